@@ -1,0 +1,285 @@
+/**
+ * What the host kit promises to plugins, and what an application promises to the kit. Types only: the
+ * authorization server imports this file as types, so that it never depends on the kit itself.
+ */
+import type { Command } from 'commander';
+import type { Kysely } from 'kysely';
+import type { ZodType } from 'zod';
+
+/** A value of the merged configuration. */
+export type ConfigValue = unknown;
+/** A map of the configuration; keys are named in messages in the documents' form, `oauth_server:name`. */
+export type ConfigMap = { readonly [key: string]: ConfigValue };
+/** Environment values: the process's own, over those of `.env` (or of `.env.local`, which replaces it). */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+// --- people ---------------------------------------------------------------------------------------------------
+
+/** Which account, without saying anything about it: the pair that a session keeps. Compared byte by byte. */
+export interface PersonReference {
+  /** Name of the account provider, at most 64 characters. */
+  readonly provider: string;
+  /** The account's identifier within its provider, at most 255 characters. */
+  readonly id: string;
+}
+
+/** OpenID Connect standard claims of a person (OpenID Connect Core 5.1), as far as the host knows them. */
+export interface Profile {
+  readonly name?: string | undefined;
+  readonly email?: string | undefined;
+  readonly email_verified?: boolean | undefined;
+  readonly [claim: string]: unknown;
+}
+
+/** The host's user model. */
+export interface UserInterface {
+  readonly reference: PersonReference;
+  /** Whether this account may sign in now. A suspended account answers false. */
+  isActive(): boolean;
+  /** What is known of this person; the consent screen shows it and the granted scopes release it. */
+  getProfile(): Profile;
+}
+
+/** One source of accounts. An application has one or more, each under its own name. */
+export interface AccountProvider {
+  readonly name: string;
+  /** Loads an account as it is now, or null when there is none of this id. Never answers from a cache. */
+  find(id: string): Promise<UserInterface | null>;
+  /** The active account that these credentials belong to, or null. Takes the same time whatever is wrong. */
+  authenticate(identifier: string, password: string): Promise<UserInterface | null>;
+  /** Whether this account holds this permission now. */
+  holdsPermission(id: string, permission: string): Promise<boolean>;
+}
+
+/** All providers of an application, seen as one. */
+export interface Accounts {
+  /** Loads an account as it is now; null when the provider or the account does not exist. */
+  find(person: PersonReference): Promise<UserInterface | null>;
+  /** Asks each provider in its order; null when none accepts the credentials. */
+  authenticate(identifier: string, password: string): Promise<UserInterface | null>;
+  /** Whether the account holds the permission now; false for an unknown account. */
+  holdsPermission(person: PersonReference, permission: string): Promise<boolean>;
+}
+
+/** Hashes what people remember. Slow on purpose. */
+export interface PasswordHasher {
+  /** A self-describing hash (PHC string format), with a fresh salt. */
+  hash(password: string): Promise<string>;
+  /** Whether the password belongs to the hash; false for a hash that is not well formed. */
+  verify(password: string, hash: string): Promise<boolean>;
+}
+
+// --- a request ------------------------------------------------------------------------------------------------
+
+/** Placeholders of the route's path by name, percent-decoded: `/api/articles/{id}` gives `{ id }`. */
+export type RouteParameters = Readonly<Record<string, string>>;
+
+/** Answers a request. Placeholders arrive by name: `({ id }) => ...`. */
+export type RouteHandler = (parameters: RouteParameters, request: Request) => Response | Promise<Response>;
+
+export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS';
+
+/** A named route. Names are unique in an application; several methods may share one. */
+export interface Route {
+  readonly name: string;
+  readonly methods: readonly HttpMethod[];
+  /** Absolute path, placeholders in braces: `/api/articles/{id}`. */
+  readonly path: string;
+  readonly handler: RouteHandler;
+}
+
+/** Wraps every route of the application (not those of plugins), outermost first. */
+export type Middleware = (request: Request, next: () => Promise<Response>) => Promise<Response>;
+
+/**
+ * This browser's session. Loaded only when it is first asked for, stored only when something was written, and
+ * empty for a request that carries an `Authorization: Bearer` header: a bearer request never falls back to a cookie.
+ */
+export interface Session {
+  /** A JSON value by its key, or undefined. */
+  get(key: string): Promise<unknown>;
+  /** Keeps a JSON value; undefined removes it. */
+  set(key: string, value: unknown): Promise<void>;
+  /**
+   * A random secret (at least 128 bits, base64url) that is made when it is first asked for and lives exactly as
+   * long as this browser's session: it survives the new session id at sign-in and ends at sign-out. It is never
+   * sent to the browser.
+   */
+  secret(): Promise<string>;
+}
+
+/** Who is signed in, for the request at hand. */
+export interface Auth {
+  /** The signed-in account, loaded once a request; null when nobody is, or the account is no longer active. */
+  user(): Promise<UserInterface | null>;
+  /** Signs in: a new session id, the former one dead, the data kept only if the same person was signed in before. */
+  signIn(person: PersonReference): Promise<void>;
+  /** Ends the session, with everything it held. */
+  signOut(): Promise<void>;
+  /** The session-wide CSRF token, for a form's hidden field `_csrf` or the header `X-CSRF-Token`. */
+  csrfToken(): Promise<string>;
+}
+
+// --- storage --------------------------------------------------------------------------------------------------
+
+export type SqlDialect = 'sqlite' | 'postgres' | 'mysql';
+
+export interface SqlResult<Row> {
+  readonly rows: readonly Row[];
+  /** Rows that an INSERT, UPDATE or DELETE matched. */
+  readonly affected: number;
+}
+
+/** Runs one statement. Parameters are written `?` for every dialect. 64-bit integers arrive as numbers. */
+export interface SqlConnection {
+  execute<Row = Record<string, unknown>>(
+    sql: string,
+    parameters?: readonly SqlParameter[],
+  ): Promise<SqlResult<Row>>;
+}
+
+export type SqlParameter = string | number | null;
+
+/** The application's relational store. */
+export interface Database extends SqlConnection {
+  readonly dialect: SqlDialect;
+  /** For a plugin's or an application's own typed queries. */
+  readonly kysely: Kysely<Record<string, Record<string, unknown>>>;
+  /**
+   * Runs the work in one transaction (`BEGIN IMMEDIATE` on SQLite, READ COMMITTED elsewhere): what it returns
+   * commits, what it throws rolls back. A deadlock or a serialisation failure runs the work again, so it must
+   * have no effect but its statements. The work uses only the connection it is given, and waits for nothing else.
+   */
+  transaction<T>(work: (connection: SqlConnection) => Promise<T>): Promise<T>;
+  /** Whether an error says that the store cannot be reached or is too busy, as opposed to a wrong statement. */
+  isUnavailable(error: unknown): boolean;
+  close(): Promise<void>;
+}
+
+/** One step of the schema. Names sort in the order of application and start with the plugin's name. */
+export interface Migration {
+  /** Such as `oauth_server_0001_initial`. */
+  readonly name: string;
+  up(database: Database, connection: SqlConnection): Promise<void>;
+}
+
+// --- the application ------------------------------------------------------------------------------------------
+
+export interface Log {
+  debug(message: string, context?: LogContext): void;
+  info(message: string, context?: LogContext): void;
+  warning(message: string, context?: LogContext): void;
+  error(message: string, context?: LogContext): void;
+}
+/** Values for the `{placeholders}` of a message; `{exception}` expands to the error with its stack and causes. */
+export type LogContext = Readonly<Record<string, unknown>>;
+
+export interface Views {
+  /** Renders a view by its name (`oauth/consent`); the application's own file of that name goes first. */
+  render(name: string, data: Readonly<Record<string, unknown>>): Promise<string>;
+}
+
+export interface Events {
+  /** Adds a listener. The two host hooks replace the response by what the listener returns. */
+  on(event: string, listener: (payload: never) => unknown): void;
+  /** Tells the listeners, in order. A listener that fails is logged and does not stop the others. */
+  emit(event: string, payload: unknown): Promise<void>;
+}
+
+/** A started application, as plugins, commands and route handlers see it. */
+export interface Application {
+  /** The folder the application lives in, absolute. */
+  readonly directory: string;
+  /** Where the application keeps its files: `STORAGE_DIR`, or `storage` in its folder; absolute. */
+  readonly storageDirectory: string;
+  readonly env: Environment;
+  /** `dev` or `prod`, from `APP_ENV`; `prod` when unset. */
+  readonly mode: 'dev' | 'prod';
+  /** Validated, with defaults. A plugin reads its own section. */
+  readonly config: ConfigMap;
+  readonly publicUrl: string;
+  readonly database: Database;
+  readonly accounts: Accounts;
+  readonly passwordHasher: PasswordHasher;
+  readonly views: Views;
+  readonly events: Events;
+  readonly log: Log;
+  /** What plugins offer by name, such as `oauth_server`. */
+  readonly services: Map<string, unknown>;
+  /** Adds a route; throws when the name or the method and path are taken. Only while plugins register. */
+  route(route: Route): void;
+  /** Wraps the application's own routes. Only while plugins register. */
+  middleware(middleware: Middleware): void;
+  /** The path of a named route, placeholders filled and percent-encoded. Throws for an unknown name. */
+  path(name: string, parameters?: RouteParameters): string;
+  /** Whether a route of this name exists. */
+  hasRoute(name: string): boolean;
+  /** The session of the request being answered. Throws outside of one. */
+  session(): Session;
+  /** Who is signed in for the request being answered. Throws outside of one. */
+  auth(): Auth;
+  /** The application's one door. */
+  fetch(request: Request): Promise<Response>;
+  /** Waits for what is under way and closes the store and the log. */
+  close(): Promise<void>;
+}
+
+/** What a console command gets to work with. Data goes to standard output, everything else to standard error. */
+export interface ConsoleContext {
+  /** Starts the application (once); throws a ConfigurationError that names every problem. */
+  application(): Promise<Application>;
+  /** Prints a line of data on standard output. */
+  print(line: string): void;
+  /** Prints a JSON document on standard output. */
+  printJson(value: unknown): void;
+  /** Prints a line for the reader on standard error. */
+  note(line: string): void;
+}
+
+/** Adds commands to the console. Called for `--help` too, so it must not open anything. */
+export type AddCommands = (program: Command, context: ConsoleContext) => void;
+
+/** A part that an application adds to itself. */
+export interface Plugin {
+  /** Lower snake case; its section of the configuration carries the same name. */
+  readonly name: string;
+  /** Merged under the application's values: maps by key, arrays by position. */
+  readonly defaults: ConfigMap;
+  /** How each top-level key of this plugin is validated; problems name the key in colon form. */
+  readonly configuration: Readonly<Record<string, ZodType>>;
+  readonly migrations: readonly Migration[];
+  /** Folder of default views, absolute; null for none. */
+  readonly views: string | null;
+  readonly commands: AddCommands;
+  /** Adds routes, middleware and services to a starting application. The schema may not exist yet. */
+  register(application: Application): void | Promise<void>;
+}
+
+/** An application before it is started: data and functions, nothing opened. */
+export interface ApplicationDefinition {
+  /** The application's folder: `import.meta.dirname`. */
+  readonly directory: string;
+  /** The application's configuration, over the plugins' defaults. */
+  readonly config: ConfigMap | ((env: Environment) => ConfigMap);
+  readonly plugins?: readonly Plugin[];
+  /**
+   * The account providers. With them come sessions, the session-wide CSRF check, the routes `login` and `logout`;
+   * without them the application has none of these.
+   */
+  readonly accounts?: (services: {
+    database: Database;
+    passwordHasher: PasswordHasher;
+  }) => readonly AccountProvider[];
+  readonly migrations?: readonly Migration[];
+  /** Folder of the application's own views; default `views` in its folder. */
+  readonly views?: string;
+  readonly commands?: AddCommands;
+  /** Adds the application's routes and event listeners, after the plugins registered. */
+  readonly register?: (application: Application) => void | Promise<void>;
+}
+
+/** What is wrong with a configuration: every problem, each naming its key in colon form and what to do. */
+export interface ConfigurationProblem {
+  readonly key: string;
+  readonly message: string;
+}

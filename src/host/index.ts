@@ -1,0 +1,1 @@
+export type { UserInterface, PersonReference } from './contracts.ts';
