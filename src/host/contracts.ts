@@ -234,6 +234,8 @@ export interface ConsoleContext {
   printJson(value: unknown): void;
   /** Prints a line for the reader on standard error. */
   note(line: string): void;
+  /** Ends the command: one clear line on standard error, exit code 1. Throws, so nothing after it runs. */
+  fail(line: string): never;
 }
 
 /** Adds commands to the console. Called for `--help` too, so it must not open anything. */

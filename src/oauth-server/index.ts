@@ -1,1 +1,30 @@
-export {};
+/** The authorization server and OpenID Connect provider inside a host application. */
+export {
+  createAuthorizationServer,
+  CSRF_EXEMPT_ROUTES,
+  type AuthorizationServer,
+  type AuthorizationServerOptions,
+} from './authorization-server.ts';
+export { authorizationServerOf } from './authorization-server-of.ts';
+export { oauthServer } from './plugin.ts';
+export { token, type TokenAccessor } from './token-accessor.ts';
+export { setUpServer, type SetupReport } from './setup.ts';
+export {
+  oauthServerConfiguration,
+  type ClaimsMapper,
+  type OAuthServerConfig,
+  type OAuthServerConfigInput,
+} from './config.ts';
+export { oauthServerMigrations } from './store/migrations/index.ts';
+export {
+  BearerError,
+  OAuthError,
+  RegistrationError,
+  type BearerErrorCode,
+  type OAuthErrorCode,
+} from './errors.ts';
+export type { Host } from './host.ts';
+export type { Endpoint } from './endpoints/endpoint.ts';
+export type { Clients, ClientRegistration, RegisteredClient } from './clients.ts';
+export type { KeyRing, SigningKey } from './keys.ts';
+export type { Client, Grant } from './store/store.ts';

@@ -1,0 +1,189 @@
+import type { Database } from '../host/contracts.ts';
+import { createClients, type Clients } from './clients.ts';
+import { createClientSecrets } from './client-secrets.ts';
+import type { OAuthServerConfig } from './config.ts';
+import { preflightResponse, readableByAnyOrigin } from './cross-origin.ts';
+import { AUTHORIZE_PATH, authorizeEndpoint, consentEndpoint } from './endpoints/authorize.ts';
+import {
+  authorizationServerEndpoint,
+  jwksEndpoint,
+  openidConfigurationEndpoint,
+} from './endpoints/discovery.ts';
+import type { Endpoint } from './endpoints/endpoint.ts';
+import { tokenEndpoint } from './endpoints/token.ts';
+import { userinfoEndpoint } from './endpoints/userinfo.ts';
+import { AuthorizationPageError } from './errors.ts';
+import type { Host } from './host.ts';
+import { createKeyRing, type KeyRing } from './keys.ts';
+import { pageResponse } from './pages.ts';
+import { faultResponse, refusalResponse, unavailableResponse } from './responses.ts';
+import { createScopeCatalog } from './scopes.ts';
+import type { ServerContext } from './server-context.ts';
+import { createSqlStore } from './store/sql.ts';
+import { runWithToken, settleToken, type TokenAccessor } from './token-accessor.ts';
+
+/** The authorization server inside a host application. */
+export interface AuthorizationServer {
+  readonly issuer: string;
+  readonly config: OAuthServerConfig;
+  /** To be mounted by path and method; each answers by itself and never rejects. */
+  readonly endpoints: readonly Endpoint[];
+  readonly clients: Clients;
+  readonly keys: KeyRing;
+  /** Runs a handler of the host with `token()` at hand, and answers what `token()` refuses with 401 or 403. */
+  withToken(request: Request, next: () => Promise<Response>): Promise<Response>;
+}
+
+export interface AuthorizationServerOptions {
+  /** The public origin of the application, `public_url`; it is the issuer. */
+  readonly publicUrl: string;
+  readonly config: OAuthServerConfig;
+  readonly host: Host;
+  readonly database: Database;
+  /** Milliseconds since 1970; the system's clock unless a test says otherwise. */
+  readonly clock?: () => number;
+}
+
+/** Makes a server; opens nothing and writes nothing. `key_path` must be absolute. */
+export function createAuthorizationServer(options: AuthorizationServerOptions): AuthorizationServer {
+  const { publicUrl, config, host, database, clock = Date.now } = options;
+  const store = createSqlStore(database);
+  const scopes = createScopeCatalog(config.scopes);
+  const { passwordHasher } = host;
+  const context: ServerContext = {
+    issuer: new URL(publicUrl).origin,
+    config,
+    host,
+    store,
+    scopes,
+    clock,
+    clients: createClients({ store, scopes, passwordHasher, clock }),
+    clientSecrets: createClientSecrets({ passwordHasher, clock }),
+    keys: createKeyRing({ directory: config.key_path, clock }),
+    audience: config.audience === '' ? null : config.audience,
+  };
+  const faults = { host, database, serverName: config.name };
+  return {
+    issuer: context.issuer,
+    config,
+    clients: context.clients,
+    keys: context.keys,
+    endpoints: ENDPOINTS.map((description) => endpointOf(context, faults, description)),
+    async withToken(request, next) {
+      let accessor: TokenAccessor;
+      try {
+        accessor = await settleToken(context, request);
+      } catch (error) {
+        return failureResponse(faults, 'token()', error);
+      }
+      return runWithToken(accessor, next);
+    },
+  };
+}
+
+type Answering = (context: ServerContext, request: Request) => Promise<Response>;
+
+interface EndpointDescription {
+  readonly name: string;
+  readonly path: string;
+  readonly methods: readonly ('GET' | 'POST')[];
+  readonly answer: Answering;
+  /** Whether a page of any origin may call it. */
+  readonly anyOrigin: boolean;
+}
+
+const ENDPOINTS: readonly EndpointDescription[] = [
+  {
+    name: 'oauth_server_authorize',
+    path: AUTHORIZE_PATH,
+    methods: ['GET'],
+    answer: authorizeEndpoint,
+    anyOrigin: false,
+  },
+  {
+    name: 'oauth_server_consent',
+    path: AUTHORIZE_PATH,
+    methods: ['POST'],
+    answer: consentEndpoint,
+    anyOrigin: false,
+  },
+  {
+    name: 'oauth_server_token',
+    path: '/oauth/token',
+    methods: ['POST'],
+    answer: tokenEndpoint,
+    anyOrigin: true,
+  },
+  {
+    name: 'oauth_server_userinfo',
+    path: '/oauth/userinfo',
+    methods: ['GET', 'POST'],
+    answer: userinfoEndpoint,
+    anyOrigin: true,
+  },
+  {
+    name: 'oauth_server_openid_configuration',
+    path: '/.well-known/openid-configuration',
+    methods: ['GET'],
+    answer: openidConfigurationEndpoint,
+    anyOrigin: true,
+  },
+  {
+    name: 'oauth_server_metadata',
+    path: '/.well-known/oauth-authorization-server',
+    methods: ['GET'],
+    answer: authorizationServerEndpoint,
+    anyOrigin: true,
+  },
+  {
+    name: 'oauth_server_jwks',
+    path: '/.well-known/jwks.json',
+    methods: ['GET'],
+    answer: jwksEndpoint,
+    anyOrigin: true,
+  },
+];
+
+/** The names of the endpoints that the session-wide CSRF check leaves alone: they protect themselves, or read no session. */
+export const CSRF_EXEMPT_ROUTES: Readonly<Record<string, boolean>> = Object.fromEntries(
+  ENDPOINTS.filter(({ methods }) => methods.includes('POST')).map(({ name }) => [name, true]),
+);
+
+function endpointOf(context: ServerContext, faults: Faults, description: EndpointDescription): Endpoint {
+  const { name, path, methods, answer, anyOrigin } = description;
+  const handle = (request: Request) =>
+    answer(context, request).catch((error: unknown) => failureResponse(faults, name, error));
+  if (!anyOrigin) return { name, path, methods, handle };
+  return {
+    name,
+    path,
+    methods: [...methods, 'OPTIONS'],
+    handle: async (request) =>
+      request.method === 'OPTIONS' ? preflightResponse() : readableByAnyOrigin(await handle(request)),
+  };
+}
+
+interface Faults {
+  readonly host: Host;
+  readonly database: Database;
+  readonly serverName: string;
+}
+
+/** Answers whatever goes wrong: refusals with their error, an unreachable store with 503, a fault of ours with 500. */
+async function failureResponse(faults: Faults, endpoint: string, error: unknown): Promise<Response> {
+  if (error instanceof AuthorizationPageError) return errorPage(faults, 400, error.title, error.message);
+  const refusal = refusalResponse(error);
+  if (refusal !== null) return refusal;
+  faults.host.log.error('{endpoint} failed: {exception}', { endpoint, exception: error });
+  return faults.database.isUnavailable(error) ? unavailableResponse() : faultResponse();
+}
+
+async function errorPage(faults: Faults, status: number, title: string, message: string): Promise<Response> {
+  try {
+    const data = { serverName: faults.serverName, title, message, status };
+    return await pageResponse({ host: faults.host, view: 'oauth/error', status, data, formLeadsTo: null });
+  } catch (error) {
+    faults.host.log.error('The view oauth/error cannot be rendered: {exception}', { exception: error });
+    return faultResponse();
+  }
+}

@@ -1,0 +1,169 @@
+import type { PasswordHasher } from '../host/contracts.ts';
+import { RegistrationError } from './errors.ts';
+import { redirectUriProblem } from './redirect-uris.ts';
+import { IDENTITY_SCOPES, type ScopeCatalog } from './scopes.ts';
+import type { Client, Grant, Store } from './store/store.ts';
+import { randomIdentifier, randomToken } from './tokens.ts';
+
+export interface ClientRegistration {
+  /** Shown to people on the consent screen; 1 to 100 characters. */
+  readonly name: string;
+  /** Matched character by character. */
+  readonly redirectUris?: readonly string[];
+  readonly scopes?: readonly string[];
+  /**
+   * Without a grant type here, a client with a redirect URI may use `authorization_code` and `refresh_token`. The right
+   * `introspection` stands beside the grant types and takes none away.
+   */
+  readonly grants?: readonly string[];
+  /** For an application that cannot keep a secret. */
+  readonly public?: boolean;
+}
+
+/** A new client, and its secret: shown once, kept only as a hash; null for a public client. */
+export interface RegisteredClient {
+  readonly client: Client;
+  readonly secret: string | null;
+}
+
+/** The clients of this server, for console commands and plugins. */
+export interface Clients {
+  /** Registers a client. Throws a RegistrationError that says what is wrong. */
+  create(registration: ClientRegistration): Promise<RegisteredClient>;
+  /** Null for an unknown id; also a revoked client is found. */
+  find(clientId: string): Promise<Client | null>;
+  /** Oldest first. */
+  list(): Promise<readonly Client[]>;
+}
+
+export interface ClientsOptions {
+  readonly store: Store;
+  readonly scopes: ScopeCatalog;
+  readonly passwordHasher: PasswordHasher;
+  readonly clock: () => number;
+}
+
+const GRANTS: ReadonlySet<string> = new Set<Grant>([
+  'authorization_code',
+  'refresh_token',
+  'client_credentials',
+  'introspection',
+]);
+const CODE_GRANTS: readonly Grant[] = ['authorization_code', 'refresh_token'];
+const CLIENT_ID = /^[\x20-\x7E]{1,255}$/;
+
+export function createClients({ store, scopes, passwordHasher, clock }: ClientsOptions): Clients {
+  return {
+    async create(registration) {
+      const checked = checkRegistration(registration, scopes);
+      const secret = checked.public ? null : randomToken();
+      const client: Client = {
+        ...checked,
+        id: randomIdentifier(),
+        secretHash: secret === null ? null : await passwordHasher.hash(secret),
+        previousSecretHash: null,
+        previousSecretExpiresAt: null,
+        createdAt: clock(),
+        revokedAt: null,
+      };
+      await store.insertClient(client);
+      return { client, secret };
+    },
+    find: async (clientId) => (CLIENT_ID.test(clientId) ? store.findClient(clientId) : null),
+    list: () => store.listClients(),
+  };
+}
+
+type CheckedRegistration = Pick<Client, 'name' | 'redirectUris' | 'scopes' | 'grants' | 'public'>;
+
+function checkRegistration(registration: ClientRegistration, catalog: ScopeCatalog): CheckedRegistration {
+  const name = checkName(registration.name);
+  const redirectUris = checkRedirectUris(registration.redirectUris ?? []);
+  const scopes = checkScopes(registration.scopes ?? [], catalog);
+  const isPublic = registration.public ?? false;
+  const grants = checkGrants(registration.grants ?? [], redirectUris, isPublic);
+  const grantTypes = grants.filter((grant) => grant !== 'introspection');
+  if (grantTypes.length > 0 && scopes.length === 0) {
+    throw new RegistrationError('The client has no scope; name at least one with --scope');
+  }
+  if (grantTypes.join() === 'client_credentials') {
+    const personal = scopes.find((scope) => Object.hasOwn(IDENTITY_SCOPES, scope));
+    if (personal !== undefined) {
+      throw new RegistrationError(
+        `The scope ${personal} is about a person; a client-credentials token has none`,
+      );
+    }
+  }
+  return { name, redirectUris, scopes, grants, public: isPublic };
+}
+
+function checkName(name: string): string {
+  const trimmed = name.trim();
+  if (trimmed === '') throw new RegistrationError('The client needs a name that people will recognise');
+  if (trimmed.length > 100) throw new RegistrationError('The name is longer than 100 characters');
+  // Control and direction-changing characters could make one name look like another on the consent screen.
+  if (/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(trimmed)) {
+    throw new RegistrationError('The name contains control or invisible characters');
+  }
+  return trimmed;
+}
+
+function checkRedirectUris(uris: readonly string[]): readonly string[] {
+  for (const uri of uris) {
+    const problem = redirectUriProblem(uri);
+    if (problem !== null) throw new RegistrationError(`The redirect URI ${JSON.stringify(uri)} ${problem}`);
+  }
+  return [...new Set(uris)];
+}
+
+function checkScopes(names: readonly string[], catalog: ScopeCatalog): readonly string[] {
+  const unknown = names.find((name) => !catalog.has(name));
+  if (unknown !== undefined) {
+    const offered = [...catalog.keys()].join(', ');
+    throw new RegistrationError(
+      `The scope ${JSON.stringify(unknown)} is unknown; this server offers ${offered}`,
+    );
+  }
+  return [...new Set(names)];
+}
+
+function checkGrants(
+  requested: readonly string[],
+  redirectUris: readonly string[],
+  isPublic: boolean,
+): readonly Grant[] {
+  const unknown = requested.find((grant) => !GRANTS.has(grant));
+  if (unknown !== undefined) {
+    throw new RegistrationError(
+      `The grant ${JSON.stringify(unknown)} is unknown; it is one of ${[...GRANTS].join(', ')}`,
+    );
+  }
+  const named = new Set(requested as readonly Grant[]);
+  const choosesTypes = [...named].some((grant) => grant !== 'introspection');
+  if (!choosesTypes && redirectUris.length > 0) for (const grant of CODE_GRANTS) named.add(grant);
+
+  if (named.size === 0) {
+    throw new RegistrationError(
+      'The client may do nothing; give it a --redirect, or --grant=client_credentials',
+    );
+  }
+  for (const grant of ['client_credentials', 'introspection'] as const) {
+    if (isPublic && named.has(grant)) {
+      throw new RegistrationError(
+        `A public client cannot have the grant ${grant}: it has no secret to prove itself with`,
+      );
+    }
+  }
+  if (named.has('refresh_token') && !named.has('authorization_code')) {
+    throw new RegistrationError('The grant refresh_token needs authorization_code beside it');
+  }
+  if (named.has('authorization_code') && redirectUris.length === 0) {
+    throw new RegistrationError('The grant authorization_code needs a --redirect');
+  }
+  if (!named.has('authorization_code') && redirectUris.length > 0) {
+    throw new RegistrationError(
+      'A --redirect is only for the grant authorization_code; add that grant, or leave it out',
+    );
+  }
+  return [...GRANTS].filter((grant): grant is Grant => named.has(grant as Grant));
+}

@@ -1,0 +1,292 @@
+import {
+  csrfTokenFor,
+  keepRequest,
+  putToPerson,
+  startOver,
+  takeAnswer,
+  visitorOf,
+  type Answer,
+  type AuthorizationRequest,
+  type Question,
+  type Visitor,
+} from '../consent.ts';
+import { AuthorizationPageError, OAuthError } from '../errors.ts';
+import { pageResponse, redirectResponse } from '../pages.ts';
+import { formParameters, queryParameters, type Parameters } from '../parameters.ts';
+import { isCodeChallenge } from '../pkce.ts';
+import { redirectWith } from '../redirect-uris.ts';
+import { parseScope } from '../scopes.ts';
+import type { ServerContext } from '../server-context.ts';
+import type { Client } from '../store/store.ts';
+import { targetOf } from '../targets.ts';
+import { equalInConstantTime } from '../tokens.ts';
+
+export const AUTHORIZE_PATH = '/oauth/authorize';
+
+/** A client and redirect URI that belong together: from here on, errors go to the redirect URI. */
+interface Destination {
+  readonly client: Client;
+  readonly redirectUri: string;
+  /** Unchanged; null when it was omitted or is ambiguous. */
+  readonly state: string | null;
+}
+
+/**
+ * GET /oauth/authorize (RFC 6749 section 4.1.1, OpenID Connect Core section 3.1.2.1): checks the request, keeps it,
+ * and puts it to the signed-in person. Without one, the person signs in and comes back with the request's id alone.
+ */
+export async function authorizeEndpoint(context: ServerContext, request: Request): Promise<Response> {
+  const parameters = queryParameters(request);
+  const returning = returningRequestId(parameters);
+  if (returning !== null) return askOrSignIn(context, returning, await visitorOf(context, request));
+
+  const destination = await destinationOf(context, parameters);
+  try {
+    const authorization = await authorizationRequest(context, destination, parameters);
+    const visitor = await visitorOf(context, request);
+    const browserSecret = visitor?.browserSecret ?? (await context.host.browserSecret(request));
+    return await askOrSignIn(context, await keepRequest(context, authorization, browserSecret), visitor);
+  } catch (error) {
+    if (!(error instanceof OAuthError)) throw error;
+    return answerResponse(context, { ...destination, result: { error } }, 302);
+  }
+}
+
+/** POST /oauth/authorize: the person's answer on the consent screen. */
+export async function consentEndpoint(context: ServerContext, request: Request): Promise<Response> {
+  const form = await formParameters(request);
+  const requestId = form.get('request_id');
+  const csrfToken = form.get('csrf_token');
+  const decision = form.get('decision');
+  const visitor = await visitorOf(context, request);
+  if (visitor === null) throw new AuthorizationPageError('You are not signed in', SIGNED_OUT);
+  if (
+    requestId === undefined ||
+    csrfToken === undefined ||
+    !equalInConstantTime(csrfToken, csrfTokenFor(requestId, visitor)) ||
+    decision === undefined ||
+    !DECISIONS.has(decision)
+  ) {
+    throw new AuthorizationPageError('This answer was not accepted', FORGED);
+  }
+  if (decision === 'switch') {
+    return redirectResponse(signInUrl(context, await startOver(context, request, requestId, visitor)), 303);
+  }
+  return answerResponse(context, await takeAnswer(context, requestId, visitor, decision === 'allow'), 303);
+}
+
+/** The buttons of the consent screen; `switch` is "Not you?". */
+const DECISIONS: ReadonlySet<string> = new Set(['allow', 'deny', 'switch']);
+
+const SIGNED_OUT = 'The answer was not taken. Go back to the application and start again.';
+const FORGED =
+  'It did not come from the page that asked, or another person has signed in since. Nothing was shared. ' +
+  'Go back to the application and start again.';
+
+/** Back from signing in, the browser brings the id of a kept request, and no client. */
+function returningRequestId(parameters: Parameters): string | null {
+  return parameters.has('client_id') || parameters.isRepeated('request_id')
+    ? null
+    : (parameters.get('request_id') ?? null);
+}
+
+async function askOrSignIn(
+  context: ServerContext,
+  requestId: string,
+  visitor: Visitor | null,
+): Promise<Response> {
+  if (visitor === null) return redirectResponse(signInUrl(context, requestId), 302);
+  const asked = await putToPerson(context, requestId, visitor);
+  return 'answer' in asked
+    ? answerResponse(context, asked.answer, 302)
+    : consentPage(context, asked.question);
+}
+
+/** The sign-in page, which sends the browser back with the request's id and nothing else. */
+function signInUrl(context: ServerContext, requestId: string): string {
+  return context.host.loginUrl(`${AUTHORIZE_PATH}?request_id=${encodeURIComponent(requestId)}`);
+}
+
+function consentPage(context: ServerContext, question: Question): Promise<Response> {
+  const profile = question.user.getProfile();
+  return pageResponse({
+    host: context.host,
+    view: 'oauth/consent',
+    status: 200,
+    formLeadsTo: question.redirectUri,
+    data: {
+      serverName: context.config.name,
+      clientName: question.client.name,
+      person: { name: profile.name ?? null, email: profile.email ?? null },
+      scopes: question.scopes.map((name) => ({ name, label: context.scopes.get(name)?.label ?? name })),
+      redirectHost: new URL(question.redirectUri).host,
+      requestId: question.requestId,
+      csrfToken: question.csrfToken,
+      action: AUTHORIZE_PATH,
+    },
+  });
+}
+
+/** The authorization response: to the redirect URI, with `state` unchanged and `iss` (RFC 9207). */
+function answerResponse(context: ServerContext, answer: Answer, status: 302 | 303): Response {
+  const { result } = answer;
+  const outcome =
+    'code' in result
+      ? { code: result.code }
+      : { error: result.error.code, error_description: result.error.message };
+  const parameters = { ...outcome, state: answer.state ?? undefined, iss: context.issuer };
+  return redirectResponse(redirectWith(answer.redirectUri, parameters), status);
+}
+
+// --- the steps of checking a request, in their order ----------------------------------------------------------
+
+/** Who asks, and where the answer goes. Until both are certain nothing is redirected (RFC 6749 section 4.1.2.1). */
+async function destinationOf(context: ServerContext, parameters: Parameters): Promise<Destination> {
+  const clientId = parameters.isRepeated('client_id') ? undefined : parameters.get('client_id');
+  const client = clientId === undefined ? null : await context.clients.find(clientId);
+  if (client === null || client.revokedAt !== null) {
+    throw new AuthorizationPageError(
+      'Unknown application',
+      `The link that brought you here names no application that ${context.config.name} knows.`,
+    );
+  }
+  const redirectUri = parameters.isRepeated('redirect_uri') ? undefined : parameters.get('redirect_uri');
+  if (redirectUri === undefined || !client.redirectUris.includes(redirectUri)) {
+    throw new AuthorizationPageError(
+      'Unregistered return address',
+      `${client.name} asked to be answered at an address that it is not registered with, so you are not sent there.`,
+    );
+  }
+  const state = parameters.isRepeated('state') ? null : (parameters.get('state') ?? null);
+  return { client, redirectUri, state };
+}
+
+async function authorizationRequest(
+  context: ServerContext,
+  { client, redirectUri, state }: Destination,
+  parameters: Parameters,
+): Promise<AuthorizationRequest> {
+  refuseRepeated(parameters);
+  refuseUnsupported(parameters);
+  if (!client.grants.includes('authorization_code')) {
+    throw new OAuthError(
+      'unauthorized_client',
+      'The client is not registered for the grant authorization_code.',
+    );
+  }
+  return {
+    clientId: client.id,
+    redirectUri,
+    state,
+    nonce: parameters.get('nonce') ?? null,
+    codeChallenge: codeChallengeOf(parameters),
+    audience: resourceOf(context, parameters),
+    scopes: await scopesOf(context, client, parameters),
+  };
+}
+
+const SINGLE_PARAMETERS = [
+  'response_type',
+  'response_mode',
+  'scope',
+  'state',
+  'nonce',
+  'code_challenge',
+  'code_challenge_method',
+  'prompt',
+  'max_age',
+  'request',
+  'request_uri',
+] as const;
+
+function refuseRepeated(parameters: Parameters): void {
+  for (const name of SINGLE_PARAMETERS) parameters.get(name);
+}
+
+function refuseUnsupported(parameters: Parameters): void {
+  if (parameters.has('request')) {
+    throw new OAuthError('request_not_supported', 'Request objects are not supported.');
+  }
+  if (parameters.has('request_uri')) {
+    throw new OAuthError('request_uri_not_supported', 'Request objects are not supported.');
+  }
+  if (parameters.require('response_type') !== 'code') {
+    throw new OAuthError('unsupported_response_type', 'The only response_type is code.');
+  }
+  const responseMode = parameters.get('response_mode');
+  if (responseMode !== undefined && responseMode !== 'query') {
+    throw new OAuthError('invalid_request', 'The only response_mode is query.');
+  }
+  refusePrompt(parameters.get('prompt'));
+  if (parameters.has('max_age')) {
+    throw new OAuthError(
+      'invalid_request',
+      'max_age cannot be honoured: the last authentication time is not recorded.',
+    );
+  }
+}
+
+/** OpenID Connect Core section 3.1.2.1; consent is always asked for, so `consent` is satisfied and `none` cannot be. */
+function refusePrompt(prompt: string | undefined): void {
+  const values = new Set((prompt ?? '').split(' ').filter((value) => value !== ''));
+  if (values.size === 1 && values.has('none')) {
+    throw new OAuthError(
+      'interaction_required',
+      'Consent is always asked for, so prompt=none cannot succeed.',
+    );
+  }
+  values.delete('consent');
+  if (values.has('login')) {
+    throw new OAuthError(
+      'invalid_request',
+      'prompt=login cannot be honoured: re-authentication cannot be forced.',
+    );
+  }
+  if (values.size > 0)
+    throw new OAuthError('invalid_request', 'The only values of prompt are consent and none, apart.');
+}
+
+function codeChallengeOf(parameters: Parameters): string {
+  const challenge = parameters.get('code_challenge');
+  if (challenge === undefined || parameters.get('code_challenge_method') !== 'S256') {
+    throw new OAuthError(
+      'invalid_request',
+      'PKCE is required: a code_challenge with code_challenge_method=S256.',
+    );
+  }
+  if (!isCodeChallenge(challenge)) {
+    throw new OAuthError('invalid_request', 'The code_challenge is not the base64url of a SHA-256.');
+  }
+  return challenge;
+}
+
+function resourceOf(context: ServerContext, parameters: Parameters): string | null {
+  if (parameters.isRepeated('resource')) {
+    throw new OAuthError('invalid_target', 'More than one resource is named; a grant has one target.');
+  }
+  return targetOf(context, parameters.get('resource'));
+}
+
+async function scopesOf(
+  context: ServerContext,
+  client: Client,
+  parameters: Parameters,
+): Promise<readonly string[]> {
+  const offered = client.scopes.filter((name) => context.scopes.has(name));
+  const requested = parameters.get('scope');
+  const scopes =
+    requested === undefined ? offered.filter((name) => name !== 'openid') : parseScope(requested);
+  if (scopes.length === 0 || !scopes.every((name) => offered.includes(name))) {
+    throw new OAuthError(
+      'invalid_scope',
+      'The scope is empty, unknown, or not one that this client may ask for.',
+    );
+  }
+  if (scopes.includes('openid') && (await context.keys.active()) === null) {
+    throw new OAuthError(
+      'invalid_scope',
+      'The scope openid cannot be granted: the server has no signing key.',
+    );
+  }
+  return scopes;
+}

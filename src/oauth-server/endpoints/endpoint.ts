@@ -1,0 +1,10 @@
+/** An endpoint of the server: mounted by its path, named for `csrf_exempt_routes`. */
+export interface Endpoint {
+  /** Such as `oauth_server_token`. */
+  readonly name: string;
+  readonly methods: readonly ('GET' | 'POST' | 'OPTIONS')[];
+  /** Such as `/oauth/token`. */
+  readonly path: string;
+  /** Never rejects: what goes wrong is answered. */
+  readonly handle: (request: Request) => Promise<Response>;
+}

@@ -1,0 +1,32 @@
+import { authenticateClient } from '../client-authentication.ts';
+import { OAuthError } from '../errors.ts';
+import { authorizationCodeGrant } from '../grants/authorization-code.ts';
+import { clientCredentialsGrant } from '../grants/client-credentials.ts';
+import { refreshTokenGrant } from '../grants/refresh-token.ts';
+import type { TokenResponse } from '../grants/token-response.ts';
+import { formParameters, type Parameters } from '../parameters.ts';
+import { jsonResponse } from '../responses.ts';
+import type { ServerContext } from '../server-context.ts';
+import type { Client } from '../store/store.ts';
+
+type GrantHandler = (context: ServerContext, client: Client, form: Parameters) => Promise<TokenResponse>;
+
+const GRANT_TYPES: ReadonlyMap<string, GrantHandler> = new Map([
+  ['authorization_code', authorizationCodeGrant],
+  ['refresh_token', refreshTokenGrant],
+  ['client_credentials', clientCredentialsGrant],
+]);
+
+/** The values of `grant_type` that the token endpoint knows. */
+export const GRANT_TYPES_SUPPORTED: readonly string[] = [...GRANT_TYPES.keys()];
+
+/** POST /oauth/token (RFC 6749 section 3.2). */
+export async function tokenEndpoint(context: ServerContext, request: Request): Promise<Response> {
+  const form = await formParameters(request);
+  const client = await authenticateClient(request, form, context);
+  const grant = GRANT_TYPES.get(form.require('grant_type'));
+  if (grant === undefined) {
+    throw new OAuthError('unsupported_grant_type', 'The grant_type is not one that this server offers.');
+  }
+  return jsonResponse(await grant(context, client, form));
+}

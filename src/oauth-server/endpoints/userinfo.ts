@@ -1,0 +1,15 @@
+import { presentedToken } from '../bearer.ts';
+import { claimsAbout } from '../claims.ts';
+import { BearerError } from '../errors.ts';
+import { jsonResponse } from '../responses.ts';
+import type { ServerContext } from '../server-context.ts';
+
+/** GET and POST /oauth/userinfo (OpenID Connect Core section 5.3): what the token's scopes release about its person. */
+export async function userinfoEndpoint(context: ServerContext, request: Request): Promise<Response> {
+  const token = await presentedToken(context, request);
+  if (token.user === null || token.subject === null || !token.scopes.includes('openid')) {
+    throw new BearerError('insufficient_scope', 'openid');
+  }
+  const claims = await claimsAbout(token.user, token.scopes, context.config.claims);
+  return jsonResponse({ ...claims, sub: token.subject });
+}

@@ -1,0 +1,72 @@
+/** Error codes of RFC 6749 (4.1.2.1, 5.2), RFC 8707 section 2 and OpenID Connect Core 3.1.2.6 that this server answers. */
+export type OAuthErrorCode =
+  | 'invalid_request'
+  | 'invalid_client'
+  | 'invalid_grant'
+  | 'unauthorized_client'
+  | 'unsupported_grant_type'
+  | 'unsupported_response_type'
+  | 'invalid_scope'
+  | 'invalid_target'
+  | 'access_denied'
+  | 'interaction_required'
+  | 'request_not_supported'
+  | 'request_uri_not_supported';
+
+/**
+ * A refusal that the client is told of. The message is its `error_description`, so it is plain ASCII without quotes
+ * (RFC 6749 section 5.2) and repeats nothing that was sent.
+ */
+export class OAuthError extends Error {
+  override readonly name = 'OAuthError';
+  readonly code: OAuthErrorCode;
+
+  constructor(code: OAuthErrorCode, description: string) {
+    super(description);
+    this.code = code;
+  }
+}
+
+/** The body of a request is larger than this server reads. */
+export class BodyTooLargeError extends Error {
+  override readonly name = 'BodyTooLargeError';
+}
+
+/** An authorization request that must not be answered with a redirect (RFC 6749 section 4.1.2.1): told as a page. */
+export class AuthorizationPageError extends Error {
+  override readonly name = 'AuthorizationPageError';
+  readonly title: string;
+
+  constructor(title: string, message: string) {
+    super(message);
+    this.title = title;
+  }
+}
+
+/** Why a bearer token does not open a protected resource (RFC 6750 section 3.1). */
+export type BearerErrorCode = 'missing_token' | 'invalid_token' | 'insufficient_scope';
+
+/** A protected resource was asked for without a token that reaches it. */
+export class BearerError extends Error {
+  override readonly name = 'BearerError';
+  readonly code: BearerErrorCode;
+  /** The scope that would have been needed. */
+  readonly scope: string | null;
+
+  constructor(code: BearerErrorCode, scope: string | null = null) {
+    super(BEARER_MESSAGES[code]);
+    this.code = code;
+    this.scope = scope;
+  }
+}
+
+const BEARER_MESSAGES: Readonly<Record<BearerErrorCode, string>> = {
+  missing_token: 'This resource needs an access token.',
+  invalid_token: 'The access token is not valid here: unknown, expired or revoked.',
+  insufficient_scope: 'The access token does not reach this resource.',
+};
+
+/** A client cannot be registered as asked; the message says why, in one line for the person who asked. */
+export class RegistrationError extends Error {
+  override readonly name = 'RegistrationError';
+}

@@ -1,0 +1,50 @@
+import { OAuthError } from '../errors.ts';
+import type { Parameters } from '../parameters.ts';
+import { formatScope, IDENTITY_SCOPES, parseScope } from '../scopes.ts';
+import type { ServerContext } from '../server-context.ts';
+import type { Client } from '../store/store.ts';
+import { randomToken, tokenHash } from '../tokens.ts';
+import { targetOf } from '../targets.ts';
+import { requireGrant, type TokenResponse } from './token-response.ts';
+
+/** A token for the application itself (RFC 6749 section 4.4): no person, no refresh token. */
+export async function clientCredentialsGrant(
+  context: ServerContext,
+  client: Client,
+  form: Parameters,
+): Promise<TokenResponse> {
+  requireGrant(client, 'client_credentials');
+  const scopes = applicationScopes(context, client, form.get('scope'));
+  const audience = targetOf(context, form.get('resource'));
+  const now = context.clock();
+  const accessToken = randomToken();
+  const expiresAt = now + context.config.access_token_ttl * 1000;
+  await context.store.issueClientToken(
+    client.id,
+    audience,
+    { hash: tokenHash(accessToken), scopes, expiresAt },
+    now,
+  );
+  return {
+    access_token: accessToken,
+    token_type: 'Bearer',
+    expires_in: context.config.access_token_ttl,
+    scope: formatScope(scopes),
+  };
+}
+
+/** The scopes asked for, or all that the client has; those about a person make no sense here. */
+function applicationScopes(
+  context: ServerContext,
+  client: Client,
+  requested: string | undefined,
+): readonly string[] {
+  const available = client.scopes.filter(
+    (scope) => context.scopes.has(scope) && !Object.hasOwn(IDENTITY_SCOPES, scope),
+  );
+  const scopes = requested === undefined ? available : parseScope(requested);
+  if (scopes.length === 0 || !scopes.every((scope) => available.includes(scope))) {
+    throw new OAuthError('invalid_scope', 'The scope is unknown, or not one this client may use for itself.');
+  }
+  return scopes;
+}

@@ -1,0 +1,56 @@
+import { OAuthError } from '../errors.ts';
+import type { Parameters } from '../parameters.ts';
+import { parseScope } from '../scopes.ts';
+import type { ServerContext } from '../server-context.ts';
+import type { Client } from '../store/store.ts';
+import { tokenHash } from '../tokens.ts';
+import {
+  activeAccount,
+  invalidGrant,
+  prepareTokens,
+  requireGrant,
+  requireIssued,
+  scopesInForce,
+  type TokenResponse,
+} from './token-response.ts';
+
+/** Replaces a refresh token by its successor (RFC 6749 section 6, RFC 9700 section 4.14.2): each is good for one use. */
+export async function refreshTokenGrant(
+  context: ServerContext,
+  client: Client,
+  form: Parameters,
+): Promise<TokenResponse> {
+  requireGrant(client, 'refresh_token');
+  const hash = tokenHash(form.require('refresh_token'));
+  const requestedScope = form.get('scope');
+  const resource = form.get('resource');
+
+  const now = context.clock();
+  const token = await context.store.findRefreshToken(hash);
+  if (token === null || token.family.clientId !== client.id || token.expiresAt <= now) throw invalidGrant();
+  const { family } = token;
+  if (token.used) {
+    // A replay: the person's application or a thief holds a successor, and nobody can tell which.
+    await context.store.revokeFamily(family.id, now);
+    throw invalidGrant();
+  }
+  if (resource !== undefined && resource !== family.audience) {
+    throw new OAuthError('invalid_target', 'The resource is not the one that the grant was made for.');
+  }
+  const scopes = narrowed(scopesInForce(context, token), requestedScope);
+  const user = await activeAccount(context, family.person);
+  if (user === null) throw invalidGrant();
+  const prepared = await prepareTokens(context, { client, family, user, scopes, nonce: null, now });
+  requireIssued(await context.store.rotateRefreshToken(token, prepared.tokens, now));
+  return prepared.response;
+}
+
+/** The scopes of the new access token: those in force, or the part of them that was asked for. */
+function narrowed(inForce: readonly string[], requested: string | undefined): readonly string[] {
+  if (requested === undefined) return inForce;
+  const scopes = parseScope(requested);
+  if (scopes.length === 0 || !scopes.every((scope) => inForce.includes(scope))) {
+    throw new OAuthError('invalid_scope', 'The scope reaches beyond what was granted.');
+  }
+  return scopes;
+}

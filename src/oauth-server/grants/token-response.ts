@@ -1,0 +1,128 @@
+import type { PersonReference, UserInterface } from '../../host/contracts.ts';
+import { claimsAbout } from '../claims.ts';
+import { OAuthError } from '../errors.ts';
+import { signIdToken } from '../id-token.ts';
+import { formatScope, intersectScopes } from '../scopes.ts';
+import type { ServerContext } from '../server-context.ts';
+import type { Client, Family, Grant, Grantable, GrantOutcome, NewTokens } from '../store/store.ts';
+import { randomToken, tokenHash } from '../tokens.ts';
+
+/** The successful answer of the token endpoint (RFC 6749 section 5.1, OpenID Connect Core section 3.1.3.3). */
+export interface TokenResponse {
+  readonly access_token: string;
+  readonly token_type: 'Bearer';
+  /** Seconds. */
+  readonly expires_in: number;
+  readonly scope: string;
+  readonly refresh_token?: string;
+  readonly id_token?: string;
+}
+
+/** Tokens that are made but not yet issued: what the store is to keep, and what the client will be told. */
+export interface PreparedTokens {
+  readonly tokens: NewTokens;
+  readonly response: TokenResponse;
+}
+
+/** Throws `unauthorized_client` unless the client was registered for this grant. */
+export function requireGrant(client: Client, grant: Grant): void {
+  if (!client.grants.includes(grant)) {
+    throw new OAuthError('unauthorized_client', `The client is not registered for the grant ${grant}.`);
+  }
+}
+
+/** One answer for every reason: which one it was helps nobody but an attacker. */
+export function invalidGrant(): OAuthError {
+  return new OAuthError(
+    'invalid_grant',
+    'The grant is unknown, expired, used, revoked, or does not belong to this client and request.',
+  );
+}
+
+/** The account behind a grant if it may still sign in, else null; asked before anything is spent or issued. */
+export async function activeAccount(
+  context: ServerContext,
+  person: PersonReference,
+): Promise<UserInterface | null> {
+  const user = await context.host.loadAccount(person);
+  return user !== null && user.isActive() ? user : null;
+}
+
+/** Throws `invalid_grant` unless the store issued the tokens. */
+export function requireIssued(outcome: GrantOutcome): void {
+  if (!outcome.issued) throw invalidGrant();
+}
+
+/** The family's scopes that the client is still registered for and the server still offers. */
+export function scopesInForce(
+  context: ServerContext,
+  { family, clientScopes }: Grantable,
+): readonly string[] {
+  return intersectScopes(family.scopes, clientScopes).filter((scope) => context.scopes.has(scope));
+}
+
+/**
+ * Makes the tokens for a family, the ID token with them, before the store is asked to issue them: should signing fail,
+ * nothing was spent.
+ */
+export async function prepareTokens(
+  context: ServerContext,
+  request: {
+    readonly client: Client;
+    readonly family: Family;
+    readonly user: UserInterface;
+    readonly scopes: readonly string[];
+    readonly nonce: string | null;
+    readonly now: number;
+  },
+): Promise<PreparedTokens> {
+  const { config } = context;
+  const { client, family, user, scopes, nonce, now } = request;
+  const accessToken = randomToken();
+  const refreshToken = client.grants.includes('refresh_token') ? randomToken() : null;
+  const idToken = scopes.includes('openid')
+    ? await signedIdToken(context, { family, user, scopes, nonce, accessToken, now })
+    : null;
+  return {
+    tokens: {
+      accessToken: { hash: tokenHash(accessToken), scopes, expiresAt: now + config.access_token_ttl * 1000 },
+      refreshToken:
+        refreshToken === null
+          ? null
+          : { hash: tokenHash(refreshToken), expiresAt: now + config.refresh_token_ttl * 1000 },
+    },
+    response: {
+      access_token: accessToken,
+      token_type: 'Bearer',
+      expires_in: config.access_token_ttl,
+      scope: formatScope(scopes),
+      ...(refreshToken === null ? {} : { refresh_token: refreshToken }),
+      ...(idToken === null ? {} : { id_token: idToken }),
+    },
+  };
+}
+
+async function signedIdToken(
+  context: ServerContext,
+  request: {
+    readonly family: Family;
+    readonly user: UserInterface;
+    readonly scopes: readonly string[];
+    readonly nonce: string | null;
+    readonly accessToken: string;
+    readonly now: number;
+  },
+): Promise<string> {
+  const key = await context.keys.active();
+  if (key === null) throw new Error(`There is no signing key in ${context.config.key_path}`);
+  return signIdToken(key, {
+    issuer: context.issuer,
+    subject: request.family.subject,
+    clientId: request.family.clientId,
+    issuedAt: request.now,
+    lifetime: context.config.id_token_ttl,
+    nonce: request.nonce,
+    accessToken: request.accessToken,
+    claims: await claimsAbout(request.user, request.scopes, context.config.claims),
+  });
+}

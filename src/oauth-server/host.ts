@@ -1,0 +1,29 @@
+import type { Log, PasswordHasher, PersonReference, UserInterface } from '../host/contracts.ts';
+
+/**
+ * Everything the authorization server needs of the application it runs in. It keeps no accounts, no login and no
+ * permissions of its own: it asks here, at every request, and believes the answer. No member is ever called from
+ * inside a transaction of the store.
+ */
+export interface Host {
+  /** Who is signed in in this browser, for this request; null when nobody is. Never derived from a bearer token. */
+  signedIn(request: Request): Promise<PersonReference | null>;
+  /** Loads an account as it is now, never from a cache; null when there is none. */
+  loadAccount(person: PersonReference): Promise<UserInterface | null>;
+  /** Whether this account holds this permission now. */
+  holdsPermission(person: PersonReference, permission: string): Promise<boolean>;
+  /**
+   * A random secret of at least 128 bits that lives as long as this browser's session: the same before and after
+   * signing in, another one after signing out. It never leaves the server; consent is bound to the browser by it.
+   */
+  browserSecret(request: Request): Promise<string>;
+  /** Ends this browser's session, so that another person can sign in; the browser's secret is another one afterwards. */
+  signOut(request: Request): Promise<void>;
+  /** Where a person signs in, and is sent back from to `returnTo` (a path of this host). */
+  loginUrl(returnTo: string): string;
+  /** The hasher that the host uses for people; client secrets are hashed with the same. */
+  readonly passwordHasher: PasswordHasher;
+  /** Renders a view such as `oauth/consent`; a host shadows it with its own. */
+  render(view: string, data: Readonly<Record<string, unknown>>): Promise<string>;
+  readonly log: Log;
+}

@@ -1,0 +1,134 @@
+import { mkdir, open, readdir, readFile, rename } from 'node:fs/promises';
+import path from 'node:path';
+import {
+  calculateJwkThumbprint,
+  exportJWK,
+  generateKeyPair,
+  importJWK,
+  type CryptoKey,
+  type JWK,
+} from 'jose';
+import { randomIdentifier } from './tokens.ts';
+
+/** The one signature algorithm of ID tokens: the one that every OpenID Connect client must know. */
+export const SIGNING_ALGORITHM = 'RS256';
+
+/** A signing key of the key directory. */
+export interface SigningKey {
+  readonly kid: string;
+  /** When it was generated, milliseconds since 1970; it signs from then until the next one is generated. */
+  readonly createdAt: number;
+  readonly privateKey: CryptoKey;
+  /** As published, without any private part. */
+  readonly publicJwk: JWK;
+}
+
+/**
+ * The keys of one directory, which several processes may share. A key is a file, written once and never changed: the
+ * newest one signs, all are published. So a key generated anywhere signs everywhere, without a restart.
+ */
+export interface KeyRing {
+  /** The key that signs now, or null when there is none. Another process's new key is seen within a second. */
+  active(): Promise<SigningKey | null>;
+  /** All keys, newest first, as the directory holds them at this moment. */
+  all(): Promise<readonly SigningKey[]>;
+  /** Adds a key, which signs from now on. Nothing else ever makes one. */
+  generate(): Promise<SigningKey>;
+}
+
+const KEY_FILE = /^(\d+)-[A-Za-z0-9_-]+\.json$/;
+const RELOAD_AFTER = 1000;
+
+export interface KeyRingOptions {
+  /** The key directory, absolute. */
+  readonly directory: string;
+  /** Milliseconds since 1970. */
+  readonly clock: () => number;
+}
+
+export function createKeyRing({ directory, clock }: KeyRingOptions): KeyRing {
+  const loaded = new Map<string, Promise<SigningKey>>();
+  let active: { key: SigningKey | null; readAt: number } | null = null;
+
+  async function all(): Promise<readonly SigningKey[]> {
+    const names = await keyFiles(directory);
+    for (const name of loaded.keys()) if (!names.includes(name)) loaded.delete(name);
+    const keys = await Promise.all(names.map((name) => loadOnce(name)));
+    keys.sort((one, other) => other.createdAt - one.createdAt || (one.kid < other.kid ? 1 : -1));
+    active = { key: keys[0] ?? null, readAt: clock() };
+    return keys;
+  }
+
+  function loadOnce(name: string): Promise<SigningKey> {
+    let key = loaded.get(name);
+    if (key === undefined) {
+      key = readKey(directory, name);
+      // A file that could not be read now may be readable at the next request.
+      key.catch(() => loaded.delete(name));
+      loaded.set(name, key);
+    }
+    return key;
+  }
+
+  return {
+    all,
+    async active() {
+      if (active !== null && clock() - active.readAt < RELOAD_AFTER) return active.key;
+      return (await all())[0] ?? null;
+    },
+    async generate() {
+      const pair = await generateKeyPair(SIGNING_ALGORITHM, { modulusLength: 2048, extractable: true });
+      const jwk = await exportJWK(pair.privateKey);
+      const kid = await calculateJwkThumbprint(jwk);
+      // Another machine's clock may be ahead of this one, yet the new key is the one to sign from now on.
+      const newest = (await all())[0]?.createdAt ?? 0;
+      const createdAt = Math.max(clock(), newest + 1);
+      const name = `${createdAt}-${kid}.json`;
+      const content = { ...jwk, kid, alg: SIGNING_ALGORITHM, use: 'sig' };
+      await writeOnce(directory, name, `${JSON.stringify(content, null, 2)}\n`);
+      const key = await loadOnce(name);
+      await all();
+      return key;
+    },
+  };
+}
+
+async function keyFiles(directory: string): Promise<string[]> {
+  try {
+    return (await readdir(directory)).filter((name) => KEY_FILE.test(name));
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return [];
+    throw error;
+  }
+}
+
+async function readKey(directory: string, name: string): Promise<SigningKey> {
+  const file = path.join(directory, name);
+  try {
+    const jwk = JSON.parse(await readFile(file, 'utf8')) as JWK;
+    const { kty, n, e, kid } = jwk;
+    if (kty !== 'RSA' || n === undefined || e === undefined || kid === undefined || jwk.d === undefined) {
+      throw new Error('it is not a private RSA key with a kid');
+    }
+    const privateKey = await importJWK(jwk, SIGNING_ALGORITHM);
+    if (privateKey instanceof Uint8Array) throw new Error('it is a symmetric key');
+    const createdAt = Number(KEY_FILE.exec(name)?.[1]);
+    return { kid, createdAt, privateKey, publicJwk: { kty, n, e, kid, alg: SIGNING_ALGORITHM, use: 'sig' } };
+  } catch (cause) {
+    throw new Error(`The signing key ${file} cannot be read`, { cause });
+  }
+}
+
+/** Writes a file that readers see whole or not at all, and that only this user may read. */
+async function writeOnce(directory: string, name: string, content: string): Promise<void> {
+  await mkdir(directory, { recursive: true, mode: 0o700 });
+  const draft = path.join(directory, `.draft-${randomIdentifier()}`);
+  const file = await open(draft, 'wx', 0o600);
+  try {
+    await file.writeFile(content);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  await rename(draft, path.join(directory, name));
+}

@@ -1,0 +1,39 @@
+import { CLIENT_AUTHENTICATION_METHODS } from './client-authentication.ts';
+import { claimNames } from './claims.ts';
+import { GRANT_TYPES_SUPPORTED } from './endpoints/token.ts';
+import { SIGNING_ALGORITHM } from './keys.ts';
+import type { ServerContext } from './server-context.ts';
+
+/** Authorization server metadata (RFC 8414 section 2, RFC 9207 section 3). */
+export function authorizationServerMetadata(context: ServerContext): Readonly<Record<string, unknown>> {
+  const { issuer } = context;
+  return {
+    issuer,
+    authorization_endpoint: `${issuer}/oauth/authorize`,
+    token_endpoint: `${issuer}/oauth/token`,
+    jwks_uri: `${issuer}/.well-known/jwks.json`,
+    scopes_supported: [...context.scopes.keys()],
+    response_types_supported: ['code'],
+    response_modes_supported: ['query'],
+    grant_types_supported: GRANT_TYPES_SUPPORTED,
+    token_endpoint_auth_methods_supported: CLIENT_AUTHENTICATION_METHODS,
+    code_challenge_methods_supported: ['S256'],
+    authorization_response_iss_parameter_supported: true,
+  };
+}
+
+/** The same, with what OpenID Connect Discovery 1.0 section 3 adds. */
+export function openidProviderMetadata(context: ServerContext): Readonly<Record<string, unknown>> {
+  return {
+    ...authorizationServerMetadata(context),
+    userinfo_endpoint: `${context.issuer}/oauth/userinfo`,
+    subject_types_supported: ['public'],
+    id_token_signing_alg_values_supported: [SIGNING_ALGORITHM],
+    prompt_values_supported: ['consent', 'none'],
+    claim_types_supported: ['normal'],
+    claims_supported: ['sub', ...claimNames([...context.scopes.keys()])],
+    claims_parameter_supported: false,
+    request_parameter_supported: false,
+    request_uri_parameter_supported: false,
+  };
+}

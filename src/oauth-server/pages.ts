@@ -1,0 +1,66 @@
+import { randomBytes } from 'node:crypto';
+import type { Host } from './host.ts';
+
+/** The server's pages: never framed, never stored, no referrer, no script. */
+
+export interface PageOptions {
+  readonly host: Host;
+  readonly view: string;
+  readonly status: number;
+  readonly data: Readonly<Record<string, unknown>>;
+  /** Where a form of this page may lead in the end; null for a page without a form. */
+  readonly formLeadsTo: string | null;
+}
+
+export async function pageResponse({
+  host,
+  view,
+  status,
+  data,
+  formLeadsTo,
+}: PageOptions): Promise<Response> {
+  const nonce = randomBytes(16).toString('base64');
+  const html = await host.render(view, { ...data, nonce });
+  return new Response(html, {
+    status,
+    headers: {
+      'Content-Type': 'text/html; charset=utf-8',
+      'Content-Security-Policy': contentSecurityPolicy(nonce, formLeadsTo),
+      'X-Frame-Options': 'DENY',
+      'X-Content-Type-Options': 'nosniff',
+      'Referrer-Policy': 'no-referrer',
+      'Cache-Control': 'no-store',
+    },
+  });
+}
+
+/**
+ * Chromium holds the whole chain of redirects that follows a form against `form-action`, also those that the
+ * application makes after its own callback. So the policy names schemes, not hosts: https, and http only when the
+ * answer goes to a loopback address.
+ */
+function contentSecurityPolicy(nonce: string, formLeadsTo: string | null): string {
+  const formAction =
+    formLeadsTo === null
+      ? "'none'"
+      : formLeadsTo.startsWith('http:')
+        ? "'self' https: http:"
+        : "'self' https:";
+  return [
+    "default-src 'none'",
+    `style-src 'self' 'nonce-${nonce}'`,
+    "img-src 'self' data:",
+    "font-src 'self'",
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+    `form-action ${formAction}`,
+  ].join('; ');
+}
+
+/** A redirect of the browser that leaves no trace in caches and no referrer. 303 after a form, 302 otherwise. */
+export function redirectResponse(location: string, status: 302 | 303): Response {
+  return new Response(null, {
+    status,
+    headers: { Location: location, 'Cache-Control': 'no-store', 'Referrer-Policy': 'no-referrer' },
+  });
+}

@@ -1,0 +1,75 @@
+import path from 'node:path';
+import type { Application, Plugin } from '../host/contracts.ts';
+import { createAuthorizationServer, CSRF_EXEMPT_ROUTES } from './authorization-server.ts';
+import { OAUTH_SERVER } from './authorization-server-of.ts';
+import { addClientCreate } from './commands/client-create.ts';
+import { addClientList } from './commands/client-list.ts';
+import { addKeysGenerate } from './commands/keys-generate.ts';
+import { addServerSetup } from './commands/server-setup.ts';
+import { oauthServerConfiguration, type OAuthServerConfig } from './config.ts';
+import type { Host } from './host.ts';
+import { oauthServerMigrations } from './store/migrations/index.ts';
+
+/**
+ * The authorization server as a plugin of the host kit: the section `oauth_server` of the configuration, the endpoints
+ * (unless `oauth_server:routes` is false), `token()` in the application's own routes, the schema and the console commands.
+ */
+export function oauthServer(): Plugin {
+  return {
+    name: 'oauth_server',
+    defaults: { oauth_server: {}, csrf_exempt_routes: CSRF_EXEMPT_ROUTES },
+    configuration: { oauth_server: oauthServerConfiguration },
+    migrations: oauthServerMigrations,
+    views: path.join(import.meta.dirname, 'views'),
+    commands(program, context) {
+      for (const add of [addServerSetup, addClientCreate, addClientList, addKeysGenerate])
+        add(program, context);
+    },
+    register(application) {
+      const server = createAuthorizationServer({
+        publicUrl: application.publicUrl,
+        config: configurationOf(application),
+        host: hostOf(application),
+        database: application.database,
+      });
+      application.services.set(OAUTH_SERVER, server);
+      application.middleware((request, next) => server.withToken(request, next));
+      if (!server.config.routes) return;
+      for (const { name, path, methods, handle } of server.endpoints) {
+        application.route({ name, path, methods, handler: (_, request) => handle(request) });
+      }
+    },
+  };
+}
+
+const DEFAULT_KEY_PATH = path.join('storage', 'oauth', 'keys');
+
+function configurationOf(application: Application): OAuthServerConfig {
+  const config = application.config['oauth_server'] as OAuthServerConfig;
+  // The document's default lies in the storage directory, wherever that is.
+  const keyPath =
+    path.normalize(config.key_path) === DEFAULT_KEY_PATH
+      ? path.join(application.storageDirectory, 'oauth', 'keys')
+      : path.resolve(application.directory, config.key_path);
+  return { ...config, key_path: keyPath };
+}
+
+function hostOf(application: Application): Host {
+  const loginRoute = (application.config['oauth_server'] as OAuthServerConfig).login_route;
+  return {
+    async signedIn() {
+      return (await application.auth().user())?.reference ?? null;
+    },
+    loadAccount: (person) => application.accounts.find(person),
+    holdsPermission: (person, permission) => application.accounts.holdsPermission(person, permission),
+    browserSecret: () => application.session().secret(),
+    signOut: () => application.auth().signOut(),
+    loginUrl(returnTo) {
+      const login = loginRoute.startsWith('/') ? loginRoute : application.path(loginRoute);
+      return `${login}?${new URLSearchParams({ return_to: returnTo })}`;
+    },
+    passwordHasher: application.passwordHasher,
+    render: (view, data) => application.views.render(view, data),
+    log: application.log,
+  };
+}

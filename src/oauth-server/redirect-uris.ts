@@ -1,0 +1,27 @@
+const PRINTABLE_ASCII = /^[\x21-\x7E]+$/;
+const LOOPBACK_HOSTS: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]']);
+
+/**
+ * Why this cannot be registered as a redirect URI, or null when it can: absolute https (http for loopback only), no
+ * wildcard, no fragment (RFC 6749 section 3.1.2, RFC 9700 section 4.1). Afterwards it is matched character by character.
+ */
+export function redirectUriProblem(uri: string): string | null {
+  if (!PRINTABLE_ASCII.test(uri) || !URL.canParse(uri)) return 'is not an absolute URL';
+  const url = new URL(uri);
+  if (uri.includes('*')) return 'contains a wildcard; register each redirect URI in full';
+  if (uri.includes('#')) return 'has a fragment; remove it';
+  if (url.username !== '' || url.password !== '') return 'carries credentials; remove them';
+  if (!/^https?:\/\/[^/\\]/i.test(uri)) return 'is not an absolute https URL';
+  if (url.protocol === 'http:' && !LOOPBACK_HOSTS.has(url.hostname)) {
+    return 'is not https; http is for loopback (localhost, 127.0.0.1, [::1]) only';
+  }
+  return null;
+}
+
+/** The redirect URI with the response's parameters added to its query (RFC 6749 section 4.1.2), otherwise unchanged. */
+export function redirectWith(uri: string, parameters: Readonly<Record<string, string | undefined>>): string {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(parameters)) if (value !== undefined) query.append(name, value);
+  const separator = !uri.includes('?') ? '?' : /[?&]$/.test(uri) ? '' : '&';
+  return `${uri}${separator}${query}`;
+}

@@ -1,0 +1,78 @@
+import {
+  BearerError,
+  BodyTooLargeError,
+  OAuthError,
+  type BearerErrorCode,
+  type OAuthErrorCode,
+} from './errors.ts';
+
+/** The one place where errors become HTTP. */
+
+const NEVER_STORED = { 'Cache-Control': 'no-store', Pragma: 'no-cache' } as const;
+
+export function jsonResponse(
+  body: unknown,
+  status = 200,
+  headers: Readonly<Record<string, string>> = NEVER_STORED,
+): Response {
+  return new Response(JSON.stringify(body), {
+    status,
+    headers: { 'Content-Type': 'application/json', ...headers },
+  });
+}
+
+/** What is not in this table is answered 400 (RFC 6749 section 5.2). */
+const STATUS: Partial<Readonly<Record<OAuthErrorCode, number>>> = { invalid_client: 401 };
+
+const BEARER_STATUS: Readonly<Record<BearerErrorCode, number>> = {
+  missing_token: 401,
+  invalid_token: 401,
+  insufficient_scope: 403,
+};
+
+/** The answer to a request that failed by something other than a fault of ours; null for a fault. */
+export function refusalResponse(error: unknown): Response | null {
+  if (error instanceof OAuthError) {
+    const status = STATUS[error.code] ?? 400;
+    const challenge = status === 401 ? { 'WWW-Authenticate': 'Basic realm="oauth", charset="UTF-8"' } : {};
+    const body = { error: error.code, error_description: error.message };
+    return jsonResponse(body, status, { ...NEVER_STORED, ...challenge });
+  }
+  if (error instanceof BearerError) return bearerErrorResponse(error);
+  if (error instanceof BodyTooLargeError) {
+    return jsonResponse({ error: 'invalid_request', error_description: error.message }, 413);
+  }
+  return null;
+}
+
+/** RFC 6750 section 3: a request without a token is told nothing but that one is needed. */
+export function bearerErrorResponse(error: BearerError): Response {
+  const attributes =
+    error.code === 'missing_token'
+      ? []
+      : [
+          `error="${error.code}"`,
+          `error_description="${error.message}"`,
+          ...(error.scope === null ? [] : [`scope="${error.scope}"`]),
+        ];
+  const challenge = ['Bearer realm="oauth"', ...attributes].join(', ');
+  const body = {
+    error: error.code === 'missing_token' ? 'invalid_token' : error.code,
+    error_description: error.message,
+  };
+  return jsonResponse(body, BEARER_STATUS[error.code], { ...NEVER_STORED, 'WWW-Authenticate': challenge });
+}
+
+/** The store cannot be reached: nothing was spent, nothing issued, and the same request may succeed soon. */
+export function unavailableResponse(): Response {
+  const body = {
+    error: 'temporarily_unavailable',
+    error_description: 'The server cannot answer now; try again.',
+  };
+  return jsonResponse(body, 503, { ...NEVER_STORED, 'Retry-After': '2' });
+}
+
+/** A fault of ours; what it was stands in the log only. */
+export function faultResponse(): Response {
+  return jsonResponse({ error: 'server_error', error_description: 'The server failed to answer.' }, 500);
+}

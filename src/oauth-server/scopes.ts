@@ -1,0 +1,76 @@
+import type { PersonReference } from '../host/contracts.ts';
+import type { OAuthServerConfig } from './config.ts';
+import { OAuthError } from './errors.ts';
+import type { Host } from './host.ts';
+
+/** Scopes that need no configuring and require no permission, with the words that the consent screen uses. */
+export const IDENTITY_SCOPES: Readonly<Record<string, string>> = {
+  openid: 'Confirm who you are',
+  profile: 'See your profile, such as your name',
+  email: 'See your email address',
+};
+
+const SCOPE_TOKEN = /^[\x21\x23-\x5B\x5D-\x7E]+$/;
+
+/** Whether this is a scope token of RFC 6749 section 3.3. */
+export function isScopeToken(value: string): boolean {
+  return SCOPE_TOKEN.test(value);
+}
+
+/** A scope that this server offers. */
+export interface Scope {
+  readonly name: string;
+  /** What it allows, in words for the person who is asked. */
+  readonly label: string;
+  /** What the person must hold for it; null for the identity scopes. */
+  readonly permission: string | null;
+}
+
+/** Every scope that this server offers, by name: the identity scopes and the configured ones. */
+export type ScopeCatalog = ReadonlyMap<string, Scope>;
+
+export function createScopeCatalog(configured: OAuthServerConfig['scopes']): ScopeCatalog {
+  const catalog = new Map<string, Scope>();
+  for (const [name, label] of Object.entries(IDENTITY_SCOPES))
+    catalog.set(name, { name, label, permission: null });
+  for (const [name, definition] of Object.entries(configured)) {
+    const { label, permission } =
+      typeof definition === 'string' ? { label: definition, permission: undefined } : definition;
+    catalog.set(name, { name, label, permission: permission ?? name });
+  }
+  return catalog;
+}
+
+/** Splits a `scope` value; order kept, repetitions dropped. An ill-formed one is `invalid_scope`. */
+export function parseScope(value: string): readonly string[] {
+  const names = value.split(' ').filter((name) => name !== '');
+  if (!names.every(isScopeToken)) throw new OAuthError('invalid_scope', 'The scope is not well formed.');
+  return [...new Set(names)];
+}
+
+export function formatScope(names: readonly string[]): string {
+  return names.join(' ');
+}
+
+/** The names that stand in both lists, in the order of the first. */
+export function intersectScopes(names: readonly string[], allowed: readonly string[]): readonly string[] {
+  const set = new Set(allowed);
+  return names.filter((name) => set.has(name));
+}
+
+/** The scopes of `names` that are offered, and whose permission (where there is one) the person holds now. */
+export async function scopesHeldBy(
+  host: Pick<Host, 'holdsPermission'>,
+  catalog: ScopeCatalog,
+  names: readonly string[],
+  person: PersonReference,
+): Promise<readonly string[]> {
+  const held = await Promise.all(
+    names.map(async (name) => {
+      const scope = catalog.get(name);
+      if (scope === undefined) return false;
+      return scope.permission === null || (await host.holdsPermission(person, scope.permission));
+    }),
+  );
+  return names.filter((_, index) => held[index]);
+}

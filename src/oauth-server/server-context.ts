@@ -1,0 +1,24 @@
+import type { ClientSecrets } from './client-secrets.ts';
+import type { Clients } from './clients.ts';
+import type { OAuthServerConfig } from './config.ts';
+import type { Host } from './host.ts';
+import type { KeyRing } from './keys.ts';
+import type { ScopeCatalog } from './scopes.ts';
+import type { Store } from './store/store.ts';
+
+/** What the endpoints and grants work with; made once by `createAuthorizationServer`. */
+export interface ServerContext {
+  /** The issuer: `public_url`, and nothing else. */
+  readonly issuer: string;
+  readonly config: OAuthServerConfig;
+  readonly host: Host;
+  readonly store: Store;
+  readonly clients: Clients;
+  readonly clientSecrets: ClientSecrets;
+  readonly scopes: ScopeCatalog;
+  readonly keys: KeyRing;
+  /** Milliseconds since 1970. */
+  readonly clock: () => number;
+  /** The target that tokens of this server carry: `oauth_server:audience`, or null when it is empty. */
+  readonly audience: string | null;
+}

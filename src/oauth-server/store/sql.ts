@@ -1,0 +1,474 @@
+import type { Database, PersonReference, SqlConnection } from '../../host/contracts.ts';
+import type {
+  AccessToken,
+  AuthorizationCode,
+  Client,
+  ConsentRequest,
+  Family,
+  Grant,
+  Grantable,
+  GrantOutcome,
+  GrantRefusal,
+  NewAccessToken,
+  NewCode,
+  NewToken,
+  NewTokens,
+  Store,
+} from './store.ts';
+
+/**
+ * The store on a relational database. Every transaction begins with the write that claims what it decides on: a read
+ * before it would fix a snapshot on MySQL, and could miss a revocation or deadlock on the others. Issuing updates the
+ * family's row and revoking updates the same row, so neither passes the other.
+ */
+export function createSqlStore(database: Database): Store {
+  /** The one way from a code or refresh token to tokens: claim the family, use it up, issue. */
+  function issueOnce(useUp: string, used: Grantable, tokens: NewTokens, now: number): Promise<GrantOutcome> {
+    return database.transaction(async (connection) => {
+      if (!(await claimFamily(connection, used.family.id, tokens, now))) return refused('revoked');
+      const { affected } = await connection.execute(useUp, [now, used.hash]);
+      if (affected !== 1) {
+        await revokeFamily(connection, used.family.id, now);
+        return refused('used');
+      }
+      await insertTokens(connection, used.family, tokens, now);
+      return { issued: true };
+    });
+  }
+
+  return {
+    async insertClient(client) {
+      await database.execute(
+        `INSERT INTO oauth_clients (client_id, name, redirect_uris, scope, grants, is_public, secret_hash,
+          previous_secret_hash, previous_secret_expires_at, created_at, revoked_at)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+        [
+          client.id,
+          client.name,
+          JSON.stringify(client.redirectUris),
+          client.scopes.join(' '),
+          client.grants.join(' '),
+          client.public ? 1 : 0,
+          client.secretHash,
+          client.previousSecretHash,
+          client.previousSecretExpiresAt,
+          client.createdAt,
+          client.revokedAt,
+        ],
+      );
+    },
+
+    async findClient(id) {
+      const { rows } = await database.execute<ClientRow>('SELECT * FROM oauth_clients WHERE client_id = ?', [
+        id,
+      ]);
+      // Some collations ignore trailing spaces; a client id is compared byte by byte.
+      const row = rows.find((found) => found.client_id === id);
+      return row === undefined ? null : clientOf(row);
+    },
+
+    async listClients() {
+      const { rows } = await database.execute<ClientRow>(
+        'SELECT * FROM oauth_clients ORDER BY created_at, client_id',
+      );
+      return rows.map(clientOf);
+    },
+
+    async assignSubject(person, candidate) {
+      const ignore = database.dialect === 'mysql' ? 'INSERT IGNORE INTO' : 'INSERT INTO';
+      const onConflict =
+        database.dialect === 'mysql' ? '' : 'ON CONFLICT (user_provider, user_id) DO NOTHING';
+      const find = () => findSubject(database, person);
+      const assigned = await find();
+      if (assigned !== null) return assigned;
+      await database.execute(
+        `${ignore} oauth_subjects (user_provider, user_id, subject) VALUES (?, ?, ?) ${onConflict}`,
+        [person.provider, person.id, candidate],
+      );
+      const subject = await find();
+      if (subject === null) throw new Error('The subject of a person could not be assigned');
+      return subject;
+    },
+
+    async insertConsentRequest(request) {
+      const { redirectUri, scopes, state, nonce, codeChallenge } = request;
+      await database.execute(
+        `INSERT INTO oauth_consent_requests (id_hash, browser_hash, client_id, parameters, audience, user_provider,
+          user_id, asked_scope, expires_at)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+        [
+          request.idHash,
+          request.browserHash,
+          request.clientId,
+          JSON.stringify({ redirectUri, scopes, state, nonce, codeChallenge } satisfies ConsentParameters),
+          request.audience,
+          request.asked?.person.provider ?? null,
+          request.asked?.person.id ?? null,
+          request.asked?.scopes.join(' ') ?? null,
+          request.expiresAt,
+        ],
+      );
+    },
+
+    async findConsentRequest(idHash, now) {
+      const { rows } = await database.execute<ConsentRequestRow>(
+        'SELECT * FROM oauth_consent_requests WHERE id_hash = ? AND expires_at > ?',
+        [idHash, now],
+      );
+      return rows[0] === undefined ? null : consentRequestOf(rows[0]);
+    },
+
+    async askPerson(idHash, { person, scopes }, expiresAt, now) {
+      const { affected } = await database.execute(
+        `UPDATE oauth_consent_requests SET user_provider = ?, user_id = ?, asked_scope = ?, expires_at = ?
+        WHERE id_hash = ? AND expires_at > ? AND (user_id IS NULL OR (user_provider = ? AND user_id = ?))`,
+        [person.provider, person.id, scopes.join(' '), expiresAt, idHash, now, person.provider, person.id],
+      );
+      return affected === 1;
+    },
+
+    async voidConsentRequest(idHash) {
+      await database.execute('DELETE FROM oauth_consent_requests WHERE id_hash = ?', [idHash]);
+    },
+
+    answerConsent({ idHash, person }, allowed, now) {
+      return database.transaction(async (connection) => {
+        const { affected } = await connection.execute(
+          `DELETE FROM oauth_consent_requests
+          WHERE id_hash = ? AND user_provider = ? AND user_id = ? AND expires_at > ?`,
+          [idHash, person.provider, person.id, now],
+        );
+        if (affected !== 1) return false;
+        if (allowed === null) return true;
+        await insertFamily(connection, allowed.family, allowed.code, now);
+        await insertCode(connection, allowed.family.id, allowed.code);
+        return true;
+      });
+    },
+
+    async findCode(codeHash) {
+      const { rows } = await database.execute<CodeRow & FamilyColumns>(
+        `SELECT t.*, ${FAMILY_COLUMNS} FROM oauth_authorization_codes t ${JOIN_FAMILY_AND_CLIENT}
+        WHERE t.code_hash = ?`,
+        [codeHash],
+      );
+      return rows[0] === undefined ? null : codeOf(rows[0]);
+    },
+
+    spendCode: (code, tokens, now) => issueOnce(SPEND_CODE, code, tokens, now),
+
+    async burnCode(codeHash, now) {
+      await database.execute(SPEND_CODE, [now, codeHash]);
+    },
+
+    async findRefreshToken(hash) {
+      const { rows } = await database.execute<RefreshTokenRow & FamilyColumns>(
+        `SELECT t.*, ${FAMILY_COLUMNS} FROM oauth_refresh_tokens t ${JOIN_FAMILY_AND_CLIENT}
+        WHERE t.token_hash = ?`,
+        [hash],
+      );
+      return rows[0] === undefined ? null : refreshTokenOf(rows[0]);
+    },
+
+    rotateRefreshToken: (token, tokens, now) => issueOnce(USE_REFRESH_TOKEN, token, tokens, now),
+
+    revokeFamily: (familyId, now) => revokeFamily(database, familyId, now),
+
+    async issueClientToken(clientId, audience, token, now) {
+      await insertAccessToken(database, { clientId, familyId: null, audience }, token, now);
+    },
+
+    async findAccessToken(hash, now) {
+      const { rows } = await database.execute<AccessTokenRow>(
+        `SELECT t.client_id, t.family_id, t.scope, t.audience AS token_audience, t.issued_at, t.expires_at,
+          c.scope AS client_scope, f.id AS living_family_id, f.user_provider, f.user_id, f.subject, f.audience
+        FROM oauth_access_tokens t
+        JOIN oauth_clients c ON c.client_id = t.client_id AND c.revoked_at IS NULL
+        LEFT JOIN oauth_families f ON f.id = t.family_id AND f.revoked_at IS NULL
+        WHERE t.token_hash = ? AND t.expires_at > ?`,
+        [hash, now],
+      );
+      return rows[0] === undefined ? null : accessTokenOf(rows[0]);
+    },
+  };
+}
+
+// --- statements that several steps share ----------------------------------------------------------------------
+
+const FAMILY_COLUMNS = `f.client_id, f.user_provider, f.user_id, f.subject, f.scope, f.audience,
+  c.scope AS client_scope`;
+
+const JOIN_FAMILY_AND_CLIENT = `JOIN oauth_families f ON f.id = t.family_id
+  JOIN oauth_clients c ON c.client_id = f.client_id`;
+
+const SPEND_CODE = `UPDATE oauth_authorization_codes SET spent_at = ? WHERE code_hash = ? AND spent_at IS NULL`;
+
+const USE_REFRESH_TOKEN = `UPDATE oauth_refresh_tokens SET used_at = ? WHERE token_hash = ? AND used_at IS NULL`;
+
+async function findSubject(connection: SqlConnection, person: PersonReference): Promise<string | null> {
+  const { rows } = await connection.execute<{ user_provider: string; user_id: string; subject: string }>(
+    'SELECT user_provider, user_id, subject FROM oauth_subjects WHERE user_provider = ? AND user_id = ?',
+    [person.provider, person.id],
+  );
+  const exact = rows.find((row) => row.user_provider === person.provider && row.user_id === person.id);
+  return exact?.subject ?? null;
+}
+
+/** Locks the living family's row until the end of the transaction; false when it is revoked. */
+async function claimFamily(
+  connection: SqlConnection,
+  familyId: string,
+  tokens: NewTokens,
+  now: number,
+): Promise<boolean> {
+  const expiresAt = Math.max(now, tokens.accessToken.expiresAt, tokens.refreshToken?.expiresAt ?? 0);
+  const { affected } = await connection.execute(
+    `UPDATE oauth_families SET expires_at = CASE WHEN expires_at > ? THEN expires_at ELSE ? END
+    WHERE id = ? AND revoked_at IS NULL`,
+    [expiresAt, expiresAt, familyId],
+  );
+  return affected === 1;
+}
+
+async function revokeFamily(connection: SqlConnection, familyId: string, now: number): Promise<void> {
+  await connection.execute('UPDATE oauth_families SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL', [
+    now,
+    familyId,
+  ]);
+}
+
+async function insertFamily(
+  connection: SqlConnection,
+  family: Family,
+  code: NewToken,
+  now: number,
+): Promise<void> {
+  await connection.execute(
+    `INSERT INTO oauth_families (id, client_id, user_provider, user_id, subject, scope, audience, created_at,
+      expires_at, revoked_at)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, NULL)`,
+    [
+      family.id,
+      family.clientId,
+      family.person.provider,
+      family.person.id,
+      family.subject,
+      family.scopes.join(' '),
+      family.audience,
+      now,
+      code.expiresAt,
+    ],
+  );
+}
+
+async function insertCode(connection: SqlConnection, familyId: string, code: NewCode): Promise<void> {
+  const { redirectUri, codeChallenge, nonce } = code;
+  await connection.execute(
+    `INSERT INTO oauth_authorization_codes (code_hash, family_id, parameters, expires_at, spent_at)
+    VALUES (?, ?, ?, ?, NULL)`,
+    [
+      code.hash,
+      familyId,
+      JSON.stringify({ redirectUri, codeChallenge, nonce } satisfies CodeParameters),
+      code.expiresAt,
+    ],
+  );
+}
+
+async function insertTokens(
+  connection: SqlConnection,
+  family: Family,
+  { accessToken, refreshToken }: NewTokens,
+  now: number,
+): Promise<void> {
+  const owner = { clientId: family.clientId, familyId: family.id, audience: null };
+  await insertAccessToken(connection, owner, accessToken, now);
+  if (refreshToken === null) return;
+  await connection.execute(
+    `INSERT INTO oauth_refresh_tokens (token_hash, family_id, issued_at, expires_at, used_at)
+    VALUES (?, ?, ?, ?, NULL)`,
+    [refreshToken.hash, family.id, now, refreshToken.expiresAt],
+  );
+}
+
+async function insertAccessToken(
+  connection: SqlConnection,
+  owner: { readonly clientId: string; readonly familyId: string | null; readonly audience: string | null },
+  token: NewAccessToken,
+  now: number,
+): Promise<void> {
+  await connection.execute(
+    `INSERT INTO oauth_access_tokens (token_hash, client_id, family_id, scope, audience, issued_at, expires_at)
+    VALUES (?, ?, ?, ?, ?, ?, ?)`,
+    [
+      token.hash,
+      owner.clientId,
+      owner.familyId,
+      token.scopes.join(' '),
+      owner.audience,
+      now,
+      token.expiresAt,
+    ],
+  );
+}
+
+// --- rows and what they mean ----------------------------------------------------------------------------------
+
+interface ClientRow {
+  readonly client_id: string;
+  readonly name: string;
+  readonly redirect_uris: string;
+  readonly scope: string;
+  readonly grants: string;
+  readonly is_public: number;
+  readonly secret_hash: string | null;
+  readonly previous_secret_hash: string | null;
+  readonly previous_secret_expires_at: number | null;
+  readonly created_at: number;
+  readonly revoked_at: number | null;
+}
+
+function clientOf(row: ClientRow): Client {
+  return {
+    id: row.client_id,
+    name: row.name,
+    redirectUris: JSON.parse(row.redirect_uris) as string[],
+    scopes: words(row.scope),
+    grants: words(row.grants) as Grant[],
+    public: row.is_public === 1,
+    secretHash: row.secret_hash,
+    previousSecretHash: row.previous_secret_hash,
+    previousSecretExpiresAt: row.previous_secret_expires_at,
+    createdAt: row.created_at,
+    revokedAt: row.revoked_at,
+  };
+}
+
+/** Kept as JSON: what a client sent may hold characters that a text column refuses. */
+type ConsentParameters = Pick<ConsentRequest, 'redirectUri' | 'scopes' | 'state' | 'nonce' | 'codeChallenge'>;
+type CodeParameters = Pick<NewCode, 'redirectUri' | 'codeChallenge' | 'nonce'>;
+
+interface ConsentRequestRow {
+  readonly id_hash: string;
+  readonly browser_hash: string;
+  readonly client_id: string;
+  readonly parameters: string;
+  readonly audience: string | null;
+  readonly user_provider: string | null;
+  readonly user_id: string | null;
+  readonly asked_scope: string | null;
+  readonly expires_at: number;
+}
+
+function consentRequestOf(row: ConsentRequestRow): ConsentRequest {
+  const { user_provider: provider, user_id: id, asked_scope: scope } = row;
+  return {
+    ...(JSON.parse(row.parameters) as ConsentParameters),
+    idHash: row.id_hash,
+    browserHash: row.browser_hash,
+    clientId: row.client_id,
+    audience: row.audience,
+    asked:
+      provider === null || id === null || scope === null
+        ? null
+        : { person: { provider, id }, scopes: words(scope) },
+    expiresAt: row.expires_at,
+  };
+}
+
+interface FamilyColumns {
+  readonly client_id: string;
+  readonly user_provider: string;
+  readonly user_id: string;
+  readonly subject: string;
+  readonly scope: string;
+  readonly audience: string | null;
+  readonly client_scope: string;
+}
+
+interface CodeRow {
+  readonly code_hash: string;
+  readonly family_id: string;
+  readonly parameters: string;
+  readonly expires_at: number;
+  readonly spent_at: number | null;
+}
+
+function codeOf(row: CodeRow & FamilyColumns): AuthorizationCode {
+  return {
+    ...(JSON.parse(row.parameters) as CodeParameters),
+    ...grantableOf(row),
+    hash: row.code_hash,
+    used: row.spent_at !== null,
+  };
+}
+
+interface RefreshTokenRow {
+  readonly token_hash: string;
+  readonly family_id: string;
+  readonly expires_at: number;
+  readonly used_at: number | null;
+}
+
+function refreshTokenOf(row: RefreshTokenRow & FamilyColumns): Grantable {
+  return { ...grantableOf(row), hash: row.token_hash, used: row.used_at !== null };
+}
+
+function grantableOf(
+  row: FamilyColumns & { readonly family_id: string; readonly expires_at: number },
+): Pick<Grantable, 'family' | 'expiresAt' | 'clientScopes'> {
+  return {
+    family: {
+      id: row.family_id,
+      clientId: row.client_id,
+      person: { provider: row.user_provider, id: row.user_id },
+      subject: row.subject,
+      scopes: words(row.scope),
+      audience: row.audience,
+    },
+    expiresAt: row.expires_at,
+    clientScopes: words(row.client_scope),
+  };
+}
+
+interface AccessTokenRow {
+  readonly client_id: string;
+  readonly family_id: string | null;
+  readonly scope: string;
+  readonly token_audience: string | null;
+  readonly issued_at: number;
+  readonly expires_at: number;
+  readonly client_scope: string;
+  readonly living_family_id: string | null;
+  readonly user_provider: string | null;
+  readonly user_id: string | null;
+  readonly subject: string | null;
+  readonly audience: string | null;
+}
+
+function accessTokenOf(row: AccessTokenRow): AccessToken | null {
+  const token = {
+    clientId: row.client_id,
+    scopes: words(row.scope),
+    clientScopes: words(row.client_scope),
+    issuedAt: row.issued_at,
+    expiresAt: row.expires_at,
+  };
+  if (row.family_id === null) return { ...token, audience: row.token_audience, person: null, subject: null };
+  // A token of a family whose row is revoked, or gone, is dead.
+  if (row.living_family_id === null || row.user_provider === null || row.user_id === null) return null;
+  return {
+    ...token,
+    audience: row.audience,
+    person: { provider: row.user_provider, id: row.user_id },
+    subject: row.subject,
+  };
+}
+
+function words(text: string): string[] {
+  return text.split(' ').filter((word) => word !== '');
+}
+
+function refused(refusal: GrantRefusal): GrantOutcome {
+  return { issued: false, refusal };
+}

@@ -1,0 +1,192 @@
+import type { PersonReference } from '../../host/contracts.ts';
+
+/** What a client may be granted: grant types of RFC 6749, and the right to ask the introspection endpoint. */
+export type Grant = 'authorization_code' | 'refresh_token' | 'client_credentials' | 'introspection';
+
+/** A registered application. */
+export interface Client {
+  /** Never changes. */
+  readonly id: string;
+  readonly name: string;
+  readonly redirectUris: readonly string[];
+  readonly scopes: readonly string[];
+  readonly grants: readonly Grant[];
+  /** An application that cannot keep a secret: identified, not authenticated. */
+  readonly public: boolean;
+  /** By the host's password hasher; null for a public client. */
+  readonly secretHash: string | null;
+  /** The secret before the last rotation, accepted until the end of its overlap window. */
+  readonly previousSecretHash: string | null;
+  /** Milliseconds since 1970. */
+  readonly previousSecretExpiresAt: number | null;
+  readonly createdAt: number;
+  /** Null while the client lives. Its tokens live no longer than it does. */
+  readonly revokedAt: number | null;
+}
+
+/** An authorization request that waits for a person's answer. The browser knows nothing of it but its id. */
+export interface ConsentRequest {
+  /** SHA-256 of the request id. */
+  readonly idHash: string;
+  /** SHA-256 of the secret of the browser session it was asked in. */
+  readonly browserHash: string;
+  readonly clientId: string;
+  readonly redirectUri: string;
+  /** The scopes asked for. */
+  readonly scopes: readonly string[];
+  readonly state: string | null;
+  readonly nonce: string | null;
+  readonly codeChallenge: string;
+  /** The target API; null when no audience is configured. */
+  readonly audience: string | null;
+  /** Who is asked, and for which of the scopes; null until somebody is signed in. */
+  readonly asked: AskedPerson | null;
+  readonly expiresAt: number;
+}
+
+export interface AskedPerson {
+  readonly person: PersonReference;
+  /** Those of the scopes that the person was shown. Nothing else can be granted. */
+  readonly scopes: readonly string[];
+}
+
+/**
+ * One authorization of a person, and everything that descends from it: a row of `oauth_families`. Codes, access and
+ * refresh tokens live only as long as it does, so revoking it is one row.
+ */
+export interface Family {
+  readonly id: string;
+  readonly clientId: string;
+  readonly person: PersonReference;
+  /** The person as the outside world knows it. */
+  readonly subject: string;
+  readonly scopes: readonly string[];
+  /** Decided when the person consented, kept through every refresh. */
+  readonly audience: string | null;
+}
+
+/** A code or refresh token with what it would give, read before anything is decided. */
+export interface Grantable {
+  readonly hash: string;
+  readonly family: Family;
+  /** Whether it was used before. */
+  readonly used: boolean;
+  readonly expiresAt: number;
+  /** The client's scopes as registered now. */
+  readonly clientScopes: readonly string[];
+}
+
+/** An authorization code, and what its exchange must match. */
+export interface AuthorizationCode extends Grantable {
+  readonly redirectUri: string;
+  readonly codeChallenge: string;
+  readonly nonce: string | null;
+}
+
+/** A token as the store keeps it: its hash. */
+export interface NewToken {
+  readonly hash: string;
+  readonly expiresAt: number;
+}
+
+export interface NewAccessToken extends NewToken {
+  readonly scopes: readonly string[];
+}
+
+/** A live access token with all that decides on it, read in one statement. */
+export interface AccessToken {
+  readonly clientId: string;
+  readonly scopes: readonly string[];
+  /** The client's scopes as registered now. */
+  readonly clientScopes: readonly string[];
+  readonly audience: string | null;
+  /** Null for a client-credentials token. */
+  readonly person: PersonReference | null;
+  readonly subject: string | null;
+  readonly issuedAt: number;
+  readonly expiresAt: number;
+}
+
+/** Why no tokens were issued. */
+export type GrantRefusal =
+  /** It was used before, so the family is revoked now: what came of the first use is dead (RFC 6749 4.1.2, RFC 9700 4.14). */
+  | 'used'
+  /** The family was revoked before. */
+  | 'revoked';
+
+export type GrantOutcome =
+  { readonly issued: true } | { readonly issued: false; readonly refusal: GrantRefusal };
+
+/**
+ * What the authorization server keeps, as whole steps: each method is atomic and answers only after its effect is
+ * durable. A refusal that must last (a spent code, a revoked family) is an answer; what is thrown has changed nothing.
+ * Times are milliseconds since 1970.
+ */
+export interface Store {
+  insertClient(client: Client): Promise<void>;
+  /** Also a revoked client; null when the id, compared byte by byte, is unknown. */
+  findClient(id: string): Promise<Client | null>;
+  /** All clients, oldest first. */
+  listClients(): Promise<readonly Client[]>;
+
+  /** The person's subject: `candidate` if the person had none, else the one assigned before. */
+  assignSubject(person: PersonReference, candidate: string): Promise<string>;
+
+  insertConsentRequest(request: ConsentRequest): Promise<void>;
+  /** A request that has not expired; null otherwise. */
+  findConsentRequest(idHash: string, now: number): Promise<ConsentRequest | null>;
+  /**
+   * Puts the request to this person, with these scopes. False when it was answered or voided meanwhile, or was put to
+   * somebody else.
+   */
+  askPerson(idHash: string, asked: AskedPerson, expiresAt: number, now: number): Promise<boolean>;
+  /** Ends the request without an answer, as when another person signed in before one. */
+  voidConsentRequest(idHash: string): Promise<void>;
+  /**
+   * Takes the answer of the person who was asked, once. Allowing starts the family and issues the code; null denies.
+   * False when the request was answered, voided or expired meanwhile.
+   */
+  answerConsent(
+    request: { readonly idHash: string; readonly person: PersonReference },
+    allowed: { readonly family: Family; readonly code: NewCode } | null,
+    now: number,
+  ): Promise<boolean>;
+
+  /** The code, spent or not; null when it is unknown. */
+  findCode(codeHash: string): Promise<AuthorizationCode | null>;
+  /** Spends the code and issues the tokens, both or neither. A code that was spent before revokes the family. */
+  spendCode(code: Grantable, tokens: NewTokens, now: number): Promise<GrantOutcome>;
+  /** Spends the code and issues nothing: it was offered with something that does not match. */
+  burnCode(codeHash: string, now: number): Promise<void>;
+
+  /** The refresh token, used or not; null when it is unknown. */
+  findRefreshToken(hash: string): Promise<Grantable | null>;
+  /** Uses the token and issues its successors, both or neither. One that was used before revokes the family. */
+  rotateRefreshToken(token: Grantable, tokens: NewTokens, now: number): Promise<GrantOutcome>;
+
+  /** Ends everything that descends from the authorization, also what is being issued at this moment. */
+  revokeFamily(familyId: string, now: number): Promise<void>;
+
+  /** Issues a token for the application itself, which descends from no authorization. */
+  issueClientToken(
+    clientId: string,
+    audience: string | null,
+    token: NewAccessToken,
+    now: number,
+  ): Promise<void>;
+
+  /** The token, when it has not expired and neither its family nor its client is revoked; null otherwise. */
+  findAccessToken(hash: string, now: number): Promise<AccessToken | null>;
+}
+
+export interface NewCode extends NewToken {
+  readonly redirectUri: string;
+  readonly codeChallenge: string;
+  readonly nonce: string | null;
+}
+
+export interface NewTokens {
+  readonly accessToken: NewAccessToken;
+  /** Null when the client may not refresh. */
+  readonly refreshToken: NewToken | null;
+}

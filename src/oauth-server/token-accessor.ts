@@ -1,0 +1,110 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { UserInterface } from '../host/contracts.ts';
+import { presentedToken, scopesThatReach, type UsableToken } from './bearer.ts';
+import { BearerError } from './errors.ts';
+import { bearerErrorResponse } from './responses.ts';
+import type { ServerContext } from './server-context.ts';
+
+/**
+ * The access token of the request being answered. Everything it says was settled before the handler ran, so nothing
+ * here is awaited, and it is right for the moment the request began. No call ever looks at a session or a cookie.
+ */
+export interface TokenAccessor {
+  /** Lets the request through only with a usable token, whatever its scope; otherwise throws, answered 401. */
+  requireUsable(): void;
+  /**
+   * Lets the request through only when the token carries the scope and its person still holds the permission behind it.
+   * Throws otherwise: answered 401 without a usable token, 403 with one that does not reach.
+   */
+  requireScope(scope: string): void;
+  /** Whether `requireScope` would let the request through. */
+  can(scope: string): boolean;
+  /** The account the token was issued for; null for a client-credentials token, and without a usable token. */
+  user(): UserInterface | null;
+  /** The application that holds the token; null without a usable token. */
+  clientId(): string | null;
+}
+
+const requests = new AsyncLocalStorage<TokenAccessor>();
+
+/** The access token of this request. Throws outside of a request that the server's middleware wraps. */
+export function token(): TokenAccessor {
+  const accessor = requests.getStore();
+  if (accessor === undefined) {
+    throw new Error(
+      'token() was called outside of a request, or the handler is not wrapped by the authorization server: ' +
+        'add the oauthServer() plugin, or wrap the handler in server.withToken(request, next)',
+    );
+  }
+  return accessor;
+}
+
+/** Runs a handler with `token()` at hand, and answers what `token()` refuses. Other errors are the handler's own. */
+export async function runWithToken(
+  accessor: TokenAccessor,
+  next: () => Promise<Response>,
+): Promise<Response> {
+  try {
+    return await requests.run(accessor, next);
+  } catch (error) {
+    if (error instanceof BearerError) return bearerErrorResponse(error);
+    throw error;
+  }
+}
+
+/** Looks up the request's token, its account and the permissions behind its scopes. */
+export async function settleToken(context: ServerContext, request: Request): Promise<TokenAccessor> {
+  try {
+    const usable = await presentedToken(context, request);
+    return accessorFor(context, usable, new Set(await scopesThatReach(context, usable)));
+  } catch (error) {
+    if (!(error instanceof BearerError)) throw error;
+    return accessorWithout(context, error);
+  }
+}
+
+function accessorFor(
+  context: ServerContext,
+  usable: UsableToken,
+  reaching: ReadonlySet<string>,
+): TokenAccessor {
+  return {
+    requireUsable() {},
+    requireScope(scope) {
+      requireKnown(context, scope);
+      if (!reaching.has(scope)) throw new BearerError('insufficient_scope', scope);
+    },
+    can(scope) {
+      requireKnown(context, scope);
+      return reaching.has(scope);
+    },
+    user: () => usable.user,
+    clientId: () => usable.clientId,
+  };
+}
+
+function accessorWithout(context: ServerContext, refusal: BearerError): TokenAccessor {
+  const refuse = () => {
+    throw refusal;
+  };
+  return {
+    requireUsable: refuse,
+    requireScope(scope) {
+      requireKnown(context, scope);
+      refuse();
+    },
+    can(scope) {
+      requireKnown(context, scope);
+      return false;
+    },
+    user: () => null,
+    clientId: () => null,
+  };
+}
+
+/** A scope that nobody can hold is a slip of the handler's author, not of the caller. */
+function requireKnown(context: ServerContext, scope: string): void {
+  if (!context.scopes.has(scope)) {
+    throw new Error(`The scope '${scope}' is asked of token(), but is not in oauth_server:scopes`);
+  }
+}

@@ -1,0 +1,27 @@
+import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+
+/** A fresh opaque value of 256 random bits, base64url: access and refresh tokens, codes, request ids, secrets. */
+export function randomToken(): string {
+  return randomBytes(32).toString('base64url');
+}
+
+/** A fresh identifier of 128 random bits in lower-case hexadecimal: client ids, family ids and subjects. */
+export function randomIdentifier(): string {
+  return randomBytes(16).toString('hex');
+}
+
+/** What the store keeps of a token or code: its SHA-256, base64url. 256 random bits need no slow hash. */
+export function tokenHash(token: string): string {
+  return createHash('sha256').update(token).digest('base64url');
+}
+
+/** HMAC-SHA-256 of the parts, base64url. The parts are delimited, so that no two lists of parts look alike. */
+export function keyedHash(key: string, ...parts: readonly string[]): string {
+  return createHmac('sha256', key).update(JSON.stringify(parts)).digest('base64url');
+}
+
+/** Compares in a time that depends on the lengths only. */
+export function equalInConstantTime(one: string, other: string): boolean {
+  const [left, right] = [Buffer.from(one), Buffer.from(other)];
+  return left.length === right.length && timingSafeEqual(left, right);
+}
