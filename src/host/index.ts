@@ -1,1 +1,26 @@
-export type { UserInterface, PersonReference } from './contracts.ts';
+/** The host kit: one implementation, thin, of what a host application is to the authorization server. */
+export type * from './contracts.ts';
+export { defineApplication, migrationsOf, startApplication } from './application.ts';
+export { auth, session } from './request-context.ts';
+export { createAccounts } from './accounts.ts';
+export {
+  databaseAccounts,
+  type DatabaseAccount,
+  type DatabaseAccounts,
+  type DatabaseAccountsOptions,
+  type NewAccount,
+} from './database-accounts.ts';
+export { mergeConfig } from './config.ts';
+export { loadEnvironment } from './environment.ts';
+export { openDatabase } from './database.ts';
+export { migrate, migrationStatus, type MigrationState } from './migrations.ts';
+export { argon2idHasher, type Argon2idOptions } from './password-hasher.ts';
+export { ConfigurationError, ConsoleError } from './errors.ts';
+export { ErrorHandler, HttpError } from './error-handler.ts';
+export { Event } from './events.ts';
+export { openLog, type ClosableLog, type LogOptions } from './log.ts';
+export { createViews } from './views.ts';
+export { pageHeaders } from './login.ts';
+export { returnPath } from './return-path.ts';
+export { listen, type ListenOptions, type RunningServer } from './server.ts';
+export { runConsole, type ConsoleIo } from './console.ts';

@@ -1,0 +1,25 @@
+import { randomBytes } from 'node:crypto';
+import { pageHeaders, type Application, type Route } from 'portico/host';
+import { notesOf } from './notes.ts';
+
+/** GET /: who is signed in, and their notes. */
+export function homeRoute(application: Application): Route {
+  return {
+    name: 'home',
+    methods: ['GET'],
+    path: '/',
+    async handler() {
+      const user = await application.auth().user();
+      const nonce = randomBytes(16).toString('base64');
+      const html = await application.views.render('home', {
+        nonce,
+        loginUrl: application.path('login'),
+        logoutUrl: application.path('logout'),
+        profile: user?.getProfile() ?? null,
+        notes: user === null ? [] : await notesOf(application.database, user.reference),
+        csrfToken: user === null ? null : await application.auth().csrfToken(),
+      });
+      return new Response(html, { headers: pageHeaders(nonce) });
+    },
+  };
+}

@@ -1,0 +1,18 @@
+import type { Route } from 'portico/host';
+import { token } from 'portico/oauth-server';
+
+/** GET /api/whoami: whom the presented token stands for. */
+export const whoamiRoute: Route = {
+  name: 'api.whoami',
+  methods: ['GET'],
+  path: '/api/whoami',
+  handler() {
+    token().requireUsable();
+    const user = token().user();
+    return Response.json(
+      user === null
+        ? { kind: 'application', name: null }
+        : { kind: 'person', name: user.getProfile().name ?? null },
+    );
+  },
+};

@@ -1,0 +1,284 @@
+import path from 'node:path';
+import { z, type ZodType } from 'zod';
+import { createAccounts } from './accounts.ts';
+import { createAuth } from './auth.ts';
+import { mergeConfig, validateConfig } from './config.ts';
+import type {
+  Application,
+  ApplicationDefinition,
+  ConfigMap,
+  ConfigurationProblem,
+  Environment,
+  Middleware,
+  Migration,
+  Route,
+} from './contracts.ts';
+import { checkCsrf } from './csrf.ts';
+import { openDatabase } from './database.ts';
+import { accountsMigration } from './database-accounts.ts';
+import { loadEnvironment } from './environment.ts';
+import { ErrorHandler, errorResponse, HttpError } from './error-handler.ts';
+import { ConfigurationError } from './errors.ts';
+import { createEvents } from './events.ts';
+import { openLog } from './log.ts';
+import { loginRoutes } from './login.ts';
+import { argon2idHasher } from './password-hasher.ts';
+import { publicUrlSchema } from './public-url.ts';
+import { auth, runWithContext, session } from './request-context.ts';
+import { createRoutes } from './routes.ts';
+import { createSessions, sessionsMigration } from './sessions.ts';
+import { createViews } from './views.ts';
+
+/** Describes an application; nothing is opened until it is started. */
+export function defineApplication(definition: ApplicationDefinition): ApplicationDefinition {
+  return definition;
+}
+
+/** The kit's migrations as far as the application needs them, the plugins' and its own. */
+export function migrationsOf(definition: ApplicationDefinition): readonly Migration[] {
+  return [
+    ...(definition.accounts === undefined ? [] : [sessionsMigration, accountsMigration]),
+    ...(definition.plugins ?? []).flatMap((plugin) => plugin.migrations),
+    ...(definition.migrations ?? []),
+  ];
+}
+
+const KIT_VIEWS = path.join(import.meta.dirname, 'views');
+const FOURTEEN_DAYS = 14 * 24 * 3600;
+
+/** The kit's own keys of the configuration. */
+function kitConfiguration(mode: Application['mode']) {
+  return {
+    public_url: publicUrlSchema(mode),
+    csrf_exempt_routes: z.record(z.string(), z.boolean({ error: 'must be true or false' }), {
+      error: 'must be a map of route names to true or false',
+    }),
+    database_url: z.string({ error: 'must be a URL such as sqlite:storage/app.sqlite' }),
+    session_ttl: z.int({ error: 'must be a whole number of seconds' }).min(60, 'must be at least 60 seconds'),
+    log: z.strictObject({
+      path: z.string({ error: 'must be a file name' }),
+      level: z.enum(['debug', 'info', 'warning', 'error'], {
+        error: 'must be debug, info, warning or error',
+      }),
+    }),
+  } satisfies Readonly<Record<string, ZodType>>;
+}
+
+type KitConfig = {
+  [Key in keyof ReturnType<typeof kitConfiguration>]: z.output<ReturnType<typeof kitConfiguration>[Key]>;
+};
+
+/**
+ * Starts an application: reads the environment and the configuration, opens the log and the store, lets the plugins and
+ * the application register their parts. Throws a ConfigurationError that names every problem; nothing stays open then.
+ */
+export async function startApplication(
+  definition: ApplicationDefinition,
+  options: { readonly env?: Environment } = {},
+): Promise<Application> {
+  const env = loadEnvironment(definition.directory, options.env);
+  const mode = env['APP_ENV'] === 'dev' ? 'dev' : 'prod';
+  const storageDirectory = path.resolve(definition.directory, env['STORAGE_DIR'] ?? 'storage');
+  const config = readConfiguration(definition, env, mode, storageDirectory);
+  const kit = config as unknown as KitConfig;
+
+  const log = openLog({ file: path.resolve(definition.directory, kit.log.path), level: kit.log.level });
+  const opened = { log: () => log.close(), database: async () => {} };
+  try {
+    const database = openDatabase(kit.database_url, { directory: definition.directory });
+    opened.database = () => database.close();
+    return await assemble({ definition, env, mode, storageDirectory, config, kit, log, database });
+  } catch (error) {
+    await opened.database();
+    await opened.log();
+    throw error;
+  }
+}
+
+function readConfiguration(
+  definition: ApplicationDefinition,
+  env: Environment,
+  mode: Application['mode'],
+  storageDirectory: string,
+): ConfigMap {
+  const plugins = definition.plugins ?? [];
+  const defaults = {
+    csrf_exempt_routes: {},
+    database_url: env['DATABASE_URL'] ?? `sqlite:${path.join(storageDirectory, 'app.sqlite')}`,
+    session_ttl: FOURTEEN_DAYS,
+    log: { path: path.join('logs', 'app.log'), level: 'info' },
+  };
+  const own = typeof definition.config === 'function' ? definition.config(env) : definition.config;
+  const merged = mergeConfig(defaults, ...plugins.map((plugin) => plugin.defaults), own);
+  const schemas = Object.assign({}, kitConfiguration(mode), ...plugins.map((plugin) => plugin.configuration));
+  const problems: ConfigurationProblem[] = [];
+  if (!['dev', 'prod', undefined].includes(env['APP_ENV'])) {
+    problems.push({ key: 'APP_ENV', message: 'must be dev or prod' });
+  }
+  try {
+    const config = validateConfig(merged, schemas);
+    if (problems.length === 0) return config;
+  } catch (error) {
+    if (!(error instanceof ConfigurationError)) throw error;
+    problems.push(...error.problems);
+  }
+  throw new ConfigurationError(problems);
+}
+
+interface Parts {
+  readonly definition: ApplicationDefinition;
+  readonly env: Environment;
+  readonly mode: Application['mode'];
+  readonly storageDirectory: string;
+  readonly config: ConfigMap;
+  readonly kit: KitConfig;
+  readonly log: ReturnType<typeof openLog>;
+  readonly database: ReturnType<typeof openDatabase>;
+}
+
+async function assemble(parts: Parts): Promise<Application> {
+  const { definition, kit, log, database } = parts;
+  const plugins = definition.plugins ?? [];
+  const passwordHasher = argon2idHasher();
+  const accounts = createAccounts(definition.accounts?.({ database, passwordHasher }) ?? []);
+  const origin = new URL(kit.public_url).origin;
+  const secure = origin.startsWith('https:');
+  const sessions =
+    definition.accounts === undefined
+      ? null
+      : createSessions({ database, lifetime: kit.session_ttl, secure, clock: Date.now });
+  const events = createEvents(log);
+  const routes = createRoutes();
+  const middlewares: Middleware[] = [];
+  const ownRoutes = new Set<Route>();
+  const inFlight = new Set<Promise<Response>>();
+  let phase: 'plugins' | 'application' | 'started' = 'plugins';
+
+  function whileRegistering(what: string): void {
+    if (phase === 'started')
+      throw new Error(`${what} can only be added while the application registers its parts`);
+  }
+
+  const application: Application = {
+    directory: definition.directory,
+    storageDirectory: parts.storageDirectory,
+    env: parts.env,
+    mode: parts.mode,
+    config: parts.config,
+    publicUrl: origin,
+    database,
+    accounts,
+    passwordHasher,
+    views: createViews([
+      definition.views ?? path.join(definition.directory, 'views'),
+      ...plugins.flatMap(({ views }) => (views === null ? [] : [views])),
+      KIT_VIEWS,
+    ]),
+    events,
+    log,
+    services: new Map(),
+    route(route) {
+      whileRegistering('A route');
+      routes.add(route);
+      if (phase === 'application') ownRoutes.add(route);
+    },
+    middleware(middleware) {
+      whileRegistering('A middleware');
+      middlewares.push(middleware);
+    },
+    path: (name, parameters) => routes.path(name, parameters),
+    hasRoute: (name) => routes.has(name),
+    session,
+    auth,
+    fetch(request) {
+      const response = answer(request);
+      inFlight.add(response);
+      void response.finally(() => inFlight.delete(response));
+      return response;
+    },
+    async close() {
+      await Promise.allSettled(inFlight);
+      await database.close();
+      await log.close();
+    },
+  };
+
+  async function answer(request: Request): Promise<Response> {
+    try {
+      const response = await dispatch(request).catch(answerException);
+      return withoutBody(request, await events.passResponse(response));
+    } catch (exception) {
+      // Even what a hook does wrong must not reach the caller.
+      log.error('A host hook failed: {exception}', { exception });
+      return withoutBody(request, errorResponse(500));
+    }
+  }
+
+  async function dispatch(request: Request): Promise<Response> {
+    const { route, parameters } = routes.match(request.method, new URL(request.url).pathname);
+    if (sessions === null) return run(route, () => route.handler(parameters, request), request);
+    const requestSession = sessions.of(request);
+    const context = { session: requestSession, auth: createAuth(requestSession, accounts) };
+    return runWithContext(context, async () => {
+      const exemptRoutes = kit.csrf_exempt_routes;
+      const checked = await checkCsrf(request, route, requestSession, { origin, exemptRoutes });
+      const response = await run(route, () => route.handler(parameters, checked), checked);
+      return withCookie(response, requestSession.setCookie());
+    });
+  }
+
+  /** The application's own routes run inside the middlewares; those of plugins protect themselves. */
+  async function run(
+    route: Route,
+    handler: () => Response | Promise<Response>,
+    request: Request,
+  ): Promise<Response> {
+    if (!ownRoutes.has(route)) return handler();
+    const chain = middlewares.reduceRight<() => Promise<Response>>(
+      (next, middleware) => () => middleware(request, next),
+      async () => handler(),
+    );
+    return chain();
+  }
+
+  async function answerException(exception: unknown): Promise<Response> {
+    const answered = await events.answerException(exception);
+    if (answered !== null) return answered;
+    const unavailable = database.isUnavailable(exception);
+    const status = unavailable ? 503 : ErrorHandler.resolveStatusCode(exception);
+    if (status >= 500) log.error('The request failed: {exception}', { exception });
+    const headers = exception instanceof HttpError ? exception.headers : {};
+    return errorResponse(status, unavailable ? { 'Retry-After': '2' } : headers);
+  }
+
+  for (const plugin of plugins) await plugin.register(application);
+  phase = 'application';
+  await definition.register?.(application);
+  if (definition.accounts !== undefined && !routes.has('login')) {
+    for (const route of loginRoutes(application, nameOf(application))) routes.add(route);
+  }
+  phase = 'started';
+  return application;
+}
+
+/** What people know the application by: the name the authorization server shows them, or else its host. */
+function nameOf({ config, publicUrl }: Application): string {
+  const named = [config['name'], (config['oauth_server'] as ConfigMap | undefined)?.['name']];
+  return named.find((name) => typeof name === 'string') ?? new URL(publicUrl).host;
+}
+
+function withCookie(response: Response, cookie: string | null): Response {
+  if (cookie === null) return response;
+  const headers = new Headers(response.headers);
+  headers.append('Set-Cookie', cookie);
+  return new Response(response.body, { status: response.status, statusText: response.statusText, headers });
+}
+
+function withoutBody(request: Request, response: Response): Response {
+  if (request.method !== 'HEAD') return response;
+  return new Response(null, {
+    status: response.status,
+    statusText: response.statusText,
+    headers: response.headers,
+  });
+}

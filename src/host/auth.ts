@@ -1,0 +1,27 @@
+import type { Accounts, Auth, UserInterface } from './contracts.ts';
+import { csrfTokenOf } from './csrf.ts';
+import type { RequestSession } from './sessions.ts';
+
+/** Who is signed in, by the session of one request and the account as it is now. */
+export function createAuth(session: RequestSession, accounts: Accounts): Auth {
+  let user: Promise<UserInterface | null> | null = null;
+
+  async function load(): Promise<UserInterface | null> {
+    const person = await session.person();
+    const account = person === null ? null : await accounts.find(person);
+    return account !== null && account.isActive() ? account : null;
+  }
+
+  return {
+    user: () => (user ??= load()),
+    async signIn(person) {
+      user = null;
+      await session.signIn(person);
+    },
+    async signOut() {
+      user = null;
+      await session.signOut();
+    },
+    csrfToken: async () => csrfTokenOf(await session.secret()),
+  };
+}

@@ -1,0 +1,46 @@
+import { once } from 'node:events';
+import type { AddCommands } from '../contracts.ts';
+import { listen } from '../server.ts';
+
+interface Options {
+  readonly port?: string;
+  readonly hostname?: string;
+}
+
+/** `serve`: answers requests until it is told to stop, then lets those in flight finish. */
+export const addServe: AddCommands = (program, context) => {
+  program
+    .command('serve')
+    .description('serve the application until it is told to stop')
+    .option('--port <port>', 'the port to listen on (default: PORT, or 8080)')
+    .option(
+      '--hostname <address>',
+      'the address to listen on (default: 127.0.0.1 under APP_ENV=dev, else 0.0.0.0)',
+    )
+    .action(async (options: Options) => {
+      const application = await context.application();
+      const port = Number(options.port ?? application.env['PORT'] ?? 8080);
+      if (!Number.isInteger(port) || port < 0 || port > 65_535) context.fail('The port must be 0 to 65535');
+      const hostname = options.hostname ?? (application.mode === 'dev' ? '127.0.0.1' : '0.0.0.0');
+      const server = await listen(application, { port, hostname }).catch((error: unknown) => {
+        if (error instanceof Error && 'code' in error && error.code === 'EADDRINUSE') {
+          context.fail(`Port ${port} is in use; choose another with --port, or PORT`);
+        }
+        throw error;
+      });
+      context.note(`Listening on ${server.url}, as ${application.publicUrl}`);
+      await stopSignal();
+      context.note('Stopping: requests in flight finish. Once more to stop at once.');
+      process.once('SIGINT', () => process.exit(130));
+      process.once('SIGTERM', () => process.exit(143));
+      await server.close();
+    });
+};
+
+/** Waits for the first SIGINT or SIGTERM. */
+export async function stopSignal(): Promise<void> {
+  const waiting = new AbortController();
+  const { signal } = waiting;
+  await Promise.race([once(process, 'SIGINT', { signal }), once(process, 'SIGTERM', { signal })]);
+  waiting.abort();
+}

@@ -1,0 +1,86 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import type { Route } from './contracts.ts';
+import { HttpError } from './error-handler.ts';
+import type { Session } from './contracts.ts';
+
+const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
+const FORM_TYPES = /^(?:application\/x-www-form-urlencoded|multipart\/form-data)\s*(?:;|$)/i;
+
+/** The largest form that the check reads, in bytes. */
+const FORM_LIMIT = 1024 * 1024;
+
+export interface CsrfOptions {
+  /** The public origin of the application. */
+  readonly origin: string;
+  /** Names of routes that the check leaves alone, with `true`. */
+  readonly exemptRoutes: Readonly<Record<string, boolean>>;
+}
+
+/** The session-wide CSRF token, for a form's field `_csrf` or the header `X-CSRF-Token`. */
+export function csrfTokenOf(sessionSecret: string): string {
+  return createHmac('sha256', sessionSecret).update('portico/csrf').digest('base64url');
+}
+
+/**
+ * The session-wide check of one request: throws an HttpError 403 for an unsafe request that did not come from a page of
+ * this session. Returns the request to go on with, its body still unread.
+ */
+export async function checkCsrf(
+  request: Request,
+  route: Route,
+  session: Session,
+  { origin, exemptRoutes }: CsrfOptions,
+): Promise<Request> {
+  if (SAFE_METHODS.has(request.method)) return request;
+  if (Object.hasOwn(exemptRoutes, route.name) && exemptRoutes[route.name] === true) return request;
+  // It authenticates nothing: a bearer request has no session to be abused either.
+  if (/^\s*Bearer(\s|$)/i.test(request.headers.get('authorization') ?? '')) return request;
+
+  const sentFrom = request.headers.get('origin');
+  if (sentFrom !== null && sentFrom !== origin)
+    throw new HttpError(403, 'The request comes from another origin');
+  if (request.headers.get('sec-fetch-site') === 'cross-site') {
+    throw new HttpError(403, 'The request comes from another site');
+  }
+  const { request: reread, token } = await tokenOf(request);
+  const expected = Buffer.from(csrfTokenOf(await session.secret()));
+  const given = Buffer.from(token ?? '');
+  if (given.length !== expected.length || !timingSafeEqual(given, expected)) {
+    throw new HttpError(403, 'The CSRF token is missing or wrong');
+  }
+  return reread;
+}
+
+async function tokenOf(
+  request: Request,
+): Promise<{ readonly request: Request; readonly token: string | null }> {
+  const header = request.headers.get('x-csrf-token');
+  if (header !== null) return { request, token: header };
+  if (!FORM_TYPES.test(request.headers.get('content-type') ?? '')) return { request, token: null };
+  const body = await readBody(request, FORM_LIMIT);
+  const { url, method, headers, signal } = request;
+  const copy = () => new Request(url, { method, headers, signal, body });
+  const token = await formField(copy(), '_csrf');
+  return { request: copy(), token };
+}
+
+async function formField(request: Request, name: string): Promise<string | null> {
+  try {
+    const value = (await request.formData()).get(name);
+    return typeof value === 'string' ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+/** The body of a request, at most so many bytes; a larger one is an HttpError 413. */
+export async function readBody(request: Request, limit: number): Promise<Uint8Array<ArrayBuffer>> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of request.body ?? []) {
+    size += chunk.byteLength;
+    if (size > limit) throw new HttpError(413, `The body is larger than ${limit} bytes`);
+    chunks.push(chunk);
+  }
+  return new Uint8Array(Buffer.concat(chunks));
+}

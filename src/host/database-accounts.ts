@@ -1,0 +1,191 @@
+import { randomUUID } from 'node:crypto';
+import type {
+  AccountProvider,
+  Database,
+  Migration,
+  PasswordHasher,
+  SqlDialect,
+  UserInterface,
+} from './contracts.ts';
+
+/** An account of the application's own tables. */
+export interface DatabaseAccount extends UserInterface {
+  readonly id: string;
+  readonly email: string;
+  readonly name: string;
+  readonly active: boolean;
+}
+
+export interface NewAccount {
+  /** Unique in the provider, upper and lower case alike. */
+  readonly email: string;
+  readonly name: string;
+  readonly password: string;
+}
+
+/** An account provider over the tables `host_accounts` and `host_account_permissions`, with what commands need. */
+export interface DatabaseAccounts extends AccountProvider {
+  find(id: string): Promise<DatabaseAccount | null>;
+  findByEmail(email: string): Promise<DatabaseAccount | null>;
+  /** By email. */
+  list(): Promise<readonly DatabaseAccount[]>;
+  /** Fails when the email is taken. */
+  create(account: NewAccount): Promise<DatabaseAccount>;
+  /** Suspends or restores an account, from this moment and everywhere. */
+  setActive(id: string, active: boolean): Promise<void>;
+  permissions(id: string): Promise<readonly string[]>;
+  grant(id: string, permission: string): Promise<void>;
+  deny(id: string, permission: string): Promise<void>;
+}
+
+export interface DatabaseAccountsOptions {
+  readonly database: Database;
+  readonly passwordHasher: PasswordHasher;
+  /** The provider's name; `accounts` unless given. */
+  readonly name?: string;
+}
+
+interface AccountRow {
+  readonly id: string;
+  readonly email: string;
+  readonly name: string;
+  readonly password_hash: string;
+  readonly active: number;
+}
+
+export function databaseAccounts(options: DatabaseAccountsOptions): DatabaseAccounts {
+  const { database, passwordHasher, name: provider = 'accounts' } = options;
+  let decoy: Promise<string> | null = null;
+
+  async function rowBy(column: 'id' | 'email', value: string): Promise<AccountRow | null> {
+    const { rows } = await database.execute<AccountRow>(
+      `SELECT id, email, name, password_hash, active FROM host_accounts WHERE provider = ? AND ${column} = ?`,
+      [provider, value],
+    );
+    return rows.find((row) => row[column] === value) ?? null;
+  }
+
+  function accountOf({ id, email, name, active }: AccountRow): DatabaseAccount {
+    return {
+      reference: { provider, id },
+      id,
+      email,
+      name,
+      active: active === 1,
+      isActive: () => active === 1,
+      getProfile: () => ({ name, email, email_verified: true }),
+    };
+  }
+
+  async function findBy(column: 'id' | 'email', value: string): Promise<DatabaseAccount | null> {
+    const row = await rowBy(column, value);
+    return row === null ? null : accountOf(row);
+  }
+
+  return {
+    name: provider,
+    find: (id) => findBy('id', id),
+    findByEmail: (email) => findBy('email', canonical(email)),
+    async authenticate(identifier, password) {
+      const row = await rowBy('email', canonical(identifier));
+      // An unknown account costs the same slow check as a known one.
+      decoy ??= passwordHasher.hash(randomUUID());
+      const matches = await passwordHasher.verify(password, row?.password_hash ?? (await decoy));
+      return row !== null && matches && row.active === 1 ? accountOf(row) : null;
+    },
+    async holdsPermission(id, permission) {
+      const { rows } = await database.execute<{ permission: string }>(
+        `SELECT permission FROM host_account_permissions WHERE provider = ? AND account_id = ? AND permission = ?`,
+        [provider, id, permission],
+      );
+      return rows.some((row) => row.permission === permission);
+    },
+    async list() {
+      const { rows } = await database.execute<AccountRow>(
+        'SELECT id, email, name, password_hash, active FROM host_accounts WHERE provider = ? ORDER BY email',
+        [provider],
+      );
+      return rows.map(accountOf);
+    },
+    async create({ email, name, password }) {
+      const row = {
+        id: randomUUID(),
+        email: canonical(email),
+        name,
+        password_hash: await passwordHasher.hash(password),
+        active: 1,
+      };
+      await database.execute(
+        `INSERT INTO host_accounts (provider, id, email, name, password_hash, active, created_at)
+        VALUES (?, ?, ?, ?, ?, ?, ?)`,
+        [provider, row.id, row.email, row.name, row.password_hash, row.active, Date.now()],
+      );
+      return accountOf(row);
+    },
+    async setActive(id, active) {
+      await database.execute('UPDATE host_accounts SET active = ? WHERE provider = ? AND id = ?', [
+        active ? 1 : 0,
+        provider,
+        id,
+      ]);
+    },
+    async permissions(id) {
+      const { rows } = await database.execute<{ permission: string }>(
+        'SELECT permission FROM host_account_permissions WHERE provider = ? AND account_id = ? ORDER BY permission',
+        [provider, id],
+      );
+      return rows.map(({ permission }) => permission);
+    },
+    async grant(id, permission) {
+      const [ignore, onConflict] =
+        database.dialect === 'mysql'
+          ? ['IGNORE ', '']
+          : ['', ' ON CONFLICT (provider, account_id, permission) DO NOTHING'];
+      await database.execute(
+        `INSERT ${ignore}INTO host_account_permissions (provider, account_id, permission)
+        VALUES (?, ?, ?)${onConflict}`,
+        [provider, id, permission],
+      );
+    },
+    async deny(id, permission) {
+      await database.execute(
+        'DELETE FROM host_account_permissions WHERE provider = ? AND account_id = ? AND permission = ?',
+        [provider, id, permission],
+      );
+    },
+  };
+}
+
+function canonical(email: string): string {
+  return email.trim().toLowerCase();
+}
+
+const IDENTIFIER: Readonly<Record<SqlDialect, string>> = {
+  sqlite: 'TEXT',
+  postgres: 'TEXT COLLATE "C"',
+  mysql: 'VARCHAR(191) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin',
+};
+
+export const accountsMigration: Migration = {
+  name: 'host_0002_accounts',
+  async up(database, connection) {
+    const identifier = IDENTIFIER[database.dialect];
+    await connection.execute(`CREATE TABLE host_accounts (
+      provider ${identifier} NOT NULL,
+      id ${identifier} NOT NULL,
+      email ${identifier} NOT NULL,
+      name ${identifier} NOT NULL,
+      password_hash ${identifier} NOT NULL,
+      active SMALLINT NOT NULL,
+      created_at BIGINT NOT NULL,
+      PRIMARY KEY (provider, id),
+      UNIQUE (provider, email)
+    )`);
+    await connection.execute(`CREATE TABLE host_account_permissions (
+      provider ${identifier} NOT NULL,
+      account_id ${identifier} NOT NULL,
+      permission ${identifier} NOT NULL,
+      PRIMARY KEY (provider, account_id, permission)
+    )`);
+  },
+};

@@ -1,0 +1,144 @@
+import path from 'node:path';
+import { CompiledQuery, Kysely, type Dialect, type QueryResult } from 'kysely';
+import type { Database, SqlConnection, SqlDialect, SqlParameter, SqlResult } from './contracts.ts';
+import { mysqlDialect } from './database/mysql.ts';
+import { numberedPlaceholders, postgresDialect } from './database/postgres.ts';
+import { isSqliteUnavailable, NodeSqliteDialect } from './database/sqlite.ts';
+import { ConfigurationError } from './errors.ts';
+
+type Tables = Record<string, Record<string, unknown>>;
+
+/**
+ * Opens the store that a URL names: `sqlite:<file>` (relative to the directory; `sqlite::memory:`), `postgres://…`,
+ * `mysql://…` or `mariadb://…`. Connects at the first statement. Throws a ConfigurationError for any other URL.
+ */
+export function openDatabase(url: string, options: { readonly directory: string }): Database {
+  const { dialect, driver } = engineOf(url, options.directory);
+  const kysely = new Kysely<Tables>({ dialect: driver });
+  const text = dialect === 'postgres' ? remember(numberedPlaceholders) : (sql: string) => sql;
+  const connectionOn = (executor: Pick<Kysely<Tables>, 'executeQuery'>): SqlConnection => ({
+    async execute<Row>(sql: string, parameters: readonly SqlParameter[] = []) {
+      const query = CompiledQuery.raw(text(sql), [...parameters]) as CompiledQuery<Row>;
+      return resultOf(await executor.executeQuery(query));
+    },
+  });
+  return {
+    dialect,
+    kysely,
+    ...connectionOn(kysely),
+    transaction: (work) =>
+      retrying(() => {
+        const transaction = kysely.transaction();
+        const isolated = dialect === 'sqlite' ? transaction : transaction.setIsolationLevel('read committed');
+        return isolated.execute((executor) => work(connectionOn(executor)));
+      }),
+    isUnavailable: (error) => causesOf(error).some(isUnavailable),
+    close: () => kysely.destroy(),
+  };
+}
+
+function engineOf(
+  url: string,
+  directory: string,
+): { readonly dialect: SqlDialect; readonly driver: Dialect } {
+  const [, scheme = '', rest = ''] = /^([a-z]+):(.*)$/s.exec(url) ?? [];
+  switch (scheme) {
+    case 'sqlite': {
+      const file = rest === ':memory:' ? rest : path.resolve(directory, rest.replace(/^\/\/(?=\/)/, ''));
+      if (rest !== '') return { dialect: 'sqlite', driver: new NodeSqliteDialect(file) };
+      break;
+    }
+    case 'postgres':
+    case 'postgresql':
+      return { dialect: 'postgres', driver: postgresDialect(url) };
+    case 'mysql':
+    case 'mariadb':
+      return { dialect: 'mysql', driver: mysqlDialect(url) };
+    default:
+  }
+  throw new ConfigurationError([
+    {
+      key: 'database_url',
+      message: 'must be sqlite:<file>, postgres://… or mysql://… (DATABASE_URL sets it)',
+    },
+  ]);
+}
+
+function resultOf<Row>(result: QueryResult<Row>): SqlResult<Row> {
+  return { rows: result.rows, affected: Number(result.numAffectedRows ?? 0) };
+}
+
+function remember(rewrite: (sql: string) => string): (sql: string) => string {
+  const rewritten = new Map<string, string>();
+  return (sql) => {
+    let result = rewritten.get(sql);
+    if (result === undefined) {
+      result = rewrite(sql);
+      if (rewritten.size < 1000) rewritten.set(sql, result);
+    }
+    return result;
+  };
+}
+
+// --- errors of the engines ------------------------------------------------------------------------------------
+
+const MOST_TRIES = 5;
+/** PostgreSQL: serialization_failure, deadlock_detected; MySQL: deadlock, lock wait timeout. */
+const WORTH_RETRYING: ReadonlySet<unknown> = new Set(['40001', '40P01', 1213, 1205]);
+
+async function retrying<T>(attempt: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (
+        tries >= MOST_TRIES ||
+        !causesOf(error).some((cause) => codesOf(cause).some((code) => WORTH_RETRYING.has(code)))
+      ) {
+        throw error;
+      }
+      // Two that met once would meet again if both came back at the same moment.
+      await new Promise((resolve) => setTimeout(resolve, Math.random() * 10 * tries));
+    }
+  }
+}
+
+const UNREACHABLE: ReadonlySet<unknown> = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  'ENOTFOUND',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ETIMEDOUT',
+  'PROTOCOL_CONNECTION_LOST',
+  'POOL_CLOSED',
+  // MySQL: too many connections, shutdown in progress, server gone.
+  1040,
+  1053,
+  1077,
+  1927,
+]);
+/** PostgreSQL's classes: connection exception, insufficient resources, operator intervention. */
+const UNREACHABLE_CLASSES = /^(?:08|53|57P)/;
+/** What `pg` throws without any code. */
+const UNREACHABLE_MESSAGES =
+  /timeout exceeded when trying to connect|Connection terminated|connection is closed|Client has encountered a connection error/i;
+
+function isUnavailable(error: Error): boolean {
+  if (isSqliteUnavailable(error) || UNREACHABLE_MESSAGES.test(error.message)) return true;
+  return codesOf(error).some(
+    (code) => UNREACHABLE.has(code) || (typeof code === 'string' && UNREACHABLE_CLASSES.test(code)),
+  );
+}
+
+function codesOf(error: Error): readonly unknown[] {
+  return [...('code' in error ? [error.code] : []), ...('errno' in error ? [error.errno] : [])];
+}
+
+/** The error, what caused it, and what caused that; a failed connection to several addresses is an AggregateError. */
+function causesOf(error: unknown, depth = 0): readonly Error[] {
+  if (!(error instanceof Error) || depth > 5) return [];
+  const several: readonly unknown[] = error instanceof AggregateError ? error.errors : [];
+  return [error, ...[error.cause, ...several].flatMap((cause) => causesOf(cause, depth + 1))];
+}

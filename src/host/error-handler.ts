@@ -1,0 +1,33 @@
+/** An error that is answered with its own status; its message is for the log. */
+export class HttpError extends Error {
+  override readonly name = 'HttpError';
+  /** 400 to 599. */
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(status: number, message: string, headers: Readonly<Record<string, string>> = {}) {
+    super(message);
+    this.status = status;
+    this.headers = headers;
+  }
+}
+
+/** How exceptions become answers when no listener of `Event.EXCEPTION` answers them. */
+export const ErrorHandler = {
+  /** The status of an exception: its own `status` or `statusCode` when that is an error's, else 500. */
+  resolveStatusCode(exception: unknown): number {
+    if (!(exception instanceof Error)) return 500;
+    const own =
+      'status' in exception ? exception.status : 'statusCode' in exception ? exception.statusCode : undefined;
+    return typeof own === 'number' && Number.isInteger(own) && own >= 400 && own <= 599 ? own : 500;
+  },
+} as const;
+
+/** JSON without details: those stand in the log. */
+export function errorResponse(status: number, headers: Readonly<Record<string, string>> = {}): Response {
+  const error = status < 500 ? 'Request refused' : 'Internal server error';
+  return new Response(JSON.stringify({ error }), {
+    status,
+    headers: { 'Content-Type': 'application/json', 'Cache-Control': 'no-store', ...headers },
+  });
+}

@@ -1,0 +1,53 @@
+import type { Events, Log } from './contracts.ts';
+
+/** The two host hooks. Plugins emit events of their own beside them. */
+export const Event = {
+  /** Receives the thrown exception, returns the response. */
+  EXCEPTION: 'exception',
+  /** Receives every response, returns the response to send. */
+  RESPONSE_HEADER: 'response_header',
+} as const;
+
+/** Events, and the two hooks as the application runs them. */
+export interface HostEvents extends Events {
+  /** What the listeners make of an exception; null when none answers it. */
+  answerException(exception: unknown): Promise<Response | null>;
+  /** The response as the listeners leave it. */
+  passResponse(response: Response): Promise<Response>;
+}
+
+type Listener = (payload: unknown) => unknown;
+
+export function createEvents(log: Log): HostEvents {
+  const listeners = new Map<string, Listener[]>();
+  const listenersOf = (event: string): readonly Listener[] => listeners.get(event) ?? [];
+  return {
+    on(event, listener) {
+      listeners.set(event, [...listenersOf(event), listener as Listener]);
+    },
+    async emit(event, payload) {
+      for (const listener of listenersOf(event)) {
+        try {
+          await listener(payload);
+        } catch (exception) {
+          log.error('A listener of {event} failed: {exception}', { event, exception });
+        }
+      }
+    },
+    async answerException(exception) {
+      for (const listener of listenersOf(Event.EXCEPTION)) {
+        const response = await listener(exception);
+        if (response instanceof Response) return response;
+      }
+      return null;
+    },
+    async passResponse(response) {
+      let passed = response;
+      for (const listener of listenersOf(Event.RESPONSE_HEADER)) {
+        const returned = await listener(passed);
+        if (returned instanceof Response) passed = returned;
+      }
+      return passed;
+    },
+  };
+}

@@ -1,0 +1,98 @@
+import { mkdirSync } from 'node:fs';
+import path from 'node:path';
+import { inspect } from 'node:util';
+import { destination, pino, type Logger } from 'pino';
+import type { Log, LogContext } from './contracts.ts';
+
+export interface LogOptions {
+  /** Where the log is written, absolute; its folder is made. */
+  readonly file: string;
+  /** The least level that is written: `debug`, `info` (the default), `warning` or `error`. */
+  readonly level?: string;
+}
+
+/** A log that can be closed; everything logged before is on the disk afterwards. */
+export type ClosableLog = Log & { close(): Promise<void> };
+
+const LEVELS = { debug: 20, info: 30, warning: 40, error: 50 } as const;
+
+/** What stands under one of these names is never written. */
+const SECRET_KEYS: ReadonlySet<string> = new Set([
+  'authorization',
+  'cookie',
+  'password',
+  'secret',
+  'client_secret',
+  'code',
+  'code_verifier',
+  'access_token',
+  'refresh_token',
+  'id_token',
+  'token',
+]);
+
+/** One JSON object a line, `{placeholders}` of the message filled from the context. */
+export function openLog({ file, level = 'info' }: LogOptions): ClosableLog {
+  mkdirSync(path.dirname(file), { recursive: true });
+  const stream = destination({ dest: file, append: true, sync: true });
+  // A full disk must not take the application with it.
+  stream.on('error', () => {});
+  const logger: Logger<keyof typeof LEVELS> = pino(
+    {
+      level,
+      customLevels: LEVELS,
+      useOnlyCustomLevels: true,
+      base: { pid: process.pid },
+      messageKey: 'message',
+      formatters: { level: (label) => ({ level: label }) },
+      timestamp: () => `,"time":"${new Date().toISOString()}"`,
+    },
+    stream,
+  );
+  const write =
+    (severity: keyof typeof LEVELS) =>
+    (message: string, context: LogContext = {}) => {
+      const shown = withoutSecrets(context);
+      const { exception: _, ...fields } = shown;
+      logger[severity](fields, expand(message, shown));
+    };
+  return {
+    debug: write('debug'),
+    info: write('info'),
+    warning: write('warning'),
+    error: write('error'),
+    close: () =>
+      new Promise((resolve) => {
+        stream.once('close', resolve);
+        stream.end();
+      }),
+  };
+}
+
+function withoutSecrets(context: LogContext): LogContext {
+  return Object.fromEntries(
+    Object.entries(context).map(([key, value]) => [
+      key,
+      SECRET_KEYS.has(key.toLowerCase()) ? '[redacted]' : value,
+    ]),
+  );
+}
+
+function expand(message: string, context: LogContext): string {
+  return message.replace(/\{(\w+)\}/g, (placeholder, key: string) =>
+    Object.hasOwn(context, key) ? textOf(context[key]) : placeholder,
+  );
+}
+
+/** An error with its stack and its causes; anything else as a person would write it. */
+function textOf(value: unknown): string {
+  if (typeof value === 'string') return value;
+  return value instanceof Error ? describeError(value) : inspect(value, { depth: 4, breakLength: Infinity });
+}
+
+function describeError(error: Error, depth = 0): string {
+  const text = error.stack ?? `${error.name}: ${error.message}`;
+  if (error.cause === undefined || depth >= 5) return text;
+  const cause = error.cause instanceof Error ? describeError(error.cause, depth + 1) : inspect(error.cause);
+  return `${text}\ncaused by ${cause}`;
+}

@@ -1,0 +1,63 @@
+import { argon2, randomBytes, timingSafeEqual } from 'node:crypto';
+import { promisify } from 'node:util';
+import type { PasswordHasher } from './contracts.ts';
+
+export interface Argon2idOptions {
+  /** KiB of memory for one hash. */
+  readonly memory?: number;
+  readonly passes?: number;
+  readonly parallelism?: number;
+}
+
+interface Argon2idHash extends Required<Argon2idOptions> {
+  readonly salt: Buffer;
+  readonly tag: Buffer;
+}
+
+const derive = promisify(argon2);
+const HASH =
+  /^\$argon2id\$v=19\$m=(\d{1,7}),t=(\d{1,2}),p=(\d{1,2})\$([A-Za-z0-9+/]{11,86})\$([A-Za-z0-9+/]{22,86})$/;
+/** A stored hash may ask for no more than this: 1 GiB of memory, 16 passes, 16 lanes. */
+const LIMITS = { memory: 1_048_576, passes: 16, parallelism: 16 } as const;
+
+/** argon2id with the parameters that OWASP recommends: 19 MiB, two passes, one lane. Hashes are PHC strings. */
+export function argon2idHasher(options: Argon2idOptions = {}): PasswordHasher {
+  const { memory = 19_456, passes = 2, parallelism = 1 } = options;
+  return {
+    async hash(password) {
+      const salt = randomBytes(16);
+      const tag = await tagOf(password, { memory, passes, parallelism, salt }, 32);
+      return `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${unpadded(salt)}$${unpadded(tag)}`;
+    },
+    async verify(password, hash) {
+      const parsed = parse(hash);
+      if (parsed === null) return false;
+      return timingSafeEqual(await tagOf(password, parsed, parsed.tag.length), parsed.tag);
+    },
+  };
+}
+
+function tagOf(password: string, hash: Omit<Argon2idHash, 'tag'>, tagLength: number): Promise<Buffer> {
+  const { memory, passes, parallelism, salt: nonce } = hash;
+  return derive('argon2id', { message: password, nonce, memory, passes, parallelism, tagLength });
+}
+
+function parse(hash: string): Argon2idHash | null {
+  const match = HASH.exec(hash);
+  if (match === null) return null;
+  const [memory = 0, passes = 0, parallelism = 0] = match.slice(1, 4).map(Number);
+  const [salt = '', tag = ''] = match.slice(4);
+  const inBounds =
+    passes >= 1 &&
+    parallelism >= 1 &&
+    memory >= 8 * parallelism &&
+    memory <= LIMITS.memory &&
+    passes <= LIMITS.passes &&
+    parallelism <= LIMITS.parallelism;
+  if (!inBounds) return null;
+  return { memory, passes, parallelism, salt: Buffer.from(salt, 'base64'), tag: Buffer.from(tag, 'base64') };
+}
+
+function unpadded(bytes: Buffer): string {
+  return bytes.toString('base64').replace(/=+$/, '');
+}

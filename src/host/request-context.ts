@@ -1,0 +1,36 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { Auth, Session } from './contracts.ts';
+
+/** What belongs to the request being answered. */
+export interface RequestContext {
+  readonly session: Session;
+  readonly auth: Auth;
+}
+
+const requests = new AsyncLocalStorage<RequestContext>();
+
+/** Runs the work with this context at hand, in everything it awaits too. */
+export function runWithContext<T>(context: RequestContext, work: () => Promise<T>): Promise<T> {
+  return requests.run(context, work);
+}
+
+/** The session of the request being answered. Throws outside of one. */
+export function session(): Session {
+  return current('session()').session;
+}
+
+/** Who is signed in for the request being answered. Throws outside of one. */
+export function auth(): Auth {
+  return current('auth()').auth;
+}
+
+function current(call: string): RequestContext {
+  const context = requests.getStore();
+  if (context === undefined) {
+    throw new Error(
+      `${call} was called outside of a request, or in an application without accounts: ` +
+        'call it in a route handler, and give defineApplication() its accounts',
+    );
+  }
+  return context;
+}

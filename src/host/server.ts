@@ -1,0 +1,51 @@
+import type { AddressInfo } from 'node:net';
+import type { Server } from 'node:http';
+import { createAdaptorServer } from '@hono/node-server';
+import type { Application } from './contracts.ts';
+
+/** An application that listens. */
+export interface RunningServer {
+  /** Where it listens, such as `http://127.0.0.1:8080`. */
+  readonly url: string;
+  readonly port: number;
+  /** Stops accepting, lets the requests in flight finish (ten seconds at most), then closes. Leaves the application open. */
+  close(): Promise<void>;
+}
+
+export interface ListenOptions {
+  /** 0 for any free port. */
+  readonly port: number;
+  readonly hostname: string;
+}
+
+const GRACE = 10_000;
+
+/** Serves an application over HTTP. Rejects when the port is taken. */
+export async function listen(
+  application: Pick<Application, 'fetch'>,
+  { port, hostname }: ListenOptions,
+): Promise<RunningServer> {
+  const server = createAdaptorServer({ fetch: (request: Request) => application.fetch(request) }) as Server;
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, hostname, () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
+  const address = server.address() as AddressInfo;
+  const host = address.family === 'IPv6' ? `[${address.address}]` : address.address;
+  return { url: `http://${host}:${address.port}`, port: address.port, close: () => close(server) };
+}
+
+function close(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    const forced = setTimeout(() => server.closeAllConnections(), GRACE);
+    server.close(() => {
+      clearTimeout(forced);
+      resolve();
+    });
+    // Connections that wait for a next request would hold the server open.
+    server.closeIdleConnections();
+  });
+}

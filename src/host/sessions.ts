@@ -1,0 +1,254 @@
+import { createHash, randomBytes } from 'node:crypto';
+import type {
+  Database,
+  Migration,
+  PersonReference,
+  Session,
+  SqlConnection,
+  SqlDialect,
+} from './contracts.ts';
+
+/** Sessions in the database: they survive a restart and serve any number of processes. */
+export interface Sessions {
+  /** The session of one request, read from its cookie when it is first asked for. */
+  of(request: Request): RequestSession;
+}
+
+/** The session of the request being answered, with what `auth()` needs of it. */
+export interface RequestSession extends Session {
+  person(): Promise<PersonReference | null>;
+  signIn(person: PersonReference): Promise<void>;
+  signOut(): Promise<void>;
+  /** The `Set-Cookie` header that the response must carry; null when the browser's cookie is right. */
+  setCookie(): string | null;
+}
+
+export interface SessionsOptions {
+  readonly database: Database;
+  /** How long a session lives after its last use, in seconds. */
+  readonly lifetime: number;
+  /** Whether the application is served over https. */
+  readonly secure: boolean;
+  /** Milliseconds since 1970. */
+  readonly clock: () => number;
+}
+
+/** A session's row; its id is known to the browser only. */
+interface StoredSession {
+  readonly idHash: string;
+  readonly data: Readonly<Record<string, unknown>>;
+  readonly secret: string;
+  readonly person: PersonReference | null;
+  readonly expiresAt: number;
+}
+
+const SESSION_ID = /^[A-Za-z0-9_-]{43}$/;
+/** A session's expiry is moved at most this often, in milliseconds. */
+const SLIDE_AFTER = 3_600_000;
+const SWEEP_BATCH = 100;
+
+export function createSessions({ database, lifetime, secure, clock }: SessionsOptions): Sessions {
+  const cookieName = secure ? '__Host-portico_session' : 'portico_session';
+  const attributes = `Path=/; HttpOnly; SameSite=Lax${secure ? '; Secure' : ''}`;
+
+  function of(request: Request): RequestSession {
+    // A bearer request has no session at all, so that it can never fall back to one.
+    const withoutSession = /^\s*Bearer(\s|$)/i.test(request.headers.get('authorization') ?? '');
+    const id = withoutSession ? null : sessionIdOf(request, cookieName);
+    let loaded: Promise<StoredSession | null> | null = null;
+    let cookie: string | null = null;
+
+    const load = () => (loaded ??= id === null ? Promise.resolve(null) : read(id));
+
+    function keep(newId: string, session: StoredSession): StoredSession {
+      loaded = Promise.resolve(session);
+      cookie = `${cookieName}=${newId}; ${attributes}; Max-Age=${lifetime}`;
+      return session;
+    }
+
+    async function read(sessionId: string): Promise<StoredSession | null> {
+      const now = clock();
+      const session = await find(database, hashOf(sessionId), now);
+      if (session === null) return null;
+      const expiresAt = now + lifetime * 1000;
+      if (expiresAt - session.expiresAt > Math.min(SLIDE_AFTER, lifetime * 500)) {
+        await database.execute('UPDATE host_sessions SET expires_at = ? WHERE id_hash = ?', [
+          expiresAt,
+          session.idHash,
+        ]);
+        cookie = `${cookieName}=${sessionId}; ${attributes}; Max-Age=${lifetime}`;
+      }
+      return session;
+    }
+
+    async function start(
+      beginning: Pick<StoredSession, 'data' | 'secret' | 'person'>,
+      replaced: string | null,
+    ) {
+      if (withoutSession) throw new Error('A request with a bearer token has no session');
+      const newId = randomBytes(32).toString('base64url');
+      const now = clock();
+      const session = { ...beginning, idHash: hashOf(newId), expiresAt: now + lifetime * 1000 };
+      await database.transaction(async (connection) => {
+        if (replaced !== null) await remove(connection, replaced);
+        await insert(connection, session, now);
+      });
+      return keep(newId, session);
+    }
+
+    async function existing(): Promise<StoredSession> {
+      return (await load()) ?? start({ data: {}, secret: newSecret(), person: null }, null);
+    }
+
+    return {
+      async get(key) {
+        const data = (await load())?.data ?? {};
+        return Object.hasOwn(data, key) ? data[key] : undefined;
+      },
+      async set(key, value) {
+        const session = await existing();
+        const data = await writeKey(database, session.idHash, key, value);
+        loaded = Promise.resolve(data === null ? null : { ...session, data });
+      },
+      secret: async () => (await existing()).secret,
+      person: async () => (await load())?.person ?? null,
+      async signIn(person) {
+        const before = await load();
+        const same = before !== null && (before.person === null || samePerson(before.person, person));
+        const kept = same ? { data: before.data, secret: before.secret } : { data: {}, secret: newSecret() };
+        await start({ ...kept, person }, before?.idHash ?? null);
+        await sweep(database, clock());
+      },
+      async signOut() {
+        const session = await load();
+        if (session !== null) await remove(database, session.idHash);
+        loaded = Promise.resolve(null);
+        cookie = `${cookieName}=; ${attributes}; Max-Age=0`;
+      },
+      setCookie: () => cookie,
+    };
+  }
+
+  return { of };
+}
+
+function sessionIdOf(request: Request, cookieName: string): string | null {
+  for (const pair of (request.headers.get('cookie') ?? '').split(';')) {
+    const [name, value = ''] = pair.trim().split('=', 2);
+    if (name === cookieName && SESSION_ID.test(value)) return value;
+  }
+  return null;
+}
+
+function hashOf(id: string): string {
+  return createHash('sha256').update(id).digest('base64url');
+}
+
+function newSecret(): string {
+  return randomBytes(32).toString('base64url');
+}
+
+function samePerson(one: PersonReference, other: PersonReference): boolean {
+  return one.provider === other.provider && one.id === other.id;
+}
+
+// --- statements -----------------------------------------------------------------------------------------------
+
+interface SessionRow {
+  readonly id_hash: string;
+  readonly data: string;
+  readonly secret: string;
+  readonly user_provider: string | null;
+  readonly user_id: string | null;
+  readonly expires_at: number;
+}
+
+async function find(connection: SqlConnection, idHash: string, now: number): Promise<StoredSession | null> {
+  const { rows } = await connection.execute<SessionRow>(
+    'SELECT * FROM host_sessions WHERE id_hash = ? AND expires_at > ?',
+    [idHash, now],
+  );
+  const row = rows[0];
+  if (row === undefined) return null;
+  return {
+    idHash,
+    data: JSON.parse(row.data) as Record<string, unknown>,
+    secret: row.secret,
+    person:
+      row.user_provider === null || row.user_id === null
+        ? null
+        : { provider: row.user_provider, id: row.user_id },
+    expiresAt: row.expires_at,
+  };
+}
+
+async function insert(connection: SqlConnection, session: StoredSession, now: number): Promise<void> {
+  const { idHash, data, secret, person, expiresAt } = session;
+  await connection.execute(
+    `INSERT INTO host_sessions (id_hash, data, secret, user_provider, user_id, created_at, expires_at)
+    VALUES (?, ?, ?, ?, ?, ?, ?)`,
+    [idHash, JSON.stringify(data), secret, person?.provider ?? null, person?.id ?? null, now, expiresAt],
+  );
+}
+
+async function remove(connection: SqlConnection, idHash: string): Promise<void> {
+  await connection.execute('DELETE FROM host_sessions WHERE id_hash = ?', [idHash]);
+}
+
+/** Writes one key and leaves those that other requests wrote meanwhile; null when the session has ended. */
+function writeKey(
+  database: Database,
+  idHash: string,
+  key: string,
+  value: unknown,
+): Promise<Readonly<Record<string, unknown>> | null> {
+  return database.transaction(async (connection) => {
+    // A write first: it takes the row's lock, so that what is read next is the latest.
+    await connection.execute('UPDATE host_sessions SET expires_at = expires_at WHERE id_hash = ?', [idHash]);
+    const { rows } = await connection.execute<{ data: string }>(
+      'SELECT data FROM host_sessions WHERE id_hash = ?',
+      [idHash],
+    );
+    if (rows[0] === undefined) return null;
+    const entries = new Map(Object.entries(JSON.parse(rows[0].data) as Record<string, unknown>));
+    if (value === undefined) entries.delete(key);
+    else entries.set(key, value);
+    const data = Object.fromEntries(entries);
+    await connection.execute('UPDATE host_sessions SET data = ? WHERE id_hash = ?', [
+      JSON.stringify(data),
+      idHash,
+    ]);
+    return data;
+  });
+}
+
+async function sweep(database: Database, now: number): Promise<void> {
+  const { rows } = await database.execute<{ id_hash: string }>(
+    `SELECT id_hash FROM host_sessions WHERE expires_at <= ? ORDER BY expires_at LIMIT ${SWEEP_BATCH}`,
+    [now],
+  );
+  for (const row of rows) await remove(database, row.id_hash);
+}
+
+const COLUMNS: Readonly<Record<SqlDialect, { readonly identifier: string; readonly text: string }>> = {
+  sqlite: { identifier: 'TEXT', text: 'TEXT' },
+  postgres: { identifier: 'TEXT COLLATE "C"', text: 'TEXT' },
+  mysql: { identifier: 'VARCHAR(255) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin', text: 'MEDIUMTEXT' },
+};
+
+export const sessionsMigration: Migration = {
+  name: 'host_0001_sessions',
+  async up(database, connection) {
+    const { identifier, text } = COLUMNS[database.dialect];
+    await connection.execute(`CREATE TABLE host_sessions (
+      id_hash ${identifier} NOT NULL PRIMARY KEY,
+      data ${text} NOT NULL,
+      secret ${identifier} NOT NULL,
+      user_provider ${identifier},
+      user_id ${identifier},
+      created_at BIGINT NOT NULL,
+      expires_at BIGINT NOT NULL
+    )`);
+    await connection.execute('CREATE INDEX host_sessions_expiry ON host_sessions (expires_at)');
+  },
+};
