@@ -1,0 +1,132 @@
+import { existsSync } from 'node:fs';
+import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { once } from 'node:events';
+import path from 'node:path';
+import {
+  ConfigurationError,
+  listen,
+  migrate,
+  migrationsOf,
+  startApplication,
+  type Application,
+} from 'portico/host';
+import { authorizationServerOf, setUpServer } from 'portico/oauth-server';
+import portal from './portal/app.ts';
+import { seedPeople } from './portal/people.ts';
+import { startRelyingParty } from './relying-party/server.ts';
+
+/** `npm start`: the portal, and an application that people sign in to with it. */
+
+const RELYING_PARTY_SCOPES = ['openid', 'profile', 'email', 'notes:read', 'notes:write'];
+
+interface Credentials {
+  readonly clientId: string;
+  readonly clientSecret: string;
+}
+
+async function main(): Promise<void> {
+  const application = await startApplication(portal);
+  const { env, mode } = application;
+  const port = Number(env['PORT'] ?? 8080);
+  const relyingPartyPort = Number(env['RP_PORT'] ?? 8081);
+  const relyingPartyUrl = env['RP_PUBLIC_URL'] ?? `http://localhost:${relyingPartyPort}`;
+
+  await migrate(application.database, migrationsOf(portal));
+  await setUpServer(application, authorizationServerOf(application));
+  if (mode === 'dev') await seedPeople(application, env['DEMO_PASSWORD'] ?? 'portico');
+  const credentials =
+    mode === 'dev' ? await seedClient(application, `${relyingPartyUrl}/callback`) : givenClient(env);
+
+  const server = await listen(application, { port, hostname: mode === 'dev' ? '127.0.0.1' : '0.0.0.0' });
+  const relyingParty =
+    credentials === null
+      ? null
+      : await startRelyingParty({
+          ...credentials,
+          port: relyingPartyPort,
+          publicUrl: relyingPartyUrl,
+          issuer: application.publicUrl,
+        });
+  say(welcome(application, relyingParty === null ? null : relyingPartyUrl));
+
+  await Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]);
+  await relyingParty?.close();
+  await server.close();
+  await application.close();
+}
+
+/** Registers the relying party once, and keeps what it needs beside the store: the server itself has only a hash. */
+async function seedClient(application: Application, redirectUri: string): Promise<Credentials> {
+  const { clients } = authorizationServerOf(application);
+  const file = path.join(application.storageDirectory, 'relying-party.json');
+  if (existsSync(file)) {
+    const kept = JSON.parse(await readFile(file, 'utf8')) as Credentials;
+    const client = await clients.find(kept.clientId);
+    if (client?.revokedAt === null && client.redirectUris.includes(redirectUri)) return kept;
+  }
+  const { client, secret } = await clients.create({
+    name: 'Notebook',
+    redirectUris: [redirectUri],
+    scopes: RELYING_PARTY_SCOPES,
+  });
+  const credentials = { clientId: client.id, clientSecret: secret ?? '' };
+  await mkdir(application.storageDirectory, { recursive: true });
+  await writeFile(file, JSON.stringify(credentials), { mode: 0o600 });
+  // The mode above counts only for a new file.
+  await chmod(file, 0o600);
+  return credentials;
+}
+
+/** Outside of APP_ENV=dev nothing is seeded: the relying party runs with the client that it is given, or not at all. */
+function givenClient(env: Application['env']): Credentials | null {
+  const { RP_CLIENT_ID: clientId, RP_CLIENT_SECRET: clientSecret } = env;
+  return clientId === undefined || clientSecret === undefined ? null : { clientId, clientSecret };
+}
+
+function welcome({ mode, publicUrl, env }: Application, relyingPartyUrl: string | null): string {
+  const password = env['DEMO_PASSWORD'] === undefined ? "'portico'" : 'DEMO_PASSWORD';
+  return [
+    '',
+    `  Portal         ${publicUrl}`,
+    ...(relyingPartyUrl === null
+      ? [
+          '  Relying party  not started: set RP_CLIENT_ID and RP_CLIENT_SECRET to one that oauth:client:create made',
+        ]
+      : [`  Relying party  ${relyingPartyUrl}   <- open this one, and sign in with Portal`]),
+    ...(mode === 'dev'
+      ? [
+          '',
+          `  Sign in as ada@example.com or grace@example.com, password ${password}.`,
+          '',
+          '  Then, in another terminal, watch a token stop working:',
+          '    npx portico account:deny ada@example.com notes:read',
+          '    npx portico account:suspend ada@example.com',
+          '    npx portico account:restore ada@example.com',
+        ]
+      : []),
+    '',
+    '  Ctrl+C stops both.',
+    '',
+  ].join('\n');
+}
+
+function say(text: string): void {
+  process.stdout.write(`${text}\n`);
+}
+
+function explain(error: unknown): string {
+  if (error instanceof ConfigurationError) return `The configuration cannot be used:\n${error.message}`;
+  if (error instanceof Error && 'code' in error && error.code === 'EADDRINUSE') {
+    const port = 'port' in error ? String(error.port) : 'that port';
+    return `Port ${port} is in use: stop what listens there, or set PORT and RP_PORT.`;
+  }
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}
+
+try {
+  await main();
+  process.exit(0);
+} catch (error) {
+  process.stderr.write(`${explain(error)}\n`);
+  process.exit(1);
+}
