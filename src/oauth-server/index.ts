@@ -6,7 +6,7 @@ export {
   type AuthorizationServerOptions,
 } from './authorization-server.ts';
 export { authorizationServerOf } from './authorization-server-of.ts';
-export { oauthServer } from './plugin.ts';
+export { oauthServer, type OAuthServerPluginOptions } from './plugin.ts';
 export { token, type TokenAccessor } from './token-accessor.ts';
 export { setUpServer, type SetupReport } from './setup.ts';
 export {

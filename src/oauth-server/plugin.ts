@@ -10,11 +10,16 @@ import { oauthServerConfiguration, type OAuthServerConfig } from './config.ts';
 import type { Host } from './host.ts';
 import { oauthServerMigrations } from './store/migrations/index.ts';
 
+export interface OAuthServerPluginOptions {
+  /** Milliseconds since 1970; the system's clock unless a test says otherwise. */
+  readonly clock?: () => number;
+}
+
 /**
  * The authorization server as a plugin of the host kit: the section `oauth_server` of the configuration, the endpoints
  * (unless `oauth_server:routes` is false), `token()` in the application's own routes, the schema and the console commands.
  */
-export function oauthServer(): Plugin {
+export function oauthServer(options: OAuthServerPluginOptions = {}): Plugin {
   return {
     name: 'oauth_server',
     defaults: { oauth_server: {}, csrf_exempt_routes: CSRF_EXEMPT_ROUTES },
@@ -31,6 +36,7 @@ export function oauthServer(): Plugin {
         config: configurationOf(application),
         host: hostOf(application),
         database: application.database,
+        ...options,
       });
       application.services.set(OAUTH_SERVER, server);
       application.middleware((request, next) => server.withToken(request, next));

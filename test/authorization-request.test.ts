@@ -1,0 +1,226 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import {
+  ADA,
+  authorizationUrl,
+  GRACE,
+  obtainTokens,
+  REDIRECT_URI,
+  registerClient,
+  startPortal,
+  type RunningPortal,
+  type TestClient,
+} from './support/portal.ts';
+import { isRedirect, locationOf } from './support/visitor.ts';
+
+let portal: RunningPortal;
+let client: TestClient;
+
+beforeAll(async () => {
+  portal = await startPortal();
+  client = await registerClient(portal);
+});
+afterAll(() => portal.close());
+
+async function ask(changes: Readonly<Record<string, string | undefined>>, suffix = ''): Promise<Response> {
+  const visitor = await portal.signedIn(ADA);
+  return visitor.get(authorizationUrl(portal, client, changes) + suffix);
+}
+
+async function expectRedirectedError(response: Response, error: string): Promise<void> {
+  const location = locationOf(response);
+  expect(location.href.startsWith(REDIRECT_URI)).toBe(true);
+  expect(location.searchParams.get('error')).toBe(error);
+  expect(location.searchParams.get('state')).toBe('the-state');
+  expect(location.searchParams.get('iss')).toBe(portal.url);
+  expect(location.searchParams.has('code')).toBe(false);
+}
+
+async function expectErrorPage(response: Response, says: string): Promise<void> {
+  expect(response.status).toBe(400);
+  expect(response.headers.get('content-type')).toContain('text/html');
+  expect(response.headers.has('location')).toBe(false);
+  expect(await response.text()).toContain(says);
+}
+
+describe('an authorization request without a certain destination is answered with a page, never a redirect', () => {
+  test('an unknown client', async () => {
+    await expectErrorPage(await ask({ client_id: 'nobody' }), 'Unknown application');
+  });
+  test('a client id with a NUL character', async () => {
+    await expectErrorPage(await ask({ client_id: `${client.id}\0` }), 'Unknown application');
+  });
+  test('no client', async () => {
+    await expectErrorPage(await ask({ client_id: undefined }), 'Unknown application');
+  });
+  test('a repeated client_id', async () => {
+    await expectErrorPage(await ask({}, `&client_id=${client.id}`), 'Unknown application');
+  });
+  test('no redirect_uri, even for a client with one registered URI', async () => {
+    await expectErrorPage(await ask({ redirect_uri: undefined }), 'Unregistered return address');
+  });
+  test('a repeated redirect_uri', async () => {
+    const again = `&redirect_uri=${encodeURIComponent(REDIRECT_URI)}`;
+    await expectErrorPage(await ask({}, again), 'Unregistered return address');
+  });
+  test.each([
+    ['a slash more', `${REDIRECT_URI}/`],
+    ['a letter less', REDIRECT_URI.slice(0, -1)],
+    ['another case', REDIRECT_URI.replace('callback', 'Callback')],
+    ['another host case', REDIRECT_URI.replace('client', 'Client')],
+    ['a query', `${REDIRECT_URI}?a=b`],
+    ['a default port', REDIRECT_URI.replace('.example/', '.example:443/')],
+    ['another scheme', REDIRECT_URI.replace('https', 'http')],
+    ['a dot segment', REDIRECT_URI.replace('/callback', '/./callback')],
+    ['an encoded letter', REDIRECT_URI.replace('callback', '%63allback')],
+    ['a trailing space', `${REDIRECT_URI} `],
+  ])('a redirect_uri with %s', async (_, redirectUri) => {
+    await expectErrorPage(await ask({ redirect_uri: redirectUri }), 'Unregistered return address');
+  });
+});
+
+describe('everything else goes back to the redirect URI with error, state and iss', () => {
+  test.each<[string, Record<string, string | undefined>, string]>([
+    ['response_type missing', { response_type: undefined }, 'invalid_request'],
+    ['response_type=token', { response_type: 'token' }, 'unsupported_response_type'],
+    ['response_type=code id_token', { response_type: 'code id_token' }, 'unsupported_response_type'],
+    ['response_mode=fragment', { response_mode: 'fragment' }, 'invalid_request'],
+    ['PKCE missing', { code_challenge: undefined, code_challenge_method: undefined }, 'invalid_request'],
+    ['PKCE without a method, which means plain', { code_challenge_method: undefined }, 'invalid_request'],
+    ['PKCE plain', { code_challenge_method: 'plain' }, 'invalid_request'],
+    ['a code_challenge that is no SHA-256', { code_challenge: 'short' }, 'invalid_request'],
+    ['prompt=none', { prompt: 'none' }, 'interaction_required'],
+    ['prompt=none beside another', { prompt: 'none consent' }, 'invalid_request'],
+    ['prompt=login', { prompt: 'login' }, 'invalid_request'],
+    ['prompt=login consent', { prompt: 'login consent' }, 'invalid_request'],
+    ['prompt=select_account', { prompt: 'select_account' }, 'invalid_request'],
+    ['max_age', { max_age: '60' }, 'invalid_request'],
+    ['max_age=0', { max_age: '0' }, 'invalid_request'],
+    ['a request object', { request: 'eyJhbGciOiJub25lIn0.e30.' }, 'request_not_supported'],
+    ['a request_uri', { request_uri: 'https://client.example/r' }, 'request_uri_not_supported'],
+    ['an unknown scope', { scope: 'notes:destroy' }, 'invalid_scope'],
+    ['an ill-formed scope', { scope: 'a"b' }, 'invalid_scope'],
+    ['a resource when no audience is configured', { resource: 'https://api.example/' }, 'invalid_target'],
+  ])('%s', async (_, changes, error) => {
+    await expectRedirectedError(await ask(changes), error);
+  });
+
+  test.each(['scope', 'nonce', 'code_challenge', 'response_type', 'prompt'])('a repeated %s', async (name) => {
+    await expectRedirectedError(await ask({ [name]: 'consent' }, `&${name}=consent`), 'invalid_request');
+  });
+
+  test('a repeated state, which cannot be returned', async () => {
+    const location = locationOf(await ask({}, '&state=other'));
+    expect(location.searchParams.get('error')).toBe('invalid_request');
+    expect(location.searchParams.has('state')).toBe(false);
+  });
+
+  test('a repeated resource is invalid_target', async () => {
+    const both = '&resource=https%3A%2F%2Fa.example&resource=https%3A%2F%2Fb.example';
+    await expectRedirectedError(await ask({}, both), 'invalid_target');
+  });
+
+  test("a scope that is offered, but not this client's", async () => {
+    const reader = await registerClient(portal, { scopes: ['notes:read'] });
+    const visitor = await portal.signedIn(ADA);
+    const response = await visitor.get(authorizationUrl(portal, reader, { scope: 'notes:read openid' }));
+    await expectRedirectedError(response, 'invalid_scope');
+  });
+
+  test('scopes of which the person holds no permission are access_denied, without a question', async () => {
+    const visitor = await portal.signedIn(GRACE);
+    const response = await visitor.get(authorizationUrl(portal, client, { scope: 'notes:write' }));
+    await expectRedirectedError(response, 'access_denied');
+  });
+});
+
+describe('what a request may leave out or add', () => {
+  test('unknown parameters and prompt=consent are fine', async () => {
+    const response = await ask({ prompt: 'consent', display: 'popup', foo: 'bar', request_id: 'whatever' });
+    expect(response.status).toBe(200);
+  });
+
+  test('a parameter without a value counts as omitted', async () => {
+    expect((await ask({ max_age: '', prompt: '', request: '' })).status).toBe(200);
+  });
+
+  test('without a scope, all the scopes of the client but openid are meant', async () => {
+    const tokens = await obtainTokens(portal, client, ADA, { scope: undefined });
+    expect(tokens.scope.split(' ').toSorted()).toEqual(['email', 'notes:read', 'notes:write', 'profile']);
+    expect(tokens.id_token).toBeUndefined();
+  });
+
+  test('state and nonce are as long as the URL allows', async () => {
+    const state = 'é%&='.repeat(600);
+    const visitor = await portal.signedIn(ADA);
+    const page = await visitor.get(authorizationUrl(portal, client, { state, nonce: 'n'.repeat(3000) }));
+    const answer = locationOf(await visitor.submit(page, { decision: 'deny' }));
+    expect(answer.searchParams.get('state')).toBe(state);
+  });
+
+  test('a redirect URI keeps its own query', async () => {
+    const redirectUri = 'https://client.example/cb?keep=a%20b';
+    const own = await registerClient(portal, { redirectUris: [redirectUri] });
+    const visitor = await portal.signedIn(ADA);
+    const page = await visitor.get(authorizationUrl(portal, own, { redirect_uri: redirectUri }));
+    const answer = await visitor.submit(page, { decision: 'allow' });
+    expect(answer.headers.get('location')).toMatch(/^https:\/\/client\.example\/cb\?keep=a%20b&code=/);
+  });
+});
+
+describe('the browser is handed only an opaque request id', () => {
+  test('on the way to signing in', async () => {
+    const response = await portal.visitor().get(authorizationUrl(portal, client));
+    expect(isRedirect(response)).toBe(true);
+    const location = decodeURIComponent(response.headers.get('location') ?? '');
+    expect(location).toMatch(/^\/login\?return_to=\/oauth\/authorize\?request_id=[A-Za-z0-9_-]{43}$/);
+  });
+
+  test('in the form of the consent screen', async () => {
+    const html = await (await ask({})).text();
+    const fields = [...html.matchAll(/<input[^>]*name="([^"]+)"/g)].map(([, name]) => name);
+    expect(fields).toEqual(['request_id', 'csrf_token']);
+    expect(html).not.toContain(client.id);
+    expect(html).not.toContain(REDIRECT_URI);
+    expect(html).not.toContain('notes:write');
+  });
+
+  test('a long request survives signing in', async () => {
+    const visitor = portal.visitor();
+    const state = 's'.repeat(6000);
+    const login = await visitor.visit(authorizationUrl(portal, client, { state }));
+    const back = await visitor.submit(login, { identifier: ADA, password: 'portico' });
+    const consent = await visitor.visit(back.headers.get('location') ?? '');
+    const answer = locationOf(await visitor.submit(consent, { decision: 'allow' }));
+    expect(answer.searchParams.get('state')).toBe(state);
+    expect(answer.searchParams.get('code')).toMatch(/^[\w-]{43}$/);
+  });
+});
+
+describe('the pages', () => {
+  test('are not framed, not stored, send no referrer and run no script', async () => {
+    for (const response of [await ask({}), await ask({ client_id: 'nobody' })]) {
+      expect(response.headers.get('x-frame-options')).toBe('DENY');
+      expect(response.headers.get('cache-control')).toBe('no-store');
+      expect(response.headers.get('referrer-policy')).toBe('no-referrer');
+      const policy = response.headers.get('content-security-policy') ?? '';
+      expect(policy).toContain("frame-ancestors 'none'");
+      expect(policy).toContain("default-src 'none'");
+      expect(policy).not.toContain('script-src');
+    }
+  });
+
+  test('say who asks, as whom, for what, and where the answer goes', async () => {
+    const html = await (await ask({})).text();
+    for (const said of ['Test application', 'Portal', 'Ada Lovelace', ADA, 'Read your notes', 'client.example']) {
+      expect(html).toContain(said);
+    }
+  });
+
+  test("escape an application's name", async () => {
+    const named = await registerClient(portal, { name: '<script>alert("x")</script> & Co' });
+    const visitor = await portal.signedIn(ADA);
+    const html = await (await visitor.get(authorizationUrl(portal, named))).text();
+    expect(html).not.toContain('<script');
+    expect(html).toContain('&lt;script&gt;');
+  });
+});

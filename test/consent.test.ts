@@ -1,0 +1,209 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import {
+  ADA,
+  authorizationUrl,
+  createClock,
+  exchangeCode,
+  GRACE,
+  registerClient,
+  signIn,
+  startPortal,
+  type RunningPortal,
+  type TestClient,
+  type Tokens,
+} from './support/portal.ts';
+import { locationOf, type Visitor } from './support/visitor.ts';
+
+let portal: RunningPortal;
+let client: TestClient;
+const clock = createClock();
+
+beforeAll(async () => {
+  portal = await startPortal({ clock: clock.now });
+  client = await registerClient(portal);
+});
+afterAll(() => portal.close());
+
+async function expectNotTaken(response: Response): Promise<void> {
+  expect(response.status).toBe(400);
+  expect(response.headers.has('location')).toBe(false);
+}
+
+/** The request id of a consent screen. */
+async function requestIdOf(page: Response): Promise<string> {
+  const html = await page.clone().text();
+  return /name="request_id" value="([^"]+)"/.exec(html)?.[1] ?? '';
+}
+
+function ask(visitor: Visitor, changes: Record<string, string> = {}): Promise<Response> {
+  return visitor.get(authorizationUrl(portal, client, changes));
+}
+
+describe('a consent request is answered once, by the person and in the browser that were asked', () => {
+  test('allowing issues a code, with state and iss', async () => {
+    const visitor = await portal.signedIn(ADA);
+    const answer = await visitor.submit(await ask(visitor), { decision: 'allow' });
+    expect(answer.status).toBe(303);
+    const location = locationOf(answer);
+    expect(location.searchParams.get('code')).toMatch(/^[\w-]{43}$/);
+    expect(location.searchParams.get('state')).toBe('the-state');
+    expect(location.searchParams.get('iss')).toBe(portal.url);
+  });
+
+  test('denying is access_denied, and no code', async () => {
+    const visitor = await portal.signedIn(ADA);
+    const location = locationOf(await visitor.submit(await ask(visitor), { decision: 'deny' }));
+    expect(location.searchParams.get('error')).toBe('access_denied');
+    expect(location.searchParams.get('state')).toBe('the-state');
+    expect(location.searchParams.has('code')).toBe(false);
+  });
+
+  test('a second answer is not taken, after allow and after deny', async () => {
+    for (const decision of ['allow', 'deny']) {
+      const visitor = await portal.signedIn(ADA);
+      const page = await ask(visitor);
+      await visitor.submit(page, { decision });
+      await expectNotTaken(await visitor.submit(page, { decision: 'allow' }));
+    }
+  });
+
+  test('of many answers at the same moment one is taken', async () => {
+    const visitor = await portal.signedIn(ADA);
+    const page = await ask(visitor);
+    const form = {
+      request_id: await requestIdOf(page),
+      csrf_token: /name="csrf_token" value="([^"]+)"/.exec(await page.text())?.[1] ?? '',
+      decision: 'allow',
+    };
+    const answers = await Promise.all(Array.from({ length: 20 }, () => visitor.post('/oauth/authorize', form)));
+    expect(answers.filter((answer) => answer.status === 303)).toHaveLength(1);
+    expect(answers.filter((answer) => answer.status === 400)).toHaveLength(19);
+  });
+
+  test('neither the request id alone nor with a made-up token is enough', async () => {
+    const visitor = await portal.signedIn(ADA);
+    const page = await ask(visitor);
+    const request_id = await requestIdOf(page);
+    await expectNotTaken(await visitor.post('/oauth/authorize', { request_id, decision: 'allow' }));
+    const forged = { request_id, decision: 'allow', csrf_token: 'A'.repeat(43) };
+    await expectNotTaken(await visitor.post('/oauth/authorize', forged));
+    expect((await visitor.submit(page, { decision: 'allow' })).status).toBe(303);
+  });
+
+  test("one request's token does not answer another", async () => {
+    const visitor = await portal.signedIn(ADA);
+    const [one, other] = [await ask(visitor), await ask(visitor)];
+    await expectNotTaken(await visitor.submit(one, { decision: 'allow', request_id: await requestIdOf(other) }));
+  });
+
+  test('an unknown decision is not taken', async () => {
+    const visitor = await portal.signedIn(ADA);
+    await expectNotTaken(await visitor.submit(await ask(visitor), { decision: 'yes' }));
+  });
+
+  test('the request id opened in another browser is refused, with the same person signed in too', async () => {
+    const [visitor, elsewhere] = [await portal.signedIn(ADA), await portal.signedIn(ADA)];
+    const page = await ask(visitor);
+    const requestId = await requestIdOf(page);
+    await expectNotTaken(await elsewhere.get(`/oauth/authorize?request_id=${requestId}`));
+    expect((await visitor.submit(page, { decision: 'allow' })).status).toBe(303);
+  });
+
+  test('another person signs in before the answer: the request is void', async () => {
+    const visitor = await portal.signedIn(ADA);
+    const page = await ask(visitor);
+    const requestId = await requestIdOf(page);
+    await signIn(visitor, await visitor.get('/login'), GRACE);
+    await expectNotTaken(await visitor.submit(page, { decision: 'allow' }));
+    await expectNotTaken(await visitor.get(`/oauth/authorize?request_id=${requestId}`));
+  });
+
+  test('it stays void when the first person comes back', async () => {
+    const visitor = await portal.signedIn(ADA);
+    const page = await ask(visitor);
+    await signIn(visitor, await visitor.get('/login'), GRACE);
+    await signIn(visitor, await visitor.get('/login'), ADA);
+    await expectNotTaken(await visitor.submit(page, { decision: 'allow' }));
+  });
+
+  test('signed out, nothing is answered', async () => {
+    const visitor = await portal.signedIn(ADA);
+    const page = await ask(visitor);
+    await visitor.submit(await visitor.get('/'));
+    await expectNotTaken(await visitor.submit(page, { decision: 'allow' }));
+  });
+
+  test('a suspended person answers nothing', async () => {
+    const visitor = await portal.signedIn(GRACE);
+    const page = await ask(visitor, { scope: 'notes:read' });
+    await portal.suspend(GRACE);
+    await expectNotTaken(await visitor.submit(page, { decision: 'allow' }));
+    await portal.restore(GRACE);
+  });
+
+  test('two consent screens open at once are answered in either order', async () => {
+    const visitor = await portal.signedIn(ADA);
+    const [first, second] = [await ask(visitor, { state: 'first' }), await ask(visitor, { state: 'second' })];
+    const later = locationOf(await visitor.submit(second, { decision: 'allow' }));
+    const earlier = locationOf(await visitor.submit(first, { decision: 'allow' }));
+    expect([earlier, later].map((answer) => answer.searchParams.get('state'))).toEqual(['first', 'second']);
+  });
+
+  test('within consent_ttl only', async () => {
+    const visitor = await portal.signedIn(ADA);
+    const [inTime, late] = [await ask(visitor), await ask(visitor)];
+    clock.advance(599);
+    expect((await visitor.submit(inTime, { decision: 'allow' })).status).toBe(303);
+    clock.advance(2);
+    await expectNotTaken(await visitor.submit(late, { decision: 'allow' }));
+  });
+});
+
+describe('"Not you?"', () => {
+  test('signs out, and asks whoever signs in next; the first request is void', async () => {
+    const visitor = await portal.signedIn(ADA);
+    const page = await ask(visitor, { scope: 'openid profile notes:read notes:write' });
+    const login = await visitor.visit((await visitor.submit(page, { decision: 'switch' })).headers.get('location') ?? '');
+    const back = await signIn(visitor, login, GRACE);
+    const consent = await visitor.visit(back.headers.get('location') ?? '');
+    const html = await consent.clone().text();
+    expect(html).toContain('Grace Hopper');
+    await expectNotTaken(await visitor.submit(page, { decision: 'allow' }));
+    const code = locationOf(await visitor.submit(consent, { decision: 'allow' })).searchParams.get('code') ?? '';
+    const tokens = (await (await exchangeCode(portal, client, code)).json()) as Tokens;
+    expect(tokens.scope).toBe('openid profile notes:read');
+  });
+});
+
+describe('only what was shown is granted', () => {
+  test('a scope whose permission the person lacks is neither asked for nor granted', async () => {
+    const visitor = await portal.signedIn(GRACE);
+    const page = await ask(visitor);
+    const html = await page.clone().text();
+    expect(html).toContain('Read your notes');
+    expect(html).not.toContain('Write notes for you');
+    const code = locationOf(await visitor.submit(page, { decision: 'allow' })).searchParams.get('code') ?? '';
+    const tokens = (await (await exchangeCode(portal, client, code)).json()) as Tokens;
+    expect(tokens.scope).toBe('openid profile email notes:read');
+  });
+
+  test('a permission gained between the question and the answer is not granted', async () => {
+    const visitor = await portal.signedIn(GRACE);
+    const page = await ask(visitor);
+    await portal.grant(GRACE, 'notes.edit');
+    const code = locationOf(await visitor.submit(page, { decision: 'allow' })).searchParams.get('code') ?? '';
+    await portal.deny(GRACE, 'notes.edit');
+    const tokens = (await (await exchangeCode(portal, client, code)).json()) as Tokens;
+    expect(tokens.scope).toBe('openid profile email notes:read');
+  });
+
+  test('a permission lost between the question and the answer is not granted', async () => {
+    const visitor = await portal.signedIn(ADA);
+    const page = await ask(visitor, { scope: 'notes:read notes:write' });
+    await portal.deny(ADA, 'notes.edit');
+    const code = locationOf(await visitor.submit(page, { decision: 'allow' })).searchParams.get('code') ?? '';
+    await portal.grant(ADA, 'notes.edit');
+    const tokens = (await (await exchangeCode(portal, client, code)).json()) as Tokens;
+    expect(tokens.scope).toBe('notes:read');
+  });
+});

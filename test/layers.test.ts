@@ -1,0 +1,83 @@
+import { globSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, test } from 'vitest';
+
+const root = path.join(import.meta.dirname, '..');
+
+interface Import {
+  readonly file: string;
+  readonly specifier: string;
+  readonly typesOnly: boolean;
+}
+
+/** What a layer may import of ours; everything else of ours is forbidden to it. */
+interface Layer {
+  readonly folder: string;
+  readonly allowed: (found: Import) => boolean;
+}
+
+const LAYERS: readonly Layer[] = [
+  { folder: 'src/host', allowed: staysWithin('src/host') },
+  {
+    folder: 'src/oauth-server',
+    allowed: (found) =>
+      staysWithin('src/oauth-server')(found) ||
+      (found.typesOnly && resolved(found) === 'src/host/contracts.ts'),
+  },
+  { folder: 'examples/portal', allowed: staysWithin('examples/portal') },
+  { folder: 'examples/relying-party', allowed: staysWithin('examples/relying-party') },
+];
+
+function staysWithin(folder: string): (found: Import) => boolean {
+  return (found) => resolved(found).startsWith(`${folder}/`);
+}
+
+/** The imported file relative to the root. */
+function resolved({ file, specifier }: Import): string {
+  return path.relative(root, path.resolve(path.dirname(file), specifier));
+}
+
+function importsOf(file: string): readonly Import[] {
+  const source = readFileSync(file, 'utf8');
+  const statements = source.matchAll(/^\s*(?:import|export)\s+(type\s+)?[^;'"]*?from\s+'([^']+)'/gm);
+  const dynamic = source.matchAll(/\bimport\(\s*'([^']+)'\s*\)/g);
+  const sideEffects = source.matchAll(/^\s*import\s+'([^']+)'/gm);
+  return [
+    ...[...statements].map(([, types, specifier = '']) => ({
+      file,
+      specifier,
+      typesOnly: types !== undefined,
+    })),
+    ...[...dynamic, ...sideEffects].map(([, specifier = '']) => ({ file, specifier, typesOnly: false })),
+  ];
+}
+
+function filesIn(folder: string): readonly string[] {
+  return globSync(`${folder}/**/*.ts`, { cwd: root }).map((file) => path.join(root, file));
+}
+
+describe('imports run downwards only', () => {
+  test.each(LAYERS)('$folder imports only what its layer allows', ({ folder, allowed }) => {
+    const files = filesIn(folder);
+    expect(files.length).toBeGreaterThan(0);
+    const relative = files.flatMap(importsOf).filter(({ specifier }) => specifier.startsWith('.'));
+    const forbidden = relative.filter((found) => !allowed(found));
+    expect(
+      forbidden.map(({ file, specifier }) => `${path.relative(root, file)} imports ${specifier}`),
+    ).toEqual([]);
+  });
+
+  test('the examples use the public names only', () => {
+    const found = filesIn('examples').flatMap(importsOf);
+    const intoSource = found.filter(
+      (each) => each.specifier.startsWith('.') && resolved(each).startsWith('src/'),
+    );
+    const deep = found.filter(({ specifier }) => /^portico\/(?!host$|oauth-server$)/.test(specifier));
+    expect([...intoSource, ...deep].map(({ file, specifier }) => `${file} imports ${specifier}`)).toEqual([]);
+  });
+
+  test('the relying party uses nothing of Portico', () => {
+    const found = filesIn('examples/relying-party').flatMap(importsOf);
+    expect(found.filter(({ specifier }) => specifier.startsWith('portico'))).toEqual([]);
+  });
+});

@@ -1,0 +1,260 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import {
+  listen,
+  mergeConfig,
+  migrate,
+  migrationsOf,
+  startApplication,
+  type Application,
+  type ApplicationDefinition,
+  type ConfigMap,
+} from 'portico/host';
+import { authorizationServerOf, oauthServer, setUpServer, type AuthorizationServer, type ClientRegistration } from 'portico/oauth-server';
+import portal from '../../examples/portal/app.ts';
+import { accountsOf, seedPeople } from '../../examples/portal/people.ts';
+import { createVisitor, locationOf, type Visitor } from './visitor.ts';
+
+/** The portal of the examples, running: its own storage, its own port. */
+export interface RunningPortal {
+  readonly url: string;
+  readonly application: Application;
+  readonly server: AuthorizationServer;
+  readonly definition: ApplicationDefinition;
+  readonly env: Readonly<Record<string, string>>;
+  /** A browser with nobody signed in. */
+  visitor(): Visitor;
+  /** A browser in which this person is signed in. */
+  signedIn(email: string): Promise<Visitor>;
+  suspend(email: string): Promise<void>;
+  restore(email: string): Promise<void>;
+  grant(email: string, permission: string): Promise<void>;
+  deny(email: string, permission: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+export const PASSWORD = 'portico';
+export const ADA = 'ada@example.com';
+export const GRACE = 'grace@example.com';
+
+export interface PortalOptions {
+  /** Laid over the portal's own configuration. */
+  readonly config?: ConfigMap;
+  /** Milliseconds since 1970, for the authorization server. */
+  readonly clock?: () => number;
+}
+
+/** A clock that a test moves. */
+export function createClock(): { now: () => number; advance: (seconds: number) => void } {
+  let ahead = 0;
+  return {
+    now: () => Date.now() + ahead,
+    advance(seconds) {
+      ahead += seconds * 1000;
+    },
+  };
+}
+
+export async function startPortal({ config = {}, clock = Date.now }: PortalOptions = {}): Promise<RunningPortal> {
+  const storage = await mkdtemp(path.join(tmpdir(), 'portico-portal-'));
+  const port = await freePort();
+  const env = {
+    APP_ENV: 'dev',
+    PORT: String(port),
+    STORAGE_DIR: storage,
+    DATABASE_URL: `sqlite:${path.join(storage, 'portal.sqlite')}`,
+  };
+  const definition: ApplicationDefinition = {
+    ...portal,
+    plugins: [oauthServer({ clock })],
+    config: (given) => {
+      const own = typeof portal.config === 'function' ? portal.config(given) : portal.config;
+      return mergeConfig(own, { log: { path: path.join(storage, 'app.log') } }, config);
+    },
+  };
+  const application = await startApplication(definition, { env });
+  await migrate(application.database, migrationsOf(definition));
+  const server = authorizationServerOf(application);
+  await setUpServer(application, server);
+  await seedPeople(application, PASSWORD);
+  const running = await listen(application, { port, hostname: '127.0.0.1' });
+  const url = application.publicUrl;
+  const accounts = accountsOf(application);
+
+  async function idOf(email: string): Promise<string> {
+    const account = await accounts.findByEmail(email);
+    if (account === null) throw new Error(`No account ${email}`);
+    return account.id;
+  }
+
+  return {
+    url,
+    application,
+    server,
+    definition,
+    env,
+    visitor: () => createVisitor(url),
+    async signedIn(email) {
+      const visitor = createVisitor(url);
+      await signIn(visitor, await visitor.get('/login'), email);
+      return visitor;
+    },
+    suspend: async (email) => accounts.setActive(await idOf(email), false),
+    restore: async (email) => accounts.setActive(await idOf(email), true),
+    grant: async (email, permission) => accounts.grant(await idOf(email), permission),
+    deny: async (email, permission) => accounts.deny(await idOf(email), permission),
+    async close() {
+      await running.close();
+      await application.close();
+      await rm(storage, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Fills in the sign-in page. */
+export function signIn(visitor: Visitor, page: Response, email: string, password = PASSWORD): Promise<Response> {
+  return visitor.submit(page, { identifier: email, password });
+}
+
+/** A port that nothing listens on. */
+export async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+// --- a client that speaks the protocol by hand ----------------------------------------------------------------
+
+export const REDIRECT_URI = 'https://client.example/callback';
+/** The example of RFC 7636 appendix B. */
+export const VERIFIER = 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk';
+export const CHALLENGE = 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM';
+
+export interface TestClient {
+  readonly id: string;
+  readonly secret: string;
+}
+
+export async function registerClient(
+  portal: RunningPortal,
+  registration: Partial<ClientRegistration> = {},
+): Promise<TestClient> {
+  const { client, secret } = await portal.server.clients.create({
+    name: 'Test application',
+    redirectUris: [REDIRECT_URI],
+    scopes: ['openid', 'profile', 'email', 'notes:read', 'notes:write'],
+    ...registration,
+  });
+  return { id: client.id, secret: secret ?? '' };
+}
+
+/** An authorization request that is right in everything, but for the changes; undefined takes a parameter out. */
+export function authorizationUrl(
+  portal: RunningPortal,
+  client: TestClient,
+  changes: Readonly<Record<string, string | undefined>> = {},
+): string {
+  const parameters = {
+    client_id: client.id,
+    redirect_uri: REDIRECT_URI,
+    response_type: 'code',
+    scope: 'openid profile email notes:read notes:write',
+    state: 'the-state',
+    nonce: 'the-nonce',
+    code_challenge: CHALLENGE,
+    code_challenge_method: 'S256',
+    ...changes,
+  };
+  const url = new URL('/oauth/authorize', portal.url);
+  for (const [name, value] of Object.entries(parameters)) if (value !== undefined) url.searchParams.set(name, value);
+  return url.href;
+}
+
+/** A code that this person has just allowed. */
+export async function obtainCode(
+  portal: RunningPortal,
+  client: TestClient,
+  visitor: Visitor,
+  changes: Readonly<Record<string, string | undefined>> = {},
+): Promise<string> {
+  const consent = await visitor.visit(authorizationUrl(portal, client, changes));
+  if (consent.status !== 200) throw new Error(`No consent screen: ${consent.status} ${await consent.text()}`);
+  const answer = locationOf(await visitor.submit(consent, { decision: 'allow' }));
+  const code = answer.searchParams.get('code');
+  if (code === null) throw new Error(`No code: ${answer.href}`);
+  return code;
+}
+
+export interface Tokens {
+  readonly access_token: string;
+  readonly refresh_token: string;
+  readonly id_token: string;
+  readonly scope: string;
+  readonly expires_in: number;
+  readonly token_type: string;
+}
+
+export function requestToken(
+  portal: RunningPortal,
+  client: TestClient | null,
+  form: Readonly<Record<string, string>>,
+): Promise<Response> {
+  const headers: Record<string, string> =
+    client === null
+      ? {}
+      : { Authorization: `Basic ${Buffer.from(`${client.id}:${client.secret}`).toString('base64')}` };
+  return fetch(`${portal.url}/oauth/token`, { method: 'POST', headers, body: new URLSearchParams(form) });
+}
+
+export function exchangeCode(
+  portal: RunningPortal,
+  client: TestClient,
+  code: string,
+  changes: Readonly<Record<string, string>> = {},
+): Promise<Response> {
+  return requestToken(portal, client, {
+    grant_type: 'authorization_code',
+    code,
+    redirect_uri: REDIRECT_URI,
+    code_verifier: VERIFIER,
+    ...changes,
+  });
+}
+
+export function refresh(
+  portal: RunningPortal,
+  client: TestClient,
+  refreshToken: string,
+  changes: Readonly<Record<string, string>> = {},
+): Promise<Response> {
+  return requestToken(portal, client, { grant_type: 'refresh_token', refresh_token: refreshToken, ...changes });
+}
+
+/** Tokens of a whole authorization by this person. */
+export async function obtainTokens(
+  portal: RunningPortal,
+  client: TestClient,
+  email: string,
+  changes: Readonly<Record<string, string | undefined>> = {},
+): Promise<Tokens> {
+  const code = await obtainCode(portal, client, await portal.signedIn(email), changes);
+  const response = await exchangeCode(portal, client, code);
+  if (response.status !== 200) throw new Error(`No tokens: ${await response.text()}`);
+  return (await response.json()) as Tokens;
+}
+
+/** Asks the portal's API with a bearer token. */
+export function callApi(portal: RunningPortal, path: string, accessToken: string, init: RequestInit = {}) {
+  const headers = new Headers(init.headers);
+  headers.set('Authorization', `Bearer ${accessToken}`);
+  return fetch(new URL(path, portal.url), { ...init, headers });
+}
+
+/** The error code of a refusal. */
+export async function errorOf(response: Response): Promise<unknown> {
+  return ((await response.json()) as { error?: unknown }).error;
+}

@@ -1,0 +1,87 @@
+/** Somebody at a browser, without the browser: keeps cookies, fills in forms, follows nothing by itself. */
+export interface Visitor {
+  get(url: string, headers?: Readonly<Record<string, string>>): Promise<Response>;
+  /** Sends the form of a page with its hidden fields, and with these values. */
+  submit(page: Response, values?: Readonly<Record<string, string>>): Promise<Response>;
+  post(url: string, form: Readonly<Record<string, string>>): Promise<Response>;
+  /** As `get`, and on through redirects as long as they stay on the origin. */
+  visit(url: string): Promise<Response>;
+  /** The `Cookie` header that this visitor sends. */
+  cookies(): string;
+}
+
+export function createVisitor(origin: string): Visitor {
+  const jar = new Map<string, string>();
+
+  async function send(url: string, init: RequestInit): Promise<Response> {
+    const headers = new Headers(init.headers);
+    if (jar.size > 0) headers.set('cookie', cookies());
+    const response = await fetch(new URL(url, origin), { ...init, headers, redirect: 'manual' });
+    for (const cookie of response.headers.getSetCookie()) remember(cookie);
+    return response;
+  }
+
+  function remember(cookie: string): void {
+    const [pair = '', ...attributes] = cookie.split(';').map((part) => part.trim());
+    const separator = pair.indexOf('=');
+    const [name, value] = [pair.slice(0, separator), pair.slice(separator + 1)];
+    const expired = attributes.some((attribute) => /^max-age=0$/i.test(attribute)) || value === '';
+    if (expired) jar.delete(name);
+    else jar.set(name, value);
+  }
+
+  function cookies(): string {
+    return [...jar].map(([name, value]) => `${name}=${value}`).join('; ');
+  }
+
+  const visitor: Visitor = {
+    cookies,
+    get: (url, headers = {}) => send(url, { headers }),
+    post: (url, form) => send(url, { method: 'POST', body: new URLSearchParams(form) }),
+    async submit(page, values = {}) {
+      const { action, fields } = formOf(await page.clone().text());
+      const target = action === '' ? page.url : action;
+      return visitor.post(new URL(target, page.url).href, { ...fields, ...values });
+    },
+    async visit(url) {
+      let response = await visitor.get(url);
+      for (let hops = 0; hops < 10 && isRedirect(response); hops += 1) {
+        const next = new URL(response.headers.get('location') ?? '', response.url);
+        if (next.origin !== new URL(origin).origin) return response;
+        response = await visitor.get(next.href);
+      }
+      return response;
+    },
+  };
+  return visitor;
+}
+
+export function isRedirect(response: Response): boolean {
+  return response.status >= 300 && response.status < 400;
+}
+
+/** Where a response redirects to. */
+export function locationOf(response: Response): URL {
+  const location = response.headers.get('location');
+  if (location === null) throw new Error(`Expected a redirect, got ${response.status}`);
+  return new URL(location, response.url);
+}
+
+/** The last form of a page, with its hidden fields. */
+function formOf(html: string): { action: string; fields: Record<string, string> } {
+  const form = [...html.matchAll(/<form\b([^>]*)>([\s\S]*?)<\/form>/gi)].at(-1);
+  if (form === undefined) throw new Error('The page has no form');
+  const [, attributes = '', body = ''] = form;
+  const fields: Record<string, string> = {};
+  for (const [, input = ''] of body.matchAll(/<input\b([^>]*)>/gi)) {
+    const name = attribute(input, 'name');
+    if (name !== '' && attribute(input, 'type') === 'hidden') fields[name] = attribute(input, 'value');
+  }
+  return { action: attribute(attributes, 'action'), fields };
+}
+
+function attribute(tag: string, name: string): string {
+  const value = new RegExp(`\\b${name}="([^"]*)"`, 'i').exec(tag)?.[1] ?? '';
+  const entities: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'" };
+  return value.replace(/&(amp|lt|gt|quot|#39);/g, (_, entity: string) => entities[entity] ?? '');
+}
