@@ -1,0 +1,398 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import {
+  ADA,
+  callApi,
+  createClock,
+  errorOf,
+  exchangeCode,
+  GRACE,
+  obtainCode,
+  obtainTokens,
+  refresh,
+  registerClient,
+  REDIRECT_URI,
+  requestToken,
+  startPortal,
+  VERIFIER,
+  type RunningPortal,
+  type TestClient,
+  type Tokens,
+} from './support/portal.ts';
+
+let portal: RunningPortal;
+let client: TestClient;
+const clock = createClock();
+
+beforeAll(async () => {
+  portal = await startPortal({ clock: clock.now });
+  client = await registerClient(portal);
+});
+afterAll(() => portal.close());
+
+async function tokensOf(response: Response): Promise<Tokens> {
+  expect(response.status).toBe(200);
+  return (await response.json()) as Tokens;
+}
+
+async function expectError(response: Response, error: string, status = 400): Promise<void> {
+  expect(await errorOf(response)).toBe(error);
+  expect(response.status).toBe(status);
+  expect(response.headers.get('cache-control')).toBe('no-store');
+}
+
+async function code(email = ADA): Promise<string> {
+  return obtainCode(portal, client, await portal.signedIn(email));
+}
+
+/** Whether a token opens the API. */
+async function opens(accessToken: string): Promise<boolean> {
+  return (await callApi(portal, '/api/whoami', accessToken)).status === 200;
+}
+
+describe('the authorization code grant', () => {
+  test('answers as RFC 6749 section 5.1 says, never to be stored', async () => {
+    const response = await exchangeCode(portal, client, await code());
+    expect(response.headers.get('cache-control')).toBe('no-store');
+    expect(response.headers.get('content-type')).toBe('application/json');
+    const tokens = await tokensOf(response);
+    expect(tokens.token_type).toBe('Bearer');
+    expect(tokens.expires_in).toBe(3600);
+    expect(tokens.scope).toBe('openid profile email notes:read notes:write');
+    expect(tokens.access_token).toMatch(/^[\w-]{43}$/);
+    expect(tokens.refresh_token).toMatch(/^[\w-]{43}$/);
+  });
+
+  test.each<[string, Record<string, string>]>([
+    ['redirect URI', { redirect_uri: `${REDIRECT_URI}/` }],
+    ['PKCE verifier', { code_verifier: VERIFIER.replace('d', 'e') }],
+    ['PKCE verifier, ill-formed', { code_verifier: 'short' }],
+    ['resource', { resource: 'https://elsewhere.example/' }],
+  ])('wrong %s: the exchange fails, and the code is never accepted again', async (_, changes) => {
+    const issued = await code();
+    await expectError(await exchangeCode(portal, client, issued, changes), 'invalid_grant');
+    await expectError(await exchangeCode(portal, client, issued), 'invalid_grant');
+  });
+
+  test('wrong client: the exchange fails, and the code is never accepted again', async () => {
+    const issued = await code();
+    const other = await registerClient(portal);
+    await expectError(await exchangeCode(portal, other, issued), 'invalid_grant');
+    await expectError(await exchangeCode(portal, client, issued), 'invalid_grant');
+  });
+
+  test.each(['code', 'redirect_uri', 'code_verifier', 'grant_type'])(
+    'without %s: invalid_request, and the code can still be exchanged',
+    async (name) => {
+      const issued = await code();
+      await expectError(await exchangeCode(portal, client, issued, { [name]: '' }), 'invalid_request');
+      await tokensOf(await exchangeCode(portal, client, issued));
+    },
+  );
+
+  test('a client that fails to authenticate spends nothing', async () => {
+    const issued = await code();
+    await expectError(await exchangeCode(portal, { ...client, secret: 'wrong' }, issued), 'invalid_client', 401);
+    await tokensOf(await exchangeCode(portal, client, issued));
+  });
+
+  test('a spent code offered again is refused, and what it gave is revoked', async () => {
+    const issued = await code();
+    const tokens = await tokensOf(await exchangeCode(portal, client, issued));
+    expect(await opens(tokens.access_token)).toBe(true);
+    await expectError(await exchangeCode(portal, client, issued), 'invalid_grant');
+    expect(await opens(tokens.access_token)).toBe(false);
+    await expectError(await refresh(portal, client, tokens.refresh_token), 'invalid_grant');
+  });
+
+  test('of many exchanges of one code at once, one at most is answered with tokens', async () => {
+    for (let round = 0; round < 10; round += 1) {
+      const issued = await code();
+      const responses = await Promise.all(Array.from({ length: 8 }, () => exchangeCode(portal, client, issued)));
+      const answered = responses.filter((response) => response.status === 200);
+      expect(answered.length).toBeLessThanOrEqual(1);
+      for (const response of answered) expect(await opens((await tokensOf(response)).access_token)).toBe(false);
+    }
+  });
+
+  test('within code_ttl only', async () => {
+    const [inTime, late] = [await code(), await code()];
+    clock.advance(59);
+    await tokensOf(await exchangeCode(portal, client, inTime));
+    clock.advance(2);
+    await expectError(await exchangeCode(portal, client, late), 'invalid_grant');
+  });
+
+  test('nothing is issued for an account that was suspended after it consented', async () => {
+    const issued = await code(GRACE);
+    await portal.suspend(GRACE);
+    await expectError(await exchangeCode(portal, client, issued), 'invalid_grant');
+    await portal.restore(GRACE);
+  });
+
+  test('a failure on the server side spends nothing', async () => {
+    const issued = await code();
+    await portal.application.database.execute('ALTER TABLE oauth_refresh_tokens RENAME TO moved_away');
+    const failed = await exchangeCode(portal, client, issued);
+    await portal.application.database.execute('ALTER TABLE moved_away RENAME TO oauth_refresh_tokens');
+    expect(failed.status).toBe(500);
+    expect(await failed.json()).toEqual({ error: 'server_error', error_description: 'The server failed to answer.' });
+    await tokensOf(await exchangeCode(portal, client, issued));
+  });
+
+  test('a code is not a refresh token, and the other way round', async () => {
+    const tokens = await obtainTokens(portal, client, ADA);
+    await expectError(await refresh(portal, client, await code()), 'invalid_grant');
+    await expectError(await exchangeCode(portal, client, tokens.refresh_token), 'invalid_grant');
+    await expectError(await refresh(portal, client, tokens.access_token), 'invalid_grant');
+  });
+});
+
+describe('the refresh token grant', () => {
+  test('replaces the token by a successor; the old one is invalid at once', async () => {
+    const first = await obtainTokens(portal, client, ADA);
+    const second = await tokensOf(await refresh(portal, client, first.refresh_token));
+    expect(second.refresh_token).not.toBe(first.refresh_token);
+    expect(second.scope).toBe(first.scope);
+    const third = await tokensOf(await refresh(portal, client, second.refresh_token));
+    expect(await opens(third.access_token)).toBe(true);
+  });
+
+  test('a used token again revokes the whole family, the successor and every access token', async () => {
+    const first = await obtainTokens(portal, client, ADA);
+    const second = await tokensOf(await refresh(portal, client, first.refresh_token));
+    await expectError(await refresh(portal, client, first.refresh_token), 'invalid_grant');
+    await expectError(await refresh(portal, client, second.refresh_token), 'invalid_grant');
+    expect(await opens(first.access_token)).toBe(false);
+    expect(await opens(second.access_token)).toBe(false);
+  });
+
+  test('a replay leaves the families of other authorizations alone', async () => {
+    const one = await obtainTokens(portal, client, ADA);
+    const other = await obtainTokens(portal, client, ADA);
+    await refresh(portal, client, one.refresh_token);
+    await refresh(portal, client, one.refresh_token);
+    await tokensOf(await refresh(portal, client, other.refresh_token));
+  });
+
+  test('of many uses at once one at most is answered with tokens, and nothing of the family lives', async () => {
+    for (let round = 0; round < 20; round += 1) {
+      const { refresh_token: token } = await obtainTokens(portal, client, ADA);
+      const responses = await Promise.all(Array.from({ length: 8 }, () => refresh(portal, client, token)));
+      const answered = responses.filter((response) => response.status === 200);
+      expect(answered.length).toBeLessThanOrEqual(1);
+      for (const response of answered) {
+        const successor = await tokensOf(response);
+        expect(await opens(successor.access_token)).toBe(false);
+        await expectError(await refresh(portal, client, successor.refresh_token), 'invalid_grant');
+      }
+    }
+  });
+
+  test("another client's token is refused and stays good", async () => {
+    const tokens = await obtainTokens(portal, client, ADA);
+    const other = await registerClient(portal);
+    await expectError(await refresh(portal, other, tokens.refresh_token), 'invalid_grant');
+    await tokensOf(await refresh(portal, client, tokens.refresh_token));
+  });
+
+  test('scope narrows the access token; the family keeps its scopes', async () => {
+    const first = await obtainTokens(portal, client, ADA);
+    const narrow = await tokensOf(await refresh(portal, client, first.refresh_token, { scope: 'notes:read' }));
+    expect(narrow.scope).toBe('notes:read');
+    expect(narrow.id_token).toBeUndefined();
+    expect((await callApi(portal, '/oauth/userinfo', narrow.access_token)).status).toBe(403);
+    const wide = await tokensOf(await refresh(portal, client, narrow.refresh_token));
+    expect(wide.scope).toBe(first.scope);
+  });
+
+  test('a scope beyond what was granted is invalid_scope, and the token stays good', async () => {
+    const tokens = await obtainTokens(portal, client, ADA, { scope: 'notes:read' });
+    const wider = await refresh(portal, client, tokens.refresh_token, { scope: 'notes:read notes:write' });
+    await expectError(wider, 'invalid_scope');
+    await tokensOf(await refresh(portal, client, tokens.refresh_token));
+  });
+
+  test('a different resource is invalid_target, and the token stays good', async () => {
+    const tokens = await obtainTokens(portal, client, ADA);
+    const elsewhere = await refresh(portal, client, tokens.refresh_token, { resource: 'https://elsewhere.example/' });
+    await expectError(elsewhere, 'invalid_target');
+    await tokensOf(await refresh(portal, client, tokens.refresh_token));
+  });
+
+  test('nothing is refreshed for a suspended account', async () => {
+    const tokens = await obtainTokens(portal, client, GRACE);
+    await portal.suspend(GRACE);
+    await expectError(await refresh(portal, client, tokens.refresh_token), 'invalid_grant');
+    await portal.restore(GRACE);
+  });
+
+  test('each successor lives refresh_token_ttl from its own issue', async () => {
+    const first = await obtainTokens(portal, client, ADA);
+    clock.advance(2_592_000 - 1);
+    const second = await tokensOf(await refresh(portal, client, first.refresh_token));
+    clock.advance(2_592_000 - 1);
+    const third = await tokensOf(await refresh(portal, client, second.refresh_token));
+    clock.advance(2_592_000 + 1);
+    await expectError(await refresh(portal, client, third.refresh_token), 'invalid_grant');
+  });
+});
+
+describe('the client credentials grant', () => {
+  const grant = { grant_type: 'client_credentials' };
+  let service: TestClient;
+  beforeAll(async () => {
+    service = await registerClient(portal, {
+      redirectUris: [],
+      grants: ['client_credentials'],
+      scopes: ['notes:read', 'notes:write'],
+    });
+  });
+
+  test('gives an access token, and no refresh token', async () => {
+    const tokens = await tokensOf(await requestToken(portal, service, { ...grant, scope: 'notes:read' }));
+    expect(tokens).toEqual({
+      access_token: expect.stringMatching(/^[\w-]{43}$/) as string,
+      token_type: 'Bearer',
+      expires_in: 3600,
+      scope: 'notes:read',
+    });
+  });
+
+  test('without a scope gives all that the client has', async () => {
+    expect((await tokensOf(await requestToken(portal, service, grant))).scope).toBe('notes:read notes:write');
+  });
+
+  test.each(['openid', 'profile', 'unknown', 'notes:read openid'])('refuses the scope %s', async (scope) => {
+    await expectError(await requestToken(portal, service, { ...grant, scope }), 'invalid_scope');
+  });
+
+  test('is refused to a client that was not registered for it', async () => {
+    await expectError(await requestToken(portal, client, grant), 'unauthorized_client');
+  });
+
+  test('refuses a resource when no audience is configured', async () => {
+    const elsewhere = { ...grant, resource: 'https://elsewhere.example/' };
+    await expectError(await requestToken(portal, service, elsewhere), 'invalid_target');
+  });
+});
+
+describe('client authentication', () => {
+  const grant = { grant_type: 'refresh_token', refresh_token: 'unknown' };
+
+  test.each<[string, TestClient | null, Record<string, string>]>([
+    ['nothing', null, {}],
+    ['an unknown client', { id: 'unknown', secret: 'x' }, {}],
+    ['a client id with a NUL character', null, { client_id: 'a\0b', client_secret: 'x' }],
+    ['an unknown public client', null, { client_id: 'unknown' }],
+  ])('%s is 401 with a challenge', async (_, presented, form) => {
+    const response = await requestToken(portal, presented, { ...grant, ...form });
+    expect(response.headers.get('www-authenticate')).toMatch(/^Basic /);
+    await expectError(response, 'invalid_client', 401);
+  });
+
+  test('a wrong secret, or a confidential client without one, is 401', async () => {
+    const withoutSecret = { ...grant, client_id: client.id };
+    await expectError(await requestToken(portal, { ...client, secret: 'wrong' }, grant), 'invalid_client', 401);
+    await expectError(await requestToken(portal, null, withoutSecret), 'invalid_client', 401);
+    const wrong = { ...withoutSecret, client_secret: 'wrong' };
+    await expectError(await requestToken(portal, null, wrong), 'invalid_client', 401);
+  });
+
+  test('client_secret_post works as client_secret_basic does', async () => {
+    const form = { ...grant, client_id: client.id, client_secret: client.secret };
+    await expectError(await requestToken(portal, null, form), 'invalid_grant');
+  });
+
+  test('both at once is invalid_request', async () => {
+    const both = { ...grant, client_id: client.id, client_secret: client.secret };
+    await expectError(await requestToken(portal, client, both), 'invalid_request');
+  });
+
+  test('another client_id in the body is invalid_request', async () => {
+    await expectError(await requestToken(portal, client, { ...grant, client_id: 'other' }), 'invalid_request');
+  });
+
+  test.each(['Basic', 'Basic !!!', 'Basic bm9jb2xvbg==', `Basic ${btoa('%zz:x')}`, `Basic ${btoa(':x')}`])(
+    'the header %j is 401',
+    async (header) => {
+      const response = await fetch(`${portal.url}/oauth/token`, {
+        method: 'POST',
+        headers: { Authorization: header },
+        body: new URLSearchParams(grant),
+      });
+      await expectError(response, 'invalid_client', 401);
+    },
+  );
+
+  test('a public client is identified by its id, and shows no secret', async () => {
+    const own = await registerClient(portal, { public: true });
+    const visitor = await portal.signedIn(ADA);
+    const issued = await obtainCode(portal, own, visitor);
+    const form = { grant_type: 'authorization_code', redirect_uri: REDIRECT_URI, code_verifier: VERIFIER };
+    const withSecret = { ...form, code: issued, client_id: own.id, client_secret: 'made-up' };
+    await expectError(await requestToken(portal, null, withSecret), 'invalid_client', 401);
+    await tokensOf(await requestToken(portal, null, { ...form, code: issued, client_id: own.id }));
+  });
+});
+
+describe('the body', () => {
+  function post(body: BodyInit, type = 'application/x-www-form-urlencoded'): Promise<Response> {
+    const headers = { 'Content-Type': type, Authorization: `Basic ${btoa(`${client.id}:${client.secret}`)}` };
+    return fetch(`${portal.url}/oauth/token`, { method: 'POST', headers, body });
+  }
+
+  test('is a form and nothing else', async () => {
+    await expectError(await post('{"grant_type":"client_credentials"}', 'application/json'), 'invalid_request');
+  });
+  test('above 64 KiB is 413', async () => {
+    await expectError(await post(`grant_type=${'a'.repeat(64 * 1024)}`), 'invalid_request', 413);
+  });
+  test('with a repeated parameter is invalid_request, whatever the parameter', async () => {
+    await expectError(await post('grant_type=refresh_token&grant_type=refresh_token'), 'invalid_request');
+    await expectError(await post('grant_type=refresh_token&x=1&x=2'), 'invalid_request');
+  });
+  test('that is not UTF-8 is invalid_request', async () => {
+    await expectError(await post(new Uint8Array([0x61, 0x3d, 0xff, 0xfe])), 'invalid_request');
+  });
+  test('with an unknown grant_type is unsupported_grant_type', async () => {
+    for (const type of ['password', 'implicit', 'toString', '__proto__']) {
+      await expectError(await post(`grant_type=${type}`), 'unsupported_grant_type');
+    }
+  });
+  test('that is empty is invalid_request', async () => {
+    await expectError(await post(''), 'invalid_request');
+  });
+});
+
+describe('a configured audience', () => {
+  const audience = 'https://api.portal.example/';
+  let bound: RunningPortal;
+  let own: TestClient;
+  beforeAll(async () => {
+    bound = await startPortal({ config: { oauth_server: { audience } } });
+    own = await registerClient(bound);
+  });
+  afterAll(() => bound.close());
+
+  test('is what a grant is bound to, named or not, and a refresh keeps it', async () => {
+    for (const resource of [audience, undefined]) {
+      const tokens = await obtainTokens(bound, own, ADA, { resource });
+      expect((await callApi(bound, '/api/whoami', tokens.access_token)).status).toBe(200);
+      const refreshed = await tokensOf(await refresh(bound, own, tokens.refresh_token));
+      expect((await callApi(bound, '/api/whoami', refreshed.access_token)).status).toBe(200);
+    }
+  });
+
+  test('any other target is invalid_target, before anyone is asked', async () => {
+    const visitor = await bound.signedIn(ADA);
+    await expect(obtainCode(bound, own, visitor, { resource: 'https://api.portal.example' })).rejects.toThrow('302');
+  });
+
+  test('a token granted before the audience was configured is no token', async () => {
+    const tokens = await obtainTokens(bound, own, ADA);
+    await bound.application.database.execute('UPDATE oauth_families SET audience = NULL');
+    expect((await callApi(bound, '/api/whoami', tokens.access_token)).status).toBe(401);
+    await bound.application.database.execute("UPDATE oauth_families SET audience = 'https://other.example/'");
+    expect((await callApi(bound, '/api/whoami', tokens.access_token)).status).toBe(401);
+  });
+});
