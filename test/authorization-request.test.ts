@@ -104,9 +104,12 @@ describe('everything else goes back to the redirect URI with error, state and is
     await expectRedirectedError(await ask(changes), error);
   });
 
-  test.each(['scope', 'nonce', 'code_challenge', 'response_type', 'prompt'])('a repeated %s', async (name) => {
-    await expectRedirectedError(await ask({ [name]: 'consent' }, `&${name}=consent`), 'invalid_request');
-  });
+  test.each(['scope', 'nonce', 'code_challenge', 'response_type', 'prompt'])(
+    'a repeated %s',
+    async (name) => {
+      await expectRedirectedError(await ask({ [name]: 'consent' }, `&${name}=consent`), 'invalid_request');
+    },
+  );
 
   test('a repeated state, which cannot be returned', async () => {
     const location = locationOf(await ask({}, '&state=other'));
@@ -211,7 +214,14 @@ describe('the pages', () => {
 
   test('say who asks, as whom, for what, and where the answer goes', async () => {
     const html = await (await ask({})).text();
-    for (const said of ['Test application', 'Portal', 'Ada Lovelace', ADA, 'Read your notes', 'client.example']) {
+    for (const said of [
+      'Test application',
+      'Portal',
+      'Ada Lovelace',
+      ADA,
+      'Read your notes',
+      'client.example',
+    ]) {
       expect(html).toContain(said);
     }
   });

@@ -75,7 +75,9 @@ describe('a consent request is answered once, by the person and in the browser t
       csrf_token: /name="csrf_token" value="([^"]+)"/.exec(await page.text())?.[1] ?? '',
       decision: 'allow',
     };
-    const answers = await Promise.all(Array.from({ length: 20 }, () => visitor.post('/oauth/authorize', form)));
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () => visitor.post('/oauth/authorize', form)),
+    );
     expect(answers.filter((answer) => answer.status === 303)).toHaveLength(1);
     expect(answers.filter((answer) => answer.status === 400)).toHaveLength(19);
   });
@@ -93,7 +95,9 @@ describe('a consent request is answered once, by the person and in the browser t
   test("one request's token does not answer another", async () => {
     const visitor = await portal.signedIn(ADA);
     const [one, other] = [await ask(visitor), await ask(visitor)];
-    await expectNotTaken(await visitor.submit(one, { decision: 'allow', request_id: await requestIdOf(other) }));
+    await expectNotTaken(
+      await visitor.submit(one, { decision: 'allow', request_id: await requestIdOf(other) }),
+    );
   });
 
   test('an unknown decision is not taken', async () => {
@@ -163,13 +167,16 @@ describe('"Not you?"', () => {
   test('signs out, and asks whoever signs in next; the first request is void', async () => {
     const visitor = await portal.signedIn(ADA);
     const page = await ask(visitor, { scope: 'openid profile notes:read notes:write' });
-    const login = await visitor.visit((await visitor.submit(page, { decision: 'switch' })).headers.get('location') ?? '');
+    const login = await visitor.visit(
+      (await visitor.submit(page, { decision: 'switch' })).headers.get('location') ?? '',
+    );
     const back = await signIn(visitor, login, GRACE);
     const consent = await visitor.visit(back.headers.get('location') ?? '');
     const html = await consent.clone().text();
     expect(html).toContain('Grace Hopper');
     await expectNotTaken(await visitor.submit(page, { decision: 'allow' }));
-    const code = locationOf(await visitor.submit(consent, { decision: 'allow' })).searchParams.get('code') ?? '';
+    const code =
+      locationOf(await visitor.submit(consent, { decision: 'allow' })).searchParams.get('code') ?? '';
     const tokens = (await (await exchangeCode(portal, client, code)).json()) as Tokens;
     expect(tokens.scope).toBe('openid profile notes:read');
   });

@@ -91,7 +91,11 @@ describe('the authorization code grant', () => {
 
   test('a client that fails to authenticate spends nothing', async () => {
     const issued = await code();
-    await expectError(await exchangeCode(portal, { ...client, secret: 'wrong' }, issued), 'invalid_client', 401);
+    await expectError(
+      await exchangeCode(portal, { ...client, secret: 'wrong' }, issued),
+      'invalid_client',
+      401,
+    );
     await tokensOf(await exchangeCode(portal, client, issued));
   });
 
@@ -107,10 +111,13 @@ describe('the authorization code grant', () => {
   test('of many exchanges of one code at once, one at most is answered with tokens', async () => {
     for (let round = 0; round < 10; round += 1) {
       const issued = await code();
-      const responses = await Promise.all(Array.from({ length: 8 }, () => exchangeCode(portal, client, issued)));
+      const responses = await Promise.all(
+        Array.from({ length: 8 }, () => exchangeCode(portal, client, issued)),
+      );
       const answered = responses.filter((response) => response.status === 200);
       expect(answered.length).toBeLessThanOrEqual(1);
-      for (const response of answered) expect(await opens((await tokensOf(response)).access_token)).toBe(false);
+      for (const response of answered)
+        expect(await opens((await tokensOf(response)).access_token)).toBe(false);
     }
   });
 
@@ -135,7 +142,10 @@ describe('the authorization code grant', () => {
     const failed = await exchangeCode(portal, client, issued);
     await portal.application.database.execute('ALTER TABLE moved_away RENAME TO oauth_refresh_tokens');
     expect(failed.status).toBe(500);
-    expect(await failed.json()).toEqual({ error: 'server_error', error_description: 'The server failed to answer.' });
+    expect(await failed.json()).toEqual({
+      error: 'server_error',
+      error_description: 'The server failed to answer.',
+    });
     await tokensOf(await exchangeCode(portal, client, issued));
   });
 
@@ -197,7 +207,9 @@ describe('the refresh token grant', () => {
 
   test('scope narrows the access token; the family keeps its scopes', async () => {
     const first = await obtainTokens(portal, client, ADA);
-    const narrow = await tokensOf(await refresh(portal, client, first.refresh_token, { scope: 'notes:read' }));
+    const narrow = await tokensOf(
+      await refresh(portal, client, first.refresh_token, { scope: 'notes:read' }),
+    );
     expect(narrow.scope).toBe('notes:read');
     expect(narrow.id_token).toBeUndefined();
     expect((await callApi(portal, '/oauth/userinfo', narrow.access_token)).status).toBe(403);
@@ -214,7 +226,9 @@ describe('the refresh token grant', () => {
 
   test('a different resource is invalid_target, and the token stays good', async () => {
     const tokens = await obtainTokens(portal, client, ADA);
-    const elsewhere = await refresh(portal, client, tokens.refresh_token, { resource: 'https://elsewhere.example/' });
+    const elsewhere = await refresh(portal, client, tokens.refresh_token, {
+      resource: 'https://elsewhere.example/',
+    });
     await expectError(elsewhere, 'invalid_target');
     await tokensOf(await refresh(portal, client, tokens.refresh_token));
   });
@@ -292,7 +306,11 @@ describe('client authentication', () => {
 
   test('a wrong secret, or a confidential client without one, is 401', async () => {
     const withoutSecret = { ...grant, client_id: client.id };
-    await expectError(await requestToken(portal, { ...client, secret: 'wrong' }, grant), 'invalid_client', 401);
+    await expectError(
+      await requestToken(portal, { ...client, secret: 'wrong' }, grant),
+      'invalid_client',
+      401,
+    );
     await expectError(await requestToken(portal, null, withoutSecret), 'invalid_client', 401);
     const wrong = { ...withoutSecret, client_secret: 'wrong' };
     await expectError(await requestToken(portal, null, wrong), 'invalid_client', 401);
@@ -309,7 +327,10 @@ describe('client authentication', () => {
   });
 
   test('another client_id in the body is invalid_request', async () => {
-    await expectError(await requestToken(portal, client, { ...grant, client_id: 'other' }), 'invalid_request');
+    await expectError(
+      await requestToken(portal, client, { ...grant, client_id: 'other' }),
+      'invalid_request',
+    );
   });
 
   test.each(['Basic', 'Basic !!!', 'Basic bm9jb2xvbg==', `Basic ${btoa('%zz:x')}`, `Basic ${btoa(':x')}`])(
@@ -342,7 +363,10 @@ describe('the body', () => {
   }
 
   test('is a form and nothing else', async () => {
-    await expectError(await post('{"grant_type":"client_credentials"}', 'application/json'), 'invalid_request');
+    await expectError(
+      await post('{"grant_type":"client_credentials"}', 'application/json'),
+      'invalid_request',
+    );
   });
   test('above 64 KiB is 413', async () => {
     await expectError(await post(`grant_type=${'a'.repeat(64 * 1024)}`), 'invalid_request', 413);
@@ -385,7 +409,9 @@ describe('a configured audience', () => {
 
   test('any other target is invalid_target, before anyone is asked', async () => {
     const visitor = await bound.signedIn(ADA);
-    await expect(obtainCode(bound, own, visitor, { resource: 'https://api.portal.example' })).rejects.toThrow('302');
+    await expect(obtainCode(bound, own, visitor, { resource: 'https://api.portal.example' })).rejects.toThrow(
+      '302',
+    );
   });
 
   test('a token granted before the audience was configured is no token', async () => {

@@ -12,7 +12,13 @@ import {
   type ApplicationDefinition,
   type ConfigMap,
 } from 'portico/host';
-import { authorizationServerOf, oauthServer, setUpServer, type AuthorizationServer, type ClientRegistration } from 'portico/oauth-server';
+import {
+  authorizationServerOf,
+  oauthServer,
+  setUpServer,
+  type AuthorizationServer,
+  type ClientRegistration,
+} from 'portico/oauth-server';
 import portal from '../../examples/portal/app.ts';
 import { accountsOf, seedPeople } from '../../examples/portal/people.ts';
 import { createVisitor, locationOf, type Visitor } from './visitor.ts';
@@ -44,6 +50,8 @@ export interface PortalOptions {
   readonly config?: ConfigMap;
   /** Milliseconds since 1970, for the authorization server. */
   readonly clock?: () => number;
+  /** Whether it gets a signing key; it does unless this is false. */
+  readonly signingKey?: boolean;
 }
 
 /** A clock that a test moves. */
@@ -57,7 +65,8 @@ export function createClock(): { now: () => number; advance: (seconds: number) =
   };
 }
 
-export async function startPortal({ config = {}, clock = Date.now }: PortalOptions = {}): Promise<RunningPortal> {
+export async function startPortal(options: PortalOptions = {}): Promise<RunningPortal> {
+  const { config = {}, clock = Date.now, signingKey = true } = options;
   const storage = await mkdtemp(path.join(tmpdir(), 'portico-portal-'));
   const port = await freePort();
   const env = {
@@ -77,7 +86,7 @@ export async function startPortal({ config = {}, clock = Date.now }: PortalOptio
   const application = await startApplication(definition, { env });
   await migrate(application.database, migrationsOf(definition));
   const server = authorizationServerOf(application);
-  await setUpServer(application, server);
+  if (signingKey) await setUpServer(application, server);
   await seedPeople(application, PASSWORD);
   const running = await listen(application, { port, hostname: '127.0.0.1' });
   const url = application.publicUrl;
@@ -114,7 +123,12 @@ export async function startPortal({ config = {}, clock = Date.now }: PortalOptio
 }
 
 /** Fills in the sign-in page. */
-export function signIn(visitor: Visitor, page: Response, email: string, password = PASSWORD): Promise<Response> {
+export function signIn(
+  visitor: Visitor,
+  page: Response,
+  email: string,
+  password = PASSWORD,
+): Promise<Response> {
   return visitor.submit(page, { identifier: email, password });
 }
 
@@ -170,7 +184,8 @@ export function authorizationUrl(
     ...changes,
   };
   const url = new URL('/oauth/authorize', portal.url);
-  for (const [name, value] of Object.entries(parameters)) if (value !== undefined) url.searchParams.set(name, value);
+  for (const [name, value] of Object.entries(parameters))
+    if (value !== undefined) url.searchParams.set(name, value);
   return url.href;
 }
 
@@ -231,7 +246,11 @@ export function refresh(
   refreshToken: string,
   changes: Readonly<Record<string, string>> = {},
 ): Promise<Response> {
-  return requestToken(portal, client, { grant_type: 'refresh_token', refresh_token: refreshToken, ...changes });
+  return requestToken(portal, client, {
+    grant_type: 'refresh_token',
+    refresh_token: refreshToken,
+    ...changes,
+  });
 }
 
 /** Tokens of a whole authorization by this person. */

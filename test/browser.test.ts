@@ -1,0 +1,304 @@
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { createRequire } from 'node:module';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { afterAll, beforeAll, beforeEach, afterEach, describe, expect, test } from 'vitest';
+import { startRelyingParty, type RelyingParty } from '../examples/relying-party/server.ts';
+import { findChromium, launchChromium } from './support/chromium.ts';
+import {
+  ADA,
+  freePort,
+  GRACE,
+  PASSWORD,
+  registerClient,
+  startPortal,
+  type RunningPortal,
+} from './support/portal.ts';
+
+/**
+ * The main job in a real Chromium, against the portal and the relying party of the examples. A machine without one
+ * runs the rest and says so; under CI a missing Chromium is a failure.
+ */
+const executable = findChromium();
+if (executable === null && process.env['CI'] !== undefined) {
+  throw new Error('CI needs a Chromium: install it, or name it in CHROMIUM');
+}
+if (executable === null) {
+  process.stderr.write(
+    'No Chromium on this machine, so the browser tests are left out; install one, or set CHROMIUM.\n',
+  );
+}
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+describe.runIf(executable !== null)('in a real Chromium', () => {
+  let portal: RunningPortal;
+  let relyingParty: RelyingParty;
+  let home: string;
+  let browser: Browser;
+  let context: BrowserContext;
+  let page: Page;
+
+  beforeAll(async () => {
+    browser = await launchChromium(executable ?? '');
+    portal = await startPortal();
+    const port = await freePort();
+    home = `http://localhost:${port}`;
+    const client = await registerClient(portal, { name: 'Notebook', redirectUris: [`${home}/callback`] });
+    relyingParty = await startRelyingParty({
+      port,
+      publicUrl: home,
+      issuer: portal.url,
+      clientId: client.id,
+      clientSecret: client.secret,
+    });
+  });
+  afterAll(async () => {
+    await browser.close();
+    await relyingParty.close();
+    await portal.close();
+  });
+
+  // The pages work without JavaScript, so it is off throughout.
+  beforeEach(async () => {
+    context = await browser.newContext({ javaScriptEnabled: false });
+    page = await context.newPage();
+  });
+  afterEach(() => context.close());
+
+  async function signIn(on: Page, email: string): Promise<void> {
+    await on.getByLabel('Email address').fill(email);
+    await on.getByLabel('Password').fill(PASSWORD);
+    await on.getByRole('button', { name: 'Sign in' }).click();
+  }
+
+  /** From the relying party to the consent screen. */
+  async function askFor(email: string, on = page): Promise<void> {
+    await on.goto(home);
+    await on.getByRole('button', { name: 'Sign in with Portal' }).click();
+    if (new URL(on.url()).pathname === '/login') await signIn(on, email);
+    await on.getByRole('button', { name: 'Allow' }).waitFor();
+  }
+
+  const allow = (on = page) => on.getByRole('button', { name: 'Allow' }).click();
+  const heading = (on = page) => on.getByRole('heading', { level: 1 }).innerText();
+
+  test('sign in, approve, land on the relying party with claims and the notes API', async () => {
+    await askFor(ADA);
+    expect(await heading()).toBe('Allow Notebook to use your Portal account?');
+    await allow();
+    expect(page.url()).toBe(`${home}/`);
+    expect(await heading()).toBe('Signed in with Portal');
+    const text = await page.locator('main').innerText();
+    expect(text).toContain('"name": "Ada Lovelace"');
+    expect(text).toContain('UserInfo answers 200');
+    expect(text).toContain('The notes API answers 200');
+  });
+
+  test('refresh, and write a note that the portal shows', async () => {
+    await askFor(ADA);
+    await allow();
+    await page.getByRole('button', { name: 'Refresh the tokens' }).click();
+    expect(await page.getByRole('status').innerText()).toContain('Refreshed');
+    await page.getByLabel('A new note').fill('Buy <b>milk</b> & bread');
+    await page.getByRole('button', { name: 'Add it at Portal' }).click();
+    expect(await page.getByRole('status').innerText()).toContain('took the note');
+    await page.goto(portal.url);
+    expect(await page.locator('main').innerText()).toContain('Buy <b>milk</b> & bread');
+  });
+
+  test('a person without the permission is not asked for it, and the API refuses', async () => {
+    await askFor(GRACE);
+    expect(await page.locator('main').innerText()).not.toContain('Write notes');
+    await allow();
+    await page.getByLabel('A new note').fill('Hello');
+    await page.getByRole('button', { name: 'Add it at Portal' }).click();
+    expect(await page.getByRole('status').innerText()).toContain('refused the note: 403');
+  });
+
+  test('deny: the relying party hears access_denied and nothing else', async () => {
+    await askFor(ADA);
+    await page.getByRole('button', { name: 'Deny' }).click();
+    expect(new URL(page.url()).searchParams.get('error')).toBe('access_denied');
+    expect(await heading()).toBe('You did not allow it');
+  });
+
+  test('a wrong password says so, keeps the address and loses nothing of the way back', async () => {
+    await page.goto(home);
+    await page.getByRole('button', { name: 'Sign in with Portal' }).click();
+    await page.getByLabel('Email address').fill(ADA);
+    await page.getByLabel('Password').fill('wrong');
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    expect(await page.getByRole('alert').innerText()).toContain('is wrong');
+    expect(await page.getByLabel('Email address').inputValue()).toBe(ADA);
+    await signIn(page, ADA);
+    await allow();
+    expect(page.url()).toBe(`${home}/`);
+  });
+
+  test('the back button after the answer: the request cannot be answered again', async () => {
+    await askFor(ADA);
+    await allow();
+    await page.goBack();
+    const answerable = await page.getByRole('button', { name: 'Allow' }).count();
+    if (answerable > 0) await allow();
+    expect(await heading()).toBe('This request can no longer be answered');
+  });
+
+  test.each([
+    ['in their order', [0, 1]],
+    ['the later one first', [1, 0]],
+  ])('two consent screens open at once are answered %s', async (_, order) => {
+    const other = await registerClient(portal, { name: 'Second', redirectUris: [`${home}/nowhere`] });
+    await askFor(ADA);
+    const second = await context.newPage();
+    const parameters = new URLSearchParams({
+      client_id: other.id,
+      redirect_uri: `${home}/nowhere`,
+      response_type: 'code',
+      scope: 'notes:read',
+      code_challenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM',
+      code_challenge_method: 'S256',
+    });
+    await second.goto(`${portal.url}/oauth/authorize?${parameters}`);
+    expect(await heading(second)).toContain('Second');
+    const screens = [page, second];
+    for (const index of order) {
+      const screen = screens[index] ?? page;
+      await allow(screen);
+      await screen.waitForURL((url) => url.origin === home);
+    }
+    expect(page.url()).toBe(`${home}/`);
+    expect(new URL(second.url()).searchParams.get('code')).toMatch(/^[\w-]{43}$/);
+  });
+
+  test('another person signs in before the answer: the first request is void', async () => {
+    await askFor(ADA);
+    const second = await context.newPage();
+    await second.goto(`${portal.url}/login`);
+    await signIn(second, GRACE);
+    await second.waitForURL(`${portal.url}/`);
+    await allow();
+    expect(new URL(page.url()).origin).toBe(portal.url);
+    expect(await heading()).toBe('This answer was not accepted');
+  });
+
+  test('"Not you?" lets the other person sign in and be asked', async () => {
+    await askFor(ADA);
+    await page.getByRole('button', { name: 'Not you?' }).click();
+    await signIn(page, GRACE);
+    expect(await page.locator('main').innerText()).toContain('Grace Hopper');
+    await allow();
+    expect(await page.locator('main').innerText()).toContain('"name": "Grace Hopper"');
+  });
+
+  test('the request id opened in another browser is refused', async () => {
+    await askFor(ADA);
+    const requestId = await page.locator('input[name=request_id]').inputValue();
+    const elsewhere = await browser.newContext({ javaScriptEnabled: false });
+    try {
+      const stranger = await elsewhere.newPage();
+      await stranger.goto(`${portal.url}/login`);
+      await signIn(stranger, ADA);
+      await stranger.goto(`${portal.url}/oauth/authorize?request_id=${requestId}`);
+      expect(await heading(stranger)).toBe('This request can no longer be answered');
+      await stranger.goto(`${portal.url}/oauth/authorize?request_id=${requestId}x`);
+      expect(await heading(stranger)).toBe('This request can no longer be answered');
+    } finally {
+      await elsewhere.close();
+    }
+    await allow();
+    expect(page.url()).toBe(`${home}/`);
+  });
+
+  test('a page of another site cannot frame the consent screen', async () => {
+    await askFor(ADA);
+    const consent = page.url();
+    const attacker = createServer((_, response) => {
+      response
+        .setHeader('Content-Type', 'text/html')
+        .end(`<h1>Prizes</h1><iframe src="${consent}"></iframe>`);
+    });
+    const port = await freePort();
+    await new Promise<void>((resolve) => attacker.listen(port, 'localhost', resolve));
+    try {
+      await page.goto(`http://localhost:${port}/`, { waitUntil: 'load' });
+      expect(await heading()).toBe('Prizes');
+      const framed = page.frameLocator('iframe');
+      expect(await framed.getByRole('button', { name: 'Allow' }).count()).toBe(0);
+    } finally {
+      attacker.closeAllConnections();
+      attacker.close();
+    }
+  });
+
+  test('everything can be done by keyboard', async () => {
+    await page.goto(home);
+    const press = async (...keys: string[]) => {
+      for (const key of keys) await page.keyboard.press(key);
+    };
+    await press('Tab', 'Enter');
+    // The sign-in page puts the focus where typing begins.
+    await page.locator('input[name=identifier]:focus').waitFor();
+    await page.keyboard.type(ADA);
+    await press('Tab');
+    await page.keyboard.type(PASSWORD);
+    await press('Enter');
+    await page.getByRole('button', { name: 'Allow' }).waitFor();
+    const focused = page.locator(':focus');
+    const order: string[] = [];
+    for (let index = 0; index < 3; index += 1) {
+      await press('Tab');
+      order.push(await focused.innerText());
+    }
+    expect(order).toEqual(['Not you?', 'Deny', 'Allow']);
+    await press('Enter');
+    await page.waitForURL(`${home}/`);
+  });
+
+  test('no page has a serious fault that axe knows, in light and in dark, on a phone and on a desktop', async () => {
+    for (const colorScheme of ['light', 'dark'] as const) {
+      for (const width of [360, 1280]) {
+        const own = await browser.newContext({
+          colorScheme,
+          viewport: { width, height: 800 },
+          bypassCSP: true,
+        });
+        const look = await own.newPage();
+        const check = async (name: string) => {
+          await look.evaluate(axe);
+          const violations = await look.evaluate(async () => {
+            const { axe } = globalThis as unknown as {
+              axe: { run(): Promise<{ violations: { id: string }[] }> };
+            };
+            return (await axe.run()).violations.map(({ id }) => id);
+          });
+          expect(violations, `${name}, ${colorScheme}, ${width} pixels`).toEqual([]);
+          const overflow = await look.evaluate(
+            () => document.documentElement.scrollWidth > window.innerWidth,
+          );
+          expect(overflow, `${name} scrolls sideways at ${width} pixels`).toBe(false);
+        };
+        await look.goto(home);
+        await check('start');
+        await look.getByRole('button', { name: 'Sign in with Portal' }).click();
+        await check('sign-in');
+        await look.getByLabel('Email address').fill(ADA);
+        await look.getByLabel('Password').fill('wrong');
+        await look.getByRole('button', { name: 'Sign in' }).click();
+        await check('sign-in refused');
+        await signIn(look, ADA);
+        await look.getByRole('button', { name: 'Allow' }).waitFor();
+        await check('consent');
+        await allow(look);
+        await look.waitForURL(`${home}/`);
+        await check('signed in');
+        await look.goto(`${portal.url}/oauth/authorize?client_id=unknown`);
+        await check('error');
+        await look.goto(portal.url);
+        await check('home');
+        await own.close();
+      }
+    }
+  });
+});

@@ -1,0 +1,93 @@
+import { readdir, readFile, stat } from 'node:fs/promises';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import {
+  ADA,
+  callApi,
+  exchangeCode,
+  obtainCode,
+  refresh,
+  registerClient,
+  startPortal,
+  type RunningPortal,
+  type Tokens,
+} from './support/portal.ts';
+
+/** Everything that was handed out in a whole flow, by name. */
+const handedOut = new Map<string, string>();
+let portal: RunningPortal;
+
+beforeAll(async () => {
+  portal = await startPortal();
+  const client = await registerClient(portal);
+  const visitor = await portal.signedIn(ADA);
+  const code = await obtainCode(portal, client, visitor);
+  const first = (await (await exchangeCode(portal, client, code)).json()) as Tokens;
+  const second = (await (await refresh(portal, client, first.refresh_token)).json()) as Tokens;
+  await callApi(portal, '/oauth/userinfo', second.access_token);
+  // What fails is written about, too.
+  await exchangeCode(portal, client, code);
+  await callApi(portal, '/api/notes', 'invented-token-that-is-long-enough');
+  await portal.application.database.execute('ALTER TABLE oauth_access_tokens RENAME TO gone');
+  await callApi(portal, '/api/notes', second.access_token);
+  await refresh(portal, client, second.refresh_token);
+  await portal.application.database.execute('ALTER TABLE gone RENAME TO oauth_access_tokens');
+  handedOut.set('client secret', client.secret);
+  handedOut.set('session id', visitor.cookies().split('=')[1] ?? '');
+  handedOut.set('code', code);
+  handedOut.set('access token', first.access_token);
+  handedOut.set('refresh token', first.refresh_token);
+  handedOut.set('second access token', second.access_token);
+  handedOut.set('second refresh token', second.refresh_token);
+  handedOut.set('ID token', first.id_token);
+});
+afterAll(() => portal.close());
+
+async function dump(): Promise<string> {
+  const { database } = portal.application;
+  const { rows: tables } = await database.execute<{ name: string }>(
+    "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'",
+  );
+  expect(tables.length).toBeGreaterThan(8);
+  const contents = await Promise.all(
+    tables.map(async ({ name }) => ({ name, rows: (await database.execute(`SELECT * FROM ${name}`)).rows })),
+  );
+  const empty = contents.filter(({ rows }) => rows.length === 0).map(({ name }) => name);
+  // A table that nothing was written to would prove nothing.
+  expect(empty.toSorted()).toEqual(['oauth_consent_requests', 'portal_notes']);
+  return JSON.stringify(contents);
+}
+
+describe('nothing bearable is kept in the clear', () => {
+  test('the whole database after a full flow holds no code, token or secret that was handed out', async () => {
+    const contents = await dump();
+    for (const [name, value] of handedOut) {
+      expect(value.length, name).toBeGreaterThan(20);
+      expect(contents.includes(value), name).toBe(false);
+    }
+  });
+
+  test('nor do the files of the store', async () => {
+    const folder = portal.env['STORAGE_DIR'] ?? '';
+    const files = (await readdir(folder)).filter((name) => name.includes('sqlite'));
+    expect(files.length).toBeGreaterThan(0);
+    for (const file of files) {
+      const bytes = await readFile(path.join(folder, file));
+      for (const [name, value] of handedOut) expect(bytes.includes(value), `${name} in ${file}`).toBe(false);
+    }
+  });
+
+  test('nor does the log, which tells of the faults', async () => {
+    const log = await readFile(path.join(portal.env['STORAGE_DIR'] ?? '', 'app.log'), 'utf8');
+    expect(log).toContain('oauth_access_tokens');
+    for (const [name, value] of handedOut) expect(log.includes(value), name).toBe(false);
+  });
+
+  test('signing keys are readable by their owner only', async () => {
+    const directory = portal.server.config.key_path;
+    expect((await stat(directory)).mode & 0o777).toBe(0o700);
+    const files = await readdir(directory);
+    expect(files.length).toBeGreaterThan(0);
+    for (const file of files) expect((await stat(path.join(directory, file))).mode & 0o777).toBe(0o600);
+  });
+});

@@ -1,0 +1,296 @@
+import { decodeProtectedHeader } from 'jose';
+import * as oauth from 'oauth4webapi';
+import * as openid from 'openid-client';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import {
+  ADA,
+  authorizationUrl,
+  callApi,
+  GRACE,
+  obtainTokens,
+  REDIRECT_URI,
+  registerClient,
+  startPortal,
+  type RunningPortal,
+  type TestClient,
+} from './support/portal.ts';
+import { locationOf } from './support/visitor.ts';
+
+/** Real OpenID Connect client libraries on the other side, with every check that they have. */
+
+let portal: RunningPortal;
+let client: TestClient;
+let config: openid.Configuration;
+
+beforeAll(async () => {
+  portal = await startPortal();
+  client = await registerClient(portal);
+  config = await discover(client, openid.ClientSecretBasic(client.secret));
+});
+afterAll(() => portal.close());
+
+function discover(own: TestClient, authentication: openid.ClientAuth): Promise<openid.Configuration> {
+  const execute = [openid.allowInsecureRequests];
+  return openid.discovery(new URL(portal.url), own.id, undefined, authentication, { execute });
+}
+
+interface Flow {
+  readonly callback: URL;
+  readonly checks: openid.AuthorizationCodeGrantChecks;
+}
+
+/** Asks as openid-client would, and has the person answer. */
+async function authorize(
+  configuration: openid.Configuration,
+  email: string,
+  scope = 'openid profile email notes:read',
+): Promise<Flow> {
+  const pkceCodeVerifier = openid.randomPKCECodeVerifier();
+  const [expectedState, expectedNonce] = [openid.randomState(), openid.randomNonce()];
+  const url = openid.buildAuthorizationUrl(configuration, {
+    redirect_uri: REDIRECT_URI,
+    scope,
+    code_challenge: await openid.calculatePKCECodeChallenge(pkceCodeVerifier),
+    code_challenge_method: 'S256',
+    state: expectedState,
+    nonce: expectedNonce,
+  });
+  const visitor = await portal.signedIn(email);
+  const callback = locationOf(await visitor.submit(await visitor.get(url.href), { decision: 'allow' }));
+  const idTokenExpected = scope.includes('openid');
+  return {
+    callback,
+    checks: {
+      pkceCodeVerifier,
+      expectedState,
+      idTokenExpected,
+      ...(idTokenExpected ? { expectedNonce } : {}),
+    },
+  };
+}
+
+describe('openid-client', () => {
+  test('signs a person in with state, nonce, PKCE and iss, and reads the claims', async () => {
+    const { callback, checks } = await authorize(config, ADA);
+    const tokens = await openid.authorizationCodeGrant(config, callback, checks);
+    const claims = tokens.claims();
+    expect(claims).toMatchObject({ iss: portal.url, aud: client.id, name: 'Ada Lovelace', email: ADA });
+    expect(claims?.nonce).toBe(checks.expectedNonce);
+    expect(tokens.id_token).toBeDefined();
+    expect(decodeProtectedHeader(tokens.id_token ?? '')).toMatchObject({
+      alg: 'RS256',
+      kid: expect.any(String) as string,
+    });
+    expect((claims?.exp ?? 0) - (claims?.iat ?? 0)).toBe(3600);
+    const userinfo = await openid.fetchUserInfo(config, tokens.access_token, claims?.sub ?? '');
+    expect(userinfo).toEqual({ sub: claims?.sub, name: 'Ada Lovelace', email: ADA, email_verified: true });
+  });
+
+  test('refreshes: a new ID token without a nonce, for the same subject', async () => {
+    const { callback, checks } = await authorize(config, ADA);
+    const first = await openid.authorizationCodeGrant(config, callback, checks);
+    const second = await openid.refreshTokenGrant(config, first.refresh_token ?? '');
+    expect(second.claims()?.sub).toBe(first.claims()?.sub);
+    expect(second.claims()?.nonce).toBeUndefined();
+  });
+
+  test('a used refresh token again: the family is dead, the successor too', async () => {
+    const { callback, checks } = await authorize(config, ADA);
+    const first = await openid.authorizationCodeGrant(config, callback, checks);
+    const second = await openid.refreshTokenGrant(config, first.refresh_token ?? '');
+    for (const used of [first.refresh_token, second.refresh_token]) {
+      const attempt = openid.refreshTokenGrant(config, used ?? '');
+      await expect(attempt).rejects.toMatchObject({ error: 'invalid_grant' });
+    }
+    const userinfo = openid.fetchUserInfo(config, second.access_token, second.claims()?.sub ?? '');
+    await expect(userinfo).rejects.toMatchObject({ status: 401 });
+  });
+
+  test('without openid there is no ID token and no UserInfo', async () => {
+    const { callback, checks } = await authorize(config, ADA, 'notes:read profile');
+    const tokens = await openid.authorizationCodeGrant(config, callback, checks);
+    expect(tokens.id_token).toBeUndefined();
+    await expect(
+      openid.fetchUserInfo(config, tokens.access_token, openid.skipSubjectCheck),
+    ).rejects.toMatchObject({ status: 403 });
+  });
+
+  test('openid alone releases the subject and nothing about the person', async () => {
+    const { callback, checks } = await authorize(config, ADA, 'openid');
+    const tokens = await openid.authorizationCodeGrant(config, callback, checks);
+    const claims = tokens.claims();
+    expect(Object.keys(claims ?? {}).toSorted()).toEqual([
+      'at_hash',
+      'aud',
+      'exp',
+      'iat',
+      'iss',
+      'nonce',
+      'sub',
+    ]);
+  });
+
+  test('the subject is one for all applications, another for another person, and reveals neither', async () => {
+    const other = await registerClient(portal);
+    const elsewhere = await discover(other, openid.ClientSecretPost(other.secret));
+    const subjects: string[] = [];
+    for (const [configuration, email] of [
+      [config, ADA],
+      [elsewhere, ADA],
+      [config, GRACE],
+    ] as const) {
+      const { callback, checks } = await authorize(configuration, email, 'openid');
+      const tokens = await openid.authorizationCodeGrant(configuration, callback, checks);
+      subjects.push(tokens.claims()?.sub ?? '');
+    }
+    expect(subjects[0]).toBe(subjects[1]);
+    expect(subjects[0]).not.toBe(subjects[2]);
+    const { rows } = await portal.application.database.execute<{ id: string }>(
+      'SELECT id FROM host_accounts',
+    );
+    for (const { id } of rows) expect(subjects.join()).not.toContain(id);
+  });
+
+  test('a public client signs in with PKCE alone', async () => {
+    const own = await registerClient(portal, { public: true });
+    const configuration = await discover(own, openid.None());
+    const { callback, checks } = await authorize(configuration, ADA);
+    const tokens = await openid.authorizationCodeGrant(configuration, callback, checks);
+    expect(tokens.claims()?.aud).toBe(own.id);
+    await openid.refreshTokenGrant(configuration, tokens.refresh_token ?? '');
+  });
+
+  test('client credentials', async () => {
+    const service = await registerClient(portal, {
+      redirectUris: [],
+      grants: ['client_credentials'],
+      scopes: ['notes:read'],
+    });
+    const configuration = await discover(service, openid.ClientSecretBasic(service.secret));
+    const tokens = await openid.clientCredentialsGrant(configuration, { scope: 'notes:read' });
+    expect(tokens.scope).toBe('notes:read');
+    expect(tokens.refresh_token).toBeUndefined();
+  });
+
+  test('a code exchanged with the wrong verifier is invalid_grant, and spent', async () => {
+    const { callback, checks } = await authorize(config, ADA);
+    const wrong = { ...checks, pkceCodeVerifier: openid.randomPKCECodeVerifier() };
+    const attempt = () => openid.authorizationCodeGrant(config, callback, wrong);
+    await expect(attempt()).rejects.toMatchObject({ error: 'invalid_grant' });
+    await expect(openid.authorizationCodeGrant(config, callback, checks)).rejects.toMatchObject({
+      error: 'invalid_grant',
+    });
+  });
+});
+
+describe('oauth4webapi', () => {
+  const insecure = { [oauth.allowInsecureRequests]: true } as const;
+
+  test('discovers both documents, and the key of the ID token is in the key set', async () => {
+    const issuer = new URL(portal.url);
+    const oidc = await oauth.processDiscoveryResponse(
+      issuer,
+      await oauth.discoveryRequest(issuer, { algorithm: 'oidc', ...insecure }),
+    );
+    const oauth2 = await oauth.processDiscoveryResponse(
+      issuer,
+      await oauth.discoveryRequest(issuer, { algorithm: 'oauth2', ...insecure }),
+    );
+    expect(oidc).toMatchObject(oauth2);
+    expect(oauth2.grant_types_supported).toEqual([
+      'authorization_code',
+      'refresh_token',
+      'client_credentials',
+    ]);
+    expect(oauth2.code_challenge_methods_supported).toEqual(['S256']);
+    expect(oauth2.authorization_response_iss_parameter_supported).toBe(true);
+    expect(JSON.stringify(oidc)).not.toContain('"Portal"');
+  });
+
+  test('validates the response of a whole flow, the signature of the ID token included', async () => {
+    const issuer = new URL(portal.url);
+    const as = await oauth.processDiscoveryResponse(issuer, await oauth.discoveryRequest(issuer, insecure));
+    const own: oauth.Client = { client_id: client.id };
+    const { callback, checks } = await authorize(config, ADA);
+    const parameters = oauth.validateAuthResponse(as, own, callback, checks.expectedState);
+    const response = await oauth.authorizationCodeGrantRequest(
+      as,
+      own,
+      oauth.ClientSecretBasic(client.secret),
+      parameters,
+      REDIRECT_URI,
+      checks.pkceCodeVerifier ?? '',
+      insecure,
+    );
+    const result = await oauth.processAuthorizationCodeResponse(as, own, response, {
+      ...(checks.expectedNonce === undefined ? {} : { expectedNonce: checks.expectedNonce }),
+      requireIdToken: true,
+    });
+    await oauth.validateApplicationLevelSignature(as, response, insecure);
+    expect(oauth.getValidatedIdTokenClaims(result)?.email).toBe(ADA);
+  });
+});
+
+describe('signing keys', () => {
+  test('without one, openid is invalid_scope before anyone is asked, and all else works', async () => {
+    const keyless = await startPortal({ signingKey: false });
+    try {
+      const own = await registerClient(keyless);
+      const visitor = await keyless.signedIn(ADA);
+      const refused = locationOf(
+        await visitor.get(authorizationUrl(keyless, own, { scope: 'openid notes:read' })),
+      );
+      expect(refused.searchParams.get('error')).toBe('invalid_scope');
+      const tokens = await obtainTokens(keyless, own, ADA, { scope: 'notes:read' });
+      expect((await callApi(keyless, '/api/notes', tokens.access_token)).status).toBe(200);
+      expect(await (await fetch(`${keyless.url}/.well-known/jwks.json`)).json()).toEqual({ keys: [] });
+    } finally {
+      await keyless.close();
+    }
+  });
+
+  test('a generated key signs from then on, and the one before stays published', async () => {
+    const sign = async () => {
+      const { callback, checks } = await authorize(config, ADA, 'openid');
+      return openid.authorizationCodeGrant(config, callback, checks);
+    };
+    const before = decodeProtectedHeader((await sign()).id_token ?? '').kid;
+    const generated = await portal.server.keys.generate();
+    const after = decodeProtectedHeader((await sign()).id_token ?? '').kid;
+    expect(after).toBe(generated.kid);
+    expect(after).not.toBe(before);
+    const { keys } = (await (await fetch(`${portal.url}/.well-known/jwks.json`)).json()) as {
+      keys: { kid: string }[];
+    };
+    expect(keys.map(({ kid }) => kid)).toEqual([after, before]);
+    for (const key of keys)
+      expect(Object.keys(key).toSorted()).toEqual(['alg', 'e', 'kid', 'kty', 'n', 'use']);
+  });
+});
+
+describe('pages of any origin', () => {
+  const origin = { Origin: 'https://app.example' };
+
+  test.each([
+    '/oauth/token',
+    '/oauth/userinfo',
+    '/.well-known/jwks.json',
+    '/.well-known/openid-configuration',
+  ])('may call %s, without credentials', async (path) => {
+    const preflight = await fetch(portal.url + path, { method: 'OPTIONS', headers: origin });
+    expect(preflight.status).toBe(204);
+    expect(preflight.headers.get('access-control-allow-origin')).toBe('*');
+    expect(preflight.headers.get('access-control-allow-headers')).toContain('Authorization');
+    expect(preflight.headers.has('access-control-allow-credentials')).toBe(false);
+    const method = path === '/oauth/token' ? 'POST' : 'GET';
+    const answer = await fetch(portal.url + path, { method, headers: origin });
+    expect(answer.headers.get('access-control-allow-origin')).toBe('*');
+  });
+
+  test.each(['/oauth/authorize', '/login', '/'])('may not read %s', async (path) => {
+    for (const method of ['GET', 'OPTIONS']) {
+      const response = await fetch(portal.url + path, { method, headers: origin, redirect: 'manual' });
+      expect(response.headers.has('access-control-allow-origin')).toBe(false);
+    }
+  });
+});

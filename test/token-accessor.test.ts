@@ -1,0 +1,204 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { token } from 'portico/oauth-server';
+import {
+  ADA,
+  callApi,
+  createClock,
+  GRACE,
+  obtainTokens,
+  refresh,
+  registerClient,
+  requestToken,
+  startPortal,
+  type RunningPortal,
+  type TestClient,
+  type Tokens,
+} from './support/portal.ts';
+
+let portal: RunningPortal;
+let client: TestClient;
+const clock = createClock();
+
+beforeAll(async () => {
+  portal = await startPortal({ clock: clock.now });
+  client = await registerClient(portal);
+});
+afterAll(() => portal.close());
+
+function writeNote(accessToken: string): Promise<Response> {
+  const headers = { 'Content-Type': 'application/json' };
+  return callApi(portal, '/api/notes', accessToken, { method: 'POST', headers, body: '{"text":"Hello"}' });
+}
+
+async function expect401(response: Response, error: string | null): Promise<void> {
+  expect(response.status).toBe(401);
+  const challenge = response.headers.get('www-authenticate') ?? '';
+  expect(challenge).toMatch(/^Bearer /);
+  expect(/error="([^"]+)"/.exec(challenge)?.[1] ?? null).toBe(error);
+}
+
+describe('no usable token: 401', () => {
+  test('no token', async () => {
+    await expect401(await fetch(`${portal.url}/api/notes`), null);
+  });
+  test('another scheme', async () => {
+    const headers = { Authorization: `Basic ${btoa(`${client.id}:${client.secret}`)}` };
+    await expect401(await fetch(`${portal.url}/api/notes`, { headers }), null);
+  });
+  test.each(['', 'garbage', 'a'.repeat(43), 'with spaces in it', 'x'.repeat(8000), '"', 'null'])(
+    'garbage: %j',
+    async (garbage) => {
+      await expect401(await callApi(portal, '/api/notes', garbage), 'invalid_token');
+    },
+  );
+  test('a token in the query or in a form opens nothing', async () => {
+    const { access_token } = await obtainTokens(portal, client, ADA);
+    await expect401(await fetch(`${portal.url}/api/notes?access_token=${access_token}`), null);
+    const body = new URLSearchParams({ access_token });
+    expect((await fetch(`${portal.url}/oauth/userinfo`, { method: 'POST', body })).status).toBe(401);
+  });
+  test('a refresh token is no access token', async () => {
+    const { refresh_token } = await obtainTokens(portal, client, ADA);
+    await expect401(await callApi(portal, '/api/notes', refresh_token), 'invalid_token');
+  });
+  test('expired', async () => {
+    const { access_token } = await obtainTokens(portal, client, ADA);
+    clock.advance(3599);
+    expect((await callApi(portal, '/api/notes', access_token)).status).toBe(200);
+    clock.advance(2);
+    await expect401(await callApi(portal, '/api/notes', access_token), 'invalid_token');
+  });
+  test('revoked with its family', async () => {
+    const tokens = await obtainTokens(portal, client, ADA);
+    await refresh(portal, client, tokens.refresh_token);
+    await refresh(portal, client, tokens.refresh_token);
+    await expect401(await callApi(portal, '/api/notes', tokens.access_token), 'invalid_token');
+  });
+  test('of a suspended person, at once; restored, it works again', async () => {
+    const { access_token } = await obtainTokens(portal, client, GRACE);
+    await portal.suspend(GRACE);
+    await expect401(await callApi(portal, '/api/notes', access_token), 'invalid_token');
+    expect((await callApi(portal, '/oauth/userinfo', access_token)).status).toBe(401);
+    await portal.restore(GRACE);
+    expect((await callApi(portal, '/api/notes', access_token)).status).toBe(200);
+  });
+});
+
+describe('a token that does not reach: 403', () => {
+  async function expect403(response: Response, scope: string): Promise<void> {
+    expect(response.status).toBe(403);
+    expect(response.headers.get('www-authenticate')).toContain('error="insufficient_scope"');
+    expect(response.headers.get('www-authenticate')).toContain(`scope="${scope}"`);
+  }
+
+  test('the token lacks the scope', async () => {
+    const { access_token } = await obtainTokens(portal, client, ADA, { scope: 'notes:read' });
+    await expect403(await writeNote(access_token), 'notes:write');
+  });
+  test('the person no longer holds the permission behind the scope', async () => {
+    const { access_token } = await obtainTokens(portal, client, ADA);
+    expect((await writeNote(access_token)).status).toBe(201);
+    await portal.deny(ADA, 'notes.edit');
+    await expect403(await writeNote(access_token), 'notes:write');
+    await portal.grant(ADA, 'notes.edit');
+    expect((await writeNote(access_token)).status).toBe(201);
+  });
+  test('a scope given as a plain string is the permission itself', async () => {
+    const { access_token } = await obtainTokens(portal, client, GRACE);
+    await portal.deny(GRACE, 'notes:read');
+    await expect403(await callApi(portal, '/api/notes', access_token), 'notes:read');
+    await portal.grant(GRACE, 'notes:read');
+  });
+});
+
+describe('whom a token stands for', () => {
+  test('a person: user() is the host account', async () => {
+    const { access_token } = await obtainTokens(portal, client, ADA);
+    const answer = await callApi(portal, '/api/whoami', access_token);
+    expect(await answer.json()).toEqual({ kind: 'person', name: 'Ada Lovelace' });
+  });
+
+  test('an application by itself: user() is null, and no permission of anybody is asked for', async () => {
+    const service = await registerClient(portal, {
+      redirectUris: [],
+      grants: ['client_credentials'],
+      scopes: ['notes:read'],
+    });
+    const response = await requestToken(portal, service, { grant_type: 'client_credentials' });
+    const { access_token } = (await response.json()) as Tokens;
+    expect(await (await callApi(portal, '/api/whoami', access_token)).json()).toEqual({
+      kind: 'application',
+      name: null,
+    });
+    expect(await (await callApi(portal, '/api/notes', access_token)).json()).toEqual({ data: [] });
+    expect((await writeNote(access_token)).status).toBe(403);
+    expect((await callApi(portal, '/oauth/userinfo', access_token)).status).toBe(403);
+  });
+});
+
+describe('there is no path from token() to a session', () => {
+  test('a valid session cookie without a token is no token', async () => {
+    const visitor = await portal.signedIn(ADA);
+    expect((await visitor.get('/api/notes')).status).toBe(401);
+  });
+  test('a valid session cookie beside a bad bearer is no token', async () => {
+    const visitor = await portal.signedIn(ADA);
+    const response = await visitor.get('/api/notes', { Authorization: 'Bearer expired-or-invented' });
+    await expect401(response, 'invalid_token');
+  });
+  test('a bad bearer beside a valid session sees no session anywhere', async () => {
+    const visitor = await portal.signedIn(ADA);
+    const page = await visitor.get('/', { Authorization: 'Bearer invented' });
+    expect(await page.text()).not.toContain('Ada Lovelace');
+  });
+  test("a bearer of one person beside another person's session is the bearer's person", async () => {
+    const { access_token } = await obtainTokens(portal, client, GRACE);
+    const visitor = await portal.signedIn(ADA);
+    const answer = await visitor.get('/api/whoami', { Authorization: `bearer ${access_token}` });
+    expect(await answer.json()).toEqual({ kind: 'person', name: 'Grace Hopper' });
+  });
+});
+
+describe('token() in the wrong place', () => {
+  test('throws outside of a request, and says what is missing', () => {
+    expect(() => token()).toThrow(/outside of a request.*oauthServer\(\)/);
+  });
+
+  test('lets nothing through that asks for a scope nobody configured', async () => {
+    const other = await startPortal();
+    try {
+      const own = await registerClient(other);
+      const { access_token } = await obtainTokens(other, own, ADA);
+      const response = await other.server.withToken(
+        new Request(`${other.url}/x`, { headers: { Authorization: `Bearer ${access_token}` } }),
+        async () => new Response(String(token().can('notes:read'))),
+      );
+      expect(await response.text()).toBe('true');
+      const typo = other.server.withToken(new Request(`${other.url}/x`), async () => {
+        token().requireScope('notes:raed');
+        return new Response('let through');
+      });
+      await expect(typo).rejects.toThrow(
+        "'notes:raed' is asked of token(), but is not in oauth_server:scopes",
+      );
+    } finally {
+      await other.close();
+    }
+  });
+
+  test('two requests at once see their own token each', async () => {
+    const [ada, grace] = await Promise.all([
+      obtainTokens(portal, client, ADA),
+      obtainTokens(portal, client, GRACE),
+    ]);
+    const names = await Promise.all(
+      Array.from({ length: 40 }, async (_, index) => {
+        const answer = await callApi(portal, '/api/whoami', (index % 2 === 0 ? ada : grace).access_token);
+        return ((await answer.json()) as { name: string }).name;
+      }),
+    );
+    expect(names).toEqual(
+      Array.from({ length: 40 }, (_, index) => (index % 2 === 0 ? 'Ada Lovelace' : 'Grace Hopper')),
+    );
+  });
+});
