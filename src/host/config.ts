@@ -61,7 +61,9 @@ export function validateConfig(config: ConfigMap, schemas: Readonly<Record<strin
           });
         }
       } else {
-        problems.push({ key: configurationKey(path), message: issue.message });
+        // What is wrong with a map's key is told by the issues inside.
+        const message = issue.code === 'invalid_key' ? issue.issues[0]?.message : issue.message;
+        problems.push({ key: configurationKey(path), message: message ?? issue.message });
       }
     }
   }

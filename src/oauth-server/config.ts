@@ -30,25 +30,12 @@ const scopeDefinition = z.union(
 
 const scopesHint = "map each scope to a label, for example { 'notes:read': 'Read your notes' }";
 
-const scopes = z
-  .record(z.string(), scopeDefinition, required('a map of scope names', scopesHint))
-  .superRefine((map, context) => {
-    for (const name of Object.keys(map)) {
-      if (!isScopeToken(name)) {
-        context.addIssue({
-          code: 'custom',
-          path: [name],
-          message: 'is not a scope name (RFC 6749 section 3.3)',
-        });
-      } else if (Object.hasOwn(IDENTITY_SCOPES, name)) {
-        context.addIssue({
-          code: 'custom',
-          path: [name],
-          message: 'is built in and needs no configuring; remove it',
-        });
-      }
-    }
-  });
+const scopeName = z
+  .string()
+  .refine(isScopeToken, 'is not a scope name (RFC 6749 section 3.3)')
+  .refine((name) => !Object.hasOwn(IDENTITY_SCOPES, name), 'is built in and needs no configuring; remove it');
+
+const scopes = z.record(scopeName, scopeDefinition, required('a map of scope names', scopesHint));
 
 const audience = z
   .string({ error: 'must be the URL of the API that tokens are for, or empty' })

@@ -1,0 +1,313 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { portico, ROOT, start, type ConsoleResult } from './support/console.ts';
+import { freePort } from './support/portal.ts';
+
+const PORTAL = path.join(ROOT, 'examples', 'portal');
+let storage: string;
+
+beforeAll(async () => {
+  storage = await mkdtemp(path.join(tmpdir(), 'portico-console-'));
+  await run('db:migrate', 'up');
+});
+afterAll(() => rm(storage, { recursive: true, force: true }));
+
+function run(...args: string[]): Promise<ConsoleResult> {
+  return portico(args, { cwd: PORTAL, env: { STORAGE_DIR: storage } });
+}
+
+async function json<T>(...args: string[]): Promise<T> {
+  const { code, stdout, stderr } = await run(...args, '--json');
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  return JSON.parse(stdout) as T;
+}
+
+/** One clear line on standard error, nothing on standard output, exit code 1. */
+function expectRefusal({ code, stdout, stderr }: ConsoleResult, says: string): void {
+  expect(stderr).toContain(says);
+  expect(stderr.trimEnd().split('\n')).toHaveLength(1);
+  expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+}
+
+interface ClientMetadata {
+  readonly client_id: string;
+  readonly client_secret?: string;
+  readonly client_name: string;
+  readonly redirect_uris: readonly string[];
+  readonly scope: string;
+  readonly grant_types: readonly string[];
+}
+
+describe('oauth:client:create', () => {
+  const redirect = '--redirect=https://client.example/cb';
+
+  test('prints the client by the names of RFC 7591, and nothing else on standard output', async () => {
+    const client = await json<ClientMetadata>(
+      'oauth:client:create',
+      'My app',
+      redirect,
+      '--scope=openid,notes:read',
+    );
+    expect(client).toMatchObject({
+      client_id: expect.stringMatching(/^[0-9a-f]{32}$/) as string,
+      client_secret: expect.stringMatching(/^[\w-]{43}$/) as string,
+      client_name: 'My app',
+      redirect_uris: ['https://client.example/cb'],
+      scope: 'openid notes:read',
+      grant_types: ['authorization_code', 'refresh_token'],
+    });
+  });
+
+  test('prints the id and the secret once, to a person', async () => {
+    const { stdout, stderr } = await run('oauth:client:create', 'My app', redirect, '--scope=openid');
+    expect(stdout).toMatch(/^client id: {5}[0-9a-f]{32}\nclient secret: [\w-]{43}\n$/);
+    expect(stderr).toContain('not shown again');
+    const listed = await run('oauth:client:list');
+    expect(listed.stdout).not.toContain(/client secret: (\S+)/.exec(stdout)?.[1]);
+  });
+
+  test('--public has no secret', async () => {
+    const client = await json<ClientMetadata>(
+      'oauth:client:create',
+      'Phone',
+      redirect,
+      '--scope=openid',
+      '--public',
+    );
+    expect(client).not.toHaveProperty('client_secret');
+    expect(client).toMatchObject({ token_endpoint_auth_method: 'none' });
+  });
+
+  test('--grant=client_credentials needs no redirect', async () => {
+    const args = ['oauth:client:create', 'Job', '--grant=client_credentials', '--scope=notes:read'];
+    expect((await json<ClientMetadata>(...args)).grant_types).toEqual(['client_credentials']);
+  });
+
+  test('--grant=introspection stands beside the grant types of a client with a redirect', async () => {
+    const args = ['oauth:client:create', 'API', redirect, '--scope=openid', '--grant=introspection'];
+    const { grant_types } = await json<ClientMetadata>(...args);
+    expect(grant_types).toEqual(['authorization_code', 'refresh_token', 'introspection']);
+  });
+
+  test('--grant, --redirect and --scope are repeatable', async () => {
+    const client = await json<ClientMetadata>(
+      'oauth:client:create',
+      'Both',
+      redirect,
+      '--redirect=http://127.0.0.1:9/cb',
+      '--scope=openid',
+      '--scope=notes:read',
+      '--grant=authorization_code',
+      '--grant=client_credentials',
+    );
+    expect(client.redirect_uris).toEqual(['https://client.example/cb', 'http://127.0.0.1:9/cb']);
+    expect(client.scope).toBe('openid notes:read');
+    expect(client.grant_types).toEqual(['authorization_code', 'client_credentials']);
+  });
+
+  test.each([
+    ['http://client.example/cb', 'is not https'],
+    ['http://127.0.0.1.client.example/cb', 'is not https'],
+    ['/cb', 'is not an absolute URL'],
+    ['client.example/cb', 'is not an absolute URL'],
+    ['https:/client.example/cb', 'is not an absolute https URL'],
+    ['app://callback', 'is not an absolute https URL'],
+    ['javascript:alert(1)', 'is not an absolute https URL'],
+    ['https://*.client.example/cb', 'wildcard'],
+    ['https://client.example/*', 'wildcard'],
+    ['https://client.example/cb#', 'fragment'],
+    ['https://client.example/cb#there', 'fragment'],
+    ['https://user:pass@client.example/cb', 'credentials'],
+    ['https://client.example/c b', 'is not an absolute URL'],
+  ])('refuses the redirect %s', async (uri, says) => {
+    expectRefusal(await run('oauth:client:create', 'App', `--redirect=${uri}`, '--scope=openid'), says);
+  });
+
+  test.each<[string, string[], string]>([
+    ['an unknown scope', [redirect, '--scope=notes:destroy'], 'notes:destroy'],
+    ['no scope', [redirect], '--scope'],
+    ['neither a redirect nor a grant', ['--scope=openid'], '--redirect'],
+    ['an unknown grant', [redirect, '--scope=openid', '--grant=password'], 'password'],
+    [
+      'a public client with client credentials',
+      ['--public', '--scope=notes:read', '--grant=client_credentials'],
+      'public',
+    ],
+    [
+      'a public client with introspection',
+      ['--public', redirect, '--scope=openid', '--grant=introspection'],
+      'public',
+    ],
+    [
+      'a redirect that no grant uses',
+      [redirect, '--scope=notes:read', '--grant=client_credentials'],
+      'authorization_code',
+    ],
+    ['code without a redirect', ['--scope=openid', '--grant=authorization_code'], '--redirect'],
+    [
+      'a personal scope for client credentials alone',
+      ['--scope=openid', '--grant=client_credentials'],
+      'person',
+    ],
+  ])('refuses %s', async (_, args, says) => {
+    const before = await json<unknown[]>('oauth:client:list');
+    expectRefusal(await run('oauth:client:create', 'App', ...args), says);
+    expect(await json<unknown[]>('oauth:client:list')).toHaveLength(before.length);
+  });
+
+  test.each(['', '   ', 'a\u202Eb', 'x'.repeat(101)])('refuses the name %j', async (name) => {
+    expectRefusal(await run('oauth:client:create', name, redirect, '--scope=openid'), 'name');
+  });
+});
+
+describe('the keys', () => {
+  test('oauth:server:setup creates one key, once, and reports what is missing', async () => {
+    const empty = await mkdtemp(path.join(tmpdir(), 'portico-setup-'));
+    try {
+      const setup = (...args: string[]) =>
+        portico(['oauth:server:setup', ...args], { cwd: PORTAL, env: { STORAGE_DIR: empty } });
+      const first = await setup();
+      expect(first.code).toBe(0);
+      expect(first.stdout).toMatch(/Created the signing key/);
+      expect(first.stdout).toContain('run db:migrate up');
+      const second = JSON.parse((await setup('--json')).stdout) as { signing_key: { created: boolean } };
+      expect(second.signing_key.created).toBe(false);
+    } finally {
+      await rm(empty, { recursive: true, force: true });
+    }
+  });
+
+  test('oauth:keys:generate adds a key each time', async () => {
+    const kids = [
+      await json<{ kid: string }>('oauth:keys:generate'),
+      await json<{ kid: string }>('oauth:keys:generate'),
+    ];
+    expect(new Set(kids.map(({ kid }) => kid)).size).toBe(2);
+  });
+});
+
+describe('the accounts of the portal', () => {
+  test('an unknown email is one clear line', async () => {
+    expectRefusal(await run('account:suspend', 'nobody@example.com'), 'nobody@example.com');
+  });
+});
+
+describe('db:migrate', () => {
+  test('up a second time finds the schema up to date; status names every step', async () => {
+    expect((await run('db:migrate', 'up')).stdout).toBe('The schema is up to date.\n');
+    const states = await json<{ name: string; appliedAt: string | null }[]>('db:migrate', 'status');
+    expect(states.map(({ name }) => name)).toContain('oauth_server_0001_initial');
+    expect(states.every(({ appliedAt }) => appliedAt !== null)).toBe(true);
+  });
+});
+
+describe('the console itself', () => {
+  test('--help lists the commands of the kit, the plugin and the application', async () => {
+    const { code, stdout } = await run('--help');
+    expect(code).toBe(0);
+    for (const command of ['serve', 'db:migrate', 'oauth:client:create', 'account:suspend']) {
+      expect(stdout).toContain(command);
+    }
+  });
+
+  test('an unknown command is an error that points to the help', async () => {
+    const { code, stderr } = await run('oauth:client:creat', 'x');
+    expect(code).toBe(1);
+    expect(stderr).toContain('Did you mean oauth:client:create?');
+    expect(stderr).toContain('--help');
+  });
+
+  test('in a folder without an application it says how to name one', async () => {
+    const { code, stderr } = await portico(['serve'], { cwd: tmpdir() });
+    expect(code).toBe(1);
+    expect(stderr).toContain('--app');
+  });
+
+  test('package.json names the application for every folder below it', async () => {
+    const { code, stdout } = await portico(['account:list', '--json'], {
+      cwd: path.join(ROOT, 'docs'),
+      env: { STORAGE_DIR: storage, APP_ENV: 'dev' },
+    });
+    expect({ code, stdout }).toEqual({ code: 0, stdout: '[]\n' });
+  });
+});
+
+describe('the service refuses to start, naming each key and what to do', () => {
+  const MISCONFIGURED = path.join(ROOT, 'test', 'fixtures', 'misconfigured');
+
+  function serve(config: unknown, env: Record<string, string> = {}): Promise<ConsoleResult> {
+    const given = { CONFIG: JSON.stringify(config), DIRECTORY: storage, APP_ENV: 'dev', PORT: '0', ...env };
+    return portico(['serve'], { cwd: MISCONFIGURED, env: given });
+  }
+
+  test('everything missing, all at once', async () => {
+    const { code, stderr } = await serve({});
+    expect(code).toBe(1);
+    for (const key of ['public_url', 'oauth_server:name', 'oauth_server:scopes']) {
+      expect(stderr).toMatch(new RegExp(`^ +${key}: is missing; \\w+`, 'm'));
+    }
+    expect(stderr).not.toContain('    at ');
+  });
+
+  test.each([
+    ['http://app.example.com', 'dev'],
+    ['http://localhost:8080', 'prod'],
+    ['https://app.example.com/path', 'prod'],
+    ['https://app.example.com?x', 'prod'],
+    ['https://user@app.example.com', 'prod'],
+    ['app.example.com', 'prod'],
+    ['ftp://app.example.com', 'prod'],
+    ['', 'prod'],
+  ])('public_url %j under APP_ENV=%s', async (publicUrl, mode) => {
+    const config = { public_url: publicUrl, oauth_server: { name: 'App', scopes: {} } };
+    const { code, stderr } = await serve(config, { APP_ENV: mode });
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^ +public_url: /m);
+  });
+
+  test('everything malformed, all at once', async () => {
+    const { stderr } = await serve({
+      public_url: 'https://app.example.com',
+      oauth_server: {
+        name: ' ',
+        scopes: { 'not a scope': 'x', openid: 'x', 'a:b': { label: '' }, 'c:d': 3 },
+        access_token_ttl: 0,
+        code_ttl: '60',
+        audience: 'not a url',
+        acess_token_ttl: 1,
+      },
+    });
+    const named = [...stderr.matchAll(/^ +(\S+(?: a scope)?): /gm)].map(([, key]) => key);
+    expect(new Set(named)).toEqual(
+      new Set([
+        'oauth_server:name',
+        'oauth_server:scopes:not a scope',
+        'oauth_server:scopes:openid',
+        'oauth_server:scopes:a:b:label',
+        'oauth_server:scopes:c:d',
+        'oauth_server:access_token_ttl',
+        'oauth_server:code_ttl',
+        'oauth_server:audience',
+        'oauth_server:acess_token_ttl',
+      ]),
+    );
+  });
+});
+
+describe('serve', () => {
+  test('answers until it is told to stop', async () => {
+    const port = await freePort();
+    const env = { STORAGE_DIR: storage, PORT: String(port) };
+    const server = start([path.join(ROOT, 'bin', 'portico.js'), 'serve'], { cwd: PORTAL, env });
+    await server.says('Listening on');
+    const answer = await fetch(`http://localhost:${port}/.well-known/openid-configuration`);
+    expect(answer.status).toBe(200);
+    expectRefusal(
+      await portico(['serve'], { cwd: PORTAL, env }),
+      `Port ${port} is in use; choose another with --port, or PORT`,
+    );
+    expect(await server.stop()).toBe(0);
+  });
+});

@@ -1,0 +1,70 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import path from 'node:path';
+
+export const ROOT = path.join(import.meta.dirname, '..', '..');
+const CONSOLE = path.join(ROOT, 'bin', 'portico.js');
+
+export interface ConsoleResult {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface ProcessOptions {
+  readonly cwd: string;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** Runs the console as a person would, in a folder, and waits for its end. */
+export async function portico(args: readonly string[], options: ProcessOptions): Promise<ConsoleResult> {
+  const child = start([CONSOLE, ...args], options);
+  const [code] = (await once(child.process, 'close')) as [number | null];
+  return { code, stdout: child.stdout(), stderr: child.stderr() };
+}
+
+export interface RunningProcess {
+  readonly process: ChildProcess;
+  stdout(): string;
+  stderr(): string;
+  /** Waits until standard output or standard error holds the text; fails when the process ends before. */
+  says(text: string): Promise<void>;
+  /** Waits for the exit code. */
+  ended(): Promise<number | null>;
+  /** Sends the signal and waits for the exit code. */
+  stop(signal?: NodeJS.Signals): Promise<number | null>;
+}
+
+/** Starts Node on a script of this package, without this process's environment but for the path. */
+export function start(args: readonly string[], { cwd, env = {} }: ProcessOptions): RunningProcess {
+  const child = spawn(process.execPath, [...args], {
+    cwd,
+    env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const said = { stdout: '', stderr: '' };
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (said.stdout += text));
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (said.stderr += text));
+  const closed = once(child, 'close') as Promise<[number | null]>;
+  return {
+    process: child,
+    stdout: () => said.stdout,
+    stderr: () => said.stderr,
+    async says(text) {
+      const ended = closed.then(([code]) => {
+        throw new Error(
+          `The process ended with ${code} before it said '${text}':\n${said.stdout}${said.stderr}`,
+        );
+      });
+      while (!`${said.stdout}${said.stderr}`.includes(text)) {
+        await Promise.race([once(child.stdout, 'data'), once(child.stderr, 'data'), ended]);
+      }
+      ended.catch(() => {});
+    },
+    ended: async () => (await closed)[0],
+    async stop(signal = 'SIGTERM') {
+      child.kill(signal);
+      return (await closed)[0];
+    },
+  };
+}
