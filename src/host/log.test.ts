@@ -1,0 +1,74 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { openLog, type ClosableLog } from './log.ts';
+
+describe('the log', () => {
+  let folder: string;
+  let file: string;
+  let log: ClosableLog;
+  beforeEach(async () => {
+    folder = await mkdtemp(path.join(tmpdir(), 'portico-log-'));
+    file = path.join(folder, 'logs', 'app.log');
+    log = openLog({ file });
+  });
+  afterEach(() => rm(folder, { recursive: true }));
+
+  async function lines(): Promise<Record<string, unknown>[]> {
+    await log.close();
+    const text = await readFile(file, 'utf8');
+    return text
+      .split('\n')
+      .filter(Boolean)
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
+  }
+
+  test('is one JSON object a line, with the level, the time and the message', async () => {
+    log.info('one');
+    log.warning('two');
+    const [one, two] = await lines();
+    expect(one).toMatchObject({
+      level: 'info',
+      message: 'one',
+      time: expect.stringMatching(/^\d{4}-.*Z$/) as string,
+    });
+    expect(two).toMatchObject({ level: 'warning', message: 'two' });
+  });
+
+  test('placeholders are filled from the context, and stay when nothing fills them', async () => {
+    log.info('{who} did {what}', { who: 'Ada' });
+    expect((await lines())[0]).toMatchObject({ message: 'Ada did {what}', who: 'Ada' });
+  });
+
+  test('{exception} is the error with its stack and its causes', async () => {
+    const exception = new Error('outer', { cause: new TypeError('inner') });
+    log.error('It failed: {exception}', { exception });
+    const message = String((await lines())[0]?.['message']);
+    expect(message).toMatch(/^It failed: Error: outer\n +at /);
+    expect(message).toContain('caused by TypeError: inner');
+  });
+
+  test('what stands under the name of a secret is not written', async () => {
+    log.info('token {token}', {
+      token: 'abc-secret',
+      client_secret: 'abc-secret',
+      Authorization: 'abc-secret',
+    });
+    expect(JSON.stringify(await lines())).not.toContain('abc-secret');
+  });
+
+  test('below its level nothing is written', async () => {
+    log.debug('quiet');
+    log.error('loud');
+    expect((await lines()).map(({ message }) => message)).toEqual(['loud']);
+  });
+
+  test('a second opening goes on where the first ended', async () => {
+    log.info('first');
+    await log.close();
+    log = openLog({ file });
+    log.info('second');
+    expect(await lines()).toHaveLength(2);
+  });
+});

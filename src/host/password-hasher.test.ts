@@ -1,0 +1,37 @@
+import { describe, expect, test } from 'vitest';
+import { argon2idHasher } from './password-hasher.ts';
+
+describe('argon2id', () => {
+  const hasher = argon2idHasher();
+
+  test('a hash says how it was made, with a fresh salt each time', async () => {
+    const [one, other] = await Promise.all([hasher.hash('secret'), hasher.hash('secret')]);
+    expect(one).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$/);
+    expect(one).not.toBe(other);
+  });
+  test('the right password is accepted, any other is not', async () => {
+    const hash = await hasher.hash('pässword');
+    expect(await hasher.verify('pässword', hash)).toBe(true);
+    expect(await hasher.verify('passwort', hash)).toBe(false);
+    expect(await hasher.verify('', hash)).toBe(false);
+  });
+  test('a hash is checked with its own parameters', async () => {
+    const hash = await argon2idHasher({ memory: 64, passes: 1 }).hash('secret');
+    expect(await hasher.verify('secret', hash)).toBe(true);
+  });
+  test('a hash made elsewhere is understood', async () => {
+    // From the reference implementation: echo -n password | argon2 somesalt -id -t 2 -k 65536 -p 1
+    const hash = '$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc';
+    expect(await hasher.verify('password', hash)).toBe(true);
+  });
+  test.each([
+    '',
+    'plain',
+    '$2b$10$abcdefghijklmnopqrstuv',
+    '$argon2id$v=19$m=19456,t=2,p=1$c29tZXNhbHQ$',
+    '$argon2id$v=19$m=9999999,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc',
+    '$argon2id$v=19$m=1,t=0,p=0$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc',
+  ])('no password belongs to %j', async (hash) => {
+    expect(await hasher.verify('password', hash)).toBe(false);
+  });
+});

@@ -1,0 +1,59 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { returnPath } from './return-path.ts';
+
+describe('the path to return to after signing in', () => {
+  test.each(['/', '/a/b?c=d#e', '/oauth/authorize?request_id=abc', '/%2f%2fevil.example', '/a//b', '/ä'])(
+    '%j is kept as it is',
+    (path) => {
+      expect(returnPath(path)).toBe(path);
+    },
+  );
+
+  test.each([
+    null,
+    '',
+    'a',
+    '//evil.example',
+    '///evil.example',
+    '/\\evil.example',
+    '\\\\evil.example',
+    '/\t/evil.example',
+    '/\n/evil.example',
+    '\t//evil.example',
+    'https://evil.example/',
+    'javascript:alert(1)',
+    '/a\0b',
+  ])('%j leads to /', (path) => {
+    expect(returnPath(path)).toBe('/');
+  });
+
+  test('whatever is given, a browser stays on the host', () => {
+    const parts = fc.constantFrom(
+      '/',
+      '\\',
+      '.',
+      '..',
+      ':',
+      '@',
+      '?',
+      '#',
+      '\t',
+      '\n',
+      ' ',
+      'a',
+      '%2f',
+      'https:',
+      'evil.example',
+    );
+    const hostile = fc.array(parts, { maxLength: 8 }).map((found) => found.join(''));
+    fc.assert(
+      fc.property(fc.oneof(hostile, fc.string(), fc.webUrl()), (given) => {
+        const path = returnPath(given);
+        expect(path.startsWith('/')).toBe(true);
+        expect(new URL(path, 'https://here.example/login').origin).toBe('https://here.example');
+      }),
+      { numRuns: 2000 },
+    );
+  });
+});

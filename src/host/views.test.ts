@@ -1,0 +1,50 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { createViews } from './views.ts';
+
+describe('views', () => {
+  let folder: string;
+  beforeEach(async () => {
+    folder = await mkdtemp(path.join(tmpdir(), 'portico-views-'));
+    await Promise.all(
+      ['own', 'plugin/oauth'].map((name) => mkdir(path.join(folder, name), { recursive: true })),
+    );
+  });
+  afterEach(() => rm(folder, { recursive: true }));
+  const write = (name: string, text: string) => writeFile(path.join(folder, name), text);
+  const views = () => createViews([path.join(folder, 'own'), path.join(folder, 'plugin')]);
+
+  test('come from the first folder that has them', async () => {
+    await write('plugin/oauth/consent.eta', 'the plugin');
+    expect(await views().render('oauth/consent', {})).toBe('the plugin');
+    await mkdir(path.join(folder, 'own', 'oauth'));
+    await write('own/oauth/consent.eta', 'the application');
+    expect(await views().render('oauth/consent', {})).toBe('the application');
+  });
+
+  test('a layout is shadowed as a view is', async () => {
+    await write('plugin/page.eta', "<% layout('layout') %>body");
+    await write('plugin/layout.eta', 'plugin: <%~ it.body %>');
+    expect(await views().render('page', {})).toBe('plugin: body');
+    await write('own/layout.eta', 'own: <%~ it.body %>');
+    expect(await views().render('page', {})).toBe('own: body');
+  });
+
+  test('escape what they are given', async () => {
+    await write('own/page.eta', '<p title="<%= it.text %>"><%= it.text %></p>');
+    const html = await views().render('page', { text: `<b a="1" c='2'>&` });
+    expect(html).toBe(
+      '<p title="&lt;b a=&quot;1&quot; c=&#39;2&#39;&gt;&amp;">&lt;b a=&quot;1&quot; c=&#39;2&#39;&gt;&amp;</p>',
+    );
+  });
+
+  test.each(['../secret', '/etc/passwd', 'a/../b', 'a//b', ''])('the name %j is refused', async (name) => {
+    await expect(views().render(name, {})).rejects.toThrow('view name');
+  });
+
+  test('one that is nowhere says where it was looked for', async () => {
+    await expect(views().render('missing', {})).rejects.toThrow(/no view 'missing' in .*own or .*plugin/);
+  });
+});
