@@ -1,0 +1,452 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { migrationsOf, startApplication } from './application.ts';
+import type { Application, ApplicationDefinition, Route } from './contracts.ts';
+import { databaseAccounts } from './database-accounts.ts';
+import { ErrorHandler, HttpError } from './error-handler.ts';
+import { Event } from './events.ts';
+import { migrate } from './migrations.ts';
+import { auth, session } from './request-context.ts';
+import { listen } from './server.ts';
+
+const ORIGIN = 'https://app.example';
+let folder: string;
+const started: Application[] = [];
+
+beforeEach(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'portico-application-'));
+});
+afterEach(async () => {
+  await Promise.all(started.splice(0).map((application) => application.close()));
+  await rm(folder, { recursive: true });
+});
+
+interface Options {
+  readonly config?: Readonly<Record<string, unknown>>;
+  readonly routes?: readonly Route[];
+  readonly accounts?: boolean;
+  readonly register?: (application: Application) => void;
+}
+
+async function start({
+  config = {},
+  routes = [],
+  accounts = true,
+  register,
+}: Options = {}): Promise<Application> {
+  const definition: ApplicationDefinition = {
+    directory: folder,
+    config: { public_url: ORIGIN, ...config },
+    ...(accounts
+      ? { accounts: ({ database, passwordHasher }) => [databaseAccounts({ database, passwordHasher })] }
+      : {}),
+    register(application) {
+      for (const route of [...ROUTES, ...routes]) application.route(route);
+      register?.(application);
+    },
+  };
+  const application = await startApplication(definition, { env: {} });
+  started.push(application);
+  await migrate(application.database, migrationsOf(definition));
+  return application;
+}
+
+function route(name: string, method: 'GET' | 'POST', at: string, handler: Route['handler']): Route {
+  return { name, methods: [method], path: at, handler };
+}
+
+const ROUTES: readonly Route[] = [
+  route('who', 'GET', '/who', async () => Response.json((await auth().user())?.getProfile().name ?? null)),
+  route('token', 'GET', '/token', async () => new Response(await auth().csrfToken())),
+  route('secret', 'GET', '/secret', async () => new Response(await session().secret())),
+  route('change', 'POST', '/change', async (_, request) => new Response(`changed ${await request.text()}`)),
+  route('item', 'GET', '/items/{id}', ({ id }) => Response.json({ id })),
+  route('remember', 'GET', '/remember/{key}/{value}', async ({ key = '', value }) => {
+    await session().set(key, value);
+    return new Response('kept');
+  }),
+  route('recall', 'GET', '/recall/{key}', async ({ key = '' }) =>
+    Response.json((await session().get(key)) ?? null),
+  ),
+];
+
+/** A browser that keeps one cookie. */
+function browser(application: Application, cookie: string | null = null) {
+  let kept = cookie;
+  const send = async (at: string, init: RequestInit = {}): Promise<Response> => {
+    const headers = new Headers(init.headers);
+    if (kept !== null) headers.set('cookie', kept);
+    const response = await application.fetch(new Request(`${ORIGIN}${at}`, { ...init, headers }));
+    const [set] = response.headers.getSetCookie();
+    if (set !== undefined) kept = set.includes('Max-Age=0') ? null : (set.split(';')[0] ?? null);
+    return response;
+  };
+  return {
+    send,
+    cookie: () => kept,
+    text: async (at: string, init?: RequestInit) => (await send(at, init)).text(),
+    post: (at: string, form: Record<string, string>, headers: Record<string, string> = {}) =>
+      send(at, { method: 'POST', body: new URLSearchParams(form), headers }),
+    async signIn(email: string, password = 'correct', returnTo = '/who') {
+      const _csrf = await this.text('/token');
+      return this.post('/login', { identifier: email, password, return_to: returnTo, _csrf });
+    },
+  };
+}
+
+async function addPeople({ database, passwordHasher }: Application) {
+  const accounts = databaseAccounts({ database, passwordHasher });
+  const ada = await accounts.create({ email: 'Ada@example.com', name: 'Ada', password: 'correct' });
+  await accounts.create({ email: 'grace@example.com', name: 'Grace', password: 'correct' });
+  return { accounts, ada };
+}
+
+describe('signing in', () => {
+  test('leads to the path to return to, and the session knows who it is', async () => {
+    const application = await start();
+    await addPeople(application);
+    const visitor = browser(application);
+    const response = await visitor.signIn('ADA@example.com ', 'correct', '/who?x=1');
+    expect(response.status).toBe(303);
+    expect(response.headers.get('location')).toBe('/who?x=1');
+    expect(await visitor.text('/who')).toBe('"Ada"');
+  });
+
+  test('a wrong password, an unknown account and a suspended one look alike', async () => {
+    const application = await start();
+    const { accounts, ada } = await addPeople(application);
+    const visitor = browser(application);
+    await accounts.setActive(ada.id, false);
+    const pages: string[] = [];
+    for (const [email, password] of [
+      ['grace@example.com', 'wrong'],
+      ['no@example.com', 'x'],
+      ['ada@example.com', 'correct'],
+    ] as const) {
+      const response = await visitor.signIn(email, password);
+      expect(response.status).toBe(401);
+      pages.push((await response.text()).replaceAll(email, '').replaceAll(/nonce="[^"]*"/g, ''));
+    }
+    expect(new Set(pages).size).toBe(1);
+    expect(await visitor.text('/who')).toBe('null');
+  });
+
+  test.each(['https://evil.example/', '//evil.example', '/\\evil.example'])(
+    'never leads to %s',
+    async (returnTo) => {
+      const application = await start();
+      await addPeople(application);
+      const response = await browser(application).signIn('ada@example.com', 'correct', returnTo);
+      expect(response.headers.get('location')).toBe('/');
+    },
+  );
+
+  test('gives a new session id, and the one before is dead', async () => {
+    const application = await start();
+    await addPeople(application);
+    const visitor = browser(application);
+    await visitor.text('/token');
+    const planted = visitor.cookie();
+    await visitor.signIn('ada@example.com');
+    expect(visitor.cookie()).not.toBe(planted);
+    expect(await browser(application, planted).text('/who')).toBe('null');
+  });
+
+  test('keeps the secret and data of the visitor who signed in, and drops those of another person', async () => {
+    const application = await start();
+    await addPeople(application);
+    const visitor = browser(application);
+    const secret = await visitor.text('/secret');
+    await visitor.send('/remember/basket/full');
+    await visitor.signIn('ada@example.com');
+    expect(await visitor.text('/secret')).toBe(secret);
+    expect(await visitor.text('/recall/basket')).toBe('"full"');
+    await visitor.signIn('grace@example.com');
+    expect(await visitor.text('/secret')).not.toBe(secret);
+    expect(await visitor.text('/recall/basket')).toBe('null');
+  });
+});
+
+describe('the session', () => {
+  test('is a __Host- cookie, Secure, HttpOnly and SameSite=Lax on https', async () => {
+    const application = await start();
+    const response = await browser(application).send('/token');
+    expect(response.headers.getSetCookie()).toHaveLength(1);
+    expect(response.headers.get('set-cookie')).toMatch(
+      /^__Host-portico_session=[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax; Secure; Max-Age=\d+$/,
+    );
+  });
+
+  test('is not begun for a visitor who wrote nothing', async () => {
+    const application = await start();
+    expect((await browser(application).send('/who')).headers.has('set-cookie')).toBe(false);
+    expect((await application.database.execute('SELECT * FROM host_sessions')).rows).toEqual([]);
+  });
+
+  test('survives a restart, and serves several processes', async () => {
+    const first = await start();
+    await addPeople(first);
+    const visitor = browser(first);
+    await visitor.signIn('ada@example.com');
+    const second = await start();
+    expect(await browser(second, visitor.cookie()).text('/who')).toBe('"Ada"');
+  });
+
+  test('is over at sign-out, everywhere', async () => {
+    const application = await start();
+    await addPeople(application);
+    const visitor = browser(application);
+    await visitor.signIn('ada@example.com');
+    const cookie = visitor.cookie();
+    const _csrf = await visitor.text('/token');
+    expect((await visitor.post('/logout', { _csrf })).status).toBe(303);
+    expect(visitor.cookie()).toBeNull();
+    expect(await browser(application, cookie).text('/who')).toBe('null');
+  });
+
+  test('of a suspended account is nobody, from the next request on', async () => {
+    const application = await start();
+    const { accounts, ada } = await addPeople(application);
+    const visitor = browser(application);
+    await visitor.signIn('ada@example.com');
+    await accounts.setActive(ada.id, false);
+    expect(await visitor.text('/who')).toBe('null');
+    await accounts.setActive(ada.id, true);
+    expect(await visitor.text('/who')).toBe('"Ada"');
+  });
+
+  test('loses nothing that requests write at the same moment', async () => {
+    const application = await start();
+    const visitor = browser(application);
+    await visitor.text('/token');
+    const keys = Array.from({ length: 10 }, (_, index) => `k${index}`);
+    await Promise.all(keys.map((key) => visitor.send(`/remember/${key}/${key}`)));
+    expect(await Promise.all(keys.map((key) => visitor.text(`/recall/${key}`)))).toEqual(
+      keys.map((key) => `"${key}"`),
+    );
+  });
+
+  test.each(['x', 'a'.repeat(43), `${'a'.repeat(43)}'--`, ''])(
+    'an invented cookie %j is no session',
+    async (value) => {
+      const application = await start();
+      expect(await browser(application, `__Host-portico_session=${value}`).text('/who')).toBe('null');
+    },
+  );
+
+  test('session() and auth() outside of a request say what is missing', () => {
+    expect(() => session()).toThrow('session() was called outside of a request');
+    expect(() => auth()).toThrow('auth() was called outside of a request');
+  });
+});
+
+describe('the session-wide CSRF check', () => {
+  test('refuses an unsafe request without a token, with a wrong one, or with another session’s', async () => {
+    const application = await start();
+    const [visitor, other] = [browser(application), browser(application)];
+    await visitor.text('/token');
+    expect((await visitor.post('/change', {})).status).toBe(403);
+    expect((await visitor.post('/change', { _csrf: 'A'.repeat(43) })).status).toBe(403);
+    expect((await visitor.post('/change', { _csrf: await other.text('/token') })).status).toBe(403);
+  });
+
+  test('lets the form field or the header through, and the handler reads the body', async () => {
+    const application = await start();
+    const visitor = browser(application);
+    const token = await visitor.text('/token');
+    expect(await (await visitor.post('/change', { _csrf: token, a: '1' })).text()).toBe(
+      `changed _csrf=${token}&a=1`,
+    );
+    expect((await visitor.post('/change', {}, { 'X-CSRF-Token': token })).status).toBe(200);
+    const multipart = new FormData();
+    multipart.set('_csrf', token);
+    expect((await visitor.send('/change', { method: 'POST', body: multipart })).status).toBe(200);
+  });
+
+  test.each<[string, Record<string, string>, number]>([
+    ['another origin', { Origin: 'https://evil.example' }, 403],
+    ['another site', { 'Sec-Fetch-Site': 'cross-site' }, 403],
+    [
+      'another origin of the same site',
+      { 'Sec-Fetch-Site': 'same-site', Origin: 'https://evil.app.example' },
+      403,
+    ],
+    ['our origin', { Origin: ORIGIN }, 200],
+    ['a page of ours without a referrer', { Origin: 'null', 'Sec-Fetch-Site': 'same-origin' }, 200],
+  ])('a right token from %s', async (_, headers, status) => {
+    const application = await start();
+    const visitor = browser(application);
+    const token = await visitor.text('/token');
+    expect((await visitor.post('/change', { _csrf: token }, headers)).status).toBe(status);
+  });
+
+  test('leaves an exempt route alone, until the application switches it off by name', async () => {
+    const exempt = await start({ config: { csrf_exempt_routes: { change: true } } });
+    expect((await browser(exempt).post('/change', {})).status).toBe(200);
+    const off = await start({ config: { csrf_exempt_routes: { change: false } } });
+    expect((await browser(off).post('/change', {})).status).toBe(403);
+  });
+
+  test('an Authorization: Bearer header bypasses it, and authenticates nothing', async () => {
+    const application = await start({
+      routes: [route('who.post', 'POST', '/who', async () => Response.json((await auth().user()) === null))],
+    });
+    await addPeople(application);
+    const visitor = browser(application);
+    await visitor.signIn('ada@example.com');
+    for (const scheme of ['Bearer x', 'bearer x', 'BEARER  x', 'Bearer']) {
+      const response = await visitor.post('/who', {}, { Authorization: scheme });
+      expect(response.status).toBe(200);
+      expect(await response.text()).toBe('true');
+    }
+    expect((await visitor.post('/who', {}, { Authorization: 'Bearerx' })).status).toBe(403);
+  });
+
+  test('a form above 1 MiB is 413', async () => {
+    const application = await start();
+    expect((await browser(application).post('/change', { a: 'x'.repeat(1024 * 1024) })).status).toBe(413);
+  });
+
+  test('an application without accounts has no session, and no check', async () => {
+    const application = await start({ accounts: false });
+    expect((await browser(application).post('/change', {})).status).toBe(200);
+    expect(application.hasRoute('login')).toBe(false);
+  });
+});
+
+describe('routes', () => {
+  test('placeholders arrive by name, percent-decoded', async () => {
+    const application = await start();
+    expect(await browser(application).text('/items/a%2Fb%20%C3%A4')).toBe('{"id":"a/b ä"}');
+    expect(application.path('item', { id: 'a/b ä' })).toBe('/items/a%2Fb%20%C3%A4');
+  });
+
+  test.each(['/items/%', '/items/%zz', '/items/%ff', '/nowhere', '/items', '/items/a/b'])(
+    '%s is 404, as JSON',
+    async (at) => {
+      const response = await browser(await start()).send(at);
+      expect(response.status).toBe(404);
+      expect(await response.json()).toEqual({ error: 'Request refused' });
+    },
+  );
+
+  test('a wrong method is 405 with Allow; HEAD is GET without a body', async () => {
+    const application = await start();
+    const wrong = await browser(application).send('/items/1', { method: 'DELETE' });
+    expect(wrong.status).toBe(405);
+    expect(wrong.headers.get('allow')).toBe('GET, HEAD');
+    const head = await browser(application).send('/items/1', { method: 'HEAD' });
+    expect(head.status).toBe(200);
+    expect(await head.text()).toBe('');
+  });
+
+  test('two of one name, or one place taken twice, is an error at start', async () => {
+    const ok = () => new Response('ok');
+    await expect(start({ routes: [route('item', 'GET', '/other', ok)] })).rejects.toThrow("'item'");
+    await expect(start({ routes: [route('other', 'GET', '/items/{key}', ok)] })).rejects.toThrow('/items/{}');
+  });
+
+  test('an application may bring its own route named login', async () => {
+    const own = route('login', 'GET', '/anmelden', () => new Response('own'));
+    const application = await start({ routes: [own] });
+    expect(application.path('login')).toBe('/anmelden');
+    expect((await browser(application).send('/login')).status).toBe(404);
+  });
+});
+
+describe('the two host hooks', () => {
+  const failing = route('fail', 'GET', '/fail', () => {
+    throw new HttpError(418, 'the secret of the teapot');
+  });
+  const faulty = route('fault', 'GET', '/fault', () => {
+    throw new Error('the secret of the fault');
+  });
+
+  test('without listeners an exception is JSON without details; a fault of ours is in the log', async () => {
+    const application = await start({ routes: [failing, faulty] });
+    const refused = await browser(application).send('/fail');
+    expect(refused.status).toBe(418);
+    expect(await refused.json()).toEqual({ error: 'Request refused' });
+    const fault = await browser(application).send('/fault');
+    expect(fault.status).toBe(500);
+    expect(await fault.json()).toEqual({ error: 'Internal server error' });
+    const log = await readFile(path.join(folder, 'logs', 'app.log'), 'utf8');
+    expect(log).toContain('the secret of the fault');
+  });
+
+  test('EXCEPTION receives the exception and returns the response; RESPONSE_HEADER passes every response', async () => {
+    const application = await start({
+      routes: [failing],
+      register({ events }) {
+        events.on(Event.EXCEPTION, (error: unknown) => {
+          const status = ErrorHandler.resolveStatusCode(error);
+          return Response.json({ status }, { status });
+        });
+        events.on(Event.RESPONSE_HEADER, (response: Response) => {
+          response.headers.set('X-Content-Type-Options', 'nosniff');
+          return response;
+        });
+      },
+    });
+    for (const [at, status] of [
+      ['/fail', 418],
+      ['/nowhere', 404],
+    ] as const) {
+      const response = await browser(application).send(at);
+      expect(await response.json()).toEqual({ status });
+      expect(response.headers.get('x-content-type-options')).toBe('nosniff');
+    }
+    expect((await browser(application).send('/items/1')).headers.get('x-content-type-options')).toBe(
+      'nosniff',
+    );
+  });
+
+  test('a hook that fails itself is a plain 500', async () => {
+    const application = await start({
+      routes: [failing],
+      register: ({ events }) =>
+        events.on(Event.EXCEPTION, () => {
+          throw new Error('the hook');
+        }),
+    });
+    expect((await browser(application).send('/fail')).status).toBe(500);
+  });
+
+  test.each([
+    [new HttpError(404, 'x'), 404],
+    [Object.assign(new Error('x'), { statusCode: 409 }), 409],
+    [Object.assign(new Error('x'), { status: 200 }), 500],
+    [Object.assign(new Error('x'), { status: 'no' }), 500],
+    [new Error('x'), 500],
+    ['text', 500],
+    [undefined, 500],
+  ])('resolveStatusCode(%s) is %i', (error, status) => {
+    expect(ErrorHandler.resolveStatusCode(error)).toBe(status);
+  });
+});
+
+describe('stopping', () => {
+  test('requests in flight finish, new ones are not accepted', async () => {
+    const gate = Promise.withResolvers<void>();
+    const arrived = Promise.withResolvers<void>();
+    const application = await start({
+      routes: [
+        route('slow', 'GET', '/slow', async () => {
+          arrived.resolve();
+          await gate.promise;
+          return new Response('finished');
+        }),
+      ],
+    });
+    const server = await listen(application, { port: 0, hostname: '127.0.0.1' });
+    const inFlight = fetch(`${server.url}/slow`);
+    await arrived.promise;
+    const closed = server.close();
+    await expect(fetch(`${server.url}/who`)).rejects.toThrow('fetch failed');
+    gate.resolve();
+    expect(await (await inFlight).text()).toBe('finished');
+    await closed;
+  });
+});
