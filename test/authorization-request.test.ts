@@ -136,6 +136,18 @@ describe('everything else goes back to the redirect URI with error, state and is
   });
 });
 
+describe('an access token has no business here', () => {
+  test.each(['GET', 'POST'])('%s with an Authorization: Bearer header is invalid_request', async (method) => {
+    const visitor = await portal.signedIn(ADA);
+    const headers = { Authorization: 'Bearer x', Cookie: visitor.cookies() };
+    const init = method === 'POST' ? { body: new URLSearchParams({ request_id: 'x' }) } : {};
+    const url = authorizationUrl(portal, client);
+    const response = await fetch(url, { method, headers, redirect: 'manual', ...init });
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({ error: 'invalid_request' });
+  });
+});
+
 describe('what a request may leave out or add', () => {
   test('unknown parameters and prompt=consent are fine', async () => {
     const response = await ask({ prompt: 'consent', display: 'popup', foo: 'bar', request_id: 'whatever' });

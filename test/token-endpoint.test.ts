@@ -187,7 +187,8 @@ describe('the refresh token grant', () => {
   test('of many uses at once one at most is answered with tokens, and nothing of the family lives', async () => {
     for (let round = 0; round < 20; round += 1) {
       const { refresh_token: token } = await obtainTokens(portal, client, ADA);
-      const responses = await Promise.all(Array.from({ length: 8 }, () => refresh(portal, client, token)));
+      const attempts = Array.from({ length: round % 2 === 0 ? 2 : 8 }, () => refresh(portal, client, token));
+      const responses = await Promise.all(attempts);
       const answered = responses.filter((response) => response.status === 200);
       expect(answered.length).toBeLessThanOrEqual(1);
       for (const response of answered) {
@@ -248,6 +249,21 @@ describe('the refresh token grant', () => {
     const third = await tokensOf(await refresh(portal, client, second.refresh_token));
     clock.advance(2_592_000 + 1);
     await expectError(await refresh(portal, client, third.refresh_token), 'invalid_grant');
+  });
+});
+
+describe('the scopes that the client is registered for now', () => {
+  test('bound what is issued; when none is left, nothing is, and nothing is spent', async () => {
+    const tokens = await obtainTokens(portal, client, ADA);
+    const { database } = portal.application;
+    const register = (scope: string) =>
+      database.execute('UPDATE oauth_clients SET scope = ? WHERE client_id = ?', [scope, client.id]);
+    await register('');
+    await expectError(await refresh(portal, client, tokens.refresh_token), 'invalid_scope');
+    expect((await callApi(portal, '/api/notes', tokens.access_token)).status).toBe(403);
+    await register('notes:read');
+    expect((await tokensOf(await refresh(portal, client, tokens.refresh_token))).scope).toBe('notes:read');
+    await register('openid profile email notes:read notes:write');
   });
 });
 

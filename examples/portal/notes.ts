@@ -73,7 +73,7 @@ async function readNote(request: Request): Promise<{ text: string } | { refusal:
     return refuse(400, 'The body is not valid JSON.');
   }
   const text = typeof body === 'object' && body !== null && 'text' in body ? body.text : undefined;
-  if (typeof text !== 'string' || text.trim() === '' || text.length > LONGEST_NOTE) {
+  if (typeof text !== 'string' || text.trim() === '' || text.length > LONGEST_NOTE || text.includes('\0')) {
     return refuse(422, `The body must be an object whose text is 1 to ${LONGEST_NOTE} characters.`);
   }
   return { text: text.trim() };

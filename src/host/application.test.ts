@@ -133,6 +133,15 @@ describe('signing in', () => {
     expect(await visitor.text('/who')).toBe('null');
   });
 
+  test.each(['a\0@example.com', '', ' ', `${'a'.repeat(10_000)}@example.com`, "' OR 1=1 --"])(
+    'the address %j is nobody',
+    async (email) => {
+      const application = await start();
+      await addPeople(application);
+      expect((await browser(application).signIn(email)).status).toBe(401);
+    },
+  );
+
   test.each(['https://evil.example/', '//evil.example', '/\\evil.example'])(
     'never leads to %s',
     async (returnTo) => {
@@ -302,6 +311,15 @@ describe('the session-wide CSRF check', () => {
       expect(await response.text()).toBe('true');
     }
     expect((await visitor.post('/who', {}, { Authorization: 'Bearerx' })).status).toBe(403);
+  });
+
+  test('what needs a session is 400 for a bearer request, which has none', async () => {
+    const application = await start();
+    for (const at of ['/login', '/token', '/secret', '/remember/a/b']) {
+      const response = await browser(application).send(at, { headers: { Authorization: 'Bearer x' } });
+      expect(response.status).toBe(400);
+      expect(response.headers.has('set-cookie')).toBe(false);
+    }
   });
 
   test('a form above 1 MiB is 413', async () => {

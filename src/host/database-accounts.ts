@@ -21,6 +21,8 @@ export interface NewAccount {
   readonly email: string;
   readonly name: string;
   readonly password: string;
+  /** Whether somebody has shown that the address is theirs; applications that people sign in to may rely on it. */
+  readonly emailVerified?: boolean;
 }
 
 /** An account provider over the tables `host_accounts` and `host_account_permissions`, with what commands need. */
@@ -48,6 +50,7 @@ export interface DatabaseAccountsOptions {
 interface AccountRow {
   readonly id: string;
   readonly email: string;
+  readonly email_verified: number;
   readonly name: string;
   readonly password_hash: string;
   readonly active: number;
@@ -58,14 +61,16 @@ export function databaseAccounts(options: DatabaseAccountsOptions): DatabaseAcco
   let decoy: Promise<string> | null = null;
 
   async function rowBy(column: 'id' | 'email', value: string): Promise<AccountRow | null> {
+    // PostgreSQL's text cannot hold it, so nobody is called that.
+    if (value.includes('\0')) return null;
     const { rows } = await database.execute<AccountRow>(
-      `SELECT id, email, name, password_hash, active FROM host_accounts WHERE provider = ? AND ${column} = ?`,
+      `SELECT id, email, email_verified, name, password_hash, active FROM host_accounts WHERE provider = ? AND ${column} = ?`,
       [provider, value],
     );
     return rows.find((row) => row[column] === value) ?? null;
   }
 
-  function accountOf({ id, email, name, active }: AccountRow): DatabaseAccount {
+  function accountOf({ id, email, email_verified, name, active }: AccountRow): DatabaseAccount {
     return {
       reference: { provider, id },
       id,
@@ -73,7 +78,7 @@ export function databaseAccounts(options: DatabaseAccountsOptions): DatabaseAcco
       name,
       active: active === 1,
       isActive: () => active === 1,
-      getProfile: () => ({ name, email, email_verified: true }),
+      getProfile: () => ({ name, email, email_verified: email_verified === 1 }),
     };
   }
 
@@ -102,23 +107,24 @@ export function databaseAccounts(options: DatabaseAccountsOptions): DatabaseAcco
     },
     async list() {
       const { rows } = await database.execute<AccountRow>(
-        'SELECT id, email, name, password_hash, active FROM host_accounts WHERE provider = ? ORDER BY email',
+        'SELECT id, email, email_verified, name, password_hash, active FROM host_accounts WHERE provider = ? ORDER BY email',
         [provider],
       );
       return rows.map(accountOf);
     },
-    async create({ email, name, password }) {
+    async create({ email, name, password, emailVerified = false }) {
       const row = {
         id: randomUUID(),
         email: canonical(email),
+        email_verified: emailVerified ? 1 : 0,
         name,
         password_hash: await passwordHasher.hash(password),
         active: 1,
       };
       await database.execute(
-        `INSERT INTO host_accounts (provider, id, email, name, password_hash, active, created_at)
-        VALUES (?, ?, ?, ?, ?, ?, ?)`,
-        [provider, row.id, row.email, row.name, row.password_hash, row.active, Date.now()],
+        `INSERT INTO host_accounts (provider, id, email, email_verified, name, password_hash, active, created_at)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+        [provider, row.id, row.email, row.email_verified, name, row.password_hash, row.active, Date.now()],
       );
       return accountOf(row);
     },
@@ -174,6 +180,7 @@ export const accountsMigration: Migration = {
       provider ${identifier} NOT NULL,
       id ${identifier} NOT NULL,
       email ${identifier} NOT NULL,
+      email_verified SMALLINT NOT NULL,
       name ${identifier} NOT NULL,
       password_hash ${identifier} NOT NULL,
       active SMALLINT NOT NULL,

@@ -7,6 +7,7 @@ import type {
   SqlConnection,
   SqlDialect,
 } from './contracts.ts';
+import { HttpError } from './error-handler.ts';
 
 /** Sessions in the database: they survive a restart and serve any number of processes. */
 export interface Sessions {
@@ -85,7 +86,7 @@ export function createSessions({ database, lifetime, secure, clock }: SessionsOp
       beginning: Pick<StoredSession, 'data' | 'secret' | 'person'>,
       replaced: string | null,
     ) {
-      if (withoutSession) throw new Error('A request with a bearer token has no session');
+      if (withoutSession) throw new HttpError(400, 'A request with a bearer token has no session');
       const newId = randomBytes(32).toString('base64url');
       const now = clock();
       const session = { ...beginning, idHash: hashOf(newId), expiresAt: now + lifetime * 1000 };

@@ -1,3 +1,4 @@
+import { isBearer } from '../bearer.ts';
 import {
   csrfTokenFor,
   keepRequest,
@@ -36,6 +37,7 @@ interface Destination {
  * and puts it to the signed-in person. Without one, the person signs in and comes back with the request's id alone.
  */
 export async function authorizeEndpoint(context: ServerContext, request: Request): Promise<Response> {
+  refuseBearer(request);
   const parameters = queryParameters(request);
   const returning = returningRequestId(parameters);
   if (returning !== null) return askOrSignIn(context, returning, await visitorOf(context, request));
@@ -54,6 +56,7 @@ export async function authorizeEndpoint(context: ServerContext, request: Request
 
 /** POST /oauth/authorize: the person's answer on the consent screen. */
 export async function consentEndpoint(context: ServerContext, request: Request): Promise<Response> {
+  refuseBearer(request);
   const form = await formParameters(request);
   const requestId = form.get('request_id');
   const csrfToken = form.get('csrf_token');
@@ -82,6 +85,13 @@ const SIGNED_OUT = 'The answer was not taken. Go back to the application and sta
 const FORGED =
   'It did not come from the page that asked, or another person has signed in since. Nothing was shared. ' +
   'Go back to the application and start again.';
+
+/** People answer here, in a browser session, which a request with an access token never has. */
+function refuseBearer(request: Request): void {
+  if (isBearer(request.headers.get('authorization') ?? '')) {
+    throw new OAuthError('invalid_request', 'The authorization endpoint takes no access token.');
+  }
+}
 
 /** Back from signing in, the browser brings the id of a kept request, and no client. */
 function returningRequestId(parameters: Parameters): string | null {

@@ -53,12 +53,14 @@ export function requireIssued(outcome: GrantOutcome): void {
   if (!outcome.issued) throw invalidGrant();
 }
 
-/** The family's scopes that the client is still registered for and the server still offers. */
+/** The family's scopes that the client is still registered for and the server still offers; `invalid_scope` if none is. */
 export function scopesInForce(
   context: ServerContext,
   { family, clientScopes }: Grantable,
 ): readonly string[] {
-  return intersectScopes(family.scopes, clientScopes).filter((scope) => context.scopes.has(scope));
+  const scopes = intersectScopes(family.scopes, clientScopes).filter((scope) => context.scopes.has(scope));
+  if (scopes.length > 0) return scopes;
+  throw new OAuthError('invalid_scope', 'Nothing of what was granted can be used any more.');
 }
 
 /**
