@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -7,6 +8,7 @@ import {
   mergeConfig,
   migrate,
   migrationsOf,
+  openDatabase,
   startApplication,
   type Application,
   type ApplicationDefinition,
@@ -73,7 +75,7 @@ export async function startPortal(options: PortalOptions = {}): Promise<RunningP
     APP_ENV: 'dev',
     PORT: String(port),
     STORAGE_DIR: storage,
-    DATABASE_URL: `sqlite:${path.join(storage, 'portal.sqlite')}`,
+    DATABASE_URL: await freshDatabase(storage),
   };
   const definition: ApplicationDefinition = {
     ...portal,
@@ -120,6 +122,22 @@ export async function startPortal(options: PortalOptions = {}): Promise<RunningP
       await rm(storage, { recursive: true, force: true });
     },
   };
+}
+
+/**
+ * A database that nobody else uses: a SQLite file, or one of its own on the server that TEST_DATABASE_SERVER names
+ * (`postgres://…` or `mysql://…`, with the right to create databases).
+ */
+async function freshDatabase(storage: string): Promise<string> {
+  const url = process.env['TEST_DATABASE_SERVER'];
+  if (url === undefined || url === '') return `sqlite:${path.join(storage, 'portal.sqlite')}`;
+  const name = `portico_${randomBytes(6).toString('hex')}`;
+  const server = openDatabase(url, { directory: storage });
+  await server.execute(`CREATE DATABASE ${name}`);
+  await server.close();
+  const fresh = new URL(url);
+  fresh.pathname = `/${name}`;
+  return fresh.href;
 }
 
 /** Fills in the sign-in page. */

@@ -4,9 +4,9 @@ import { openServer } from '../authorization-server-of.ts';
 import { clientMetadata } from './client-metadata.ts';
 
 interface Options {
-  readonly redirect: readonly string[];
-  readonly scope: readonly string[];
-  readonly grant: readonly string[];
+  readonly redirect?: readonly string[];
+  readonly scope?: readonly string[];
+  readonly grant?: readonly string[];
   readonly public?: boolean;
   readonly json?: boolean;
 }
@@ -16,7 +16,7 @@ export const addClientCreate: AddCommands = (program, context) => {
     .command('oauth:client:create')
     .description('register an application; prints its client id and secret, once')
     .argument('<name>', 'what people will know the application by')
-    .option('--redirect <uri>', 'a redirect URI, matched exactly (repeatable)', collect, [])
+    .option('--redirect <uri>', 'a redirect URI, matched exactly (repeatable)', collect)
     .option(
       '--scope <scopes>',
       'the scopes it may ask for, separated by commas (repeatable)',
@@ -28,7 +28,6 @@ export const addClientCreate: AddCommands = (program, context) => {
       'authorization_code, refresh_token, client_credentials or introspection (repeatable); ' +
         'with a redirect and no grant type: authorization_code and refresh_token',
       collect,
-      [],
     )
     .option('--public', 'an application that cannot keep a secret, such as one in a browser or on a phone')
     .option('--json', 'print JSON, and nothing else, on standard output')
@@ -36,9 +35,9 @@ export const addClientCreate: AddCommands = (program, context) => {
       const server = await openServer(context);
       const registration = {
         name,
-        redirectUris: options.redirect,
-        scopes: options.scope,
-        grants: options.grant,
+        redirectUris: options.redirect ?? [],
+        scopes: options.scope ?? [],
+        grants: options.grant ?? [],
         public: options.public === true,
       };
       const { client, secret } = await server.clients.create(registration).catch((error: unknown) => {
@@ -56,10 +55,10 @@ export const addClientCreate: AddCommands = (program, context) => {
     });
 };
 
-function collect(value: string, previous: readonly string[]): readonly string[] {
+function collect(value: string, previous: readonly string[] = []): readonly string[] {
   return [...previous, value];
 }
 
-function collectList(value: string, previous: readonly string[]): readonly string[] {
+function collectList(value: string, previous: readonly string[] = []): readonly string[] {
   return [...previous, ...value.split(/[\s,]+/).filter((item) => item !== '')];
 }
