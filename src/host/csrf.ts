@@ -1,4 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
+import { isBearerRequest } from './bearer-request.ts';
 import type { Route, Session } from './contracts.ts';
 import { HttpError } from './error-handler.ts';
 
@@ -32,8 +33,7 @@ export async function checkCsrf(
 ): Promise<Request> {
   if (SAFE_METHODS.has(request.method)) return request;
   if (Object.hasOwn(exemptRoutes, route.name) && exemptRoutes[route.name] === true) return request;
-  // It authenticates nothing: a bearer request has no session to be abused either.
-  if (/^\s*Bearer(\s|$)/i.test(request.headers.get('authorization') ?? '')) return request;
+  if (isBearerRequest(request)) return request;
 
   if (!comesFromHere(request, origin)) throw new HttpError(403, 'The request comes from another site');
   const { request: reread, token } = await tokenOf(request);

@@ -1,12 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type {
-  AccountProvider,
-  Database,
-  Migration,
-  PasswordHasher,
-  SqlDialect,
-  UserInterface,
-} from './contracts.ts';
+import { COLUMN_TYPES } from './column-types.ts';
+import type { AccountProvider, Database, Migration, PasswordHasher, UserInterface } from './contracts.ts';
 
 /** An account of the application's own tables. */
 export interface DatabaseAccount extends UserInterface {
@@ -166,16 +160,10 @@ function canonical(email: string): string {
   return email.trim().toLowerCase();
 }
 
-const IDENTIFIER: Readonly<Record<SqlDialect, string>> = {
-  sqlite: 'TEXT',
-  postgres: 'TEXT COLLATE "C"',
-  mysql: 'VARCHAR(191) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin',
-};
-
 export const accountsMigration: Migration = {
   name: 'host_0002_accounts',
   async up(database, connection) {
-    const identifier = IDENTIFIER[database.dialect];
+    const { identifier } = COLUMN_TYPES[database.dialect];
     await connection.execute(`CREATE TABLE host_accounts (
       provider ${identifier} NOT NULL,
       id ${identifier} NOT NULL,

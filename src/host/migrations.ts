@@ -1,3 +1,4 @@
+import { COLUMN_TYPES } from './column-types.ts';
 import type { Database, Migration, SqlConnection } from './contracts.ts';
 
 export interface MigrationState {
@@ -57,10 +58,9 @@ function inOrder(migrations: readonly Migration[]): readonly Migration[] {
 }
 
 async function createTable(database: Database, connection: SqlConnection): Promise<void> {
-  const name =
-    database.dialect === 'mysql' ? 'VARCHAR(255) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin' : 'TEXT';
+  const { identifier } = COLUMN_TYPES[database.dialect];
   await connection.execute(
-    `CREATE TABLE IF NOT EXISTS portico_migrations (name ${name} NOT NULL PRIMARY KEY, applied_at BIGINT NOT NULL)`,
+    `CREATE TABLE IF NOT EXISTS portico_migrations (name ${identifier} NOT NULL PRIMARY KEY, applied_at BIGINT NOT NULL)`,
   );
 }
 

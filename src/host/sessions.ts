@@ -1,12 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
-import type {
-  Database,
-  Migration,
-  PersonReference,
-  Session,
-  SqlConnection,
-  SqlDialect,
-} from './contracts.ts';
+import { isBearerRequest } from './bearer-request.ts';
+import { COLUMN_TYPES } from './column-types.ts';
+import type { Database, Migration, PersonReference, Session, SqlConnection } from './contracts.ts';
 import { HttpError } from './error-handler.ts';
 
 /** Sessions in the database: they survive a restart and serve any number of processes. */
@@ -53,8 +48,7 @@ export function createSessions({ database, lifetime, secure, clock }: SessionsOp
   const attributes = `Path=/; HttpOnly; SameSite=Lax${secure ? '; Secure' : ''}`;
 
   function of(request: Request): RequestSession {
-    // A bearer request has no session at all, so that it can never fall back to one.
-    const withoutSession = /^\s*Bearer(\s|$)/i.test(request.headers.get('authorization') ?? '');
+    const withoutSession = isBearerRequest(request);
     const id = withoutSession ? null : sessionIdOf(request, cookieName);
     let loaded: Promise<StoredSession | null> | null = null;
     let cookie: string | null = null;
@@ -231,16 +225,10 @@ async function sweep(database: Database, now: number): Promise<void> {
   for (const row of rows) await remove(database, row.id_hash);
 }
 
-const COLUMNS: Readonly<Record<SqlDialect, { readonly identifier: string; readonly text: string }>> = {
-  sqlite: { identifier: 'TEXT', text: 'TEXT' },
-  postgres: { identifier: 'TEXT COLLATE "C"', text: 'TEXT' },
-  mysql: { identifier: 'VARCHAR(255) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin', text: 'MEDIUMTEXT' },
-};
-
 export const sessionsMigration: Migration = {
   name: 'host_0001_sessions',
   async up(database, connection) {
-    const { identifier, text } = COLUMNS[database.dialect];
+    const { identifier, text } = COLUMN_TYPES[database.dialect];
     await connection.execute(`CREATE TABLE host_sessions (
       id_hash ${identifier} NOT NULL PRIMARY KEY,
       data ${text} NOT NULL,

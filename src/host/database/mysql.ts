@@ -1,4 +1,5 @@
 import { MysqlDialect } from 'kysely';
+import { driver } from './driver.ts';
 
 /** How long a request waits for a connection, in milliseconds. */
 const CONNECTION_TIMEOUT = 5000;
@@ -7,7 +8,7 @@ const CONNECTION_TIMEOUT = 5000;
 export function mysqlDialect(url: string): MysqlDialect {
   return new MysqlDialect({
     pool: async () => {
-      const { createPool } = await import('mysql2');
+      const { createPool } = await driver('mysql2', () => import('mysql2'));
       const pool = createPool({
         uri: url.replace(/^mariadb:/, 'mysql:'),
         connectionLimit: 10,

@@ -1,4 +1,5 @@
 import { PostgresDialect } from 'kysely';
+import { driver } from './driver.ts';
 
 /** How long a request waits for a connection, in milliseconds. */
 const CONNECTION_TIMEOUT = 5000;
@@ -7,7 +8,7 @@ const CONNECTION_TIMEOUT = 5000;
 export function postgresDialect(url: string): PostgresDialect {
   return new PostgresDialect({
     pool: async () => {
-      const { default: pg } = await import('pg');
+      const { default: pg } = await driver('pg', () => import('pg'));
       const pool = new pg.Pool({
         connectionString: url,
         max: 10,

@@ -1,0 +1,12 @@
+import { ConfigurationError } from '../errors.ts';
+
+/** A driver that an application installs only if it uses that engine. A missing one is a problem of `database_url`. */
+export async function driver<Module>(name: string, load: () => Promise<Module>): Promise<Module> {
+  try {
+    return await load();
+  } catch (error) {
+    if (!(error instanceof Error) || !('code' in error) || error.code !== 'ERR_MODULE_NOT_FOUND') throw error;
+    const message = `needs the package ${name}, which is not installed; run npm install ${name}`;
+    throw new ConfigurationError([{ key: 'database_url', message }]);
+  }
+}
