@@ -162,7 +162,65 @@ describe('oauth:client:create', () => {
   });
 });
 
+describe('oauth:client:rotate-secret and oauth:client:revoke', () => {
+  const create = () =>
+    json<ClientMetadata>(
+      'oauth:client:create',
+      'App',
+      '--redirect=https://client.example/cb',
+      '--scope=openid',
+    );
+
+  test('prints the new secret once; the list marks the open rotation with its deadline', async () => {
+    const client = await create();
+    const before = Math.floor(Date.now() / 1000);
+    const rotated = await json<{ client_secret: string; previous_secret_expires_at: number }>(
+      'oauth:client:rotate-secret',
+      client.client_id,
+      '--overlap=600',
+    );
+    expect(rotated.client_secret).not.toBe(client.client_secret);
+    expect(rotated.previous_secret_expires_at - before).toBeGreaterThanOrEqual(599);
+    const { stdout } = await run('oauth:client:list');
+    expect(stdout).toContain(new Date(rotated.previous_secret_expires_at * 1000).toISOString().slice(0, 16));
+    const now = await json<{ previous_secret_expires_at: null }>(
+      'oauth:client:rotate-secret',
+      client.client_id,
+      '--now',
+    );
+    expect(now.previous_secret_expires_at).toBeNull();
+    expect((await run('oauth:client:list')).stdout).not.toContain('rotation   open');
+  });
+
+  test.each([
+    ['--overlap=x', 'overlap'],
+    ['--overlap=-5', 'overlap'],
+    ['--overlap=0', '--now'],
+  ])('refuses %s', async (option, says) => {
+    const client = await create();
+    expectRefusal(await run('oauth:client:rotate-secret', client.client_id, option), says);
+  });
+
+  test('an unknown client is one clear line', async () => {
+    expectRefusal(await run('oauth:client:rotate-secret', 'unknown'), 'No client has this id');
+    expectRefusal(await run('oauth:client:revoke', 'unknown'), 'No client has this id');
+  });
+
+  test('a revoked client is listed as revoked', async () => {
+    const client = await create();
+    expect((await run('oauth:client:revoke', client.client_id)).code).toBe(0);
+    const { stdout } = await run('oauth:client:list');
+    expect(stdout).toMatch(new RegExp(`^${client.client_id} .*revoked`, 'm'));
+    expectRefusal(await run('oauth:client:revoke', client.client_id), 'revoked');
+  });
+});
+
 describe('the keys', () => {
+  test('oauth:keys:prune refuses an age below the lifetime of an ID token', async () => {
+    expectRefusal(await run('oauth:keys:prune', '--older-than=60'), 'oauth_server:id_token_ttl');
+    expect((await run('oauth:keys:prune')).code).toBe(0);
+  });
+
   test('oauth:server:setup creates one key, once, and reports what is missing', async () => {
     const empty = await mkdtemp(path.join(tmpdir(), 'portico-setup-'));
     try {

@@ -273,6 +273,7 @@ describe('pages of any origin', () => {
 
   test.each([
     '/oauth/token',
+    '/oauth/revoke',
     '/oauth/userinfo',
     '/.well-known/jwks.json',
     '/.well-known/openid-configuration',
@@ -282,7 +283,7 @@ describe('pages of any origin', () => {
     expect(preflight.headers.get('access-control-allow-origin')).toBe('*');
     expect(preflight.headers.get('access-control-allow-headers')).toContain('Authorization');
     expect(preflight.headers.has('access-control-allow-credentials')).toBe(false);
-    const method = path === '/oauth/token' ? 'POST' : 'GET';
+    const method = /token|revoke/.test(path) ? 'POST' : 'GET';
     const answer = await fetch(portal.url + path, { method, headers: origin });
     expect(answer.headers.get('access-control-allow-origin')).toBe('*');
   });

@@ -1,14 +1,17 @@
+import { randomUUID } from 'node:crypto';
 import type { Application, Database, Migration, PersonReference, Route } from 'portico/host';
 import { token } from 'portico/oauth-server';
 
+/** A line of text that belongs to a person. */
 export interface Note {
-  readonly id: number;
+  readonly id: string;
   readonly text: string;
 }
 
+/** In characters, without the space around it. */
 const LONGEST_NOTE = 2000;
 
-/** The notes API. It is protected by `token()` alone: whatever cookie a request carries, only a token opens it. */
+/** The notes API, protected by `token()` alone: whatever cookie a request carries, only a token opens it. */
 export function noteRoutes({ database }: Application): readonly Route[] {
   return [
     {
@@ -43,62 +46,69 @@ export function noteRoutes({ database }: Application): readonly Route[] {
 /** A person's notes, oldest first. */
 export async function notesOf(database: Database, person: PersonReference): Promise<readonly Note[]> {
   const { rows } = await database.execute<Note>(
-    'SELECT id, text FROM portal_notes WHERE user_provider = ? AND user_id = ? ORDER BY id',
+    'SELECT id, text FROM portal_notes WHERE user_provider = ? AND user_id = ? ORDER BY position',
     [person.provider, person.id],
   );
   return rows;
 }
 
 async function addNote(database: Database, person: PersonReference, text: string): Promise<Note> {
-  return database.transaction(async (connection) => {
-    await connection.execute(
-      'INSERT INTO portal_notes (user_provider, user_id, text, created_at) VALUES (?, ?, ?, ?)',
-      [person.provider, person.id, text, Date.now()],
-    );
-    const { rows } = await connection.execute<{ id: number }>(
-      'SELECT MAX(id) AS id FROM portal_notes WHERE user_provider = ? AND user_id = ?',
-      [person.provider, person.id],
-    );
-    return { id: rows[0]?.id ?? 0, text };
-  });
+  const id = randomUUID();
+  await database.execute('INSERT INTO portal_notes (id, user_provider, user_id, text) VALUES (?, ?, ?, ?)', [
+    id,
+    person.provider,
+    person.id,
+    text,
+  ]);
+  return { id, text };
 }
 
+/** The note that a request brings, or why it is not one. */
 async function readNote(request: Request): Promise<{ text: string } | { refusal: Response }> {
   const mediaType = request.headers.get('content-type')?.split(';', 1)[0]?.trim().toLowerCase();
-  if (mediaType !== 'application/json') return refuse(415, 'The body must be application/json.');
+  if (mediaType !== 'application/json') return refuse(415, { error: 'The body must be application/json.' });
   let body: unknown;
   try {
     body = await request.json();
   } catch {
-    return refuse(400, 'The body is not valid JSON.');
+    return refuse(400, { error: 'The body is not valid JSON.' });
   }
-  const text = typeof body === 'object' && body !== null && 'text' in body ? body.text : undefined;
-  if (typeof text !== 'string' || text.trim() === '' || text.length > LONGEST_NOTE || text.includes('\0')) {
-    return refuse(422, `The body must be an object whose text is 1 to ${LONGEST_NOTE} characters.`);
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
+    return refuse(422, { error: 'The body must be a JSON object.' });
   }
-  return { text: text.trim() };
+  const text = 'text' in body && typeof body.text === 'string' ? body.text.trim() : '';
+  // PostgreSQL's text cannot hold a NUL.
+  if (text === '' || text.length > LONGEST_NOTE || text.includes('\0')) {
+    const expected = `The text must be 1 to ${LONGEST_NOTE} characters.`;
+    return refuse(422, { error: 'The note cannot be kept.', fields: { text: [expected] } });
+  }
+  return { text };
 }
 
-function refuse(status: number, error: string): { refusal: Response } {
-  return { refusal: Response.json({ error }, { status }) };
+function refuse(status: number, body: object): { refusal: Response } {
+  return { refusal: Response.json(body, { status }) };
 }
 
-const ID_COLUMN = {
-  sqlite: 'INTEGER PRIMARY KEY AUTOINCREMENT',
-  postgres: 'BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY',
-  mysql: 'BIGINT AUTO_INCREMENT PRIMARY KEY',
+const TABLE = {
+  sqlite: { position: 'INTEGER PRIMARY KEY AUTOINCREMENT', options: '' },
+  postgres: { position: 'BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY', options: '' },
+  mysql: {
+    position: 'BIGINT AUTO_INCREMENT PRIMARY KEY',
+    options: 'CHARACTER SET utf8mb4 COLLATE utf8mb4_bin',
+  },
 } as const;
 
 export const notesMigration: Migration = {
   name: 'portal_0001_notes',
   async up({ dialect }, connection) {
+    const { position, options } = TABLE[dialect];
     await connection.execute(`CREATE TABLE portal_notes (
-      id ${ID_COLUMN[dialect]},
+      position ${position},
+      id CHAR(36) NOT NULL UNIQUE,
       user_provider VARCHAR(64) NOT NULL,
       user_id VARCHAR(255) NOT NULL,
-      text TEXT NOT NULL,
-      created_at BIGINT NOT NULL
-    )`);
+      text TEXT NOT NULL
+    ) ${options}`);
     await connection.execute('CREATE INDEX portal_notes_person ON portal_notes (user_provider, user_id)');
   },
 };

@@ -10,6 +10,8 @@ import {
   openidConfigurationEndpoint,
 } from './endpoints/discovery.ts';
 import type { Endpoint } from './endpoints/endpoint.ts';
+import { introspectEndpoint } from './endpoints/introspect.ts';
+import { revokeEndpoint } from './endpoints/revoke.ts';
 import { tokenEndpoint } from './endpoints/token.ts';
 import { userinfoEndpoint } from './endpoints/userinfo.ts';
 import { AuthorizationPageError } from './errors.ts';
@@ -59,7 +61,7 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
     clock,
     clients: createClients({ store, scopes, passwordHasher, clock }),
     clientSecrets: createClientSecrets({ passwordHasher, clock }),
-    keys: createKeyRing({ directory: config.key_path, clock }),
+    keys: createKeyRing({ directory: config.key_path, clock, idTokenLifetime: config.id_token_ttl }),
     audience: config.audience === '' ? null : config.audience,
   };
   const faults = { host, database, serverName: config.name };
@@ -113,6 +115,20 @@ const ENDPOINTS: readonly EndpointDescription[] = [
     methods: ['POST'],
     answer: tokenEndpoint,
     anyOrigin: true,
+  },
+  {
+    name: 'oauth_server_revoke',
+    path: '/oauth/revoke',
+    methods: ['POST'],
+    answer: revokeEndpoint,
+    anyOrigin: true,
+  },
+  {
+    name: 'oauth_server_introspect',
+    path: '/oauth/introspect',
+    methods: ['POST'],
+    answer: introspectEndpoint,
+    anyOrigin: false,
   },
   {
     name: 'oauth_server_userinfo',

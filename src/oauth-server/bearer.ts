@@ -11,7 +11,12 @@ export interface UsableToken {
   readonly scopes: readonly string[];
   /** Null for a client-credentials token. */
   readonly user: UserInterface | null;
+  /** The person as the outside world knows it; null for a client-credentials token. */
   readonly subject: string | null;
+  /** The target it was granted for; null when no audience is configured. */
+  readonly audience: string | null;
+  /** Milliseconds since 1970. */
+  readonly issuedAt: number;
   readonly expiresAt: number;
 }
 
@@ -36,12 +41,14 @@ function bearerValue(header: string): string | null {
   return /^\s*Bearer +([A-Za-z0-9\-._~+/]+=*)\s*$/i.exec(header)?.[1] ?? null;
 }
 
-async function usableToken(context: ServerContext, value: string | null): Promise<UsableToken | null> {
+/** The token of this value, when it is usable here and now; null for anything else. */
+export async function usableToken(context: ServerContext, value: string | null): Promise<UsableToken | null> {
   if (value === null) return null;
   const token = await context.store.findAccessToken(tokenHash(value), context.clock());
   if (token === null || token.audience !== context.audience) return null;
   const scopes = intersectScopes(token.scopes, token.clientScopes).filter((name) => context.scopes.has(name));
-  const known = { clientId: token.clientId, scopes, subject: token.subject, expiresAt: token.expiresAt };
+  const { clientId, subject, audience, issuedAt, expiresAt } = token;
+  const known = { clientId, scopes, subject, audience, issuedAt, expiresAt };
   if (token.person === null) return { ...known, user: null };
   const user = await context.host.loadAccount(token.person);
   return user !== null && user.isActive() ? { ...known, user } : null;

@@ -34,7 +34,26 @@ export interface Clients {
   find(clientId: string): Promise<Client | null>;
   /** Oldest first. */
   list(): Promise<readonly Client[]>;
+  /**
+   * Gives the client a new secret; the id and the issued tokens are unaffected. The secret before is accepted for so many
+   * seconds more; with 0 it ends at once. Throws a RegistrationError for a client without a secret.
+   */
+  rotateSecret(clientId: string, overlap?: number): Promise<RotatedSecret>;
+  /** Ends the client and every token it holds. Throws a RegistrationError when there is no such living client. */
+  revoke(clientId: string): Promise<void>;
 }
+
+/** A new secret: shown once, kept only as a hash. */
+export interface RotatedSecret {
+  readonly secret: string;
+  /** Until when the secret before is accepted, milliseconds since 1970; null when it has ended. */
+  readonly previousExpiresAt: number | null;
+}
+
+/** How long the secret before a rotation is accepted unless said otherwise: one day, in seconds. */
+export const DEFAULT_OVERLAP = 86_400;
+/** The longest overlap, in seconds: a year. */
+const LONGEST_OVERLAP = 365 * 86_400;
 
 export interface ClientsOptions {
   readonly store: Store;
@@ -53,6 +72,14 @@ const CODE_GRANTS: readonly Grant[] = ['authorization_code', 'refresh_token'];
 const CLIENT_ID = /^[\x20-\x7E]{1,255}$/;
 
 export function createClients({ store, scopes, passwordHasher, clock }: ClientsOptions): Clients {
+  const find = async (clientId: string) => (CLIENT_ID.test(clientId) ? store.findClient(clientId) : null);
+
+  async function requireLiving(clientId: string): Promise<void> {
+    const client = await find(clientId);
+    if (client === null) throw new RegistrationError('No client has this id; see oauth:client:list');
+    if (client.revokedAt !== null) throw new RegistrationError('The client is revoked');
+  }
+
   return {
     async create(registration) {
       const checked = checkRegistration(registration, scopes);
@@ -69,8 +96,24 @@ export function createClients({ store, scopes, passwordHasher, clock }: ClientsO
       await store.insertClient(client);
       return { client, secret };
     },
-    find: async (clientId) => (CLIENT_ID.test(clientId) ? store.findClient(clientId) : null),
+    find,
     list: () => store.listClients(),
+    async rotateSecret(clientId, overlap = DEFAULT_OVERLAP) {
+      if (!Number.isInteger(overlap) || overlap < 0 || overlap > LONGEST_OVERLAP) {
+        throw new RegistrationError(`The overlap must be 0 to ${LONGEST_OVERLAP} seconds`);
+      }
+      await requireLiving(clientId);
+      const secret = randomToken();
+      const previousExpiresAt = overlap === 0 ? null : clock() + overlap * 1000;
+      if (!(await store.rotateSecret(clientId, await passwordHasher.hash(secret), previousExpiresAt))) {
+        throw new RegistrationError('A public client has no secret to rotate');
+      }
+      return { secret, previousExpiresAt };
+    },
+    async revoke(clientId) {
+      await requireLiving(clientId);
+      await store.revokeClient(clientId, clock());
+    },
   };
 }
 

@@ -25,6 +25,6 @@ export {
 } from './errors.ts';
 export type { Host } from './host.ts';
 export type { Endpoint } from './endpoints/endpoint.ts';
-export type { Clients, ClientRegistration, RegisteredClient } from './clients.ts';
+export type { Clients, ClientRegistration, RegisteredClient, RotatedSecret } from './clients.ts';
 export type { KeyRing, SigningKey } from './keys.ts';
 export type { Client, Grant } from './store/store.ts';

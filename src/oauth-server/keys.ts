@@ -1,4 +1,4 @@
-import { mkdir, open, readdir, readFile, rename } from 'node:fs/promises';
+import { mkdir, open, readdir, readFile, rename, unlink } from 'node:fs/promises';
 import path from 'node:path';
 import {
   calculateJwkThumbprint,
@@ -34,6 +34,11 @@ export interface KeyRing {
   all(): Promise<readonly SigningKey[]>;
   /** Adds a key, which signs from now on. Nothing else ever makes one. */
   generate(): Promise<SigningKey>;
+  /**
+   * Removes the retired keys that stopped signing at least so many seconds ago, never the active one; answers their kids.
+   * Throws a RangeError for an age below an ID token's lifetime: a token could outlive the key that proves it.
+   */
+  prune(olderThan: number): Promise<readonly string[]>;
 }
 
 const KEY_FILE = /^(\d+)-[A-Za-z0-9_-]+\.json$/;
@@ -44,9 +49,11 @@ export interface KeyRingOptions {
   readonly directory: string;
   /** Milliseconds since 1970. */
   readonly clock: () => number;
+  /** Seconds. */
+  readonly idTokenLifetime: number;
 }
 
-export function createKeyRing({ directory, clock }: KeyRingOptions): KeyRing {
+export function createKeyRing({ directory, clock, idTokenLifetime }: KeyRingOptions): KeyRing {
   const loaded = new Map<string, Promise<SigningKey>>();
   let active: { key: SigningKey | null; readAt: number } | null = null;
 
@@ -83,14 +90,36 @@ export function createKeyRing({ directory, clock }: KeyRingOptions): KeyRing {
       // Another machine's clock may be ahead of this one, yet the new key is the one to sign from now on.
       const newest = (await all())[0]?.createdAt ?? 0;
       const createdAt = Math.max(clock(), newest + 1);
-      const name = `${createdAt}-${kid}.json`;
+      const name = fileName(createdAt, kid);
       const content = { ...jwk, kid, alg: SIGNING_ALGORITHM, use: 'sig' };
       await writeOnce(directory, name, `${JSON.stringify(content, null, 2)}\n`);
       const key = await loadOnce(name);
       await all();
       return key;
     },
+    async prune(olderThan) {
+      if (!Number.isInteger(olderThan) || olderThan < idTokenLifetime) {
+        throw new RangeError(
+          `The age must be at least oauth_server:id_token_ttl, ${idTokenLifetime} seconds`,
+        );
+      }
+      const keys = await all();
+      // A key stopped signing when the next one was generated; other processes noticed at their next look.
+      const removable = keys.filter((_, index) => {
+        const next = keys[index - 1];
+        return next !== undefined && next.createdAt + RELOAD_AFTER + olderThan * 1000 <= clock();
+      });
+      await Promise.all(
+        removable.map(({ createdAt, kid }) => unlink(path.join(directory, fileName(createdAt, kid)))),
+      );
+      await all();
+      return removable.map(({ kid }) => kid);
+    },
   };
+}
+
+function fileName(createdAt: number, kid: string): string {
+  return `${createdAt}-${kid}.json`;
 }
 
 async function keyFiles(directory: string): Promise<string[]> {

@@ -11,12 +11,18 @@ export function authorizationServerMetadata(context: ServerContext): Readonly<Re
     issuer,
     authorization_endpoint: `${issuer}/oauth/authorize`,
     token_endpoint: `${issuer}/oauth/token`,
+    revocation_endpoint: `${issuer}/oauth/revoke`,
+    introspection_endpoint: `${issuer}/oauth/introspect`,
     jwks_uri: `${issuer}/.well-known/jwks.json`,
     scopes_supported: [...context.scopes.keys()],
     response_types_supported: ['code'],
     response_modes_supported: ['query'],
     grant_types_supported: GRANT_TYPES_SUPPORTED,
     token_endpoint_auth_methods_supported: CLIENT_AUTHENTICATION_METHODS,
+    revocation_endpoint_auth_methods_supported: CLIENT_AUTHENTICATION_METHODS,
+    introspection_endpoint_auth_methods_supported: CLIENT_AUTHENTICATION_METHODS.filter(
+      (method) => method !== 'none',
+    ),
     code_challenge_methods_supported: ['S256'],
     authorization_response_iss_parameter_supported: true,
   };

@@ -1,14 +1,27 @@
 import path from 'node:path';
-import type { Application, Plugin } from '../host/contracts.ts';
+import type { AddCommands, Application, Plugin } from '../host/contracts.ts';
 import { createAuthorizationServer, CSRF_EXEMPT_ROUTES } from './authorization-server.ts';
 import { OAUTH_SERVER } from './authorization-server-of.ts';
 import { addClientCreate } from './commands/client-create.ts';
 import { addClientList } from './commands/client-list.ts';
+import { addClientRevoke } from './commands/client-revoke.ts';
+import { addClientRotateSecret } from './commands/client-rotate-secret.ts';
 import { addKeysGenerate } from './commands/keys-generate.ts';
+import { addKeysPrune } from './commands/keys-prune.ts';
 import { addServerSetup } from './commands/server-setup.ts';
 import { oauthServerConfiguration, type OAuthServerConfig } from './config.ts';
 import type { Host } from './host.ts';
 import { oauthServerMigrations } from './store/migrations/index.ts';
+
+const COMMANDS: readonly AddCommands[] = [
+  addServerSetup,
+  addClientCreate,
+  addClientList,
+  addClientRotateSecret,
+  addClientRevoke,
+  addKeysGenerate,
+  addKeysPrune,
+];
 
 export interface OAuthServerPluginOptions {
   /** Milliseconds since 1970; the system's clock unless a test says otherwise. */
@@ -27,8 +40,7 @@ export function oauthServer(options: OAuthServerPluginOptions = {}): Plugin {
     migrations: oauthServerMigrations,
     views: path.join(import.meta.dirname, 'views'),
     commands(program, context) {
-      for (const add of [addServerSetup, addClientCreate, addClientList, addKeysGenerate])
-        add(program, context);
+      for (const add of COMMANDS) add(program, context);
     },
     register(application) {
       const server = createAuthorizationServer({

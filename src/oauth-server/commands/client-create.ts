@@ -1,7 +1,7 @@
 import type { AddCommands } from '../../host/contracts.ts';
-import { RegistrationError } from '../errors.ts';
 import { openServer } from '../authorization-server-of.ts';
 import { clientMetadata } from './client-metadata.ts';
+import { orFail } from './or-fail.ts';
 
 interface Options {
   readonly redirect?: readonly string[];
@@ -40,10 +40,7 @@ export const addClientCreate: AddCommands = (program, context) => {
         grants: options.grant ?? [],
         public: options.public === true,
       };
-      const { client, secret } = await server.clients.create(registration).catch((error: unknown) => {
-        if (error instanceof RegistrationError) return context.fail(error.message);
-        throw error;
-      });
+      const { client, secret } = await orFail(context, server.clients.create(registration));
       if (options.json === true) {
         const credentials = secret === null ? {} : { client_secret: secret, client_secret_expires_at: 0 };
         return context.printJson({ ...clientMetadata(client), ...credentials });

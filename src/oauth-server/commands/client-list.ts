@@ -23,6 +23,15 @@ function describe(client: Client): string {
     `${client.id}  ${client.name}  (${client.revokedAt === null ? kind : `${kind}, revoked`})`,
     `  grants     ${client.grants.join(', ')}`,
     ...(client.scopes.length === 0 ? [] : [`  scopes     ${client.scopes.join(', ')}`]),
+    ...rotationOf(client),
     ...client.redirectUris.map((uri) => `  redirect   ${uri}`),
   ].join('\n');
+}
+
+/** An open rotation: the secret before is still accepted. */
+function rotationOf({ previousSecretExpiresAt }: Client): readonly string[] {
+  if (previousSecretExpiresAt === null || previousSecretExpiresAt <= Date.now()) return [];
+  return [
+    `  rotation   open: the previous secret is accepted until ${new Date(previousSecretExpiresAt).toISOString()}`,
+  ];
 }

@@ -67,6 +67,25 @@ export function createSqlStore(database: Database): Store {
       return row === undefined ? null : clientOf(row);
     },
 
+    async rotateSecret(clientId, secretHash, previousExpiresAt) {
+      const previous = previousExpiresAt === null ? 'NULL' : 'secret_hash';
+      // MySQL assigns from left to right, so the previous secret is kept before the current one is replaced.
+      const { affected } = await database.execute(
+        `UPDATE oauth_clients SET previous_secret_hash = ${previous}, previous_secret_expires_at = ?, secret_hash = ?
+        WHERE client_id = ? AND is_public = 0 AND revoked_at IS NULL`,
+        [previousExpiresAt, secretHash, clientId],
+      );
+      return affected === 1;
+    },
+
+    async revokeClient(clientId, now) {
+      const { affected } = await database.execute(
+        'UPDATE oauth_clients SET revoked_at = ? WHERE client_id = ? AND revoked_at IS NULL',
+        [now, clientId],
+      );
+      return affected === 1;
+    },
+
     async listClients() {
       const { rows } = await database.execute<ClientRow>(
         'SELECT * FROM oauth_clients ORDER BY created_at, client_id',
@@ -173,6 +192,13 @@ export function createSqlStore(database: Database): Store {
     rotateRefreshToken: (token, tokens, now) => issueOnce(USE_REFRESH_TOKEN, token, tokens, now),
 
     revokeFamily: (familyId, now) => revokeFamily(database, familyId, now),
+
+    async revokeAccessToken(hash, clientId) {
+      await database.execute('DELETE FROM oauth_access_tokens WHERE token_hash = ? AND client_id = ?', [
+        hash,
+        clientId,
+      ]);
+    },
 
     async issueClientToken(clientId, audience, token, now) {
       await insertAccessToken(database, { clientId, familyId: null, audience }, token, now);

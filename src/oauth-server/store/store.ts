@@ -126,6 +126,13 @@ export interface Store {
   insertClient(client: Client): Promise<void>;
   /** Also a revoked client; null when the id, compared byte by byte, is unknown. */
   findClient(id: string): Promise<Client | null>;
+  /**
+   * Makes this the current secret and the one before the previous one, until then; null ends it at once. A secret that was
+   * the previous one before is dropped. False for an unknown, public or revoked client.
+   */
+  rotateSecret(clientId: string, secretHash: string, previousExpiresAt: number | null): Promise<boolean>;
+  /** Ends the client, and with it every token that it holds. False when it is unknown or was revoked before. */
+  revokeClient(clientId: string, now: number): Promise<boolean>;
   /** All clients, oldest first. */
   listClients(): Promise<readonly Client[]>;
 
@@ -166,6 +173,9 @@ export interface Store {
 
   /** Ends everything that descends from the authorization, also what is being issued at this moment. */
   revokeFamily(familyId: string, now: number): Promise<void>;
+
+  /** Ends this client's access token, and nothing else. */
+  revokeAccessToken(hash: string, clientId: string): Promise<void>;
 
   /** Issues a token for the application itself, which descends from no authorization. */
   issueClientToken(

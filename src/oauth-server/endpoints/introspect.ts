@@ -1,0 +1,33 @@
+import { scopesThatReach, usableToken } from '../bearer.ts';
+import { authenticateClient } from '../client-authentication.ts';
+import { OAuthError } from '../errors.ts';
+import { formParameters } from '../parameters.ts';
+import { jsonResponse } from '../responses.ts';
+import { formatScope } from '../scopes.ts';
+import type { ServerContext } from '../server-context.ts';
+
+/**
+ * POST /oauth/introspect (RFC 7662), for a resource server elsewhere: what an access token is good for now. The scopes
+ * are those that would be honoured at this moment; of the person there is nothing but the public subject.
+ */
+export async function introspectEndpoint(context: ServerContext, request: Request): Promise<Response> {
+  const form = await formParameters(request);
+  const client = await authenticateClient(request, form, context);
+  // Registration refuses the right to a public client, and so does this: a client id is not a secret.
+  if (client.public || !client.grants.includes('introspection')) {
+    throw new OAuthError('unauthorized_client', 'The client is not registered for introspection.');
+  }
+  const token = await usableToken(context, form.require('token'));
+  if (token === null) return jsonResponse({ active: false });
+  return jsonResponse({
+    active: true,
+    scope: formatScope(await scopesThatReach(context, token)),
+    client_id: token.clientId,
+    token_type: 'Bearer',
+    exp: Math.floor(token.expiresAt / 1000),
+    iat: Math.floor(token.issuedAt / 1000),
+    iss: context.issuer,
+    ...(token.subject === null ? {} : { sub: token.subject }),
+    ...(token.audience === null ? {} : { aud: token.audience }),
+  });
+}

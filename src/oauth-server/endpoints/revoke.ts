@@ -1,0 +1,21 @@
+import { authenticateClient } from '../client-authentication.ts';
+import { formParameters } from '../parameters.ts';
+import type { ServerContext } from '../server-context.ts';
+import { tokenHash } from '../tokens.ts';
+
+/**
+ * POST /oauth/revoke (RFC 7009): a refresh token ends everything that descends from its authorization, an access token
+ * only itself. An unknown token, or another client's, is answered alike, and nothing happens.
+ */
+export async function revokeEndpoint(context: ServerContext, request: Request): Promise<Response> {
+  const form = await formParameters(request);
+  const client = await authenticateClient(request, form, context);
+  // token_type_hint only says where to look first; both places are looked at.
+  const hash = tokenHash(form.require('token'));
+  await context.store.revokeAccessToken(hash, client.id);
+  const refreshToken = await context.store.findRefreshToken(hash);
+  if (refreshToken !== null && refreshToken.family.clientId === client.id) {
+    await context.store.revokeFamily(refreshToken.family.id, context.clock());
+  }
+  return new Response(null, { status: 200, headers: { 'Cache-Control': 'no-store' } });
+}

@@ -1,0 +1,155 @@
+import { readdir } from 'node:fs/promises';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import {
+  ADA,
+  callApi,
+  createClock,
+  exchangeCode,
+  obtainCode,
+  obtainTokens,
+  refresh,
+  registerClient,
+  requestToken,
+  startPortal,
+  type RunningPortal,
+  type TestClient,
+} from './support/portal.ts';
+
+let portal: RunningPortal;
+const clock = createClock();
+
+beforeAll(async () => {
+  portal = await startPortal({ clock: clock.now });
+});
+afterAll(() => portal.close());
+
+/** Whether the token endpoint knows this client by this secret. */
+async function authenticates(client: TestClient, secret: string): Promise<boolean> {
+  const form = { grant_type: 'refresh_token', refresh_token: 'unknown' };
+  const response = await requestToken(portal, { ...client, secret }, form);
+  return response.status !== 401;
+}
+
+describe('rotating a secret', () => {
+  test('client secret current: the new secret is current, and the previous one still accepted for the overlap', async () => {
+    const client = await registerClient(portal);
+    const tokens = await obtainTokens(portal, client, ADA);
+    const { secret, previousExpiresAt } = await portal.server.clients.rotateSecret(client.id);
+    expect(secret).not.toBe(client.secret);
+    expect((previousExpiresAt ?? 0) - clock.now()).toBeGreaterThan(86_390_000);
+    expect(await authenticates(client, secret)).toBe(true);
+    expect(await authenticates(client, client.secret)).toBe(true);
+    expect((await refresh(portal, { ...client, secret }, tokens.refresh_token)).status).toBe(200);
+  });
+
+  test('overlap window elapsed: the previous secret lapses by itself', async () => {
+    const client = await registerClient(portal);
+    const { secret } = await portal.server.clients.rotateSecret(client.id, 60);
+    clock.advance(59);
+    expect(await authenticates(client, client.secret)).toBe(true);
+    clock.advance(2);
+    expect(await authenticates(client, client.secret)).toBe(false);
+    expect(await authenticates(client, secret)).toBe(true);
+  });
+
+  test('at most two secrets are accepted: rotating again inside a window drops the older one', async () => {
+    const client = await registerClient(portal);
+    const second = await portal.server.clients.rotateSecret(client.id);
+    const third = await portal.server.clients.rotateSecret(client.id);
+    expect(await authenticates(client, client.secret)).toBe(false);
+    expect(await authenticates(client, second.secret)).toBe(true);
+    expect(await authenticates(client, third.secret)).toBe(true);
+  });
+
+  test('with no overlap every secret before has ended at once', async () => {
+    const client = await registerClient(portal);
+    const second = await portal.server.clients.rotateSecret(client.id);
+    const third = await portal.server.clients.rotateSecret(client.id, 0);
+    expect(third.previousExpiresAt).toBeNull();
+    expect(await authenticates(client, client.secret)).toBe(false);
+    expect(await authenticates(client, second.secret)).toBe(false);
+    expect(await authenticates(client, third.secret)).toBe(true);
+  });
+
+  test('a public, an unknown and a revoked client have none to rotate', async () => {
+    const { clients } = portal.server;
+    const own = await registerClient(portal, { public: true });
+    const revoked = await registerClient(portal);
+    await clients.revoke(revoked.id);
+    await expect(clients.rotateSecret(own.id)).rejects.toThrow('public client has no secret');
+    await expect(clients.rotateSecret('unknown')).rejects.toThrow('No client has this id');
+    await expect(clients.rotateSecret(revoked.id)).rejects.toThrow('revoked');
+    for (const overlap of [-1, 0.5, Number.NaN, 1e12]) {
+      await expect(clients.rotateSecret(revoked.id, overlap)).rejects.toThrow('overlap');
+    }
+  });
+});
+
+describe('client registered, client revoked', () => {
+  test('all tokens issued to it are revoked with it, and it is nobody from then on', async () => {
+    const client = await registerClient(portal);
+    const visitor = await portal.signedIn(ADA);
+    const tokens = await obtainTokens(portal, client, ADA);
+    const code = await obtainCode(portal, client, visitor);
+    const kept = await registerClient(portal);
+    const others = await obtainTokens(portal, kept, ADA);
+    await portal.server.clients.revoke(client.id);
+    expect((await callApi(portal, '/api/notes', tokens.access_token)).status).toBe(401);
+    expect((await callApi(portal, '/oauth/userinfo', tokens.access_token)).status).toBe(401);
+    expect((await refresh(portal, client, tokens.refresh_token)).status).toBe(401);
+    expect((await exchangeCode(portal, client, code)).status).toBe(401);
+    expect((await callApi(portal, '/api/notes', others.access_token)).status).toBe(200);
+    await expect(obtainCode(portal, client, visitor)).rejects.toThrow('Unknown application');
+  });
+
+  test('a consent screen that was open when it was revoked leads nowhere', async () => {
+    const client = await registerClient(portal);
+    const visitor = await portal.signedIn(ADA);
+    const page = await visitor.get(
+      `/oauth/authorize?${new URLSearchParams({
+        client_id: client.id,
+        redirect_uri: 'https://client.example/callback',
+        response_type: 'code',
+        scope: 'notes:read',
+        code_challenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM',
+        code_challenge_method: 'S256',
+      })}`,
+    );
+    await portal.server.clients.revoke(client.id);
+    expect((await visitor.submit(page, { decision: 'allow' })).status).toBe(400);
+  });
+
+  test('a second time there is nothing to revoke', async () => {
+    const client = await registerClient(portal);
+    await portal.server.clients.revoke(client.id);
+    await expect(portal.server.clients.revoke(client.id)).rejects.toThrow('revoked');
+  });
+});
+
+describe('signing key active, retired, removed', () => {
+  test('retired keys are removed when old enough, counted from when they stopped signing; the active one never', async () => {
+    const { keys, config } = portal.server;
+    const kids = async () => (await keys.all()).map(({ kid }) => kid);
+    const [first = ''] = await kids();
+    clock.advance(100_000);
+    const second = (await keys.generate()).kid;
+    // It is old, but it signed until a moment ago.
+    expect(await keys.prune(3600)).toEqual([]);
+    clock.advance(3600);
+    expect(await keys.prune(3600)).toEqual([]);
+    clock.advance(2);
+    expect(await keys.prune(3600)).toEqual([first]);
+    clock.advance(10_000_000);
+    expect(await keys.prune(3600)).toEqual([]);
+    expect(await kids()).toEqual([second]);
+    expect(await readdir(config.key_path)).toHaveLength(1);
+    const jwks = (await (await fetch(`${portal.url}/.well-known/jwks.json`)).json()) as {
+      keys: { kid: string }[];
+    };
+    expect(jwks.keys.map(({ kid }) => kid)).toEqual([second]);
+  });
+
+  test.each([3599, 0, -1, Number.NaN, 3600.5])('the age %d is refused', async (age) => {
+    await expect(portal.server.keys.prune(age)).rejects.toThrow('oauth_server:id_token_ttl, 3600 seconds');
+  });
+});
