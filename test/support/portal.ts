@@ -52,6 +52,8 @@ export interface PortalOptions {
   readonly config?: ConfigMap;
   /** Milliseconds since 1970, for the authorization server. */
   readonly clock?: () => number;
+  /** A folder of views in the place of the portal's own. */
+  readonly views?: string;
   /** Whether it gets a signing key; it does unless this is false. */
   readonly signingKey?: boolean;
 }
@@ -68,7 +70,7 @@ export function createClock(): { now: () => number; advance: (seconds: number) =
 }
 
 export async function startPortal(options: PortalOptions = {}): Promise<RunningPortal> {
-  const { config = {}, clock = Date.now, signingKey = true } = options;
+  const { config = {}, clock = Date.now, signingKey = true, views } = options;
   const storage = await mkdtemp(path.join(tmpdir(), 'portico-portal-'));
   const port = await freePort();
   const env = {
@@ -80,6 +82,7 @@ export async function startPortal(options: PortalOptions = {}): Promise<RunningP
   const definition: ApplicationDefinition = {
     ...portal,
     plugins: [oauthServer({ clock })],
+    ...(views === undefined ? {} : { views }),
     config: (given) => {
       const own = typeof portal.config === 'function' ? portal.config(given) : portal.config;
       return mergeConfig(own, { log: { path: path.join(storage, 'app.log') } }, config);

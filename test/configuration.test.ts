@@ -1,0 +1,189 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { decodeJwt } from 'jose';
+import { describe, expect, test } from 'vitest';
+import {
+  ADA,
+  authorizationUrl,
+  callApi,
+  exchangeCode,
+  obtainCode,
+  obtainTokens,
+  refresh,
+  registerClient,
+  startPortal,
+  type PortalOptions,
+  type RunningPortal,
+  type Tokens,
+} from './support/portal.ts';
+
+async function withPortal(
+  options: PortalOptions,
+  use: (portal: RunningPortal) => Promise<void>,
+): Promise<void> {
+  const portal = await startPortal(options);
+  try {
+    await use(portal);
+  } finally {
+    await portal.close();
+  }
+}
+
+const server = (config: Record<string, unknown>): PortalOptions => ({ config: { oauth_server: config } });
+
+describe('oauth_server:claims', () => {
+  const claims = () => ({
+    name: 'Somebody Else',
+    nickname: 'ada',
+    email: 'other@example.com',
+    sub: 'forged',
+    iss: 'forged',
+    aud: 'forged',
+    role: 'admin',
+    phone_number: '123',
+    picture: null,
+  });
+
+  test('are added and never replace; a claim without a scope is dropped, also one returned by accident', async () => {
+    await withPortal(server({ claims }), async (portal) => {
+      const client = await registerClient(portal);
+      const tokens = await obtainTokens(portal, client, ADA);
+      const userinfo = (await (
+        await callApi(portal, '/oauth/userinfo', tokens.access_token)
+      ).json()) as object;
+      const { sub } = userinfo as { sub: string };
+      expect(userinfo).toEqual({
+        sub,
+        name: 'Ada Lovelace',
+        nickname: 'ada',
+        email: ADA,
+        email_verified: true,
+      });
+      const idToken = decodeJwt(tokens.id_token);
+      expect(idToken).toMatchObject({
+        iss: portal.url,
+        aud: client.id,
+        sub,
+        name: 'Ada Lovelace',
+        nickname: 'ada',
+      });
+      expect(idToken).not.toHaveProperty('role');
+      expect(idToken).not.toHaveProperty('phone_number');
+    });
+  });
+
+  test('are released by the granted scopes only', async () => {
+    await withPortal(server({ claims }), async (portal) => {
+      const client = await registerClient(portal);
+      const tokens = await obtainTokens(portal, client, ADA, { scope: 'openid email' });
+      expect(decodeJwt(tokens.id_token)).not.toHaveProperty('nickname');
+      expect(decodeJwt(tokens.id_token)).toHaveProperty('email', ADA);
+    });
+  });
+
+  test('that fail spend nothing', async () => {
+    let failing = true;
+    const flaky = () => {
+      if (failing) throw new Error('the directory is down');
+      return {};
+    };
+    await withPortal(server({ claims: flaky }), async (portal) => {
+      const client = await registerClient(portal);
+      const code = await obtainCode(portal, client, await portal.signedIn(ADA));
+      expect((await exchangeCode(portal, client, code)).status).toBe(500);
+      failing = false;
+      const tokens = (await (await exchangeCode(portal, client, code)).json()) as Tokens;
+      failing = true;
+      expect((await refresh(portal, client, tokens.refresh_token)).status).toBe(500);
+      failing = false;
+      expect((await refresh(portal, client, tokens.refresh_token)).status).toBe(200);
+    });
+  });
+});
+
+describe('oauth_server:routes', () => {
+  test('false registers no endpoint; they stay reachable through the services, and token() works', async () => {
+    await withPortal(server({ routes: false }), async (portal) => {
+      expect((await fetch(`${portal.url}/oauth/token`, { method: 'POST' })).status).toBe(404);
+      const token = portal.server.endpoints.find(({ name }) => name === 'oauth_server_token');
+      const answer = await token?.handle(new Request(`${portal.url}/oauth/token`, { method: 'POST' }));
+      expect(answer?.status).toBe(400);
+      expect((await fetch(`${portal.url}/api/notes`)).status).toBe(401);
+    });
+  });
+});
+
+describe('oauth_server:login_route', () => {
+  test.each([
+    ['home', '/'],
+    ['/elsewhere/sign-in', '/elsewhere/sign-in'],
+  ])('%j is where people sign in', async (loginRoute, at) => {
+    await withPortal(server({ login_route: loginRoute }), async (portal) => {
+      const client = await registerClient(portal);
+      const response = await portal.visitor().get(authorizationUrl(portal, client));
+      const location = new URL(response.headers.get('location') ?? '', portal.url);
+      expect(location.pathname).toBe(at);
+      expect(location.searchParams.get('return_to')).toMatch(/^\/oauth\/authorize\?request_id=[\w-]+$/);
+    });
+  });
+});
+
+describe('oauth/consent in the view directory of the host', () => {
+  test("is shown in the place of Portico's own", async () => {
+    const views = await mkdtemp(path.join(tmpdir(), 'portico-shadow-'));
+    await mkdir(path.join(views, 'oauth'));
+    const form = [
+      '<h1>Our own: <%= it.clientName %></h1><form method="post" action="<%= it.action %>">',
+      '<input type="hidden" name="request_id" value="<%= it.requestId %>">',
+      '<input type="hidden" name="csrf_token" value="<%= it.csrfToken %>"><button name="decision" value="allow">OK</button></form>',
+    ];
+    await writeFile(path.join(views, 'oauth', 'consent.eta'), form.join('\n'));
+    await withPortal({ views }, async (portal) => {
+      const client = await registerClient(portal);
+      const visitor = await portal.signedIn(ADA);
+      const page = await visitor.get(authorizationUrl(portal, client));
+      expect(await page.clone().text()).toContain('Our own: Test application');
+      expect((await visitor.submit(page, { decision: 'allow' })).status).toBe(303);
+    });
+    await rm(views, { recursive: true });
+  });
+});
+
+describe('csrf_exempt_routes', () => {
+  test('an application switches one entry off by name, and the others stay', async () => {
+    await withPortal({ config: { csrf_exempt_routes: { oauth_server_token: false } } }, async (portal) => {
+      expect((await fetch(`${portal.url}/oauth/token`, { method: 'POST' })).status).toBe(403);
+      expect((await fetch(`${portal.url}/oauth/revoke`, { method: 'POST' })).status).toBe(400);
+    });
+  });
+});
+
+describe('the lifetimes', () => {
+  test('are what is configured', async () => {
+    await withPortal(server({ access_token_ttl: 60, id_token_ttl: 120 }), async (portal) => {
+      const client = await registerClient(portal);
+      const tokens = await obtainTokens(portal, client, ADA);
+      expect(tokens.expires_in).toBe(60);
+      const { exp = 0, iat = 0 } = decodeJwt(tokens.id_token);
+      expect(exp - iat).toBe(120);
+    });
+  });
+});
+
+describe('oauth_server:key_path', () => {
+  test('is shared: a key that one process generates signs in all of them, without a restart', async () => {
+    const keyPath = await mkdtemp(path.join(tmpdir(), 'portico-keys-'));
+    await withPortal(server({ key_path: keyPath }), async (one) => {
+      await withPortal(server({ key_path: keyPath }), async (other) => {
+        const { kid } = await one.server.keys.generate();
+        const jwks = (await (await fetch(`${other.url}/.well-known/jwks.json`)).json()) as {
+          keys: { kid: string }[];
+        };
+        expect(jwks.keys[0]?.kid).toBe(kid);
+        expect((await other.server.keys.active())?.kid).toBe(kid);
+      });
+    });
+    await rm(keyPath, { recursive: true });
+  });
+});
