@@ -18,10 +18,12 @@ import { AuthorizationPageError } from './errors.ts';
 import type { Host } from './host.ts';
 import { createKeyRing, type KeyRing } from './keys.ts';
 import { pageResponse } from './pages.ts';
+import { createPruning } from './pruning.ts';
 import { faultResponse, refusalResponse, unavailableResponse } from './responses.ts';
 import { createScopeCatalog } from './scopes.ts';
 import type { ServerContext } from './server-context.ts';
 import { createSqlStore } from './store/sql.ts';
+import type { PrunedRows } from './store/store.ts';
 import { runWithToken, settleToken, type TokenAccessor } from './token-accessor.ts';
 
 /** The authorization server inside a host application. */
@@ -32,6 +34,8 @@ export interface AuthorizationServer {
   readonly endpoints: readonly Endpoint[];
   readonly clients: Clients;
   readonly keys: KeyRing;
+  /** Removes expired rows, in small batches; safe while serving. */
+  prune(): Promise<PrunedRows>;
   /** Runs a handler of the host with `token()` at hand, and answers what `token()` refuses with 401 or 403. */
   withToken(request: Request, next: () => Promise<Response>): Promise<Response>;
 }
@@ -62,6 +66,7 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
     clients: createClients({ store, scopes, passwordHasher, clock }),
     clientSecrets: createClientSecrets({ passwordHasher, clock }),
     keys: createKeyRing({ directory: config.key_path, clock, idTokenLifetime: config.id_token_ttl }),
+    pruning: createPruning({ store, clock, log: host.log }),
     audience: config.audience === '' ? null : config.audience,
   };
   const faults = { host, database, serverName: config.name };
@@ -70,6 +75,7 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
     config,
     clients: context.clients,
     keys: context.keys,
+    prune: () => context.pruning.all(),
     endpoints: ENDPOINTS.map((description) => endpointOf(context, faults, description)),
     async withToken(request, next) {
       let accessor: TokenAccessor;

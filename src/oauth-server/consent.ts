@@ -70,6 +70,7 @@ export async function keepRequest(
     asked: null,
     expiresAt: context.clock() + context.config.consent_ttl * 1000,
   });
+  await context.pruning.tick();
   return requestId;
 }
 

@@ -27,4 +27,4 @@ export type { Host } from './host.ts';
 export type { Endpoint } from './endpoints/endpoint.ts';
 export type { Clients, ClientRegistration, RegisteredClient, RotatedSecret } from './clients.ts';
 export type { KeyRing, SigningKey } from './keys.ts';
-export type { Client, Grant } from './store/store.ts';
+export type { Client, Grant, PrunedRows } from './store/store.ts';

@@ -8,6 +8,7 @@ import { addClientRevoke } from './commands/client-revoke.ts';
 import { addClientRotateSecret } from './commands/client-rotate-secret.ts';
 import { addKeysGenerate } from './commands/keys-generate.ts';
 import { addKeysPrune } from './commands/keys-prune.ts';
+import { addPrune } from './commands/prune.ts';
 import { addServerSetup } from './commands/server-setup.ts';
 import { oauthServerConfiguration, type OAuthServerConfig } from './config.ts';
 import type { Host } from './host.ts';
@@ -21,6 +22,7 @@ const COMMANDS: readonly AddCommands[] = [
   addClientRevoke,
   addKeysGenerate,
   addKeysPrune,
+  addPrune,
 ];
 
 export interface OAuthServerPluginOptions {

@@ -3,6 +3,7 @@ import type { Clients } from './clients.ts';
 import type { OAuthServerConfig } from './config.ts';
 import type { Host } from './host.ts';
 import type { KeyRing } from './keys.ts';
+import type { Pruning } from './pruning.ts';
 import type { ScopeCatalog } from './scopes.ts';
 import type { Store } from './store/store.ts';
 
@@ -17,6 +18,7 @@ export interface ServerContext {
   readonly clientSecrets: ClientSecrets;
   readonly scopes: ScopeCatalog;
   readonly keys: KeyRing;
+  readonly pruning: Pruning;
   /** Milliseconds since 1970. */
   readonly clock: () => number;
   /** The target that tokens of this server carry: `oauth_server:audience`, or null when it is empty. */

@@ -28,5 +28,7 @@ export async function tokenEndpoint(context: ServerContext, request: Request): P
   if (grant === undefined) {
     throw new OAuthError('unsupported_grant_type', 'The grant_type is not one that this server offers.');
   }
-  return jsonResponse(await grant(context, client, form));
+  const response = jsonResponse(await grant(context, client, form));
+  await context.pruning.tick();
+  return response;
 }

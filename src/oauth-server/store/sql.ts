@@ -204,6 +204,17 @@ export function createSqlStore(database: Database): Store {
       await insertAccessToken(database, { clientId, familyId: null, audience }, token, now);
     },
 
+    async prune(expiredBefore, limit) {
+      const remove = (table: string, key: string) =>
+        removeExpired(database, table, key, expiredBefore, limit);
+      return {
+        families: await removeFamilies(database, expiredBefore, limit),
+        accessTokens: await remove('oauth_access_tokens', 'token_hash'),
+        refreshTokens: await remove('oauth_refresh_tokens', 'token_hash'),
+        consentRequests: await remove('oauth_consent_requests', 'id_hash'),
+      };
+    },
+
     async findAccessToken(hash, now) {
       const { rows } = await database.execute<AccessTokenRow>(
         `SELECT t.client_id, t.family_id, t.scope, t.audience AS token_audience, t.issued_at, t.expires_at,
@@ -261,6 +272,60 @@ async function revokeFamily(connection: SqlConnection, familyId: string, now: nu
     now,
     familyId,
   ]);
+}
+
+/** The keys are read first and removed by name: a DELETE with a limit is not something that all engines have. */
+async function expiredKeys(
+  connection: SqlConnection,
+  table: string,
+  key: string,
+  expiredBefore: number,
+  limit: number,
+): Promise<readonly string[]> {
+  const { rows } = await connection.execute<{ expired_key: string }>(
+    `SELECT ${key} AS expired_key FROM ${table} WHERE expires_at < ? ORDER BY expires_at LIMIT ${limit}`,
+    [expiredBefore],
+  );
+  return rows.map((row) => row.expired_key);
+}
+
+async function removeExpired(
+  connection: SqlConnection,
+  table: string,
+  key: string,
+  expiredBefore: number,
+  limit: number,
+): Promise<number> {
+  const keys = await expiredKeys(connection, table, key, expiredBefore, limit);
+  if (keys.length === 0) return 0;
+  const { affected } = await connection.execute(
+    `DELETE FROM ${table} WHERE ${key} IN (${placeholders(keys)}) AND expires_at < ?`,
+    [...keys, expiredBefore],
+  );
+  return affected;
+}
+
+/** A family whose last token has expired goes with its codes, the family first: without it they are dead anyway. */
+async function removeFamilies(
+  connection: SqlConnection,
+  expiredBefore: number,
+  limit: number,
+): Promise<number> {
+  const ids = await expiredKeys(connection, 'oauth_families', 'id', expiredBefore, limit);
+  if (ids.length === 0) return 0;
+  const { affected } = await connection.execute(
+    `DELETE FROM oauth_families WHERE id IN (${placeholders(ids)}) AND expires_at < ?`,
+    [...ids, expiredBefore],
+  );
+  await connection.execute(
+    `DELETE FROM oauth_authorization_codes WHERE family_id IN (${placeholders(ids)}) AND expires_at < ?`,
+    [...ids, expiredBefore],
+  );
+  return affected;
+}
+
+function placeholders(values: readonly unknown[]): string {
+  return values.map(() => '?').join(', ');
 }
 
 async function insertFamily(

@@ -185,8 +185,23 @@ export interface Store {
     now: number,
   ): Promise<void>;
 
+  /**
+   * Removes at most so many rows of each kind that expired before. A used refresh token stays until it expires, and a
+   * spent code as long as its family, since that is how a replay is known.
+   */
+  prune(expiredBefore: number, limit: number): Promise<PrunedRows>;
+
   /** The token, when it has not expired and neither its family nor its client is revoked; null otherwise. */
   findAccessToken(hash: string, now: number): Promise<AccessToken | null>;
+}
+
+/** How many rows of each kind were removed. */
+export interface PrunedRows {
+  /** With their codes. */
+  readonly families: number;
+  readonly accessTokens: number;
+  readonly refreshTokens: number;
+  readonly consentRequests: number;
 }
 
 export interface NewCode extends NewToken {

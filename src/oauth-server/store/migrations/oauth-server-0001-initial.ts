@@ -115,7 +115,7 @@ function statements({ identifier, text, time, flag, tableOptions }: ColumnTypes)
     'CREATE INDEX oauth_consent_requests_expiry ON oauth_consent_requests (expires_at)',
     'CREATE INDEX oauth_families_expiry ON oauth_families (expires_at)',
     'CREATE INDEX oauth_families_person ON oauth_families (user_provider, user_id)',
-    'CREATE INDEX oauth_authorization_codes_expiry ON oauth_authorization_codes (expires_at)',
+    'CREATE INDEX oauth_authorization_codes_family ON oauth_authorization_codes (family_id)',
     'CREATE INDEX oauth_refresh_tokens_expiry ON oauth_refresh_tokens (expires_at)',
     'CREATE INDEX oauth_access_tokens_expiry ON oauth_access_tokens (expires_at)',
   ];

@@ -1,0 +1,101 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import {
+  ADA,
+  authorizationUrl,
+  callApi,
+  createClock,
+  exchangeCode,
+  obtainCode,
+  obtainTokens,
+  refresh,
+  registerClient,
+  requestToken,
+  startPortal,
+  type RunningPortal,
+  type TestClient,
+  type Tokens,
+} from './support/portal.ts';
+
+let portal: RunningPortal;
+let client: TestClient;
+const clock = createClock();
+const DAY = 86_400;
+
+beforeAll(async () => {
+  portal = await startPortal({ clock: clock.now });
+  client = await registerClient(portal);
+});
+afterAll(() => portal.close());
+
+async function rows(table: string): Promise<number> {
+  const { rows: found } = await portal.application.database.execute<{ n: number }>(
+    `SELECT COUNT(*) AS n FROM ${table}`,
+  );
+  return Number(found[0]?.n);
+}
+
+const TABLES = [
+  'oauth_access_tokens',
+  'oauth_refresh_tokens',
+  'oauth_authorization_codes',
+  'oauth_families',
+  'oauth_consent_requests',
+];
+
+describe('removing expired rows', () => {
+  test('takes nothing that lives, and nothing that knows a replay', async () => {
+    const code = await obtainCode(portal, client, await portal.signedIn(ADA));
+    const first = (await (await exchangeCode(portal, client, code)).json()) as Tokens;
+    clock.advance(20 * DAY);
+    const second = (await (await refresh(portal, client, first.refresh_token)).json()) as Tokens;
+    clock.advance(9 * DAY);
+    await portal.server.prune();
+    const third = (await (await refresh(portal, client, second.refresh_token)).json()) as Tokens;
+    expect((await callApi(portal, '/api/notes', third.access_token)).status).toBe(200);
+    // The first refresh token was used 9 days ago and has a day to live: offered now, it is a replay.
+    expect((await refresh(portal, client, first.refresh_token)).status).toBe(400);
+    expect((await callApi(portal, '/api/notes', third.access_token)).status).toBe(401);
+  });
+
+  test('a code that was spent long ago still ends its living family', async () => {
+    const code = await obtainCode(portal, client, await portal.signedIn(ADA));
+    const first = (await (await exchangeCode(portal, client, code)).json()) as Tokens;
+    clock.advance(10 * DAY);
+    await portal.server.prune();
+    const second = (await (await refresh(portal, client, first.refresh_token)).json()) as Tokens;
+    expect((await exchangeCode(portal, client, code)).status).toBe(400);
+    expect((await callApi(portal, '/api/notes', second.access_token)).status).toBe(401);
+  });
+
+  test('leaves nothing behind once everything has expired', async () => {
+    await obtainTokens(portal, client, ADA);
+    await portal.visitor().get(authorizationUrl(portal, client));
+    clock.advance(31 * DAY);
+    const pruned = await portal.server.prune();
+    for (const count of Object.values(pruned)) expect(count).toBeGreaterThan(0);
+    for (const table of TABLES) expect(await rows(table), table).toBe(0);
+    expect(await rows('oauth_subjects')).toBe(1);
+    expect(await rows('oauth_clients')).toBe(1);
+  });
+
+  test('happens by itself while tokens are issued', async () => {
+    const service = await registerClient(portal, {
+      redirectUris: [],
+      grants: ['client_credentials'],
+      scopes: ['notes:read'],
+    });
+    const issue = () => requestToken(portal, service, { grant_type: 'client_credentials' });
+    for (let count = 0; count < 60; count += 1) await issue();
+    clock.advance(DAY);
+    for (let count = 0; count < 60; count += 1) await issue();
+    expect(await rows('oauth_access_tokens')).toBeLessThanOrEqual(60);
+  });
+
+  test('happens by itself while requests come in that nobody answers', async () => {
+    const visitor = portal.visitor();
+    for (let count = 0; count < 60; count += 1) await visitor.get(authorizationUrl(portal, client));
+    clock.advance(DAY);
+    for (let count = 0; count < 60; count += 1) await visitor.get(authorizationUrl(portal, client));
+    expect(await rows('oauth_consent_requests')).toBeLessThanOrEqual(60);
+  });
+});
