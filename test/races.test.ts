@@ -1,0 +1,114 @@
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ROOT, start, type RunningProcess } from './support/console.ts';
+import {
+  ADA,
+  callApi,
+  exchangeCode,
+  freePort,
+  obtainCode,
+  obtainTokens,
+  refresh,
+  registerClient,
+  startPortal,
+  type RunningPortal,
+  type TestClient,
+  type Tokens,
+} from './support/portal.ts';
+
+/** Two server processes on one database and one key directory, each asked at the same moment. */
+const ROUNDS = Number(process.env['RACE_ROUNDS'] ?? 60);
+
+let one: RunningPortal;
+let other: RunningPortal;
+let process2: RunningProcess;
+let client: TestClient;
+
+beforeAll(async () => {
+  one = await startPortal();
+  const port = String(await freePort());
+  process2 = start([path.join(ROOT, 'bin', 'portico.js'), 'serve'], {
+    cwd: path.join(ROOT, 'examples', 'portal'),
+    env: { ...one.env, PORT: port, PUBLIC_URL: one.url },
+  });
+  await process2.says('Listening on');
+  other = { ...one, url: `http://localhost:${port}` };
+  client = await registerClient(one);
+});
+afterAll(async () => {
+  await process2.stop();
+  await one.close();
+});
+
+/** The same use, several times at once, in turn at the two processes. */
+async function atOnce(
+  round: number,
+  use: (portal: RunningPortal) => Promise<Response>,
+): Promise<readonly Tokens[]> {
+  const times = 2 + (round % 5);
+  const responses = await Promise.all(
+    Array.from({ length: times }, (_, index) => use(index % 2 === 0 ? one : other)),
+  );
+  const statuses = responses.map((response) => response.status);
+  expect(statuses.filter((status) => status !== 200 && status !== 400)).toEqual([]);
+  const answered = responses.filter((response) => response.status === 200);
+  return Promise.all(answered.map(async (response) => (await response.json()) as Tokens));
+}
+
+async function expectDead(tokens: Tokens): Promise<void> {
+  for (const portal of [one, other]) {
+    expect((await callApi(portal, '/api/whoami', tokens.access_token)).status).toBe(401);
+    expect((await refresh(portal, client, tokens.refresh_token)).status).toBe(400);
+  }
+}
+
+function report(what: string, counts: Readonly<Record<number, number>>): void {
+  const told = Object.entries(counts).map(
+    ([answers, rounds]) => `${answers} answered with tokens: ${rounds}`,
+  );
+  process.stdout.write(
+    `${ROUNDS} rounds of concurrent uses of one ${what}, two processes: ${told.join(', ')}\n`,
+  );
+}
+
+describe('two processes, one database', () => {
+  test('of concurrent uses of one refresh token one at most is answered, and nothing of the family lives', async () => {
+    const counts: Record<number, number> = {};
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const { refresh_token: token } = await obtainTokens(one, client, ADA);
+      const answered = await atOnce(round, (portal) => refresh(portal, client, token));
+      counts[answered.length] = (counts[answered.length] ?? 0) + 1;
+      expect(answered.length).toBeLessThanOrEqual(1);
+      for (const tokens of answered) await expectDead(tokens);
+    }
+    report('refresh token', counts);
+  }, 300_000);
+
+  test('of concurrent uses of one code one at most is answered, and nothing of the family lives', async () => {
+    const counts: Record<number, number> = {};
+    const visitor = await one.signedIn(ADA);
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const code = await obtainCode(one, client, visitor);
+      const answered = await atOnce(round, (portal) => exchangeCode(portal, client, code));
+      counts[answered.length] = (counts[answered.length] ?? 0) + 1;
+      expect(answered.length).toBeLessThanOrEqual(1);
+      for (const tokens of answered) await expectDead(tokens);
+    }
+    report('code', counts);
+  }, 300_000);
+
+  test('what one process revokes, suspends or demotes, the other refuses on the next call', async () => {
+    const tokens = await obtainTokens(one, client, ADA);
+    const status = async (at: string) => (await callApi(other, at, tokens.access_token)).status;
+    expect(await status('/api/notes')).toBe(200);
+    await one.deny(ADA, 'notes:read');
+    expect(await status('/api/notes')).toBe(403);
+    await one.grant(ADA, 'notes:read');
+    await one.suspend(ADA);
+    expect(await status('/oauth/userinfo')).toBe(401);
+    await one.restore(ADA);
+    expect(await status('/oauth/userinfo')).toBe(200);
+    await one.server.clients.revoke(client.id);
+    expect(await status('/api/notes')).toBe(401);
+  });
+});
