@@ -1,9 +1,10 @@
-import { existsSync } from 'node:fs';
-import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import {
   ConfigurationError,
+  ConsoleError,
   listen,
   migrate,
   migrationsOf,
@@ -27,9 +28,10 @@ interface Credentials {
 async function main(): Promise<void> {
   const application = await startApplication(portal);
   const { env, mode } = application;
-  const port = Number(env['PORT'] ?? 8080);
-  const relyingPartyPort = Number(env['RP_PORT'] ?? 8081);
+  const port = portOf(env, 'PORT', 8080);
+  const relyingPartyPort = portOf(env, 'RP_PORT', 8081);
   const relyingPartyUrl = env['RP_PUBLIC_URL'] ?? `http://localhost:${relyingPartyPort}`;
+  const hostname = mode === 'dev' ? '127.0.0.1' : '0.0.0.0';
 
   await migrate(application.database, migrationsOf(portal));
   await setUpServer(application, authorizationServerOf(application));
@@ -37,13 +39,14 @@ async function main(): Promise<void> {
   const credentials =
     mode === 'dev' ? await seedClient(application, `${relyingPartyUrl}/callback`) : givenClient(env);
 
-  const server = await listen(application, { port, hostname: mode === 'dev' ? '127.0.0.1' : '0.0.0.0' });
+  const server = await listen(application, { port, hostname });
   const relyingParty =
     credentials === null
       ? null
       : await startRelyingParty({
           ...credentials,
           port: relyingPartyPort,
+          hostname,
           publicUrl: relyingPartyUrl,
           issuer: application.publicUrl,
         });
@@ -71,9 +74,10 @@ async function seedClient(application: Application, redirectUri: string): Promis
   });
   const credentials = { clientId: client.id, clientSecret: secret ?? '' };
   await mkdir(application.storageDirectory, { recursive: true });
-  await writeFile(file, JSON.stringify(credentials), { mode: 0o600 });
-  // The mode above counts only for a new file.
-  await chmod(file, 0o600);
+  // A new file, so that the mode counts; renamed, so that it is there whole or not at all.
+  const whole = `${file}.${process.pid}`;
+  await writeFile(whole, JSON.stringify(credentials), { mode: 0o600 });
+  await rename(whole, file);
   return credentials;
 }
 
@@ -81,6 +85,12 @@ async function seedClient(application: Application, redirectUri: string): Promis
 function givenClient(env: Application['env']): Credentials | null {
   const { RP_CLIENT_ID: clientId, RP_CLIENT_SECRET: clientSecret } = env;
   return clientId === undefined || clientSecret === undefined ? null : { clientId, clientSecret };
+}
+
+function portOf(env: Application['env'], name: string, otherwise: number): number {
+  const port = Number(env[name] ?? otherwise);
+  if (Number.isInteger(port) && port > 0 && port <= 65_535) return port;
+  throw new ConsoleError(`${name} must be a port, 1 to 65535.`);
 }
 
 function welcome({ mode, publicUrl, env }: Application, relyingPartyUrl: string | null): string {
@@ -120,6 +130,7 @@ function explain(error: unknown): string {
     const port = 'port' in error ? String(error.port) : 'that port';
     return `Port ${port} is in use: stop what listens there, or set PORT and RP_PORT.`;
   }
+  if (error instanceof ConsoleError) return error.message;
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }
 

@@ -1,31 +1,30 @@
 import { randomBytes } from 'node:crypto';
-import type { TokenEndpointResponse, TokenEndpointResponseHelpers } from 'openid-client';
+import type { PendingSignIn, Tokens } from './portal.ts';
 
-/** What this application remembers of a visitor. */
+/** What this application remembers of a visitor, from one step to the next. */
 export interface Visit {
   /** A sign-in that waits for its callback. */
-  readonly pending?: { readonly codeVerifier: string; readonly state: string; readonly nonce: string };
-  readonly tokens?: Pick<TokenEndpointResponse, 'access_token' | 'refresh_token' | 'scope'> &
-    Pick<TokenEndpointResponseHelpers, 'claims'>;
+  pending: PendingSignIn | null;
+  tokens: Tokens | null;
+  /** Under way: a refresh token is good for one use, so two requests at once share it. */
+  refreshing: Promise<Tokens> | null;
   /** Said once, on the next page. */
-  readonly notice?: string;
+  notice: string | null;
 }
 
 /** Visits in memory, the oldest forgotten first: an example, gone with the process. */
 export function createMemory(most = 1000) {
   const visits = new Map<string, Visit>();
   return {
-    /** Keeps a visit under a new id. */
-    keep(visit: Visit): string {
+    /** Starts a visit; its id is the secret that a cookie carries. */
+    start(first: Partial<Visit>): string {
       const oldest = visits.keys().next().value;
       if (visits.size >= most && oldest !== undefined) visits.delete(oldest);
       const id = randomBytes(32).toString('base64url');
-      visits.set(id, visit);
+      visits.set(id, { pending: null, tokens: null, refreshing: null, notice: null, ...first });
       return id;
     },
-    recall: (id: string | undefined): Visit | undefined => (id === undefined ? undefined : visits.get(id)),
-    forget(id: string | undefined): void {
-      if (id !== undefined) visits.delete(id);
-    },
+    recall: (id: string | undefined): Visit | null => visits.get(id ?? '') ?? null,
+    forget: (id: string | undefined): boolean => visits.delete(id ?? ''),
   };
 }

@@ -1,16 +1,22 @@
+import { readFile } from 'node:fs/promises';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import path from 'node:path';
 import { createAdaptorServer } from '@hono/node-server';
 import { Hono, type Context } from 'hono';
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
-import * as client from 'openid-client';
+import { csrf } from 'hono/csrf';
+import { HTTPException } from 'hono/http-exception';
 import { createMemory, type Visit } from './memory.ts';
 import { resultPage, signedInPage, startPage } from './pages.ts';
+import { createPortal, describe, isDenied, isOver } from './portal.ts';
 
 export interface RelyingPartyOptions {
   /** 0 for any free port. */
   readonly port: number;
-  /** The address of this application, as its visitors see it. */
+  /** The address to listen on; 127.0.0.1 unless given. */
+  readonly hostname?: string;
+  /** The origin of this application, as its visitors see it. */
   readonly publicUrl: string;
   /** Whose people sign in here. */
   readonly issuer: string;
@@ -24,144 +30,114 @@ export interface RelyingParty {
   close(): Promise<void>;
 }
 
+/** Cookies know no ports, so the name keeps it apart from the portal's on the same machine. */
 const COOKIE = 'relying_party';
-const SCOPE = 'openid profile email notes:read notes:write';
 
 export async function startRelyingParty(options: RelyingPartyOptions): Promise<RelyingParty> {
-  const { issuer, clientId, clientSecret, publicUrl } = options;
-  const redirectUri = `${publicUrl}/callback`;
+  const { publicUrl } = options;
+  const portal = createPortal({ ...options, redirectUri: `${publicUrl}/callback` });
+  const style = await readFile(path.join(import.meta.dirname, 'style.css'), 'utf8');
   const visits = createMemory();
   const app = new Hono();
 
-  // Asked for when the first person signs in: the portal may start later than this application.
-  let discovered: Promise<client.Configuration> | null = null;
-  const provider = () =>
-    (discovered ??= discover(issuer, clientId, clientSecret).catch((error: unknown) => {
-      discovered = null;
-      throw error;
-    }));
+  app.use(async (context, next) => {
+    await next();
+    for (const [name, value] of HEADERS) context.header(name, value);
+  });
+  // SameSite keeps other sites' forms out, but every port of a machine is the same site.
+  const ownForms = csrf({ origin: publicUrl });
+
+  app.get('/style.css', (context) => context.body(style, 200, { 'Content-Type': 'text/css; charset=utf-8' }));
 
   app.get('/', async (context) => {
     const visit = visitOf(context);
-    if (visit?.tokens === undefined) return context.html(startPage(issuer));
-    return context.html(signedInPage(await look(visit.tokens, visit.notice)));
+    if (visit === null || visit.tokens === null) return context.html(startPage(options.issuer));
+    const { notice, tokens } = visit;
+    visit.notice = null;
+    const [userInfo, notes] = await Promise.all([portal.userInfo(tokens), portal.readNotes(tokens)]);
+    return context.html(signedInPage({ notice, tokens, userInfo, notes }));
   });
 
   app.post('/sign-in', async (context) => {
-    const codeVerifier = client.randomPKCECodeVerifier();
-    const pending = { codeVerifier, state: client.randomState(), nonce: client.randomNonce() };
-    remember(context, { pending });
-    const url = client.buildAuthorizationUrl(await provider(), {
-      redirect_uri: redirectUri,
-      scope: SCOPE,
-      code_challenge: await client.calculatePKCECodeChallenge(codeVerifier),
-      code_challenge_method: 'S256',
-      state: pending.state,
-      nonce: pending.nonce,
-    });
-    return context.redirect(url.href, 303);
+    const { url, pending } = await portal.startSignIn();
+    startVisit(context, { pending });
+    return context.redirect(url, 303);
   });
 
   app.get('/callback', async (context) => {
-    const pending = visitOf(context)?.pending;
-    if (pending === undefined)
-      return context.html(resultPage('This sign-in was not started here', START_AGAIN), 400);
+    const visit = visitOf(context);
+    if (visit === null || visit.pending === null) {
+      return context.html(resultPage('This sign-in was not started here', 'Nobody was signed in.'), 400);
+    }
+    const { pending } = visit;
+    visit.pending = null;
     try {
-      const callback = new URL(`${publicUrl}/callback${new URL(context.req.url).search}`);
-      // Checks state, iss, nonce, the ID token's signature and claims, and sends the PKCE verifier.
-      const tokens = await client.authorizationCodeGrant(await provider(), callback, {
-        pkceCodeVerifier: pending.codeVerifier,
-        expectedState: pending.state,
-        expectedNonce: pending.nonce,
-        idTokenExpected: true,
-      });
-      remember(context, { tokens });
+      const tokens = await portal.finishSignIn(new URL(context.req.url).search, pending);
+      startVisit(context, { tokens });
       return context.redirect('/', 303);
     } catch (error) {
-      remember(context, {});
-      if (error instanceof client.AuthorizationResponseError && error.error === 'access_denied') {
-        return context.html(
-          resultPage('You did not allow it', 'Nothing was shared. You can sign in another time.'),
-        );
-      }
-      return context.html(resultPage('The sign-in did not succeed', describe(error)), 400);
+      return isDenied(error)
+        ? context.html(resultPage('You did not allow it', 'Nothing was shared with Notebook.'))
+        : context.html(resultPage('The sign-in did not succeed', describe(error)), 400);
     }
   });
 
-  app.post('/refresh', async (context) => {
-    const tokens = visitOf(context)?.tokens;
-    if (tokens?.refresh_token === undefined) return context.redirect('/', 303);
+  app.post('/refresh', ownForms, async (context) => {
+    const visit = visitOf(context);
+    if (visit === null || visit.tokens === null) return context.redirect('/', 303);
     try {
-      const refreshed = await client.refreshTokenGrant(await provider(), tokens.refresh_token);
-      remember(context, {
-        tokens: { ...tokens, ...refreshed, claims: () => refreshed.claims() ?? tokens.claims() },
-        notice: 'Refreshed: a new access token, and a new refresh token in place of the one that was used.',
+      visit.refreshing ??= portal.refresh(visit.tokens).finally(() => {
+        visit.refreshing = null;
       });
+      visit.tokens = await visit.refreshing;
+      visit.notice =
+        'Refreshed: a new access token, and a new refresh token in place of the one that was used.';
       return context.redirect('/', 303);
     } catch (error) {
-      remember(context, {});
+      if (!isOver(error)) throw error;
+      visit.tokens = null;
       return context.html(resultPage('The access has ended', describe(error)), 400);
     }
   });
 
-  app.post('/notes', async (context) => {
+  app.post('/notes', ownForms, async (context) => {
     const visit = visitOf(context);
-    if (visit?.tokens === undefined) return context.redirect('/', 303);
+    if (visit === null || visit.tokens === null) return context.redirect('/', 303);
     const { text } = await context.req.parseBody();
-    const answer = await fetch(`${issuer}/api/notes`, {
-      method: 'POST',
-      headers: { Authorization: `Bearer ${visit.tokens.access_token}`, 'Content-Type': 'application/json' },
-      body: JSON.stringify({ text: typeof text === 'string' ? text : '' }),
-    });
-    const notice = answer.ok ? 'The portal took the note.' : `The portal refused the note: ${answer.status}.`;
-    remember(context, { tokens: visit.tokens, notice });
+    const { status } = await portal.writeNote(visit.tokens, typeof text === 'string' ? text : '');
+    visit.notice = WRITTEN[status] ?? `The portal refused the note: ${status}.`;
     return context.redirect('/', 303);
   });
 
-  app.post('/sign-out', (context) => {
+  app.post('/sign-out', ownForms, (context) => {
     visits.forget(getCookie(context, COOKIE));
     deleteCookie(context, COOKIE, { path: '/' });
     return context.redirect('/', 303);
   });
 
   app.onError((error, context) =>
-    context.html(resultPage('The portal did not answer as expected', describe(error)), 502),
+    error instanceof HTTPException
+      ? error.getResponse()
+      : context.html(resultPage('The portal did not answer as expected', describe(error)), 502),
   );
 
-  function visitOf(context: Context): Visit | undefined {
+  function visitOf(context: Context): Visit | null {
     return visits.recall(getCookie(context, COOKIE));
   }
 
-  /** Every step starts a new visit, so that an id that was planted in a browser leads to nothing. */
-  function remember(context: Context, visit: Visit): void {
+  /** Leaving and coming back each start a visit anew, so that an id that was planted in a browser leads to nothing. */
+  function startVisit(context: Context, first: Partial<Visit>): void {
     visits.forget(getCookie(context, COOKIE));
-    const options = {
+    setCookie(context, COOKIE, visits.start(first), {
       httpOnly: true,
       sameSite: 'Lax',
       path: '/',
       secure: publicUrl.startsWith('https:'),
-    } as const;
-    setCookie(context, COOKIE, visits.keep(visit), options);
-  }
-
-  /** What the person's tokens say and reach. */
-  async function look(tokens: NonNullable<Visit['tokens']>, notice: string | undefined) {
-    const headers = { Authorization: `Bearer ${tokens.access_token}` };
-    const [userinfo, notes] = await Promise.all([
-      fetch(`${issuer}/oauth/userinfo`, { headers }),
-      fetch(`${issuer}/api/notes`, { headers }),
-    ]);
-    return {
-      notice: notice ?? null,
-      claims: tokens.claims() ?? {},
-      scope: tokens.scope ?? '',
-      userinfo: { status: userinfo.status, body: await userinfo.text() },
-      notes: { status: notes.status, body: await notes.text() },
-    };
+    });
   }
 
   const server = createAdaptorServer({ fetch: app.fetch }) as Server;
-  await listening(server, options.port);
+  await listening(server, options);
   return {
     port: (server.address() as AddressInfo).port,
     close: () =>
@@ -172,30 +148,29 @@ export async function startRelyingParty(options: RelyingPartyOptions): Promise<R
   };
 }
 
-const START_AGAIN = 'Go back to the start and sign in from there.';
+/** What became of a new note, by the status that the portal answered. */
+const WRITTEN: Readonly<Record<number, string>> = {
+  201: 'The portal took the note.',
+  401: 'The portal refused the note: 401. The token is no longer good.',
+  403: 'The portal refused the note: 403. The token does not reach that far, or its person may not write notes.',
+};
 
-function discover(issuer: string, clientId: string, clientSecret: string): Promise<client.Configuration> {
-  // Plain http is for an issuer on this machine only; openid-client refuses it otherwise.
-  const execute = issuer.startsWith('http:') ? { execute: [client.allowInsecureRequests] } : {};
-  return client.discovery(
-    new URL(issuer),
-    clientId,
-    undefined,
-    client.ClientSecretBasic(clientSecret),
-    execute,
-  );
-}
+/** Never stored, never framed, no script. */
+const HEADERS = [
+  ['Cache-Control', 'no-store'],
+  // Without form-action: Chromium would hold the way to the portal against it.
+  [
+    'Content-Security-Policy',
+    "default-src 'none'; style-src 'self'; base-uri 'none'; frame-ancestors 'none'",
+  ],
+  ['X-Content-Type-Options', 'nosniff'],
+  // With no referrer at all, Chromium would send `Origin: null` with this application's own forms.
+  ['Referrer-Policy', 'same-origin'],
+] as const;
 
-function describe(error: unknown): string {
-  if (error instanceof client.ResponseBodyError || error instanceof client.AuthorizationResponseError) {
-    return `The portal said ${error.error}: ${error.error_description ?? 'nothing more'}`;
-  }
-  return error instanceof Error ? error.message : 'Something went wrong.';
-}
-
-function listening(server: Server, port: number): Promise<void> {
+function listening(server: Server, { port, hostname = '127.0.0.1' }: RelyingPartyOptions): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);
-    server.listen(port, '127.0.0.1', () => resolve());
+    server.listen(port, hostname, () => resolve());
   });
 }

@@ -1,0 +1,150 @@
+import * as client from 'openid-client';
+
+export interface PortalOptions {
+  readonly issuer: string;
+  readonly clientId: string;
+  readonly clientSecret: string;
+  readonly redirectUri: string;
+}
+
+/** What has to be remembered between the way to the portal and the way back. */
+export interface PendingSignIn {
+  readonly codeVerifier: string;
+  readonly state: string;
+  readonly nonce: string;
+}
+
+/** What a sign-in gave. */
+export interface Tokens {
+  readonly accessToken: string;
+  readonly refreshToken: string | null;
+  readonly scope: string;
+  /** The ID token's, checked. */
+  readonly claims: client.IDToken;
+}
+
+/** What the portal answered. */
+export interface Answer {
+  readonly status: number;
+  readonly body: string;
+}
+
+const SCOPE = 'openid profile email notes:read notes:write';
+
+/** The portal as its client sees it: everything that this application ever asks of it. */
+export function createPortal({ issuer, clientId, clientSecret, redirectUri }: PortalOptions) {
+  let discovered: Promise<client.Configuration> | null = null;
+  /** Found when it is first needed: the portal may start later than this application. */
+  function configuration(): Promise<client.Configuration> {
+    discovered ??= discover(issuer, clientId, clientSecret).catch((error: unknown) => {
+      discovered = null;
+      throw error;
+    });
+    return discovered;
+  }
+
+  function askNotes(accessToken: string, init: RequestInit): Promise<Answer> {
+    const headers = { Authorization: `Bearer ${accessToken}`, 'Content-Type': 'application/json' };
+    return fetch(`${issuer}/api/notes`, { ...init, headers }).then(answerOf);
+  }
+
+  return {
+    /** Where a person signs in, and what to remember until they are back. */
+    async startSignIn(): Promise<{ url: string; pending: PendingSignIn }> {
+      const codeVerifier = client.randomPKCECodeVerifier();
+      const pending = { codeVerifier, state: client.randomState(), nonce: client.randomNonce() };
+      const url = client.buildAuthorizationUrl(await configuration(), {
+        redirect_uri: redirectUri,
+        scope: SCOPE,
+        code_challenge: await client.calculatePKCECodeChallenge(codeVerifier),
+        code_challenge_method: 'S256',
+        state: pending.state,
+        nonce: pending.nonce,
+      });
+      return { url: url.href, pending };
+    },
+
+    /** Checks state, iss, nonce and the ID token, and exchanges the code with the PKCE verifier. */
+    async finishSignIn(query: string, pending: PendingSignIn): Promise<Tokens> {
+      const granted = await client.authorizationCodeGrant(
+        await configuration(),
+        new URL(redirectUri + query),
+        {
+          pkceCodeVerifier: pending.codeVerifier,
+          expectedState: pending.state,
+          expectedNonce: pending.nonce,
+          idTokenExpected: true,
+        },
+      );
+      const claims = granted.claims();
+      if (claims === undefined) throw new Error('The portal sent no ID token.');
+      return {
+        accessToken: granted.access_token,
+        refreshToken: granted.refresh_token ?? null,
+        scope: granted.scope ?? SCOPE,
+        claims,
+      };
+    },
+
+    /** New tokens for the refresh token, which is used up by this. */
+    async refresh(tokens: Tokens): Promise<Tokens> {
+      if (tokens.refreshToken === null) throw new Error('The portal gave no refresh token.');
+      const granted = await client.refreshTokenGrant(await configuration(), tokens.refreshToken);
+      return {
+        accessToken: granted.access_token,
+        refreshToken: granted.refresh_token ?? tokens.refreshToken,
+        scope: granted.scope ?? tokens.scope,
+        claims: granted.claims() ?? tokens.claims,
+      };
+    },
+
+    /** What UserInfo tells; it fails when that is about somebody else than the ID token. */
+    async userInfo({ accessToken, claims }: Tokens): Promise<Answer> {
+      try {
+        const told = await client.fetchUserInfo(await configuration(), accessToken, claims.sub);
+        return { status: 200, body: JSON.stringify(told) };
+      } catch (error) {
+        if (error instanceof client.WWWAuthenticateChallengeError) return answerOf(error.response);
+        throw error;
+      }
+    },
+
+    readNotes: ({ accessToken }: Tokens) => askNotes(accessToken, { method: 'GET' }),
+    writeNote: ({ accessToken }: Tokens, text: string) =>
+      askNotes(accessToken, { method: 'POST', body: JSON.stringify({ text }) }),
+  };
+}
+
+/** Whether the person said no. */
+export function isDenied(error: unknown): boolean {
+  return error instanceof client.AuthorizationResponseError && error.error === 'access_denied';
+}
+
+/** Whether the code or the refresh token is no longer good, as opposed to a portal that cannot answer now. */
+export function isOver(error: unknown): boolean {
+  return error instanceof client.ResponseBodyError && error.error === 'invalid_grant';
+}
+
+/** A failure in words for the person who sees it. */
+export function describe(error: unknown): string {
+  if (error instanceof client.ResponseBodyError || error instanceof client.AuthorizationResponseError) {
+    return `The portal said ${error.error}: ${error.error_description ?? 'nothing more'}`;
+  }
+  return error instanceof Error ? error.message : 'Something went wrong.';
+}
+
+function discover(issuer: string, clientId: string, clientSecret: string): Promise<client.Configuration> {
+  // Plain http is for a portal on this machine only; openid-client refuses it otherwise.
+  const execute = issuer.startsWith('http:') ? { execute: [client.allowInsecureRequests] } : {};
+  return client.discovery(
+    new URL(issuer),
+    clientId,
+    undefined,
+    client.ClientSecretBasic(clientSecret),
+    execute,
+  );
+}
+
+async function answerOf(response: Response): Promise<Answer> {
+  return { status: response.status, body: await response.text() };
+}

@@ -1,0 +1,156 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startRelyingParty, type RelyingParty } from '../examples/relying-party/server.ts';
+import { ADA, freePort, registerClient, startPortal, type RunningPortal } from './support/portal.ts';
+import { createVisitor, locationOf, type Visitor } from './support/visitor.ts';
+
+let portal: RunningPortal;
+let relyingParty: RelyingParty;
+let home: string;
+
+beforeAll(async () => {
+  portal = await startPortal();
+  const port = await freePort();
+  home = `http://localhost:${port}`;
+  const client = await registerClient(portal, { name: 'Notebook', redirectUris: [`${home}/callback`] });
+  relyingParty = await startRelyingParty({
+    port,
+    publicUrl: home,
+    issuer: portal.url,
+    clientId: client.id,
+    clientSecret: client.secret,
+  });
+});
+afterAll(async () => {
+  await relyingParty.close();
+  await portal.close();
+});
+
+/** Starts to sign in, and answers the consent screen: the way back to the relying party, not yet gone. */
+async function wayBack(visitor: Visitor, decision: 'allow' | 'deny'): Promise<URL> {
+  const away = locationOf(await visitor.post('/sign-in', {}));
+  const ada = await portal.signedIn(ADA);
+  return locationOf(await ada.submit(await ada.visit(away.href), { decision }));
+}
+
+async function signedIn(): Promise<Visitor> {
+  const visitor = createVisitor(home);
+  expect((await visitor.visit((await wayBack(visitor, 'allow')).href)).status).toBe(200);
+  return visitor;
+}
+
+/** Sends a form as a browser does that shows a page of this origin. */
+function send(visitor: Visitor, path: string, origin: string, form: Record<string, string> = {}) {
+  return fetch(`${home}${path}`, {
+    method: 'POST',
+    headers: { cookie: visitor.cookies(), origin },
+    body: new URLSearchParams(form),
+    redirect: 'manual',
+  });
+}
+
+const pageOf = async (visitor: Visitor) => (await visitor.get('/')).text();
+
+describe('signing in', () => {
+  test('shows what the ID token, UserInfo and the notes API say', async () => {
+    const page = await pageOf(await signedIn());
+    for (const said of ['Ada Lovelace', 'UserInfo answers 200', 'The notes API answers 200']) {
+      expect(page).toContain(said);
+    }
+  });
+
+  test('a denial is said kindly, with a way to try again', async () => {
+    const visitor = createVisitor(home);
+    const answer = await visitor.visit((await wayBack(visitor, 'deny')).href);
+    expect(answer.status).toBe(200);
+    const page = await answer.text();
+    expect(page).toContain('You did not allow it');
+    expect(page).toContain('Try again');
+  });
+
+  test.each([
+    ['another state', 'state', 'not-the-state'],
+    ['another issuer', 'iss', 'https://attacker.example'],
+    ['an invented code', 'code', 'invented'],
+  ])('a callback with %s signs nobody in', async (_, name, value) => {
+    const visitor = createVisitor(home);
+    const back = await wayBack(visitor, 'allow');
+    back.searchParams.set(name, value);
+    expect((await visitor.visit(back.href)).status).toBe(400);
+    expect(await pageOf(visitor)).toContain('Sign in with Portal');
+  });
+
+  test('a callback in a browser that did not start it signs nobody in', async () => {
+    const back = await wayBack(createVisitor(home), 'allow');
+    const stranger = createVisitor(home);
+    expect((await stranger.visit(back.href)).status).toBe(400);
+    expect(await pageOf(stranger)).toContain('Sign in with Portal');
+  });
+
+  test('a callback counts once, and the second does not end what the first began', async () => {
+    const visitor = createVisitor(home);
+    const back = await wayBack(visitor, 'allow');
+    const answers = await Promise.all([visitor.get(back.href), visitor.get(back.href)]);
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([303, 400]));
+    expect(await pageOf(visitor)).toContain('UserInfo answers 200');
+  });
+});
+
+describe('a form of another origin, which SameSite does not stop on one machine', () => {
+  test.each(['/notes', '/refresh', '/sign-out'])('is refused at %s', async (path) => {
+    const visitor = await signedIn();
+    expect((await send(visitor, path, portal.url, { text: 'planted' })).status).toBe(403);
+    const page = await pageOf(visitor);
+    expect(page).toContain('Ada Lovelace');
+    expect(page).not.toContain('planted');
+  });
+});
+
+describe('signed in', () => {
+  test('what became of a note is said once', async () => {
+    const visitor = await signedIn();
+    expect((await send(visitor, '/notes', home, { text: 'Buy milk' })).status).toBe(303);
+    const page = await pageOf(visitor);
+    expect(page).toContain('The portal took the note.');
+    expect(page).toContain('Buy milk');
+    expect(await pageOf(visitor)).not.toContain('The portal took the note.');
+  });
+
+  test('a button pressed twice refreshes once: the access goes on', async () => {
+    const visitor = await signedIn();
+    const answers = await Promise.all(Array.from({ length: 5 }, () => send(visitor, '/refresh', home)));
+    expect(answers.map(({ status }) => status)).toEqual([303, 303, 303, 303, 303]);
+    expect(await pageOf(visitor)).toContain('UserInfo answers 200');
+    expect((await send(visitor, '/refresh', home)).status).toBe(303);
+  });
+
+  test('a suspended person: the page says 401, and a refresh ends the access', async () => {
+    const visitor = await signedIn();
+    await portal.suspend(ADA);
+    try {
+      expect(await pageOf(visitor)).toContain('UserInfo answers 401');
+      const refused = await send(visitor, '/refresh', home);
+      expect(refused.status).toBe(400);
+      expect(await refused.text()).toContain('The access has ended');
+    } finally {
+      await portal.restore(ADA);
+    }
+    expect(await pageOf(visitor)).toContain('Sign in with Portal');
+  });
+
+  test('signing out here forgets the visit, whoever still has its cookie', async () => {
+    const visitor = await signedIn();
+    await send(visitor, '/sign-out', home);
+    expect(await pageOf(visitor)).toContain('Sign in with Portal');
+  });
+});
+
+test('the pages are not stored, not framed, run no script, and wear their style', async () => {
+  const { headers } = await fetch(home);
+  expect(headers.get('cache-control')).toBe('no-store');
+  const policy = headers.get('content-security-policy') ?? '';
+  expect(policy).toContain("default-src 'none'");
+  expect(policy).toContain("frame-ancestors 'none'");
+  expect(policy).not.toContain('script-src');
+  const style = await fetch(`${home}/style.css`);
+  expect(style.headers.get('content-type')).toContain('text/css');
+});
