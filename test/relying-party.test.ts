@@ -144,6 +144,24 @@ describe('signed in', () => {
   });
 });
 
+test('sends nothing in plain http to a portal that is not on this machine', async () => {
+  const port = await freePort();
+  const misdirected = await startRelyingParty({
+    port,
+    publicUrl: `http://localhost:${port}`,
+    issuer: 'http://portal.invalid',
+    clientId: 'client',
+    clientSecret: 'secret',
+  });
+  try {
+    const answer = await createVisitor(`http://localhost:${port}`).post('/sign-in', {});
+    expect(answer.status).toBe(502);
+    expect(await answer.text()).toContain('only requests to HTTPS are allowed');
+  } finally {
+    await misdirected.close();
+  }
+});
+
 test('the pages are not stored, not framed, run no script, and wear their style', async () => {
   const { headers } = await fetch(home);
   expect(headers.get('cache-control')).toBe('no-store');

@@ -133,16 +133,13 @@ export function describe(error: unknown): string {
   return error instanceof Error ? error.message : 'Something went wrong.';
 }
 
+const LOOPBACK_HOSTS: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]']);
+
 function discover(issuer: string, clientId: string, clientSecret: string): Promise<client.Configuration> {
-  // Plain http is for a portal on this machine only; openid-client refuses it otherwise.
-  const execute = issuer.startsWith('http:') ? { execute: [client.allowInsecureRequests] } : {};
-  return client.discovery(
-    new URL(issuer),
-    clientId,
-    undefined,
-    client.ClientSecretBasic(clientSecret),
-    execute,
-  );
+  const url = new URL(issuer);
+  // Plain http is for a portal on this machine only; openid-client refuses it for any other.
+  const execute = LOOPBACK_HOSTS.has(url.hostname) ? { execute: [client.allowInsecureRequests] } : {};
+  return client.discovery(url, clientId, undefined, client.ClientSecretBasic(clientSecret), execute);
 }
 
 async function answerOf(response: Response): Promise<Answer> {
