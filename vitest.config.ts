@@ -1,9 +1,61 @@
 import { defineConfig } from 'vitest/config';
+import { ENGINES } from './test/support/engines/database-server.ts';
+
+/** What runs on every engine: the flows over HTTP, and the contract of the store. */
+const ENGINE_TESTS = [
+  'test/authorization-request.test.ts',
+  'test/client-lifecycle.test.ts',
+  'test/configuration.test.ts',
+  'test/consent.test.ts',
+  'test/nothing-in-the-clear.test.ts',
+  'test/openid-connect.test.ts',
+  'test/portal-api.test.ts',
+  'test/pruning.test.ts',
+  'test/races.test.ts',
+  'test/revocation-and-introspection.test.ts',
+  'test/schema-upgrade.test.ts',
+  'test/token-accessor.test.ts',
+  'test/token-endpoint.test.ts',
+];
+
+const limits = { testTimeout: 30_000, hookTimeout: 60_000 };
 
 export default defineConfig({
   test: {
-    include: ['src/**/*.test.ts', 'test/**/*.test.ts', 'examples/**/*.test.ts'],
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    projects: [
+      {
+        test: {
+          name: 'sqlite',
+          include: ['src/**/*.test.ts', 'test/**/*.test.ts', 'examples/**/*.test.ts'],
+          ...limits,
+        },
+      },
+      ...installedEngines().map(({ name }) => ({
+        test: {
+          name,
+          include: ENGINE_TESTS,
+          globalSetup: `test/support/engines/${name}.setup.ts`,
+          ...limits,
+        },
+      })),
+    ],
   },
 });
+
+/** Those of this machine; under CI and for `npm run test:engines` a missing one is a failure, elsewhere it is said. */
+function installedEngines() {
+  const missing = ENGINES.filter((engine) => engine.find() === null);
+  const names = missing.map(({ label, package: name }) => `${label} (${name})`).join(' and ');
+  if (missing.length > 0) {
+    if (process.env['CI'] !== undefined || process.env['ENGINES'] === 'all') {
+      process.stderr.write(
+        `The tests need ${names}, which this machine has not; install Debian's packages.\n`,
+      );
+      process.exit(1);
+    }
+    process.stderr.write(
+      `Left out on this machine: ${names}. SQLite is tested; npm run test:engines tests all.\n`,
+    );
+  }
+  return ENGINES.filter((engine) => !missing.includes(engine));
+}

@@ -89,26 +89,16 @@ function refuse(status: number, body: object): { refusal: Response } {
   return { refusal: Response.json(body, { status }) };
 }
 
-const TABLE = {
-  sqlite: { position: 'INTEGER PRIMARY KEY AUTOINCREMENT', options: '' },
-  postgres: { position: 'BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY', options: '' },
-  mysql: {
-    position: 'BIGINT AUTO_INCREMENT PRIMARY KEY',
-    options: 'CHARACTER SET utf8mb4 COLLATE utf8mb4_bin',
-  },
-} as const;
-
 export const notesMigration: Migration = {
   name: 'portal_0001_notes',
-  async up({ dialect }, connection) {
-    const { position, options } = TABLE[dialect];
-    await connection.execute(`CREATE TABLE portal_notes (
-      position ${position},
-      id CHAR(36) NOT NULL UNIQUE,
-      user_provider VARCHAR(64) NOT NULL,
-      user_id VARCHAR(255) NOT NULL,
-      text TEXT NOT NULL
-    ) ${options}`);
-    await connection.execute('CREATE INDEX portal_notes_person ON portal_notes (user_provider, user_id)');
+  async up({ types: { counter, identifier, text }, change }) {
+    await change(`CREATE TABLE portal_notes (
+      position ${counter},
+      id ${identifier} NOT NULL UNIQUE,
+      user_provider ${identifier} NOT NULL,
+      user_id ${identifier} NOT NULL,
+      text ${text} NOT NULL
+    )`);
+    await change('CREATE INDEX portal_notes_person ON portal_notes (user_provider, user_id)');
   },
 };

@@ -1,17 +1,42 @@
-import type { SqlDialect } from './contracts.ts';
+import type { ColumnTypes, SqlConnection, SqlDialect } from './contracts.ts';
 
-/** How each engine spells the kinds of column that the kit's tables have. Identifiers compare byte by byte everywhere. */
-export interface ColumnTypes {
-  /** At most 191 characters, so that several fit into one key on MySQL. */
-  readonly identifier: string;
-  readonly text: string;
+/** How each engine spells the kinds of column. Identifiers compare byte by byte everywhere, trailing spaces included. */
+export async function columnTypesOf(dialect: SqlDialect, connection: SqlConnection): Promise<ColumnTypes> {
+  switch (dialect) {
+    case 'sqlite':
+      return {
+        identifier: 'TEXT',
+        text: 'TEXT',
+        time: 'INTEGER',
+        flag: 'INTEGER',
+        counter: 'INTEGER PRIMARY KEY AUTOINCREMENT',
+        tableOptions: 'WITHOUT ROWID',
+      };
+    case 'postgres':
+      return {
+        identifier: 'TEXT COLLATE "C"',
+        text: 'TEXT COLLATE "C"',
+        time: 'BIGINT',
+        flag: 'SMALLINT',
+        counter: 'BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY',
+        tableOptions: '',
+      };
+    case 'mysql': {
+      const binary = `CHARACTER SET utf8mb4 COLLATE ${await binaryCollation(connection)}`;
+      return {
+        identifier: `VARCHAR(255) ${binary}`,
+        text: `MEDIUMTEXT ${binary}`,
+        time: 'BIGINT',
+        flag: 'SMALLINT',
+        counter: 'BIGINT AUTO_INCREMENT PRIMARY KEY',
+        tableOptions: '',
+      };
+    }
+  }
 }
 
-export const COLUMN_TYPES: Readonly<Record<SqlDialect, ColumnTypes>> = {
-  sqlite: { identifier: 'TEXT', text: 'TEXT' },
-  postgres: { identifier: 'TEXT COLLATE "C"', text: 'TEXT' },
-  mysql: {
-    identifier: 'VARCHAR(191) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin',
-    text: 'MEDIUMTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin',
-  },
-};
+/** Of the binary collations the one that does not ignore trailing spaces: MariaDB and MySQL name it differently. */
+async function binaryCollation(connection: SqlConnection): Promise<string> {
+  const { rows } = await connection.execute<{ version: string }>('SELECT VERSION() AS version');
+  return /mariadb/i.test(rows[0]?.version ?? '') ? 'utf8mb4_nopad_bin' : 'utf8mb4_0900_bin';
+}

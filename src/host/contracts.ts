@@ -156,11 +156,39 @@ export interface Database extends SqlConnection {
   close(): Promise<void>;
 }
 
+/** How the engine at hand spells the kinds of column that a schema needs. */
+export interface ColumnTypes {
+  /** At most 255 characters, compared byte by byte: case and trailing spaces count. */
+  readonly identifier: string;
+  /** Text of any length, compared byte by byte. */
+  readonly text: string;
+  /** Milliseconds since 1970, 64 bits. */
+  readonly time: string;
+  /** 0 or 1. */
+  readonly flag: string;
+  /** A primary key that the engine counts up; a number is never given twice. */
+  readonly counter: string;
+  /** For the end of a CREATE TABLE whose primary key is not a counter. */
+  readonly tableOptions: string;
+}
+
+/** What a step of the schema works with. */
+export interface SchemaConnection extends SqlConnection {
+  readonly dialect: SqlDialect;
+  readonly types: ColumnTypes;
+  /**
+   * Runs a statement that changes the schema. MySQL and MariaDB commit each of these by itself, so there a step that was
+   * cut off is run again from its start: what it had done already is passed over then.
+   */
+  change(statement: string): Promise<void>;
+}
+
 /** One step of the schema. Names sort in the order of application and start with the plugin's name. */
 export interface Migration {
   /** Such as `oauth_server_0001_initial`. */
   readonly name: string;
-  up(database: Database, connection: SqlConnection): Promise<void>;
+  /** Statements that write data must stand being run twice, for the same reason as `change`. */
+  up(schema: SchemaConnection): Promise<void>;
 }
 
 // --- the application ------------------------------------------------------------------------------------------

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { COLUMN_TYPES } from './column-types.ts';
 import type { AccountProvider, Database, Migration, PasswordHasher, UserInterface } from './contracts.ts';
 
 /** An account of the application's own tables. */
@@ -162,25 +161,24 @@ function canonical(email: string): string {
 
 export const accountsMigration: Migration = {
   name: 'host_0002_accounts',
-  async up(database, connection) {
-    const { identifier } = COLUMN_TYPES[database.dialect];
-    await connection.execute(`CREATE TABLE host_accounts (
+  async up({ types: { identifier, time, flag, tableOptions }, change }) {
+    await change(`CREATE TABLE host_accounts (
       provider ${identifier} NOT NULL,
       id ${identifier} NOT NULL,
       email ${identifier} NOT NULL,
-      email_verified SMALLINT NOT NULL,
+      email_verified ${flag} NOT NULL,
       name ${identifier} NOT NULL,
       password_hash ${identifier} NOT NULL,
-      active SMALLINT NOT NULL,
-      created_at BIGINT NOT NULL,
+      active ${flag} NOT NULL,
+      created_at ${time} NOT NULL,
       PRIMARY KEY (provider, id),
       UNIQUE (provider, email)
-    )`);
-    await connection.execute(`CREATE TABLE host_account_permissions (
+    ) ${tableOptions}`);
+    await change(`CREATE TABLE host_account_permissions (
       provider ${identifier} NOT NULL,
       account_id ${identifier} NOT NULL,
       permission ${identifier} NOT NULL,
       PRIMARY KEY (provider, account_id, permission)
-    )`);
+    ) ${tableOptions}`);
   },
 };

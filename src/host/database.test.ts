@@ -97,8 +97,8 @@ describe('placeholders for PostgreSQL', () => {
 describe('migrations', () => {
   const step = (name: string, ...statements: string[]): Migration => ({
     name,
-    async up(_, connection) {
-      for (const statement of statements) await connection.execute(statement);
+    async up({ change }) {
+      for (const statement of statements) await change(statement);
     },
   });
   const one = step('a_0001', 'CREATE TABLE a (n INTEGER)');

@@ -1,5 +1,5 @@
-import { COLUMN_TYPES } from './column-types.ts';
-import type { Database, Migration, SqlConnection } from './contracts.ts';
+import { columnTypesOf } from './column-types.ts';
+import type { ColumnTypes, Database, Migration, SchemaConnection, SqlConnection } from './contracts.ts';
 
 export interface MigrationState {
   readonly name: string;
@@ -9,8 +9,8 @@ export interface MigrationState {
 
 /**
  * Applies what is missing, in the order of the names; answers the names newly applied. Of two processes that migrate
- * at once, one does it and the other waits and finds it done. On SQLite and PostgreSQL it is all or nothing; MySQL
- * commits each change of the schema by itself, so there a failed step is named and the ones before it stay.
+ * at once, one does it and the other waits and finds it done. On SQLite and PostgreSQL it is all or nothing. MySQL
+ * commits each change of the schema by itself: there a step that was cut off stays marked as begun, and is run again.
  */
 export async function migrate(
   database: Database,
@@ -20,15 +20,15 @@ export async function migrate(
   return database.transaction(async (connection) => {
     await lock(database, connection);
     try {
-      await createTable(database, connection);
-      const applied = await appliedMigrations(connection);
-      const missing = ordered.filter(({ name }) => !applied.has(name));
+      const types = await columnTypesOf(database.dialect, connection);
+      await createTable(connection, types);
+      const known = await knownMigrations(connection);
+      const missing = ordered.filter(({ name }) => (known.get(name) ?? BEGUN) === BEGUN);
       for (const migration of missing) {
-        await migration.up(database, connection);
-        await connection.execute('INSERT INTO portico_migrations (name, applied_at) VALUES (?, ?)', [
-          migration.name,
-          Date.now(),
-        ]);
+        const resumed = known.has(migration.name);
+        if (!resumed) await begin(connection, migration);
+        await migration.up(schemaOn(database, connection, types, resumed));
+        await finish(connection, migration);
       }
       return missing.map(({ name }) => name);
     } finally {
@@ -42,11 +42,11 @@ export async function migrationStatus(
   database: Database,
   migrations: readonly Migration[],
 ): Promise<readonly MigrationState[]> {
-  await createTable(database, database);
-  const applied = await appliedMigrations(database);
+  await createTable(database, await columnTypesOf(database.dialect, database));
+  const known = await knownMigrations(database);
   return inOrder(migrations).map(({ name }) => {
-    const at = applied.get(name);
-    return { name, appliedAt: at === undefined ? null : new Date(at).toISOString() };
+    const at = known.get(name) ?? BEGUN;
+    return { name, appliedAt: at === BEGUN ? null : new Date(at).toISOString() };
   });
 }
 
@@ -57,18 +57,52 @@ function inOrder(migrations: readonly Migration[]): readonly Migration[] {
   return ordered;
 }
 
-async function createTable(database: Database, connection: SqlConnection): Promise<void> {
-  const { identifier } = COLUMN_TYPES[database.dialect];
+/** `applied_at` of a step that was begun and not finished. */
+const BEGUN = 0;
+
+async function createTable(connection: SqlConnection, { identifier, time }: ColumnTypes): Promise<void> {
   await connection.execute(
-    `CREATE TABLE IF NOT EXISTS portico_migrations (name ${identifier} NOT NULL PRIMARY KEY, applied_at BIGINT NOT NULL)`,
+    `CREATE TABLE IF NOT EXISTS portico_migrations (name ${identifier} NOT NULL PRIMARY KEY, applied_at ${time} NOT NULL)`,
   );
 }
 
-async function appliedMigrations(connection: SqlConnection): Promise<ReadonlyMap<string, number>> {
+async function knownMigrations(connection: SqlConnection): Promise<ReadonlyMap<string, number>> {
   const { rows } = await connection.execute<{ name: string; applied_at: number }>(
     'SELECT name, applied_at FROM portico_migrations',
   );
   return new Map(rows.map((row) => [row.name, row.applied_at]));
+}
+
+async function begin(connection: SqlConnection, { name }: Migration): Promise<void> {
+  await connection.execute(`INSERT INTO portico_migrations (name, applied_at) VALUES (?, ${BEGUN})`, [name]);
+}
+
+async function finish(connection: SqlConnection, { name }: Migration): Promise<void> {
+  await connection.execute('UPDATE portico_migrations SET applied_at = ? WHERE name = ?', [Date.now(), name]);
+}
+
+/** MySQL: the table, column or key exists already, or is gone already. */
+const DONE_BEFORE: ReadonlySet<unknown> = new Set([1050, 1060, 1061, 1091]);
+
+function schemaOn(
+  { dialect }: Database,
+  connection: SqlConnection,
+  types: ColumnTypes,
+  resumed: boolean,
+): SchemaConnection {
+  return {
+    dialect,
+    types,
+    execute: (sql, parameters) => connection.execute(sql, parameters),
+    async change(statement) {
+      try {
+        await connection.execute(statement);
+      } catch (error) {
+        const code = error instanceof Error && 'errno' in error ? error.errno : null;
+        if (!resumed || dialect !== 'mysql' || !DONE_BEFORE.has(code)) throw error;
+      }
+    },
+  };
 }
 
 /** An arbitrary number that all processes of Portico agree on. */

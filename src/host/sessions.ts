@@ -1,6 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { isBearerRequest } from './bearer-request.ts';
-import { COLUMN_TYPES } from './column-types.ts';
 import type { Database, Migration, PersonReference, Session, SqlConnection } from './contracts.ts';
 import { HttpError } from './error-handler.ts';
 
@@ -227,17 +226,16 @@ async function sweep(database: Database, now: number): Promise<void> {
 
 export const sessionsMigration: Migration = {
   name: 'host_0001_sessions',
-  async up(database, connection) {
-    const { identifier, text } = COLUMN_TYPES[database.dialect];
-    await connection.execute(`CREATE TABLE host_sessions (
+  async up({ types: { identifier, text, time, tableOptions }, change }) {
+    await change(`CREATE TABLE host_sessions (
       id_hash ${identifier} NOT NULL PRIMARY KEY,
       data ${text} NOT NULL,
       secret ${identifier} NOT NULL,
       user_provider ${identifier},
       user_id ${identifier},
-      created_at BIGINT NOT NULL,
-      expires_at BIGINT NOT NULL
-    )`);
-    await connection.execute('CREATE INDEX host_sessions_expiry ON host_sessions (expires_at)');
+      created_at ${time} NOT NULL,
+      expires_at ${time} NOT NULL
+    ) ${tableOptions}`);
+    await change('CREATE INDEX host_sessions_expiry ON host_sessions (expires_at)');
   },
 };

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -8,7 +7,6 @@ import {
   mergeConfig,
   migrate,
   migrationsOf,
-  openDatabase,
   startApplication,
   type Application,
   type ApplicationDefinition,
@@ -23,6 +21,7 @@ import {
 } from 'portico/oauth-server';
 import portal from '../../examples/portal/app.ts';
 import { accountsOf, seedPeople } from '../../examples/portal/people.ts';
+import { createDatabase } from './database.ts';
 import { createVisitor, locationOf, type Visitor } from './visitor.ts';
 
 /** The portal of the examples, running: its own storage, its own port. */
@@ -56,6 +55,8 @@ export interface PortalOptions {
   readonly views?: string;
   /** Whether it gets a signing key; it does unless this is false. */
   readonly signingKey?: boolean;
+  /** Runs on the empty database, before the schema is applied. */
+  readonly beforeSchema?: (application: Application) => Promise<void>;
 }
 
 /** A clock that a test moves. */
@@ -70,15 +71,11 @@ export function createClock(): { now: () => number; advance: (seconds: number) =
 }
 
 export async function startPortal(options: PortalOptions = {}): Promise<RunningPortal> {
-  const { config = {}, clock = Date.now, signingKey = true, views } = options;
+  const { config = {}, clock = Date.now, signingKey = true, views, beforeSchema } = options;
   const storage = await mkdtemp(path.join(tmpdir(), 'portico-portal-'));
   const port = await freePort();
-  const env = {
-    APP_ENV: 'dev',
-    PORT: String(port),
-    STORAGE_DIR: storage,
-    DATABASE_URL: await freshDatabase(storage),
-  };
+  const database = await createDatabase(storage);
+  const env = { APP_ENV: 'dev', PORT: String(port), STORAGE_DIR: storage, DATABASE_URL: database.url };
   const definition: ApplicationDefinition = {
     ...portal,
     plugins: [oauthServer({ clock })],
@@ -89,6 +86,7 @@ export async function startPortal(options: PortalOptions = {}): Promise<RunningP
     },
   };
   const application = await startApplication(definition, { env });
+  await beforeSchema?.(application);
   await migrate(application.database, migrationsOf(definition));
   const server = authorizationServerOf(application);
   if (signingKey) await setUpServer(application, server);
@@ -122,25 +120,10 @@ export async function startPortal(options: PortalOptions = {}): Promise<RunningP
     async close() {
       await running.close();
       await application.close();
+      await database.drop();
       await rm(storage, { recursive: true, force: true });
     },
   };
-}
-
-/**
- * A database that nobody else uses: a SQLite file, or one of its own on the server that TEST_DATABASE_SERVER names
- * (`postgres://…` or `mysql://…`, with the right to create databases).
- */
-async function freshDatabase(storage: string): Promise<string> {
-  const url = process.env['TEST_DATABASE_SERVER'];
-  if (url === undefined || url === '') return `sqlite:${path.join(storage, 'portal.sqlite')}`;
-  const name = `portico_${randomBytes(6).toString('hex')}`;
-  const server = openDatabase(url, { directory: storage });
-  await server.execute(`CREATE DATABASE ${name}`);
-  await server.close();
-  const fresh = new URL(url);
-  fresh.pathname = `/${name}`;
-  return fresh.href;
 }
 
 /** Fills in the sign-in page. */

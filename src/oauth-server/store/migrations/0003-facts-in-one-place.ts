@@ -1,0 +1,18 @@
+import type { Migration } from '../../../host/contracts.ts';
+
+/** What stands in the family's row now, the codes and tokens need not repeat. */
+const MOVED = {
+  oauth_authorization_codes: ['client_id', 'user_provider', 'user_id', 'scope'],
+  oauth_refresh_tokens: ['client_id', 'user_provider', 'user_id', 'scope', 'revoked_at'],
+  oauth_access_tokens: ['user_provider', 'user_id', 'revoked_at'],
+} as const;
+
+/** A step of its own: once a column is gone, the step before could not be run again. */
+export const factsInOnePlace: Migration = {
+  name: 'oauth_server_0003_facts_in_one_place',
+  async up({ change }) {
+    for (const [table, columns] of Object.entries(MOVED)) {
+      for (const column of columns) await change(`ALTER TABLE ${table} DROP COLUMN ${column}`);
+    }
+  },
+};

@@ -1,0 +1,36 @@
+import { randomBytes } from 'node:crypto';
+import path from 'node:path';
+import { openDatabase } from 'portico/host';
+import { inject } from 'vitest';
+import type {} from './engines/provide-server.ts';
+
+/** A database that nobody else uses. */
+export interface TestDatabase {
+  /** As `DATABASE_URL` takes it. */
+  readonly url: string;
+  drop(): Promise<void>;
+}
+
+/** A new database on the engine of the test project: a file in the folder, or one of the server's own. */
+export async function createDatabase(
+  folder: string,
+  server = inject('databaseServer'),
+): Promise<TestDatabase> {
+  const name = `portico_${randomBytes(6).toString('hex')}`;
+  if (server === undefined)
+    return { url: `sqlite:${path.join(folder, `${name}.sqlite`)}`, drop: async () => {} };
+  await administer(server, `CREATE DATABASE ${name}`);
+  const url = new URL(server);
+  url.pathname = `/${name}`;
+  const force = url.protocol === 'postgres:' ? ' WITH (FORCE)' : '';
+  return { url: url.href, drop: () => administer(server, `DROP DATABASE ${name}${force}`) };
+}
+
+async function administer(server: string, statement: string): Promise<void> {
+  const database = openDatabase(server, { directory: '/' });
+  try {
+    await database.execute(statement);
+  } finally {
+    await database.close();
+  }
+}
