@@ -2,37 +2,38 @@ import type { ColumnTypes, SqlConnection, SqlDialect } from './contracts.ts';
 
 /** How each engine spells the kinds of column. Identifiers compare byte by byte everywhere, trailing spaces included. */
 export async function columnTypesOf(dialect: SqlDialect, connection: SqlConnection): Promise<ColumnTypes> {
-  switch (dialect) {
-    case 'sqlite':
-      return {
-        identifier: 'TEXT',
-        text: 'TEXT',
-        time: 'INTEGER',
-        flag: 'INTEGER',
-        counter: 'INTEGER PRIMARY KEY AUTOINCREMENT',
-        tableOptions: 'WITHOUT ROWID',
-      };
-    case 'postgres':
-      return {
-        identifier: 'TEXT COLLATE "C"',
-        text: 'TEXT COLLATE "C"',
-        time: 'BIGINT',
-        flag: 'SMALLINT',
-        counter: 'BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY',
-        tableOptions: '',
-      };
-    case 'mysql': {
-      const binary = `CHARACTER SET utf8mb4 COLLATE ${await binaryCollation(connection)}`;
-      return {
-        identifier: `VARCHAR(255) ${binary}`,
-        text: `MEDIUMTEXT ${binary}`,
-        time: 'BIGINT',
-        flag: 'SMALLINT',
-        counter: 'BIGINT AUTO_INCREMENT PRIMARY KEY',
-        tableOptions: '',
-      };
-    }
-  }
+  return dialect === 'mysql' ? mysqlColumnTypes(await binaryCollation(connection)) : COLUMN_TYPES[dialect];
+}
+
+const COLUMN_TYPES: Readonly<Record<'sqlite' | 'postgres', ColumnTypes>> = {
+  sqlite: {
+    identifier: 'TEXT',
+    text: 'TEXT',
+    time: 'INTEGER',
+    flag: 'INTEGER',
+    counter: 'INTEGER PRIMARY KEY AUTOINCREMENT',
+    tableOptions: 'WITHOUT ROWID',
+  },
+  postgres: {
+    identifier: 'TEXT COLLATE "C"',
+    text: 'TEXT COLLATE "C"',
+    time: 'BIGINT',
+    flag: 'SMALLINT',
+    counter: 'BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY',
+    tableOptions: '',
+  },
+};
+
+function mysqlColumnTypes(collation: string): ColumnTypes {
+  const binary = `CHARACTER SET utf8mb4 COLLATE ${collation}`;
+  return {
+    identifier: `VARCHAR(255) ${binary}`,
+    text: `MEDIUMTEXT ${binary}`,
+    time: 'BIGINT',
+    flag: 'SMALLINT',
+    counter: 'BIGINT AUTO_INCREMENT PRIMARY KEY',
+    tableOptions: '',
+  };
 }
 
 /** Of the binary collations the one that does not ignore trailing spaces: MariaDB and MySQL name it differently. */

@@ -180,7 +180,7 @@ export interface SchemaConnection extends SqlConnection {
    * Runs a statement that changes the schema. MySQL and MariaDB commit each of these by itself, so there a step that was
    * cut off is run again from its start: what it had done already is passed over then.
    */
-  change(statement: string): Promise<void>;
+  readonly change: (statement: string) => Promise<void>;
 }
 
 /** One step of the schema. Names sort in the order of application and start with the plugin's name. */

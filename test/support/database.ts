@@ -2,7 +2,13 @@ import { randomBytes } from 'node:crypto';
 import path from 'node:path';
 import { openDatabase } from 'portico/host';
 import { inject } from 'vitest';
-import type {} from './engines/provide-server.ts';
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** An administrator's URL of the database server under test; absent on SQLite. */
+    databaseServer?: string;
+  }
+}
 
 /** A database that nobody else uses. */
 export interface TestDatabase {

@@ -48,16 +48,13 @@ export const POSTGRES: Engine = {
     const bin = path.dirname(required(POSTGRES));
     return startServer({
       account: 'postgres',
-      initialise: (folder) => [
-        `${bin}/initdb`,
-        ...['-D', folder, '-U', 'postgres', '-A', 'trust', '--no-sync', '--locale=C', '-E', 'UTF8'],
-      ],
-      serve: (folder, port) => [
-        `${bin}/postgres`,
-        ...['-D', folder, '-p', String(port), '-k', '', '-h', '127.0.0.1'],
-        // A crash of the tests' own machine may lose the tests' data.
-        ...['-c', 'fsync=off', '-c', 'max_connections=300'],
-      ],
+      initialise: (folder) =>
+        `${bin}/initdb -D ${folder} -U postgres -A trust --no-sync --locale=C -E UTF8`.split(' '),
+      // A crash of the tests' own machine may lose the tests' data, so nothing waits for the disk.
+      serve: (folder, port) =>
+        `${bin}/postgres -D ${folder} -p ${port} -h 127.0.0.1 -c unix_socket_directories= -c fsync=off -c max_connections=300`.split(
+          ' ',
+        ),
       url: (port) => `postgres://postgres@127.0.0.1:${port}/postgres`,
     });
   },
@@ -72,18 +69,17 @@ export const MARIADB: Engine = {
     const server = required(MARIADB);
     return startServer({
       account: 'mysql',
-      initialise: (folder) => [
-        'mariadb-install-db',
-        ...['--no-defaults', `--datadir=${folder}`, '--auth-root-authentication-method=normal'],
-        '--skip-test-db',
-      ],
-      serve: (folder, port) => [
-        server,
-        ...['--no-defaults', `--datadir=${folder}`, `--port=${port}`, `--socket=${folder}/mariadb.sock`],
-        ...['--bind-address=127.0.0.1', '--max-connections=300', '--innodb-flush-log-at-trx-commit=2'],
-        // As a distribution leaves it: case-insensitive unless a column says otherwise.
-        ...['--character-set-server=utf8mb4', '--collation-server=utf8mb4_general_ci'],
-      ],
+      initialise: (folder) =>
+        `mariadb-install-db --no-defaults --datadir=${folder} --auth-root-authentication-method=normal --skip-test-db`.split(
+          ' ',
+        ),
+      // With the default collation of a distribution, which is case-insensitive.
+      serve: (folder, port) =>
+        (
+          `${server} --no-defaults --datadir=${folder} --port=${port} --socket=${folder}/mariadb.sock ` +
+          '--bind-address=127.0.0.1 --max-connections=300 --innodb-flush-log-at-trx-commit=2 ' +
+          '--character-set-server=utf8mb4 --collation-server=utf8mb4_general_ci'
+        ).split(' '),
       url: (port) => `mysql://root@127.0.0.1:${port}/mysql`,
     });
   },
