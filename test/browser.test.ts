@@ -148,7 +148,8 @@ describe.runIf(executable !== null)('in a real Chromium', () => {
     await page.goBack();
     const answerable = await page.getByRole('button', { name: 'Allow' }).count();
     if (answerable > 0) await allow();
-    await arrive('This request can no longer be answered');
+    await page.getByRole('heading', { name: /no longer|Signed in/ }).waitFor();
+    expect(await heading()).toBe('This request can no longer be answered');
   });
 
   test.each([

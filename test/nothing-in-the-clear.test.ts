@@ -73,7 +73,7 @@ describe('nothing bearable is kept in the clear', () => {
 
   // A database server's files are not this process's to read.
   const ownFiles = inject('databaseServer') === undefined;
-  test(ownFiles ? 'nor do the files of the store' : 'nor does any file of the storage', async () => {
+  test('nor does any file of the storage, the store among them when it is a file', async () => {
     const folder = portal.env['STORAGE_DIR'] ?? '';
     const entries = await readdir(folder, { recursive: true, withFileTypes: true });
     const files = entries
