@@ -221,9 +221,35 @@ describe('the session', () => {
     const visitor = browser(application);
     await visitor.signIn('ada@example.com');
     await accounts.setActive(ada.id, false);
+    const cookie = visitor.cookie();
     expect(await visitor.text('/who')).toBe('null');
+    // It ended there: whoever signs in next in this browser begins in a session of their own.
     await accounts.setActive(ada.id, true);
+    expect(await browser(application, cookie).text('/who')).toBe('null');
+    await visitor.signIn('ada@example.com');
     expect(await visitor.text('/who')).toBe('"Ada"');
+  });
+
+  test('is not begun by a form without one, and lives two hours while nobody is signed in', async () => {
+    const application = await start();
+    const stored = async () =>
+      (await application.database.execute<{ expires_at: number }>('SELECT expires_at FROM host_sessions'))
+        .rows;
+    const visitor = browser(application);
+    expect((await visitor.post('/login', { identifier: 'x', password: 'y' })).status).toBe(403);
+    expect(await stored()).toEqual([]);
+    await visitor.text('/login');
+    const [row] = await stored();
+    expect((row?.expires_at ?? 0) - Date.now()).toBeLessThanOrEqual(2 * 3_600_000);
+  });
+
+  test('goes when it has ended, while new ones begin', async () => {
+    const application = await start();
+    await browser(application).text('/login');
+    await application.database.execute('UPDATE host_sessions SET expires_at = 1');
+    for (let visit = 0; visit < 40; visit += 1) await browser(application).text('/login');
+    const { rows } = await application.database.execute('SELECT 1 FROM host_sessions WHERE expires_at = 1');
+    expect(rows).toEqual([]);
   });
 
   test('loses nothing that requests write at the same moment', async () => {

@@ -244,11 +244,10 @@ async function assemble(parts: Parts): Promise<Application> {
   async function answerException(exception: unknown): Promise<Response> {
     const answered = await events.answerException(exception);
     if (answered !== null) return answered;
-    const unavailable = database.isUnavailable(exception);
-    const status = unavailable ? 503 : ErrorHandler.resolveStatusCode(exception);
+    const status = database.isUnavailable(exception) ? 503 : ErrorHandler.resolveStatusCode(exception);
     if (status >= 500) log.error('The request failed: {exception}', { exception });
     const headers = exception instanceof HttpError ? exception.headers : {};
-    return errorResponse(status, unavailable ? { 'Retry-After': '2' } : headers);
+    return errorResponse(status, status === 503 ? { 'Retry-After': '2', ...headers } : headers);
   }
 
   for (const plugin of plugins) await plugin.register(application);

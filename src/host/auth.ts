@@ -8,8 +8,12 @@ export function createAuth(session: RequestSession, accounts: Accounts): Auth {
 
   async function load(): Promise<UserInterface | null> {
     const person = await session.person();
-    const account = person === null ? null : await accounts.find(person);
-    return account !== null && account.isActive() ? account : null;
+    if (person === null) return null;
+    const account = await accounts.find(person);
+    if (account !== null && account.isActive()) return account;
+    // Nobody can go on in it, and whoever signs in next must not begin in somebody else's.
+    await session.signOut();
+    return null;
   }
 
   return {

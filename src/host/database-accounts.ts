@@ -51,7 +51,7 @@ interface AccountRow {
 
 export function databaseAccounts(options: DatabaseAccountsOptions): DatabaseAccounts {
   const { database, passwordHasher, name: provider = 'accounts' } = options;
-  let decoy: Promise<string> | null = null;
+  let decoy: string | null = null;
 
   async function rowBy(column: 'id' | 'email', value: string): Promise<AccountRow | null> {
     // PostgreSQL's text cannot hold it, so nobody is called that.
@@ -87,8 +87,8 @@ export function databaseAccounts(options: DatabaseAccountsOptions): DatabaseAcco
     async authenticate(identifier, password) {
       const row = await rowBy('email', canonical(identifier));
       // An unknown account costs the same slow check as a known one.
-      decoy ??= passwordHasher.hash(randomUUID());
-      const matches = await passwordHasher.verify(password, row?.password_hash ?? (await decoy));
+      decoy ??= await passwordHasher.hash(randomUUID());
+      const matches = await passwordHasher.verify(password, row?.password_hash ?? decoy);
       return row !== null && matches && row.active === 1 ? accountOf(row) : null;
     },
     async holdsPermission(id, permission) {

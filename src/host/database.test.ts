@@ -76,6 +76,8 @@ describe('the SQLite store', () => {
     expect(open().isUnavailable(wrong)).toBe(false);
     const busy = Object.assign(new Error('database is locked'), { errcode: 261 });
     expect(open().isUnavailable(new Error('outer', { cause: busy }))).toBe(true);
+    const closed = new Error("Can't add new command when connection is in closed state");
+    expect(open().isUnavailable(closed)).toBe(true);
   });
 
   test.each(['', 'sqlite:', 'oracle://host/db', 'file.sqlite'])(

@@ -113,6 +113,7 @@ const UNREACHABLE: ReadonlySet<unknown> = new Set([
   'ETIMEDOUT',
   'PROTOCOL_CONNECTION_LOST',
   'POOL_CLOSED',
+  'PROTOCOL_SEQUENCE_TIMEOUT',
   // MySQL: too many connections, shutdown in progress, server gone.
   1040,
   1053,
@@ -121,9 +122,9 @@ const UNREACHABLE: ReadonlySet<unknown> = new Set([
 ]);
 /** PostgreSQL's classes: connection exception, insufficient resources, operator intervention. */
 const UNREACHABLE_CLASSES = /^(?:08|53|57P)/;
-/** What `pg` throws without any code. */
+/** What `pg` and `mysql2` throw without any code. */
 const UNREACHABLE_MESSAGES =
-  /timeout exceeded when trying to connect|Connection terminated|connection is closed|Client has encountered a connection error/i;
+  /timeout exceeded when trying to connect|Query read timeout|Connection terminated|connection is closed|Client has encountered a connection error|in closed state|Queue limit reached|Pool is closed/i;
 
 function isUnavailable(error: Error): boolean {
   if (isSqliteUnavailable(error) || UNREACHABLE_MESSAGES.test(error.message)) return true;

@@ -15,3 +15,13 @@ export class ConfigurationError extends Error {
 export class ConsoleError extends Error {
   override readonly name = 'ConsoleError';
 }
+
+/** There is more to do than can be done soon; the same request may succeed later. Answered 503. */
+export class OverloadedError extends Error {
+  override readonly name = 'OverloadedError';
+  readonly status = 503;
+
+  constructor() {
+    super('Too many passwords are being checked at this moment');
+  }
+}

@@ -19,6 +19,14 @@ describe('argon2id', () => {
     const hash = await argon2idHasher({ memory: 64, passes: 1 }).hash('secret');
     expect(await hasher.verify('secret', hash)).toBe(true);
   });
+  test('a flood waits in a line of a hundred; whoever comes after is refused, and the line moves on', async () => {
+    const cheap = argon2idHasher({ memory: 64, passes: 1 });
+    const results = await Promise.allSettled(Array.from({ length: 150 }, () => cheap.hash('secret')));
+    const refused = results.filter((result) => result.status === 'rejected');
+    expect(refused).toHaveLength(48);
+    for (const { reason } of refused) expect(reason).toMatchObject({ name: 'OverloadedError', status: 503 });
+    expect(await cheap.verify('secret', await cheap.hash('secret'))).toBe(true);
+  });
   test('a hash made elsewhere is understood', async () => {
     // From the reference implementation: echo -n password | argon2 somesalt -id -t 2 -k 65536 -p 1
     const hash = '$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc';

@@ -1,6 +1,7 @@
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
 import type { PasswordHasher } from './contracts.ts';
+import { OverloadedError } from './errors.ts';
 
 export interface Argon2idOptions {
   /** KiB of memory for one hash. */
@@ -37,9 +38,35 @@ export function argon2idHasher(options: Argon2idOptions = {}): PasswordHasher {
   };
 }
 
+/** Hashes under way at once: each holds a thread of Node's pool, which files, names and signatures need too. */
+const MOST_AT_ONCE = 2;
+/** Hashes that wait for their turn; the next one is refused rather than kept waiting for seconds. */
+const MOST_WAITING = 100;
+const waiting: (() => void)[] = [];
+let underWay = 0;
+
+async function inTurn<T>(work: () => Promise<T>): Promise<T> {
+  if (underWay >= MOST_AT_ONCE) {
+    if (waiting.length >= MOST_WAITING) throw new OverloadedError();
+    await new Promise<void>((resolve) => waiting.push(resolve));
+  } else {
+    underWay += 1;
+  }
+  try {
+    return await work();
+  } finally {
+    const next = waiting.shift();
+    // The place goes to the next in turn, or is given back.
+    if (next === undefined) underWay -= 1;
+    else next();
+  }
+}
+
 function tagOf(password: string, hash: Omit<Argon2idHash, 'tag'>, tagLength: number): Promise<Buffer> {
   const { memory, passes, parallelism, salt: nonce } = hash;
-  return derive('argon2id', { message: password, nonce, memory, passes, parallelism, tagLength });
+  return inTurn(() =>
+    derive('argon2id', { message: password, nonce, memory, passes, parallelism, tagLength }),
+  );
 }
 
 function parse(hash: string): Argon2idHash | null {

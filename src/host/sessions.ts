@@ -11,6 +11,8 @@ export interface Sessions {
 
 /** The session of the request being answered, with what `auth()` needs of it. */
 export interface RequestSession extends Session {
+  /** As `secret()`, but null where that would begin a session. */
+  existingSecret(): Promise<string | null>;
   person(): Promise<PersonReference | null>;
   signIn(person: PersonReference): Promise<void>;
   signOut(): Promise<void>;
@@ -40,11 +42,18 @@ interface StoredSession {
 const SESSION_ID = /^[A-Za-z0-9_-]{43}$/;
 /** A session's expiry is moved at most this often, in milliseconds. */
 const SLIDE_AFTER = 3_600_000;
+/** A session in which nobody is signed in lives at most this long after its last use, in seconds: a visit. */
+const ANONYMOUS_LIFETIME = 2 * 3600;
+/** Ended sessions go in batches, a batch at every so many new ones, so that the table shrinks by itself. */
 const SWEEP_BATCH = 100;
+const STARTS_PER_SWEEP = 20;
 
 export function createSessions({ database, lifetime, secure, clock }: SessionsOptions): Sessions {
   const cookieName = secure ? '__Host-portico_session' : 'portico_session';
   const attributes = `Path=/; HttpOnly; SameSite=Lax${secure ? '; Secure' : ''}`;
+  const lifetimeOf = (person: PersonReference | null) =>
+    person === null ? Math.min(lifetime, ANONYMOUS_LIFETIME) : lifetime;
+  let starts = 0;
 
   function of(request: Request): RequestSession {
     const withoutSession = isBearerRequest(request);
@@ -56,7 +65,7 @@ export function createSessions({ database, lifetime, secure, clock }: SessionsOp
 
     function keep(newId: string, session: StoredSession): StoredSession {
       loaded = Promise.resolve(session);
-      cookie = `${cookieName}=${newId}; ${attributes}; Max-Age=${lifetime}`;
+      cookie = `${cookieName}=${newId}; ${attributes}; Max-Age=${lifetimeOf(session.person)}`;
       return session;
     }
 
@@ -64,13 +73,14 @@ export function createSessions({ database, lifetime, secure, clock }: SessionsOp
       const now = clock();
       const session = await find(database, hashOf(sessionId), now);
       if (session === null) return null;
-      const expiresAt = now + lifetime * 1000;
-      if (expiresAt - session.expiresAt > Math.min(SLIDE_AFTER, lifetime * 500)) {
+      const seconds = lifetimeOf(session.person);
+      const expiresAt = now + seconds * 1000;
+      if (expiresAt - session.expiresAt > Math.min(SLIDE_AFTER, seconds * 500)) {
         await database.execute('UPDATE host_sessions SET expires_at = ? WHERE id_hash = ?', [
           expiresAt,
           session.idHash,
         ]);
-        cookie = `${cookieName}=${sessionId}; ${attributes}; Max-Age=${lifetime}`;
+        cookie = `${cookieName}=${sessionId}; ${attributes}; Max-Age=${seconds}`;
       }
       return session;
     }
@@ -82,11 +92,14 @@ export function createSessions({ database, lifetime, secure, clock }: SessionsOp
       if (withoutSession) throw new HttpError(400, 'A request with a bearer token has no session');
       const newId = randomBytes(32).toString('base64url');
       const now = clock();
-      const session = { ...beginning, idHash: hashOf(newId), expiresAt: now + lifetime * 1000 };
+      const expiresAt = now + lifetimeOf(beginning.person) * 1000;
+      const session = { ...beginning, idHash: hashOf(newId), expiresAt };
       await database.transaction(async (connection) => {
         if (replaced !== null) await remove(connection, replaced);
         await insert(connection, session, now);
       });
+      starts += 1;
+      if (starts % STARTS_PER_SWEEP === 0) await sweep(database, now);
       return keep(newId, session);
     }
 
@@ -105,13 +118,13 @@ export function createSessions({ database, lifetime, secure, clock }: SessionsOp
         loaded = Promise.resolve(data === null ? null : { ...session, data });
       },
       secret: async () => (await existing()).secret,
+      existingSecret: async () => (await load())?.secret ?? null,
       person: async () => (await load())?.person ?? null,
       async signIn(person) {
         const before = await load();
         const same = before !== null && (before.person === null || samePerson(before.person, person));
         const kept = same ? { data: before.data, secret: before.secret } : { data: {}, secret: newSecret() };
         await start({ ...kept, person }, before?.idHash ?? null);
-        await sweep(database, clock());
       },
       async signOut() {
         const session = await load();
@@ -221,7 +234,11 @@ async function sweep(database: Database, now: number): Promise<void> {
     `SELECT id_hash FROM host_sessions WHERE expires_at <= ? ORDER BY expires_at LIMIT ${SWEEP_BATCH}`,
     [now],
   );
-  for (const row of rows) await remove(database, row.id_hash);
+  if (rows.length === 0) return;
+  await database.execute(
+    `DELETE FROM host_sessions WHERE id_hash IN (${rows.map(() => '?').join(', ')}) AND expires_at <= ?`,
+    [...rows.map((row) => row.id_hash), now],
+  );
 }
 
 export const sessionsMigration: Migration = {
