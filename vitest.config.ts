@@ -14,6 +14,7 @@ const ENGINE_TESTS = [
   'test/races.test.ts',
   'test/revocation-and-introspection.test.ts',
   'test/schema-upgrade.test.ts',
+  'test/states-and-transitions.test.ts',
   'test/token-accessor.test.ts',
   'test/token-endpoint.test.ts',
 ];

@@ -8,11 +8,13 @@ import type {
   ApplicationDefinition,
   ConfigMap,
   ConfigurationProblem,
+  Connection,
   Environment,
   Middleware,
   Migration,
   Route,
 } from './contracts.ts';
+import { clientAddressOf } from './client-address.ts';
 import { checkCsrf } from './csrf.ts';
 import { openDatabase } from './database.ts';
 import { accountsMigration } from './database-accounts.ts';
@@ -24,7 +26,7 @@ import { openLog } from './log.ts';
 import { loginRoutes } from './login.ts';
 import { argon2idHasher } from './password-hasher.ts';
 import { publicUrlSchema } from './public-url.ts';
-import { auth, runWithContext, session } from './request-context.ts';
+import { auth, clientAddress, runWithContext, session } from './request-context.ts';
 import { createRoutes } from './routes.ts';
 import { createSessions, sessionsMigration } from './sessions.ts';
 import { createViews } from './views.ts';
@@ -54,6 +56,9 @@ function kitConfiguration(mode: Application['mode']) {
       error: 'must be a map of route names to true or false',
     }),
     database_url: z.string({ error: 'must be a URL such as sqlite:storage/app.sqlite' }),
+    trusted_proxies: z
+      .int({ error: 'must be the number of proxies in front of the application' })
+      .min(0, 'must be 0 or more'),
     session_ttl: z.int({ error: 'must be a whole number of seconds' }).min(60, 'must be at least 60 seconds'),
     log: z.strictObject({
       path: z.string({ error: 'must be a file name' }),
@@ -105,6 +110,7 @@ function readConfiguration(
   const defaults = {
     csrf_exempt_routes: {},
     database_url: env['DATABASE_URL'] ?? `sqlite:${path.join(storageDirectory, 'app.sqlite')}`,
+    trusted_proxies: 0,
     session_ttl: FOURTEEN_DAYS,
     log: { path: path.join('logs', 'app.log'), level: 'info' },
   };
@@ -190,8 +196,9 @@ async function assemble(parts: Parts): Promise<Application> {
     hasRoute: (name) => routes.has(name),
     session,
     auth,
-    fetch(request) {
-      const response = answer(request);
+    clientAddress,
+    fetch(request, connection = { address: null }) {
+      const response = answer(request, connection);
       inFlight.add(response);
       void response.finally(() => inFlight.delete(response));
       return response;
@@ -203,9 +210,9 @@ async function assemble(parts: Parts): Promise<Application> {
     },
   };
 
-  async function answer(request: Request): Promise<Response> {
+  async function answer(request: Request, connection: Connection): Promise<Response> {
     try {
-      const response = await dispatch(request).catch(answerException);
+      const response = await dispatch(request, connection).catch(answerException);
       return withoutBody(request, await events.passResponse(response));
     } catch (exception) {
       // Even what a hook does wrong must not reach the caller.
@@ -214,11 +221,15 @@ async function assemble(parts: Parts): Promise<Application> {
     }
   }
 
-  async function dispatch(request: Request): Promise<Response> {
+  async function dispatch(request: Request, connection: Connection): Promise<Response> {
     const { route, parameters } = routes.match(request.method, new URL(request.url).pathname);
     if (sessions === null) return run(route, () => route.handler(parameters, request), request);
     const requestSession = sessions.of(request);
-    const context = { session: requestSession, auth: createAuth(requestSession, accounts) };
+    const context = {
+      session: requestSession,
+      auth: createAuth(requestSession, accounts),
+      clientAddress: clientAddressOf(request, connection.address, kit.trusted_proxies),
+    };
     return runWithContext(context, async () => {
       const exemptRoutes = kit.csrf_exempt_routes;
       const checked = await checkCsrf(request, route, requestSession, { origin, exemptRoutes });

@@ -214,6 +214,12 @@ export interface Events {
   emit(event: string, payload: unknown): Promise<void>;
 }
 
+/** What is known of the connection that a request came on. */
+export interface Connection {
+  /** The other end, such as `192.0.2.7`. */
+  readonly address: string | null;
+}
+
 /** A started application, as plugins, commands and route handlers see it. */
 export interface Application {
   /** The folder the application lives in, absolute. */
@@ -247,7 +253,12 @@ export interface Application {
   /** Who is signed in for the request being answered. Throws outside of one. */
   auth(): Auth;
   /** The application's one door. */
-  fetch(request: Request): Promise<Response>;
+  fetch(request: Request, connection?: Connection): Promise<Response>;
+  /**
+   * Where the request being answered comes from: the other end of its connection, or with `trusted_proxies` what that
+   * many proxies say in `X-Forwarded-For`. Null when it is not known. Throws outside of a request.
+   */
+  clientAddress(): string | null;
   /** Waits for what is under way and closes the store and the log. */
   close(): Promise<void>;
 }

@@ -5,6 +5,7 @@ import type { Auth, Session } from './contracts.ts';
 export interface RequestContext {
   readonly session: Session;
   readonly auth: Auth;
+  readonly clientAddress: string | null;
 }
 
 const requests = new AsyncLocalStorage<RequestContext>();
@@ -22,6 +23,11 @@ export function session(): Session {
 /** Who is signed in for the request being answered. Throws outside of one. */
 export function auth(): Auth {
   return current('auth()').auth;
+}
+
+/** Where the request being answered comes from; null when it is not known. Throws outside of one. */
+export function clientAddress(): string | null {
+  return current('clientAddress()').clientAddress;
 }
 
 function current(call: string): RequestContext {

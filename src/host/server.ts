@@ -25,7 +25,10 @@ export async function listen(
   application: Pick<Application, 'fetch'>,
   { port, hostname }: ListenOptions,
 ): Promise<RunningServer> {
-  const server = createAdaptorServer({ fetch: (request: Request) => application.fetch(request) }) as Server;
+  const server = createAdaptorServer({
+    fetch: (request, { incoming }) =>
+      application.fetch(request, { address: incoming.socket.remoteAddress ?? null }),
+  }) as Server;
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, hostname, () => {

@@ -1,8 +1,14 @@
 import type { Database } from '../host/contracts.ts';
+import { createAudit } from './audit.ts';
 import { createClients, type Clients } from './clients.ts';
 import { createClientSecrets } from './client-secrets.ts';
 import type { OAuthServerConfig } from './config.ts';
 import { preflightResponse, readableByAnyOrigin } from './cross-origin.ts';
+import {
+  APPLICATIONS_PATH,
+  applicationsEndpoint,
+  removeApplicationEndpoint,
+} from './endpoints/applications.ts';
 import { AUTHORIZE_PATH, authorizeEndpoint, consentEndpoint } from './endpoints/authorize.ts';
 import {
   authorizationServerEndpoint,
@@ -15,6 +21,7 @@ import { revokeEndpoint } from './endpoints/revoke.ts';
 import { tokenEndpoint } from './endpoints/token.ts';
 import { userinfoEndpoint } from './endpoints/userinfo.ts';
 import { AuthorizationPageError } from './errors.ts';
+import { createFailedAttempts } from './failed-attempts.ts';
 import type { Host } from './host.ts';
 import { createKeyRing, type KeyRing } from './keys.ts';
 import { pageResponse } from './pages.ts';
@@ -56,6 +63,7 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
   const store = createSqlStore(database);
   const scopes = createScopeCatalog(config.scopes);
   const { passwordHasher } = host;
+  const audit = createAudit(host);
   const context: ServerContext = {
     issuer: new URL(publicUrl).origin,
     config,
@@ -63,9 +71,16 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
     store,
     scopes,
     clock,
-    clients: createClients({ store, scopes, passwordHasher, clock }),
+    clients: createClients({ store, scopes, passwordHasher, clock, audit }),
     clientSecrets: createClientSecrets({ passwordHasher, clock }),
-    keys: createKeyRing({ directory: config.key_path, clock, idTokenLifetime: config.id_token_ttl }),
+    failedAttempts: createFailedAttempts(clock),
+    audit,
+    keys: createKeyRing({
+      directory: config.key_path,
+      clock,
+      idTokenLifetime: config.id_token_ttl,
+      log: host.log,
+    }),
     pruning: createPruning({ store, clock, log: host.log }),
     audience: config.audience === '' ? null : config.audience,
   };
@@ -144,6 +159,20 @@ const ENDPOINTS: readonly EndpointDescription[] = [
     anyOrigin: true,
   },
   {
+    name: 'oauth_server_applications',
+    path: APPLICATIONS_PATH,
+    methods: ['GET'],
+    answer: applicationsEndpoint,
+    anyOrigin: false,
+  },
+  {
+    name: 'oauth_server_remove_application',
+    path: APPLICATIONS_PATH,
+    methods: ['POST'],
+    answer: removeApplicationEndpoint,
+    anyOrigin: false,
+  },
+  {
     name: 'oauth_server_openid_configuration',
     path: '/.well-known/openid-configuration',
     methods: ['GET'],
@@ -197,7 +226,12 @@ async function failureResponse(faults: Faults, endpoint: string, error: unknown)
   const refusal = refusalResponse(error);
   if (refusal !== null) return refusal;
   faults.host.log.error('{endpoint} failed: {exception}', { endpoint, exception: error });
-  return faults.database.isUnavailable(error) ? unavailableResponse() : faultResponse();
+  return faults.database.isUnavailable(error) || isOverload(error) ? unavailableResponse() : faultResponse();
+}
+
+/** What the host's hasher throws when it has more to do than it can: `status` 503. */
+function isOverload(error: unknown): boolean {
+  return error instanceof Error && 'status' in error && error.status === 503;
 }
 
 async function errorPage(faults: Faults, status: number, title: string, message: string): Promise<Response> {

@@ -1,7 +1,6 @@
-import type { ClientSecrets } from './client-secrets.ts';
-import type { Clients } from './clients.ts';
-import { OAuthError } from './errors.ts';
+import { OAuthError, TooManyFailuresError } from './errors.ts';
 import type { Parameters } from './parameters.ts';
+import type { ServerContext } from './server-context.ts';
 import type { Client } from './store/store.ts';
 
 /** How clients authenticate at the token endpoint, by the names of RFC 7591; `none` is for public clients. */
@@ -13,24 +12,42 @@ interface Credentials {
   readonly secret: string | null;
 }
 
+/** Failures of one client from one address, and of all clients from one address, before anything slows down. */
+const FREE_FAILURES = { client: 5, address: 50 } as const;
+
 /**
  * The client that sent this request: authenticated by its secret when it is confidential, identified by its id when
- * it is public (RFC 6749 sections 2.3 and 3.2.1). Throws `invalid_client`, or `invalid_request` for credentials sent twice.
+ * it is public (RFC 6749 sections 2.3 and 3.2.1). Throws `invalid_client`, `invalid_request` for credentials sent twice,
+ * and a TooManyFailuresError after many failures, except for a secret that was right before.
  */
 export async function authenticateClient(
   request: Request,
   form: Parameters,
-  { clients, clientSecrets }: { readonly clients: Clients; readonly clientSecrets: ClientSecrets },
+  context: ServerContext,
 ): Promise<Client> {
   const { clientId, secret } = credentialsOf(request, form);
-  const client = await clients.find(clientId);
+  const client = await context.clients.find(clientId);
   const living = client !== null && client.revokedAt === null ? client : null;
-  if (secret !== null) {
-    if ((await clientSecrets.verify(living, secret)) && living !== null) return living;
-    throw unauthenticated();
+  if (secret === null) {
+    if (living === null || !living.public) throw unauthenticated();
+    return living;
   }
-  if (living === null || !living.public) throw unauthenticated();
-  return living;
+  if (living !== null && (await context.clientSecrets.isKnown(living, secret))) return living;
+
+  const address = context.host.clientAddress(request);
+  const keys = [
+    { key: JSON.stringify([clientId, address]), free: FREE_FAILURES.client },
+    { key: JSON.stringify([address]), free: FREE_FAILURES.address },
+  ];
+  const wait = context.failedAttempts.wait(keys);
+  if (wait > 0) throw new TooManyFailuresError(wait);
+  context.failedAttempts.begin(keys);
+  if ((await context.clientSecrets.verify(living, secret)) && living !== null) {
+    context.failedAttempts.succeeded(keys);
+    return living;
+  }
+  await context.audit({ type: 'client_authentication_failed', clientId: client?.id ?? null, address });
+  throw unauthenticated();
 }
 
 function credentialsOf(request: Request, form: Parameters): Credentials {

@@ -1,4 +1,5 @@
 import type { PasswordHasher } from '../host/contracts.ts';
+import type { Audit } from './audit.ts';
 import { RegistrationError } from './errors.ts';
 import { redirectUriProblem } from './redirect-uris.ts';
 import { IDENTITY_SCOPES, type ScopeCatalog } from './scopes.ts';
@@ -60,6 +61,7 @@ export interface ClientsOptions {
   readonly scopes: ScopeCatalog;
   readonly passwordHasher: PasswordHasher;
   readonly clock: () => number;
+  readonly audit: Audit;
 }
 
 const GRANTS: ReadonlySet<string> = new Set<Grant>([
@@ -71,7 +73,7 @@ const GRANTS: ReadonlySet<string> = new Set<Grant>([
 const CODE_GRANTS: readonly Grant[] = ['authorization_code', 'refresh_token'];
 const CLIENT_ID = /^[\x20-\x7E]{1,255}$/;
 
-export function createClients({ store, scopes, passwordHasher, clock }: ClientsOptions): Clients {
+export function createClients({ store, scopes, passwordHasher, clock, audit }: ClientsOptions): Clients {
   const find = async (clientId: string) => (CLIENT_ID.test(clientId) ? store.findClient(clientId) : null);
 
   async function requireLiving(clientId: string): Promise<void> {
@@ -94,6 +96,7 @@ export function createClients({ store, scopes, passwordHasher, clock }: ClientsO
         revokedAt: null,
       };
       await store.insertClient(client);
+      await audit({ type: 'client_registered', clientId: client.id });
       return { client, secret };
     },
     find,
@@ -108,11 +111,12 @@ export function createClients({ store, scopes, passwordHasher, clock }: ClientsO
       if (!(await store.rotateSecret(clientId, await passwordHasher.hash(secret), previousExpiresAt))) {
         throw new RegistrationError('A public client has no secret to rotate');
       }
+      await audit({ type: 'secret_rotated', clientId, previousExpiresAt });
       return { secret, previousExpiresAt };
     },
     async revoke(clientId) {
       await requireLiving(clientId);
-      await store.revokeClient(clientId, clock());
+      if (await store.revokeClient(clientId, clock())) await audit({ type: 'client_revoked', clientId });
     },
   };
 }

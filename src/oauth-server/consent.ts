@@ -86,7 +86,9 @@ export async function putToPerson(
   const kept = await requireRequest(context, requestId, visitor);
   const client = await requireClient(context, kept.clientId);
   const person = visitor.user.reference;
-  const scopes = await scopesHeldBy(context.host, context.scopes, kept.scopes, person);
+  // Asked again, as in a second tab, never for more: the first tab is still open, and what it shows can be answered.
+  const asked = kept.asked?.scopes ?? kept.scopes;
+  const scopes = await scopesHeldBy(context.host, context.scopes, asked, person);
   if (scopes.length === 0) {
     await context.store.voidConsentRequest(kept.idHash);
     return { answer: denied(kept, 'The person holds no permission that the scopes ask for.') };
@@ -94,8 +96,7 @@ export async function putToPerson(
   const now = context.clock();
   // The time to answer runs from the moment the question is first put to somebody.
   const expiresAt = kept.asked === null ? now + context.config.consent_ttl * 1000 : kept.expiresAt;
-  if (!(await context.store.askPerson(kept.idHash, { person, scopes }, expiresAt, now)))
-    throw notAnswerable();
+  if (!(await context.store.askPerson(kept, { person, scopes }, expiresAt, now))) throw notAnswerable();
   const { redirectUri } = kept;
   const csrfToken = csrfTokenFor(requestId, visitor);
   return { question: { requestId, client, user: visitor.user, scopes, redirectUri, csrfToken } };
@@ -119,7 +120,12 @@ export async function takeAnswer(
   if (!(await context.store.answerConsent({ idHash: kept.idHash, person }, allowed, context.clock()))) {
     throw notAnswerable();
   }
-  if (allowed === null) return denied(kept, 'The person did not allow it.');
+  if (allowed === null) {
+    await context.audit({ type: 'consent_denied', clientId: kept.clientId, person });
+    return denied(kept, 'The person did not allow it.');
+  }
+  const { id: authorization, clientId, audience } = allowed.family;
+  await context.audit({ type: 'consent_granted', authorization, clientId, person, scopes, audience });
   return { redirectUri: kept.redirectUri, state: kept.state, result: { code } };
 }
 

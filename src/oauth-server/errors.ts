@@ -27,6 +27,18 @@ export class OAuthError extends Error {
   }
 }
 
+/** Too many wrong client secrets came before this one; whoever waits may try again. */
+export class TooManyFailuresError extends Error {
+  override readonly name = 'TooManyFailuresError';
+  /** Seconds. */
+  readonly retryAfter: number;
+
+  constructor(wait: number) {
+    super('Too many failed attempts; wait before the next one.');
+    this.retryAfter = Math.ceil(wait / 1000);
+  }
+}
+
 /** The body of a request is larger than this server reads. */
 export class BodyTooLargeError extends Error {
   override readonly name = 'BodyTooLargeError';

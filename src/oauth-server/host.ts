@@ -1,3 +1,4 @@
+import type { AuditEvent } from './audit.ts';
 import type { Log, PasswordHasher, PersonReference, UserInterface } from '../host/contracts.ts';
 
 /**
@@ -25,5 +26,9 @@ export interface Host {
   readonly passwordHasher: PasswordHasher;
   /** Renders a view such as `oauth/consent`; a host shadows it with its own. */
   render(view: string, data: Readonly<Record<string, unknown>>): Promise<string>;
+  /** Where a request comes from, to slow guessing down: behind a proxy what the proxy says. Null when it is not known. */
+  clientAddress(request: Request): string | null;
+  /** Takes an event for the host's audit log. It waits for this, so that what was answered was also told. */
+  audit(event: AuditEvent): Promise<void>;
   readonly log: Log;
 }

@@ -23,6 +23,7 @@ export {
   type BearerErrorCode,
   type OAuthErrorCode,
 } from './errors.ts';
+export { AUDIT, type AuditedAuthorization, type AuditEvent } from './audit.ts';
 export type { Host } from './host.ts';
 export type { Endpoint } from './endpoints/endpoint.ts';
 export type { Clients, ClientRegistration, RegisteredClient, RotatedSecret } from './clients.ts';

@@ -8,6 +8,7 @@ import {
   type CryptoKey,
   type JWK,
 } from 'jose';
+import type { Log } from '../host/contracts.ts';
 import { randomIdentifier } from './tokens.ts';
 
 /** The one signature algorithm of ID tokens: the one that every OpenID Connect client must know. */
@@ -51,19 +52,32 @@ export interface KeyRingOptions {
   readonly clock: () => number;
   /** Seconds. */
   readonly idTokenLifetime: number;
+  readonly log: Log;
 }
 
-export function createKeyRing({ directory, clock, idTokenLifetime }: KeyRingOptions): KeyRing {
+export function createKeyRing({ directory, clock, idTokenLifetime, log }: KeyRingOptions): KeyRing {
   const loaded = new Map<string, Promise<SigningKey>>();
   let active: { key: SigningKey | null; readAt: number } | null = null;
 
   async function all(): Promise<readonly SigningKey[]> {
     const names = await keyFiles(directory);
     for (const name of loaded.keys()) if (!names.includes(name)) loaded.delete(name);
-    const keys = await Promise.all(names.map((name) => loadOnce(name)));
-    keys.sort((one, other) => other.createdAt - one.createdAt || (one.kid < other.kid ? 1 : -1));
+    names.sort(newestFirst);
+    const keys = (await Promise.all(names.map((name, index) => loadUnlessRetired(name, index)))).filter(
+      (key) => key !== null,
+    );
     active = { key: keys[0] ?? null, readAt: clock() };
     return keys;
+  }
+
+  /** A retired key that cannot be read proves nothing any more, and stops nothing either. The newest one must be read. */
+  function loadUnlessRetired(name: string, index: number): Promise<SigningKey | null> {
+    const key = loadOnce(name);
+    if (index === 0) return key;
+    return key.catch((exception: unknown) => {
+      log.error('A retired signing key is left out: {exception}', { exception });
+      return null;
+    });
   }
 
   function loadOnce(name: string): Promise<SigningKey> {
@@ -116,6 +130,12 @@ export function createKeyRing({ directory, clock, idTokenLifetime }: KeyRingOpti
       return removable.map(({ kid }) => kid);
     },
   };
+}
+
+/** By the time in the name; of two of one moment by the rest of it. */
+function newestFirst(one: string, other: string): number {
+  const createdAt = (name: string) => Number(KEY_FILE.exec(name)?.[1]);
+  return createdAt(other) - createdAt(one) || (one < other ? 1 : -1);
 }
 
 function fileName(createdAt: number, kid: string): string {

@@ -43,7 +43,7 @@ function contentSecurityPolicy(nonce: string, formLeadsTo: string | null): strin
   const formAction =
     formLeadsTo === null
       ? "'none'"
-      : formLeadsTo.startsWith('http:')
+      : new URL(formLeadsTo).protocol === 'http:'
         ? "'self' https: http:"
         : "'self' https:";
   return [

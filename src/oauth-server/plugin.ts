@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { AUDIT } from './audit.ts';
 import type { AddCommands, Application, Plugin } from '../host/contracts.ts';
 import { createAuthorizationServer, CSRF_EXEMPT_ROUTES } from './authorization-server.ts';
 import { OAUTH_SERVER } from './authorization-server-of.ts';
@@ -90,6 +91,8 @@ function hostOf(application: Application): Host {
     },
     passwordHasher: application.passwordHasher,
     render: (view, data) => application.views.render(view, data),
+    clientAddress: () => application.clientAddress(),
+    audit: (event) => application.events.emit(AUDIT, event),
     log: application.log,
   };
 }

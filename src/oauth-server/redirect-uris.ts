@@ -1,4 +1,6 @@
 const PRINTABLE_ASCII = /^[\x21-\x7E]+$/;
+/** What an authorization response adds to the query. */
+const RESPONSE_PARAMETERS = ['code', 'state', 'iss', 'error', 'error_description'] as const;
 const LOOPBACK_HOSTS: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]']);
 
 /**
@@ -15,6 +17,8 @@ export function redirectUriProblem(uri: string): string | null {
   if (url.protocol === 'http:' && !LOOPBACK_HOSTS.has(url.hostname)) {
     return 'is not https; http is for loopback (localhost, 127.0.0.1, [::1]) only';
   }
+  const taken = RESPONSE_PARAMETERS.find((name) => url.searchParams.has(name));
+  if (taken !== undefined) return `has the parameter ${taken} in its query, which the answer brings`;
   return null;
 }
 

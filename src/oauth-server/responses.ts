@@ -2,6 +2,7 @@ import {
   BearerError,
   BodyTooLargeError,
   OAuthError,
+  TooManyFailuresError,
   type BearerErrorCode,
   type OAuthErrorCode,
 } from './errors.ts';
@@ -39,6 +40,10 @@ export function refusalResponse(error: unknown): Response | null {
     return jsonResponse(body, status, { ...NEVER_STORED, ...challenge });
   }
   if (error instanceof BearerError) return bearerErrorResponse(error);
+  if (error instanceof TooManyFailuresError) {
+    const body = { error: 'temporarily_unavailable', error_description: error.message };
+    return jsonResponse(body, 429, { ...NEVER_STORED, 'Retry-After': String(error.retryAfter) });
+  }
   if (error instanceof BodyTooLargeError) {
     return jsonResponse({ error: 'invalid_request', error_description: error.message }, 413);
   }

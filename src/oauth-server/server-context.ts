@@ -1,6 +1,8 @@
+import type { Audit } from './audit.ts';
 import type { ClientSecrets } from './client-secrets.ts';
 import type { Clients } from './clients.ts';
 import type { OAuthServerConfig } from './config.ts';
+import type { FailedAttempts } from './failed-attempts.ts';
 import type { Host } from './host.ts';
 import type { KeyRing } from './keys.ts';
 import type { Pruning } from './pruning.ts';
@@ -16,6 +18,8 @@ export interface ServerContext {
   readonly store: Store;
   readonly clients: Clients;
   readonly clientSecrets: ClientSecrets;
+  readonly failedAttempts: FailedAttempts;
+  readonly audit: Audit;
   readonly scopes: ScopeCatalog;
   readonly keys: KeyRing;
   readonly pruning: Pruning;

@@ -281,3 +281,17 @@ export function callApi(portal: RunningPortal, path: string, accessToken: string
 export async function errorOf(response: Response): Promise<unknown> {
   return ((await response.json()) as { error?: unknown }).error;
 }
+
+/** What the introspection endpoint tells a resource server elsewhere about a token. */
+export async function introspect(
+  portal: RunningPortal,
+  token: string,
+): Promise<Readonly<Record<string, unknown>>> {
+  const client = await registerClient(portal, { redirectUris: [], scopes: [], grants: ['introspection'] });
+  const response = await fetch(`${portal.url}/oauth/introspect`, {
+    method: 'POST',
+    headers: { Authorization: `Basic ${Buffer.from(`${client.id}:${client.secret}`).toString('base64')}` },
+    body: new URLSearchParams({ token }),
+  });
+  return (await response.json()) as Record<string, unknown>;
+}

@@ -28,7 +28,7 @@ export function mysqlDialect(url: string): MysqlDialect {
       return {
         getConnection(callback) {
           pool.getConnection((error, connection) => {
-            callback(error, error === null ? discardedWhenBroken(connection) : (connection as never));
+            callback(error, error === null ? discardedWhenBroken(connection) : connection);
           });
         },
         end: (callback) => pool.end(callback),
@@ -52,7 +52,7 @@ function discardedWhenBroken(connection: PoolConnection): MysqlPoolConnection {
     config: connection.config,
     threadId: connection.threadId,
     connect: (callback) => connection.connect(callback),
-    query: query as unknown as MysqlPoolConnection['query'],
+    query,
     release: () => (broken ? connection.destroy() : connection.release()),
     destroy: () => connection.destroy(),
   };

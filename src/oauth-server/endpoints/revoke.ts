@@ -15,7 +15,10 @@ export async function revokeEndpoint(context: ServerContext, request: Request): 
   await context.store.revokeAccessToken(hash, client.id);
   const refreshToken = await context.store.findRefreshToken(hash);
   if (refreshToken !== null && refreshToken.family.clientId === client.id) {
-    await context.store.revokeFamily(refreshToken.family.id, context.clock());
+    const { id: authorization, clientId, person } = refreshToken.family;
+    if (await context.store.revokeFamily(authorization, context.clock())) {
+      await context.audit({ type: 'family_revoked', authorization, clientId, person, reason: 'client' });
+    }
   }
   return new Response(null, { status: 200, headers: { 'Cache-Control': 'no-store' } });
 }

@@ -1,4 +1,4 @@
-import { presentedToken } from '../bearer.ts';
+import { presentedToken, scopesThatReach } from '../bearer.ts';
 import { claimsAbout } from '../claims.ts';
 import { BearerError } from '../errors.ts';
 import { jsonResponse } from '../responses.ts';
@@ -10,6 +10,7 @@ export async function userinfoEndpoint(context: ServerContext, request: Request)
   if (token.user === null || token.subject === null || !token.scopes.includes('openid')) {
     throw new BearerError('insufficient_scope', 'openid');
   }
-  const claims = await claimsAbout(token.user, token.scopes, context.config.claims);
+  const scopes = await scopesThatReach(context, token);
+  const claims = await claimsAbout(token.user, scopes, context.config.claims);
   return jsonResponse({ ...claims, sub: token.subject });
 }

@@ -8,8 +8,10 @@ import {
   invalidGrant,
   prepareTokens,
   requireGrant,
-  requireIssued,
+  requireTarget,
+  revokeReplayed,
   scopesInForce,
+  settleOutcome,
   type TokenResponse,
 } from './token-response.ts';
 
@@ -18,7 +20,6 @@ interface Presentation {
   readonly clientId: string;
   readonly redirectUri: string;
   readonly codeVerifier: string;
-  readonly resource: string | undefined;
 }
 
 /** Exchanges a code (RFC 6749 section 4.1.3, RFC 7636 section 4.6): once, and only for what it was issued for. */
@@ -27,25 +28,25 @@ export async function authorizationCodeGrant(
   client: Client,
   form: Parameters,
 ): Promise<TokenResponse> {
-  requireGrant(client, 'authorization_code');
   const codeHash = tokenHash(form.require('code'));
   const presentation = {
     clientId: client.id,
     redirectUri: form.require('redirect_uri'),
     codeVerifier: form.require('code_verifier'),
-    resource: form.get('resource'),
   };
+  const resource = form.get('resource');
   const now = context.clock();
   const code = await context.store.findCode(codeHash);
-  if (code === null) throw invalidGrant();
-  if (code.used) {
-    // Offered a second time, so somebody else may hold what the first exchange gave (RFC 6749 section 4.1.2).
-    await context.store.revokeFamily(code.family.id, now);
-    throw invalidGrant();
-  }
-  const user = matches(code, presentation, now) ? await activeAccount(context, code.family.person) : null;
+  if (code?.used === true) await revokeReplayed(context, 'authorization_code', code);
+  else if (code !== null && !matches(code, presentation, now)) await context.store.burnCode(code, now);
+  // Only now: in the hands of a client that may not use it, a code is spent all the same.
+  requireGrant(client, 'authorization_code');
+  if (code === null || code.used || !matches(code, presentation, now)) throw invalidGrant();
+
+  requireTarget(context, code, resource);
+  const user = await activeAccount(context, code.family.person);
   if (user === null) {
-    await context.store.burnCode(codeHash, now);
+    await context.store.burnCode(code, now);
     throw invalidGrant();
   }
   const scopes = scopesInForce(context, code);
@@ -57,8 +58,8 @@ export async function authorizationCodeGrant(
     nonce: code.nonce,
     now,
   });
-  requireIssued(await context.store.spendCode(code, prepared.tokens, now));
-  return prepared.response;
+  const outcome = await context.store.spendCode(code, prepared.tokens, now);
+  return settleOutcome(context, 'authorization_code', code, prepared, outcome);
 }
 
 function matches(code: AuthorizationCode, presentation: Presentation, now: number): boolean {
@@ -66,7 +67,6 @@ function matches(code: AuthorizationCode, presentation: Presentation, now: numbe
     code.expiresAt > now &&
     code.family.clientId === presentation.clientId &&
     code.redirectUri === presentation.redirectUri &&
-    verifiesChallenge(presentation.codeVerifier, code.codeChallenge) &&
-    (presentation.resource === undefined || presentation.resource === code.family.audience)
+    verifiesChallenge(presentation.codeVerifier, code.codeChallenge)
   );
 }

@@ -25,6 +25,14 @@ export async function clientCredentialsGrant(
     { hash: tokenHash(accessToken), scopes, expiresAt },
     now,
   );
+  await context.audit({
+    type: 'tokens_issued',
+    grantType: 'client_credentials',
+    clientId: client.id,
+    person: null,
+    authorization: null,
+    scopes,
+  });
   return {
     access_token: accessToken,
     token_type: 'Bearer',

@@ -9,8 +9,10 @@ import {
   invalidGrant,
   prepareTokens,
   requireGrant,
-  requireIssued,
+  requireTarget,
+  revokeReplayed,
   scopesInForce,
+  settleOutcome,
   type TokenResponse,
 } from './token-response.ts';
 
@@ -27,22 +29,21 @@ export async function refreshTokenGrant(
 
   const now = context.clock();
   const token = await context.store.findRefreshToken(hash);
-  if (token === null || token.family.clientId !== client.id || token.expiresAt <= now) throw invalidGrant();
+  if (token === null || token.family.clientId !== client.id) throw invalidGrant();
   const { family } = token;
   if (token.used) {
-    // A replay: the person's application or a thief holds a successor, and nobody can tell which.
-    await context.store.revokeFamily(family.id, now);
+    // A replay, whenever it comes: the application or a thief holds a successor, and nobody can tell which.
+    await revokeReplayed(context, 'refresh_token', token);
     throw invalidGrant();
   }
-  if (resource !== undefined && resource !== family.audience) {
-    throw new OAuthError('invalid_target', 'The resource is not the one that the grant was made for.');
-  }
+  if (token.expiresAt <= now) throw invalidGrant();
+  requireTarget(context, token, resource);
   const scopes = narrowed(scopesInForce(context, token), requestedScope);
   const user = await activeAccount(context, family.person);
   if (user === null) throw invalidGrant();
   const prepared = await prepareTokens(context, { client, family, user, scopes, nonce: null, now });
-  requireIssued(await context.store.rotateRefreshToken(token, prepared.tokens, now));
-  return prepared.response;
+  const outcome = await context.store.rotateRefreshToken(token, prepared.tokens, now);
+  return settleOutcome(context, 'refresh_token', token, prepared, outcome);
 }
 
 /** The scopes of the new access token: those in force, or the part of them that was asked for. */

@@ -2,7 +2,7 @@ import type { PersonReference, UserInterface } from '../../host/contracts.ts';
 import { claimsAbout } from '../claims.ts';
 import { OAuthError } from '../errors.ts';
 import { signIdToken } from '../id-token.ts';
-import { formatScope, intersectScopes } from '../scopes.ts';
+import { formatScope, intersectScopes, scopesHeldBy } from '../scopes.ts';
 import type { ServerContext } from '../server-context.ts';
 import type { Client, Family, Grant, Grantable, GrantOutcome, NewTokens } from '../store/store.ts';
 import { randomToken, tokenHash } from '../tokens.ts';
@@ -48,9 +48,63 @@ export async function activeAccount(
   return user !== null && user.isActive() ? user : null;
 }
 
-/** Throws `invalid_grant` unless the store issued the tokens. */
-export function requireIssued(outcome: GrantOutcome): void {
-  if (!outcome.issued) throw invalidGrant();
+/**
+ * The target stays what it was when the person consented (RFC 8707 section 2.2): another `resource` is `invalid_target`.
+ * Tokens for another target than this server's would be no tokens here, so none are issued for one.
+ */
+export function requireTarget(
+  context: ServerContext,
+  { family }: Grantable,
+  resource: string | undefined,
+): void {
+  if (resource !== undefined && resource !== family.audience) {
+    throw new OAuthError('invalid_target', 'The resource is not the one that the grant was made for.');
+  }
+  if (family.audience !== context.audience) throw invalidGrant();
+}
+
+/** What a second use of each says in the audit log. */
+const REPLAYS = { authorization_code: 'code_replayed', refresh_token: 'refresh_token_replayed' } as const;
+
+type PersonalGrant = keyof typeof REPLAYS;
+
+/** Tells of the tokens that the store issued; throws `invalid_grant` when it issued none, telling of a replay. */
+export async function settleOutcome(
+  context: ServerContext,
+  grantType: PersonalGrant,
+  used: Grantable,
+  prepared: PreparedTokens,
+  outcome: GrantOutcome,
+): Promise<TokenResponse> {
+  if (!outcome.issued) {
+    if (outcome.refusal === 'used') await tellOfReplay(context, grantType, used);
+    throw invalidGrant();
+  }
+  const { id: authorization, clientId, person } = used.family;
+  const { scopes } = prepared.tokens.accessToken;
+  await context.audit({ type: 'tokens_issued', grantType, clientId, person, authorization, scopes });
+  return prepared.response;
+}
+
+/** Offered a second time, so somebody else may hold what the first use gave: everything that descends from it ends. */
+export async function revokeReplayed(
+  context: ServerContext,
+  grantType: PersonalGrant,
+  used: Grantable,
+): Promise<void> {
+  const revoked = await context.store.revokeFamily(used.family.id, context.clock());
+  await tellOfReplay(context, grantType, used, revoked);
+}
+
+async function tellOfReplay(
+  context: ServerContext,
+  grantType: PersonalGrant,
+  { family }: Grantable,
+  revoked = true,
+): Promise<void> {
+  const about = { authorization: family.id, clientId: family.clientId, person: family.person };
+  await context.audit({ type: REPLAYS[grantType], ...about });
+  if (revoked) await context.audit({ type: 'family_revoked', ...about, reason: 'replay' });
 }
 
 /** The family's scopes that the client is still registered for and the server still offers; `invalid_scope` if none is. */
@@ -117,6 +171,9 @@ async function signedIdToken(
 ): Promise<string> {
   const key = await context.keys.active();
   if (key === null) throw new Error(`There is no signing key in ${context.config.key_path}`);
+  // A scope whose permission the person has lost meanwhile releases nothing.
+  const { host, scopes: catalog } = context;
+  const held = await scopesHeldBy(host, catalog, request.scopes, request.family.person);
   return signIdToken(key, {
     issuer: context.issuer,
     subject: request.family.subject,
@@ -125,6 +182,6 @@ async function signedIdToken(
     lifetime: context.config.id_token_ttl,
     nonce: request.nonce,
     accessToken: request.accessToken,
-    claims: await claimsAbout(request.user, request.scopes, context.config.claims),
+    claims: await claimsAbout(request.user, held, context.config.claims),
   });
 }

@@ -13,6 +13,7 @@ import type {
   NewCode,
   NewToken,
   NewTokens,
+  PrunedRows,
   Store,
 } from './store.ts';
 
@@ -137,11 +138,21 @@ export function createSqlStore(database: Database): Store {
       return rows[0] === undefined ? null : consentRequestOf(rows[0]);
     },
 
-    async askPerson(idHash, { person, scopes }, expiresAt, now) {
+    async askPerson({ idHash, asked: before }, { person, scopes }, expiresAt, now) {
+      const unchanged =
+        before === null ? 'user_id IS NULL' : 'user_provider = ? AND user_id = ? AND asked_scope = ?';
       const { affected } = await database.execute(
         `UPDATE oauth_consent_requests SET user_provider = ?, user_id = ?, asked_scope = ?, expires_at = ?
-        WHERE id_hash = ? AND expires_at > ? AND (user_id IS NULL OR (user_provider = ? AND user_id = ?))`,
-        [person.provider, person.id, scopes.join(' '), expiresAt, idHash, now, person.provider, person.id],
+        WHERE id_hash = ? AND expires_at > ? AND ${unchanged}`,
+        [
+          person.provider,
+          person.id,
+          scopes.join(' '),
+          expiresAt,
+          idHash,
+          now,
+          ...(before === null ? [] : [before.person.provider, before.person.id, before.scopes.join(' ')]),
+        ],
       );
       return affected === 1;
     },
@@ -176,8 +187,15 @@ export function createSqlStore(database: Database): Store {
 
     spendCode: (code, tokens, now) => issueOnce(SPEND_CODE, code, tokens, now),
 
-    async burnCode(codeHash, now) {
-      await database.execute(SPEND_CODE, [now, codeHash]);
+    burnCode(code, now) {
+      return database.transaction(async (connection) => {
+        // Waits for an exchange under way: the code is spent after it, or before it.
+        await connection.execute('UPDATE oauth_families SET expires_at = expires_at WHERE id = ?', [
+          code.family.id,
+        ]);
+        const { affected } = await connection.execute(SPEND_CODE, [now, code.hash]);
+        if (affected !== 1) await revokeFamily(connection, code.family.id, now);
+      });
     },
 
     async findRefreshToken(hash) {
@@ -192,6 +210,22 @@ export function createSqlStore(database: Database): Store {
     rotateRefreshToken: (token, tokens, now) => issueOnce(USE_REFRESH_TOKEN, token, tokens, now),
 
     revokeFamily: (familyId, now) => revokeFamily(database, familyId, now),
+
+    async listAuthorizations(person, now) {
+      const { rows } = await database.execute<FamilyColumns & AuthorizationRow>(
+        `SELECT f.id AS family_id, f.created_at, c.name AS client_name, ${FAMILY_COLUMNS} FROM oauth_families f
+        JOIN oauth_clients c ON c.client_id = f.client_id AND c.revoked_at IS NULL
+        WHERE f.user_provider = ? AND f.user_id = ? AND f.revoked_at IS NULL AND f.expires_at > ?
+        ORDER BY f.created_at, f.id`,
+        [person.provider, person.id, now],
+      );
+      return rows.map((row) => ({
+        family: familyOf(row),
+        clientName: row.client_name,
+        clientScopes: words(row.client_scope),
+        createdAt: row.created_at,
+      }));
+    },
 
     async revokeAccessToken(hash, clientId) {
       await database.execute('DELETE FROM oauth_access_tokens WHERE token_hash = ? AND client_id = ?', [
@@ -208,9 +242,8 @@ export function createSqlStore(database: Database): Store {
       const remove = (table: string, key: string) =>
         removeExpired(database, table, key, expiredBefore, limit);
       return {
-        families: await removeFamilies(database, expiredBefore, limit),
+        ...(await removeFamilies(database, expiredBefore, limit)),
         accessTokens: await remove('oauth_access_tokens', 'token_hash'),
-        refreshTokens: await remove('oauth_refresh_tokens', 'token_hash'),
         consentRequests: await remove('oauth_consent_requests', 'id_hash'),
       };
     },
@@ -267,11 +300,12 @@ async function claimFamily(
   return affected === 1;
 }
 
-async function revokeFamily(connection: SqlConnection, familyId: string, now: number): Promise<void> {
-  await connection.execute('UPDATE oauth_families SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL', [
-    now,
-    familyId,
-  ]);
+async function revokeFamily(connection: SqlConnection, familyId: string, now: number): Promise<boolean> {
+  const { affected } = await connection.execute(
+    'UPDATE oauth_families SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL',
+    [now, familyId],
+  );
+  return affected === 1;
 }
 
 /** The keys are read first and removed by name: a DELETE with a limit is not something that all engines have. */
@@ -305,23 +339,38 @@ async function removeExpired(
   return affected;
 }
 
-/** A family whose last token has expired goes with its codes, the family first: without it they are dead anyway. */
+/**
+ * A family whose last token has expired goes last: first its codes and refresh tokens, so that a crash in between leaves
+ * nothing that no family names. Families with more refresh tokens than one batch takes wait for the next.
+ */
 async function removeFamilies(
   connection: SqlConnection,
   expiredBefore: number,
   limit: number,
-): Promise<number> {
+): Promise<Pick<PrunedRows, 'families' | 'refreshTokens'>> {
   const ids = await expiredKeys(connection, 'oauth_families', 'id', expiredBefore, limit);
-  if (ids.length === 0) return 0;
+  if (ids.length === 0) return { families: 0, refreshTokens: 0 };
+  const { rows } = await connection.execute<{ token_hash: string }>(
+    `SELECT token_hash FROM oauth_refresh_tokens WHERE family_id IN (${placeholders(ids)}) LIMIT ${limit}`,
+    ids,
+  );
+  const hashes = rows.map((row) => row.token_hash);
+  if (hashes.length > 0) {
+    await connection.execute(
+      `DELETE FROM oauth_refresh_tokens WHERE token_hash IN (${placeholders(hashes)})`,
+      hashes,
+    );
+  }
+  if (hashes.length === limit) return { families: 0, refreshTokens: hashes.length };
+  await connection.execute(
+    `DELETE FROM oauth_authorization_codes WHERE family_id IN (${placeholders(ids)})`,
+    ids,
+  );
   const { affected } = await connection.execute(
     `DELETE FROM oauth_families WHERE id IN (${placeholders(ids)}) AND expires_at < ?`,
     [...ids, expiredBefore],
   );
-  await connection.execute(
-    `DELETE FROM oauth_authorization_codes WHERE family_id IN (${placeholders(ids)}) AND expires_at < ?`,
-    [...ids, expiredBefore],
-  );
-  return affected;
+  return { families: affected, refreshTokens: hashes.length };
 }
 
 function placeholders(values: readonly unknown[]): string {
@@ -508,18 +557,24 @@ function refreshTokenOf(row: RefreshTokenRow & FamilyColumns): Grantable {
 function grantableOf(
   row: FamilyColumns & { readonly family_id: string; readonly expires_at: number },
 ): Pick<Grantable, 'family' | 'expiresAt' | 'clientScopes'> {
+  return { family: familyOf(row), expiresAt: row.expires_at, clientScopes: words(row.client_scope) };
+}
+
+function familyOf(row: FamilyColumns & { readonly family_id: string }): Family {
   return {
-    family: {
-      id: row.family_id,
-      clientId: row.client_id,
-      person: { provider: row.user_provider, id: row.user_id },
-      subject: row.subject,
-      scopes: words(row.scope),
-      audience: row.audience,
-    },
-    expiresAt: row.expires_at,
-    clientScopes: words(row.client_scope),
+    id: row.family_id,
+    clientId: row.client_id,
+    person: { provider: row.user_provider, id: row.user_id },
+    subject: row.subject,
+    scopes: words(row.scope),
+    audience: row.audience,
   };
+}
+
+interface AuthorizationRow {
+  readonly family_id: string;
+  readonly client_name: string;
+  readonly created_at: number;
 }
 
 interface AccessTokenRow {

@@ -65,6 +65,16 @@ export interface Family {
   readonly audience: string | null;
 }
 
+/** What a person has allowed an application. */
+export interface Authorization {
+  readonly family: Family;
+  readonly clientName: string;
+  /** The client's scopes as registered now. */
+  readonly clientScopes: readonly string[];
+  /** When the person allowed it. */
+  readonly createdAt: number;
+}
+
 /** A code or refresh token with what it would give, read before anything is decided. */
 export interface Grantable {
   readonly hash: string;
@@ -143,10 +153,10 @@ export interface Store {
   /** A request that has not expired; null otherwise. */
   findConsentRequest(idHash: string, now: number): Promise<ConsentRequest | null>;
   /**
-   * Puts the request to this person, with these scopes. False when it was answered or voided meanwhile, or was put to
-   * somebody else.
+   * Puts the request to this person, with these scopes. False when it was answered or voided meanwhile, or is no longer
+   * put to whom it was when it was read.
    */
-  askPerson(idHash: string, asked: AskedPerson, expiresAt: number, now: number): Promise<boolean>;
+  askPerson(read: ConsentRequest, asked: AskedPerson, expiresAt: number, now: number): Promise<boolean>;
   /** Ends the request without an answer, as when another person signed in before one. */
   voidConsentRequest(idHash: string): Promise<void>;
   /**
@@ -163,16 +173,25 @@ export interface Store {
   findCode(codeHash: string): Promise<AuthorizationCode | null>;
   /** Spends the code and issues the tokens, both or neither. A code that was spent before revokes the family. */
   spendCode(code: Grantable, tokens: NewTokens, now: number): Promise<GrantOutcome>;
-  /** Spends the code and issues nothing: it was offered with something that does not match. */
-  burnCode(codeHash: string, now: number): Promise<void>;
+  /**
+   * Spends the code and issues nothing: it was offered with something that does not match. A code that was spent before,
+   * also at this moment, revokes the family.
+   */
+  burnCode(code: Grantable, now: number): Promise<void>;
 
   /** The refresh token, used or not; null when it is unknown. */
   findRefreshToken(hash: string): Promise<Grantable | null>;
   /** Uses the token and issues its successors, both or neither. One that was used before revokes the family. */
   rotateRefreshToken(token: Grantable, tokens: NewTokens, now: number): Promise<GrantOutcome>;
 
-  /** Ends everything that descends from the authorization, also what is being issued at this moment. */
-  revokeFamily(familyId: string, now: number): Promise<void>;
+  /**
+   * Ends everything that descends from the authorization, also what is being issued at this moment. False when it was
+   * revoked before.
+   */
+  revokeFamily(familyId: string, now: number): Promise<boolean>;
+
+  /** What this person has allowed and what still lives, oldest first, of clients that still live. */
+  listAuthorizations(person: PersonReference, now: number): Promise<readonly Authorization[]>;
 
   /** Ends this client's access token, and nothing else. */
   revokeAccessToken(hash: string, clientId: string): Promise<void>;
@@ -186,8 +205,8 @@ export interface Store {
   ): Promise<void>;
 
   /**
-   * Removes at most so many rows of each kind that expired before. A used refresh token stays until it expires, and a
-   * spent code as long as its family, since that is how a replay is known.
+   * Removes at most so many rows of each kind that expired before. Codes and refresh tokens, used ones too, stay as long
+   * as their family has a token that lives, since that is how a replay is known.
    */
   prune(expiredBefore: number, limit: number): Promise<PrunedRows>;
 

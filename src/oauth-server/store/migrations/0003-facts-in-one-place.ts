@@ -10,7 +10,11 @@ const MOVED = {
 /** A step of its own: once a column is gone, the step before could not be run again. */
 export const factsInOnePlace: Migration = {
   name: 'oauth_server_0003_facts_in_one_place',
-  async up({ change }) {
+  async up({ change, dialect }) {
+    // Refresh tokens go with their family now, not by an expiry of their own.
+    const on = dialect === 'mysql' ? ' ON oauth_refresh_tokens' : '';
+    await change('CREATE INDEX oauth_refresh_tokens_family ON oauth_refresh_tokens (family_id)');
+    await change(`DROP INDEX oauth_refresh_tokens_expiry${on}`);
     for (const [table, columns] of Object.entries(MOVED)) {
       for (const column of columns) await change(`ALTER TABLE ${table} DROP COLUMN ${column}`);
     }

@@ -1,0 +1,70 @@
+import type { PersonReference } from '../host/contracts.ts';
+import type { Host } from './host.ts';
+
+/** The name under which the host kit emits every AuditEvent: `application.events.on(AUDIT, (event) => …)`. */
+export const AUDIT = 'oauth_server.audit';
+
+/** Which authorization an event is about. */
+export interface AuditedAuthorization {
+  /** The family's id: an identifier, good for nothing by itself. */
+  readonly authorization: string;
+  readonly clientId: string;
+  readonly person: PersonReference;
+}
+
+/**
+ * What happened, for a host's audit log; told after it is durable and before it is answered. No event holds a secret,
+ * a token or a code.
+ */
+export type AuditEvent =
+  | (AuditedAuthorization & {
+      readonly type: 'consent_granted';
+      readonly scopes: readonly string[];
+      readonly audience: string | null;
+    })
+  | { readonly type: 'consent_denied'; readonly clientId: string; readonly person: PersonReference }
+  | {
+      readonly type: 'tokens_issued';
+      readonly grantType: 'authorization_code' | 'refresh_token' | 'client_credentials';
+      readonly clientId: string;
+      /** Null for client credentials, with the authorization. */
+      readonly person: PersonReference | null;
+      readonly authorization: string | null;
+      readonly scopes: readonly string[];
+    }
+  /** A code or refresh token was used a second time: somebody else may have it. Its family is revoked. */
+  | (AuditedAuthorization & { readonly type: 'code_replayed' })
+  | (AuditedAuthorization & { readonly type: 'refresh_token_replayed' })
+  | (AuditedAuthorization & {
+      readonly type: 'family_revoked';
+      /** By a replay, by the application (RFC 7009), or by the person. */
+      readonly reason: 'replay' | 'client' | 'person';
+    })
+  | { readonly type: 'client_registered'; readonly clientId: string }
+  | { readonly type: 'client_revoked'; readonly clientId: string }
+  | {
+      readonly type: 'secret_rotated';
+      readonly clientId: string;
+      /** Until when the secret before is accepted, milliseconds since 1970; null when it has ended. */
+      readonly previousExpiresAt: number | null;
+    }
+  | {
+      readonly type: 'client_authentication_failed';
+      /** Null when no client has the id that was sent: what was sent may be anything, a secret too. */
+      readonly clientId: string | null;
+      /** Where the request came from, as far as the host knows. */
+      readonly address: string | null;
+    };
+
+/** Tells the host. Never rejects: what has happened has happened, so a failing audit log is logged and no more. */
+export type Audit = (event: AuditEvent) => Promise<void>;
+
+export function createAudit(host: Pick<Host, 'audit' | 'log'>): Audit {
+  return async (event) => {
+    try {
+      await host.audit(event);
+    } catch (exception) {
+      host.log.error('The audit event {type} was not taken: {exception}', { type: event.type, exception });
+    }
+  };
+}

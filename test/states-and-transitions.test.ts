@@ -1,0 +1,368 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import {
+  ADA,
+  authorizationUrl,
+  callApi,
+  createClock,
+  errorOf,
+  exchangeCode,
+  GRACE,
+  introspect,
+  obtainCode,
+  obtainTokens,
+  refresh,
+  registerClient,
+  requestToken,
+  signIn,
+  startPortal,
+  type RunningPortal,
+  type TestClient,
+  type Tokens,
+} from './support/portal.ts';
+import { locationOf } from './support/visitor.ts';
+
+/** The tables "States and transitions" and "Errors" of the document, each row with its own words as the title. */
+const clock = createClock();
+let portal: RunningPortal;
+let client: TestClient;
+
+beforeAll(async () => {
+  portal = await startPortal({ clock: clock.now });
+});
+afterAll(() => portal.close());
+beforeEach(async () => {
+  client = await registerClient(portal);
+});
+
+const code = async () => obtainCode(portal, client, await portal.signedIn(ADA));
+const bodyOf = async (response: Response) => (await response.json()) as Tokens;
+const opens = async (tokens: Tokens, path = '/api/notes') =>
+  (await callApi(portal, path, tokens.access_token)).status;
+const credentials = (secret: string) =>
+  requestToken(portal, { ...client, secret }, { grant_type: 'refresh_token', refresh_token: 'none' });
+/** Whether a secret authenticates: what is refused afterwards is the grant, not the client. */
+const accepts = async (secret: string) => (await errorOf(await credentials(secret))) === 'invalid_grant';
+
+describe('States and transitions', () => {
+  test('authorization code issued, token request (authorization code grant), correct client, redirect URI and PKCE verifier, within code_ttl: spent; access token, refresh token (and ID token when openid was granted) are issued', async () => {
+    const issued = await code();
+    clock.advance(59);
+    const tokens = await bodyOf(await exchangeCode(portal, client, issued));
+    expect(Object.keys(tokens)).toEqual(
+      expect.arrayContaining(['access_token', 'refresh_token', 'id_token']),
+    );
+    expect(await errorOf(await exchangeCode(portal, client, issued))).toBe('invalid_grant');
+
+    const visitor = await portal.signedIn(ADA);
+    const withoutOpenid = await obtainCode(portal, client, visitor, { scope: 'notes:read' });
+    expect(await bodyOf(await exchangeCode(portal, client, withoutOpenid))).not.toHaveProperty('id_token');
+
+    const late = await code();
+    clock.advance(61);
+    expect(await errorOf(await exchangeCode(portal, client, late))).toBe('invalid_grant');
+  });
+
+  test.each<[string, (issued: string) => Promise<Response>]>([
+    ['client', async (issued) => exchangeCode(portal, await registerClient(portal), issued)],
+    [
+      'redirect URI',
+      (issued) => exchangeCode(portal, client, issued, { redirect_uri: 'https://client.example/callbacK' }),
+    ],
+    ['PKCE verifier', (issued) => exchangeCode(portal, client, issued, { code_verifier: 'x'.repeat(43) })],
+    [
+      'client (one without the grant)',
+      async (issued) => {
+        const robot = await registerClient(portal, {
+          redirectUris: [],
+          grants: ['client_credentials'],
+          scopes: ['notes:read'],
+        });
+        return exchangeCode(portal, robot, issued);
+      },
+    ],
+  ])(
+    'authorization code issued, token request, wrong %s: spent; the exchange fails; the code is never accepted again',
+    async (_, offer) => {
+      const issued = await code();
+      expect((await offer(issued)).status).toBe(400);
+      expect(await errorOf(await exchangeCode(portal, client, issued))).toBe('invalid_grant');
+    },
+  );
+
+  test("authorization code issued, token request, failure on the server's side: unchanged (rolled back); nothing was issued, nothing was spent", async () => {
+    const issued = await code();
+    const { database } = portal.application;
+    await database.execute('ALTER TABLE oauth_refresh_tokens RENAME TO away');
+    const tokensBefore = await countOf('oauth_access_tokens');
+    expect((await exchangeCode(portal, client, issued)).status).toBe(500);
+    await database.execute('ALTER TABLE away RENAME TO oauth_refresh_tokens');
+    expect(await countOf('oauth_access_tokens')).toBe(tokensBefore);
+    expect((await exchangeCode(portal, client, issued)).status).toBe(200);
+  });
+
+  test('refresh token valid, refresh request, token unused: replaced by a successor in the same family; old token is invalid at once; there is no grace window', async () => {
+    const first = await obtainTokens(portal, client, ADA);
+    const second = await bodyOf(await refresh(portal, client, first.refresh_token));
+    expect(second.refresh_token).not.toBe(first.refresh_token);
+    expect(await opens(second)).toBe(200);
+    expect(await errorOf(await refresh(portal, client, first.refresh_token))).toBe('invalid_grant');
+    expect(await opens(second)).toBe(401);
+  });
+
+  test('refresh token used, refresh request with the same token again (replay), replay detected: whole family revoked; a successor too', async () => {
+    const first = await obtainTokens(portal, client, ADA);
+    const second = await bodyOf(await refresh(portal, client, first.refresh_token));
+    const third = await bodyOf(await refresh(portal, client, second.refresh_token));
+    expect((await refresh(portal, client, first.refresh_token)).status).toBe(400);
+    expect([await opens(first), await opens(second), await opens(third)]).toEqual([401, 401, 401]);
+    expect((await refresh(portal, client, third.refresh_token)).status).toBe(400);
+  });
+
+  test('refresh token used, replay detected also after it would have expired, and after rows were pruned', async () => {
+    const first = await obtainTokens(portal, client, ADA);
+    clock.advance(20 * 86_400);
+    const second = await bodyOf(await refresh(portal, client, first.refresh_token));
+    clock.advance(20 * 86_400);
+    const third = await bodyOf(await refresh(portal, client, second.refresh_token));
+    await portal.server.prune();
+    expect((await refresh(portal, client, first.refresh_token)).status).toBe(400);
+    expect(await opens(third)).toBe(401);
+  });
+
+  test('client registered, client revoked: revoked; all tokens issued to it are revoked with it', async () => {
+    const tokens = await obtainTokens(portal, client, ADA);
+    await portal.server.clients.revoke(client.id);
+    expect(await opens(tokens)).toBe(401);
+    expect((await refresh(portal, client, tokens.refresh_token)).status).toBe(401);
+  });
+
+  test('account active, account can no longer sign in: inactive; no token issued, no ID token minted, no UserInfo answered, for that account everywhere at once', async () => {
+    const tokens = await obtainTokens(portal, client, ADA);
+    const issued = await code();
+    const visitor = await portal.signedIn(ADA);
+    const page = await visitor.get(authorizationUrl(portal, client));
+    await portal.suspend(ADA);
+    try {
+      expect(await errorOf(await exchangeCode(portal, client, issued))).toBe('invalid_grant');
+      expect(await errorOf(await refresh(portal, client, tokens.refresh_token))).toBe('invalid_grant');
+      expect(await opens(tokens, '/oauth/userinfo')).toBe(401);
+      expect(await opens(tokens)).toBe(401);
+      expect((await visitor.submit(page, { decision: 'allow' })).status).toBe(400);
+      expect(await introspect(portal, tokens.access_token)).toEqual({ active: false });
+    } finally {
+      await portal.restore(ADA);
+    }
+  });
+
+  test('client secret current, oauth:client:rotate-secret, default: new secret current, previous secret still accepted; previous accepted for the overlap (default one day); at most two secrets are accepted; rotating again inside a window drops the older one', async () => {
+    const { secret: second } = await portal.server.clients.rotateSecret(client.id);
+    expect([await accepts(client.secret), await accepts(second)]).toEqual([true, true]);
+    clock.advance(86_399);
+    expect(await accepts(client.secret)).toBe(true);
+    const { secret: third } = await portal.server.clients.rotateSecret(client.id);
+    const accepted = [await accepts(client.secret), await accepts(second), await accepts(third)];
+    expect(accepted).toEqual([false, true, true]);
+  });
+
+  test('previous secret accepted, oauth:client:rotate-secret <client_id> --now: previous secret ended immediately; the client breaks until redeployed', async () => {
+    await portal.server.clients.rotateSecret(client.id);
+    expect(await accepts(client.secret)).toBe(true);
+    const { secret } = await portal.server.clients.rotateSecret(client.id, 0);
+    expect([await accepts(client.secret), await accepts(secret)]).toEqual([false, true]);
+  });
+
+  test('previous secret accepted, time, overlap window elapsed: previous secret ended; lapses by itself; nothing has to run', async () => {
+    await portal.server.clients.rotateSecret(client.id, 600);
+    clock.advance(599);
+    expect(await accepts(client.secret)).toBe(true);
+    clock.advance(2);
+    expect(await accepts(client.secret)).toBe(false);
+  });
+
+  test('consent request pending, POST /oauth/authorize, same browser and same person as when asked, within consent_ttl: answered; code issued on consent', async () => {
+    const visitor = await portal.signedIn(ADA);
+    const page = await visitor.get(authorizationUrl(portal, client));
+    const elsewhere = await portal.signedIn(ADA);
+    expect((await elsewhere.submit(page, { decision: 'allow' })).status).toBe(400);
+    clock.advance(599);
+    const answer = locationOf(await visitor.submit(page, { decision: 'allow' }));
+    expect(answer.searchParams.get('code')).toMatch(/^[\w-]{43}$/);
+
+    const late = await visitor.get(authorizationUrl(portal, client));
+    clock.advance(601);
+    expect((await visitor.submit(late, { decision: 'allow' })).status).toBe(400);
+  });
+
+  test('consent request pending, another person signs in before the answer: void', async () => {
+    const visitor = await portal.signedIn(ADA);
+    const page = await visitor.get(authorizationUrl(portal, client));
+    await signIn(visitor, await visitor.get('/login'), GRACE);
+    expect((await visitor.submit(page, { decision: 'allow' })).status).toBe(400);
+    await signIn(visitor, await visitor.get('/login'), ADA);
+    expect((await visitor.submit(page, { decision: 'allow' })).status).toBe(400);
+  });
+
+  test("signing key active, oauth:keys:generate: retired (still published); the new key signs from then on. signing key retired, oauth:keys:prune, old enough, counted from when the key stopped signing: removed; the active key is never removed; an age shorter than an ID token's lifetime is refused", async () => {
+    const { keys } = portal.server;
+    const before = await signingKid(await obtainTokens(portal, client, ADA));
+    clock.advance(1_000_000);
+    const { kid } = await keys.generate();
+    expect(await signingKid(await obtainTokens(portal, client, ADA))).toBe(kid);
+    expect(await published()).toEqual(expect.arrayContaining([before, kid]));
+    await expect(keys.prune(3599)).rejects.toThrow('oauth_server:id_token_ttl');
+    expect(await keys.prune(3600)).toEqual([]);
+    clock.advance(3602);
+    expect(await keys.prune(3600)).toContain(before);
+    clock.advance(1_000_000);
+    expect(await keys.prune(3600)).toEqual([]);
+    expect(await published()).toEqual([kid]);
+  });
+});
+
+describe('Errors', () => {
+  test('no usable bearer token at a protected host endpoint: 401', async () => {
+    expect((await fetch(`${portal.url}/api/notes`)).status).toBe(401);
+    expect((await callApi(portal, '/api/notes', 'garbage')).status).toBe(401);
+  });
+
+  test('token lacks the scope, or the person lacks the backing permission: 403', async () => {
+    const narrow = await obtainTokens(portal, client, ADA, { scope: 'openid' });
+    expect(await opens(narrow)).toBe(403);
+    const tokens = await obtainTokens(portal, client, ADA);
+    await portal.deny(ADA, 'notes:read');
+    expect(await opens(tokens)).toBe(403);
+    await portal.grant(ADA, 'notes:read');
+  });
+
+  test.each([
+    ['prompt=none', { prompt: 'none' }, 'interaction_required'],
+    ['prompt=login', { prompt: 'login' }, 'invalid_request'],
+    ['max_age present', { max_age: '0' }, 'invalid_request'],
+  ])('%s: %s', async (_, parameters, error) => {
+    const visitor = await portal.signedIn(ADA);
+    const answer = locationOf(await visitor.get(authorizationUrl(portal, client, parameters)));
+    expect(answer.searchParams.get('error')).toBe(error);
+  });
+
+  test('redirect_uri missing at authorization or token request: protocol error (RFC 6749 section 4.1.3)', async () => {
+    const visitor = await portal.signedIn(ADA);
+    const page = await visitor.get(authorizationUrl(portal, client, { redirect_uri: undefined }));
+    expect([page.status, page.headers.get('location')]).toEqual([400, null]);
+    const response = await exchangeCode(portal, client, await code(), { redirect_uri: '' });
+    expect([response.status, await errorOf(response)]).toEqual([400, 'invalid_request']);
+  });
+
+  test('authorization code offered with wrong client, redirect URI or verifier: exchange fails; code is spent', async () => {
+    const issued = await code();
+    const wrong = await exchangeCode(portal, client, issued, { code_verifier: 'y'.repeat(43) });
+    expect(await errorOf(wrong)).toBe('invalid_grant');
+    expect(await errorOf(await exchangeCode(portal, client, issued))).toBe('invalid_grant');
+  });
+
+  test('replayed refresh token: rejected; family revoked', async () => {
+    const first = await obtainTokens(portal, client, ADA);
+    const second = await bodyOf(await refresh(portal, client, first.refresh_token));
+    expect(await errorOf(await refresh(portal, client, first.refresh_token))).toBe('invalid_grant');
+    expect(await opens(second)).toBe(401);
+  });
+
+  test('public client given the introspection grant: refused at registration and at the endpoint', async () => {
+    const registration = registerClient(portal, { public: true, grants: ['introspection'] });
+    await expect(registration).rejects.toThrow('A public client cannot have the grant introspection');
+    const open = await registerClient(portal, { public: true });
+    await portal.application.database.execute('UPDATE oauth_clients SET grants = ? WHERE client_id = ?', [
+      'authorization_code introspection',
+      open.id,
+    ]);
+    const response = await fetch(`${portal.url}/oauth/introspect`, {
+      method: 'POST',
+      body: new URLSearchParams({ client_id: open.id, token: 'any' }),
+    });
+    expect([response.status, await errorOf(response)]).toEqual([400, 'unauthorized_client']);
+  });
+
+  test('inactive account: nothing issued and nothing answered for it', async () => {
+    const tokens = await obtainTokens(portal, client, GRACE);
+    const visitor = await portal.signedIn(GRACE);
+    await portal.suspend(GRACE);
+    try {
+      expect((await refresh(portal, client, tokens.refresh_token)).status).toBe(400);
+      expect(await opens(tokens, '/oauth/userinfo')).toBe(401);
+      const asked = await visitor.get(authorizationUrl(portal, client));
+      expect(locationOf(asked).pathname).toBe('/login');
+    } finally {
+      await portal.restore(GRACE);
+    }
+  });
+});
+
+describe('Errors, with an audience', () => {
+  const audience = 'https://api.example/';
+
+  test('token granted for a target other than the configured audience: treated as no token', async () => {
+    const tokens = await obtainTokens(portal, client, ADA);
+    const restarted = await startPortal({ config: { oauth_server: { audience } } });
+    try {
+      const confined = await registerClient(restarted);
+      const good = await obtainTokens(restarted, confined, ADA, { resource: audience });
+      expect((await callApi(restarted, '/api/notes', good.access_token)).status).toBe(200);
+      await setTarget(restarted, 'https://elsewhere.example/');
+      expect((await callApi(restarted, '/api/notes', good.access_token)).status).toBe(401);
+      expect((await callApi(restarted, '/oauth/userinfo', good.access_token)).status).toBe(401);
+      expect(await introspect(restarted, good.access_token)).toEqual({ active: false });
+      // Nor is another one issued in its place: it would be no token either, and nothing is spent for it.
+      expect((await refresh(restarted, confined, good.refresh_token)).status).toBe(400);
+      await setTarget(restarted, audience);
+      expect((await refresh(restarted, confined, good.refresh_token)).status).toBe(200);
+      await setTarget(restarted, null);
+      expect((await callApi(restarted, '/api/notes', good.access_token)).status).toBe(401);
+    } finally {
+      await restarted.close();
+    }
+    expect(await opens(tokens)).toBe(200);
+  });
+
+  test('the audience is decided at authorization and kept through every refresh, whatever happens to the client later', async () => {
+    const confined = await startPortal({ config: { oauth_server: { audience } } });
+    try {
+      const application = await registerClient(confined);
+      let tokens = await obtainTokens(confined, application, ADA, { resource: audience });
+      const { database } = confined.application;
+      await database.execute('UPDATE oauth_clients SET name = ?, redirect_uris = ?', ['Renamed', '[]']);
+      await confined.server.clients.rotateSecret(application.id);
+      for (let round = 0; round < 3; round += 1) {
+        tokens = await bodyOf(await refresh(confined, application, tokens.refresh_token));
+        expect(await introspect(confined, tokens.access_token)).toMatchObject({
+          active: true,
+          aud: audience,
+        });
+      }
+      const elsewhere = { resource: 'https://elsewhere.example/' };
+      const refused = await refresh(confined, application, tokens.refresh_token, elsewhere);
+      expect(await errorOf(refused)).toBe('invalid_target');
+      expect((await refresh(confined, application, tokens.refresh_token)).status).toBe(200);
+    } finally {
+      await confined.close();
+    }
+  });
+});
+
+/** As if the authorizations had been given for another target than the one configured now. */
+async function setTarget(at: RunningPortal, audience: string | null): Promise<void> {
+  await at.application.database.execute('UPDATE oauth_families SET audience = ?', [audience]);
+}
+
+async function countOf(table: string): Promise<number> {
+  const { rows } = await portal.application.database.execute(`SELECT 1 FROM ${table}`);
+  return rows.length;
+}
+
+async function signingKid(tokens: Tokens): Promise<string> {
+  const [header = ''] = tokens.id_token.split('.');
+  return (JSON.parse(Buffer.from(header, 'base64url').toString()) as { kid: string }).kid;
+}
+
+async function published(): Promise<readonly string[]> {
+  const response = await fetch(`${portal.url}/.well-known/jwks.json`);
+  return ((await response.json()) as { keys: { kid: string }[] }).keys.map(({ kid }) => kid);
+}
