@@ -408,6 +408,24 @@ describe('the body', () => {
   test('that is empty is invalid_request', async () => {
     await expectError(await post(''), 'invalid_request');
   });
+  test('that breaks off is invalid_request, not a fault', async () => {
+    const body = new ReadableStream({
+      start(controller) {
+        controller.enqueue(Buffer.from('grant_type='));
+      },
+      pull(controller) {
+        controller.error(new Error('aborted'));
+      },
+    });
+    const headers = { 'Content-Type': 'application/x-www-form-urlencoded' };
+    const request = new Request(`${portal.url}/oauth/token`, {
+      method: 'POST',
+      headers,
+      body,
+      duplex: 'half',
+    } as RequestInit);
+    await expectError(await portal.application.fetch(request), 'invalid_request');
+  });
 });
 
 describe('a configured audience', () => {

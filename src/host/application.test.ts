@@ -353,6 +353,14 @@ describe('the session-wide CSRF check', () => {
     expect((await browser(application).post('/change', { a: 'x'.repeat(1024 * 1024) })).status).toBe(413);
   });
 
+  test('a form that breaks off is 400, not a fault', async () => {
+    const application = await start();
+    const body = new ReadableStream({ pull: (controller) => controller.error(new Error('aborted')) });
+    const headers = { 'Content-Type': 'application/x-www-form-urlencoded' };
+    const init = { method: 'POST', headers, body, duplex: 'half' } as RequestInit;
+    expect((await application.fetch(new Request(`${ORIGIN}/change`, init))).status).toBe(400);
+  });
+
   test('an application without accounts has no session, and no check', async () => {
     const application = await start({ accounts: false });
     expect((await browser(application).post('/change', {})).status).toBe(200);

@@ -80,14 +80,20 @@ async function formField(request: Request, name: string): Promise<string | null>
   }
 }
 
-/** The body of a request, at most so many bytes; a larger one is an HttpError 413. */
+/** The body of a request, at most so many bytes; a larger one is an HttpError 413, one that breaks off 400. */
 export async function readBody(request: Request, limit: number): Promise<Uint8Array<ArrayBuffer>> {
   const chunks: Uint8Array[] = [];
   let size = 0;
-  for await (const chunk of request.body ?? []) {
-    size += chunk.byteLength;
-    if (size > limit) throw new HttpError(413, `The body is larger than ${limit} bytes`);
-    chunks.push(chunk);
+  try {
+    for await (const chunk of request.body ?? []) {
+      size += chunk.byteLength;
+      if (size > limit) break;
+      chunks.push(chunk);
+    }
+  } catch {
+    // The sender hung up, which is no fault of ours.
+    throw new HttpError(400, 'The body broke off');
   }
+  if (size > limit) throw new HttpError(413, `The body is larger than ${limit} bytes`);
   return new Uint8Array(Buffer.concat(chunks));
 }

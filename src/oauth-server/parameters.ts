@@ -57,11 +57,17 @@ export async function formParameters(request: Request): Promise<Parameters> {
 async function readText(request: Request): Promise<string> {
   const chunks: Uint8Array[] = [];
   let size = 0;
-  for await (const chunk of request.body ?? []) {
-    size += chunk.byteLength;
-    if (size > FORM_LIMIT) throw new BodyTooLargeError('The body is larger than 64 KiB.');
-    chunks.push(chunk);
+  try {
+    for await (const chunk of request.body ?? []) {
+      size += chunk.byteLength;
+      if (size > FORM_LIMIT) break;
+      chunks.push(chunk);
+    }
+  } catch {
+    // The sender hung up, which is no fault of ours.
+    throw new OAuthError('invalid_request', 'The body broke off.');
   }
+  if (size > FORM_LIMIT) throw new BodyTooLargeError('The body is larger than 64 KiB.');
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks));
   } catch {
