@@ -68,7 +68,7 @@ export function locationOf(response: Response): URL {
 }
 
 /** The last form of a page, with its hidden fields. */
-function formOf(html: string): { action: string; fields: Record<string, string> } {
+export function formOf(html: string): { action: string; fields: Record<string, string> } {
   const form = [...html.matchAll(/<form\b([^>]*)>([\s\S]*?)<\/form>/gi)].at(-1);
   if (form === undefined) throw new Error('The page has no form');
   const [, attributes = '', body = ''] = form;

@@ -1,0 +1,529 @@
+import { setImmediate } from 'node:timers/promises';
+import fc, { type Arbitrary } from 'fast-check';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import {
+  ADA,
+  authorizationUrl,
+  callApi,
+  CHALLENGE,
+  obtainCode,
+  obtainTokens,
+  PASSWORD,
+  REDIRECT_URI,
+  refresh,
+  registerClient,
+  requestToken,
+  startPortal,
+  VERIFIER,
+  type RunningPortal,
+  type TestClient,
+  type Tokens,
+} from './support/portal.ts';
+import {
+  anyQuery,
+  getNear,
+  MARKUP,
+  nearMiss,
+  postNear,
+  queryNear,
+  rarely,
+  requestOf,
+  word,
+  type Parameters,
+  type Sent,
+} from './support/hostile.ts';
+import { formOf, type Visitor } from './support/visitor.ts';
+
+/** How many requests every endpoint is sent. */
+const CASES = Number(process.env['HOSTILE_CASES'] ?? 10_000);
+/** No answer may take so long, in milliseconds; a machine under load must not come near it. */
+const HANGS = 10_000;
+const TIMEOUT = 600_000;
+
+let portal: RunningPortal;
+/** A public client: it has no secret, and checking one is slow by intent. */
+let client: TestClient;
+/** Its secret is never sent here, so even its tokens as they are must be worth nothing. */
+let owner: TestClient;
+/** The right to introspect, and no other; its secret is sent in one of fifty requests. */
+let inspector: TestClient;
+let ada: Visitor;
+let own: Tokens;
+let owners: Tokens;
+let code: string;
+
+beforeAll(async () => {
+  // Time stands still for the server: what lives at the beginning must live when the last request is answered.
+  const now = Date.now();
+  portal = await startPortal({ clock: () => now });
+  const { database } = portal.application;
+  // Every session would wait for the disk, and no test here pulls the plug.
+  if (database.dialect === 'sqlite') await database.execute('PRAGMA synchronous = OFF');
+  client = await registerClient(portal, { public: true });
+  owner = await registerClient(portal);
+  inspector = await registerClient(portal, { redirectUris: [], scopes: [], grants: ['introspection'] });
+  ada = await portal.signedIn(ADA);
+  own = (await (await exchangePublicly(await obtainCode(portal, client, ada))).json()) as Tokens;
+  owners = await obtainTokens(portal, owner, ADA);
+  code = await obtainCode(portal, client, ada);
+});
+afterAll(() => portal.close());
+
+/** The public client exchanges its code. */
+function exchangePublicly(issued: string): Promise<Response> {
+  return requestToken(portal, null, {
+    grant_type: 'authorization_code',
+    client_id: client.id,
+    code: issued,
+    redirect_uri: REDIRECT_URI,
+    code_verifier: VERIFIER,
+  });
+}
+
+// --- what must hold for every answer --------------------------------------------------------------------------
+
+interface Answer {
+  readonly sent: Sent;
+  readonly response: Response;
+  readonly body: string;
+}
+
+/** What is wrong with an answer, in words; empty when nothing is. */
+type Judge = (answer: Answer) => readonly string[];
+
+const TRACE = /\bat .*\(.*:\d+:\d+\)|node_modules|\.[jt]s:\d+|node:internal/;
+const TOKEN = /"(?:access|refresh|id)_token"\s*:/;
+
+/** For every endpoint: no fault, nothing of the inside, no token, and nobody is led astray. */
+function judged(answer: Answer): string[] {
+  const { response, body } = answer;
+  const headers = [...response.headers].map((header) => header.join(': ')).join('\n');
+  const wrong: string[] = [];
+  if (response.status >= 500) wrong.push(`status ${response.status}`);
+  if (TRACE.test(body) || TRACE.test(headers)) wrong.push('tells of the code');
+  if (TOKEN.test(body)) wrong.push('issues a token');
+  return [...wrong, ...astray(response)];
+}
+
+/** Where a browser would be led: nowhere, to this very origin, or to the registered redirect URI without a code. */
+function astray(response: Response): readonly string[] {
+  const location = response.headers.get('location');
+  if (location === null) return response.status >= 300 && response.status < 400 ? ['leads nowhere'] : [];
+  if (location.startsWith(`${REDIRECT_URI}?`)) {
+    return new URL(location).searchParams.has('code') ? ['issues a code'] : [];
+  }
+  const target = new URL(location, portal.url);
+  const home = new URL(portal.url).origin;
+  const next = target.pathname === '/login' ? target.searchParams.get('return_to') : null;
+  return /^\/(?![/\\])/.test(location) && target.origin === home && originOf(next ?? '/') === home
+    ? []
+    : [`leads to ${location}`];
+}
+
+function originOf(path: string): string | null {
+  return URL.canParse(path, portal.url) ? new URL(path, portal.url).origin : null;
+}
+
+function mediaTypeOf({ response }: Answer): string | null {
+  return response.headers.get('content-type')?.split(';', 1)[0] ?? null;
+}
+
+/** JSON, and in a refusal the string `error`. */
+const inJson: Judge = (answer) => {
+  if (mediaTypeOf(answer) !== 'application/json') return [`is ${mediaTypeOf(answer)}`];
+  let value: unknown;
+  try {
+    value = JSON.parse(answer.body);
+  } catch {
+    return ['is not JSON'];
+  }
+  if (typeof value !== 'object' || value === null) return ['is not an object'];
+  const refused = answer.response.status >= 400;
+  return refused && (!('error' in value) || typeof value.error !== 'string') ? ['names no error'] : [];
+};
+
+/** A page or a redirect; what no browser sends may be refused in JSON. */
+const forPeople: Judge = (answer) => {
+  const { response, body } = answer;
+  if (response.status >= 300 && response.status < 400) return [];
+  if (response.status >= 400 && mediaTypeOf(answer) === 'application/json') return inJson(answer);
+  if (mediaTypeOf(answer) !== 'text/html') return [`is ${mediaTypeOf(answer)}`];
+  return body.includes(MARKUP) ? ['repeats markup'] : [];
+};
+
+async function answerTo(method: string, path: string, sent: Sent): Promise<Answer> {
+  // Else no timer would run for seconds: not the one that finds what hangs, nor those that close idle connections.
+  await setImmediate();
+  const response = await portal.application.fetch(requestOf(portal, method, path, sent));
+  return { sent, response, body: await response.text() };
+}
+
+/**
+ * Sends the requests to the endpoint, such as `POST /oauth/token`, and holds every answer against the rules. Requests
+ * that are all refused at the door would show little, so these statuses must be among the answers.
+ */
+async function expectAll(
+  endpoint: string,
+  requests: Arbitrary<Sent>,
+  reached: readonly number[],
+  judge: Judge,
+): Promise<void> {
+  const [method, path] = endpoint.split(' ') as [string, string];
+  const before = await kept();
+  const seen = new Set<number>();
+  await fc.assert(
+    fc.asyncProperty(requests, async (sent) => {
+      const answer = await answerTo(method, path, sent);
+      seen.add(answer.response.status);
+      expect([...judged(answer), ...judge(answer)]).toEqual([]);
+    }),
+    { numRuns: CASES, timeout: HANGS },
+  );
+  expect(await kept()).toEqual(before);
+  // A run of a few cases is luck.
+  expect(CASES < 1000 ? [] : reached.filter((status) => !seen.has(status))).toEqual([]);
+}
+
+/** Those of the server and of the kit. */
+const PATHS = [
+  '/oauth/authorize',
+  '/oauth/token',
+  '/oauth/revoke',
+  '/oauth/introspect',
+  '/oauth/userinfo',
+  '/.well-known/openid-configuration',
+  '/.well-known/oauth-authorization-server',
+  '/.well-known/jwks.json',
+  '/login',
+  '/logout',
+] as const;
+
+const TABLES = [
+  'oauth_clients',
+  'oauth_subjects',
+  'oauth_families',
+  'oauth_authorization_codes',
+  'oauth_refresh_tokens',
+  'oauth_access_tokens',
+  'host_accounts',
+  'host_account_permissions',
+] as const;
+
+/** Every row that only somebody with the right to it may add, change or remove. */
+async function kept(): Promise<Readonly<Record<string, readonly string[]>>> {
+  const { database } = portal.application;
+  const tables = TABLES.map(async (table) => {
+    const { rows } = await database.execute(`SELECT * FROM ${table}`);
+    return [table, rows.map((row) => JSON.stringify(row)).sort()] as const;
+  });
+  return Object.fromEntries(await Promise.all(tables));
+}
+
+// --- what is sent ---------------------------------------------------------------------------------------------
+
+/** Anything that looks like a token and is none to this client: one of the owner, or all but one character right. */
+function anyToken(): Arbitrary<string> {
+  const living = [own.access_token, own.refresh_token, own.id_token, code];
+  return fc.oneof(
+    ...[...living, owners.access_token, owners.refresh_token].map(nearMiss),
+    fc.constantFrom(owners.access_token, owners.refresh_token, owners.id_token),
+  );
+}
+
+function anyClientId(): Arbitrary<string> {
+  return fc.oneof(
+    { weight: 12, arbitrary: fc.constant(client.id) },
+    { weight: 1, arbitrary: fc.constantFrom(owner.id, inspector.id) },
+    { weight: 1, arbitrary: nearMiss(client.id) },
+  );
+}
+
+function anyRedirectUri(): Arbitrary<string> {
+  return fc.oneof(
+    { weight: 12, arbitrary: fc.constant(REDIRECT_URI) },
+    { weight: 1, arbitrary: nearMiss(REDIRECT_URI) },
+    { weight: 1, arbitrary: word.map((more) => `${REDIRECT_URI}${more}`) },
+    { weight: 1, arbitrary: word.map((host) => `https://client.example${host}/callback`) },
+  );
+}
+
+/** A POST of a client: mostly public; in one of fifty requests with a secret, right or wrong. */
+function clientPost(...alternatives: readonly Parameters[]): Arbitrary<Sent> {
+  const token = anyToken();
+  const named = alternatives.map((parameters) => ({ client_id: anyClientId(), ...parameters }));
+  const withSecret = (id: string, secret: string) =>
+    postNear(alternatives, { token, authorized: 0 }, [
+      ['Authorization', `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}`],
+    ]);
+  return rarely(
+    postNear(named, { token }),
+    fc.oneof(
+      { weight: 6, arbitrary: withSecret(inspector.id, inspector.secret) },
+      { weight: 1, arbitrary: withSecret(owner.id, inspector.secret) },
+      { weight: 1, arbitrary: withSecret(client.id, '') },
+      {
+        weight: 2,
+        arbitrary: postNear(
+          named.map((parameters) => ({ ...parameters, client_secret: word })),
+          { token },
+        ),
+      },
+    ),
+  );
+}
+
+const constant = (value: string) => fc.constant(value);
+
+describe('whatever is sent', { timeout: TIMEOUT }, () => {
+  test('GET /oauth/authorize: the answer is a page or a redirect, to the client or to sign in, without a code', async () => {
+    const requestId = await requestIdOf(ada);
+    const scope = fc.oneof(
+      { weight: 8, arbitrary: fc.constantFrom('openid', 'notes:read notes:write', 'profile openid profile') },
+      { weight: 1, arbitrary: fc.constantFrom('openid unknown', ' ', 'a"b') },
+    );
+    const query = queryNear(
+      {
+        client_id: anyClientId(),
+        redirect_uri: anyRedirectUri(),
+        response_type: constant('code'),
+        scope,
+        state: word,
+        nonce: word,
+        code_challenge: fc.oneof(
+          { weight: 8, arbitrary: constant(CHALLENGE) },
+          { weight: 1, arbitrary: nearMiss(CHALLENGE) },
+        ),
+        code_challenge_method: constant('S256'),
+      },
+      { request_id: fc.oneof(constant(requestId), nearMiss(requestId), word) },
+    );
+    const requests = getNear(query, { token: anyToken(), cookie: ada.cookies(), authorized: 5 });
+    await expectAll('GET /oauth/authorize', requests, [200, 302, 400], (answer) => [
+      ...forPeople(answer),
+      ...(mediaTypeOf(answer) === 'application/json' && !hasBearer(answer.sent) ? ['is JSON'] : []),
+    ]);
+  });
+
+  test('POST /oauth/authorize: the answer is a page, nothing is answered, and the question can still be', async () => {
+    const consent = await ada.visit(authorizationUrl(portal, client));
+    const { request_id: requestId = '', csrf_token: csrfToken = '' } = formOf(
+      await consent.clone().text(),
+    ).fields;
+    const another = formOf(await (await ada.visit(authorizationUrl(portal, client))).text()).fields;
+    const decision = fc.constantFrom('allow', 'deny', 'switch');
+    const requests = postNear(
+      [
+        {
+          request_id: fc.oneof(constant(requestId), nearMiss(requestId)),
+          csrf_token: fc.oneof(nearMiss(csrfToken), constant(another['csrf_token'] ?? '')),
+          decision,
+        },
+        {
+          request_id: constant(requestId),
+          csrf_token: constant(csrfToken),
+          decision: fc.oneof(word, nearMiss('allow'), nearMiss('switch')),
+        },
+        { request_id: nearMiss(requestId), csrf_token: constant(csrfToken), decision },
+      ],
+      { token: anyToken(), cookie: ada.cookies(), authorized: 5 },
+    );
+    await expectAll('POST /oauth/authorize', requests, [400, 413], (answer) => [
+      ...forPeople(answer),
+      ...(answer.response.headers.has('location') ? ['is an answer'] : []),
+    ]);
+    const answered = await ada.submit(consent, { decision: 'allow' });
+    expect(answered.headers.get('location')).toMatch(/[?&]code=/);
+  });
+
+  test('POST /oauth/token: the answer is JSON, never a fault, never a token', async () => {
+    const token = anyToken();
+    const requests = clientPost(
+      { grant_type: constant('refresh_token'), refresh_token: token },
+      { grant_type: constant('refresh_token'), refresh_token: token, scope: word, resource: word },
+      {
+        grant_type: constant('authorization_code'),
+        code: fc.oneof(nearMiss(code), token),
+        redirect_uri: anyRedirectUri(),
+        code_verifier: fc.oneof(constant(VERIFIER), nearMiss(VERIFIER)),
+      },
+      { grant_type: constant('client_credentials'), scope: word },
+      { grant_type: word },
+    );
+    await expectAll('POST /oauth/token', requests, [400, 401, 413], (answer) => [
+      ...inJson(answer),
+      ...(answer.response.status < 400 ? ['succeeds'] : []),
+    ]);
+  });
+
+  test('POST /oauth/revoke: the answer is empty or JSON, and no token that lives is revoked', async () => {
+    const hint = fc.oneof(fc.constantFrom('access_token', 'refresh_token'), word);
+    const requests = clientPost({ token: anyToken() }, { token: anyToken(), token_type_hint: hint });
+    await expectAll('POST /oauth/revoke', requests, [200, 400, 401, 413], (answer) => {
+      if (answer.response.status !== 200) return inJson(answer);
+      return answer.body === '' ? [] : ['says something'];
+    });
+  });
+
+  test('POST /oauth/introspect: the answer is JSON, and no token is active but one that was sent', async () => {
+    const requests = clientPost({ token: anyToken() });
+    await expectAll('POST /oauth/introspect', requests, [200, 400, 401, 413], (answer) => {
+      const { body } = answer.sent;
+      const exact = Buffer.from(body ?? '').includes(owners.access_token);
+      const opened = answer.response.status < 400 && !exact && answer.body !== '{"active":false}';
+      return [...inJson(answer), ...(opened ? ['is active'] : [])];
+    });
+  });
+
+  test.each(['GET', 'POST'])(
+    '%s /oauth/userinfo: the answer is JSON, and tells of nobody but to a token',
+    async (method) => {
+      const options = {
+        token: fc.oneof(nearMiss(own.access_token), anyToken()),
+        cookie: ada.cookies(),
+        authorized: 80,
+      };
+      const requests =
+        method === 'GET'
+          ? getNear(queryNear({ access_token: constant(own.access_token) }), options)
+          : postNear([{ access_token: constant(own.access_token) }], options);
+      await expectAll(`${method} /oauth/userinfo`, requests, [200, 401], (answer) => {
+        const exact = authorizationOf(answer.sent).includes(owners.access_token);
+        return [...inJson(answer), ...(answer.response.status < 400 && !exact ? ['tells of somebody'] : [])];
+      });
+    },
+  );
+
+  test.each(['openid-configuration', 'oauth-authorization-server', 'jwks.json'])(
+    'GET /.well-known/%s: the document is the same',
+    async (name) => {
+      const path = `/.well-known/${name}`;
+      const document = await (await fetch(new URL(path, portal.url))).text();
+      const requests = getNear(anyQuery, { token: anyToken(), cookie: ada.cookies() });
+      await expectAll(`GET ${path}`, requests, [200], (answer) => [
+        ...inJson(answer),
+        ...(answer.response.status === 200 && answer.body === document ? [] : ['is another document']),
+      ]);
+    },
+  );
+
+  test('near those paths, by any method: never a fault, and nobody is led elsewhere', async () => {
+    const methods = fc.constantFrom('GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND');
+    const path = fc.constantFrom(...PATHS);
+    const near = fc.oneof(
+      path,
+      path.chain(nearMiss),
+      fc.tuple(path, word).map((parts) => parts.join('/')),
+      fc.tuple(word, path).map(([before, after]) => `/${before}${after}`),
+    );
+    const requests = getNear(anyQuery, { token: anyToken(), cookie: ada.cookies() });
+    await fc.assert(
+      fc.asyncProperty(methods, near, requests, async (method, at, sent) => {
+        const answer = await answerTo(method, at, sent);
+        expect(judged(answer)).toEqual([]);
+      }),
+      { numRuns: CASES, timeout: HANGS },
+    );
+  });
+
+  test('GET /login: the answer is the page', async () => {
+    const query = queryNear({ return_to: word });
+    const requests = getNear(query, { token: anyToken(), cookie: ada.cookies(), authorized: 5 });
+    await expectAll('GET /login', requests, [200, 400], (answer) => [
+      ...forPeople(answer),
+      ...(answer.response.status === 200 || hasBearer(answer.sent) ? [] : ['is not the page']),
+    ]);
+  });
+
+  test('POST /login: nobody is signed in without the token of the page', async () => {
+    const csrf = await csrfTokenOf(ada);
+    const form = { identifier: constant(ADA), password: constant(PASSWORD), return_to: word };
+    const token = anyToken();
+    const usual = { token, cookie: ada.cookies(), authorized: 0 };
+    const requests = rarely(
+      postNear([form, { ...form, _csrf: fc.oneof(nearMiss(csrf), word) }], usual),
+      // These come as far as the password, which is slow to check by intent.
+      fc.oneof(
+        postNear([{ ...form, _csrf: constant(csrf), password: fc.oneof(nearMiss(PASSWORD), word) }], usual),
+        postNear([form], { token, authorized: 100 }),
+      ),
+    );
+    await expectAll('POST /login', requests, [400, 401, 403], (answer) => [
+      ...forPeople(answer),
+      ...(answer.response.headers.has('location') ? ['signs somebody in'] : []),
+    ]);
+  });
+
+  test('POST /login with the right password: whatever return_to is, the browser stays', async () => {
+    const hosts = fc
+      .array(fc.constantFrom('/', '\\', '\t', '\n', '.', '@', ':', '%2f', 'https:', 'evil.example'), {
+        maxLength: 6,
+      })
+      .map((found) => found.join(''));
+    const paths = word.map((rest) => `/${rest}`);
+    await fc.assert(
+      fc.asyncProperty(fc.oneof(word, paths, hosts), async (returnTo) => {
+        const visitor = portal.visitor();
+        const _csrf = await csrfTokenOf(visitor);
+        const body = new URLSearchParams({ _csrf, identifier: ADA, password: PASSWORD, return_to: returnTo });
+        const answer = await answerTo('POST', '/login', {
+          query: '',
+          headers: [
+            ['Cookie', visitor.cookies()],
+            ['Content-Type', 'application/x-www-form-urlencoded'],
+          ],
+          body: body.toString(),
+        });
+        expect(judged(answer)).toEqual([]);
+        expect(answer.response.status).toBe(body.toString().length > 64 * 1024 ? 413 : 303);
+      }),
+      { numRuns: Math.ceil(CASES / 50), timeout: HANGS },
+    );
+  });
+
+  test('POST /logout: nobody is signed out without the token of a page', async () => {
+    const csrf = await csrfTokenOf(ada);
+    const requests = postNear([{ _csrf: fc.oneof(nearMiss(csrf), word) }], {
+      token: anyToken(),
+      cookie: ada.cookies(),
+    });
+    await expectAll('POST /logout', requests, [303, 403], forPeople);
+    expect((await ada.visit(authorizationUrl(portal, client))).status).toBe(200);
+  });
+});
+
+test('afterwards everything that was minted before is good: the session, the code and every token', async () => {
+  expect((await ada.visit(authorizationUrl(portal, client))).status).toBe(200);
+  for (const tokens of [own, owners]) {
+    expect((await callApi(portal, '/api/whoami', tokens.access_token)).status).toBe(200);
+    expect((await callApi(portal, '/oauth/userinfo', tokens.access_token)).status).toBe(200);
+  }
+  expect((await exchangePublicly(code)).status).toBe(200);
+  const refreshed = await requestToken(portal, null, {
+    grant_type: 'refresh_token',
+    client_id: client.id,
+    refresh_token: own.refresh_token,
+  });
+  expect(refreshed.status).toBe(200);
+  expect((await refresh(portal, owner, owners.refresh_token)).status).toBe(200);
+});
+
+// --- what the tests read of requests and pages ----------------------------------------------------------------
+
+function authorizationOf(sent: Sent): string {
+  const values = sent.headers.filter(([name]) => name === 'Authorization').map(([, value]) => value);
+  return values.join(', ');
+}
+
+function hasBearer(sent: Sent): boolean {
+  return /^\s*Bearer(?:\s|$)/i.test(authorizationOf(sent));
+}
+
+async function csrfTokenOf(visitor: Visitor): Promise<string> {
+  return formOf(await (await visitor.get('/login')).text()).fields['_csrf'] ?? '';
+}
+
+/** The id of a request that has been put to this visitor. */
+async function requestIdOf(visitor: Visitor): Promise<string> {
+  const consent = await visitor.visit(authorizationUrl(portal, client));
+  return formOf(await consent.text()).fields['request_id'] ?? '';
+}
