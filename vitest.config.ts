@@ -3,6 +3,8 @@ import { ENGINES } from './test/support/engines/database-server.ts';
 
 /** What runs on every engine: the flows over HTTP, and the contract of the store. */
 const ENGINE_TESTS = [
+  'test/applications.test.ts',
+  'test/audit.test.ts',
   'test/authorization-request.test.ts',
   'test/client-lifecycle.test.ts',
   'test/configuration.test.ts',
@@ -15,6 +17,7 @@ const ENGINE_TESTS = [
   'test/revocation-and-introspection.test.ts',
   'test/schema-upgrade.test.ts',
   'test/states-and-transitions.test.ts',
+  'test/store-contract.test.ts',
   'test/token-accessor.test.ts',
   'test/token-endpoint.test.ts',
 ];

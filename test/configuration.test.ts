@@ -82,6 +82,22 @@ describe('oauth_server:claims', () => {
     });
   });
 
+  test('of a scope whose permission the person has lost are released no more', async () => {
+    const scopes = { phone: { label: 'See your number', permission: 'phone.share' } };
+    await withPortal(server({ claims, scopes }), async (portal) => {
+      await portal.grant(ADA, 'phone.share');
+      const client = await registerClient(portal, { scopes: ['openid', 'phone'] });
+      const tokens = await obtainTokens(portal, client, ADA, { scope: 'openid phone' });
+      const userinfo = async (token: string) => (await callApi(portal, '/oauth/userinfo', token)).json();
+      expect(decodeJwt(tokens.id_token)).toHaveProperty('phone_number', '123');
+      expect(await userinfo(tokens.access_token)).toHaveProperty('phone_number', '123');
+      await portal.deny(ADA, 'phone.share');
+      expect(await userinfo(tokens.access_token)).not.toHaveProperty('phone_number');
+      const next = (await (await refresh(portal, client, tokens.refresh_token)).json()) as Tokens;
+      expect(decodeJwt(next.id_token)).not.toHaveProperty('phone_number');
+    });
+  });
+
   test('that fail spend nothing', async () => {
     let failing = true;
     const flaky = () => {

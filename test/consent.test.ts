@@ -153,6 +153,17 @@ describe('a consent request is answered once, by the person and in the browser t
     expect([earlier, later].map((answer) => answer.searchParams.get('state'))).toEqual(['first', 'second']);
   });
 
+  test("a suspended person's session is no obstacle to whoever signs in next", async () => {
+    const visitor = await portal.signedIn(ADA);
+    await portal.suspend(ADA);
+    const signInPage = await visitor.visit(authorizationUrl(portal, client));
+    await portal.restore(ADA);
+    const back = locationOf(await signIn(visitor, signInPage, GRACE));
+    const page = await visitor.get(back.href);
+    expect(await page.clone().text()).toContain('Grace Hopper');
+    expect(locationOf(await visitor.submit(page, { decision: 'allow' })).searchParams.has('code')).toBe(true);
+  });
+
   test('within consent_ttl only', async () => {
     const visitor = await portal.signedIn(ADA);
     const [inTime, late] = [await ask(visitor), await ask(visitor)];
@@ -200,6 +211,21 @@ describe('only what was shown is granted', () => {
     await portal.grant(GRACE, 'notes.edit');
     const code = locationOf(await visitor.submit(page, { decision: 'allow' })).searchParams.get('code') ?? '';
     await portal.deny(GRACE, 'notes.edit');
+    const tokens = (await (await exchangeCode(portal, client, code)).json()) as Tokens;
+    expect(tokens.scope).toBe('openid profile email notes:read');
+  });
+
+  test('a permission gained while two tabs show the question: neither tab grants more than the first showed', async () => {
+    const visitor = await portal.signedIn(GRACE);
+    const first = await ask(visitor);
+    await portal.grant(GRACE, 'notes.edit');
+    const second = await visitor.get(`/oauth/authorize?request_id=${await requestIdOf(first)}`);
+    await portal.deny(GRACE, 'notes.edit');
+    expect(await second.text()).not.toContain('Write notes for you');
+    await portal.grant(GRACE, 'notes.edit');
+    const answer = locationOf(await visitor.submit(first, { decision: 'allow' }));
+    await portal.deny(GRACE, 'notes.edit');
+    const code = answer.searchParams.get('code') ?? '';
     const tokens = (await (await exchangeCode(portal, client, code)).json()) as Tokens;
     expect(tokens.scope).toBe('openid profile email notes:read');
   });

@@ -121,6 +121,8 @@ describe('oauth:client:create', () => {
     ['https://client.example/cb#there', 'fragment'],
     ['https://user:pass@client.example/cb', 'credentials'],
     ['https://client.example/c b', 'is not an absolute URL'],
+    ['https://client.example/cb?state=mine', 'has the parameter state in its query'],
+    ['https://client.example/cb?a=b&iss=x', 'has the parameter iss in its query'],
   ])('refuses the redirect %s', async (uri, says) => {
     expectRefusal(await run('oauth:client:create', 'App', `--redirect=${uri}`, '--scope=openid'), says);
   });

@@ -191,6 +191,7 @@ const PATHS = [
   '/oauth/revoke',
   '/oauth/introspect',
   '/oauth/userinfo',
+  '/oauth/applications',
   '/.well-known/openid-configuration',
   '/.well-known/oauth-authorization-server',
   '/.well-known/jwks.json',
@@ -405,6 +406,27 @@ describe('whatever is sent', { timeout: TIMEOUT }, () => {
       ]);
     },
   );
+
+  test('GET /oauth/applications: the answer is the page, or leads to sign in', async () => {
+    const requests = getNear(anyQuery, { token: anyToken(), cookie: ada.cookies(), authorized: 5 });
+    await expectAll('GET /oauth/applications', requests, [200, 302], forPeople);
+  });
+
+  test('POST /oauth/applications: no access is taken back without the token of the page', async () => {
+    const page = await ada.visit('/oauth/applications');
+    const { client_id: clientId = '', csrf_token: csrfToken = '' } = formOf(await page.text()).fields;
+    const requests = postNear(
+      [
+        { client_id: constant(clientId), csrf_token: fc.oneof(nearMiss(csrfToken), word) },
+        { client_id: fc.oneof(nearMiss(clientId), word), csrf_token: constant(csrfToken) },
+      ],
+      { token: anyToken(), cookie: ada.cookies(), authorized: 5 },
+    );
+    await expectAll('POST /oauth/applications', requests, [303, 400, 413], (answer) => [
+      ...forPeople(answer),
+      ...(answer.response.headers.get('location')?.includes('removed') === true ? ['takes access back'] : []),
+    ]);
+  });
 
   test('near those paths, by any method: never a fault, and nobody is led elsewhere', async () => {
     const methods = fc.constantFrom('GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND');

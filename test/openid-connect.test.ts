@@ -1,3 +1,5 @@
+import { rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
 import { decodeProtectedHeader } from 'jose';
 import * as oauth from 'oauth4webapi';
 import * as openid from 'openid-client';
@@ -6,7 +8,9 @@ import {
   ADA,
   authorizationUrl,
   callApi,
+  exchangeCode,
   GRACE,
+  obtainCode,
   obtainTokens,
   REDIRECT_URI,
   registerClient,
@@ -265,6 +269,31 @@ describe('signing keys', () => {
     expect(keys.map(({ kid }) => kid)).toEqual([after, before]);
     for (const key of keys)
       expect(Object.keys(key).toSorted()).toEqual(['alg', 'e', 'kid', 'kty', 'n', 'use']);
+  });
+});
+
+describe('a key file that cannot be read', () => {
+  test('is left out when it is retired; in the place of the newest one nothing is signed with another', async () => {
+    const portal = await startPortal();
+    try {
+      const client = await registerClient(portal);
+      const directory = portal.server.config.key_path;
+      const kids = async () => {
+        const response = await fetch(`${portal.url}/.well-known/jwks.json`);
+        return { status: response.status, keys: ((await response.json()) as { keys?: unknown[] }).keys };
+      };
+      await writeFile(path.join(directory, '1700000000000-torn.json'), '{"kty":"RSA","n":');
+      expect(await kids()).toMatchObject({ status: 200, keys: [{ kty: 'RSA' }] });
+      await obtainTokens(portal, client, ADA);
+      const code = await obtainCode(portal, client, await portal.signedIn(ADA));
+      const newest = path.join(directory, `${Date.now() + 1000}-torn.json`);
+      await writeFile(newest, '{"kty":"RSA","n":');
+      expect(await kids()).toMatchObject({ status: 500 });
+      await rm(newest);
+      expect((await exchangeCode(portal, client, code)).status).toBe(200);
+    } finally {
+      await portal.close();
+    }
   });
 });
 

@@ -14,6 +14,7 @@ export function homeRoute(application: Application): Route {
       const html = await application.views.render('home', {
         nonce,
         loginUrl: application.path('login'),
+        applicationsUrl: application.path('oauth_server_applications'),
         logoutUrl: application.path('logout'),
         profile: user?.getProfile() ?? null,
         notes: user === null ? [] : await notesOf(application.database, user.reference),

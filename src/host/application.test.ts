@@ -152,6 +152,14 @@ describe('signing in', () => {
     },
   );
 
+  test('leads to a path of any script, percent-encoded as the header needs it', async () => {
+    const application = await start();
+    await addPeople(application);
+    const response = await browser(application).signIn('ada@example.com', 'correct', '/日本/ä?q=é b#😀');
+    expect(response.status).toBe(303);
+    expect(response.headers.get('location')).toBe('/%E6%97%A5%E6%9C%AC/%C3%A4?q=%C3%A9%20b#%F0%9F%98%80');
+  });
+
   test('gives a new session id, and the one before is dead', async () => {
     const application = await start();
     await addPeople(application);

@@ -1,0 +1,160 @@
+import { AUDIT, type AuditEvent } from 'portico/oauth-server';
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import {
+  ADA,
+  authorizationUrl,
+  exchangeCode,
+  introspect,
+  obtainCode,
+  refresh,
+  registerClient,
+  requestToken,
+  startPortal,
+  type RunningPortal,
+  type TestClient,
+  type Tokens,
+} from './support/portal.ts';
+
+const events: AuditEvent[] = [];
+let portal: RunningPortal;
+let client: TestClient;
+let failing = false;
+
+beforeAll(async () => {
+  portal = await startPortal();
+  portal.application.events.on(AUDIT, (event: AuditEvent) => {
+    events.push(event);
+    if (failing) throw new Error('the audit log is full');
+  });
+});
+afterAll(() => portal.close());
+beforeEach(async () => {
+  client = await registerClient(portal);
+  events.length = 0;
+});
+
+const types = () => events.map(({ type }) => type);
+const revoke = (token: string) =>
+  fetch(`${portal.url}/oauth/revoke`, {
+    method: 'POST',
+    headers: { Authorization: `Basic ${Buffer.from(`${client.id}:${client.secret}`).toString('base64')}` },
+    body: new URLSearchParams({ token }),
+  });
+
+describe("events for a host's audit log", () => {
+  test('a whole life: granted, issued, refreshed, replayed and revoked; with who, which application and what', async () => {
+    const code = await obtainCode(portal, client, await portal.signedIn(ADA));
+    const first = (await (await exchangeCode(portal, client, code)).json()) as Tokens;
+    const second = (await (await refresh(portal, client, first.refresh_token)).json()) as Tokens;
+    await refresh(portal, client, first.refresh_token);
+    expect(types()).toEqual([
+      'consent_granted',
+      'tokens_issued',
+      'tokens_issued',
+      'refresh_token_replayed',
+      'family_revoked',
+    ]);
+    const scopes = ['openid', 'profile', 'email', 'notes:read', 'notes:write'];
+    const [granted] = events;
+    expect(granted).toMatchObject({ clientId: client.id, scopes, audience: null });
+    const person = granted?.type === 'consent_granted' ? granted.person : null;
+    expect(await portal.application.accounts.find(person ?? { provider: '', id: '' })).toMatchObject({
+      email: ADA,
+    });
+    for (const event of events) expect(event).toMatchObject({ clientId: client.id, person });
+    expect(events[1]).toMatchObject({ grantType: 'authorization_code', scopes });
+    expect(events[2]).toMatchObject({ grantType: 'refresh_token', scopes });
+    expect(events[4]).toMatchObject({ reason: 'replay' });
+
+    const told = JSON.stringify(events);
+    const { rows } = await portal.application.database.execute<Record<string, unknown>>(
+      'SELECT token_hash FROM oauth_refresh_tokens',
+    );
+    const secrets = [code, client.secret, ...Object.values(first), ...Object.values(second)];
+    const hashes = rows.map((row) => row['token_hash']);
+    for (const secret of [...secrets, ...hashes]) {
+      if (typeof secret === 'string' && secret.length > 30 && !secret.includes(' ')) {
+        expect(told).not.toContain(secret);
+      }
+    }
+  });
+
+  test('consent denied', async () => {
+    const visitor = await portal.signedIn(ADA);
+    await visitor.submit(await visitor.get(authorizationUrl(portal, client)), { decision: 'deny' });
+    expect(events).toEqual([{ type: 'consent_denied', clientId: client.id, person: expect.anything() }]);
+  });
+
+  test('a code offered again', async () => {
+    const code = await obtainCode(portal, client, await portal.signedIn(ADA));
+    await exchangeCode(portal, client, code);
+    await exchangeCode(portal, client, code);
+    expect(types()).toEqual(['consent_granted', 'tokens_issued', 'code_replayed', 'family_revoked']);
+  });
+
+  test('a family revoked by the application, once however often it asks, and by the person', async () => {
+    const visitor = await portal.signedIn(ADA);
+    const authorize = async () =>
+      (await (
+        await exchangeCode(portal, client, await obtainCode(portal, client, visitor))
+      ).json()) as Tokens;
+    const { refresh_token: token } = await authorize();
+    await authorize();
+    events.length = 0;
+    await revoke(token);
+    await revoke(token);
+    await visitor.submit(await visitor.get('/oauth/applications'));
+    expect(events).toMatchObject([
+      { type: 'family_revoked', reason: 'client', clientId: client.id },
+      { type: 'family_revoked', reason: 'person', clientId: client.id },
+    ]);
+  });
+
+  test('tokens of an application for itself', async () => {
+    const robot = await registerClient(portal, {
+      redirectUris: [],
+      grants: ['client_credentials'],
+      scopes: ['notes:read'],
+    });
+    await requestToken(portal, robot, { grant_type: 'client_credentials' });
+    expect(events).toMatchObject([
+      { type: 'client_registered', clientId: robot.id },
+      { type: 'tokens_issued', grantType: 'client_credentials', person: null, authorization: null },
+    ]);
+  });
+
+  test('secret rotated, client revoked', async () => {
+    await portal.server.clients.rotateSecret(client.id, 60);
+    await portal.server.clients.revoke(client.id);
+    expect(events).toMatchObject([
+      { type: 'secret_rotated', clientId: client.id, previousExpiresAt: expect.any(Number) },
+      { type: 'client_revoked', clientId: client.id },
+    ]);
+  });
+
+  test('client authentication failed: a known client by its id, with the address; what else was sent is not repeated', async () => {
+    await requestToken(portal, { ...client, secret: 'guess' }, { grant_type: 'client_credentials' });
+    await requestToken(portal, { id: 'my secret by mistake', secret: 'x' }, { grant_type: 'x' });
+    expect(events).toEqual([
+      { type: 'client_authentication_failed', clientId: client.id, address: '127.0.0.1' },
+      { type: 'client_authentication_failed', clientId: null, address: '127.0.0.1' },
+    ]);
+  });
+
+  test('introspection and refusals that change nothing are no events', async () => {
+    await introspect(portal, 'garbage');
+    await refresh(portal, client, 'garbage');
+    expect(types()).toEqual(['client_registered']);
+  });
+
+  test('a listener that fails is logged, and changes nothing', async () => {
+    failing = true;
+    const code = await obtainCode(portal, client, await portal.signedIn(ADA));
+    expect((await exchangeCode(portal, client, code)).status).toBe(200);
+    failing = false;
+    const log = await readFile(path.join(portal.env['STORAGE_DIR'] ?? '', 'app.log'), 'utf8');
+    expect(log).toContain('the audit log is full');
+  });
+});

@@ -1,0 +1,400 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { migrate, openDatabase, type Database } from 'portico/host';
+import { oauthServerMigrations } from 'portico/oauth-server';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createSqlStore } from '../src/oauth-server/store/sql.ts';
+import type {
+  Client,
+  ConsentRequest,
+  Family,
+  Grantable,
+  NewTokens,
+  Store,
+} from '../src/oauth-server/store/store.ts';
+import { createDatabase } from './support/database.ts';
+
+/** What the store promises, on every engine. Two connections of two pools stand for two processes. */
+let folder: string;
+let created: Awaited<ReturnType<typeof createDatabase>>;
+let database: Database;
+let elsewhere: Database;
+let store: Store;
+let other: Store;
+
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'portico-store-'));
+  created = await createDatabase(folder);
+  database = openDatabase(created.url, { directory: folder });
+  await migrate(database, oauthServerMigrations);
+  // Two SQLite connections of one process would wait for each other on its one thread.
+  elsewhere = database.dialect === 'sqlite' ? database : openDatabase(created.url, { directory: folder });
+  store = createSqlStore(database);
+  other = createSqlStore(elsewhere);
+});
+afterAll(async () => {
+  await database.close();
+  if (elsewhere !== database) await elsewhere.close();
+  await created.drop();
+  await rm(folder, { recursive: true });
+});
+
+const NOW = 1_795_240_016_123;
+const HOUR = 3_600_000;
+let numbers = 0;
+const name = (what: string) => `${what}-${(numbers += 1)}`;
+const inTurn = (index: number) => (index % 2 === 0 ? store : other);
+const many = <T>(count: number, use: (each: Store, index: number) => Promise<T>) =>
+  Promise.all(Array.from({ length: count }, (_, index) => use(inTurn(index), index)));
+
+function clientNamed(id: string, changes: Partial<Client> = {}): Client {
+  return {
+    id,
+    name: 'An application',
+    redirectUris: ['https://client.example/cb'],
+    scopes: ['openid', 'notes:read'],
+    grants: ['authorization_code', 'refresh_token'],
+    public: false,
+    secretHash: 'hash',
+    previousSecretHash: null,
+    previousSecretExpiresAt: null,
+    createdAt: NOW,
+    revokedAt: null,
+    ...changes,
+  };
+}
+
+async function newClient(changes: Partial<Client> = {}): Promise<Client> {
+  const client = clientNamed(name('client'), changes);
+  await store.insertClient(client);
+  return client;
+}
+
+function requestOf(client: Client, changes: Partial<ConsentRequest> = {}): ConsentRequest {
+  return {
+    idHash: name('request'),
+    browserHash: 'browser',
+    clientId: client.id,
+    redirectUri: 'https://client.example/cb',
+    scopes: ['openid', 'notes:read'],
+    state: 'with \0 and 😀',
+    nonce: null,
+    codeChallenge: 'challenge',
+    audience: null,
+    asked: null,
+    expiresAt: NOW + HOUR,
+    ...changes,
+  };
+}
+
+const person = () => ({ provider: 'accounts', id: name('person') });
+
+/** An authorization with its code, as consent leaves it. */
+async function authorization(changes: Partial<Family> = {}): Promise<{ family: Family; code: Grantable }> {
+  const client = changes.clientId === undefined ? await newClient() : clientNamed(changes.clientId);
+  const family: Family = {
+    id: name('family'),
+    clientId: client.id,
+    person: person(),
+    subject: 'subject',
+    scopes: ['openid', 'notes:read'],
+    audience: null,
+    ...changes,
+  };
+  const asked = { person: family.person, scopes: family.scopes };
+  const request = requestOf(client, { asked });
+  await store.insertConsentRequest(request);
+  const hash = name('code');
+  const code = {
+    hash,
+    expiresAt: NOW + HOUR,
+    redirectUri: 'https://client.example/cb',
+    codeChallenge: 'c',
+    nonce: null,
+  };
+  expect(
+    await store.answerConsent({ idHash: request.idHash, person: family.person }, { family, code }, NOW),
+  ).toBe(true);
+  const found = await store.findCode(hash);
+  if (found === null) throw new Error('The code is not there');
+  return { family, code: found };
+}
+
+function tokens(changes: Partial<NewTokens> = {}): NewTokens {
+  return {
+    accessToken: { hash: name('access'), scopes: ['openid'], expiresAt: NOW + HOUR },
+    refreshToken: { hash: name('refresh'), expiresAt: NOW + 10 * HOUR },
+    ...changes,
+  };
+}
+
+const lives = async (issued: NewTokens, now = NOW) =>
+  (await other.findAccessToken(issued.accessToken.hash, now)) !== null;
+
+async function refreshTokenOf(issued: NewTokens): Promise<Grantable> {
+  const found = await store.findRefreshToken(issued.refreshToken?.hash ?? '');
+  if (found === null) throw new Error('The refresh token is not there');
+  return found;
+}
+
+describe('clients', () => {
+  test('are found by their id byte by byte: case and spaces at the end count', async () => {
+    const one = await newClient({ id: 'Some-Client' });
+    const two = await newClient({ id: 'some-client' });
+    expect(await other.findClient(one.id)).toEqual(one);
+    expect(await other.findClient(two.id)).toEqual(two);
+    for (const id of ['SOME-CLIENT', 'Some-Client ', ' Some-Client', 'Some-Client\0'.slice(0, 10)]) {
+      expect(await store.findClient(id)).toBeNull();
+    }
+  });
+
+  test('rotate their secret only while they live and have one; the one before the previous is dropped', async () => {
+    const { id } = await newClient({ secretHash: 'first' });
+    expect(await store.rotateSecret(id, 'second', NOW + HOUR)).toBe(true);
+    expect(await store.rotateSecret(id, 'third', NOW + 2 * HOUR)).toBe(true);
+    expect(await other.findClient(id)).toMatchObject({
+      secretHash: 'third',
+      previousSecretHash: 'second',
+      previousSecretExpiresAt: NOW + 2 * HOUR,
+    });
+    expect(await store.rotateSecret(id, 'fourth', null)).toBe(true);
+    expect(await store.findClient(id)).toMatchObject({ secretHash: 'fourth', previousSecretHash: null });
+    const open = await newClient({ public: true, secretHash: null });
+    expect(await store.rotateSecret(open.id, 'x', null)).toBe(false);
+    expect(await store.rotateSecret('nobody', 'x', null)).toBe(false);
+    await store.revokeClient(id, NOW);
+    expect(await store.rotateSecret(id, 'x', null)).toBe(false);
+  });
+
+  test('revoked once, take every token with them', async () => {
+    const { family, code } = await authorization();
+    const issued = tokens();
+    await store.spendCode(code, issued, NOW);
+    const own = { hash: name('access'), scopes: ['notes:read'], expiresAt: NOW + HOUR };
+    await store.issueClientToken(family.clientId, 'https://api.example/', own, NOW);
+    expect(await store.findAccessToken(own.hash, NOW)).toMatchObject({
+      audience: 'https://api.example/',
+      person: null,
+      subject: null,
+    });
+    expect(await many(6, (each) => each.revokeClient(family.clientId, NOW))).toSatisfy(onlyOne);
+    expect(await lives(issued)).toBe(false);
+    expect(await other.findAccessToken(own.hash, NOW)).toBeNull();
+  });
+});
+
+describe('subjects', () => {
+  test('are assigned once, whoever asks at the same moment', async () => {
+    const who = person();
+    const assigned = await many(20, (each, index) => each.assignSubject(who, name(`subject${index}`)));
+    expect(new Set(assigned).size).toBe(1);
+  });
+
+  test('of people whose ids differ in case, or by a space at the end, are different', async () => {
+    const ids = ['Ada', 'ada', 'ada ', 'ADA', 'ädä', 'ada̋'];
+    const subjects = await Promise.all(
+      ids.map((id) => store.assignSubject({ provider: 'accounts', id }, name('subject'))),
+    );
+    expect(new Set(subjects).size).toBe(ids.length);
+  });
+});
+
+describe('consent', () => {
+  test('is put to one person, and put again only as it was read', async () => {
+    const request = requestOf(await newClient());
+    await store.insertConsentRequest(request);
+    const [ada, grace] = [person(), person()];
+    const asked = { person: ada, scopes: ['openid'] };
+    const put = await many(6, (each, index) =>
+      each.askPerson(
+        request,
+        index % 3 === 0 ? asked : { person: grace, scopes: ['openid'] },
+        NOW + HOUR,
+        NOW,
+      ),
+    );
+    expect(put).toSatisfy(onlyOne);
+    const kept = await other.findConsentRequest(request.idHash, NOW);
+    expect(kept).toMatchObject({ state: 'with \0 and 😀', scopes: ['openid', 'notes:read'] });
+    expect(kept?.asked).not.toBeNull();
+    expect(await store.askPerson(request, asked, NOW + HOUR, NOW)).toBe(false);
+  });
+
+  test('is answered once, by the person who was asked, in time', async () => {
+    const client = await newClient();
+    const asked = { person: person(), scopes: ['openid'] };
+    const request = requestOf(client, { asked });
+    await store.insertConsentRequest(request);
+    const answer = (each: Store, who = asked.person, now = NOW) =>
+      each.answerConsent({ idHash: request.idHash, person: who }, null, now);
+    expect(await answer(store, person())).toBe(false);
+    expect(await answer(store, { ...asked.person, id: asked.person.id.toUpperCase() })).toBe(false);
+    expect(await answer(store, asked.person, NOW + HOUR)).toBe(false);
+    expect(await many(12, (each) => answer(each))).toSatisfy(onlyOne);
+  });
+
+  test('whose code cannot be kept is not answered', async () => {
+    const { family, code } = await authorization();
+    const client = await newClient();
+    const asked = { person: person(), scopes: ['openid'] };
+    const request = requestOf(client, { asked });
+    await store.insertConsentRequest(request);
+    const { idHash } = request;
+    const taken = { ...code, redirectUri: '', codeChallenge: '', nonce: null };
+    const fresh = { ...family, id: name('family'), person: asked.person };
+    await expect(
+      store.answerConsent({ idHash, person: asked.person }, { family: fresh, code: taken }, NOW),
+    ).rejects.toThrow();
+    expect(await other.findConsentRequest(idHash, NOW)).not.toBeNull();
+    expect(await other.listAuthorizations(asked.person, NOW)).toEqual([]);
+  });
+});
+
+describe('codes', () => {
+  test('of many exchanges at the same moment one is issued, and the others end its family', async () => {
+    for (let round = 0; round < 10; round += 1) {
+      const { code } = await authorization();
+      const offered = Array.from({ length: 6 }, () => tokens());
+      const outcomes = await many(6, (each, index) => each.spendCode(code, offered[index] ?? tokens(), NOW));
+      expect(outcomes.map(({ issued }) => issued)).toSatisfy(onlyOne);
+      for (const issued of offered) expect(await lives(issued)).toBe(false);
+    }
+  });
+
+  test('burnt are never exchanged; burnt after an exchange they end what it gave, in either order', async () => {
+    const burnt = await authorization();
+    await store.burnCode(burnt.code, NOW);
+    expect(await other.spendCode(burnt.code, tokens(), NOW)).toEqual({ issued: false, refusal: 'used' });
+
+    for (let round = 0; round < 10; round += 1) {
+      const { code } = await authorization();
+      const issued = tokens();
+      await Promise.all([store.spendCode(code, issued, NOW), other.burnCode(code, NOW)]);
+      expect(await lives(issued)).toBe(false);
+    }
+  });
+
+  test('whose tokens cannot be kept are not spent', async () => {
+    const taken = tokens();
+    const first = await authorization();
+    await store.spendCode(first.code, taken, NOW);
+    const { code } = await authorization();
+    const clash = tokens({ refreshToken: taken.refreshToken });
+    await expect(store.spendCode(code, clash, NOW)).rejects.toThrow();
+    expect(await other.findCode(code.hash)).toMatchObject({ used: false });
+    expect(await lives(clash)).toBe(false);
+    expect(await store.spendCode(code, tokens(), NOW)).toEqual({ issued: true });
+  });
+});
+
+describe('refresh tokens and families', () => {
+  async function started(): Promise<{ family: Family; first: NewTokens }> {
+    const { family, code } = await authorization();
+    const first = tokens();
+    expect(await store.spendCode(code, first, NOW)).toEqual({ issued: true });
+    return { family, first };
+  }
+
+  test('a used one again ends the family, the successors too', async () => {
+    const { first } = await started();
+    const [second, third] = [tokens(), tokens()];
+    expect(await store.rotateRefreshToken(await refreshTokenOf(first), second, NOW)).toEqual({
+      issued: true,
+    });
+    expect(await lives(second)).toBe(true);
+    const replay = await other.rotateRefreshToken(await refreshTokenOf(first), third, NOW);
+    expect(replay).toEqual({ issued: false, refusal: 'used' });
+    expect([await lives(first), await lives(second), await lives(third)]).toEqual([false, false, false]);
+    const after = await store.rotateRefreshToken(await refreshTokenOf(second), tokens(), NOW);
+    expect(after).toEqual({ issued: false, refusal: 'revoked' });
+  });
+
+  test('of a rotation and a revocation at the same moment nothing lives afterwards', async () => {
+    for (let round = 0; round < 25; round += 1) {
+      const { family, first } = await started();
+      const token = await refreshTokenOf(first);
+      const next = tokens();
+      await Promise.all([other.rotateRefreshToken(token, next, NOW), store.revokeFamily(family.id, NOW)]);
+      expect(await lives(next)).toBe(false);
+    }
+  });
+
+  test('are revoked once', async () => {
+    const { family } = await started();
+    expect(await many(6, (each) => each.revokeFamily(family.id, NOW))).toSatisfy(onlyOne);
+  });
+
+  test('an access token is revoked by its own client, by itself', async () => {
+    const { family, first } = await started();
+    await store.revokeAccessToken(first.accessToken.hash, (await newClient()).id);
+    expect(await lives(first)).toBe(true);
+    await store.revokeAccessToken(first.accessToken.hash, family.clientId);
+    expect(await lives(first)).toBe(false);
+    expect((await refreshTokenOf(first)).used).toBe(false);
+  });
+
+  test('an access token lives until its last millisecond', async () => {
+    const { first } = await started();
+    expect([await lives(first, NOW + HOUR - 1), await lives(first, NOW + HOUR)]).toEqual([true, false]);
+  });
+
+  test("a person's authorizations are those that live, oldest first", async () => {
+    const who = person();
+    const ids: string[] = [];
+    for (let count = 0; count < 4; count += 1) {
+      const { family } = await authorization({ person: who });
+      ids.push(family.id);
+    }
+    await database.execute('UPDATE oauth_families SET created_at = ? WHERE id = ?', [NOW - 1, ids[3] ?? '']);
+    await store.revokeFamily(ids[0] ?? '', NOW);
+    const list = async (now: number) =>
+      (await other.listAuthorizations(who, now)).map(({ family }) => family.id);
+    expect(await list(NOW)).toEqual([ids[3], ids[1], ids[2]]);
+    expect(await list(NOW + HOUR)).toEqual([]);
+    expect(await other.listAuthorizations({ ...who, id: who.id.toUpperCase() }, NOW)).toEqual([]);
+  });
+});
+
+describe('pruning', () => {
+  test('takes a batch at a time, keeps what a replay is known by, and leaves nothing behind', async () => {
+    for (let round = 0; round < 50; round += 1) await store.prune(NOW + 100 * HOUR, 1000);
+    const { code } = await authorization();
+    let issued = tokens();
+    await store.spendCode(code, issued, NOW);
+    for (let count = 0; count < 6; count += 1) {
+      const next = tokens();
+      await store.rotateRefreshToken(await refreshTokenOf(issued), next, NOW);
+      issued = next;
+    }
+    // The family lives as long as its last refresh token, whatever has expired before.
+    expect(await store.prune(NOW + 5 * HOUR, 4)).toEqual({
+      families: 0,
+      refreshTokens: 0,
+      accessTokens: 4,
+      consentRequests: 0,
+    });
+    expect(await store.findCode(code.hash)).toMatchObject({ used: true });
+    const after = NOW + 11 * HOUR;
+    expect(await store.prune(after, 4)).toMatchObject({ families: 0, refreshTokens: 4, accessTokens: 3 });
+    expect(await store.prune(after, 4)).toMatchObject({ families: 1, refreshTokens: 3, accessTokens: 0 });
+    expect(await store.findCode(code.hash)).toBeNull();
+    const { rows } = await database.execute('SELECT 1 FROM oauth_authorization_codes');
+    expect(rows).toEqual([]);
+  });
+
+  test('at the same moment in two processes takes every row once', async () => {
+    const client = await newClient();
+    for (let count = 0; count < 40; count += 1) {
+      const token = { hash: name('access'), scopes: ['notes:read'], expiresAt: NOW };
+      await store.issueClientToken(client.id, null, token, NOW);
+    }
+    const pruned = await many(8, (each) => each.prune(NOW + 1, 10));
+    const { accessTokens: rest } = await store.prune(NOW + 1, 100);
+    expect(pruned.reduce((sum, { accessTokens }) => sum + accessTokens, rest)).toBe(40);
+  });
+});
+
+function onlyOne(answers: readonly unknown[]): boolean {
+  return answers.filter((answer) => answer === true).length === 1;
+}
