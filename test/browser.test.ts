@@ -241,6 +241,22 @@ describe.runIf(executable !== null)('in a real Chromium', () => {
     }
   });
 
+  test('a person sees which applications hold access, and takes it back with one button', async () => {
+    await askFor(ADA);
+    await allow();
+    await arrive('Signed in with Portal');
+    await page.goto(portal.url);
+    await page.getByRole('link', { name: 'Applications with access to your account' }).click();
+    await arrive('Applications with access to your account');
+    const notebook = page.getByRole('article', { name: 'Notebook' });
+    expect(await notebook.innerText()).toContain('Write notes for you');
+    await notebook.getByRole('button', { name: 'Remove access of Notebook' }).click();
+    await told('can no longer act for you');
+    expect(await page.getByRole('article', { name: 'Notebook' }).count()).toBe(0);
+    await page.goto(home);
+    expect(await page.locator('main').innerText()).toContain('The notes API answers 401');
+  });
+
   test('everything can be done by keyboard', async () => {
     await page.goto(home);
     const press = async (...keys: string[]) => {
@@ -306,6 +322,8 @@ describe.runIf(executable !== null)('in a real Chromium', () => {
         await check('error');
         await look.goto(portal.url);
         await check('home');
+        await look.goto(`${portal.url}/oauth/applications`);
+        await check('applications');
         await own.close();
       }
     }

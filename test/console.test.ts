@@ -217,6 +217,56 @@ describe('oauth:client:rotate-secret and oauth:client:revoke', () => {
   });
 });
 
+describe('oauth:server:doctor', () => {
+  test('says which part is failing and what to do, and exits with 1', async () => {
+    const empty = await mkdtemp(path.join(tmpdir(), 'portico-doctor-'));
+    try {
+      const env = { STORAGE_DIR: empty };
+      const { code, stdout, stderr } = await portico(['oauth:server:doctor'], { cwd: PORTAL, env });
+      expect(code).toBe(1);
+      expect(stdout).toMatch(/^failing {2}schema .*not applied: .*\n.*→ run npx portico db:migrate up$/m);
+      expect(stdout).toMatch(/^failing {2}signing key .*oauth_server:key_path/m);
+      expect(stderr).toBe('2 parts are failing.\n');
+      await portico(['db:migrate', 'up'], { cwd: PORTAL, env });
+      await portico(['oauth:server:setup'], { cwd: PORTAL, env });
+      const healthy = await portico(['oauth:server:doctor', '--json'], { cwd: PORTAL, env });
+      expect({ code: healthy.code, stderr: healthy.stderr }).toEqual({ code: 0, stderr: '' });
+      expect(JSON.parse(healthy.stdout)).toMatchObject({ healthy: true, open_rotations: [] });
+    } finally {
+      await rm(empty, { recursive: true, force: true });
+    }
+  });
+
+  test('names every problem of a configuration that no application can start with', async () => {
+    const { code, stdout } = await portico(['oauth:server:doctor', '--json'], {
+      cwd: PORTAL,
+      env: { STORAGE_DIR: storage, PUBLIC_URL: 'http://portal.example', APP_ENV: 'production' },
+    });
+    expect(code).toBe(1);
+    const { checks } = JSON.parse(stdout) as { checks: { detail: string; outcome: string }[] };
+    expect(checks.map(({ outcome }) => outcome)).toEqual(['failing', 'failing']);
+    expect(checks.map(({ detail }) => detail).join()).toMatch(/APP_ENV: .*public_url: /);
+  });
+
+  test('marks an open rotation with its deadline', async () => {
+    await run('oauth:server:setup');
+    const args = ['--redirect=https://client.example/cb', '--scope=openid'];
+    const { client_id: id } = await json<ClientMetadata>('oauth:client:create', 'Turning', ...args);
+    await run('oauth:client:rotate-secret', id, '--overlap=3600');
+    const { stdout } = await run('oauth:server:doctor');
+    const told = new RegExp(`^open +rotation +Turning \\(${id}\\): .* accepted until (\\S+)$`, 'm').exec(
+      stdout,
+    );
+    expect(Date.parse(told?.[1] ?? '') - Date.now()).toBeGreaterThan(3_500_000);
+    const rotations = (await json<{ open_rotations: unknown[] }>('oauth:server:doctor')).open_rotations;
+    expect(rotations).toEqual([
+      { client_id: id, client_name: 'Turning', previous_secret_expires_at: expect.any(Number) },
+    ]);
+    await run('oauth:client:rotate-secret', id, '--now');
+    expect(await json('oauth:server:doctor')).toMatchObject({ open_rotations: [] });
+  });
+});
+
 describe('the keys', () => {
   test('oauth:keys:prune refuses an age below the lifetime of an ID token', async () => {
     expectRefusal(await run('oauth:keys:prune', '--older-than=60'), 'oauth_server:id_token_ttl');

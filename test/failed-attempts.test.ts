@@ -95,6 +95,7 @@ describe('failed client authentication', () => {
     await guess(5);
     clock.advance(15 * 60 + 1);
     await guess(4);
+    expect(await status(ask('wrong'))).toBe(401);
   });
 
   test('many first uses of the right secret at the same moment are all answered', async () => {

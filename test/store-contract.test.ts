@@ -245,7 +245,7 @@ describe('consent', () => {
     const fresh = { ...family, id: name('family'), person: asked.person };
     await expect(
       store.answerConsent({ idHash, person: asked.person }, { family: fresh, code: taken }, NOW),
-    ).rejects.toThrow();
+    ).rejects.toThrow(/unique|duplicate/i);
     expect(await other.findConsentRequest(idHash, NOW)).not.toBeNull();
     expect(await other.listAuthorizations(asked.person, NOW)).toEqual([]);
   });
@@ -281,7 +281,7 @@ describe('codes', () => {
     await store.spendCode(first.code, taken, NOW);
     const { code } = await authorization();
     const clash = tokens({ refreshToken: taken.refreshToken });
-    await expect(store.spendCode(code, clash, NOW)).rejects.toThrow();
+    await expect(store.spendCode(code, clash, NOW)).rejects.toThrow(/unique|duplicate/i);
     expect(await other.findCode(code.hash)).toMatchObject({ used: false });
     expect(await lives(clash)).toBe(false);
     expect(await store.spendCode(code, tokens(), NOW)).toEqual({ issued: true });

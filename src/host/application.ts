@@ -23,6 +23,7 @@ import { ErrorHandler, errorResponse, HttpError } from './error-handler.ts';
 import { ConfigurationError } from './errors.ts';
 import { createEvents } from './events.ts';
 import { openLog } from './log.ts';
+import { migrationStatus } from './migrations.ts';
 import { loginRoutes } from './login.ts';
 import { argon2idHasher } from './password-hasher.ts';
 import { publicUrlSchema } from './public-url.ts';
@@ -173,6 +174,7 @@ async function assemble(parts: Parts): Promise<Application> {
     config: parts.config,
     publicUrl: origin,
     database,
+    migrations: () => migrationStatus(database, migrationsOf(definition)),
     accounts,
     passwordHasher,
     views: createViews([

@@ -220,6 +220,13 @@ export interface Connection {
   readonly address: string | null;
 }
 
+/** A step of the schema, and whether it is applied. */
+export interface MigrationState {
+  readonly name: string;
+  /** ISO 8601; null for one that is still to be applied. */
+  readonly appliedAt: string | null;
+}
+
 /** A started application, as plugins, commands and route handlers see it. */
 export interface Application {
   /** The folder the application lives in, absolute. */
@@ -233,6 +240,8 @@ export interface Application {
   readonly config: ConfigMap;
   readonly publicUrl: string;
   readonly database: Database;
+  /** Every step of the application's schema, its plugins' too, in their order. */
+  migrations(): Promise<readonly MigrationState[]>;
   readonly accounts: Accounts;
   readonly passwordHasher: PasswordHasher;
   readonly views: Views;

@@ -13,7 +13,7 @@ export {
 export { mergeConfig } from './config.ts';
 export { loadEnvironment } from './environment.ts';
 export { openDatabase } from './database.ts';
-export { migrate, migrationStatus, type MigrationState } from './migrations.ts';
+export { migrate, migrationStatus } from './migrations.ts';
 export { argon2idHasher, type Argon2idOptions } from './password-hasher.ts';
 export { ConfigurationError, ConsoleError, OverloadedError } from './errors.ts';
 export { ErrorHandler, HttpError } from './error-handler.ts';

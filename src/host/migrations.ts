@@ -1,11 +1,12 @@
 import { columnTypesOf } from './column-types.ts';
-import type { ColumnTypes, Database, Migration, SchemaConnection, SqlConnection } from './contracts.ts';
-
-export interface MigrationState {
-  readonly name: string;
-  /** ISO 8601; null for one that is still to be applied. */
-  readonly appliedAt: string | null;
-}
+import type {
+  ColumnTypes,
+  Database,
+  Migration,
+  MigrationState,
+  SchemaConnection,
+  SqlConnection,
+} from './contracts.ts';
 
 /**
  * Applies what is missing, in the order of the names; answers the names newly applied. Of two processes that migrate

@@ -41,6 +41,8 @@ export interface AuthorizationServer {
   readonly endpoints: readonly Endpoint[];
   readonly clients: Clients;
   readonly keys: KeyRing;
+  /** Whether a scope of this name is built in or configured. */
+  offers(scope: string): boolean;
   /** Removes expired rows, in small batches; safe while serving. */
   prune(): Promise<PrunedRows>;
   /** Runs a handler of the host with `token()` at hand, and answers what `token()` refuses with 401 or 403. */
@@ -90,6 +92,7 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
     config,
     clients: context.clients,
     keys: context.keys,
+    offers: (scope) => scopes.has(scope),
     prune: () => context.pruning.all(),
     endpoints: ENDPOINTS.map((description) => endpointOf(context, faults, description)),
     async withToken(request, next) {

@@ -8,6 +8,7 @@ export {
 export { authorizationServerOf } from './authorization-server-of.ts';
 export { oauthServer, type OAuthServerPluginOptions } from './plugin.ts';
 export { token, type TokenAccessor } from './token-accessor.ts';
+export { examine, type Check, type DoctorReport, type Finding, type OpenRotation } from './doctor.ts';
 export { setUpServer, type SetupReport } from './setup.ts';
 export {
   oauthServerConfiguration,

@@ -10,6 +10,7 @@ import { addClientRotateSecret } from './commands/client-rotate-secret.ts';
 import { addKeysGenerate } from './commands/keys-generate.ts';
 import { addKeysPrune } from './commands/keys-prune.ts';
 import { addPrune } from './commands/prune.ts';
+import { addServerDoctor } from './commands/server-doctor.ts';
 import { addServerSetup } from './commands/server-setup.ts';
 import { oauthServerConfiguration, type OAuthServerConfig } from './config.ts';
 import type { Host } from './host.ts';
@@ -17,6 +18,7 @@ import { oauthServerMigrations } from './store/migrations/index.ts';
 
 const COMMANDS: readonly AddCommands[] = [
   addServerSetup,
+  addServerDoctor,
   addClientCreate,
   addClientList,
   addClientRotateSecret,
