@@ -1,6 +1,9 @@
 import { defineConfig } from 'vitest/config';
 import { ENGINES } from './test/support/engines/database-server.ts';
 
+/** What stops the database server that it runs on, which SQLite has none of. */
+const SERVER_TESTS = ['test/outage.test.ts'];
+
 /** What runs on every engine: the flows over HTTP, and the contract of the store. */
 const ENGINE_TESTS = [
   'test/applications.test.ts',
@@ -9,6 +12,7 @@ const ENGINE_TESTS = [
   'test/client-lifecycle.test.ts',
   'test/configuration.test.ts',
   'test/consent.test.ts',
+  'test/crashes.test.ts',
   'test/nothing-in-the-clear.test.ts',
   'test/openid-connect.test.ts',
   'test/portal-api.test.ts',
@@ -31,13 +35,14 @@ export default defineConfig({
         test: {
           name: 'sqlite',
           include: ['src/**/*.test.ts', 'test/**/*.test.ts', 'examples/**/*.test.ts'],
+          exclude: SERVER_TESTS,
           ...limits,
         },
       },
       ...installedEngines().map(({ name }) => ({
         test: {
           name,
-          include: ENGINE_TESTS,
+          include: [...ENGINE_TESTS, ...SERVER_TESTS],
           globalSetup: `test/support/engines/${name}.setup.ts`,
           ...limits,
         },

@@ -149,8 +149,15 @@ export interface Database extends SqlConnection {
    * Runs the work in one transaction (`BEGIN IMMEDIATE` on SQLite, READ COMMITTED elsewhere): what it returns
    * commits, what it throws rolls back. A deadlock or a serialisation failure runs the work again, so it must
    * have no effect but its statements. The work uses only the connection it is given, and waits for nothing else.
+   *
+   * When the store is lost while it commits, nobody knows whether it did. Then, and only then, `committed` is asked, as
+   * soon as the store answers again: true makes the work's answer the transaction's, false or a store that stays away
+   * makes it fail as unavailable.
    */
-  transaction<T>(work: (connection: SqlConnection) => Promise<T>): Promise<T>;
+  transaction<T>(
+    work: (connection: SqlConnection) => Promise<T>,
+    committed?: (connection: SqlConnection, answer: T) => Promise<boolean>,
+  ): Promise<T>;
   /** Whether an error says that the store cannot be reached or is too busy, as opposed to a wrong statement. */
   isUnavailable(error: unknown): boolean;
   close(): Promise<void>;

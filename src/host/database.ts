@@ -22,19 +22,51 @@ export function openDatabase(url: string, options: { readonly directory: string 
       return resultOf(await executor.executeQuery(query));
     },
   });
+  const connection = connectionOn(kysely);
   return {
     dialect,
     kysely,
-    ...connectionOn(kysely),
-    transaction: (work) =>
-      retrying(() => {
-        const transaction = kysely.transaction();
-        const isolated = dialect === 'sqlite' ? transaction : transaction.setIsolationLevel('read committed');
-        return isolated.execute((executor) => work(connectionOn(executor)));
-      }),
-    isUnavailable: (error) => causesOf(error).some(isUnavailable),
+    ...connection,
+    async transaction(work, committed = async () => false) {
+      const begun = kysely.transaction();
+      const isolated = dialect === 'sqlite' ? begun : begun.setIsolationLevel('read committed');
+      return retrying(async () => {
+        const done: Awaited<ReturnType<typeof work>>[] = [];
+        try {
+          return await isolated.execute(async (executor) => {
+            const answer = await work(connectionOn(executor));
+            done.push(answer);
+            return answer;
+          });
+        } catch (error) {
+          const [answer] = done;
+          if (answer === undefined || !isUnavailable(error)) throw error;
+          if (await settle(() => committed(connection, answer))) return answer;
+          throw error;
+        }
+      });
+    },
+    isUnavailable,
     close: () => kysely.destroy(),
   };
+}
+
+/** How long the end of a lost commit is looked for, and how often, in milliseconds. */
+const SETTLE_WITHIN = 10_000;
+const SETTLE_EVERY = 100;
+
+/** Asks until the store answers; false when it stays away. */
+async function settle(committed: () => Promise<boolean>): Promise<boolean> {
+  const until = Date.now() + SETTLE_WITHIN;
+  for (;;) {
+    try {
+      return await committed();
+    } catch (error) {
+      if (!isUnavailable(error)) throw error;
+      if (Date.now() > until) return false;
+      await new Promise((resolve) => setTimeout(resolve, SETTLE_EVERY));
+    }
+  }
 }
 
 function engineOf(
@@ -126,7 +158,11 @@ const UNREACHABLE_CLASSES = /^(?:08|53|57P)/;
 const UNREACHABLE_MESSAGES =
   /timeout exceeded when trying to connect|Query read timeout|Connection terminated|connection is closed|Client has encountered a connection error|in closed state|Queue limit reached|Pool is closed/i;
 
-function isUnavailable(error: Error): boolean {
+function isUnavailable(error: unknown): boolean {
+  return causesOf(error).some(saysUnavailable);
+}
+
+function saysUnavailable(error: Error): boolean {
   if (isSqliteUnavailable(error) || UNREACHABLE_MESSAGES.test(error.message)) return true;
   return codesOf(error).some(
     (code) => UNREACHABLE.has(code) || (typeof code === 'string' && UNREACHABLE_CLASSES.test(code)),

@@ -57,6 +57,8 @@ export interface PortalOptions {
   readonly signingKey?: boolean;
   /** Runs on the empty database, before the schema is applied. */
   readonly beforeSchema?: (application: Application) => Promise<void>;
+  /** An administrator's URL of another database server than that of the test project. */
+  readonly databaseServer?: string;
 }
 
 /** A clock that a test moves. */
@@ -74,7 +76,7 @@ export async function startPortal(options: PortalOptions = {}): Promise<RunningP
   const { config = {}, clock = Date.now, signingKey = true, views, beforeSchema } = options;
   const storage = await mkdtemp(path.join(tmpdir(), 'portico-portal-'));
   const port = await freePort();
-  const database = await createDatabase(storage);
+  const database = await createDatabase(storage, options.databaseServer);
   const env = { APP_ENV: 'dev', PORT: String(port), STORAGE_DIR: storage, DATABASE_URL: database.url };
   const definition: ApplicationDefinition = {
     ...portal,

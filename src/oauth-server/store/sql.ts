@@ -25,16 +25,21 @@ import type {
 export function createSqlStore(database: Database): Store {
   /** The one way from a code or refresh token to tokens: claim the family, use it up, issue. */
   function issueOnce(useUp: string, used: Grantable, tokens: NewTokens, now: number): Promise<GrantOutcome> {
-    return database.transaction(async (connection) => {
-      if (!(await claimFamily(connection, used.family.id, tokens, now))) return refused('revoked');
-      const { affected } = await connection.execute(useUp, [now, used.hash]);
-      if (affected !== 1) {
-        await revokeFamily(connection, used.family.id, now);
-        return refused('used');
-      }
-      await insertTokens(connection, used.family, tokens, now);
-      return { issued: true };
-    });
+    return database.transaction<GrantOutcome>(
+      async (connection) => {
+        if (!(await claimFamily(connection, used.family.id, tokens, now))) return refused('revoked');
+        const { affected } = await connection.execute(useUp, [now, used.hash]);
+        if (affected !== 1) {
+          await revokeFamily(connection, used.family.id, now);
+          return refused('used');
+        }
+        await insertTokens(connection, used.family, tokens, now);
+        return { issued: true };
+      },
+      // Nothing may be spent without an answer: the tokens are there, or the use did not happen.
+      async (connection, { issued }) =>
+        issued && exists(connection, 'oauth_access_tokens', 'token_hash', tokens.accessToken.hash),
+    );
   }
 
   return {
@@ -162,7 +167,7 @@ export function createSqlStore(database: Database): Store {
     },
 
     answerConsent({ idHash, person }, allowed, now) {
-      return database.transaction(async (connection) => {
+      const answer = async (connection: SqlConnection) => {
         const { affected } = await connection.execute(
           `DELETE FROM oauth_consent_requests
           WHERE id_hash = ? AND user_provider = ? AND user_id = ? AND expires_at > ?`,
@@ -173,7 +178,15 @@ export function createSqlStore(database: Database): Store {
         await insertFamily(connection, allowed.family, allowed.code, now);
         await insertCode(connection, allowed.family.id, allowed.code);
         return true;
-      });
+      };
+      return database.transaction(
+        answer,
+        async (connection, taken) =>
+          taken &&
+          (allowed === null
+            ? !(await exists(connection, 'oauth_consent_requests', 'id_hash', idHash))
+            : exists(connection, 'oauth_authorization_codes', 'code_hash', allowed.code.hash)),
+      );
     },
 
     async findCode(codeHash) {
@@ -371,6 +384,16 @@ async function removeFamilies(
     [...ids, expiredBefore],
   );
   return { families: affected, refreshTokens: hashes.length };
+}
+
+async function exists(
+  connection: SqlConnection,
+  table: string,
+  key: string,
+  value: string,
+): Promise<boolean> {
+  const { rows } = await connection.execute(`SELECT 1 FROM ${table} WHERE ${key} = ?`, [value]);
+  return rows.length > 0;
 }
 
 function placeholders(values: readonly unknown[]): string {

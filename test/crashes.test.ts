@@ -1,0 +1,144 @@
+import { createHash } from 'node:crypto';
+import path from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { ROOT, start, type RunningProcess } from './support/console.ts';
+import { createWorker, type Chain, type Use, type Worker } from './support/load.ts';
+import {
+  callApi,
+  freePort,
+  registerClient,
+  requestToken,
+  startPortal,
+  type RunningPortal,
+  type TestClient,
+} from './support/portal.ts';
+
+/** A server process that is killed under load, again and again, and what its clients find afterwards. */
+const KILLS = Number(process.env['KILLS'] ?? 50);
+const WORKERS = 6;
+
+let portal: RunningPortal;
+let client: TestClient;
+let port: string;
+let url: string;
+let server: RunningProcess;
+
+beforeAll(async () => {
+  portal = await startPortal();
+  client = await registerClient(portal, { public: true });
+  port = String(await freePort());
+  url = `http://localhost:${port}`;
+  server = await serve();
+});
+afterAll(async () => {
+  await server.stop('SIGKILL');
+  await portal.close();
+});
+
+async function serve(): Promise<RunningProcess> {
+  const started = start([path.join(ROOT, 'bin', 'portico.js'), 'serve'], {
+    cwd: path.join(ROOT, 'examples', 'portal'),
+    env: { ...portal.env, PORT: port, PUBLIC_URL: portal.url },
+  });
+  await started.says('Listening on');
+  return started;
+}
+
+/** Runs the workers until so many steps were answered, and kills the server at that moment. */
+async function killUnderLoad(workers: readonly Worker[], steps: number): Promise<number> {
+  let answered = 0;
+  const killed = Promise.withResolvers<unknown>();
+  const work = async (worker: Worker) => {
+    while ((await worker.step()) === 'answered') {
+      answered += 1;
+      if (answered === steps) killed.resolve(server.stop('SIGKILL'));
+    }
+  };
+  await Promise.all([...workers.map(work), killed.promise]);
+  return answered;
+}
+
+const hashOf = (token: string) => createHash('sha256').update(token).digest('base64url');
+
+/** What the store says of a use that was cut off: whether it happened. */
+async function happened(use: Use): Promise<boolean> {
+  const { database } = portal.application;
+  if (use.kind === 'revoke') return false;
+  const [table, key, mark, value] =
+    use.kind === 'exchange'
+      ? ['oauth_authorization_codes', 'code_hash', 'spent_at', use.code]
+      : ['oauth_refresh_tokens', 'token_hash', 'used_at', use.token];
+  const { rows } = await database.execute(`SELECT 1 FROM ${table} WHERE ${key} = ? AND ${mark} IS NOT NULL`, [
+    hashOf(value ?? ''),
+  ]);
+  return rows.length > 0;
+}
+
+/** How many refresh tokens were ever issued to the family of this one. */
+async function issuedTo({ refreshToken }: Chain): Promise<number> {
+  const { rows } = await portal.application.database.execute(
+    `SELECT 1 FROM oauth_refresh_tokens WHERE family_id =
+      (SELECT family_id FROM oauth_refresh_tokens WHERE token_hash = ?)`,
+    [hashOf(refreshToken)],
+  );
+  return rows.length;
+}
+
+const status = async ({ accessToken }: Chain) =>
+  (await callApi({ ...portal, url }, '/api/whoami', accessToken)).status;
+
+const counts = { answered: 0, revocations: 0, cutOffBefore: 0, cutOffAfter: 0 };
+
+/** After a restart: what was answered is true, and what was cut off happened once or not at all. What is not so, in words. */
+async function examine(worker: Worker): Promise<readonly string[]> {
+  const { chain, pending } = worker;
+  const wrong: string[] = [];
+  if (chain !== null && pending?.kind !== 'revoke' && (await status(chain)) !== 200) {
+    wrong.push('an access token that was answered is not valid');
+  }
+  if (pending !== null) wrong.push(...(await examineCutOff(worker, pending)));
+  for (const revoked of worker.revoked.splice(0)) {
+    const refreshed = await requestToken({ ...portal, url }, null, {
+      grant_type: 'refresh_token',
+      client_id: client.id,
+      refresh_token: revoked.refreshToken,
+    });
+    if ((await status(revoked)) !== 401 || refreshed.status !== 400) wrong.push('a revocation does not hold');
+    counts.revocations += 1;
+  }
+  return wrong;
+}
+
+async function examineCutOff(worker: Worker, use: Use): Promise<readonly string[]> {
+  const { chain } = worker;
+  const spent = await happened(use);
+  const wrong: string[] = [];
+  const issued = chain === null ? 0 : await issuedTo(chain);
+  if (chain !== null && issued !== chain.answered + (spent && use.kind === 'refresh' ? 1 : 0)) {
+    wrong.push(`${issued} refresh tokens stand where ${chain.answered} were answered`);
+  }
+  const again = await worker.send(use);
+  if (again !== (spent ? 400 : 'answered')) wrong.push(`sent again, a ${use.kind} is answered ${again}`);
+  if (spent) {
+    // Its answer never arrived; used a second time, nothing of it lives.
+    if (chain !== null && (await status(chain)) !== 401) wrong.push('a replay left a token alive');
+    worker.chain = null;
+    worker.pending = null;
+  }
+  counts[spent ? 'cutOffAfter' : 'cutOffBefore'] += 1;
+  return wrong;
+}
+
+test('killed under load: what was answered is valid, nothing was spent twice, every revocation holds', async () => {
+  const workers = await Promise.all(Array.from({ length: WORKERS }, () => createWorker(portal, client, url)));
+  for (let kill = 0; kill < KILLS; kill += 1) {
+    counts.answered += await killUnderLoad(workers, 20 + ((kill * 13) % 50));
+    server = await serve();
+    expect((await Promise.all(workers.map(examine))).flat()).toEqual([]);
+  }
+  process.stdout.write(
+    `${KILLS} kills under load: ${counts.answered} answered uses were true afterwards, ` +
+      `${counts.revocations} revocations held; of the uses cut off ${counts.cutOffBefore} had not happened ` +
+      `and ${counts.cutOffAfter} had, once\n`,
+  );
+}, 600_000);
