@@ -20,6 +20,7 @@ interface Presentation {
   readonly clientId: string;
   readonly redirectUri: string;
   readonly codeVerifier: string;
+  readonly resource: string | undefined;
 }
 
 /** Exchanges a code (RFC 6749 section 4.1.3, RFC 7636 section 4.6): once, and only for what it was issued for. */
@@ -33,8 +34,8 @@ export async function authorizationCodeGrant(
     clientId: client.id,
     redirectUri: form.require('redirect_uri'),
     codeVerifier: form.require('code_verifier'),
+    resource: form.get('resource'),
   };
-  const resource = form.get('resource');
   const now = context.clock();
   const code = await context.store.findCode(codeHash);
   if (code?.used === true) await revokeReplayed(context, 'authorization_code', code);
@@ -43,7 +44,7 @@ export async function authorizationCodeGrant(
   requireGrant(client, 'authorization_code');
   if (code === null || code.used || !matches(code, presentation, now)) throw invalidGrant();
 
-  requireTarget(context, code, resource);
+  requireTarget(context, code, presentation.resource);
   const user = await activeAccount(context, code.family.person);
   if (user === null) {
     await context.store.burnCode(code, now);
@@ -67,6 +68,8 @@ function matches(code: AuthorizationCode, presentation: Presentation, now: numbe
     code.expiresAt > now &&
     code.family.clientId === presentation.clientId &&
     code.redirectUri === presentation.redirectUri &&
-    verifiesChallenge(presentation.codeVerifier, code.codeChallenge)
+    verifiesChallenge(presentation.codeVerifier, code.codeChallenge) &&
+    // Document 2, Errors: like a wrong verifier or callback, where RFC 8707 section 2 would say invalid_target.
+    (presentation.resource === undefined || presentation.resource === code.family.audience)
   );
 }
