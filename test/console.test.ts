@@ -226,7 +226,7 @@ describe('oauth:server:doctor', () => {
       expect(code).toBe(1);
       expect(stdout).toMatch(/^failing {2}schema .*not applied: .*\n.*→ run npx portico db:migrate up$/m);
       expect(stdout).toMatch(/^failing {2}signing key .*oauth_server:key_path/m);
-      expect(stderr).toBe('2 parts are failing.\n');
+      expect(stderr).toBe('2 checks fail.\n');
       await portico(['db:migrate', 'up'], { cwd: PORTAL, env });
       await portico(['oauth:server:setup'], { cwd: PORTAL, env });
       const healthy = await portico(['oauth:server:doctor', '--json'], { cwd: PORTAL, env });

@@ -24,6 +24,21 @@ const LAYERS: readonly Layer[] = [
       staysWithin('src/oauth-server')(found) ||
       (found.typesOnly && resolved(found) === 'src/host/contracts.ts'),
   },
+  {
+    folder: 'src/mcp',
+    allowed: (found) =>
+      staysWithin('src/mcp')(found) ||
+      resolved(found) === 'src/oauth-server/index.ts' ||
+      (found.typesOnly && resolved(found) === 'src/host/contracts.ts'),
+  },
+  {
+    folder: 'src/assistant',
+    allowed: (found) =>
+      staysWithin('src/assistant')(found) ||
+      ['src/mcp/index.ts', 'src/oauth-server/index.ts'].includes(resolved(found)) ||
+      (found.typesOnly && resolved(found) === 'src/host/contracts.ts'),
+  },
+  { folder: 'examples/assistant', allowed: staysWithin('examples/assistant') },
   { folder: 'examples/portal', allowed: staysWithin('examples/portal') },
   { folder: 'examples/relying-party', allowed: staysWithin('examples/relying-party') },
 ];
@@ -72,7 +87,9 @@ describe('imports run downwards only', () => {
     const intoSource = found.filter(
       (each) => each.specifier.startsWith('.') && resolved(each).startsWith('src/'),
     );
-    const deep = found.filter(({ specifier }) => /^portico\/(?!host$|oauth-server$)/.test(specifier));
+    const deep = found.filter(({ specifier }) =>
+      /^portico\/(?!host$|oauth-server$|mcp$|assistant$)/.test(specifier),
+    );
     expect([...intoSource, ...deep].map(({ file, specifier }) => `${file} imports ${specifier}`)).toEqual([]);
   });
 

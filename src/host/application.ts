@@ -23,7 +23,7 @@ import { ErrorHandler, errorResponse, HttpError } from './error-handler.ts';
 import { ConfigurationError } from './errors.ts';
 import { createEvents } from './events.ts';
 import { openLog } from './log.ts';
-import { migrationStatus } from './migrations.ts';
+import { migrate, migrationStatus } from './migrations.ts';
 import { loginRoutes } from './login.ts';
 import { argon2idHasher } from './password-hasher.ts';
 import { publicUrlSchema } from './public-url.ts';
@@ -116,7 +116,11 @@ function readConfiguration(
     log: { path: path.join('logs', 'app.log'), level: 'info' },
   };
   const own = typeof definition.config === 'function' ? definition.config(env) : definition.config;
-  const merged = mergeConfig(defaults, ...plugins.map((plugin) => plugin.defaults), own);
+  const merged = mergeConfig(
+    defaults,
+    ...plugins.map(({ defaults: given }) => (typeof given === 'function' ? given(env) : given)),
+    own,
+  );
   const schemas = Object.assign({}, kitConfiguration(mode), ...plugins.map((plugin) => plugin.configuration));
   const problems: ConfigurationProblem[] = [];
   if (!['dev', 'prod', undefined].includes(env['APP_ENV'])) {
@@ -124,6 +128,7 @@ function readConfiguration(
   }
   try {
     const config = validateConfig(merged, schemas);
+    for (const plugin of plugins) problems.push(...(plugin.problems?.(config) ?? []));
     if (problems.length === 0) return config;
   } catch (error) {
     if (!(error instanceof ConfigurationError)) throw error;
@@ -174,6 +179,11 @@ async function assemble(parts: Parts): Promise<Application> {
     config: parts.config,
     publicUrl: origin,
     database,
+    migrate: (only = () => true) =>
+      migrate(
+        database,
+        migrationsOf(definition).filter(({ name }) => only(name)),
+      ),
     migrations: () => migrationStatus(database, migrationsOf(definition)),
     accounts,
     passwordHasher,
@@ -265,7 +275,13 @@ async function assemble(parts: Parts): Promise<Application> {
 
   for (const plugin of plugins) await plugin.register(application);
   phase = 'application';
-  await definition.register?.(application);
+  const ownRegister = async () => {
+    await definition.register?.(application);
+  };
+  await plugins.reduceRight<() => Promise<void>>(
+    (register, { around }) => (around === undefined ? register : () => around(application, register)),
+    ownRegister,
+  )();
   if (definition.accounts !== undefined && !routes.has('login')) {
     for (const route of loginRoutes(application, nameOf(application))) routes.add(route);
   }

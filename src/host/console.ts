@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url';
 import { Command, CommanderError } from 'commander';
 import { startApplication } from './application.ts';
 import { addServe } from './commands/serve.ts';
-import { dbMigrate } from './commands/db-migrate.ts';
+import { addDbMigrate } from './commands/db-migrate.ts';
 import type { Application, ApplicationDefinition, ConsoleContext } from './contracts.ts';
 import { ConfigurationError, ConsoleError } from './errors.ts';
 
@@ -60,7 +60,7 @@ function createProgram(io: ConsoleIo): Command {
 function addCommands(program: Command, definition: ApplicationDefinition, context: ConsoleContext): void {
   const contributed = (definition.plugins ?? []).map((plugin) => plugin.commands);
   const own = definition.commands === undefined ? [] : [definition.commands];
-  for (const add of [addServe, dbMigrate(definition), ...contributed, ...own]) add(program, context);
+  for (const add of [addServe, addDbMigrate, ...contributed, ...own]) add(program, context);
 }
 
 function createContext(

@@ -249,6 +249,8 @@ export interface Application {
   readonly database: Database;
   /** Every step of the application's schema, its plugins' too, in their order. */
   migrations(): Promise<readonly MigrationState[]>;
+  /** Applies what is missing of it, or of the steps with these names; answers the names newly applied. */
+  migrate(only?: (name: string) => boolean): Promise<readonly string[]>;
   readonly accounts: Accounts;
   readonly passwordHasher: PasswordHasher;
   readonly views: Views;
@@ -301,15 +303,19 @@ export interface Plugin {
   /** Lower snake case; its section of the configuration carries the same name. */
   readonly name: string;
   /** Merged under the application's values: maps by key, arrays by position. */
-  readonly defaults: ConfigMap;
+  readonly defaults: ConfigMap | ((env: Environment) => ConfigMap);
   /** How each top-level key of this plugin is validated; problems name the key in colon form. */
   readonly configuration: Readonly<Record<string, ZodType>>;
+  /** What is wrong between keys that are each right by themselves; asked when all of them are. */
+  readonly problems?: (config: ConfigMap) => readonly ConfigurationProblem[];
   readonly migrations: readonly Migration[];
   /** Folder of default views, absolute; null for none. */
   readonly views: string | null;
   readonly commands: AddCommands;
   /** Adds routes, middleware and services to a starting application. The schema may not exist yet. */
   register(application: Application): void | Promise<void>;
+  /** Runs the application's own `register`, so that it can have something at hand there. */
+  readonly around?: (application: Application, register: () => Promise<void>) => Promise<void>;
 }
 
 /** An application before it is started: data and functions, nothing opened. */

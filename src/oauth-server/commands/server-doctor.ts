@@ -1,6 +1,7 @@
-import type { AddCommands, ConfigurationProblem } from '../../host/contracts.ts';
+import type { AddCommands } from '../../host/contracts.ts';
 import { authorizationServerOf } from '../authorization-server-of.ts';
-import { examine, type Check, type DoctorReport } from '../doctor.ts';
+import { examine, type OpenRotation } from '../doctor.ts';
+import { checksOf, describeChecks, failOnFaults } from './doctor-report.ts';
 
 export const addServerDoctor: AddCommands = (program, context) => {
   program
@@ -9,45 +10,22 @@ export const addServerDoctor: AddCommands = (program, context) => {
     .option('--json', 'print JSON, and nothing else, on standard output')
     .addHelpText('after', '\nExits with 1 when a part is failing. It changes nothing.')
     .action(async (options: { json?: boolean }) => {
-      const report = await reportOf(async () => {
+      const rotations: OpenRotation[] = [];
+      const checks = await checksOf(async () => {
         const application = await context.application();
-        return examine(application, authorizationServerOf(application));
+        const report = await examine(application, authorizationServerOf(application));
+        rotations.push(...report.open_rotations);
+        return report.checks;
       });
-      if (options.json === true) context.printJson(report);
-      else context.print(describe(report).join('\n'));
-      const faults = report.checks.filter(({ outcome }) => outcome === 'failing').length;
-      if (faults > 0) {
-        context.fail(faults === 1 ? 'One part is failing.' : `${faults} parts are failing.`);
-      }
+      const healthy = checks.every(({ outcome }) => outcome !== 'failing');
+      if (options.json === true) context.printJson({ healthy, checks, open_rotations: rotations });
+      else context.print([...describeChecks(checks), ...rotations.map(describeRotation)].join('\n'));
+      failOnFaults(context, checks);
     });
 };
 
-/** An application that cannot start for its configuration is a finding too. */
-async function reportOf(examination: () => Promise<DoctorReport>): Promise<DoctorReport> {
-  try {
-    return await examination();
-  } catch (error) {
-    if (!(error instanceof Error) || !('problems' in error)) throw error;
-    const checks = (error.problems as readonly ConfigurationProblem[]).map(({ key, message }): Check => ({
-      part: 'configuration',
-      outcome: 'failing',
-      detail: `${key}: ${message}`,
-      remedy: 'correct the configuration; nothing else can be looked at before',
-    }));
-    return { healthy: false, checks, open_rotations: [] };
-  }
-}
-
-function describe({ checks, open_rotations: rotations }: DoctorReport): readonly string[] {
-  const width = Math.max(...checks.map(({ part }) => part.length));
-  const indent = ' '.repeat(width + 11);
-  const lines = checks.flatMap(({ part, outcome, detail, remedy }) => [
-    `${outcome.padEnd(7)}  ${part.padEnd(width)}  ${detail}`,
-    ...(remedy === null ? [] : [`${indent}→ ${remedy}`]),
-  ]);
-  const open = rotations.map(({ client_id: id, client_name: name, previous_secret_expires_at: until }) => {
-    const deadline = new Date(until * 1000).toISOString();
-    return `open     ${'rotation'.padEnd(width)}  ${name} (${id}): the previous secret is accepted until ${deadline}`;
-  });
-  return [...lines, ...open];
+function describeRotation(rotation: OpenRotation): string {
+  const { client_id: id, client_name: name, previous_secret_expires_at: until } = rotation;
+  const deadline = new Date(until * 1000).toISOString();
+  return `open     rotation  ${name} (${id}): the previous secret is accepted until ${deadline}`;
 }

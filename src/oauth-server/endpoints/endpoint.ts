@@ -2,7 +2,7 @@
 export interface Endpoint {
   /** Such as `oauth_server_token`. */
   readonly name: string;
-  readonly methods: readonly ('GET' | 'POST' | 'OPTIONS')[];
+  readonly methods: readonly ('GET' | 'POST' | 'DELETE' | 'OPTIONS')[];
   /** Such as `/oauth/token`. */
   readonly path: string;
   /** Never rejects: what goes wrong is answered. */

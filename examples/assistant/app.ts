@@ -1,0 +1,53 @@
+import { assistant } from 'portico/assistant';
+import { databaseAccounts, defineApplication } from 'portico/host';
+import { mcp, tool } from 'portico/mcp';
+import { oauthServer } from 'portico/oauth-server';
+import { addSeed } from './seed.ts';
+import { MyAccount } from './tools/my-account.ts';
+import { ServiceStatus } from './tools/service-status.ts';
+
+/** A host whose tools a voice assistant calls: one for everybody, one for people who have linked their account. */
+export default defineApplication({
+  directory: import.meta.dirname,
+  // PUBLIC_URL, ASSISTANT_MCP_RESOURCE and ASSISTANT_NAME come from .env; the plugin derives the rest.
+  config: (env) => ({
+    assistant: {
+      account_linking: env['ASSISTANT_REDIRECT_URI'] !== undefined,
+      // The vendor's callback, as its console shows it; it is not to be guessed.
+      redirect_uris: env['ASSISTANT_REDIRECT_URI'] === undefined ? [] : [env['ASSISTANT_REDIRECT_URI']],
+      listing: {
+        name: { value: 'Kitchen' },
+        shortDescription: 'Ask whether the kitchen is open.',
+        fullDescription:
+          'Ask whether the kitchen takes orders, and, with your account linked, who you are there.',
+        examplePhrases: ['Is the kitchen open?', 'Ask Kitchen for its status', 'Who am I at Kitchen?'],
+        privacyAndCompliance: {
+          privacyPolicyUrl: 'https://kitchen.example/privacy',
+          termsOfUseUrl: 'https://kitchen.example/terms',
+        },
+        mediaAssets: {
+          icons: {
+            light: [64, 72, 88, 126, 180, 241].map((size) => ({
+              size,
+              uri: `https://kitchen.example/icons/${size}.png`,
+            })),
+          },
+          carouselImages: [
+            {
+              size: '600x900',
+              uri: 'https://kitchen.example/images/carousel.png',
+              altText: 'A kitchen with its lights on',
+            },
+          ],
+        },
+      },
+    },
+  }),
+  plugins: [oauthServer(), mcp(), assistant()],
+  accounts: ({ database, passwordHasher }) => [databaseAccounts({ database, passwordHasher })],
+  commands: addSeed,
+  register() {
+    tool().register(new ServiceStatus());
+    tool().register(new MyAccount());
+  },
+});

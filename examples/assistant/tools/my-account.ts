@@ -1,0 +1,29 @@
+import type { ScopedToolInterface } from 'portico/mcp';
+import { token } from 'portico/oauth-server';
+
+/** A personal tool: it acts for the account that the person has linked. */
+export class MyAccount implements ScopedToolInterface {
+  readonly personal = true;
+
+  name(): string {
+    return 'my_account';
+  }
+
+  description(): string {
+    return 'Says under which name and address the person is known here.';
+  }
+
+  scope(): string {
+    return 'mcp:tools';
+  }
+
+  inputSchema() {
+    return { type: 'object', properties: {}, additionalProperties: false };
+  }
+
+  handle() {
+    // The linked account, loaded for this call; never the session of a browser.
+    const { name, email } = token().user()?.getProfile() ?? {};
+    return { name: name ?? null, email: email ?? null };
+  }
+}

@@ -1,0 +1,101 @@
+import { SERVICE_SCOPE } from '../mcp/index.ts';
+import type { AuthorizationServer, Client, Grant } from '../oauth-server/index.ts';
+import type { AssistantConfig } from './config.ts';
+
+/** The two clients of an assistant: the application acting as itself, and the one that people link their account to. */
+export type ClientRole = 'service' | 'account-linking';
+
+/** What the configuration wants registered. */
+export interface WantedClient {
+  readonly role: ClientRole;
+  readonly name: string;
+  readonly grants: readonly Grant[];
+  readonly scopes: readonly string[];
+  readonly redirectUris: readonly string[];
+}
+
+/** What is registered for a role, held against what is wanted. */
+export interface FoundClient {
+  readonly wanted: WantedClient;
+  /** Null when it is still to be registered. */
+  readonly client: Client | null;
+  /** In what the registration differs; empty when it matches. */
+  readonly differences: readonly string[];
+}
+
+export function wantedClients(server: AuthorizationServer, config: AssistantConfig): readonly WantedClient[] {
+  const { name } = server.config;
+  const service: WantedClient = {
+    role: 'service',
+    name: `${name} service`.slice(0, 100),
+    grants: ['client_credentials'],
+    scopes: [SERVICE_SCOPE],
+    redirectUris: [],
+  };
+  if (!config.account_linking) return [service];
+  const linking: WantedClient = {
+    role: 'account-linking',
+    name,
+    grants: ['authorization_code', 'refresh_token'],
+    scopes: config.user_scopes,
+    redirectUris: config.redirect_uris,
+  };
+  return [service, linking];
+}
+
+/**
+ * The registrations by role. The service client is the one with the service scope; the linking client the one that was
+ * named or redirects as configured. Among several, one that matches goes before one that differs.
+ */
+export async function findClients(
+  server: AuthorizationServer,
+  config: AssistantConfig,
+): Promise<readonly FoundClient[]> {
+  const living = (await server.clients.list()).filter(({ revokedAt }) => revokedAt === null);
+  return wantedClients(server, config).map((wanted) => {
+    const candidates = living.filter((client) => playsRole(client, wanted));
+    const found = candidates.map((client) => ({
+      wanted,
+      client,
+      differences: differencesOf(client, wanted),
+    }));
+    return (
+      found.find(({ differences }) => differences.length === 0) ??
+      found[0] ?? { wanted, client: null, differences: [] }
+    );
+  });
+}
+
+function playsRole(client: Client, { role, name, redirectUris }: WantedClient): boolean {
+  if (role === 'service') return client.scopes.includes(SERVICE_SCOPE);
+  return (
+    !client.scopes.includes(SERVICE_SCOPE) &&
+    (client.name === name || client.redirectUris.some((uri) => redirectUris.includes(uri)))
+  );
+}
+
+function differencesOf(client: Client, wanted: WantedClient): readonly string[] {
+  const compare = (what: string, registered: readonly string[], configured: readonly string[]) =>
+    registered.toSorted().join(' ') === configured.toSorted().join(' ')
+      ? []
+      : [`its ${what}: ${shown(registered)} registered, ${shown(configured)} configured`];
+  return [
+    ...(client.public ? ['it is public; it must keep a secret'] : []),
+    ...compare('grants', client.grants, wanted.grants),
+    ...compare('scopes', client.scopes, wanted.scopes),
+    ...compare('redirect URIs', client.redirectUris, wanted.redirectUris),
+  ];
+}
+
+function shown(values: readonly string[]): string {
+  return values.length === 0 ? 'none' : values.join(' ');
+}
+
+/** What to do about a registration that differs. */
+export function reviewOf({ client }: FoundClient): string {
+  const id = client?.id ?? '';
+  return (
+    `review it; to take the configuration over, end it with npx portico oauth:client:revoke ${id} ` +
+    'and run assistant:setup again'
+  );
+}

@@ -1,0 +1,27 @@
+import { z } from 'zod';
+
+const redirectUri = z
+  .string({ error: 'must be a callback URI' })
+  .refine(isExactHttps, "must be an exact https callback URI, as the vendor's console shows it");
+
+function isExactHttps(value: string): boolean {
+  return URL.canParse(value) && new URL(value).protocol === 'https:' && !/[*#\s]/.test(value);
+}
+
+/** The section `assistant` of the configuration. The listing is checked when it is exported, or by the doctor. */
+export const assistantConfiguration = z.strictObject({
+  account_linking: z.boolean({ error: 'must be true or false' }).default(false),
+  redirect_uris: z.array(redirectUri, { error: "must be a list of the vendor's callback URIs" }).default([]),
+  user_scopes: z
+    .array(z.string({ error: 'must be a scope name' }), { error: 'must be a list of scope names' })
+    .min(1, 'must name at least one scope')
+    .default(['mcp:tools']),
+  listing: z
+    .record(z.string(), z.unknown(), { error: 'must be a map; docs/voice-assistant.md shows one' })
+    .optional(),
+});
+
+/** The validated section `assistant`. */
+export type AssistantConfig = z.output<typeof assistantConfiguration>;
+/** What an application writes in its section `assistant`. */
+export type AssistantConfigInput = z.input<typeof assistantConfiguration>;

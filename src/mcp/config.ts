@@ -1,0 +1,45 @@
+import { z } from 'zod';
+
+/** The section `mcp` of the configuration. */
+export const mcpConfiguration = z.strictObject({
+  /** What the server calls itself to assistants; the authorization server's name unless given. */
+  name: z.string({ error: 'must be the display name of the MCP server' }).min(1, 'is empty').optional(),
+  version: z.string({ error: 'must be the version of your tools' }).min(1, 'is empty').default('1.0.0'),
+  instructions: z.string({ error: 'must be a text for the model' }).optional(),
+  resource: z
+    .string({
+      error: (issue) =>
+        issue.input === undefined
+          ? 'is missing; set it to public_url plus /mcp'
+          : 'must be public_url plus /mcp',
+    })
+    .optional(),
+  transport: z
+    .strictObject({ streaming: z.boolean({ error: 'must be true or false' }).default(false) })
+    .prefault({}),
+  oauth: z
+    .strictObject({
+      scopes_supported: z
+        .array(z.string({ error: 'must be a scope name' }), { error: 'must be a list of scope names' })
+        .min(1, 'must name at least one scope')
+        .default(['mcp:tools']),
+    })
+    .prefault({}),
+  allowed_origins: z
+    .array(
+      z
+        .string({ error: 'must be an origin' })
+        .refine(isOrigin, 'must be an origin such as https://app.example'),
+      { error: 'must be a list of origins' },
+    )
+    .default([]),
+});
+
+function isOrigin(value: string): boolean {
+  return URL.canParse(value) && new URL(value).origin === value;
+}
+
+/** The validated section `mcp`. */
+export type McpConfig = z.output<typeof mcpConfiguration>;
+/** What an application writes in its section `mcp`. */
+export type McpConfigInput = z.input<typeof mcpConfiguration>;

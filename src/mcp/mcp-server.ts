@@ -1,0 +1,219 @@
+import {
+  ProtocolError,
+  ProtocolErrorCode,
+  Server,
+  WebStandardStreamableHTTPServerTransport,
+  type CallToolResult,
+  type ServerContext as SdkContext,
+} from '@modelcontextprotocol/server';
+import type { Log } from '../host/contracts.ts';
+import { token, type AuthorizationServer, type Endpoint } from '../oauth-server/index.ts';
+import type { McpConfig } from './config.ts';
+import { corsHeaders, isForeign, preflightResponse } from './origins.ts';
+import { readMessages, refusal, type Messages } from './messages.ts';
+import { errorResult, resultOf } from './tool-result.ts';
+import { ToolError, type RegisteredTool, type ToolCall, type ToolRegistry } from './tools.ts';
+
+/** The protocol versions that are spoken, the preferred one first. */
+export const PROTOCOL_VERSIONS = ['2025-11-25', '2025-03-26'] as const;
+export const MCP_PATH = '/mcp';
+/** The scope of service tokens: listing all tools, and calling the public ones. */
+export const SERVICE_SCOPE = 'mcp:service';
+
+/** The MCP endpoint of an application: its tools behind the bearer tokens of its authorization server. */
+export interface McpServer {
+  /** The canonical resource (RFC 8707), such as `https://app.example/mcp`. */
+  readonly resource: string;
+  readonly config: McpConfig;
+  readonly tools: ToolRegistry;
+  /** To be mounted by path and method. */
+  readonly endpoints: readonly Endpoint[];
+}
+
+export interface McpServerOptions {
+  readonly server: AuthorizationServer;
+  readonly config: McpConfig;
+  readonly tools: ToolRegistry;
+  readonly log: Log;
+}
+
+interface McpContext extends McpServerOptions {
+  readonly resource: string;
+}
+
+/** Makes the endpoint; opens nothing. Its resource is the authorization server's origin plus `/mcp`. */
+export function createMcpServer(options: McpServerOptions): McpServer {
+  const { server, config, tools } = options;
+  const resource = `${server.issuer}${MCP_PATH}`;
+  const context: McpContext = { ...options, resource };
+  const metadata = async () =>
+    Response.json(resourceMetadata(context), {
+      headers: { 'Access-Control-Allow-Origin': '*', 'Cache-Control': 'public, max-age=60' },
+    });
+  return {
+    resource,
+    config,
+    tools,
+    endpoints: [
+      {
+        name: 'mcp_server_rpc',
+        path: MCP_PATH,
+        methods: ['POST', 'OPTIONS'],
+        handle: (request) => answer(context, request),
+      },
+      {
+        name: 'mcp_server_stream',
+        path: MCP_PATH,
+        methods: ['GET', 'DELETE'],
+        handle: async () => refusal(405, 'This server keeps no streams and no sessions.', { Allow: 'POST' }),
+      },
+      // RFC 9728 section 3.1: the path of the resource comes behind the well-known one; some clients ask without it.
+      {
+        name: 'mcp_server_resource_metadata',
+        path: `/.well-known/oauth-protected-resource${MCP_PATH}`,
+        methods: ['GET'],
+        handle: metadata,
+      },
+      {
+        name: 'mcp_server_resource_metadata_root',
+        path: '/.well-known/oauth-protected-resource',
+        methods: ['GET'],
+        handle: metadata,
+      },
+    ],
+  };
+}
+
+/** Protected resource metadata (RFC 9728 section 2). */
+function resourceMetadata({ resource, server, config }: McpContext): Readonly<Record<string, unknown>> {
+  return {
+    resource,
+    authorization_servers: [server.issuer],
+    scopes_supported: config.oauth.scopes_supported,
+    bearer_methods_supported: ['header'],
+    resource_name: nameOf(server, config),
+  };
+}
+
+function nameOf(server: AuthorizationServer, config: McpConfig): string {
+  return config.name ?? server.config.name;
+}
+
+/** POST /mcp: who may ask, then what is asked, then the protocol. Never rejects. */
+async function answer(context: McpContext, request: Request): Promise<Response> {
+  const { config, server, log } = context;
+  if (isForeign(request, server.issuer, config.allowed_origins)) {
+    return refusal(403, 'Pages of this origin may not call tools.');
+  }
+  const cors = corsHeaders(request, config.allowed_origins);
+  if (request.method === 'OPTIONS') return preflightResponse(cors);
+  const response = await server
+    .withToken(request, () => authorized(context, request))
+    .catch((exception: unknown) => {
+      log.error('The MCP endpoint failed: {exception}', { exception });
+      return refusal(500, 'The server failed to answer.');
+    });
+  for (const [name, value] of cors) response.headers.append(name, value);
+  return response;
+}
+
+async function authorized(context: McpContext, request: Request): Promise<Response> {
+  const known = [SERVICE_SCOPE, ...context.config.oauth.scopes_supported];
+  // As the vendor's toolkit requires, neither refusal carries a challenge (RFC 6750 section 3 would have one).
+  if (token().clientId() === null) return refusal(401, 'A bearer token for this resource is needed.');
+  const scopes = known.filter((scope) => context.server.offers(scope));
+  if (!scopes.some((scope) => token().can(scope))) {
+    return refusal(403, 'The token has no scope of this resource.');
+  }
+  const read = await readMessages(request);
+  if ('refusal' in read) return read.refusal;
+  return refuseCalls(context, read.messages) ?? speak(context, request, read.messages);
+}
+
+/** A personal tool is refused before MCP handles anything: 401 without a linked account, 403 when the token does not reach. */
+function refuseCalls({ tools, config }: McpContext, { calledTools }: Messages): Response | null {
+  for (const name of calledTools) {
+    const tool = tools.find(name);
+    if (tool === null || !tool.personal) continue;
+    if (token().user() === null) return refusal(401, 'This tool acts for an account: link one first.');
+    const scope = tool.scope ?? config.oauth.scopes_supported[0] ?? '';
+    if (!token().can(scope)) return refusal(403, 'The linked account or its token does not reach this tool.');
+  }
+  return null;
+}
+
+/** One request, one server: nothing is kept between requests, so any process may answer the next one. */
+async function speak(context: McpContext, request: Request, { body, parsed }: Messages): Promise<Response> {
+  const server = protocolServer(context);
+  const transport = new WebStandardStreamableHTTPServerTransport({
+    enableJsonResponse: !context.config.transport.streaming,
+  });
+  await server.connect(transport);
+  const { url, method, headers, signal } = request;
+  const copy = new Request(url, { method, headers, signal, body });
+  return parsed === undefined
+    ? transport.handleRequest(copy)
+    : transport.handleRequest(copy, { parsedBody: parsed });
+}
+
+function protocolServer(context: McpContext): Server {
+  const { config, server: authorizationServer, tools } = context;
+  const { instructions } = config;
+  const server = new Server(
+    { name: nameOf(authorizationServer, config), version: config.version },
+    {
+      capabilities: { tools: {} },
+      supportedProtocolVersions: [...PROTOCOL_VERSIONS],
+      ...(instructions === undefined ? {} : { instructions }),
+    },
+  );
+  server.setRequestHandler('tools/list', () => ({
+    tools: tools.all().map(({ name, description, inputSchema }) => ({
+      name,
+      description,
+      inputSchema: { type: 'object' as const, ...inputSchema },
+    })),
+  }));
+  server.setRequestHandler('tools/call', ({ params }, sdk) => {
+    const tool = tools.find(params.name);
+    if (tool === null) throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'No tool has this name.');
+    return call(context, tool, params.arguments ?? {}, sdk);
+  });
+  return server;
+}
+
+async function call(
+  context: McpContext,
+  tool: RegisteredTool,
+  args: Readonly<Record<string, unknown>>,
+  sdk: SdkContext,
+): Promise<CallToolResult> {
+  const problem = tool.argumentsProblem(args);
+  if (problem !== null) return errorResult(`The arguments do not match the schema: ${problem}`);
+  try {
+    return resultOf(await tool.tool.handle(args, toolCall(sdk)));
+  } catch (exception) {
+    if (exception instanceof ToolError) return errorResult(exception.message);
+    context.log.error('The tool {tool} failed: {exception}', { tool: tool.name, exception });
+    return errorResult('The tool failed.');
+  }
+}
+
+function toolCall({ mcpReq }: SdkContext): ToolCall {
+  const progressToken = mcpReq._meta?.progressToken;
+  return {
+    signal: mcpReq.signal,
+    async progress(done, total, message) {
+      if (progressToken === undefined) return;
+      await mcpReq.notify({
+        method: 'notifications/progress',
+        params: {
+          progressToken,
+          progress: done,
+          ...(total === undefined ? {} : { total }),
+          ...(message === undefined ? {} : { message }),
+        },
+      });
+    },
+  };
+}

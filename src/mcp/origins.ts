@@ -1,0 +1,32 @@
+/**
+ * Which pages may call tools from a browser: those of this very origin, and of `mcp:allowed_origins`. A request without an
+ * `Origin` comes from no page (MCP, Security Warning of the transport: DNS rebinding).
+ */
+export function isForeign(request: Request, ownOrigin: string, allowed: readonly string[]): boolean {
+  const origin = request.headers.get('origin');
+  return origin !== null && origin !== ownOrigin && !allowed.includes(origin);
+}
+
+/** What lets a page of an allowed origin read the answer. */
+export function corsHeaders(
+  request: Request,
+  allowed: readonly string[],
+): readonly (readonly [name: string, value: string])[] {
+  const origin = request.headers.get('origin');
+  if (origin === null || !allowed.includes(origin)) return [];
+  return [
+    ['Access-Control-Allow-Origin', origin],
+    ['Access-Control-Expose-Headers', 'MCP-Protocol-Version, Retry-After'],
+    ['Vary', 'Origin'],
+  ];
+}
+
+export function preflightResponse(cors: readonly (readonly [name: string, value: string])[]): Response {
+  const headers = new Headers([
+    ['Access-Control-Allow-Methods', 'POST'],
+    ['Access-Control-Allow-Headers', 'Authorization, Content-Type, Accept, MCP-Protocol-Version'],
+    ['Access-Control-Max-Age', '7200'],
+  ]);
+  for (const [name, value] of cors) headers.append(name, value);
+  return new Response(null, { status: 204, headers: cors.length === 0 ? {} : headers });
+}

@@ -1,0 +1,95 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { Application, ConfigMap, ConfigurationProblem, Plugin } from '../host/contracts.ts';
+import { authorizationServerOf } from '../oauth-server/index.ts';
+import { mcpConfiguration, type McpConfig } from './config.ts';
+import { createMcpServer, MCP_PATH, type McpServer } from './mcp-server.ts';
+import { createToolRegistry, type ToolRegistry } from './tools.ts';
+
+/** The name under which `app.services` holds the McpServer. */
+const MCP = 'mcp';
+
+const registering = new AsyncLocalStorage<ToolRegistry>();
+
+/** The tools of the application that is being put together: `tool().register(…)` in its `register`. Throws elsewhere. */
+export function tool(): ToolRegistry {
+  const tools = registering.getStore();
+  if (tools === undefined) {
+    throw new Error(
+      'tool() was called outside of register(), or the application has no mcp() among its plugins: ' +
+        'tools are registered while the application is put together',
+    );
+  }
+  return tools;
+}
+
+/** The MCP endpoint of a started application. Throws when the plugin is not part of it. */
+export function mcpServerOf(application: Application): McpServer {
+  const server = application.services.get(MCP);
+  if (server === undefined) throw new Error('The application has no mcp() among its plugins');
+  return server as McpServer;
+}
+
+/**
+ * The MCP endpoint as a plugin of the host kit, behind `oauthServer()` in the list: the section `mcp` of the configuration,
+ * `POST /mcp`, the resource metadata, and `tool()` for the application's own tools.
+ */
+export function mcp(): Plugin {
+  return {
+    name: 'mcp',
+    defaults: { mcp: {}, csrf_exempt_routes: { mcp_server_rpc: true } },
+    configuration: { mcp: mcpConfiguration },
+    problems,
+    migrations: [],
+    views: null,
+    commands: () => {},
+    register(application) {
+      const server = createMcpServer({
+        server: authorizationServerOf(application),
+        config: application.config['mcp'] as McpConfig,
+        tools: createToolRegistry(),
+        log: application.log,
+      });
+      application.services.set(MCP, server);
+      for (const { name, path, methods, handle } of server.endpoints) {
+        application.route({ name, path, methods, handler: (_, request) => handle(request) });
+      }
+    },
+    async around(application, register) {
+      const { tools } = mcpServerOf(application);
+      await registering.run(tools, register);
+      requireOfferedScopes(application, tools);
+    },
+  };
+}
+
+/** The resource is the audience of its tokens: one URL, in three places of the configuration. */
+function problems(config: ConfigMap): readonly ConfigurationProblem[] {
+  const { resource, oauth } = config['mcp'] as McpConfig;
+  const { audience, scopes } = config['oauth_server'] as {
+    readonly audience: string;
+    readonly scopes: Readonly<Record<string, unknown>>;
+  };
+  const canonical = `${new URL(config['public_url'] as string).origin}${MCP_PATH}`;
+  const unknown = oauth.scopes_supported.filter((scope) => !Object.hasOwn(scopes, scope));
+  return [
+    ...(resource === undefined || resource === canonical
+      ? []
+      : [{ key: 'mcp:resource', message: `must be public_url plus /mcp, ${canonical}` }]),
+    ...(audience === canonical
+      ? []
+      : [{ key: 'oauth_server:audience', message: `must be the MCP resource, ${canonical}` }]),
+    ...unknown.map((scope) => ({
+      key: 'mcp:oauth:scopes_supported',
+      message: `names ${scope}, which is not in oauth_server:scopes`,
+    })),
+  ];
+}
+
+function requireOfferedScopes(application: Application, tools: ToolRegistry): void {
+  const server = authorizationServerOf(application);
+  for (const { name, scope } of tools.all()) {
+    if (scope !== null && !server.offers(scope)) {
+      throw new Error(`The tool ${name} declares the scope ${scope}, which is not in oauth_server:scopes`);
+    }
+  }
+}

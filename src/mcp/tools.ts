@@ -1,0 +1,109 @@
+import { AjvJsonSchemaValidator } from '@modelcontextprotocol/server/validators/ajv';
+
+/** A JSON Schema (2020-12) of a tool's arguments; its root describes an object. */
+export type JsonSchema = Readonly<Record<string, unknown>>;
+
+/** What a tool gets to know about the call it answers. */
+export interface ToolCall {
+  /** Tells the caller how far the work has come, when it asked to be told and the transport streams; otherwise nothing. */
+  readonly progress: (done: number, total?: number, message?: string) => Promise<void>;
+  /** Aborted when the caller gives up. */
+  readonly signal: AbortSignal;
+}
+
+/** A tool that an assistant can call. Without more it is public: any application with a token for this server may. */
+export interface ToolInterface {
+  /** Unique: 1 to 128 letters, digits, `_`, `-`, `.` and `/`. */
+  name(): string;
+  /** What it does, for the model that chooses among the tools. */
+  description(): string;
+  inputSchema(): JsonSchema;
+  /**
+   * Does the work. The arguments were checked against the schema. An object is answered as structured content with its
+   * JSON text beside it, a `content()` as it is, anything else as text. What it throws goes to the log, and the caller
+   * learns nothing but that the tool failed; throw a ToolError to tell them more.
+   */
+  handle(args: Readonly<Record<string, unknown>>, call: ToolCall): unknown;
+}
+
+/**
+ * A personal tool: it acts for the account that the caller has linked, which `token().user()` gives. Called without one it
+ * is answered 401. It needs the first scope of `mcp:oauth:scopes_supported` unless it is a ScopedToolInterface.
+ */
+export interface UserToolInterface extends ToolInterface {
+  readonly personal: true;
+}
+
+/** A personal tool that needs a scope of its own; a token or account that does not reach it is answered 403. */
+export interface ScopedToolInterface extends UserToolInterface {
+  /** One of `oauth_server:scopes`. */
+  scope(): string;
+}
+
+/** Told to the caller, in its own words; nothing is logged. */
+export class ToolError extends Error {
+  override readonly name = 'ToolError';
+}
+
+/** A registered tool, its description taken once and its schema compiled. */
+export interface RegisteredTool {
+  readonly name: string;
+  readonly description: string;
+  readonly inputSchema: JsonSchema;
+  readonly personal: boolean;
+  /** Null for a tool without a scope of its own. */
+  readonly scope: string | null;
+  readonly tool: ToolInterface;
+  /** What is wrong with the arguments, in words for the model that made them; null when nothing is. */
+  argumentsProblem(args: unknown): string | null;
+}
+
+/** The tools of one application, in the order of their registration. */
+export interface ToolRegistry {
+  /** Adds a tool. Throws when its name is taken or ill-formed, or its schema is no schema of an object. */
+  register(tool: ToolInterface): void;
+  find(name: string): RegisteredTool | null;
+  all(): readonly RegisteredTool[];
+}
+
+const TOOL_NAME = /^[A-Za-z0-9_./-]{1,128}$/;
+
+export function createToolRegistry(): ToolRegistry {
+  const tools = new Map<string, RegisteredTool>();
+  const validator = new AjvJsonSchemaValidator();
+
+  function describe(tool: ToolInterface): RegisteredTool {
+    const name = tool.name();
+    if (!TOOL_NAME.test(name)) {
+      throw new Error(`The tool name ${JSON.stringify(name)} is not 1 to 128 of A-Z a-z 0-9 _ - . /`);
+    }
+    if (tools.has(name)) throw new Error(`Two tools are named ${name}`);
+    const inputSchema = tool.inputSchema();
+    if (inputSchema['type'] !== 'object') {
+      throw new Error(`The inputSchema() of the tool ${name} must describe an object: { type: 'object', … }`);
+    }
+    const validate = validator.getValidator({ ...inputSchema });
+    const scope = 'scope' in tool && typeof tool.scope === 'function' ? String(tool.scope()) : null;
+    return {
+      name,
+      description: tool.description(),
+      inputSchema,
+      personal: scope !== null || ('personal' in tool && tool.personal === true),
+      scope,
+      tool,
+      argumentsProblem(args) {
+        const result = validate(args);
+        return result.valid ? null : (result.errorMessage ?? 'The arguments do not match the schema.');
+      },
+    };
+  }
+
+  return {
+    register(tool) {
+      const registered = describe(tool);
+      tools.set(registered.name, registered);
+    },
+    find: (name) => tools.get(name) ?? null,
+    all: () => [...tools.values()],
+  };
+}

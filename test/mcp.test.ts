@@ -1,0 +1,425 @@
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { content, tool, ToolError, type ToolCall, type ToolInterface } from 'portico/mcp';
+import { token } from 'portico/oauth-server';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startAssistant, type RunningAssistant } from './support/assistant.ts';
+import { ADA, PASSWORD, REDIRECT_URI, signIn } from './support/portal.ts';
+import { createVisitor } from './support/visitor.ts';
+
+/** A public tool of the tests. */
+function toolNamed(
+  name: string,
+  handle: (args: Readonly<Record<string, unknown>>, call: ToolCall) => unknown,
+  inputSchema: Readonly<Record<string, unknown>> = { type: 'object' },
+): ToolInterface {
+  return { name: () => name, description: () => `The tool ${name}`, inputSchema: () => inputSchema, handle };
+}
+
+const TOOLS: readonly ToolInterface[] = [
+  toolNamed('add', ({ a, b }) => ({ sum: Number(a) + Number(b) }), {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    type: 'object',
+    properties: { a: { type: 'integer' }, b: { $ref: '#/$defs/number' } },
+    $defs: { number: { type: 'integer', minimum: 0 } },
+    required: ['a', 'b'],
+    additionalProperties: false,
+  }),
+  toolNamed('echo', ({ text }) => text),
+  toolNamed('list', () => [1, 2]),
+  toolNamed('nothing', () => undefined),
+  toolNamed('picture', () => content([{ type: 'image', data: 'AA==', mimeType: 'image/png' }])),
+  toolNamed('broken', () => {
+    throw new Error('the oven is on fire');
+  }),
+  toolNamed('picky', () => {
+    throw new ToolError('Only on Sundays.');
+  }),
+  toolNamed('slow', async (_, { progress }) => {
+    await progress(1, 2, 'halfway');
+    await progress(2, 2);
+    return 'done';
+  }),
+  { ...toolNamed('who', () => token().user()?.getProfile().name ?? null), personal: true } as ToolInterface,
+];
+
+let assistant: RunningAssistant;
+let streaming: RunningAssistant;
+let service: string;
+let linked: string;
+
+beforeAll(async () => {
+  const config = { mcp: { allowed_origins: ['https://inspector.example'] } };
+  assistant = await startAssistant({ tools: TOOLS, config });
+  streaming = await startAssistant({ tools: TOOLS, config: { mcp: { transport: { streaming: true } } } });
+  service = await assistant.serviceToken();
+  linked = await assistant.linkedToken();
+});
+afterAll(async () => {
+  await assistant.close();
+  await streaming.close();
+});
+
+interface Sending {
+  readonly bearer?: string | null;
+  readonly headers?: Readonly<Record<string, string | undefined>>;
+  readonly at?: RunningAssistant;
+}
+
+function send(message: unknown, { bearer = service, headers = {}, at = assistant }: Sending = {}) {
+  const all = new Headers();
+  const given: Record<string, string | undefined> = {
+    'Content-Type': 'application/json',
+    Accept: 'application/json, text/event-stream',
+    'MCP-Protocol-Version': '2025-11-25',
+    ...(bearer === null ? {} : { Authorization: `Bearer ${bearer}` }),
+    ...headers,
+  };
+  for (const [name, value] of Object.entries(given)) if (value !== undefined) all.set(name, value);
+  const body = typeof message === 'string' ? message : JSON.stringify(message);
+  return fetch(at.resource, { method: 'POST', headers: all, body });
+}
+
+const request = (method: string, params: unknown = {}, id = 1) => ({ jsonrpc: '2.0', id, method, params });
+const calling = (name: string, args: unknown = {}) => request('tools/call', { name, arguments: args });
+const initialize = (protocolVersion: string) =>
+  request('initialize', {
+    protocolVersion,
+    capabilities: {},
+    clientInfo: { name: 'test', version: '1' },
+  });
+
+interface Answer {
+  readonly result?: Readonly<Record<string, unknown>>;
+  readonly error?: { readonly code: number; readonly message: string };
+}
+
+async function answerOf(response: Promise<Response>): Promise<Answer> {
+  return (await (await response).json()) as Answer;
+}
+
+async function expectRefused(response: Promise<Response>, status: number): Promise<void> {
+  const refused = await response;
+  expect(refused.status).toBe(status);
+  expect(refused.headers.get('content-type')).toContain('application/json');
+  expect(refused.headers.has('www-authenticate')).toBe(false);
+  expect(((await refused.json()) as Answer).error?.message).toMatch(/\w/);
+}
+
+describe('the life of a client', () => {
+  test.each(['2025-11-25', '2025-03-26'])(
+    'initialize, initialized, tools/list and tools/call under %s',
+    async (version) => {
+      const headers = { 'MCP-Protocol-Version': undefined };
+      const { result } = await answerOf(send(initialize(version), { headers }));
+      expect(result).toMatchObject({
+        protocolVersion: version,
+        capabilities: { tools: {} },
+        serverInfo: { name: 'Kitchen' },
+      });
+      const after = { headers: { 'MCP-Protocol-Version': version } };
+      const initialized = { jsonrpc: '2.0', method: 'notifications/initialized' };
+      expect((await send(initialized, after)).status).toBe(202);
+      const list = (await answerOf(send(request('tools/list'), after))).result as { tools: unknown[] };
+      expect(list.tools).toContainEqual({
+        name: 'service_status',
+        description: 'Says whether the service is available.',
+        inputSchema: { type: 'object', properties: {}, additionalProperties: false },
+      });
+      const called = await answerOf(send(calling('service_status'), after));
+      expect(called.result).toMatchObject({
+        structuredContent: { status: 'available' },
+        content: [{ type: 'text', text: '{"status":"available"}' }],
+      });
+    },
+  );
+
+  test.each(['2024-11-05', '2025-06-18', '2026-07-28', 'tomorrow'])(
+    'offered %s, the server answers a version that it speaks',
+    async (version) => {
+      const { result } = await answerOf(send(initialize(version)));
+      expect(result).toMatchObject({ protocolVersion: '2025-11-25' });
+    },
+  );
+
+  test('service discovery lists personal tools too', async () => {
+    const { result } = await answerOf(send(request('tools/list')));
+    const names = (result as { tools: { name: string }[] }).tools.map(({ name }) => name);
+    expect(names).toEqual(expect.arrayContaining(['service_status', 'my_account', 'who']));
+  });
+
+  test('nothing but tools is offered', async () => {
+    const { error } = await answerOf(send(request('resources/list')));
+    expect(error?.code).toBe(-32_601);
+  });
+
+  test('there is no stream and no session: GET and DELETE are 405', async () => {
+    for (const method of ['GET', 'DELETE']) {
+      const response = await fetch(assistant.resource, {
+        method,
+        headers: { Authorization: `Bearer ${service}`, Accept: 'text/event-stream' },
+      });
+      expect([response.status, response.headers.get('allow')]).toEqual([405, 'POST']);
+    }
+  });
+});
+
+describe('Errors: 400, 406 or 415 before MCP handles a call', () => {
+  test('wrong Content-Type: 415', async () => {
+    await expectRefused(send(calling('echo'), { headers: { 'Content-Type': 'text/plain' } }), 415);
+  });
+  test.each(['application/json', 'text/event-stream', '*/*'])('Accept %s alone: 406', async (accept) => {
+    await expectRefused(send(calling('echo'), { headers: { Accept: accept } }), 406);
+  });
+  test.each(['2025-06-18', '2024-11-05', '2026-07-28', 'x'])('protocol version %s: 400', async (version) => {
+    await expectRefused(send(calling('echo'), { headers: { 'MCP-Protocol-Version': version } }), 400);
+  });
+  test('no JSON, and JSON that is no message: 400', async () => {
+    await expectRefused(send('{'), 400);
+    await expectRefused(send('{"jsonrpc":"1.0"}'), 400);
+    await expectRefused(send('null'), 400);
+  });
+  test('csrf_exempt_routes:mcp_server_rpc disabled: refused before MCP handles it', async () => {
+    const config = { csrf_exempt_routes: { mcp_server_rpc: false } };
+    const guarded = await startAssistant({ config });
+    try {
+      const response = await send(calling('service_status'), { bearer: null, at: guarded });
+      expect(response.status).toBe(403);
+    } finally {
+      await guarded.close();
+    }
+  });
+});
+
+describe('Errors: 401 and 403', () => {
+  test('an unauthenticated request: 401 without WWW-Authenticate', async () => {
+    await expectRefused(send(request('tools/list'), { bearer: null }), 401);
+    await expectRefused(send(request('tools/list'), { bearer: 'garbage' }), 401);
+    await expectRefused(send('{', { bearer: null }), 401);
+  });
+  test('a service token on a personal tool: 401', async () => {
+    await expectRefused(send(calling('my_account')), 401);
+    await expectRefused(send(calling('who')), 401);
+  });
+  test('a linked account reaches its tools, as itself, whatever browser session comes beside', async () => {
+    const { result } = await answerOf(send(calling('my_account'), { bearer: linked }));
+    expect(result).toMatchObject({ structuredContent: { name: 'Ada Lovelace', email: ADA } });
+    await assistant.accounts.create({ email: 'eve@example.com', name: 'Eve', password: PASSWORD });
+    const eve = createVisitor(assistant.url);
+    await signIn(eve, await eve.get('/login'), 'eve@example.com');
+    const headers = { Cookie: eve.cookies() };
+    const beside = await answerOf(send(calling('who'), { bearer: linked, headers }));
+    expect(beside.result).toMatchObject({ content: [{ text: 'Ada Lovelace' }] });
+    await expectRefused(send(calling('who'), { headers }), 401);
+    await expectRefused(send(calling('who'), { bearer: null, headers }), 401);
+  });
+  test('after linking, the account lacks the permission: 403, from the next call on', async () => {
+    const ada = await assistant.accounts.findByEmail(ADA);
+    await assistant.accounts.deny(ada?.id ?? '', 'mcp:tools');
+    await expectRefused(send(calling('my_account'), { bearer: linked }), 403);
+    await assistant.accounts.grant(ada?.id ?? '', 'mcp:tools');
+    expect((await send(calling('my_account'), { bearer: linked })).status).toBe(200);
+  });
+  test('a suspended account: 401, from the next call on', async () => {
+    const ada = await assistant.accounts.findByEmail(ADA);
+    await assistant.accounts.setActive(ada?.id ?? '', false);
+    await expectRefused(send(calling('my_account'), { bearer: linked }), 401);
+    await assistant.accounts.setActive(ada?.id ?? '', true);
+  });
+  test('the token lacks the user scope: 403, also for tools that are public', async () => {
+    const { client, secret } = await assistant.server.clients.create({
+      name: 'Other',
+      redirectUris: [REDIRECT_URI],
+      scopes: ['openid', 'mcp:tools'],
+    });
+    const narrow = await assistant.linkedToken('openid', { id: client.id, secret: secret ?? '' });
+    await expectRefused(send(calling('my_account'), { bearer: narrow }), 403);
+    await expectRefused(send(calling('service_status'), { bearer: narrow }), 403);
+  });
+  test('a refusal in a batch refuses the batch', async () => {
+    const batch = [calling('service_status'), { ...calling('my_account'), id: 2 }];
+    await expectRefused(send(batch, { headers: { 'MCP-Protocol-Version': '2025-03-26' } }), 401);
+  });
+});
+
+describe('what a tool is given and answers', () => {
+  test.each([
+    ['a missing argument', {}],
+    ['a wrong type', { a: 1, b: 'two' }],
+    ['one that a $ref forbids', { a: 1, b: -1 }],
+    ['one too many', { a: 1, b: 2, c: 3 }],
+    ['a list', [1, 2]],
+  ])('arguments are checked before the tool runs: %s', async (_, args) => {
+    const { result, error } = await answerOf(send(calling('add', args)));
+    // A list in the place of the arguments is no message of the protocol at all.
+    expect(error === undefined ? result?.['isError'] : error.code < 0).toBe(true);
+    expect(JSON.stringify(result ?? error)).not.toContain('sum');
+  });
+  test('right arguments', async () => {
+    const { result } = await answerOf(send(calling('add', { a: 1, b: 2 })));
+    expect(result).toEqual({
+      content: [{ type: 'text', text: '{"sum":3}' }],
+      structuredContent: { sum: 3 },
+    });
+  });
+  test.each([
+    ['echo', { text: 'Hi' }, 'Hi'],
+    ['list', {}, '[1,2]'],
+    ['nothing', {}, ''],
+  ])('%s: what is no object is text', async (name, args, text) => {
+    const { result } = await answerOf(send(calling(name, args)));
+    expect(result).toEqual({ content: [{ type: 'text', text }] });
+  });
+  test('content is answered as it is', async () => {
+    const { result } = await answerOf(send(calling('picture')));
+    expect(result).toEqual({ content: [{ type: 'image', data: 'AA==', mimeType: 'image/png' }] });
+  });
+  test('an unknown tool is -32602', async () => {
+    expect((await answerOf(send(calling('unknown')))).error?.code).toBe(-32_602);
+  });
+  test('what a tool throws goes to the log, never to the caller; a ToolError is for the caller', async () => {
+    const { result } = await answerOf(send(calling('broken')));
+    expect(result).toEqual({ content: [{ type: 'text', text: 'The tool failed.' }], isError: true });
+    const log = path.join(assistant.application.storageDirectory, 'app.log');
+    expect(await readFile(log, 'utf8')).toContain('the oven is on fire');
+    const told = await answerOf(send(calling('picky')));
+    expect(told.result).toEqual({ content: [{ type: 'text', text: 'Only on Sundays.' }], isError: true });
+  });
+});
+
+describe('mcp:transport:streaming', () => {
+  const slow = { ...calling('slow'), params: { name: 'slow', _meta: { progressToken: 7 } } };
+
+  test('true: progress and the result come as Server-Sent Events', async () => {
+    const response = await send(slow, { bearer: await streaming.serviceToken(), at: streaming });
+    expect(response.headers.get('content-type')).toBe('text/event-stream');
+    expect(response.headers.get('cache-control')).toContain('no-transform');
+    const events = [...(await response.text()).matchAll(/^data: (.*)$/gm)].map(
+      ([, data = '']) => JSON.parse(data) as unknown,
+    );
+    expect(events).toMatchObject([
+      {
+        method: 'notifications/progress',
+        params: { progressToken: 7, progress: 1, total: 2, message: 'halfway' },
+      },
+      { method: 'notifications/progress', params: { progressToken: 7, progress: 2 } },
+      { id: 1, result: { content: [{ type: 'text', text: 'done' }] } },
+    ]);
+  });
+  test('false: one JSON response, and progress is told to nobody', async () => {
+    const response = await send(slow);
+    expect(response.headers.get('content-type')).toContain('application/json');
+    expect(await response.json()).toMatchObject({ result: { content: [{ text: 'done' }] } });
+  });
+});
+
+describe('batches', () => {
+  const batch = [calling('echo', { text: 'one' }), { ...calling('echo', { text: 'two' }), id: 2 }];
+
+  test.each(['2025-03-26', undefined])('under %s all of it is answered', async (version) => {
+    const response = await send(batch, { headers: { 'MCP-Protocol-Version': version } });
+    expect(await response.json()).toMatchObject([
+      { id: 1, result: { content: [{ text: 'one' }] } },
+      { id: 2, result: { content: [{ text: 'two' }] } },
+    ]);
+  });
+  test('under 2025-11-25, and an empty one: 400', async () => {
+    await expectRefused(send(batch), 400);
+    await expectRefused(send([], { headers: { 'MCP-Protocol-Version': '2025-03-26' } }), 400);
+  });
+});
+
+describe('who may ask from where', () => {
+  test('a page of a foreign origin: 403, before anything else', async () => {
+    for (const origin of ['https://evil.example', 'null', assistant.url.replace('http', 'https')]) {
+      await expectRefused(send(request('tools/list'), { headers: { Origin: origin } }), 403);
+    }
+  });
+  test('the own origin, and one of mcp:allowed_origins, with what a browser needs', async () => {
+    expect((await send(request('ping'), { headers: { Origin: assistant.url } })).status).toBe(200);
+    const origin = 'https://inspector.example';
+    const response = await send(request('ping'), { headers: { Origin: origin } });
+    expect(response.status).toBe(200);
+    expect(response.headers.get('access-control-allow-origin')).toBe(origin);
+    expect(response.headers.get('vary')).toContain('Origin');
+    const preflight = await fetch(assistant.resource, {
+      method: 'OPTIONS',
+      headers: { Origin: origin, 'Access-Control-Request-Method': 'POST' },
+    });
+    expect(preflight.status).toBe(204);
+    expect(preflight.headers.get('access-control-allow-headers')).toContain('MCP-Protocol-Version');
+    const refused = await send(request('ping'), { bearer: null, headers: { Origin: origin } });
+    expect([refused.status, refused.headers.get('access-control-allow-origin')]).toEqual([401, origin]);
+  });
+  test('a body above 1 MiB: 413', async () => {
+    await expectRefused(send(calling('echo', { text: 'x'.repeat(1024 * 1024) })), 413);
+    expect((await send(calling('echo', { text: 'x'.repeat(1000 * 1024) }))).status).toBe(200);
+  });
+});
+
+describe('discovery', () => {
+  const document = async (at: string) =>
+    (await (await fetch(`${assistant.url}/.well-known/${at}`)).json()) as Record<string, unknown>;
+
+  test('the resource metadata names the canonical resource and the authorization server, at both paths', async () => {
+    const metadata = await document('oauth-protected-resource/mcp');
+    expect(metadata).toMatchObject({
+      resource: assistant.resource,
+      authorization_servers: [assistant.url],
+      scopes_supported: ['mcp:tools'],
+      bearer_methods_supported: ['header'],
+    });
+    expect(await document('oauth-protected-resource')).toEqual(metadata);
+  });
+  test('the authorization server metadata offers client credentials, code, refresh and S256', async () => {
+    expect(await document('oauth-authorization-server')).toMatchObject({
+      issuer: assistant.url,
+      grant_types_supported: expect.arrayContaining([
+        'client_credentials',
+        'authorization_code',
+        'refresh_token',
+      ]),
+      code_challenge_methods_supported: ['S256'],
+    });
+  });
+  test('a service token is for mcp:service and the canonical resource only, without a refresh token', async () => {
+    const form = (changes: Record<string, string>) =>
+      fetch(`${assistant.url}/oauth/token`, {
+        method: 'POST',
+        headers: {
+          Authorization: `Basic ${Buffer.from(`${assistant.service.id}:${assistant.service.secret}`).toString('base64')}`,
+        },
+        body: new URLSearchParams({
+          grant_type: 'client_credentials',
+          scope: 'mcp:service',
+          resource: assistant.resource,
+          ...changes,
+        }),
+      });
+    const tokens = (await (await form({})).json()) as Record<string, unknown>;
+    expect(tokens).toMatchObject({ token_type: 'Bearer', scope: 'mcp:service' });
+    expect(tokens).not.toHaveProperty('refresh_token');
+    expect(await (await form({ scope: 'mcp:tools' })).json()).toMatchObject({ error: 'invalid_scope' });
+    expect(await (await form({ resource: `${assistant.resource}/` })).json()).toMatchObject({
+      error: 'invalid_target',
+    });
+  });
+});
+
+describe('registering tools', () => {
+  test.each([
+    ['a name twice', [toolNamed('echo', () => 1), toolNamed('echo', () => 2)], 'Two tools are named echo'],
+    ['a name with a space', [toolNamed('a b', () => 1)], 'The tool name "a b"'],
+    ['a schema of no object', [toolNamed('x', () => 1, { type: 'string' })], 'must describe an object'],
+    [
+      'a scope that nobody offers',
+      [{ ...toolNamed('x', () => 1), personal: true, scope: () => 'x:y' } as ToolInterface],
+      'declares the scope x:y',
+    ],
+  ])('refuses %s at the start', async (_, tools, says) => {
+    await expect(startAssistant({ tools })).rejects.toThrow(says);
+  });
+  test('tool() outside of register() says what to do', () => {
+    expect(() => tool()).toThrow('tool() was called outside of register()');
+  });
+});

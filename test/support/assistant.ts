@@ -1,0 +1,167 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import {
+  databaseAccounts,
+  listen,
+  mergeConfig,
+  startApplication,
+  type Application,
+  type ApplicationDefinition,
+  type ConfigMap,
+  type DatabaseAccounts,
+} from 'portico/host';
+import { tool, type ToolInterface } from 'portico/mcp';
+import { authorizationServerOf, setUpServer, type AuthorizationServer } from 'portico/oauth-server';
+import kitchen from '../../examples/assistant/app.ts';
+import { seed } from '../../examples/assistant/seed.ts';
+import { createDatabase } from './database.ts';
+import {
+  ADA,
+  CHALLENGE,
+  freePort,
+  PASSWORD,
+  REDIRECT_URI,
+  signIn,
+  VERIFIER,
+  type TestClient,
+} from './portal.ts';
+import { createVisitor, locationOf } from './visitor.ts';
+
+/** The assistant's host of the examples, running: its own storage, its own port. */
+export interface RunningAssistant {
+  readonly url: string;
+  /** The canonical resource, where the tools are. */
+  readonly resource: string;
+  readonly application: Application;
+  readonly server: AuthorizationServer;
+  readonly accounts: DatabaseAccounts;
+  readonly service: TestClient;
+  readonly linking: TestClient;
+  /** A token of the service client. */
+  serviceToken(): Promise<string>;
+  /** A token for Ada, of the linking client unless another is named, by the whole flow. */
+  linkedToken(scope?: string, client?: TestClient): Promise<string>;
+  close(): Promise<void>;
+}
+
+export interface AssistantOptions {
+  readonly config?: ConfigMap;
+  /** Registered beside those of the example. */
+  readonly tools?: readonly ToolInterface[];
+  readonly clock?: () => number;
+}
+
+export async function startAssistant(options: AssistantOptions = {}): Promise<RunningAssistant> {
+  const { config = {}, tools = [] } = options;
+  const storage = await mkdtemp(path.join(tmpdir(), 'portico-assistant-'));
+  const port = await freePort();
+  const url = `http://localhost:${port}`;
+  const resource = `${url}/mcp`;
+  const database = await createDatabase(storage);
+  const env = {
+    APP_ENV: 'dev',
+    PORT: String(port),
+    PUBLIC_URL: url,
+    ASSISTANT_MCP_RESOURCE: resource,
+    ASSISTANT_NAME: 'Kitchen',
+    STORAGE_DIR: storage,
+    DATABASE_URL: database.url,
+  };
+  const definition: ApplicationDefinition = {
+    ...kitchen,
+    config: (given) =>
+      mergeConfig(
+        typeof kitchen.config === 'function' ? kitchen.config(given) : kitchen.config,
+        { assistant: { account_linking: true, redirect_uris: [REDIRECT_URI] } },
+        { log: { path: path.join(storage, 'app.log') } },
+        config,
+      ),
+    async register(application) {
+      await kitchen.register?.(application);
+      for (const added of tools) tool().register(added);
+    },
+  };
+  const application = await startApplication(definition, { env });
+  await application.migrate();
+  await seed(application, PASSWORD);
+  const server = authorizationServerOf(application);
+  await setUpServer(application, server);
+  const clients = await registerClients(server);
+  const running = await listen(application, { port, hostname: '127.0.0.1' });
+
+  async function ask(client: TestClient, form: Readonly<Record<string, string>>): Promise<string> {
+    const response = await fetch(`${url}/oauth/token`, {
+      method: 'POST',
+      headers: { Authorization: basic(client) },
+      body: new URLSearchParams(form),
+    });
+    const body = (await response.json()) as { access_token?: string };
+    if (body.access_token === undefined) throw new Error(`No token: ${JSON.stringify(body)}`);
+    return body.access_token;
+  }
+
+  return {
+    url,
+    resource,
+    application,
+    server,
+    accounts: databaseAccounts(application),
+    ...clients,
+    serviceToken: () =>
+      ask(clients.service, { grant_type: 'client_credentials', scope: 'mcp:service', resource }),
+    async linkedToken(scope = 'mcp:tools', client = clients.linking) {
+      const visitor = createVisitor(url);
+      const query = new URLSearchParams({
+        client_id: client.id,
+        redirect_uri: REDIRECT_URI,
+        response_type: 'code',
+        scope,
+        resource,
+        code_challenge: CHALLENGE,
+        code_challenge_method: 'S256',
+      });
+      const back = locationOf(
+        await signIn(visitor, await visitor.visit(`${url}/oauth/authorize?${query}`), ADA),
+      );
+      const consent = await visitor.get(back.href);
+      const answer = locationOf(await visitor.submit(consent, { decision: 'allow' }));
+      return ask(client, {
+        grant_type: 'authorization_code',
+        code: answer.searchParams.get('code') ?? '',
+        redirect_uri: REDIRECT_URI,
+        code_verifier: VERIFIER,
+        resource,
+      });
+    },
+    async close() {
+      await running.close();
+      await application.close();
+      await database.drop();
+      await rm(storage, { recursive: true, force: true });
+    },
+  };
+}
+
+export function basic({ id, secret }: TestClient): string {
+  return `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}`;
+}
+
+async function registerClients(
+  server: AuthorizationServer,
+): Promise<{ readonly service: TestClient; readonly linking: TestClient }> {
+  const service = await server.clients.create({
+    name: 'Kitchen service',
+    grants: ['client_credentials'],
+    scopes: ['mcp:service'],
+  });
+  const linking = await server.clients.create({
+    name: 'Kitchen',
+    redirectUris: [REDIRECT_URI],
+    scopes: ['mcp:tools'],
+  });
+  return {
+    service: { id: service.client.id, secret: service.secret ?? '' },
+    linking: { id: linking.client.id, secret: linking.secret ?? '' },
+  };
+}
