@@ -30,6 +30,8 @@ async function expectRedirectedError(response: Response, error: string): Promise
   const location = locationOf(response);
   expect(location.href.startsWith(REDIRECT_URI)).toBe(true);
   expect(location.searchParams.get('error')).toBe(error);
+  // RFC 6749 section 4.1.2.1: printable ASCII without quotes and backslashes.
+  expect(location.searchParams.get('error_description')).toMatch(/^[\x20\x21\x23-\x5B\x5D-\x7E]+$/);
   expect(location.searchParams.get('state')).toBe('the-state');
   expect(location.searchParams.get('iss')).toBe(portal.url);
   expect(location.searchParams.has('code')).toBe(false);
@@ -104,6 +106,23 @@ describe('everything else goes back to the redirect URI with error, state and is
     await expectRedirectedError(await ask(changes), error);
   });
 
+  test('PKCE missing, from a public client', async () => {
+    const own = await registerClient(portal, { public: true });
+    const visitor = await portal.signedIn(ADA);
+    const without = { code_challenge: undefined, code_challenge_method: undefined };
+    await expectRedirectedError(await visitor.get(authorizationUrl(portal, own, without)), 'invalid_request');
+  });
+
+  test('a client that is not registered for the grant is unauthorized_client', async () => {
+    const own = await registerClient(portal);
+    const { database } = portal.application;
+    await database.execute("UPDATE oauth_clients SET grants = 'client_credentials' WHERE client_id = ?", [
+      own.id,
+    ]);
+    const visitor = await portal.signedIn(ADA);
+    await expectRedirectedError(await visitor.get(authorizationUrl(portal, own)), 'unauthorized_client');
+  });
+
   test.each(['scope', 'nonce', 'code_challenge', 'response_type', 'prompt'])(
     'a repeated %s',
     async (name) => {
@@ -152,6 +171,17 @@ describe('what a request may leave out or add', () => {
   test('unknown parameters and prompt=consent are fine', async () => {
     const response = await ask({ prompt: 'consent', display: 'popup', foo: 'bar', request_id: 'whatever' });
     expect(response.status).toBe(200);
+  });
+
+  test('the wishes of OpenID Connect that may be left unfulfilled are no error', async () => {
+    const wishes = {
+      display: 'page',
+      ui_locales: 'de fr',
+      claims_locales: 'de',
+      acr_values: '0',
+      login_hint: ADA,
+    };
+    expect((await ask(wishes)).status).toBe(200);
   });
 
   test('a parameter without a value counts as omitted', async () => {

@@ -1,12 +1,15 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { decodeJwt } from 'jose';
+import { oauthServerConfiguration } from 'portico/oauth-server';
 import { describe, expect, test } from 'vitest';
 import {
   ADA,
   authorizationUrl,
   callApi,
+  createClock,
+  errorOf,
   exchangeCode,
   obtainCode,
   obtainTokens,
@@ -31,6 +34,38 @@ async function withPortal(
 }
 
 const server = (config: Record<string, unknown>): PortalOptions => ({ config: { oauth_server: config } });
+
+describe('what is left out of oauth_server', () => {
+  test('has the defaults of the document', () => {
+    expect(oauthServerConfiguration.parse({ name: 'Portal', scopes: {} })).toEqual({
+      name: 'Portal',
+      scopes: {},
+      audience: '',
+      login_route: 'login',
+      routes: true,
+      key_path: 'storage/oauth/keys',
+      access_token_ttl: 3600,
+      refresh_token_ttl: 2_592_000,
+      id_token_ttl: 3600,
+      code_ttl: 60,
+      consent_ttl: 600,
+    });
+  });
+});
+
+describe('oauth_server:scopes', () => {
+  test('of an object without a permission, the scope itself is the permission', async () => {
+    const scopes = { 'notes:share': { label: 'Share your notes' } };
+    await withPortal(server({ scopes }), async (portal) => {
+      const client = await registerClient(portal, { scopes: ['openid', 'notes:share'] });
+      const granted = async () =>
+        (await obtainTokens(portal, client, ADA, { scope: 'openid notes:share' })).scope;
+      expect(await granted()).toBe('openid');
+      await portal.grant(ADA, 'notes:share');
+      expect(await granted()).toBe('openid notes:share');
+    });
+  });
+});
 
 describe('oauth_server:claims', () => {
   const claims = () => ({
@@ -185,9 +220,38 @@ describe('the lifetimes', () => {
       expect(exp - iat).toBe(120);
     });
   });
+
+  test('end what they are for: consent_ttl, code_ttl, access_token_ttl, refresh_token_ttl', async () => {
+    const clock = createClock();
+    const lifetimes = { consent_ttl: 20, code_ttl: 10, access_token_ttl: 30, refresh_token_ttl: 40 };
+    await withPortal({ ...server(lifetimes), clock: clock.now }, async (portal) => {
+      const client = await registerClient(portal);
+      const visitor = await portal.signedIn(ADA);
+      const ends = async (after: number, of: () => Promise<Response>) => {
+        clock.advance(after + 1);
+        return (await of()).status;
+      };
+      const page = await visitor.get(authorizationUrl(portal, client));
+      expect(await ends(20, () => visitor.submit(page, { decision: 'allow' }))).toBe(400);
+      const code = await obtainCode(portal, client, visitor);
+      expect(await ends(10, () => exchangeCode(portal, client, code))).toBe(400);
+      const tokens = await obtainTokens(portal, client, ADA);
+      expect(await ends(30, () => callApi(portal, '/api/notes', tokens.access_token))).toBe(401);
+      clock.advance(10);
+      expect(await errorOf(await refresh(portal, client, tokens.refresh_token))).toBe('invalid_grant');
+    });
+  });
 });
 
 describe('oauth_server:key_path', () => {
+  test('is oauth/keys in the storage unless said otherwise', async () => {
+    await withPortal({}, async (portal) => {
+      const expected = path.join(portal.env['STORAGE_DIR'] ?? '', 'oauth', 'keys');
+      expect(portal.server.config.key_path).toBe(expected);
+      expect(await readdir(expected)).toHaveLength(1);
+    });
+  });
+
   test('is shared: a key that one process generates signs in all of them, without a restart', async () => {
     const keyPath = await mkdtemp(path.join(tmpdir(), 'portico-keys-'));
     await withPortal(server({ key_path: keyPath }), async (one) => {

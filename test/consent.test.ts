@@ -58,6 +58,18 @@ describe('a consent request is answered once, by the person and in the browser t
     expect(location.searchParams.has('code')).toBe(false);
   });
 
+  test('who allowed it before is asked again: nothing is ever granted without a question', async () => {
+    const visitor = await portal.signedIn(ADA);
+    for (let time = 0; time < 2; time += 1) {
+      const page = await ask(visitor);
+      expect(page.status).toBe(200);
+      expect(await page.clone().text()).toContain('value="allow"');
+      const answer = locationOf(await visitor.submit(page, { decision: 'allow' }));
+      const code = answer.searchParams.get('code') ?? '';
+      expect((await exchangeCode(portal, client, code)).status).toBe(200);
+    }
+  });
+
   test('a second answer is not taken, after allow and after deny', async () => {
     for (const decision of ['allow', 'deny']) {
       const visitor = await portal.signedIn(ADA);

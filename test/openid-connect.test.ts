@@ -1,6 +1,6 @@
 import { rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { decodeProtectedHeader } from 'jose';
+import { decodeJwt, decodeProtectedHeader } from 'jose';
 import * as oauth from 'oauth4webapi';
 import * as openid from 'openid-client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -232,6 +232,67 @@ describe('oauth4webapi', () => {
     });
     await oauth.validateApplicationLevelSignature(as, response, insecure);
     expect(oauth.getValidatedIdTokenClaims(result)?.email).toBe(ADA);
+  });
+});
+
+describe('the metadata', () => {
+  const common = (issuer: string) => ({
+    issuer,
+    authorization_endpoint: `${issuer}/oauth/authorize`,
+    token_endpoint: `${issuer}/oauth/token`,
+    revocation_endpoint: `${issuer}/oauth/revoke`,
+    introspection_endpoint: `${issuer}/oauth/introspect`,
+    jwks_uri: `${issuer}/.well-known/jwks.json`,
+    scopes_supported: ['openid', 'profile', 'email', 'notes:read', 'notes:write'],
+    response_types_supported: ['code'],
+    response_modes_supported: ['query'],
+    grant_types_supported: ['authorization_code', 'refresh_token', 'client_credentials'],
+    token_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post', 'none'],
+    revocation_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post', 'none'],
+    introspection_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post'],
+    code_challenge_methods_supported: ['S256'],
+    authorization_response_iss_parameter_supported: true,
+  });
+
+  async function metadata(name: string): Promise<unknown> {
+    const response = await fetch(`${portal.url}/.well-known/${name}`);
+    expect(response.status).toBe(200);
+    expect(response.headers.get('content-type')).toBe('application/json');
+    return response.json();
+  }
+
+  test('of the authorization server names every endpoint and all that is offered, and nothing else', async () => {
+    expect(await metadata('oauth-authorization-server')).toEqual(common(portal.url));
+  });
+
+  test('of the OpenID provider says the same, with what is its own', async () => {
+    const claims = ['name', 'family_name', 'given_name', 'middle_name', 'nickname', 'preferred_username'];
+    expect(await metadata('openid-configuration')).toEqual({
+      ...common(portal.url),
+      userinfo_endpoint: `${portal.url}/oauth/userinfo`,
+      subject_types_supported: ['public'],
+      id_token_signing_alg_values_supported: ['RS256'],
+      prompt_values_supported: ['consent', 'none'],
+      claim_types_supported: ['normal'],
+      claims_supported: expect.arrayContaining(['sub', ...claims, 'email', 'email_verified']) as string[],
+      claims_parameter_supported: false,
+      request_parameter_supported: false,
+      request_uri_parameter_supported: false,
+    });
+  });
+});
+
+describe('UserInfo', () => {
+  test('answers GET and POST alike: JSON with the subject of the ID token, not to be stored', async () => {
+    const tokens = await obtainTokens(portal, client, ADA, { scope: 'openid email' });
+    const { sub } = decodeJwt(tokens.id_token);
+    for (const method of ['GET', 'POST']) {
+      const answer = await callApi(portal, '/oauth/userinfo', tokens.access_token, { method });
+      expect(answer.status).toBe(200);
+      expect(answer.headers.get('content-type')).toBe('application/json');
+      expect(answer.headers.get('cache-control')).toBe('no-store');
+      expect(await answer.json()).toEqual({ sub, email: ADA, email_verified: true });
+    }
   });
 });
 

@@ -138,6 +138,28 @@ async function refreshTokenOf(issued: NewTokens): Promise<Grantable> {
   return found;
 }
 
+const TABLES = {
+  sqlite: "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'",
+  postgres: "SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public'",
+  mysql: 'SELECT table_name AS name FROM information_schema.tables WHERE table_schema = database()',
+} as const;
+
+describe('the schema', () => {
+  test('has tables with the prefix oauth_ and no others; families are one of them, signing keys are not', async () => {
+    const { rows } = await database.execute<{ name: string }>(TABLES[database.dialect]);
+    const names = rows.map(({ name: table }) => table).filter((table) => table !== 'portico_migrations');
+    expect(names.toSorted()).toEqual([
+      'oauth_access_tokens',
+      'oauth_authorization_codes',
+      'oauth_clients',
+      'oauth_consent_requests',
+      'oauth_families',
+      'oauth_refresh_tokens',
+      'oauth_subjects',
+    ]);
+  });
+});
+
 describe('clients', () => {
   test('are found by their id byte by byte: case and spaces at the end count', async () => {
     const one = await newClient({ id: 'Some-Client' });

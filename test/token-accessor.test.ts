@@ -111,6 +111,30 @@ describe('a token that does not reach: 403', () => {
   });
 });
 
+describe('can()', () => {
+  /** What can() answers about notes:write to this Authorization header, in a handler of the host. */
+  async function can(authorization: string | null): Promise<string> {
+    const headers = authorization === null ? {} : { Authorization: authorization };
+    const request = new Request(`${portal.url}/x`, { headers });
+    const answer = await portal.server.withToken(
+      request,
+      async () => new Response(String(token().can('notes:write'))),
+    );
+    return answer.text();
+  }
+
+  test('is the check of requireScope(), as a yes or no: the scope, and the permission behind it', async () => {
+    const wide = `Bearer ${(await obtainTokens(portal, client, ADA)).access_token}`;
+    const narrow = `Bearer ${(await obtainTokens(portal, client, ADA, { scope: 'notes:read' })).access_token}`;
+    expect([await can(wide), await can(narrow)]).toEqual(['true', 'false']);
+    expect([await can(null), await can('Bearer invented')]).toEqual(['false', 'false']);
+    await portal.deny(ADA, 'notes.edit');
+    expect(await can(wide)).toBe('false');
+    await portal.grant(ADA, 'notes.edit');
+    expect(await can(wide)).toBe('true');
+  });
+});
+
 describe('whom a token stands for', () => {
   test('a person: user() is the host account', async () => {
     const { access_token } = await obtainTokens(portal, client, ADA);

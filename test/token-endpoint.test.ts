@@ -3,7 +3,6 @@ import {
   ADA,
   callApi,
   createClock,
-  errorOf,
   exchangeCode,
   GRACE,
   obtainCode,
@@ -35,7 +34,11 @@ async function tokensOf(response: Response): Promise<Tokens> {
 }
 
 async function expectError(response: Response, error: string, status = 400): Promise<void> {
-  expect(await errorOf(response)).toBe(error);
+  const body = (await response.json()) as { readonly error: string; readonly error_description: string };
+  expect(body.error).toBe(error);
+  // RFC 6749 section 5.2: printable ASCII without quotes and backslashes.
+  expect(body.error_description).toMatch(/^[\x20\x21\x23-\x5B\x5D-\x7E]+$/);
+  expect(response.headers.get('content-type')).toBe('application/json');
   expect(response.status).toBe(status);
   expect(response.headers.get('cache-control')).toBe('no-store');
 }
@@ -337,6 +340,15 @@ describe('client authentication', () => {
     await expectError(await requestToken(portal, null, form), 'invalid_grant');
   });
 
+  test('client_secret_basic is form-decoded (RFC 6749 section 2.3.1)', async () => {
+    const encoded = (text: string) =>
+      Buffer.from(text)
+        .toString('hex')
+        .replaceAll(/../g, (byte) => `%${byte.toUpperCase()}`);
+    const presented = { id: encoded(client.id), secret: encoded(client.secret) };
+    await expectError(await requestToken(portal, presented, grant), 'invalid_grant');
+  });
+
   test('both at once is invalid_request', async () => {
     const both = { ...grant, client_id: client.id, client_secret: client.secret };
     await expectError(await requestToken(portal, client, both), 'invalid_request');
@@ -369,6 +381,34 @@ describe('client authentication', () => {
     const withSecret = { ...form, code: issued, client_id: own.id, client_secret: 'made-up' };
     await expectError(await requestToken(portal, null, withSecret), 'invalid_client', 401);
     await tokensOf(await requestToken(portal, null, { ...form, code: issued, client_id: own.id }));
+  });
+});
+
+describe('the method', () => {
+  test('is POST: GET is 405, and nothing is spent', async () => {
+    const issued = await code();
+    const query = new URLSearchParams({
+      grant_type: 'authorization_code',
+      code: issued,
+      redirect_uri: REDIRECT_URI,
+      code_verifier: VERIFIER,
+      client_id: client.id,
+      client_secret: client.secret,
+    });
+    const refused = await fetch(`${portal.url}/oauth/token?${query}`);
+    expect(refused.status).toBe(405);
+    expect(refused.headers.get('allow')).toContain('POST');
+    await tokensOf(await exchangeCode(portal, client, issued));
+  });
+
+  test('is POST: what stands in the query is not read', async () => {
+    const query = new URLSearchParams({ grant_type: 'refresh_token', refresh_token: 'unknown' });
+    const response = await fetch(`${portal.url}/oauth/token?${query}`, {
+      method: 'POST',
+      headers: { Authorization: `Basic ${btoa(`${client.id}:${client.secret}`)}` },
+      body: new URLSearchParams({ x: '1' }),
+    });
+    await expectError(response, 'invalid_request');
   });
 });
 

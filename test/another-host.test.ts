@@ -1,0 +1,156 @@
+import { mkdir, mkdtemp, rm, rmdir } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { decodeJwt } from 'jose';
+import { argon2idHasher, migrate, openDatabase, type Database } from 'portico/host';
+import {
+  createAuthorizationServer,
+  oauthServerConfiguration,
+  oauthServerMigrations,
+  type AuthorizationServer,
+  type Host,
+} from 'portico/oauth-server';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createDatabase } from './support/database.ts';
+import { CHALLENGE, REDIRECT_URI, VERIFIER, type Tokens } from './support/portal.ts';
+
+/** An application that does not use the kit: the contract of a host, and nothing else. */
+const ISSUER = 'https://host.example';
+const PERSON = { provider: 'staff', id: '7' };
+const hasher = argon2idHasher({ memory: 64, passes: 1 });
+
+let folder: string;
+let created: Awaited<ReturnType<typeof createDatabase>>;
+let database: Database;
+let server: AuthorizationServer;
+let verifications = 0;
+
+/** Everything asks the store first, as a host does that keeps its people in the same one. */
+async function asked<T>(answer: T): Promise<T> {
+  await database.execute('SELECT 1');
+  return answer;
+}
+
+const host: Host = {
+  signedIn: () => asked(PERSON),
+  loadAccount: (reference) => asked({ reference, isActive: () => true, getProfile: () => ({}) }),
+  holdsPermission: () => asked(true),
+  browserSecret: () => asked('the secret of this browser'),
+  signOut: () => asked(undefined),
+  loginUrl: (returnTo) => `/sign-in?to=${encodeURIComponent(returnTo)}`,
+  passwordHasher: {
+    hash: (password) => hasher.hash(password),
+    verify(password, hash) {
+      verifications += 1;
+      return hasher.verify(password, hash);
+    },
+  },
+  render: async (_, data) => JSON.stringify(data),
+  clientAddress: () => null,
+  audit: () => asked(undefined),
+  log: { debug() {}, info() {}, warning() {}, error() {} },
+};
+
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'portico-host-'));
+  created = await createDatabase(folder);
+  database = openDatabase(created.url, { directory: folder });
+  await migrate(database, oauthServerMigrations);
+  server = serverOn(database);
+  await server.keys.generate();
+});
+afterAll(async () => {
+  await database.close();
+  await created.drop();
+  await rm(folder, { recursive: true });
+});
+
+function serverOn(store: Database): AuthorizationServer {
+  const config = oauthServerConfiguration.parse({
+    name: 'Another host',
+    scopes: { 'notes:read': 'Read your notes' },
+    key_path: path.join(folder, 'keys'),
+  });
+  return createAuthorizationServer({ publicUrl: ISSUER, config, host, database: store });
+}
+
+async function answer(
+  name: string,
+  at: string,
+  form?: Readonly<Record<string, string>>,
+  by = server,
+): Promise<Response> {
+  const endpoint = by.endpoints.find((each) => each.name === name);
+  if (endpoint === undefined) throw new Error(`No endpoint ${name}`);
+  const init = form === undefined ? {} : { method: 'POST', body: new URLSearchParams(form) };
+  return endpoint.handle(new Request(`${ISSUER}${at}`, init));
+}
+
+describe('an application that does not use the kit', () => {
+  test('offers the whole flow by its contract alone; where it says nothing of a person, an ID token still carries sub', async () => {
+    const registration = {
+      name: 'App',
+      redirectUris: [REDIRECT_URI],
+      scopes: ['openid', 'profile', 'email'],
+    };
+    const { client, secret } = await server.clients.create(registration);
+    const query = new URLSearchParams({
+      client_id: client.id,
+      redirect_uri: REDIRECT_URI,
+      response_type: 'code',
+      scope: 'openid profile email',
+      code_challenge: CHALLENGE,
+      code_challenge_method: 'S256',
+    });
+    const page = await answer('oauth_server_authorize', `/oauth/authorize?${query}`);
+    const { requestId, csrfToken } = (await page.json()) as { requestId: string; csrfToken: string };
+    const form = { request_id: requestId, csrf_token: csrfToken, decision: 'allow' };
+    const allowed = await answer('oauth_server_consent', '/oauth/authorize', form);
+    const code = new URL(allowed.headers.get('location') ?? '').searchParams.get('code') ?? '';
+    const issued = await answer('oauth_server_token', '/oauth/token', {
+      grant_type: 'authorization_code',
+      client_id: client.id,
+      client_secret: secret ?? '',
+      code,
+      redirect_uri: REDIRECT_URI,
+      code_verifier: VERIFIER,
+    });
+    const tokens = (await issued.json()) as Tokens;
+    const { sub, ...claims } = decodeJwt(tokens.id_token);
+    expect(sub).toMatch(/^[0-9a-f]{32}$/);
+    expect(Object.keys(claims).toSorted()).toEqual(['at_hash', 'aud', 'exp', 'iat', 'iss']);
+    expect(claims).toMatchObject({ iss: ISSUER, aud: client.id });
+  });
+
+  test('an unknown client costs its hasher what a wrong secret costs: one verification', async () => {
+    const registration = { name: 'Job', grants: ['client_credentials'], scopes: ['notes:read'] };
+    const { client } = await server.clients.create(registration);
+    const cost = async (clientId: string) => {
+      const before = verifications;
+      const form = { grant_type: 'client_credentials', client_id: clientId, client_secret: 'wrong' };
+      expect((await answer('oauth_server_token', '/oauth/token', form)).status).toBe(401);
+      return verifications - before;
+    };
+    expect([await cost(client.id), await cost('nobody')]).toEqual([1, 1]);
+  });
+});
+
+describe('a store that cannot be reached', () => {
+  test('is 503 temporarily_unavailable with Retry-After, as JSON, until it is back', async () => {
+    // SQLite cannot open a folder; servers that go away are the business of outage.test.ts.
+    const file = path.join(folder, 'away.sqlite');
+    await mkdir(file);
+    const store = openDatabase(`sqlite:${file}`, { directory: folder });
+    const form = { grant_type: 'refresh_token', client_id: 'app', refresh_token: 'x' };
+    const ask = () => answer('oauth_server_token', '/oauth/token', form, serverOn(store));
+    const refused = await ask();
+    expect(refused.status).toBe(503);
+    expect(refused.headers.get('retry-after')).toMatch(/^\d+$/);
+    expect(refused.headers.get('cache-control')).toBe('no-store');
+    expect(await refused.json()).toMatchObject({ error: 'temporarily_unavailable' });
+    await rmdir(file);
+    await migrate(store, oauthServerMigrations);
+    expect((await ask()).status).toBe(401);
+    await store.close();
+  });
+});
