@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   ADA,
@@ -74,6 +75,18 @@ describe('the authorization code grant', () => {
     const issued = await code();
     await expectError(await exchangeCode(portal, client, issued, changes), 'invalid_grant');
     await expectError(await exchangeCode(portal, client, issued), 'invalid_grant');
+  });
+
+  test.each([
+    ['too short', 'v'.repeat(42)],
+    ['too long', 'v'.repeat(129)],
+    ['of other characters', 'v!'.repeat(30)],
+  ])('a verifier %s belongs to no challenge, its own neither (RFC 7636 section 4.1)', async (_, verifier) => {
+    const challenge = createHash('sha256').update(verifier).digest('base64url');
+    const visitor = await portal.signedIn(ADA);
+    const issued = await obtainCode(portal, client, visitor, { code_challenge: challenge });
+    const response = await exchangeCode(portal, client, issued, { code_verifier: verifier });
+    await expectError(response, 'invalid_grant');
   });
 
   test('wrong client: the exchange fails, and the code is never accepted again', async () => {

@@ -1,0 +1,148 @@
+import type { Chapter } from './rule.ts';
+
+export const storeRulings: Chapter = {
+  source: 'Our rulings',
+  about: 'The store, outages and hostile input',
+  rules: [
+    {
+      section: 'Outage',
+      rule: 'With the store away it is 503 temporarily_unavailable, with Retry-After, as JSON.',
+      tests: [
+        'test/another-host.test.ts > a store that cannot be reached > is 503 temporarily_unavailable with Retry-After, as JSON, until it is back',
+        'test/outage.test.ts > the database stopped under load, and back: 503 meanwhile, nothing else, nothing spent without an answer',
+      ],
+    },
+    {
+      section: 'Outage',
+      rule: 'Nothing is spent or issued meanwhile, and the service recovers by itself.',
+      tests: [
+        'test/outage.test.ts > the database stopped under load, and back: 503 meanwhile, nothing else, nothing spent without an answer',
+        'test/another-host.test.ts > a store that cannot be reached > is 503 temporarily_unavailable with Retry-After, as JSON, until it is back',
+      ],
+    },
+    {
+      section: 'Guessing',
+      rule: 'After some failures of client authentication the next ones wait, and nobody is locked out.',
+      tests: [
+        'test/failed-attempts.test.ts > failed client authentication > is slowed down per client and address: the wait is told, and doubles',
+        'test/failed-attempts.test.ts > failed client authentication > locks nobody out: the right secret is taken from elsewhere, here after the wait, and at once when it was right before',
+        'test/failed-attempts.test.ts > failed client authentication > of many clients from one address is slowed down too',
+      ],
+    },
+    {
+      section: 'Hostile input',
+      rule: 'Whatever an endpoint is sent, it answers without a fault, and issues and changes nothing.',
+      tests: [
+        'test/hostile-input.test.ts > whatever is sent > POST /oauth/token: the answer is JSON, never a fault, never a token',
+        'test/hostile-input.test.ts > whatever is sent > GET /oauth/authorize: the answer is a page or a redirect, to the client or to sign in, without a code',
+        'test/hostile-input.test.ts > whatever is sent > POST /oauth/revoke: the answer is empty or JSON, and no token that lives is revoked',
+        'test/hostile-input.test.ts > afterwards everything that was minted before is good: the session, the code and every token',
+      ],
+    },
+    {
+      section: 'Store',
+      rule: 'A refusal that must last commits; a fault rolls back.',
+      tests: [
+        'test/store-contract.test.ts > codes > burnt are never exchanged; burnt after an exchange they end what it gave, in either order',
+        'test/store-contract.test.ts > codes > whose tokens cannot be kept are not spent',
+        'test/store-contract.test.ts > consent > whose code cannot be kept is not answered',
+      ],
+    },
+    {
+      section: 'Store',
+      rule: 'Issuing and revoking claim the same row, so neither passes the other.',
+      tests: [
+        'test/store-contract.test.ts > refresh tokens and families > of a rotation and a revocation at the same moment nothing lives afterwards',
+        'test/races.test.ts > two processes, one database > of concurrent uses of one refresh token exactly one is answered, and nothing of the family lives',
+        'test/races.test.ts > two processes, one database > of concurrent uses of one code exactly one is answered, and nothing of the family lives',
+      ],
+    },
+    {
+      section: 'Store',
+      rule: 'Consent is answered once, however many answers come at the same moment.',
+      tests: [
+        'test/store-contract.test.ts > consent > is answered once, by the person who was asked, in time',
+        'test/consent.test.ts > a consent request is answered once, by the person and in the browser that were asked > of many answers at the same moment one is taken',
+      ],
+    },
+    {
+      section: 'Store',
+      rule: 'Session ids are kept nowhere as they are.',
+      tests: [
+        'test/nothing-in-the-clear.test.ts > nothing bearable is kept in the clear > the whole database after a full flow holds no code, token or secret that was handed out',
+        'test/nothing-in-the-clear.test.ts > nothing bearable is kept in the clear > nor does any file of the storage, the store among them when it is a file',
+      ],
+    },
+    {
+      section: 'Store',
+      rule: 'Times are 64-bit.',
+      tests: [
+        'src/host/database.test.ts > the SQLite store > 64-bit times arrive as numbers',
+        'test/store-contract.test.ts > refresh tokens and families > an access token lives until its last millisecond',
+      ],
+    },
+    {
+      section: 'Store',
+      rule: 'Revoking a family or a client is one row, and every token of it is dead.',
+      tests: [
+        'test/store-contract.test.ts > clients > revoked once, take every token with them',
+        'test/store-contract.test.ts > refresh tokens and families > are revoked once',
+      ],
+    },
+    {
+      section: 'Store',
+      rule: 'SQLite runs in WAL mode with synchronous=FULL.',
+      tests: ['src/host/database.test.ts > the SQLite store > is durable: WAL with synchronous=FULL'],
+    },
+    {
+      section: 'Store',
+      rule: 'What was answered survives a process that is killed, revocations among it.',
+      tests: [
+        'test/crashes.test.ts > killed under load: what was answered is valid, nothing was spent twice, every revocation holds',
+      ],
+    },
+    {
+      section: 'Store',
+      rule: 'Processes hold no state: any number of them work on one database and one key directory.',
+      tests: [
+        'test/races.test.ts > two processes, one database > what one process revokes, suspends or demotes, the other refuses on the next call',
+        'test/races.test.ts > two processes, one database > of concurrent uses of one code exactly one is answered, and nothing of the family lives',
+        'test/configuration.test.ts > oauth_server:key_path > is shared: a key that one process generates signs in all of them, without a restart',
+      ],
+    },
+    {
+      section: 'Store',
+      rule: 'One contract holds on every engine.',
+      tests: [
+        'test/store-contract.test.ts > clients > are found by their id byte by byte: case and spaces at the end count',
+        'test/store-contract.test.ts > codes > of many exchanges at the same moment one is issued, and the others end its family',
+        'test/store-contract.test.ts > pruning > at the same moment in two processes takes every row once',
+      ],
+    },
+    {
+      section: 'Store',
+      rule: 'A database engine that is missing under CI fails the run.',
+      tests: [],
+      notApplicable: 'This is about the test run itself: vitest.config.ts ends it with an error.',
+    },
+    {
+      section: 'Store',
+      rule: 'Tables shrink by themselves and by oauth:prune, in small batches.',
+      tests: [
+        'test/pruning.test.ts > removing expired rows > happens by itself while tokens are issued',
+        'test/pruning.test.ts > removing expired rows > happens by itself while requests come in that nobody answers',
+        'test/pruning.test.ts > removing expired rows > leaves nothing behind once everything has expired',
+        'test/store-contract.test.ts > pruning > takes a batch at a time, keeps what a replay is known by, and leaves nothing behind',
+      ],
+    },
+    {
+      section: 'Store',
+      rule: 'What a replay is known by outlives the last token of its family.',
+      tests: [
+        'test/pruning.test.ts > removing expired rows > takes nothing that lives, and nothing that knows a replay',
+        'test/states-and-transitions.test.ts > States and transitions > refresh token used, replay detected also after it would have expired, and after rows were pruned',
+        'test/store-contract.test.ts > pruning > takes a batch at a time, keeps what a replay is known by, and leaves nothing behind',
+      ],
+    },
+  ],
+};

@@ -1,0 +1,157 @@
+import type { Chapter } from './rule.ts';
+
+export const tokenRulings: Chapter = {
+  source: 'Our rulings',
+  about: 'Tokens and their endpoints',
+  rules: [
+    {
+      section: 'Token endpoint',
+      rule: 'client_secret_basic is form-decoded; client_secret_post works too; both at once is invalid_request.',
+      tests: [
+        'test/token-endpoint.test.ts > client authentication > client_secret_basic is form-decoded (RFC 6749 section 2.3.1)',
+        'test/token-endpoint.test.ts > client authentication > client_secret_post works as client_secret_basic does',
+        'test/token-endpoint.test.ts > client authentication > both at once is invalid_request',
+      ],
+    },
+    {
+      section: 'Token endpoint',
+      rule: 'An unknown client costs the work that a wrong secret costs.',
+      tests: [
+        'test/another-host.test.ts > an application that does not use the kit > an unknown client costs its hasher what a wrong secret costs: one verification',
+      ],
+    },
+    {
+      section: 'Token endpoint',
+      rule: '401 carries a Basic challenge.',
+      tests: ['test/token-endpoint.test.ts > client authentication > %s is 401 with a challenge'],
+    },
+    {
+      section: 'Token endpoint',
+      rule: 'Bodies are forms of at most 64 KiB (413); a repeated parameter is refused.',
+      tests: [
+        'test/token-endpoint.test.ts > the body > is a form and nothing else',
+        'test/token-endpoint.test.ts > the body > above 64 KiB is 413',
+        'test/token-endpoint.test.ts > the body > with a repeated parameter is invalid_request, whatever the parameter',
+      ],
+    },
+    {
+      section: 'Token endpoint',
+      rule: 'Every answer is marked no-store, the errors too.',
+      tests: [
+        'test/token-endpoint.test.ts > the authorization code grant > answers as RFC 6749 section 5.1 says, never to be stored',
+        'test/token-endpoint.test.ts > the body > with a repeated parameter is invalid_request, whatever the parameter',
+        'test/token-endpoint.test.ts > the body > above 64 KiB is 413',
+      ],
+    },
+    {
+      section: 'Token endpoint',
+      rule: 'A spent code offered again is invalid_grant, and what it gave is revoked.',
+      tests: [
+        'test/token-endpoint.test.ts > the authorization code grant > a spent code offered again is refused, and what it gave is revoked',
+        'test/pruning.test.ts > removing expired rows > a code that was spent long ago still ends its living family',
+      ],
+    },
+    {
+      section: 'Token endpoint',
+      rule: 'Each successor lives refresh_token_ttl from its own issue.',
+      tests: [
+        'test/token-endpoint.test.ts > the refresh token grant > each successor lives refresh_token_ttl from its own issue',
+      ],
+    },
+    {
+      section: 'Token endpoint',
+      rule: 'scope narrows the access token of a refresh, and not the family.',
+      tests: [
+        'test/token-endpoint.test.ts > the refresh token grant > scope narrows the access token; the family keeps its scopes',
+      ],
+    },
+    {
+      section: 'Token endpoint',
+      rule: 'A different resource at a refresh is invalid_target, and spends nothing.',
+      tests: [
+        'test/token-endpoint.test.ts > the refresh token grant > a different resource is invalid_target, and the token stays good',
+        'test/token-endpoint.test.ts > the authorization code grant > a resource that the grant was not made for: invalid_target (RFC 8707 section 2), and nothing is spent',
+      ],
+    },
+    {
+      section: 'Revocation',
+      rule: 'A refresh token ends its family, an access token only itself.',
+      tests: [
+        'test/revocation-and-introspection.test.ts > POST /oauth/revoke > a refresh token ends its family: successors and access tokens with it',
+        'test/revocation-and-introspection.test.ts > POST /oauth/revoke > an access token ends only itself',
+      ],
+    },
+    {
+      section: 'Revocation',
+      rule: "An unknown token and somebody else's are answered 200, and nothing happens.",
+      tests: [
+        "test/revocation-and-introspection.test.ts > POST /oauth/revoke > an unknown or somebody else's token: 200, and nothing",
+      ],
+    },
+    {
+      section: 'Introspection',
+      rule: 'scope is what would be honoured now.',
+      tests: [
+        'test/revocation-and-introspection.test.ts > POST /oauth/introspect > a demoted person takes effect on the next call',
+      ],
+    },
+    {
+      section: 'Introspection',
+      rule: 'sub is the public subject, aud the target where there is one; the pair of the host is never told.',
+      tests: [
+        'test/revocation-and-introspection.test.ts > POST /oauth/introspect > tells a resource server elsewhere what a token is good for, by the public subject',
+        'test/states-and-transitions.test.ts > Errors, with an audience > the audience is decided at authorization and kept through every refresh, whatever happens to the client later',
+      ],
+    },
+    {
+      section: 'Introspection',
+      rule: 'A client-credentials token has no sub.',
+      tests: [
+        'test/revocation-and-introspection.test.ts > POST /oauth/introspect > a client-credentials token has no sub',
+      ],
+    },
+    {
+      section: 'ID token',
+      rule: 'RS256 with kid; iss, aud, sub, exp, iat, nonce and at_hash, with the claims of the granted scopes.',
+      tests: [
+        'test/openid-connect.test.ts > openid-client > signs a person in with state, nonce, PKCE and iss, and reads the claims',
+        'test/openid-connect.test.ts > openid-client > openid alone releases the subject and nothing about the person',
+      ],
+    },
+    {
+      section: 'ID token',
+      rule: 'After a refresh there is no nonce.',
+      tests: [
+        'test/openid-connect.test.ts > openid-client > refreshes: a new ID token without a nonce, for the same subject',
+      ],
+    },
+    {
+      section: 'Liveness',
+      rule: 'Whether the account may sign in is settled before anything is issued.',
+      tests: [
+        'test/token-endpoint.test.ts > the authorization code grant > nothing is issued for an account that was suspended after it consented',
+        'test/token-endpoint.test.ts > the refresh token grant > nothing is refreshed for a suspended account',
+      ],
+    },
+    {
+      section: 'Liveness',
+      rule: 'The host is never called inside a transaction: it may need the one connection that the transaction holds.',
+      tests: [
+        'test/another-host.test.ts > an application that does not use the kit > offers the whole flow by its contract alone; where it says nothing of a person, an ID token still carries sub',
+      ],
+    },
+    {
+      section: 'Other origins',
+      rule: 'Any origin may call token, revoke, userinfo, the key set and the metadata, without credentials.',
+      tests: ['test/openid-connect.test.ts > pages of any origin > may call %s, without credentials'],
+    },
+    {
+      section: 'Other origins',
+      rule: 'None may read authorize, introspect or anything with a session.',
+      tests: [
+        'test/openid-connect.test.ts > pages of any origin > may not read %s',
+        'test/revocation-and-introspection.test.ts > POST /oauth/introspect > pages of other origins cannot read it',
+      ],
+    },
+  ],
+};
