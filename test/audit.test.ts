@@ -144,6 +144,15 @@ describe("events for a host's audit log", () => {
     ]);
   });
 
+  test('the address is what a proxy says only when the application has one', async () => {
+    await fetch(`${portal.url}/oauth/token`, {
+      method: 'POST',
+      headers: { 'X-Forwarded-For': '198.51.100.7', Forwarded: 'for=198.51.100.7' },
+      body: new URLSearchParams({ client_id: client.id, client_secret: 'guess' }),
+    });
+    expect(events).toMatchObject([{ type: 'client_authentication_failed', address: '127.0.0.1' }]);
+  });
+
   test('introspection and refusals that change nothing are no events', async () => {
     await introspect(portal, 'garbage');
     await refresh(portal, client, 'garbage');

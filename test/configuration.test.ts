@@ -53,6 +53,16 @@ describe('what is left out of oauth_server', () => {
   });
 });
 
+describe('oauth_server:audience', () => {
+  test.each(['https://api.example/#part', 'https://api.example/#', '/api', 'api.example', 'urn:api'])(
+    '%j is refused',
+    (audience) => {
+      const { error } = oauthServerConfiguration.safeParse({ name: 'Portal', scopes: {}, audience });
+      expect(error?.issues.map((issue) => issue.path.join(':'))).toEqual(['audience']);
+    },
+  );
+});
+
 describe('oauth_server:scopes', () => {
   test('of an object without a permission, the scope itself is the permission', async () => {
     const scopes = { 'notes:share': { label: 'Share your notes' } };

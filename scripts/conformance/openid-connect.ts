@@ -281,7 +281,7 @@ export const oidcCore: Chapter = {
     },
     {
       section: '12.2',
-      rule: 'A refresh gives the same iss, sub and aud, a new iat, and no nonce.',
+      rule: 'The ID token of a refresh has the same iss, sub and aud, and no nonce.',
       tests: [
         'test/openid-connect.test.ts > openid-client > refreshes: a new ID token without a nonce, for the same subject',
       ],

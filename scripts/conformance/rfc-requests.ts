@@ -119,13 +119,6 @@ export const rfc8414: Chapter = {
         'test/openid-connect.test.ts > oauth4webapi > discovers both documents, and the key of the ID token is in the key set',
       ],
     },
-    {
-      section: '4',
-      rule: 'Strings are compared without normalisation.',
-      tests: [
-        'test/authorization-request.test.ts > an authorization request without a certain destination is answered with a page, never a redirect > a redirect_uri with %s',
-      ],
-    },
   ],
 };
 
@@ -137,6 +130,8 @@ export const rfc8707: Chapter = {
       section: '2',
       rule: 'A target is an absolute URI without a fragment.',
       tests: [
+        'test/configuration.test.ts > oauth_server:audience > %j is refused [https://api.example/#part]',
+        'test/configuration.test.ts > oauth_server:audience > %j is refused [/api]',
         'test/console.test.ts > the service refuses to start, naming each key and what to do > everything malformed, all at once',
       ],
     },
