@@ -162,7 +162,7 @@ export const rfc8707: Chapter = {
       section: '2.2',
       rule: 'A token request cannot reach for another target.',
       tests: [
-        'test/token-endpoint.test.ts > the authorization code grant > a resource that the grant was not made for: invalid_target (RFC 8707 section 2), and nothing is spent',
+        'test/token-endpoint.test.ts > the authorization code grant > wrong %s: the exchange fails, and the code is never accepted again [resource]',
         'test/token-endpoint.test.ts > the refresh token grant > a different resource is invalid_target, and the token stays good',
       ],
     },

@@ -70,7 +70,6 @@ export const tokenRulings: Chapter = {
       rule: 'A different resource at a refresh is invalid_target, and spends nothing.',
       tests: [
         'test/token-endpoint.test.ts > the refresh token grant > a different resource is invalid_target, and the token stays good',
-        'test/token-endpoint.test.ts > the authorization code grant > a resource that the grant was not made for: invalid_target (RFC 8707 section 2), and nothing is spent',
       ],
     },
     {
