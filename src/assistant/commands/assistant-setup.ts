@@ -28,8 +28,14 @@ export const addAssistantSetup: AddCommands = (program, context) => {
       // What may fail without having changed anything comes first.
       const file = manifest === undefined ? null : path.resolve(manifest);
       if (file !== null && existsSync(file)) context.fail(`${file} exists; name another file`);
+      if (file !== null && !existsSync(path.dirname(file)))
+        context.fail(`There is no folder ${path.dirname(file)}`);
       const text = file === null ? '' : exported(context, () => manifestOf(application));
       if (migrate === true) await application.migrate((name) => name.startsWith('oauth_server_'));
+      const pending = (await application.migrations()).some(
+        ({ name, appliedAt }) => name.startsWith('oauth_server_') && appliedAt === null,
+      );
+      if (pending) context.fail('The schema is not applied: run this with --migrate, or db:migrate up first');
       const setup = await setUpAssistant(application);
       if (file !== null && !(await writeManifest(file, text)))
         context.fail(`${file} exists; name another file`);

@@ -1,0 +1,455 @@
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { addonManifest, examineAssistant, lengthOf, listingProblems } from 'portico/assistant';
+import type { ToolInterface } from 'portico/mcp';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import kitchen from '../examples/assistant/app.ts';
+import { startAssistant, type AssistantOptions } from './support/assistant.ts';
+import { portico, ROOT, type ConsoleResult } from './support/console.ts';
+
+const HOST = path.join(ROOT, 'examples', 'assistant');
+const CALLBACK = 'https://vendor.example/callback';
+let storage: string;
+
+beforeAll(() => mkdir(path.join(tmpdir(), 'portico-assistant-console'), { recursive: true }));
+beforeEach(async () => {
+  storage = await mkdtemp(path.join(tmpdir(), 'portico-assistant-console', 'run-'));
+});
+afterAll(() => rm(path.join(tmpdir(), 'portico-assistant-console'), { recursive: true, force: true }));
+
+function run(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<ConsoleResult> {
+  return portico(args, { cwd: HOST, env: { STORAGE_DIR: storage, ...env } });
+}
+
+const LINKING = { ASSISTANT_REDIRECT_URI: CALLBACK };
+
+interface Client {
+  readonly role: string;
+  readonly client_id: string;
+  readonly client_secret: string | null;
+  readonly state: string;
+  readonly differences: readonly string[];
+  readonly remedy: string | null;
+}
+
+async function setup(
+  args: readonly string[] = [],
+  env: Readonly<Record<string, string>> = {},
+): Promise<{ readonly code: number | null; readonly clients: readonly Client[]; readonly stderr: string }> {
+  const { code, stdout, stderr } = await run(['assistant:setup', '--json', ...args], env);
+  const report = (stdout === '' ? { clients: [] } : JSON.parse(stdout)) as { clients: Client[] };
+  return { code, clients: report.clients, stderr };
+}
+
+interface Registered {
+  readonly client_id: string;
+  readonly grant_types: readonly string[];
+  readonly scope: string;
+  readonly redirect_uris: readonly string[];
+}
+
+const registered = async () =>
+  JSON.parse((await run(['oauth:client:list', '--json'])).stdout) as readonly Registered[];
+
+describe('assistant:setup', () => {
+  test('registers the service client, prints id and secret once, and changes nothing when run again', async () => {
+    const first = await run(['assistant:setup', '--migrate']);
+    expect(first.code, first.stderr).toBe(0);
+    const [, id = ''] = /^service client id: +(\S+)$/m.exec(first.stdout) ?? [];
+    const [, secret = ''] = /^service client secret: +(\S+)$/m.exec(first.stdout) ?? [];
+    expect(secret).toMatch(/^[\w-]{43}$/);
+    expect(await registered()).toMatchObject([
+      { client_id: id, grant_types: ['client_credentials'], scope: 'mcp:service', redirect_uris: [] },
+    ]);
+    const before = await registered();
+    const second = await run(['assistant:setup']);
+    expect(second.code).toBe(0);
+    expect(second.stdout).toContain(`service client ${id} is registered as configured.`);
+    expect(second.stdout).not.toContain(secret);
+    expect(await registered()).toEqual(before);
+  });
+
+  test('with account linking registers both, and neither holds what is the other one’s', async () => {
+    const { code, clients } = await setup(['--migrate'], LINKING);
+    expect(code).toBe(0);
+    expect(clients.map(({ role, state }) => [role, state])).toEqual([
+      ['service', 'registered'],
+      ['account-linking', 'registered'],
+    ]);
+    expect(await registered()).toMatchObject([
+      { grant_types: ['client_credentials'], scope: 'mcp:service' },
+      {
+        grant_types: ['authorization_code', 'refresh_token'],
+        scope: 'mcp:tools',
+        redirect_uris: [CALLBACK],
+      },
+    ]);
+    const again = await setup([], LINKING);
+    expect(again.clients.map(({ state, client_secret: secret }) => [state, secret])).toEqual([
+      ['unchanged', null],
+      ['unchanged', null],
+    ]);
+  });
+
+  test('reports a registration that differs, says what to do, and leaves it alone', async () => {
+    await setup(['--migrate'], LINKING);
+    const before = await registered();
+    const other = { ASSISTANT_REDIRECT_URI: 'https://vendor.example/other' };
+    const { code, clients, stderr } = await setup([], other);
+    expect(code).toBe(1);
+    expect(stderr).toContain('was left alone');
+    const linking = clients.find(({ role }) => role === 'account-linking');
+    expect(linking).toMatchObject({ state: 'differs', client_secret: null });
+    expect(linking?.differences.join()).toContain('redirect URIs');
+    expect(linking?.remedy).toContain(`oauth:client:revoke ${linking?.client_id}`);
+    expect(await registered()).toEqual(before);
+    await run(['oauth:client:revoke', linking?.client_id ?? '']);
+    const recreated = await setup([], other);
+    expect(recreated.code).toBe(0);
+    expect(recreated.clients.map(({ state }) => state)).toEqual(['unchanged', 'registered']);
+  });
+
+  test('without the schema says how to apply it; --migrate applies that of the authorization server alone', async () => {
+    const { code, stderr } = await setup();
+    expect(code).toBe(1);
+    expect(stderr).toContain('--migrate');
+    await setup(['--migrate']);
+    const { stdout } = await run(['db:migrate', 'status', '--json']);
+    const applied = (JSON.parse(stdout) as { name: string; appliedAt: string | null }[])
+      .filter(({ appliedAt }) => appliedAt !== null)
+      .map(({ name }) => name);
+    expect(applied.length).toBeGreaterThan(0);
+    expect(applied.filter((name) => !name.startsWith('oauth_server_'))).toEqual([]);
+  });
+
+  test('--manifest writes the export whole, without credentials, and never over a file', async () => {
+    const file = path.join(storage, 'addon.json');
+    const { code, clients } = await setup(['--migrate', '--manifest', file], LINKING);
+    expect(code).toBe(0);
+    const text = await readFile(file, 'utf8');
+    expect(JSON.parse(text)).toMatchObject({
+      manifestVersion: '1.0',
+      storeListing: {
+        distributionCountries: ['US'],
+        locales: {
+          'en-US': { name: { value: 'Kitchen' }, mediaAssets: { icons: { light: expect.anything() } } },
+        },
+      },
+      integrations: [
+        {
+          type: 'MCP',
+          config: { endpoints: { default: { type: 'HTTPS', uri: 'http://localhost:8082/mcp' } } },
+        },
+      ],
+    });
+    expect(text).toContain('"72x72"');
+    for (const { client_id: id, client_secret: secret } of clients) {
+      expect(text).not.toContain(id);
+      expect(text).not.toContain(secret);
+    }
+    await writeFile(file, 'mine');
+    const again = await setup(['--manifest', file]);
+    expect([again.code, again.stderr.includes('exists')]).toEqual([1, true]);
+    expect(await readFile(file, 'utf8')).toBe('mine');
+    const drafts = (await readdir(storage)).filter((name) => name.startsWith('.'));
+    expect(drafts).toEqual([]);
+  });
+
+  test('what cannot be exported registers nothing', async () => {
+    await run(['db:migrate', 'up']);
+    const file = path.join(storage, 'addon.json');
+    await writeFile(file, 'mine');
+    expect((await setup(['--manifest', file])).code).toBe(1);
+    expect((await setup(['--manifest', path.join(storage, 'nowhere', 'addon.json')])).code).toBe(1);
+    expect(await registered()).toEqual([]);
+  });
+});
+
+describe('the environment', () => {
+  test.each([
+    ['ASSISTANT_MCP_RESOURCE', 'http://localhost:8082/mcp/', 'mcp:resource'],
+    ['ASSISTANT_MCP_RESOURCE', 'http://localhost:8082/mcp?x', 'mcp:resource'],
+    ['ASSISTANT_MCP_RESOURCE', 'https://elsewhere.example/mcp', 'oauth_server:audience'],
+    ['PUBLIC_URL', 'http://kitchen.example', 'public_url'],
+    ['ASSISTANT_REDIRECT_URI', 'http://vendor.example/cb', 'assistant:redirect_uris:0'],
+    ['ASSISTANT_REDIRECT_URI', 'https://*.vendor.example/cb', 'assistant:redirect_uris:0'],
+  ])('%s=%s names %s', async (name, value, key) => {
+    const { code, stderr } = await run(['assistant:setup'], { [name]: value });
+    expect(code).toBe(1);
+    expect(stderr).toContain(`${key}: `);
+  });
+
+  test('changed user scopes must be those that the resource offers', async () => {
+    const config = { assistant: { user_scopes: ['mcp:other'] } };
+    await expect(startAssistant({ config })).rejects.toThrow('mcp:oauth:scopes_supported: must equal');
+    const service = { assistant: { user_scopes: ['mcp:service'] } };
+    await expect(startAssistant({ config: service })).rejects.toThrow('assistant:user_scopes: must not name');
+    const both = {
+      assistant: { user_scopes: ['kitchen:read'] },
+      mcp: { oauth: { scopes_supported: ['kitchen:read'] } },
+      oauth_server: { scopes: { 'kitchen:read': 'See the kitchen' } },
+    };
+    const started = await startAssistant({ config: both });
+    await started.close();
+  });
+});
+
+describe('assistant:doctor', () => {
+  test('a line for each check, with what to do; exit 1, and 0 when all is well', async () => {
+    const before = await run(['assistant:doctor', '--server-only']);
+    expect(before.code).toBe(1);
+    expect(before.stdout).toMatch(
+      /^failing {2}OAuth tables .*\n.*→ run npx portico assistant:setup --migrate/m,
+    );
+    expect(before.stdout).toMatch(/^skipped {2}listing .*--server-only/m);
+    await setup(['--migrate'], LINKING);
+    const after = await run(['assistant:doctor', '--json'], LINKING);
+    expect({ code: after.code, stderr: after.stderr }).toEqual({ code: 0, stderr: '' });
+    const { checks } = JSON.parse(after.stdout) as { checks: { part: string; outcome: string }[] };
+    expect(checks.filter(({ outcome }) => outcome !== 'ok')).toEqual([]);
+    expect(checks.map(({ part }) => part)).toEqual(
+      expect.arrayContaining([
+        'service client',
+        'account-linking client',
+        'discovery',
+        'tool scopes',
+        'listing',
+      ]),
+    );
+  });
+
+  async function finding(part: string, options: AssistantOptions, serverOnly = true) {
+    const assistant = await startAssistant(options);
+    try {
+      const { checks } = await examineAssistant(assistant.application, { serverOnly });
+      return checks.filter((check) => check.part === part);
+    } finally {
+      await assistant.close();
+    }
+  }
+
+  test('csrf_exempt_routes:mcp_server_rpc disabled', async () => {
+    const config = { csrf_exempt_routes: { mcp_server_rpc: false } };
+    expect(await finding('csrf_exempt_routes', { config })).toMatchObject([{ outcome: 'failing' }]);
+    expect(await finding('authentication', { config })).toMatchObject([
+      { outcome: 'failing', detail: expect.stringContaining('403') },
+    ]);
+  });
+
+  test('discovery that is not there', async () => {
+    const config = { oauth_server: { routes: false } };
+    expect(await finding('discovery', { config })).toMatchObject([
+      { outcome: 'ok' },
+      { outcome: 'ok' },
+      { outcome: 'failing', detail: expect.stringContaining('/.well-known/oauth-authorization-server') },
+    ]);
+  });
+
+  test('a personal tool whose scope the linking client does not have', async () => {
+    const personal = {
+      name: () => 'order',
+      description: () => 'Orders',
+      inputSchema: () => ({ type: 'object' }),
+      handle: () => null,
+      personal: true,
+      scope: () => 'kitchen:order',
+    } as ToolInterface;
+    const config = { oauth_server: { scopes: { 'kitchen:order': 'Order for you' } } };
+    expect(await finding('tool scopes', { config, tools: [personal] })).toMatchObject([
+      { outcome: 'failing', detail: 'order needs kitchen:order' },
+    ]);
+  });
+
+  test('personal tools that nobody can reach are a warning', async () => {
+    const config = { assistant: { account_linking: false } };
+    expect(await finding('tool scopes', { config })).toMatchObject([
+      { outcome: 'ok' },
+      { outcome: 'warning', detail: expect.stringContaining('my_account') },
+    ]);
+  });
+
+  test('the listing, every failure with its path', async () => {
+    const config = { assistant: { listing: { shortDescription: '', name: { value: 'x'.repeat(31) } } } };
+    const checks = await finding('listing', { config }, false);
+    expect(checks.map(({ detail }) => detail)).toEqual([
+      'assistant:listing:name:value',
+      'assistant:listing:shortDescription',
+    ]);
+  });
+});
+
+// --- the listing ----------------------------------------------------------------------------------------------
+
+type Map = Record<string, unknown>;
+
+/** The listing of the example, which is right, with a change. */
+function listingWith(change: (listing: Map) => void): Map {
+  const config = (typeof kitchen.config === 'function' ? kitchen.config({}) : kitchen.config) as {
+    assistant: { listing: Map };
+  };
+  const listing = structuredClone(config.assistant.listing);
+  change(listing);
+  return listing;
+}
+
+const mediaOf = (listing: Map) =>
+  listing['mediaAssets'] as { icons: Map; carouselImages: Map[]; bannerImages?: unknown };
+const iconsOf = (listing: Map) => mediaOf(listing).icons['light'] as Map[];
+const problemsOf = (change: (listing: Map) => void) =>
+  listingProblems(listingWith(change)).map(({ key }) => key.replace('assistant:listing', ''));
+
+const FAMILY = '👨‍👩‍👧‍👦';
+const ACCENTED = 'e\u0301';
+
+describe('the listing', () => {
+  test('the one of the example is right', () => {
+    expect(problemsOf(() => {})).toEqual([]);
+  });
+
+  test.each<[string, string, number]>([
+    ['name:value', 'name', 30],
+    ['shortDescription', 'shortDescription', 123],
+    ['fullDescription', 'fullDescription', 4000],
+  ])('%s: 1 to so many characters, as a person counts them', (key, field, longest) => {
+    const set = (text: unknown) => (listing: Map) => {
+      listing[field] = field === 'name' ? { value: text } : text;
+    };
+    for (const letter of ['x', FAMILY, ACCENTED, '🇺🇸']) {
+      expect(problemsOf(set(letter.repeat(longest)))).toEqual([]);
+      expect(problemsOf(set(letter.repeat(longest + 1)))).toEqual([`:${key}`]);
+    }
+    for (const wrong of ['', '  ', null, 7, undefined]) expect(problemsOf(set(wrong))).toEqual([`:${key}`]);
+  });
+
+  test('a character is what a person counts', () => {
+    expect([FAMILY, ACCENTED, '🇺🇸', 'abc', ''].map(lengthOf)).toEqual([1, 1, 1, 3, 0]);
+  });
+
+  test.each<[string, unknown, readonly string[]]>([
+    ['two', ['a', 'b'], [':examplePhrases']],
+    ['three', ['a', 'b', 'c'], []],
+    ['four', ['a', 'b', 'c', 'd'], []],
+    ['five', ['a', 'b', 'c', 'd', 'e'], [':examplePhrases']],
+    ['an empty one', ['a', ' ', 'c'], [':examplePhrases:1']],
+    ['one of 200', ['a', FAMILY.repeat(200), 'c'], []],
+    ['one of 201', ['a', 'b', 'x'.repeat(201)], [':examplePhrases:2']],
+    ['no list', 'a, b, c', [':examplePhrases']],
+  ])('examplePhrases: %s', (_, phrases, problems) => {
+    expect(problemsOf((listing) => (listing['examplePhrases'] = phrases))).toEqual(problems);
+  });
+
+  test.each(['privacyPolicyUrl', 'termsOfUseUrl'])(
+    'privacyAndCompliance:%s is an https URL, parsed',
+    (name) => {
+      const set = (value: unknown) => (listing: Map) => {
+        (listing['privacyAndCompliance'] as Map)[name] = value;
+      };
+      expect(problemsOf(set('HTTPS://Kitchen.example:8443/privacy?x#y'))).toEqual([]);
+      for (const wrong of [
+        'http://kitchen.example/',
+        'https://',
+        'https:// x',
+        'kitchen.example',
+        undefined,
+        1,
+      ]) {
+        expect(problemsOf(set(wrong))).toEqual([`:privacyAndCompliance:${name}`]);
+      }
+    },
+  );
+
+  test('mediaAssets:icons: exactly the six sizes, light always, dark when given', () => {
+    const light = ':mediaAssets:icons:light';
+    expect(problemsOf((listing) => iconsOf(listing).pop())).toEqual([light]);
+    expect(problemsOf((listing) => iconsOf(listing).push({ ...iconsOf(listing)[0] }))).toEqual([
+      `${light}:6:size`,
+    ]);
+    expect(
+      problemsOf((listing) => iconsOf(listing).push({ size: 100, uri: 'https://a.example/a.png' })),
+    ).toEqual([`${light}:6:size`]);
+    expect(problemsOf((listing) => delete mediaOf(listing).icons['light'])).toEqual([light]);
+    expect(problemsOf((listing) => (mediaOf(listing).icons['dark'] = iconsOf(listing)))).toEqual([]);
+    expect(problemsOf((listing) => (mediaOf(listing).icons['dark'] = []))).toEqual([
+      ':mediaAssets:icons:dark',
+    ]);
+    const asText = (listing: Map) => {
+      for (const icon of iconsOf(listing)) icon['size'] = `${String(icon['size'])}x${String(icon['size'])}`;
+    };
+    expect(problemsOf(asText)).toEqual([]);
+  });
+
+  test.each([
+    'http://a.example/a.png',
+    'https://a.example/a.gif',
+    'https://a.example/?a.png',
+    'https://a.example/#a.png',
+    'a.png',
+  ])('an image at %s is refused', (uri) => {
+    const set = (listing: Map) => Object.assign(iconsOf(listing)[0] ?? {}, { uri });
+    expect(problemsOf(set)).toEqual([':mediaAssets:icons:light:0:uri']);
+  });
+
+  test.each(['png', 'JPG', 'jpeg', 'webp'])(
+    'an image that ends in .%s is taken, whatever query follows',
+    (end) => {
+      const uri = `https://a.example/a.${end}?v=2`;
+      expect(problemsOf((listing) => Object.assign(iconsOf(listing)[0] ?? {}, { uri }))).toEqual([]);
+    },
+  );
+
+  test('mediaAssets:carouselImages: at least one of 600x900, with alt text', () => {
+    const path = ':mediaAssets:carouselImages';
+    const image = (changes: Map) => (listing: Map) =>
+      Object.assign(mediaOf(listing).carouselImages[0] ?? {}, changes);
+    expect(problemsOf((listing) => (mediaOf(listing).carouselImages = []))).toEqual([path]);
+    expect(problemsOf(image({ size: '900x600' }))).toEqual([`${path}:0:size`]);
+    expect(problemsOf(image({ altText: '' }))).toEqual([`${path}:0:altText`]);
+    expect(problemsOf(image({ altText: 'x'.repeat(251) }))).toEqual([`${path}:0:altText`]);
+    expect(problemsOf(image({ altText: FAMILY.repeat(250) }))).toEqual([]);
+  });
+
+  test('mediaAssets:bannerImages: when given, 1200x600 with alt text', () => {
+    const banner = { size: '1200x600', uri: 'https://a.example/b.webp', altText: 'A banner' };
+    const set = (value: unknown) => (listing: Map) => (mediaOf(listing).bannerImages = value);
+    expect(problemsOf(set([banner]))).toEqual([]);
+    expect(problemsOf(set([]))).toEqual([]);
+    expect(problemsOf(set([{ ...banner, size: '600x900', altText: undefined }]))).toEqual([
+      ':mediaAssets:bannerImages:0:size',
+      ':mediaAssets:bannerImages:0:altText',
+    ]);
+  });
+
+  test('all failures at once, each with its path; a missing listing is one', () => {
+    const paths = listingProblems({}).map(({ key }) => key);
+    expect(paths).toEqual([
+      'assistant:listing:name:value',
+      'assistant:listing:shortDescription',
+      'assistant:listing:fullDescription',
+      'assistant:listing:examplePhrases',
+      'assistant:listing:privacyAndCompliance:privacyPolicyUrl',
+      'assistant:listing:privacyAndCompliance:termsOfUseUrl',
+      'assistant:listing:mediaAssets:icons:light',
+      'assistant:listing:mediaAssets:carouselImages',
+    ]);
+    expect(listingProblems(undefined).map(({ key }) => key)).toEqual(['assistant:listing']);
+  });
+
+  test('is exported with sizes as texts, and otherwise as it is', () => {
+    const listing = listingWith(() => {});
+    const manifest = addonManifest(listing, 'https://kitchen.example/mcp') as {
+      storeListing: { locales: { 'en-US': Map } };
+    };
+    const exported = manifest.storeListing.locales['en-US'];
+    expect(iconsOf(exported).map(({ size }) => size)).toEqual([
+      '64x64',
+      '72x72',
+      '88x88',
+      '126x126',
+      '180x180',
+      '241x241',
+    ]);
+    expect(exported['examplePhrases']).toEqual(listing['examplePhrases']);
+    expect(mediaOf(exported).carouselImages).toEqual(mediaOf(listing).carouselImages);
+  });
+});
