@@ -39,6 +39,8 @@ const LAYERS: readonly Layer[] = [
       (found.typesOnly && resolved(found) === 'src/host/contracts.ts'),
   },
   { folder: 'examples/assistant', allowed: staysWithin('examples/assistant') },
+  { folder: 'examples/catalog', allowed: staysWithin('examples/catalog') },
+  { folder: 'examples/articles', allowed: staysWithin('examples/articles') },
   { folder: 'examples/portal', allowed: staysWithin('examples/portal') },
   { folder: 'examples/relying-party', allowed: staysWithin('examples/relying-party') },
 ];

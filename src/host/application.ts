@@ -14,6 +14,7 @@ import type {
   Migration,
   Route,
 } from './contracts.ts';
+import { limitBody } from './body-limit.ts';
 import { clientAddressOf } from './client-address.ts';
 import { checkCsrf } from './csrf.ts';
 import { openDatabase } from './database.ts';
@@ -57,6 +58,7 @@ function kitConfiguration(mode: Application['mode']) {
       error: 'must be a map of route names to true or false',
     }),
     database_url: z.string({ error: 'must be a URL such as sqlite:storage/app.sqlite' }),
+    body_limit: z.int({ error: 'must be a whole number of bytes' }).min(1024, 'must be at least 1024 bytes'),
     trusted_proxies: z
       .int({ error: 'must be the number of proxies in front of the application' })
       .min(0, 'must be 0 or more'),
@@ -111,6 +113,7 @@ function readConfiguration(
   const defaults = {
     csrf_exempt_routes: {},
     database_url: env['DATABASE_URL'] ?? `sqlite:${path.join(storageDirectory, 'app.sqlite')}`,
+    body_limit: 1024 * 1024,
     trusted_proxies: 0,
     session_ttl: FOURTEEN_DAYS,
     log: { path: path.join('logs', 'app.log'), level: 'info' },
@@ -233,8 +236,10 @@ async function assemble(parts: Parts): Promise<Application> {
     }
   }
 
-  async function dispatch(request: Request, connection: Connection): Promise<Response> {
-    const { route, parameters } = routes.match(request.method, new URL(request.url).pathname);
+  async function dispatch(sent: Request, connection: Connection): Promise<Response> {
+    const { route, parameters } = routes.match(sent.method, new URL(sent.url).pathname);
+    // Plugins' endpoints have limits of their own.
+    const request = ownRoutes.has(route) ? limitBody(sent, kit.body_limit) : sent;
     if (sessions === null) return run(route, () => route.handler(parameters, request), request);
     const requestSession = sessions.of(request);
     const context = {

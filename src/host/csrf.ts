@@ -90,7 +90,8 @@ export async function readBody(request: Request, limit: number): Promise<Uint8Ar
       if (size > limit) break;
       chunks.push(chunk);
     }
-  } catch {
+  } catch (error) {
+    if (error instanceof HttpError) throw error;
     // The sender hung up, which is no fault of ours.
     throw new HttpError(400, 'The body broke off');
   }

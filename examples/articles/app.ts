@@ -1,0 +1,11 @@
+import { defineApplication } from 'portico/host';
+import { articlesMigration } from './articles.ts';
+import { addArticles } from './parts.ts';
+
+/** A persistent article store that anybody may write to: a demonstration, see protected.ts for the real thing. */
+export default defineApplication({
+  directory: import.meta.dirname,
+  config: (env) => ({ public_url: env['PUBLIC_URL'] ?? `http://localhost:${env['PORT'] ?? 8084}` }),
+  migrations: [articlesMigration],
+  register: (application) => addArticles(application),
+});

@@ -1,0 +1,40 @@
+/** The deepest nesting of a body that is read. */
+const DEEPEST = 512;
+
+/** Why a body is no JSON value for this API. */
+export type JsonProblem = 'not JSON by its media type' | 'malformed';
+
+/** The JSON value of a request, or why there is none. */
+export async function readJson(
+  request: Request,
+): Promise<{ readonly value: unknown } | { readonly problem: JsonProblem }> {
+  const mediaType = (request.headers.get('content-type') ?? '').split(';', 1)[0]?.trim().toLowerCase();
+  if (mediaType !== 'application/json') return { problem: 'not JSON by its media type' };
+  const bytes = await request.arrayBuffer();
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+    if (depthOf(text) > DEEPEST) return { problem: 'malformed' };
+    const value = JSON.parse(text) as unknown;
+    return isWellFormed(value) ? { value } : { problem: 'malformed' };
+  } catch {
+    return { problem: 'malformed' };
+  }
+}
+
+/** How deep the text nests, by the brackets outside of strings. */
+function depthOf(text: string): number {
+  let depth = 0;
+  let deepest = 0;
+  for (const [token] of text.matchAll(/"(?:[^"\\]|\\.)*"|[[\]{}]/gs)) {
+    if (token === '[' || token === '{') deepest = Math.max(deepest, (depth += 1));
+    else if (token === ']' || token === '}') depth -= 1;
+  }
+  return deepest;
+}
+
+/** Whether every text in it can be written as UTF-8: an escape such as \ud800 alone is no character. */
+function isWellFormed(value: unknown): boolean {
+  if (typeof value === 'string') return value.isWellFormed();
+  if (typeof value !== 'object' || value === null) return true;
+  return Object.entries(value).every(([key, each]) => key.isWellFormed() && isWellFormed(each));
+}

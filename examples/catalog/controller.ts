@@ -1,0 +1,42 @@
+import type { Route } from 'portico/host';
+import type { Products } from './products.ts';
+import { DEFAULT_LIMIT, limitParameter } from './schemas.ts';
+
+/** What HTTP asks and answers; the products come from the service. */
+export function productRoutes(products: Products): readonly Route[] {
+  const { currency } = products;
+  return [
+    {
+      name: 'api.products.index',
+      methods: ['GET'],
+      path: '/api/products',
+      handler(_, request) {
+        const limit = limitOf(new URL(request.url).searchParams);
+        if (limit === null) return refuse(400, 'limit must be an integer from 1 to 100.');
+        return Response.json({ data: products.list(limit), currency });
+      },
+    },
+    {
+      name: 'api.products.show',
+      methods: ['GET'],
+      path: '/api/products/{id}',
+      handler({ id = '' }) {
+        const product = products.find(id);
+        if (product === null) return refuse(404, 'Product not found.');
+        return Response.json({ data: product, currency });
+      },
+    },
+  ];
+}
+
+/** The limit of a query; null when it is not one. `limit[]=1` and a repeated limit are lists, and no integer. */
+function limitOf(query: URLSearchParams): number | null {
+  if ([...query.keys()].some((name) => name.startsWith('limit['))) return null;
+  const [value, ...others] = query.getAll('limit');
+  if (value === undefined) return DEFAULT_LIMIT;
+  return others.length === 0 && limitParameter.safeParse(value).success ? Number(value) : null;
+}
+
+function refuse(status: number, error: string): Response {
+  return Response.json({ error }, { status });
+}
