@@ -161,7 +161,7 @@ describe('assistant:setup', () => {
     const file = path.join(storage, 'addon.json');
     await writeFile(file, 'mine');
     expect((await setup(['--manifest', file])).code).toBe(1);
-    expect((await setup(['--manifest', path.join(storage, 'nowhere', 'addon.json')])).code).toBe(1);
+    expect((await setup(['--manifest', path.join(file, 'addon.json')])).code).toBe(1);
     expect(await registered()).toEqual([]);
   });
 });
@@ -170,7 +170,9 @@ describe('the environment', () => {
   test.each([
     ['ASSISTANT_MCP_RESOURCE', 'http://localhost:8082/mcp/', 'mcp:resource'],
     ['ASSISTANT_MCP_RESOURCE', 'http://localhost:8082/mcp?x', 'mcp:resource'],
-    ['ASSISTANT_MCP_RESOURCE', 'https://elsewhere.example/mcp', 'oauth_server:audience'],
+    ['ASSISTANT_MCP_RESOURCE', 'https://elsewhere.example/mcp', 'mcp:resource'],
+    ['ASSISTANT_NAME', 'x'.repeat(91), 'oauth_server:name'],
+    ['ASSISTANT_REDIRECT_URI', 'https://vendor.example/cb?state=x', 'assistant:redirect_uris:0'],
     ['PUBLIC_URL', 'http://kitchen.example', 'public_url'],
     ['ASSISTANT_REDIRECT_URI', 'http://vendor.example/cb', 'assistant:redirect_uris:0'],
     ['ASSISTANT_REDIRECT_URI', 'https://*.vendor.example/cb', 'assistant:redirect_uris:0'],

@@ -98,6 +98,22 @@ describe('failed client authentication', () => {
     expect(await status(ask('wrong'))).toBe(401);
   });
 
+  test('lets one of twenty go ahead while somebody guesses all the time', async () => {
+    await guess(5);
+    const statuses = [];
+    for (let count = 0; count < 19; count += 1) statuses.push(await status(ask('wrong')));
+    expect(new Set(statuses)).toEqual(new Set([429]));
+    expect(await status(ask(client.secret))).toBe(200);
+  });
+
+  test('counts an IPv6 caller by its network', async () => {
+    for (let count = 0; count < 5; count += 1) {
+      expect(await status(ask('wrong', { from: `2001:db8:0:1::${count}` }))).toBe(401);
+    }
+    expect(await status(ask('wrong', { from: '2001:db8:0:1:ffff::9' }))).toBe(429);
+    expect(await status(ask('wrong', { from: '2001:db8:0:2::1' }))).toBe(401);
+  });
+
   test('many first uses of the right secret at the same moment are all answered', async () => {
     const statuses = await Promise.all(Array.from({ length: 20 }, () => status(ask(client.secret))));
     expect(statuses).toEqual(Array.from({ length: 20 }, () => 200));

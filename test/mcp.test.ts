@@ -28,6 +28,7 @@ const TOOLS: readonly ToolInterface[] = [
   toolNamed('echo', ({ text }) => text),
   toolNamed('list', () => [1, 2]),
   toolNamed('nothing', () => undefined),
+  toolNamed('date', () => new Date(0)),
   toolNamed('picture', () => content([{ type: 'image', data: 'AA==', mimeType: 'image/png' }])),
   toolNamed('broken', () => {
     throw new Error('the oven is on fire');
@@ -176,6 +177,7 @@ describe('Errors: 400, 406 or 415 before MCP handles a call', () => {
   });
   test('no JSON, and JSON that is no message: 400', async () => {
     await expectRefused(send('{'), 400);
+    await expectRefused(send(''), 400);
     await expectRefused(send('{"jsonrpc":"1.0"}'), 400);
     await expectRefused(send('null'), 400);
   });
@@ -242,6 +244,77 @@ describe('Errors: 401 and 403', () => {
   });
 });
 
+describe('nobody sees another message than was judged', () => {
+  const MARKED = '\u{FEFF}';
+
+  test.each([
+    ['a personal tool, with a service token', () => calling('my_account')],
+    ['a public tool', () => calling('service_status')],
+    ['a batch', () => [calling('my_account')]],
+  ])('a byte order mark before the body is no JSON: %s', async (_, message) => {
+    await expectRefused(send(`${MARKED}${JSON.stringify(message())}`), 400);
+  });
+
+  test.each([
+    ['a name twice, the last one personal', '{"name":"service_status","name":"my_account","arguments":{}}'],
+    ['an escaped name', '{"name":"my\\u005faccount","arguments":{}}'],
+    ['an inherited name', '{"__proto__":{"name":"service_status"},"name":"my_account"}'],
+  ])('%s: 401', async (_, params) => {
+    await expectRefused(send(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":${params}}`), 401);
+  });
+
+  test('bytes that are no UTF-8 are no JSON', async () => {
+    const text = Buffer.from(JSON.stringify(calling('service_status')));
+    const body = Buffer.concat([text.subarray(0, -1), Buffer.from([0x20, 0xff]), text.subarray(-1)]);
+    const headers = {
+      Authorization: `Bearer ${service}`,
+      'Content-Type': 'application/json',
+      Accept: 'application/json, text/event-stream',
+    };
+    expect((await fetch(assistant.resource, { method: 'POST', headers, body })).status).toBe(400);
+  });
+});
+
+describe('a caller who leaves', () => {
+  test.each([false, true])(
+    'ends the tool that works for it, and holds nothing up (streaming: %s)',
+    async (stream) => {
+      const began = Promise.withResolvers<void>();
+      const told = Promise.withResolvers<void>();
+      const waiting = toolNamed('waiting', async (_, { signal }) => {
+        began.resolve();
+        await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+        told.resolve();
+      });
+      const config = { mcp: { transport: { streaming: stream } } };
+      const patient = await startAssistant({ tools: [waiting], config });
+      const hangUp = new AbortController();
+      const left = fetch(patient.resource, {
+        method: 'POST',
+        signal: hangUp.signal,
+        headers: {
+          Authorization: `Bearer ${await patient.serviceToken()}`,
+          'Content-Type': 'application/json',
+          Accept: 'application/json, text/event-stream',
+        },
+        body: JSON.stringify(calling('waiting')),
+      }).then((response) => response.text());
+      await began.promise;
+      hangUp.abort();
+      await expect(left).rejects.toThrow('aborted');
+      await told.promise;
+      await patient.close();
+    },
+  );
+
+  test('cannot leave a request behind that is never answered: a batch that cancels what it asks for is 400', async () => {
+    const cancelled = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } };
+    const headers = { 'MCP-Protocol-Version': '2025-03-26' };
+    await expectRefused(send([calling('slow'), cancelled], { headers }), 400);
+    expect((await send(cancelled)).status).toBe(202);
+  });
+});
+
 describe('what a tool is given and answers', () => {
   test.each([
     ['a missing argument', {}],
@@ -266,6 +339,7 @@ describe('what a tool is given and answers', () => {
     ['echo', { text: 'Hi' }, 'Hi'],
     ['list', {}, '[1,2]'],
     ['nothing', {}, ''],
+    ['date', {}, '"1970-01-01T00:00:00.000Z"'],
   ])('%s: what is no object is text', async (name, args, text) => {
     const { result } = await answerOf(send(calling(name, args)));
     expect(result).toEqual({ content: [{ type: 'text', text }] });

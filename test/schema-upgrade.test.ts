@@ -256,14 +256,18 @@ describe('applying the schema', () => {
   let folder: string;
   let database: Awaited<ReturnType<typeof createDatabase>>;
   let opened: Database;
+  let other: Database;
 
   beforeAll(async () => {
     folder = await mkdtemp(path.join(tmpdir(), 'portico-schema-'));
     database = await createDatabase(folder);
     opened = openDatabase(database.url, { directory: folder });
+    // Two SQLite connections of one process would wait for each other on its one thread.
+    other = opened.dialect === 'sqlite' ? opened : openDatabase(database.url, { directory: folder });
   });
   afterAll(async () => {
     await opened.close();
+    if (other !== opened) await other.close();
     await database.drop();
     await rm(folder, { recursive: true });
   });
@@ -283,6 +287,19 @@ describe('applying the schema', () => {
     expect(applied.flat().toSorted()).toEqual(all.toSorted());
     expect(applied.filter((names) => names.length > 0)).toHaveLength(1);
   });
+
+  test('a step may take longer than any request, and whoever waits for it longer still', async () => {
+    const pause = { sqlite: 'SELECT 1', postgres: 'SELECT pg_sleep(11)', mysql: 'SELECT SLEEP(11)' } as const;
+    const step: Migration = {
+      name: 'test_0000_slow',
+      async up(schema) {
+        await schema.execute(pause[schema.dialect]);
+        await schema.change(`CREATE TABLE slow (id ${schema.types.identifier} NOT NULL)`);
+      },
+    };
+    const applied = await Promise.all([migrate(opened, [step]), migrate(other, [step])]);
+    expect(applied.flat()).toEqual(['test_0000_slow']);
+  }, 60_000);
 
   test('a step that was cut off is finished by the next run', async () => {
     let cutOff = true;

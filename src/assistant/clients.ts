@@ -66,11 +66,13 @@ export async function findClients(
   });
 }
 
-function playsRole(client: Client, { role, name, redirectUris }: WantedClient): boolean {
+function playsRole(client: Client, { role, name, scopes, redirectUris }: WantedClient): boolean {
   if (role === 'service') return client.scopes.includes(SERVICE_SCOPE);
+  if (client.scopes.includes(SERVICE_SCOPE)) return false;
+  // By its callbacks; by its name only where it has the vendor's look: another host's callbacks, and personal scopes of ours.
   return (
-    !client.scopes.includes(SERVICE_SCOPE) &&
-    (client.name === name || client.redirectUris.some((uri) => redirectUris.includes(uri)))
+    client.redirectUris.some((uri) => redirectUris.includes(uri)) ||
+    (client.name === name && client.scopes.some((scope) => scopes.includes(scope)))
   );
 }
 

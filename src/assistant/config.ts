@@ -1,11 +1,13 @@
 import { z } from 'zod';
+import { redirectUriProblem } from '../oauth-server/index.ts';
 
 const redirectUri = z
   .string({ error: 'must be a callback URI' })
   .refine(isExactHttps, "must be an exact https callback URI, as the vendor's console shows it");
 
+/** One that can be registered, and https: loopback is not where a vendor calls back. */
 function isExactHttps(value: string): boolean {
-  return URL.canParse(value) && new URL(value).protocol === 'https:' && !/[*#\s]/.test(value);
+  return redirectUriProblem(value) === null && new URL(value).protocol === 'https:';
 }
 
 /** The section `assistant` of the configuration. The listing is checked when it is exported, or by the doctor. */

@@ -25,6 +25,9 @@ export function assistant(): Plugin {
   };
 }
 
+/** The clients are named after the server, and a client's name has at most 100 characters. */
+const LONGEST_NAME = 90;
+
 function defaults(env: Environment): ConfigMap {
   const name = env['ASSISTANT_NAME'];
   const resource = env['ASSISTANT_MCP_RESOURCE'];
@@ -50,7 +53,14 @@ function problems(config: ConfigMap): readonly ConfigurationProblem[] {
     user_scopes: scopes,
   } = config['assistant'] as AssistantConfig;
   const { resource, oauth } = config['mcp'] as McpConfig;
+  const { name } = config['oauth_server'] as { readonly name: string };
   const found: ConfigurationProblem[] = [];
+  if (name.length > LONGEST_NAME) {
+    found.push({
+      key: 'oauth_server:name',
+      message: `is longer than ${LONGEST_NAME} characters (ASSISTANT_NAME)`,
+    });
+  }
   if (resource === undefined) {
     found.push({
       key: 'mcp:resource',

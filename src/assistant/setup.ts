@@ -3,8 +3,8 @@ import path from 'node:path';
 import { randomUUID } from 'node:crypto';
 import type { Application, ConfigurationProblem } from '../host/contracts.ts';
 import { mcpServerOf } from '../mcp/index.ts';
-import { authorizationServerOf } from '../oauth-server/index.ts';
-import { findClients, reviewOf, type ClientRole } from './clients.ts';
+import { authorizationServerOf, type AuthorizationServer } from '../oauth-server/index.ts';
+import { findClients, reviewOf, type ClientRole, type FoundClient, type WantedClient } from './clients.ts';
 import type { AssistantConfig } from './config.ts';
 import { addonManifest, listingProblems, type Listing } from './listing.ts';
 
@@ -24,35 +24,41 @@ export interface AssistantSetup {
   readonly clients: readonly ClientSetup[];
 }
 
-/** Registers what is missing. What matches is left alone, and so is what differs. */
-export async function setUpAssistant(application: Application): Promise<AssistantSetup> {
+/**
+ * Registers what is missing, and tells of each client at once: a secret that was made is told, whatever fails later. What
+ * matches is left alone, and so is what differs.
+ */
+export async function setUpAssistant(
+  application: Application,
+  tell: (client: ClientSetup) => void = () => {},
+): Promise<AssistantSetup> {
   const server = authorizationServerOf(application);
   const clients: ClientSetup[] = [];
   for (const found of await findClients(server, assistantConfigOf(application))) {
-    const { role, name, grants, scopes, redirectUris } = found.wanted;
-    if (found.client === null) {
-      const { client, secret } = await server.clients.create({ name, grants, scopes, redirectUris });
-      clients.push({
-        role,
-        client_id: client.id,
-        client_secret: secret,
-        state: 'registered',
-        differences: [],
-        remedy: null,
-      });
-      continue;
-    }
-    const differs = found.differences.length > 0;
-    clients.push({
-      role,
-      client_id: found.client.id,
-      client_secret: null,
-      state: differs ? 'differs' : 'unchanged',
-      differences: found.differences,
-      remedy: differs ? reviewOf(found) : null,
-    });
+    const client = found.client === null ? await register(server, found.wanted) : registeredAs(found);
+    clients.push(client);
+    tell(client);
   }
   return { resource: mcpServerOf(application).resource, clients };
+}
+
+async function register(server: AuthorizationServer, wanted: WantedClient): Promise<ClientSetup> {
+  const { role, name, grants, scopes, redirectUris } = wanted;
+  const { client, secret } = await server.clients.create({ name, grants, scopes, redirectUris });
+  const nothing = { differences: [], remedy: null } as const;
+  return { role, client_id: client.id, client_secret: secret, state: 'registered', ...nothing };
+}
+
+function registeredAs(found: FoundClient): ClientSetup {
+  const differs = found.differences.length > 0;
+  return {
+    role: found.wanted.role,
+    client_id: found.client?.id ?? '',
+    client_secret: null,
+    state: differs ? 'differs' : 'unchanged',
+    differences: found.differences,
+    remedy: differs ? reviewOf(found) : null,
+  };
 }
 
 export function assistantConfigOf(application: Application): AssistantConfig {
@@ -79,18 +85,28 @@ export function manifestOf(application: Application): string {
   return `${JSON.stringify(manifest, null, 2)}\n`;
 }
 
-/** Writes the whole file or none, and never over another one. False when there is a file already. */
-export async function writeManifest(file: string, manifest: string): Promise<boolean> {
+/** A manifest that is written beside its place, and is put there whole or not at all. */
+export interface ManifestDraft {
+  /** Never over another file: false when there is one. */
+  publish(): Promise<boolean>;
+  discard(): Promise<void>;
+}
+
+/** Rejects when nothing can be written there. */
+export async function draftManifest(file: string, manifest: string): Promise<ManifestDraft> {
   const draft = path.join(path.dirname(file), `.${path.basename(file)}-${randomUUID()}`);
   await writeFile(draft, manifest, { flag: 'wx' });
-  try {
-    // A link, unlike a rename, fails when its name is taken.
-    await link(draft, file);
-    return true;
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return false;
-    throw error;
-  } finally {
-    await unlink(draft);
-  }
+  return {
+    async publish() {
+      try {
+        // A link, unlike a rename, fails when its name is taken.
+        await link(draft, file);
+        return true;
+      } catch (error) {
+        if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return false;
+        throw error;
+      }
+    },
+    discard: () => unlink(draft),
+  };
 }

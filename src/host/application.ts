@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { z, type ZodType } from 'zod';
 import { createAccounts } from './accounts.ts';
 import { createAuth } from './auth.ts';
@@ -154,8 +155,10 @@ interface Parts {
 async function assemble(parts: Parts): Promise<Application> {
   const { definition, kit, log, database } = parts;
   const plugins = definition.plugins ?? [];
-  const passwordHasher = argon2idHasher();
-  const accounts = createAccounts(definition.accounts?.({ database, passwordHasher }) ?? []);
+  // A line each: a flood of sign-ins must not keep the applications of people out.
+  const passwordHasher = argon2idHasher({ atOnce: 1 });
+  const forPeople = { database, passwordHasher: argon2idHasher() };
+  const accounts = createAccounts(definition.accounts?.(forPeople) ?? []);
   const origin = new URL(kit.public_url).origin;
   const secure = origin.startsWith('https:');
   const sessions =
@@ -219,7 +222,7 @@ async function assemble(parts: Parts): Promise<Application> {
       return response;
     },
     async close() {
-      await Promise.allSettled(inFlight);
+      await within(LONGEST_CLOSE, Promise.allSettled(inFlight));
       await database.close();
       await log.close();
     },
@@ -240,12 +243,18 @@ async function assemble(parts: Parts): Promise<Application> {
     const { route, parameters } = routes.match(sent.method, new URL(sent.url).pathname);
     // Plugins' endpoints have limits of their own.
     const request = ownRoutes.has(route) ? limitBody(sent, kit.body_limit) : sent;
-    if (sessions === null) return run(route, () => route.handler(parameters, request), request);
+    const address = clientAddressOf(request, connection.address, kit.trusted_proxies);
+    if (sessions === null) {
+      const withoutSession = { session: null, auth: null, clientAddress: address };
+      return runWithContext(withoutSession, () =>
+        run(route, () => route.handler(parameters, request), request),
+      );
+    }
     const requestSession = sessions.of(request);
     const context = {
       session: requestSession,
       auth: createAuth(requestSession, accounts),
-      clientAddress: clientAddressOf(request, connection.address, kit.trusted_proxies),
+      clientAddress: address,
     };
     return runWithContext(context, async () => {
       const exemptRoutes = kit.csrf_exempt_routes;
@@ -292,6 +301,15 @@ async function assemble(parts: Parts): Promise<Application> {
   }
   phase = 'started';
   return application;
+}
+
+/** How long what is under way may take when the application is closed, in milliseconds. */
+const LONGEST_CLOSE = 10_000;
+
+async function within(milliseconds: number, work: Promise<unknown>): Promise<void> {
+  const waiting = new AbortController();
+  await Promise.race([work, setTimeout(milliseconds, undefined, { signal: waiting.signal }).catch(() => {})]);
+  waiting.abort();
 }
 
 /** What people know the application by: the name the authorization server shows them, or else its host. */

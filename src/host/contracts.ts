@@ -158,6 +158,8 @@ export interface Database extends SqlConnection {
     work: (connection: SqlConnection) => Promise<T>,
     committed?: (connection: SqlConnection, answer: T) => Promise<boolean>,
   ): Promise<T>;
+  /** The same store for statements that may take long, such as those that change the schema: without a time limit. */
+  patient(): Database;
   /** Whether an error says that the store cannot be reached or is too busy, as opposed to a wrong statement. */
   isUnavailable(error: unknown): boolean;
   close(): Promise<void>;

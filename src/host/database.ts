@@ -13,7 +13,15 @@ type Tables = Record<string, Record<string, unknown>>;
  * `mysql://…` or `mariadb://…`. Connects at the first statement. Throws a ConfigurationError for any other URL.
  */
 export function openDatabase(url: string, options: { readonly directory: string }): Database {
-  const { dialect, driver } = engineOf(url, options.directory);
+  return open(url, options.directory, STATEMENT_TIMEOUT);
+}
+
+/** How long a request waits for the answer to a statement: a server that hangs must not hang the application, in milliseconds. */
+const STATEMENT_TIMEOUT = 10_000;
+
+function open(url: string, directory: string, statementTimeout: number | null): Database {
+  const { dialect, driver } = engineOf(url, directory, statementTimeout);
+  let patient: Database | null = null;
   const kysely = new Kysely<Tables>({ dialect: driver });
   const text = dialect === 'postgres' ? remember(numberedPlaceholders) : (sql: string) => sql;
   const connectionOn = (executor: Pick<Kysely<Tables>, 'executeQuery'>): SqlConnection => ({
@@ -23,7 +31,7 @@ export function openDatabase(url: string, options: { readonly directory: string 
     },
   });
   const connection = connectionOn(kysely);
-  return {
+  const database: Database = {
     dialect,
     kysely,
     ...connection,
@@ -47,8 +55,15 @@ export function openDatabase(url: string, options: { readonly directory: string 
       });
     },
     isUnavailable,
-    close: () => kysely.destroy(),
+    // SQLite waits for no server, and one in memory is there once.
+    patient: () =>
+      dialect === 'sqlite' || statementTimeout === null ? database : (patient ??= open(url, directory, null)),
+    async close() {
+      await patient?.close();
+      await kysely.destroy();
+    },
   };
+  return database;
 }
 
 /** How long the end of a lost commit is looked for, and how often, in milliseconds. */
@@ -72,6 +87,7 @@ async function settle(committed: () => Promise<boolean>): Promise<boolean> {
 function engineOf(
   url: string,
   directory: string,
+  statementTimeout: number | null,
 ): { readonly dialect: SqlDialect; readonly driver: Dialect } {
   const [, scheme = '', rest = ''] = /^([a-z]+):(.*)$/s.exec(url) ?? [];
   switch (scheme) {
@@ -82,10 +98,10 @@ function engineOf(
     }
     case 'postgres':
     case 'postgresql':
-      return { dialect: 'postgres', driver: postgresDialect(url) };
+      return { dialect: 'postgres', driver: postgresDialect(url, statementTimeout) };
     case 'mysql':
     case 'mariadb':
-      return { dialect: 'mysql', driver: mysqlDialect(url) };
+      return { dialect: 'mysql', driver: mysqlDialect(url, statementTimeout) };
     default:
   }
   throw new ConfigurationError([

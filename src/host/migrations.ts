@@ -1,4 +1,6 @@
+import { setTimeout } from 'node:timers/promises';
 import { columnTypesOf } from './column-types.ts';
+import { isSqliteBusy } from './database/sqlite.ts';
 import type {
   ColumnTypes,
   Database,
@@ -18,7 +20,8 @@ export async function migrate(
   migrations: readonly Migration[],
 ): Promise<readonly string[]> {
   const ordered = inOrder(migrations);
-  return database.transaction(async (connection) => {
+  const patient = database.patient();
+  return inTurn(patient, async (connection) => {
     await lock(database, connection);
     try {
       const types = await columnTypesOf(database.dialect, connection);
@@ -36,6 +39,19 @@ export async function migrate(
       await unlock(database, connection);
     }
   });
+}
+
+/** On SQLite another process's migration shows as a lock that outlasts the wait of any statement. */
+async function inTurn<T>(database: Database, work: (connection: SqlConnection) => Promise<T>): Promise<T> {
+  const until = Date.now() + LOCK_SECONDS * 1000;
+  for (;;) {
+    try {
+      return await database.transaction(work);
+    } catch (error) {
+      if (!isSqliteBusy(error) || Date.now() > until) throw error;
+      await setTimeout(100);
+    }
+  }
 }
 
 /** Every migration with the time it was applied. Changes nothing but the migrations' own table. */

@@ -8,9 +8,11 @@ export interface Argon2idOptions {
   readonly memory?: number;
   readonly passes?: number;
   readonly parallelism?: number;
+  /** Hashes under way at once: each holds a thread of Node's pool, which files, names and signatures need too. 2 unless given. */
+  readonly atOnce?: number;
 }
 
-interface Argon2idHash extends Required<Argon2idOptions> {
+interface Argon2idHash extends Required<Omit<Argon2idOptions, 'atOnce'>> {
   readonly salt: Buffer;
   readonly tag: Buffer;
 }
@@ -23,50 +25,53 @@ const LIMITS = { memory: 1_048_576, passes: 16, parallelism: 16 } as const;
 
 /** argon2id with the parameters that OWASP recommends: 19 MiB, two passes, one lane. Hashes are PHC strings. */
 export function argon2idHasher(options: Argon2idOptions = {}): PasswordHasher {
-  const { memory = 19_456, passes = 2, parallelism = 1 } = options;
+  const { memory = 19_456, passes = 2, parallelism = 1, atOnce = 2 } = options;
+  const inTurn = createLine(atOnce);
   return {
     async hash(password) {
       const salt = randomBytes(16);
-      const tag = await tagOf(password, { memory, passes, parallelism, salt }, 32);
+      const tag = await inTurn(() => tagOf(password, { memory, passes, parallelism, salt }, 32));
       return `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${unpadded(salt)}$${unpadded(tag)}`;
     },
     async verify(password, hash) {
       const parsed = parse(hash);
       if (parsed === null) return false;
-      return timingSafeEqual(await tagOf(password, parsed, parsed.tag.length), parsed.tag);
+      const tag = await inTurn(() => tagOf(password, parsed, parsed.tag.length));
+      return timingSafeEqual(tag, parsed.tag);
     },
   };
 }
 
-/** Hashes under way at once: each holds a thread of Node's pool, which files, names and signatures need too. */
-const MOST_AT_ONCE = 2;
 /** Hashes that wait for their turn; the next one is refused rather than kept waiting for seconds. */
 const MOST_WAITING = 100;
-const waiting: (() => void)[] = [];
-let underWay = 0;
 
-async function inTurn<T>(work: () => Promise<T>): Promise<T> {
-  if (underWay >= MOST_AT_ONCE) {
-    if (waiting.length >= MOST_WAITING) throw new OverloadedError();
-    await new Promise<void>((resolve) => waiting.push(resolve));
-  } else {
-    underWay += 1;
-  }
-  try {
-    return await work();
-  } finally {
-    const next = waiting.shift();
-    // The place goes to the next in turn, or is given back.
-    if (next === undefined) underWay -= 1;
-    else next();
-  }
+type InTurn = <T>(work: () => Promise<T>) => Promise<T>;
+
+/** A line in which so many are served at once. */
+function createLine(atOnce: number): InTurn {
+  const waiting: (() => void)[] = [];
+  let underWay = 0;
+  return async (work) => {
+    if (underWay >= atOnce) {
+      if (waiting.length >= MOST_WAITING) throw new OverloadedError();
+      await new Promise<void>((resolve) => waiting.push(resolve));
+    } else {
+      underWay += 1;
+    }
+    try {
+      return await work();
+    } finally {
+      const next = waiting.shift();
+      // The place goes to the next in turn, or is given back.
+      if (next === undefined) underWay -= 1;
+      else next();
+    }
+  };
 }
 
 function tagOf(password: string, hash: Omit<Argon2idHash, 'tag'>, tagLength: number): Promise<Buffer> {
   const { memory, passes, parallelism, salt: nonce } = hash;
-  return inTurn(() =>
-    derive('argon2id', { message: password, nonce, memory, passes, parallelism, tagLength }),
-  );
+  return derive('argon2id', { message: password, nonce, memory, passes, parallelism, tagLength });
 }
 
 function parse(hash: string): Argon2idHash | null {

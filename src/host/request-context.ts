@@ -3,8 +3,9 @@ import type { Auth, Session } from './contracts.ts';
 
 /** What belongs to the request being answered. */
 export interface RequestContext {
-  readonly session: Session;
-  readonly auth: Auth;
+  /** Null in an application without accounts, as is `auth`. */
+  readonly session: Session | null;
+  readonly auth: Auth | null;
   readonly clientAddress: string | null;
 }
 
@@ -15,14 +16,14 @@ export function runWithContext<T>(context: RequestContext, work: () => Promise<T
   return requests.run(context, work);
 }
 
-/** The session of the request being answered. Throws outside of one. */
+/** The session of the request being answered. Throws outside of one, and in an application without accounts. */
 export function session(): Session {
-  return current('session()').session;
+  return current('session()').session ?? refuse('session()');
 }
 
-/** Who is signed in for the request being answered. Throws outside of one. */
+/** Who is signed in for the request being answered. Throws outside of one, and in an application without accounts. */
 export function auth(): Auth {
-  return current('auth()').auth;
+  return current('auth()').auth ?? refuse('auth()');
 }
 
 /** Where the request being answered comes from; null when it is not known. Throws outside of one. */
@@ -31,12 +32,12 @@ export function clientAddress(): string | null {
 }
 
 function current(call: string): RequestContext {
-  const context = requests.getStore();
-  if (context === undefined) {
-    throw new Error(
-      `${call} was called outside of a request, or in an application without accounts: ` +
-        'call it in a route handler, and give defineApplication() its accounts',
-    );
-  }
-  return context;
+  return requests.getStore() ?? refuse(call);
+}
+
+function refuse(call: string): never {
+  throw new Error(
+    `${call} was called outside of a request, or in an application without accounts: ` +
+      'call it in a route handler, and give defineApplication() its accounts',
+  );
 }

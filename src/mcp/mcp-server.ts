@@ -130,30 +130,48 @@ async function authorized(context: McpContext, request: Request): Promise<Respon
   return refuseCalls(context, read.messages) ?? speak(context, request, read.messages);
 }
 
+/** Why a tool may not be called with the token of this request; null when it may. Asked before MCP begins, and again before the tool runs. */
+function refusalOf(
+  { config }: McpContext,
+  tool: RegisteredTool,
+): { status: 401 | 403; message: string } | null {
+  if (!tool.personal) return null;
+  if (token().user() === null)
+    return { status: 401, message: 'This tool acts for an account: link one first.' };
+  const scope = tool.scope ?? config.oauth.scopes_supported[0] ?? '';
+  if (token().can(scope)) return null;
+  return { status: 403, message: 'The linked account or its token does not reach this tool.' };
+}
+
 /** A personal tool is refused before MCP handles anything: 401 without a linked account, 403 when the token does not reach. */
-function refuseCalls({ tools, config }: McpContext, { calledTools }: Messages): Response | null {
+function refuseCalls(context: McpContext, { calledTools }: Messages): Response | null {
   for (const name of calledTools) {
-    const tool = tools.find(name);
-    if (tool === null || !tool.personal) continue;
-    if (token().user() === null) return refusal(401, 'This tool acts for an account: link one first.');
-    const scope = tool.scope ?? config.oauth.scopes_supported[0] ?? '';
-    if (!token().can(scope)) return refusal(403, 'The linked account or its token does not reach this tool.');
+    const tool = context.tools.find(name);
+    const refused = tool === null ? null : refusalOf(context, tool);
+    if (refused !== null) return refusal(refused.status, refused.message);
   }
   return null;
 }
 
 /** One request, one server: nothing is kept between requests, so any process may answer the next one. */
-async function speak(context: McpContext, request: Request, { body, parsed }: Messages): Promise<Response> {
+async function speak(context: McpContext, request: Request, { parsed }: Messages): Promise<Response> {
   const server = protocolServer(context);
   const transport = new WebStandardStreamableHTTPServerTransport({
     enableJsonResponse: !context.config.transport.streaming,
   });
   await server.connect(transport);
-  const { url, method, headers, signal } = request;
-  const copy = new Request(url, { method, headers, signal, body });
-  return parsed === undefined
-    ? transport.handleRequest(copy)
-    : transport.handleRequest(copy, { parsedBody: parsed });
+  const { url, headers, signal } = request;
+  // For a caller who hangs up nobody waits any longer, and its tool is told.
+  const gone = new Promise<Response>((resolve) => {
+    const leave = () => {
+      resolve(refusal(499, 'The caller is gone.'));
+      server.close().catch(() => {});
+    };
+    if (signal.aborted) leave();
+    else signal.addEventListener('abort', leave, { once: true });
+  });
+  const message = new Request(url, { method: 'POST', headers });
+  return Promise.race([transport.handleRequest(message, { parsedBody: parsed }), gone]);
 }
 
 function protocolServer(context: McpContext): Server {
@@ -177,6 +195,8 @@ function protocolServer(context: McpContext): Server {
   server.setRequestHandler('tools/call', ({ params }, sdk) => {
     const tool = tools.find(params.name);
     if (tool === null) throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'No tool has this name.');
+    const refused = refusalOf(context, tool);
+    if (refused !== null) throw new ProtocolError(ProtocolErrorCode.InvalidRequest, refused.message);
     return call(context, tool, params.arguments ?? {}, sdk);
   });
   return server;

@@ -1,7 +1,5 @@
-/** The body of a request to the MCP endpoint, read once. */
+/** The body of a request to the MCP endpoint: read and parsed once, so that nobody sees another message than was judged. */
 export interface Messages {
-  readonly body: string;
-  /** The JSON value; undefined when it is none, which the transport then says. */
   readonly parsed: unknown;
   /** The names of the tools that it calls. */
   readonly calledTools: readonly string[];
@@ -16,15 +14,33 @@ const BATCHING_VERSION = '2025-03-26';
 export async function readMessages(
   request: Request,
 ): Promise<{ readonly messages: Messages } | { readonly refusal: Response }> {
-  const body = await readText(request);
+  const unreadable = headerRefusal(request.headers);
+  if (unreadable !== null) return { refusal: unreadable };
+  const body = await readBytes(request);
   if (body === null) return { refusal: refusal(413, 'The body is larger than 1 MiB.') };
   const parsed = parse(body);
+  if (parsed === undefined) return { refusal: refusal(400, 'The body is not JSON.', {}, -32_700) };
   // A request without the header speaks the version that knew none.
   const version = request.headers.get('mcp-protocol-version') ?? BATCHING_VERSION;
   if (Array.isArray(parsed) && (parsed.length === 0 || version !== BATCHING_VERSION)) {
     return { refusal: refusal(400, 'Batches are only for the protocol version 2025-03-26.', {}, -32_600) };
   }
-  return { messages: { body, parsed, calledTools: calledTools(parsed) } };
+  // What is cancelled is never answered, and there is nothing before this body that could be.
+  if (Array.isArray(parsed) && parsed.some((message) => methodOf(message) === CANCELLED)) {
+    return { refusal: refusal(400, 'A batch cannot cancel what it asks for.', {}, -32_600) };
+  }
+  return { messages: { parsed, calledTools: calledTools(parsed) } };
+}
+
+/** What the transport asks of every POST, before its body is read (MCP, Sending Messages to the Server). */
+function headerRefusal(headers: Headers): Response | null {
+  const accept = headers.get('accept') ?? '';
+  if (!accept.includes('application/json') || !accept.includes('text/event-stream')) {
+    return refusal(406, 'Accept must list both application/json and text/event-stream.');
+  }
+  const mediaType = headers.get('content-type')?.split(';', 1)[0]?.trim().toLowerCase();
+  if (mediaType !== 'application/json') return refusal(415, 'Content-Type must be application/json.');
+  return null;
 }
 
 /** What the endpoint refuses before the protocol begins, as the protocol's own transport would say it. */
@@ -40,7 +56,7 @@ export function refusal(
   );
 }
 
-async function readText(request: Request): Promise<string | null> {
+async function readBytes(request: Request): Promise<Buffer | null> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   try {
@@ -51,17 +67,24 @@ async function readText(request: Request): Promise<string | null> {
     }
   } catch {
     // The sender hung up: what came is no message.
-    return '';
+    return Buffer.alloc(0);
   }
-  return Buffer.concat(chunks).toString('utf8');
+  return Buffer.concat(chunks);
 }
 
-function parse(body: string): unknown {
+/** The JSON value, or undefined for anything that is not JSON in UTF-8 without a byte order mark (RFC 8259 section 8.1). */
+function parse(body: Buffer): unknown {
   try {
-    return JSON.parse(body) as unknown;
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body)) as unknown;
   } catch {
     return undefined;
   }
+}
+
+const CANCELLED = 'notifications/cancelled';
+
+function methodOf(message: unknown): unknown {
+  return isObject(message) ? message['method'] : undefined;
 }
 
 function calledTools(parsed: unknown): readonly string[] {

@@ -75,7 +75,8 @@ function problems(config: ConfigMap): readonly ConfigurationProblem[] {
     ...(resource === undefined || resource === canonical
       ? []
       : [{ key: 'mcp:resource', message: `must be public_url plus /mcp, ${canonical}` }]),
-    ...(audience === canonical
+    // Where both come from one wrong value, one problem says so.
+    ...(audience === canonical || (resource !== undefined && audience === resource)
       ? []
       : [{ key: 'oauth_server:audience', message: `must be the MCP resource, ${canonical}` }]),
     ...unknown.map((scope) => ({

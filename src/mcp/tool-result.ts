@@ -28,16 +28,17 @@ export function resultOf(returned: unknown): CallToolResult {
     const { blocks, structuredContent } = returned;
     return { content: blocks, ...(structuredContent === null ? {} : { structuredContent }) };
   }
-  if (typeof returned === 'object' && returned !== null && !Array.isArray(returned)) {
-    // What JSON makes of it: a Date or a nested undefined would not be the same object on the other side.
-    const text = JSON.stringify(returned);
-    return {
-      content: [{ type: 'text', text }],
-      structuredContent: JSON.parse(text) as Record<string, unknown>,
-    };
-  }
   const text = typeof returned === 'string' ? returned : (JSON.stringify(returned) ?? '');
-  return { content: [{ type: 'text', text }] };
+  // What JSON makes of it decides: a Date is a text on the other side.
+  const sent: unknown = typeof returned === 'object' && returned !== null ? JSON.parse(text) : null;
+  return {
+    content: [{ type: 'text', text }],
+    ...(isMap(sent) ? { structuredContent: sent } : {}),
+  };
+}
+
+function isMap(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** A tool error (MCP, Error Handling): the model sees it and may try something else. */

@@ -2,6 +2,7 @@ import { OAuthError, TooManyFailuresError } from './errors.ts';
 import type { Parameters } from './parameters.ts';
 import type { ServerContext } from './server-context.ts';
 import type { Client } from './store/store.ts';
+import { tokenHash } from './tokens.ts';
 
 /** How clients authenticate at the token endpoint, by the names of RFC 7591; `none` is for public clients. */
 export const CLIENT_AUTHENTICATION_METHODS = ['client_secret_basic', 'client_secret_post', 'none'] as const;
@@ -35,19 +36,36 @@ export async function authenticateClient(
   if (living !== null && (await context.clientSecrets.isKnown(living, secret))) return living;
 
   const address = context.host.clientAddress(request);
+  const network = networkOf(address);
+  // An id that nobody has is counted by a hash: what was sent may be long, and there may be many.
   const keys = [
-    { key: JSON.stringify([clientId, address]), free: FREE_FAILURES.client },
-    { key: JSON.stringify([address]), free: FREE_FAILURES.address },
+    { key: JSON.stringify([client?.id ?? tokenHash(clientId), network]), free: FREE_FAILURES.client },
+    { key: JSON.stringify([network]), free: FREE_FAILURES.address },
   ];
-  const wait = context.failedAttempts.wait(keys);
+  const wait = context.failedAttempts.admit(keys);
   if (wait > 0) throw new TooManyFailuresError(wait);
   context.failedAttempts.begin(keys);
-  if ((await context.clientSecrets.verify(living, secret)) && living !== null) {
-    context.failedAttempts.succeeded(keys);
+  const right = await context.clientSecrets.verify(living, secret).catch((error: unknown) => {
+    // What could not be judged is no failure of the caller's.
+    context.failedAttempts.takeBack(keys);
+    throw error;
+  });
+  if (right && living !== null) {
+    context.failedAttempts.takeBack(keys);
     return living;
   }
   await context.audit({ type: 'client_authentication_failed', clientId: client?.id ?? null, address });
   throw unauthenticated();
+}
+
+/** Whom failures are counted for: an IPv6 caller has a whole /64 to choose its addresses from. */
+function networkOf(address: string | null): string | null {
+  if (address === null || !address.includes(':') || address.includes('.')) return address;
+  const [head = '', tail = ''] = address.split('%', 1)[0]?.split('::') ?? [];
+  const before = head === '' ? [] : head.split(':');
+  const after = tail === '' ? [] : tail.split(':');
+  const zeros = Array.from({ length: Math.max(0, 8 - before.length - after.length) }, () => '0');
+  return [...before, ...zeros, ...after].slice(0, 4).join(':');
 }
 
 function credentialsOf(request: Request, form: Parameters): Credentials {

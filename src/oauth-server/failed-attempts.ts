@@ -1,15 +1,15 @@
 /**
  * Slows guessing down. After some free failures an attempt of the same kind is let through only now and then, at
- * intervals that double; in between it is refused at once, without a slow hash. Nothing is ever locked: whoever waits as
- * told gets an attempt.
+ * intervals that double; in between it is refused at once, without a slow hash. Nothing is ever locked: of those in between
+ * every twentieth goes ahead, so that somebody who guesses all the time cannot take every turn.
  */
 export interface FailedAttempts {
-  /** How long to wait before the next attempt under any of these keys, in milliseconds; 0 to go ahead. */
-  wait(keys: readonly AttemptKey[]): number;
+  /** How long this attempt has to wait, in milliseconds; 0 to go ahead. */
+  admit(keys: readonly AttemptKey[]): number;
   /** Counts an attempt as failed, before it is known: those at the same moment must not all go ahead. */
   begin(keys: readonly AttemptKey[]): void;
-  /** Takes the count back: the attempt was right. */
-  succeeded(keys: readonly AttemptKey[]): void;
+  /** Takes the count back: the attempt was right, or could not be judged. */
+  takeBack(keys: readonly AttemptKey[]): void;
 }
 
 /** What failures are counted by, such as one client from one address. */
@@ -24,6 +24,8 @@ interface Failures {
   /** Milliseconds since 1970. */
   readonly nextAt: number;
   readonly forgottenAt: number;
+  /** Attempts that had to wait. */
+  readonly waited: number;
 }
 
 const FIRST_INTERVAL = 1000;
@@ -32,6 +34,8 @@ const LONGEST_INTERVAL = 30_000;
 const MEMORY = 15 * 60_000;
 /** Keys remembered at most; the one that failed longest ago is forgotten first. */
 const MOST_KEYS = 10_000;
+/** Of the attempts that would have to wait, one in so many goes ahead. */
+const GOES_AHEAD = 20;
 
 export function createFailedAttempts(clock: () => number): FailedAttempts {
   const failures = new Map<string, Failures>();
@@ -42,24 +46,38 @@ export function createFailedAttempts(clock: () => number): FailedAttempts {
   }
 
   return {
-    wait(keys) {
+    admit(keys) {
       const now = clock();
-      return Math.max(0, ...keys.map(({ key }) => (of(key)?.nextAt ?? now) - now));
+      let longest = 0;
+      for (const { key } of keys) {
+        const found = of(key);
+        if (found === null || found.nextAt <= now) continue;
+        const waited = found.waited + 1;
+        failures.set(key, { ...found, waited });
+        if (waited % GOES_AHEAD !== 0) longest = Math.max(longest, found.nextAt - now);
+      }
+      return longest;
     },
     begin(keys) {
       const now = clock();
       for (const { key, free } of keys) {
-        const count = (of(key)?.count ?? 0) + 1;
+        const before = of(key);
+        const count = (before?.count ?? 0) + 1;
         const interval = count < free ? 0 : Math.min(FIRST_INTERVAL * 2 ** (count - free), LONGEST_INTERVAL);
         failures.delete(key);
-        failures.set(key, { count, nextAt: now + interval, forgottenAt: now + MEMORY });
+        failures.set(key, {
+          count,
+          nextAt: now + interval,
+          forgottenAt: now + MEMORY,
+          waited: before?.waited ?? 0,
+        });
       }
       for (const key of failures.keys()) {
         if (failures.size <= MOST_KEYS) break;
         failures.delete(key);
       }
     },
-    succeeded(keys) {
+    takeBack(keys) {
       const now = clock();
       for (const { key } of keys) {
         const found = of(key);

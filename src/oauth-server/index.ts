@@ -10,6 +10,7 @@ export { oauthServer, type OAuthServerPluginOptions } from './plugin.ts';
 export { token, type TokenAccessor } from './token-accessor.ts';
 export { examine, type Check, type DoctorReport, type Finding, type OpenRotation } from './doctor.ts';
 export { checksOf, describeChecks, failOnFaults } from './commands/doctor-report.ts';
+export { redirectUriProblem } from './redirect-uris.ts';
 export { setUpServer, type SetupReport } from './setup.ts';
 export {
   oauthServerConfiguration,

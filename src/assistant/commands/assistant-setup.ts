@@ -1,13 +1,15 @@
-import path from 'node:path';
 import { existsSync } from 'node:fs';
-import type { AddCommands, ConsoleContext } from '../../host/contracts.ts';
+import { mkdir } from 'node:fs/promises';
+import path from 'node:path';
+import type { AddCommands, Application, ConsoleContext } from '../../host/contracts.ts';
+import { mcpServerOf } from '../../mcp/index.ts';
 import {
+  draftManifest,
   ListingError,
   manifestOf,
   setUpAssistant,
-  writeManifest,
-  type AssistantSetup,
   type ClientSetup,
+  type ManifestDraft,
 } from '../setup.ts';
 
 interface Options {
@@ -28,24 +30,76 @@ export const addAssistantSetup: AddCommands = (program, context) => {
       // What may fail without having changed anything comes first.
       const file = manifest === undefined ? null : path.resolve(manifest);
       if (file !== null && existsSync(file)) context.fail(`${file} exists; name another file`);
-      if (file !== null && !existsSync(path.dirname(file)))
-        context.fail(`There is no folder ${path.dirname(file)}`);
-      const text = file === null ? '' : exported(context, () => manifestOf(application));
-      if (migrate === true) await application.migrate((name) => name.startsWith('oauth_server_'));
-      const pending = (await application.migrations()).some(
-        ({ name, appliedAt }) => name.startsWith('oauth_server_') && appliedAt === null,
-      );
-      if (pending) context.fail('The schema is not applied: run this with --migrate, or db:migrate up first');
-      const setup = await setUpAssistant(application);
-      if (file !== null && !(await writeManifest(file, text)))
-        context.fail(`${file} exists; name another file`);
-      if (json === true) context.printJson({ ...setup, manifest: file });
-      else print(context, setup, file);
-      if (setup.clients.some(({ state }) => state === 'differs')) {
-        context.fail('A registration differs from the configuration, and was left alone.');
+      const draft =
+        file === null
+          ? null
+          : await drafted(
+              context,
+              file,
+              exported(context, () => manifestOf(application)),
+            );
+      try {
+        if (migrate === true) await application.migrate((name) => name.startsWith('oauth_server_'));
+        await requireSchema(context, application);
+        const clients = await registered(
+          context,
+          application,
+          json === true ? null : (line) => context.print(line),
+        );
+        if (draft !== null && !(await draft.publish())) context.fail(`${file} exists; name another file`);
+        const { resource } = mcpServerOf(application);
+        if (json === true) context.printJson({ resource, clients, manifest: file });
+        else if (file !== null) context.print(`Wrote ${file}.`);
+        if (clients.some(({ state }) => state === 'differs')) {
+          context.fail('A registration differs from the configuration, and was left alone.');
+        }
+      } finally {
+        await draft?.discard();
       }
     });
 };
+
+async function requireSchema(context: ConsoleContext, application: Application): Promise<void> {
+  const pending = (await application.migrations()).some(
+    ({ name, appliedAt }) => name.startsWith('oauth_server_') && appliedAt === null,
+  );
+  if (pending) context.fail('The schema is not applied: run this with --migrate, or db:migrate up first');
+}
+
+/** What is registered is printed at once; with `--json`, also when something fails after it. */
+async function registered(
+  context: ConsoleContext,
+  application: Application,
+  print: ((line: string) => void) | null,
+): Promise<readonly ClientSetup[]> {
+  const told: ClientSetup[] = [];
+  print?.(`canonical resource: ${mcpServerOf(application).resource}`);
+  try {
+    await setUpAssistant(application, (client) => {
+      told.push(client);
+      for (const line of describe(client)) print?.(line);
+    });
+  } catch (error) {
+    if (print === null && told.length > 0) context.printJson({ clients: told });
+    throw error;
+  }
+  if (told.some(({ client_secret: secret }) => secret !== null)) {
+    if (print !== null)
+      context.note('Keep the secrets now: only their hashes are stored, and they are not shown again.');
+  }
+  return told;
+}
+
+async function drafted(context: ConsoleContext, file: string, manifest: string): Promise<ManifestDraft> {
+  try {
+    await mkdir(path.dirname(file), { recursive: true });
+    return await draftManifest(file, manifest);
+  } catch (error) {
+    return context.fail(
+      `${file} cannot be written: ${error instanceof Error ? error.message : String(error)}`,
+    );
+  }
+}
 
 function exported(context: ConsoleContext, manifest: () => string): string {
   try {
@@ -53,15 +107,6 @@ function exported(context: ConsoleContext, manifest: () => string): string {
   } catch (error) {
     if (error instanceof ListingError) context.fail(`The listing cannot be exported:\n${error.message}`);
     throw error;
-  }
-}
-
-function print(context: ConsoleContext, { resource, clients }: AssistantSetup, file: string | null): void {
-  context.print(`canonical resource: ${resource}`);
-  for (const client of clients) for (const line of describe(client)) context.print(line);
-  if (file !== null) context.print(`Wrote ${file}.`);
-  if (clients.some(({ client_secret: secret }) => secret !== null)) {
-    context.note('Keep the secrets now: only their hashes are stored, and they are not shown again.');
   }
 }
 

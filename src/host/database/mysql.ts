@@ -4,13 +4,11 @@ import { driver } from './driver.ts';
 
 /** How long a request waits for a connection to be made, in milliseconds. */
 const CONNECTION_TIMEOUT = 5000;
-/** How long it waits for the answer to a statement: a server that hangs must not hang the application, in milliseconds. */
-const STATEMENT_TIMEOUT = 10_000;
 /** How many requests wait for a connection before the next is told that the store is too busy. */
 const LONGEST_QUEUE = 1000;
 
 /** MySQL or MariaDB through `mysql2`, which is imported only here: an application on SQLite need not install it. */
-export function mysqlDialect(url: string): MysqlDialect {
+export function mysqlDialect(url: string, statementTimeout: number | null): MysqlDialect {
   return new MysqlDialect({
     pool: async () => {
       const { createPool } = await driver('mysql2', () => import('mysql2'));
@@ -28,7 +26,7 @@ export function mysqlDialect(url: string): MysqlDialect {
       return {
         getConnection(callback) {
           pool.getConnection((error, connection) => {
-            callback(error, error === null ? discardedWhenBroken(connection) : connection);
+            callback(error, error === null ? discardedWhenBroken(connection, statementTimeout) : connection);
           });
         },
         end: (callback) => pool.end(callback),
@@ -41,10 +39,10 @@ export function mysqlDialect(url: string): MysqlDialect {
  * A connection on which something other than a statement failed is in an unknown state, perhaps in the middle of a
  * transaction that the next BEGIN would commit. It is not used again.
  */
-function discardedWhenBroken(connection: PoolConnection): MysqlPoolConnection {
+function discardedWhenBroken(connection: PoolConnection, timeout: number | null): MysqlPoolConnection {
   let broken = false;
   const query = (sql: string, values: QueryOptions['values'], callback?: QueryCallback) =>
-    connection.query({ sql, values, timeout: STATEMENT_TIMEOUT }, (error, result) => {
+    connection.query({ sql, values, ...(timeout === null ? {} : { timeout }) }, (error, result) => {
       broken ||= error !== null && !isStatementError(error);
       callback?.(error, result as unknown as MysqlQueryResult);
     });

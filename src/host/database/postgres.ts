@@ -4,11 +4,9 @@ import { driver } from './driver.ts';
 
 /** How long a request waits for a connection, in milliseconds. */
 const CONNECTION_TIMEOUT = 5000;
-/** How long it waits for the answer to a statement: a server that hangs must not hang the application, in milliseconds. */
-const STATEMENT_TIMEOUT = 10_000;
 
 /** PostgreSQL through `pg`, which is imported only here: an application on SQLite need not install it. */
-export function postgresDialect(url: string): PostgresDialect {
+export function postgresDialect(url: string, statementTimeout: number | null): PostgresDialect {
   return new PostgresDialect({
     pool: async () => {
       const { default: pg } = await driver('pg', () => import('pg'));
@@ -16,7 +14,7 @@ export function postgresDialect(url: string): PostgresDialect {
         connectionString: url,
         max: 10,
         connectionTimeoutMillis: CONNECTION_TIMEOUT,
-        query_timeout: STATEMENT_TIMEOUT,
+        ...(statementTimeout === null ? {} : { query_timeout: statementTimeout }),
         keepAlive: true,
         types: {
           // 64-bit integers are times and counts here, well within what a number holds.

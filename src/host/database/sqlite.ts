@@ -73,6 +73,13 @@ function statementOf(statement: StatementSync): SqliteStatement {
 /** SQLite's result codes that mean "not now": BUSY, LOCKED, IOERR, CANTOPEN, FULL. */
 const UNAVAILABLE: ReadonlySet<number> = new Set([5, 6, 10, 14, 13]);
 
+/** BUSY and LOCKED: another process is writing. */
+export function isSqliteBusy(error: unknown): boolean {
+  if (!(error instanceof Error) || !('errcode' in error) || typeof error.errcode !== 'number') return false;
+  const code = error.errcode & 0xff;
+  return code === 5 || code === 6;
+}
+
 export function isSqliteUnavailable(error: Error): boolean {
   // The primary result code is the low byte of the extended one.
   return 'errcode' in error && typeof error.errcode === 'number' && UNAVAILABLE.has(error.errcode & 0xff);

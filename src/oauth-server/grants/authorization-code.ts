@@ -12,6 +12,7 @@ import {
   revokeReplayed,
   scopesInForce,
   settleOutcome,
+  tellOfReplay,
   type TokenResponse,
 } from './token-response.ts';
 
@@ -39,7 +40,7 @@ export async function authorizationCodeGrant(
   const now = context.clock();
   const code = await context.store.findCode(codeHash);
   if (code?.used === true) await revokeReplayed(context, 'authorization_code', code);
-  else if (code !== null && !matches(code, presentation, now)) await context.store.burnCode(code, now);
+  else if (code !== null && !matches(code, presentation, now)) await burn(context, code, now);
   // Only now: in the hands of a client that may not use it, a code is spent all the same.
   requireGrant(client, 'authorization_code');
   if (code === null || code.used || !matches(code, presentation, now)) throw invalidGrant();
@@ -47,7 +48,7 @@ export async function authorizationCodeGrant(
   requireTarget(context, code, presentation.resource);
   const user = await activeAccount(context, code.family.person);
   if (user === null) {
-    await context.store.burnCode(code, now);
+    await burn(context, code, now);
     throw invalidGrant();
   }
   const scopes = scopesInForce(context, code);
@@ -61,6 +62,11 @@ export async function authorizationCodeGrant(
   });
   const outcome = await context.store.spendCode(code, prepared.tokens, now);
   return settleOutcome(context, 'authorization_code', code, prepared, outcome);
+}
+
+/** Spends the code for nothing; where another request was quicker, that was the first use and this is the second. */
+async function burn(context: ServerContext, code: AuthorizationCode, now: number): Promise<void> {
+  if (await context.store.burnCode(code, now)) await tellOfReplay(context, 'authorization_code', code);
 }
 
 function matches(code: AuthorizationCode, presentation: Presentation, now: number): boolean {

@@ -96,7 +96,8 @@ export async function revokeReplayed(
   await tellOfReplay(context, grantType, used, revoked);
 }
 
-async function tellOfReplay(
+/** Tells the audit log of a second use, and that it ended the family. */
+export async function tellOfReplay(
   context: ServerContext,
   grantType: PersonalGrant,
   { family }: Grantable,

@@ -207,7 +207,7 @@ export function createSqlStore(database: Database): Store {
           code.family.id,
         ]);
         const { affected } = await connection.execute(SPEND_CODE, [now, code.hash]);
-        if (affected !== 1) await revokeFamily(connection, code.family.id, now);
+        return affected !== 1 && (await revokeFamily(connection, code.family.id, now));
       });
     },
 
