@@ -1,6 +1,14 @@
 #!/usr/bin/env node
-import { runConsole } from '../dist/host/console.js';
+// This file alone must run on older Nodes, to say what is needed.
+const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+if (major < 24 || (major === 24 && minor < 7)) {
+  process.stderr.write(
+    `Portico needs Node 24.7 or later; this is ${process.versions.node}. npm install --save-dev node@24 brings one along.\n`,
+  );
+  process.exit(1);
+}
 
+const { runConsole } = await import('../dist/host/console.js');
 process.exitCode = await runConsole(process.argv.slice(2), {
   cwd: process.cwd(),
   stdout: (text) => process.stdout.write(text),

@@ -26,6 +26,7 @@ interface Credentials {
 }
 
 async function main(): Promise<void> {
+  portOf(process.env, 'PORT', 8080);
   const application = await startApplication(portal);
   const { env, mode } = application;
   const port = portOf(env, 'PORT', 8080);
@@ -109,7 +110,7 @@ function welcome({ mode, publicUrl, env }: Application, relyingPartyUrl: string 
           `  Sign in as ada@example.com or grace@example.com, password ${password}.`,
           '',
           '  Then, in another terminal, watch a token stop working:',
-          '    npx portico account:deny ada@example.com notes:read',
+          '    npx portico account:deny ada@example.com notes:read    (account:grant gives it back)',
           '    npx portico account:suspend ada@example.com',
           '    npx portico account:restore ada@example.com',
         ]

@@ -1,6 +1,5 @@
-import { databaseAccounts, defineApplication } from 'portico/host';
+import { accountCommands, databaseAccounts, defineApplication } from 'portico/host';
 import { oauthServer } from 'portico/oauth-server';
-import { addAccountCommands } from './commands.ts';
 import { homeRoute } from './home.ts';
 import { noteRoutes, notesMigration } from './notes.ts';
 import { whoamiRoute } from './whoami.ts';
@@ -23,7 +22,7 @@ export default defineApplication({
   plugins: [oauthServer()],
   accounts: ({ database, passwordHasher }) => [databaseAccounts({ database, passwordHasher })],
   migrations: [notesMigration],
-  commands: addAccountCommands,
+  commands: accountCommands,
   register(application) {
     for (const route of [homeRoute(application), whoamiRoute, ...noteRoutes(application)])
       application.route(route);

@@ -90,7 +90,7 @@ function examineConfiguration({ application, mcp, config }: Subject): readonly C
           'take the entry set to false out of csrf_exempt_routes',
         ),
     config.account_linking
-      ? ok('account linking', `${config.redirect_uris.length} callback URIs`)
+      ? ok('account linking', `callback URIs: ${config.redirect_uris.join(', ')}`)
       : skipped('account linking', 'assistant:account_linking is false'),
   ];
 }

@@ -7,6 +7,7 @@ import { addServe } from './commands/serve.ts';
 import { addDbMigrate } from './commands/db-migrate.ts';
 import type { Application, ApplicationDefinition, ConsoleContext } from './contracts.ts';
 import { ConfigurationError, ConsoleError } from './errors.ts';
+import { isSchemaPending, SCHEMA_PENDING } from './pending-schema.ts';
 
 export interface ConsoleIo {
   /** The folder the console was called in. */
@@ -100,6 +101,10 @@ async function reportError(
   }
   const application = await opened?.catch(() => null);
   application?.log.error('A console command failed: {exception}', { exception: error });
+  if (application !== null && application !== undefined && (await isSchemaPending(application))) {
+    io.stderr(`${SCHEMA_PENDING}\n`);
+    return 1;
+  }
   const details = application === null || application === undefined ? '' : ' (details are in the log)';
   io.stderr(`${error instanceof Error ? error.message : String(error)}${details}\n`);
   return 1;

@@ -3,6 +3,7 @@ export type * from './contracts.ts';
 export { defineApplication, migrationsOf, startApplication } from './application.ts';
 export { auth, session } from './request-context.ts';
 export { createAccounts } from './accounts.ts';
+export { accountCommands } from './commands/accounts.ts';
 export {
   databaseAccounts,
   type DatabaseAccount,

@@ -79,7 +79,7 @@ export function createClients({ store, scopes, passwordHasher, clock, audit }: C
   async function requireLiving(clientId: string): Promise<void> {
     const client = await find(clientId);
     if (client === null) throw new RegistrationError('No client has this id; see oauth:client:list');
-    if (client.revokedAt !== null) throw new RegistrationError('The client is revoked');
+    if (client.revokedAt !== null) throw new RegistrationError('The client was revoked before');
   }
 
   return {

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import type { AddCommands } from '../contracts.ts';
+import { isSchemaPending, SCHEMA_PENDING } from '../pending-schema.ts';
 import { listen } from '../server.ts';
 
 interface Options {
@@ -19,6 +20,7 @@ export const addServe: AddCommands = (program, context) => {
     )
     .action(async (options: Options) => {
       const application = await context.application();
+      if (await isSchemaPending(application)) context.fail(SCHEMA_PENDING);
       const port = Number(options.port ?? application.env['PORT'] ?? 8080);
       if (!Number.isInteger(port) || port < 0 || port > 65_535) context.fail('The port must be 0 to 65535');
       const hostname = options.hostname ?? (application.mode === 'dev' ? '127.0.0.1' : '0.0.0.0');

@@ -17,12 +17,7 @@ export const addClientCreate: AddCommands = (program, context) => {
     .description('register an application; prints its client id and secret, once')
     .argument('<name>', 'what people will know the application by')
     .option('--redirect <uri>', 'a redirect URI, matched exactly (repeatable)', collect)
-    .option(
-      '--scope <scopes>',
-      'the scopes it may ask for, separated by commas (repeatable)',
-      collectList,
-      [],
-    )
+    .option('--scope <scopes>', 'the scopes it may ask for, separated by commas (repeatable)', collectList)
     .option(
       '--grant <grant>',
       'authorization_code, refresh_token, client_credentials or introspection (repeatable); ' +

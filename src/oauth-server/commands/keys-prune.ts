@@ -14,6 +14,7 @@ export const addKeysPrune: AddCommands = (program, context) => {
     .action(async (options: { olderThan?: string; json?: boolean }) => {
       const { keys, config } = await openServer(context);
       const age = options.olderThan === undefined ? config.id_token_ttl : Number(options.olderThan);
+      if (!Number.isInteger(age)) context.fail('--older-than is a whole number of seconds');
       const removed = await orFail(context, keys.prune(age));
       if (options.json === true) return context.printJson({ removed });
       for (const kid of removed) context.print(`Removed the key ${kid}.`);

@@ -1,8 +1,25 @@
-import type { AddCommands, ConsoleContext, DatabaseAccount, DatabaseAccounts } from 'portico/host';
-import { accountsOf } from './people.ts';
+import { randomBytes } from 'node:crypto';
+import type { Application, AddCommands, ConsoleContext } from '../contracts.ts';
+import { databaseAccounts, type DatabaseAccount, type DatabaseAccounts } from '../database-accounts.ts';
 
-/** Console commands with which to watch a token stop working. */
-export const addAccountCommands: AddCommands = (program, context) => {
+/** `account:…`: the people of an application whose accounts are `databaseAccounts`, for its `commands`. */
+export const accountCommands: AddCommands = (program, context) => {
+  program
+    .command('account:create')
+    .description('create an account; without --password one is made, and printed once')
+    .argument('<email>')
+    .argument('<name>')
+    .option('--password <password>')
+    .action(async (email: string, name: string, options: { password?: string }) => {
+      const accounts = accountsOf(await context.application());
+      if ((await accounts.findByEmail(email)) !== null)
+        context.fail(`There is an account for ${email} already`);
+      const password = options.password ?? randomBytes(12).toString('base64url');
+      await accounts.create({ email, name, password });
+      context.print(`${email} is there.`);
+      if (options.password === undefined) context.print(`password: ${password}`);
+    });
+
   program
     .command('account:list')
     .description('list the accounts with their permissions')
@@ -45,7 +62,7 @@ export const addAccountCommands: AddCommands = (program, context) => {
 
   program
     .command('account:grant')
-    .description('give an account a permission')
+    .description('give an account a permission (a permission, which is not always called as the scope is)')
     .argument('<email>')
     .argument('<permission>')
     .action(async (email: string, permission: string) => {
@@ -61,10 +78,18 @@ export const addAccountCommands: AddCommands = (program, context) => {
     .argument('<permission>')
     .action(async (email: string, permission: string) => {
       const { accounts, account } = await open(context, email);
+      const held = await accounts.permissions(account.id);
+      if (!held.includes(permission)) {
+        context.fail(`${account.email} holds no ${permission}; it holds ${held.join(', ') || 'nothing'}`);
+      }
       await accounts.deny(account.id, permission);
       context.print(`${account.email} does not hold ${permission}.`);
     });
 };
+
+function accountsOf({ database, passwordHasher }: Application): DatabaseAccounts {
+  return databaseAccounts({ database, passwordHasher });
+}
 
 async function open(
   context: ConsoleContext,
