@@ -8,6 +8,12 @@ if (major < 24 || (major === 24 && minor < 7)) {
   process.exit(1);
 }
 
+// Whoever reads no further, as `| head` does, has what they wanted.
+process.stdout.on('error', (error) => {
+  if (error.code === 'EPIPE') process.exit(0);
+  throw error;
+});
+
 const { runConsole } = await import('../dist/host/console.js');
 process.exitCode = await runConsole(process.argv.slice(2), {
   cwd: process.cwd(),
