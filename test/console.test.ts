@@ -341,6 +341,33 @@ describe('db:migrate', () => {
   });
 });
 
+describe('an application of another framework', () => {
+  test.each(['express-app', 'fastify-app'])(
+    '%s: the console finds it, and works on its own hasher and people',
+    async (name) => {
+      const own = await mkdtemp(path.join(tmpdir(), 'portico-framework-'));
+      const at = (...args: string[]) =>
+        portico(args, { cwd: path.join(ROOT, 'examples', name), env: { STORAGE_DIR: own } });
+      try {
+        expect((await at('db:migrate', 'up')).code).toBe(0);
+        expect((await at('oauth:server:setup')).code).toBe(0);
+        const created = await at(
+          'oauth:client:create',
+          'App',
+          '--redirect=https://a.example/',
+          '--scope=orders:read',
+        );
+        expect(created.code, created.stderr).toBe(0);
+        const doctor = await at('oauth:server:doctor');
+        expect(doctor.code, doctor.stdout).toBe(0);
+        expect(doctor.stdout).not.toMatch(/^(?:failing|warning)/m);
+      } finally {
+        await rm(own, { recursive: true, force: true });
+      }
+    },
+  );
+});
+
 describe('the console itself', () => {
   test('--help lists the commands of the kit, the plugin and the application', async () => {
     const { code, stdout } = await run('--help');

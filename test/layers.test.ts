@@ -38,6 +38,15 @@ const LAYERS: readonly Layer[] = [
       ['src/mcp/index.ts', 'src/oauth-server/index.ts'].includes(resolved(found)) ||
       (found.typesOnly && resolved(found) === 'src/host/contracts.ts'),
   },
+  ...['src/node', 'src/express', 'src/fastify'].map((folder) => ({
+    folder,
+    allowed: (found: Import) =>
+      staysWithin(folder)(found) ||
+      ['src/node/index.ts', 'src/mcp/index.ts', 'src/oauth-server/index.ts'].includes(resolved(found)),
+  })),
+  { folder: 'src/resource-server', allowed: staysWithin('src/resource-server') },
+  { folder: 'examples/express-app', allowed: staysWithin('examples/express-app') },
+  { folder: 'examples/fastify-app', allowed: staysWithin('examples/fastify-app') },
   { folder: 'examples/assistant', allowed: staysWithin('examples/assistant') },
   { folder: 'examples/catalog', allowed: staysWithin('examples/catalog') },
   { folder: 'examples/articles', allowed: staysWithin('examples/articles') },
@@ -90,7 +99,9 @@ describe('imports run downwards only', () => {
       (each) => each.specifier.startsWith('.') && resolved(each).startsWith('src/'),
     );
     const deep = found.filter(({ specifier }) =>
-      /^portico\/(?!host$|oauth-server$|mcp$|assistant$)/.test(specifier),
+      /^portico\/(?!host$|oauth-server$|mcp$|assistant$|node$|express$|fastify$|resource-server$)/.test(
+        specifier,
+      ),
     );
     expect([...intoSource, ...deep].map(({ file, specifier }) => `${file} imports ${specifier}`)).toEqual([]);
   });

@@ -20,18 +20,18 @@ import { introspectEndpoint } from './endpoints/introspect.ts';
 import { revokeEndpoint } from './endpoints/revoke.ts';
 import { tokenEndpoint } from './endpoints/token.ts';
 import { userinfoEndpoint } from './endpoints/userinfo.ts';
-import { AuthorizationPageError } from './errors.ts';
+import { AuthorizationPageError, BearerError } from './errors.ts';
 import { createFailedAttempts } from './failed-attempts.ts';
 import type { Host } from './host.ts';
 import { createKeyRing, type KeyRing } from './keys.ts';
 import { pageResponse } from './pages.ts';
 import { createPruning } from './pruning.ts';
-import { faultResponse, refusalResponse, unavailableResponse } from './responses.ts';
+import { bearerErrorResponse, faultResponse, refusalResponse, unavailableResponse } from './responses.ts';
 import { createScopeCatalog } from './scopes.ts';
 import type { ServerContext } from './server-context.ts';
 import { createSqlStore } from './store/sql.ts';
 import type { PrunedRows } from './store/store.ts';
-import { runWithToken, settleToken, type TokenAccessor } from './token-accessor.ts';
+import { runWithAccessor, settleToken } from './token-accessor.ts';
 
 /** The authorization server inside a host application. */
 export interface AuthorizationServer {
@@ -45,6 +45,15 @@ export interface AuthorizationServer {
   offers(scope: string): boolean;
   /** Removes expired rows, in small batches; safe while serving. */
   prune(): Promise<PrunedRows>;
+  /** What the server knows of the application it runs in. */
+  readonly host: Host;
+  /**
+   * Looks the request's token up, for a framework whose handlers are not `Request => Response`: `run` gives what it runs,
+   * and everything awaited in it, `token()`. When the look-up itself fails, the answer to send in its place.
+   */
+  settleToken(
+    request: Request,
+  ): Promise<{ readonly run: <T>(work: () => T) => T } | { readonly failure: Response }>;
   /** Runs a handler of the host with `token()` at hand, and answers what `token()` refuses with 401 or 403. */
   withToken(request: Request, next: () => Promise<Response>): Promise<Response>;
 }
@@ -87,22 +96,33 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
     audience: config.audience === '' ? null : config.audience,
   };
   const faults = { host, database, serverName: config.name };
+  const settle: AuthorizationServer['settleToken'] = async (request) => {
+    try {
+      const accessor = await settleToken(context, request);
+      return { run: (work) => runWithAccessor(accessor, work) };
+    } catch (error) {
+      return { failure: await failureResponse(faults, 'token()', error) };
+    }
+  };
   return {
     issuer: context.issuer,
     config,
+    host,
+    settleToken: settle,
     clients: context.clients,
     keys: context.keys,
     offers: (scope) => scopes.has(scope),
     prune: () => context.pruning.all(),
     endpoints: ENDPOINTS.map((description) => endpointOf(context, faults, description)),
     async withToken(request, next) {
-      let accessor: TokenAccessor;
+      const settled = await settle(request);
+      if ('failure' in settled) return settled.failure;
       try {
-        accessor = await settleToken(context, request);
+        return await settled.run(next);
       } catch (error) {
-        return failureResponse(faults, 'token()', error);
+        if (error instanceof BearerError) return bearerErrorResponse(error);
+        throw error;
       }
-      return runWithToken(accessor, next);
     },
   };
 }

@@ -8,6 +8,7 @@ export {
 export { authorizationServerOf } from './authorization-server-of.ts';
 export { oauthServer, type OAuthServerPluginOptions } from './plugin.ts';
 export { token, type TokenAccessor } from './token-accessor.ts';
+export { bearerErrorResponse } from './responses.ts';
 export { examine, type Check, type DoctorReport, type Finding, type OpenRotation } from './doctor.ts';
 export { checksOf, describeChecks, failOnFaults } from './commands/doctor-report.ts';
 export { redirectUriProblem } from './redirect-uris.ts';

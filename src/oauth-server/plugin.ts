@@ -29,6 +29,11 @@ const COMMANDS: readonly AddCommands[] = [
 ];
 
 export interface OAuthServerPluginOptions {
+  /**
+   * Another application that Portico runs in, in the place of the kit's own accounts, sessions and sign-in. What a host
+   * leaves to the kit it takes from the application: the log, the views, the audit event.
+   */
+  readonly host?: (application: Application) => Host;
   /** Milliseconds since 1970; the system's clock unless a test says otherwise. */
   readonly clock?: () => number;
 }
@@ -37,7 +42,7 @@ export interface OAuthServerPluginOptions {
  * The authorization server as a plugin of the host kit: the section `oauth_server` of the configuration, the endpoints
  * (unless `oauth_server:routes` is false), `token()` in the application's own routes, the schema and the console commands.
  */
-export function oauthServer(options: OAuthServerPluginOptions = {}): Plugin {
+export function oauthServer({ host, ...options }: OAuthServerPluginOptions = {}): Plugin {
   return {
     name: 'oauth_server',
     defaults: { oauth_server: {}, csrf_exempt_routes: CSRF_EXEMPT_ROUTES },
@@ -51,7 +56,7 @@ export function oauthServer(options: OAuthServerPluginOptions = {}): Plugin {
       const server = createAuthorizationServer({
         publicUrl: application.publicUrl,
         config: configurationOf(application),
-        host: hostOf(application),
+        host: host === undefined ? kitHost(application) : host(application),
         database: application.database,
         ...options,
       });
@@ -77,7 +82,7 @@ function configurationOf(application: Application): OAuthServerConfig {
   return { ...config, key_path: keyPath };
 }
 
-function hostOf(application: Application): Host {
+function kitHost(application: Application): Host {
   const loginRoute = (application.config['oauth_server'] as OAuthServerConfig).login_route;
   return {
     async signedIn() {

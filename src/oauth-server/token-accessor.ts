@@ -2,7 +2,6 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { UserInterface } from '../host/contracts.ts';
 import { presentedToken, scopesThatReach, type UsableToken } from './bearer.ts';
 import { BearerError } from './errors.ts';
-import { bearerErrorResponse } from './responses.ts';
 import type { ServerContext } from './server-context.ts';
 
 /**
@@ -39,17 +38,9 @@ export function token(): TokenAccessor {
   return accessor;
 }
 
-/** Runs a handler with `token()` at hand, and answers what `token()` refuses. Other errors are the handler's own. */
-export async function runWithToken(
-  accessor: TokenAccessor,
-  next: () => Promise<Response>,
-): Promise<Response> {
-  try {
-    return await requests.run(accessor, next);
-  } catch (error) {
-    if (error instanceof BearerError) return bearerErrorResponse(error);
-    throw error;
-  }
+/** Runs the work with `token()` at hand, in everything it awaits too. */
+export function runWithAccessor<T>(accessor: TokenAccessor, work: () => T): T {
+  return requests.run(accessor, work);
 }
 
 /** Looks up the request's token, its account and the permissions behind its scopes. */

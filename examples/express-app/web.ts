@@ -1,0 +1,69 @@
+// The application that was there: Express, express-session, passport-local, bcrypt.
+import express, { type Express } from 'express';
+import session from 'express-session';
+import passport from 'passport';
+import { Strategy } from 'passport-local';
+import bcrypt from 'bcryptjs';
+import { bearer, bearerErrors, portico } from 'portico/express';
+import { mcpServerOf } from 'portico/mcp';
+import { authorizationServerOf, token } from 'portico/oauth-server';
+import { returnPath, type Application } from 'portico/host';
+import type { User, Users } from './users.ts';
+
+/** The Express application, with Portico mounted in it. */
+export function createWeb(users: Users, application: Application, secret: string): Express {
+  const app = express();
+  const people = new passport.Passport();
+  people.use(
+    new Strategy({ usernameField: 'email' }, (email, password, done) => {
+      const user = users.byEmail(email);
+      const right = user !== null && user.suspended === 0 && bcrypt.compareSync(password, user.password_hash);
+      done(null, right ? user : false);
+    }),
+  );
+  people.serializeUser((user, done) => done(null, (user as User).id));
+  people.deserializeUser((id, done) => {
+    const user = users.byId(id as number);
+    done(null, user !== null && user.suspended === 0 ? user : false);
+  });
+
+  app.disable('x-powered-by');
+  app.use(express.urlencoded({ extended: true }));
+  app.use(express.json());
+  app.use(session({ secret, resave: false, saveUninitialized: false, cookie: { sameSite: 'lax' } }));
+  app.use(people.initialize());
+  app.use(people.session());
+
+  // The three lines of Portico.
+  const server = authorizationServerOf(application);
+  app.use(portico(server, mcpServerOf(application)));
+  app.use('/api', bearer(server));
+
+  app.get('/login', (req, res) => {
+    const returnTo = returnPath(typeof req.query['return_to'] === 'string' ? req.query['return_to'] : null);
+    res.send(`<!doctype html><title>Sign in</title><form method="post" action="/login">
+      <input type="hidden" name="return_to" value="${escape(returnTo)}">
+      <label>Email <input name="email"></label> <label>Password <input name="password" type="password"></label>
+      <button>Sign in</button></form>`);
+  });
+  // keepSessionInfo: what the browser was asked before signing in is answered after it.
+  const signIn = people.authenticate('local', { failureRedirect: '/login', keepSessionInfo: true });
+  app.post('/login', signIn, (req, res) => {
+    const body = req.body as { readonly return_to?: string };
+    res.redirect(303, returnPath(body.return_to ?? null));
+  });
+  app.get('/', (req, res) => {
+    const user = req.user as User | undefined;
+    res.send(`<!doctype html><title>Orders</title><p>${escape(user?.name ?? 'Nobody')} is signed in</p>`);
+  });
+  app.get('/api/orders', (_, res) => {
+    token().requireScope('orders:read');
+    res.json({ orders: [], of: token().user()?.getProfile().name ?? null });
+  });
+  app.use(bearerErrors());
+  return app;
+}
+
+function escape(text: string): string {
+  return text.replaceAll(/[&<>"']/g, (character) => `&#${character.codePointAt(0)};`);
+}

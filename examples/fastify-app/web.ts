@@ -1,0 +1,77 @@
+// The application that was there: Fastify, @fastify/session, and a login of its own.
+import cookie from '@fastify/cookie';
+import formbody from '@fastify/formbody';
+import session from '@fastify/session';
+import bcrypt from 'bcryptjs';
+import createFastify, { type FastifyInstance } from 'fastify';
+import { bearer, bearerErrors, portico } from 'portico/fastify';
+import { returnPath, type Application } from 'portico/host';
+import { mcpServerOf } from 'portico/mcp';
+import { authorizationServerOf, token } from 'portico/oauth-server';
+import type { Users } from './users.ts';
+
+interface Login {
+  readonly email?: string;
+  readonly password?: string;
+  readonly return_to?: string;
+}
+
+/** The Fastify application, with Portico mounted in it. */
+export async function createWeb(
+  users: Users,
+  application: Application,
+  secret: string,
+): Promise<FastifyInstance> {
+  const fastify = createFastify();
+  await fastify.register(cookie);
+  await fastify.register(session, {
+    secret,
+    saveUninitialized: false,
+    cookie: { secure: false, sameSite: 'lax' },
+  });
+  await fastify.register(formbody);
+
+  // What Portico adds.
+  const server = authorizationServerOf(application);
+  await fastify.register(portico(server, mcpServerOf(application)));
+  fastify.setErrorHandler(bearerErrors);
+
+  fastify.get<{ Querystring: Login }>('/login', async (request, reply) => {
+    const returnTo = returnPath(request.query.return_to ?? null);
+    return reply.type('text/html')
+      .send(`<!doctype html><title>Sign in</title><form method="post" action="/login">
+      <input type="hidden" name="return_to" value="${escape(returnTo)}">
+      <label>Email <input name="email"></label> <label>Password <input name="password" type="password"></label>
+      <button>Sign in</button></form>`);
+  });
+  fastify.post<{ Body: Login }>('/login', async (request, reply) => {
+    const { email = '', password = '', return_to: returnTo = null } = request.body;
+    const user = users.byEmail(email);
+    if (user === null || user.suspended !== 0 || !(await bcrypt.compare(password, user.password_hash))) {
+      return reply.redirect('/login', 303);
+    }
+    // A new session id; what the browser was asked before signing in is answered after it.
+    await request.session.regenerate(['porticoSecret']);
+    request.session.userId = user.id;
+    return reply.redirect(returnPath(returnTo), 303);
+  });
+  fastify.get('/', async (request, reply) => {
+    const { userId } = request.session;
+    const name = userId === undefined ? 'Nobody' : (users.byId(userId)?.name ?? 'Nobody');
+    return reply
+      .type('text/html')
+      .send(`<!doctype html><title>Orders</title><p>${escape(name)} is signed in</p>`);
+  });
+  await fastify.register(async (api) => {
+    api.addHook('onRequest', bearer(server));
+    api.get('/api/orders', async () => {
+      token().requireScope('orders:read');
+      return { orders: [], of: token().user()?.getProfile().name ?? null };
+    });
+  });
+  return fastify;
+}
+
+function escape(text: string): string {
+  return text.replaceAll(/[&<>"']/g, (character) => `&#${character.codePointAt(0)};`);
+}

@@ -1,0 +1,58 @@
+/** Portico in an Express 5 application. */
+import type { ErrorRequestHandler, Request as ExpressRequest, RequestHandler } from 'express';
+import {
+  createDispatcher,
+  incomingOf,
+  methodNotAllowed,
+  requestFrom,
+  send,
+  type Mountable,
+} from '../node/index.ts';
+import { BearerError, bearerErrorResponse, type AuthorizationServer } from '../oauth-server/index.ts';
+
+export type { Mountable } from '../node/index.ts';
+
+/**
+ * The endpoints as middleware: `app.use(portico(server, mcp))`, at the root of the application, behind its session and
+ * before its own CSRF check, which would refuse what other applications send. Body parsers may stand before it.
+ */
+export function portico(server: AuthorizationServer, ...more: readonly Mountable[]): RequestHandler {
+  const dispatch = createDispatcher([server, ...more]);
+  return async (req, res, next) => {
+    const endpoint = dispatch(req.method, new URL(req.originalUrl, server.issuer).pathname);
+    if (endpoint === null) {
+      next();
+      return;
+    }
+    const request = requestFrom(req, req.originalUrl, server.issuer, req.body as unknown);
+    const response = 'allow' in endpoint ? methodNotAllowed(endpoint.allow) : await endpoint.handle(request);
+    await send(response, res, req.method === 'HEAD');
+  };
+}
+
+/** Gives the handlers behind it `token()`: `app.use('/api', bearer(server))`. It refuses nothing by itself. */
+export function bearer(server: AuthorizationServer): RequestHandler {
+  return async (req, res, next) => {
+    const authorization = req.headers.authorization;
+    const headers = new Headers(authorization === undefined ? {} : { Authorization: authorization });
+    const settled = await server.settleToken(new Request(server.issuer, { headers }));
+    if ('failure' in settled) await send(settled.failure, res, false);
+    else settled.run(next);
+  };
+}
+
+/** Answers what `token()` refuses with 401 or 403; before the application's own error handler. */
+export function bearerErrors(): ErrorRequestHandler {
+  return async (error: unknown, req, res, next) => {
+    if (!(error instanceof BearerError) || res.headersSent) next(error);
+    else await send(bearerErrorResponse(error), res, req.method === 'HEAD');
+  };
+}
+
+/** Express's request behind one that the host contract is given: for `req.session` and `req.user`. Throws for another. */
+export function expressRequest(request: Request): ExpressRequest {
+  const incoming = incomingOf(request);
+  if (incoming === null)
+    throw new Error('The request did not come through portico(server) of portico/express');
+  return incoming as ExpressRequest;
+}

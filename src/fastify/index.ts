@@ -1,0 +1,87 @@
+/** Portico in a Fastify 5 application. */
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { createDispatcher, incomingOf, requestFrom, type Mountable } from '../node/index.ts';
+import { BearerError, bearerErrorResponse, type AuthorizationServer } from '../oauth-server/index.ts';
+
+export type { Mountable } from '../node/index.ts';
+
+const requests = new WeakMap<object, FastifyRequest>();
+
+/** The endpoints as a plugin: `await fastify.register(portico(server, mcp))`, behind the session's plugins. */
+export function portico(server: AuthorizationServer, ...more: readonly Mountable[]) {
+  const dispatch = createDispatcher([server, ...more]);
+  const paths = new Map<string, Set<string>>();
+  for (const { path, methods } of [server, ...more].flatMap(({ endpoints }) => endpoints)) {
+    const known = paths.get(path) ?? new Set<string>();
+    for (const method of methods) known.add(method);
+    paths.set(path, known);
+  }
+  return async (fastify: FastifyInstance): Promise<void> => {
+    // The endpoints read their bodies themselves; what the host's own parsers make of a body is put together again.
+    if (!fastify.hasContentTypeParser('application/x-www-form-urlencoded')) {
+      fastify.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'buffer' }, asItIs);
+    }
+    if (!fastify.hasContentTypeParser('*')) fastify.addContentTypeParser('*', { parseAs: 'buffer' }, asItIs);
+    for (const [url, methods] of paths) {
+      fastify.route({
+        url,
+        method: [...methods] as ('GET' | 'POST')[],
+        bodyLimit: BODY_LIMIT,
+        async handler(request, reply) {
+          const endpoint = dispatch(request.method, url);
+          if (endpoint === null || 'allow' in endpoint) return reply.callNotFound();
+          const body = request.body === null ? undefined : request.body;
+          requests.set(request.raw, request);
+          const asked = requestFrom(request.raw, request.originalUrl, server.issuer, body);
+          return answer(await endpoint.handle(asked), reply);
+        },
+      });
+    }
+  };
+}
+
+/** A little above what the endpoints read: they answer larger bodies in their own words. */
+const BODY_LIMIT = 1024 * 1024 + 1024;
+
+function asItIs(_: FastifyRequest, body: Buffer, done: (error: Error | null, body?: unknown) => void): void {
+  done(null, body);
+}
+
+function answer(response: Response, reply: FastifyReply): FastifyReply {
+  reply.code(response.status);
+  for (const [name, value] of response.headers) reply.header(name, value);
+  return reply.send(response.body ?? undefined);
+}
+
+/** Gives the handlers behind it `token()`: `fastify.addHook('onRequest', bearer(server))`. It refuses nothing by itself. */
+export function bearer(server: AuthorizationServer) {
+  return (request: FastifyRequest, reply: FastifyReply, done: () => void): void => {
+    const { authorization } = request.headers;
+    const headers = new Headers(authorization === undefined ? {} : { Authorization: authorization });
+    const settle = async () => {
+      const settled = await server.settleToken(new Request(server.issuer, { headers }));
+      if ('failure' in settled) answer(settled.failure, reply);
+      else settled.run(done);
+    };
+    void settle();
+  };
+}
+
+/** Answers what `token()` refuses with 401 or 403: in the application's error handler, or as it. */
+export function bearerErrors(
+  error: FastifyError | Error,
+  _: FastifyRequest,
+  reply: FastifyReply,
+): FastifyReply {
+  if (error instanceof BearerError) return answer(bearerErrorResponse(error), reply);
+  throw error;
+}
+
+/** Fastify's request behind one that the host contract is given: for `request.session`. Throws for another. */
+export function fastifyRequest(request: Request): FastifyRequest {
+  const incoming = incomingOf(request);
+  const found = incoming === null ? undefined : requests.get(incoming);
+  if (found === undefined)
+    throw new Error('The request did not come through portico(server) of portico/fastify');
+  return found;
+}

@@ -1,0 +1,164 @@
+/** A resource server elsewhere: its requests are let through by what the authorization server says of their tokens. */
+import type { RequestHandler } from 'express';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { MiddlewareHandler } from 'hono';
+import * as oauth from 'oauth4webapi';
+
+export interface ResourceServerOptions {
+  /** The authorization server: its `public_url`. */
+  readonly issuer: string;
+  /** A client that was registered with `--grant=introspection`. */
+  readonly clientId: string;
+  readonly clientSecret: string;
+  /** The target that tokens must have been granted for; null for tokens without one. */
+  readonly audience: string | null;
+  /**
+   * Answers may be remembered this long, so many of them. Off unless given: without it a revocation, a suspension or a lost
+   * permission takes effect on the next call, with it after so many seconds at the latest.
+   */
+  readonly cache?: { readonly seconds: number; readonly entries: number };
+  /** Lets tests and other machines of a private network use plain http. */
+  readonly allowInsecureRequests?: boolean;
+}
+
+/** What a token is good for, as the authorization server says at this moment. */
+export interface IntrospectedToken {
+  readonly clientId: string;
+  readonly scopes: readonly string[];
+  /** The person as the outside world knows them; null for a client-credentials token. */
+  readonly subject: string | null;
+}
+
+export interface ResourceServer {
+  /**
+   * The token of an `Authorization` header, when it reaches the scope. Otherwise the response to send: 401, 403, or 503 when
+   * the authorization server cannot be asked.
+   */
+  authorize(authorization: string | null | undefined, scope: string): Promise<IntrospectedToken | Response>;
+}
+
+interface Remembered {
+  readonly answer: IntrospectedToken | null;
+  readonly until: number;
+}
+
+export function createResourceServer(options: ResourceServerOptions): ResourceServer {
+  const { issuer, audience, cache = { seconds: 0, entries: 0 } } = options;
+  const as: oauth.AuthorizationServer = {
+    issuer,
+    introspection_endpoint: new URL('/oauth/introspect', issuer).href,
+  };
+  const client: oauth.Client = { client_id: options.clientId };
+  const authenticate = oauth.ClientSecretBasic(options.clientSecret);
+  const remembered = new Map<string, Remembered>();
+
+  async function ask(token: string): Promise<IntrospectedToken | null> {
+    const response = await oauth.introspectionRequest(as, client, authenticate, token, {
+      [oauth.allowInsecureRequests]: options.allowInsecureRequests === true,
+    });
+    const answer = await oauth.processIntrospectionResponse(as, client, response);
+    const targets: readonly string[] = answer.aud === undefined ? [] : [answer.aud].flat();
+    const meant = audience === null ? targets.length === 0 : targets.includes(audience);
+    if (!answer.active || !meant) return null;
+    return {
+      clientId: answer.client_id ?? '',
+      scopes: (answer.scope ?? '').split(' ').filter((scope) => scope !== ''),
+      subject: answer.sub ?? null,
+    };
+  }
+
+  async function introspect(token: string): Promise<IntrospectedToken | null> {
+    if (cache.seconds <= 0) return ask(token);
+    const found = remembered.get(token);
+    if (found !== undefined && found.until > Date.now()) return found.answer;
+    const answer = await ask(token);
+    remembered.delete(token);
+    remembered.set(token, { answer, until: Date.now() + cache.seconds * 1000 });
+    for (const oldest of remembered.keys()) {
+      if (remembered.size <= cache.entries) break;
+      remembered.delete(oldest);
+    }
+    return answer;
+  }
+
+  return {
+    async authorize(authorization, scope) {
+      const token = /^Bearer +([A-Za-z0-9\-._~+/]+=*)$/i.exec(authorization?.trim() ?? '')?.[1];
+      if (token === undefined) return refuse(401, null);
+      try {
+        const known = await introspect(token);
+        if (known === null) return refuse(401, 'invalid_token');
+        return known.scopes.includes(scope) ? known : refuse(403, 'insufficient_scope', scope);
+      } catch {
+        return Response.json(
+          { error: 'temporarily_unavailable' },
+          { status: 503, headers: { 'Retry-After': '2' } },
+        );
+      }
+    },
+  };
+}
+
+/** RFC 6750 section 3. */
+function refuse(status: 401 | 403, error: string | null, scope?: string): Response {
+  const attributes = [
+    ...(error === null ? [] : [`error="${error}"`]),
+    ...(scope === undefined ? [] : [`scope="${scope}"`]),
+  ];
+  return Response.json(
+    { error: error ?? 'invalid_token' },
+    { status, headers: { 'WWW-Authenticate': ['Bearer realm="oauth"', ...attributes].join(', ') } },
+  );
+}
+
+// --- as the frameworks take it --------------------------------------------------------------------------------
+
+/** The token that a guard let through, by the framework's own request. */
+const tokens = new WeakMap<object, IntrospectedToken>();
+
+/** The token of a request that one of the guards below let through. Throws for another. */
+export function tokenOf(request: object): IntrospectedToken {
+  const token = tokens.get(request);
+  if (token === undefined) throw new Error('No guard of portico/resource-server stands before this handler');
+  return token;
+}
+
+/** Express: `app.get('/orders', expressGuard(resource, 'orders:read'), handler)`. */
+export function expressGuard(resource: ResourceServer, scope: string): RequestHandler {
+  return async (req, res, next) => {
+    const outcome = await resource.authorize(req.headers.authorization, scope);
+    if (outcome instanceof Response) {
+      res
+        .status(outcome.status)
+        .set(Object.fromEntries(outcome.headers))
+        .send(await outcome.text());
+      return;
+    }
+    tokens.set(req, outcome);
+    next();
+  };
+}
+
+/** Fastify: `fastify.get('/orders', { onRequest: fastifyGuard(resource, 'orders:read') }, handler)`. */
+export function fastifyGuard(resource: ResourceServer, scope: string) {
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+    const outcome = await resource.authorize(request.headers.authorization, scope);
+    if (!(outcome instanceof Response)) {
+      tokens.set(request, outcome);
+      return;
+    }
+    reply.code(outcome.status).headers(Object.fromEntries(outcome.headers));
+    await reply.send(await outcome.text());
+  };
+}
+
+/** Hono: `app.get('/orders', honoGuard(resource, 'orders:read'), handler)`; `tokenOf(context.req.raw)`. */
+export function honoGuard(resource: ResourceServer, scope: string): MiddlewareHandler {
+  return async (context, next) => {
+    const outcome = await resource.authorize(context.req.header('authorization'), scope);
+    if (outcome instanceof Response) return outcome;
+    tokens.set(context.req.raw, outcome);
+    await next();
+    return undefined;
+  };
+}

@@ -1,0 +1,243 @@
+import * as openid from 'openid-client';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { MOUNTS, type RunningMount } from './support/mounts.ts';
+import { ADA, PASSWORD, REDIRECT_URI } from './support/portal.ts';
+import { createVisitor, locationOf, type Visitor } from './support/visitor.ts';
+
+/** One contract for every way to mount Portico, over real HTTP. */
+describe.each(MOUNTS)('$name', (contender) => {
+  let mount: RunningMount;
+  let config: openid.Configuration;
+  let clientId: string;
+
+  beforeAll(async () => {
+    mount = await contender.start();
+    const { client, secret } = await mount.server.clients.create({
+      name: 'Shop assistant',
+      redirectUris: [REDIRECT_URI],
+      scopes: ['openid', 'profile', 'email', 'orders:read', 'mcp:tools'],
+      grants: ['authorization_code', 'refresh_token', 'introspection'],
+    });
+    clientId = client.id;
+    config = await openid.discovery(
+      new URL(mount.url),
+      client.id,
+      undefined,
+      openid.ClientSecretBasic(secret ?? ''),
+      { execute: [openid.allowInsecureRequests] },
+    );
+  });
+  afterAll(() => mount.close());
+
+  /** The host's own sign-in page, filled in. */
+  function signIn(visitor: Visitor, page: Response): Promise<Response> {
+    return visitor.submit(page, { email: ADA, password: PASSWORD });
+  }
+
+  /** From the authorization request, through the host's own login and the consent screen, to the tokens. */
+  async function authorize(visitor = createVisitor(mount.url)): Promise<openid.TokenEndpointResponse> {
+    const verifier = openid.randomPKCECodeVerifier();
+    const state = openid.randomState();
+    const nonce = openid.randomNonce();
+    const url = openid.buildAuthorizationUrl(config, {
+      redirect_uri: REDIRECT_URI,
+      scope: 'openid profile email orders:read mcp:tools',
+      resource: `${mount.url}/mcp`,
+      code_challenge: await openid.calculatePKCECodeChallenge(verifier),
+      code_challenge_method: 'S256',
+      state,
+      nonce,
+    });
+    let page = await visitor.visit(url.href);
+    if (new URL(page.url).pathname === '/login')
+      page = await visitor.visit(locationOf(await signIn(visitor, page)).href);
+    expect(await page.clone().text()).toContain('Signed in as <strong><bdi>Ada Lovelace');
+    const callback = locationOf(await visitor.submit(page, { decision: 'allow' }));
+    return openid.authorizationCodeGrant(config, callback, {
+      pkceCodeVerifier: verifier,
+      expectedState: state,
+      expectedNonce: nonce,
+      idTokenExpected: true,
+    });
+  }
+
+  const api = (accessToken: string, more: Readonly<Record<string, string>> = {}) =>
+    fetch(`${mount.url}/api/orders`, {
+      headers: { Authorization: `Bearer ${accessToken}`, ...more },
+    });
+
+  test('sign in, consent, code, ID token, UserInfo and the protected API', async () => {
+    const tokens = (await authorize()) as openid.TokenEndpointResponse & openid.TokenEndpointResponseHelpers;
+    const subject = tokens.claims()?.sub ?? '';
+    expect(subject).toMatch(/^[0-9a-f]{32}$/);
+    const userinfo = await openid.fetchUserInfo(config, tokens.access_token, subject);
+    expect(userinfo).toMatchObject({ name: 'Ada Lovelace', email: ADA });
+    expect(await (await api(tokens.access_token)).json()).toEqual({ orders: [], of: 'Ada Lovelace' });
+  });
+
+  test('signed in before, consent is asked all the same; denying is access_denied', async () => {
+    const visitor = createVisitor(mount.url);
+    await authorize(visitor);
+    await authorize(visitor);
+    const url = openid.buildAuthorizationUrl(config, {
+      redirect_uri: REDIRECT_URI,
+      scope: 'orders:read',
+      code_challenge: await openid.calculatePKCECodeChallenge(openid.randomPKCECodeVerifier()),
+      code_challenge_method: 'S256',
+    });
+    const denied = locationOf(await visitor.submit(await visitor.visit(url.href), { decision: 'deny' }));
+    expect(denied.searchParams.get('error')).toBe('access_denied');
+  });
+
+  test('"Not you?" ends the session of the host, and whoever signs in next is asked', async () => {
+    const visitor = createVisitor(mount.url);
+    await authorize(visitor);
+    const url = openid.buildAuthorizationUrl(config, {
+      redirect_uri: REDIRECT_URI,
+      scope: 'orders:read',
+      code_challenge: await openid.calculatePKCECodeChallenge(openid.randomPKCECodeVerifier()),
+      code_challenge_method: 'S256',
+    });
+    const away = await visitor.submit(await visitor.visit(url.href), { decision: 'switch' });
+    const login = await visitor.visit(locationOf(away).href);
+    expect(new URL(login.url).pathname).toBe('/login');
+    const consent = await visitor.visit(locationOf(await signIn(visitor, login)).href);
+    const answer = locationOf(await visitor.submit(consent, { decision: 'allow' }));
+    expect(answer.searchParams.has('code')).toBe(true);
+  });
+
+  test('refresh, and a replay that ends the family', async () => {
+    const first = await authorize();
+    const second = await openid.refreshTokenGrant(config, first.refresh_token ?? '');
+    expect((await api(second.access_token)).status).toBe(200);
+    await expect(openid.refreshTokenGrant(config, first.refresh_token ?? '')).rejects.toMatchObject({
+      error: 'invalid_grant',
+    });
+    expect((await api(second.access_token)).status).toBe(401);
+  });
+
+  test('introspection and revocation', async () => {
+    const tokens = await authorize();
+    const introspected = await openid.tokenIntrospection(config, tokens.access_token);
+    expect(introspected).toMatchObject({ active: true, client_id: clientId, aud: `${mount.url}/mcp` });
+    await openid.tokenRevocation(config, tokens.refresh_token ?? '');
+    expect(await openid.tokenIntrospection(config, tokens.access_token)).toMatchObject({ active: false });
+  });
+
+  test('the protected API: 401 without a usable token, with a challenge; 403 with one that does not reach', async () => {
+    const bare = await fetch(`${mount.url}/api/orders`);
+    expect([bare.status, bare.headers.get('www-authenticate')]).toEqual([401, 'Bearer realm="oauth"']);
+    expect((await api('garbage')).status).toBe(401);
+    const visitor = createVisitor(mount.url);
+    const tokens = await authorize(visitor);
+    expect((await api('garbage', { Cookie: visitor.cookies() })).status).toBe(401);
+    const narrow = await openid.refreshTokenGrant(config, tokens.refresh_token ?? '', { scope: 'openid' });
+    expect((await api(narrow.access_token)).status).toBe(403);
+  });
+
+  test('a suspended user: from the next call on no token, nothing issued', async () => {
+    const tokens = await authorize();
+    const user = mount.users.byEmail(ADA);
+    mount.users.setSuspended(user?.id ?? 0, true);
+    expect((await api(tokens.access_token)).status).toBe(401);
+    await expect(openid.refreshTokenGrant(config, tokens.refresh_token ?? '')).rejects.toMatchObject({
+      error: 'invalid_grant',
+    });
+    mount.users.setSuspended(user?.id ?? 0, false);
+    expect((await api(tokens.access_token)).status).toBe(200);
+  });
+
+  test('an MCP call', async () => {
+    const { access_token: accessToken } = await authorize();
+    const call = (headers: Readonly<Record<string, string>>) =>
+      fetch(`${mount.url}/mcp`, {
+        method: 'POST',
+        headers: {
+          'Content-Type': 'application/json',
+          Accept: 'application/json, text/event-stream',
+          'MCP-Protocol-Version': '2025-11-25',
+          ...headers,
+        },
+        body: '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"my_name","arguments":{}}}',
+      });
+    const answer = await call({ Authorization: `Bearer ${accessToken}` });
+    expect(await answer.json()).toMatchObject({ result: { structuredContent: { name: 'Ada Lovelace' } } });
+    const refused = await call({});
+    expect([refused.status, refused.headers.has('www-authenticate')]).toEqual([401, false]);
+    const gone = await fetch(`${mount.url}/mcp`, { headers: { Authorization: `Bearer ${accessToken}` } });
+    expect(gone.status).toBe(405);
+  });
+
+  test('an MCP call that streams: progress arrives before the result', async () => {
+    const streaming = await contender.start({ mcp: { transport: { streaming: true } } });
+    try {
+      const { client, secret } = await streaming.server.clients.create({
+        name: 'Robot',
+        grants: ['client_credentials'],
+        scopes: ['mcp:tools'],
+      });
+      const credentials = Buffer.from(`${client.id}:${secret}`).toString('base64');
+      const token = await fetch(`${streaming.url}/oauth/token`, {
+        method: 'POST',
+        headers: { Authorization: `Basic ${credentials}` },
+        body: new URLSearchParams({ grant_type: 'client_credentials' }),
+      });
+      const { access_token: accessToken } = (await token.json()) as { access_token: string };
+      const response = await fetch(`${streaming.url}/mcp`, {
+        method: 'POST',
+        headers: {
+          Authorization: `Bearer ${accessToken}`,
+          'Content-Type': 'application/json',
+          Accept: 'application/json, text/event-stream',
+        },
+        body: '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"my_name","arguments":{}}}',
+      });
+      expect(response.headers.get('content-type')).toBe('text/event-stream');
+      expect(await response.text()).toContain('"structuredContent":{"name":null}');
+    } finally {
+      await streaming.close();
+    }
+  });
+
+  test('what a proxy says changes nothing of the issuer', async () => {
+    const response = await fetch(`${mount.url}/.well-known/openid-configuration`, {
+      headers: {
+        'X-Forwarded-Host': 'evil.example',
+        'X-Forwarded-Proto': 'https',
+        'X-Forwarded-Port': '443',
+        Forwarded: 'host=evil.example;proto=https',
+      },
+    });
+    const text = await response.text();
+    expect(text).not.toContain('evil.example');
+    expect(JSON.parse(text)).toMatchObject({ issuer: mount.url, token_endpoint: `${mount.url}/oauth/token` });
+  });
+
+  test('repeated and unknown fields of a form come through whatever parser the host has', async () => {
+    const post = (body: string) =>
+      fetch(`${mount.url}/oauth/token`, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
+        body,
+      });
+    expect(await (await post('grant_type=a&grant_type=b')).json()).toMatchObject({
+      error: 'invalid_request',
+    });
+    const unknown = await post(
+      `grant_type=refresh_token&client_id=${clientId}&a[b]=1&a[b]=2&client_secret=x`,
+    );
+    expect(unknown.status).toBeGreaterThan(399);
+    expect(unknown.status).toBeLessThan(402);
+  });
+
+  test('the person’s own page, and CORS for browser applications', async () => {
+    const visitor = createVisitor(mount.url);
+    await authorize(visitor);
+    expect(await (await visitor.get('/oauth/applications')).text()).toContain('Shop assistant');
+    const preflight = await fetch(`${mount.url}/oauth/token`, {
+      method: 'OPTIONS',
+      headers: { Origin: 'https://app.example', 'Access-Control-Request-Method': 'POST' },
+    });
+    expect([preflight.status, preflight.headers.get('access-control-allow-origin')]).toEqual([204, '*']);
+  });
+});

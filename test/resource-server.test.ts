@@ -1,0 +1,177 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { once } from 'node:events';
+import type { Server } from 'node:http';
+import { serve } from '@hono/node-server';
+import express from 'express';
+import createFastify from 'fastify';
+import { Hono } from 'hono';
+import {
+  createResourceServer,
+  expressGuard,
+  fastifyGuard,
+  honoGuard,
+  tokenOf,
+  type ResourceServer,
+  type ResourceServerOptions,
+} from 'portico/resource-server';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import {
+  ADA,
+  obtainTokens,
+  registerClient,
+  startPortal,
+  type RunningPortal,
+  type TestClient,
+} from './support/portal.ts';
+
+/** An API elsewhere, which knows tokens only by asking the portal. */
+let portal: RunningPortal;
+let client: TestClient;
+let asker: TestClient;
+const opened: (() => Promise<unknown>)[] = [];
+
+beforeAll(async () => {
+  portal = await startPortal();
+  client = await registerClient(portal);
+  asker = await registerClient(portal, { redirectUris: [], scopes: [], grants: ['introspection'] });
+});
+afterAll(() => portal.close());
+afterEach(() => Promise.all(opened.splice(0).map((close) => close())));
+
+function resourceServer(changes: Partial<ResourceServerOptions> = {}): ResourceServer {
+  return createResourceServer({
+    issuer: portal.url,
+    clientId: asker.id,
+    clientSecret: asker.secret,
+    audience: null,
+    allowInsecureRequests: true,
+    ...changes,
+  });
+}
+
+function keep(server: Server): string {
+  opened.push(async () => {
+    server.closeAllConnections();
+    server.close();
+    await once(server, 'close');
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+const SCOPE = 'notes:read';
+const GUARDED: readonly (readonly [string, (resource: ResourceServer) => Promise<string>])[] = [
+  [
+    'Express',
+    async (resource) => {
+      const app = express();
+      app.get('/notes', expressGuard(resource, SCOPE), (req, res) => {
+        res.json(tokenOf(req));
+      });
+      const server = app.listen(0, '127.0.0.1');
+      await once(server, 'listening');
+      return keep(server);
+    },
+  ],
+  [
+    'Fastify',
+    async (resource) => {
+      const fastify = createFastify();
+      fastify.get('/notes', { onRequest: fastifyGuard(resource, SCOPE) }, (request, reply) =>
+        reply.send(tokenOf(request)),
+      );
+      const url = await fastify.listen({ port: 0, host: '127.0.0.1' });
+      opened.push(() => fastify.close());
+      return url;
+    },
+  ],
+  [
+    'Hono',
+    async (resource) => {
+      const app = new Hono();
+      app.get('/notes', honoGuard(resource, SCOPE), (context) => context.json(tokenOf(context.req.raw)));
+      const server = serve({ fetch: app.fetch, port: 0, hostname: '127.0.0.1' }) as Server;
+      if (!server.listening) await once(server, 'listening');
+      return keep(server);
+    },
+  ],
+];
+
+describe.each(GUARDED)('a resource server elsewhere, on %s', (_, start) => {
+  const ask = (url: string, token: string | null) =>
+    fetch(`${url}/notes`, token === null ? {} : { headers: { Authorization: `Bearer ${token}` } });
+
+  test('lets a token through that reaches, and says whose it is by the public subject', async () => {
+    const url = await start(resourceServer());
+    const { access_token: token } = await obtainTokens(portal, client, ADA);
+    const response = await ask(url, token);
+    expect(response.status).toBe(200);
+    expect(await response.json()).toMatchObject({
+      clientId: client.id,
+      subject: expect.stringMatching(/^[0-9a-f]{32}$/),
+      scopes: expect.arrayContaining([SCOPE]),
+    });
+  });
+
+  test('401 without one and with one that is none, 403 with one that does not reach', async () => {
+    const url = await start(resourceServer());
+    const bare = await ask(url, null);
+    expect([bare.status, bare.headers.get('www-authenticate')]).toEqual([401, 'Bearer realm="oauth"']);
+    const garbage = await ask(url, 'garbage');
+    expect([garbage.status, await garbage.json()]).toEqual([401, { error: 'invalid_token' }]);
+    const narrow = await obtainTokens(portal, client, ADA, { scope: 'openid' });
+    expect((await ask(url, narrow.access_token)).status).toBe(403);
+  });
+
+  test('a lost permission, a suspension and a revocation take effect on the next call', async () => {
+    const url = await start(resourceServer());
+    const { access_token: token } = await obtainTokens(portal, client, ADA);
+    expect((await ask(url, token)).status).toBe(200);
+    await portal.deny(ADA, SCOPE);
+    expect((await ask(url, token)).status).toBe(403);
+    await portal.grant(ADA, SCOPE);
+    await portal.suspend(ADA);
+    expect((await ask(url, token)).status).toBe(401);
+    await portal.restore(ADA);
+    expect((await ask(url, token)).status).toBe(200);
+  });
+
+  test('a token for another target is none; the authorization server away is 503', async () => {
+    const { access_token: token } = await obtainTokens(portal, client, ADA);
+    const elsewhere = await start(resourceServer({ audience: 'https://api.example/' }));
+    expect((await ask(elsewhere, token)).status).toBe(401);
+    const away = await start(resourceServer({ issuer: 'http://127.0.0.1:1' }));
+    const response = await ask(away, token);
+    expect([response.status, response.headers.get('retry-after')]).toEqual([503, '2']);
+  });
+});
+
+describe('the cache', () => {
+  test('is off unless asked for, and bounded in time and in size', async () => {
+    const asked: string[] = [];
+    const counting = createServer((request, response) => {
+      let body = '';
+      request.on('data', (chunk: Buffer) => (body += chunk.toString()));
+      request.on('end', () => {
+        asked.push(new URLSearchParams(body).get('token') ?? '');
+        response.setHeader('Content-Type', 'application/json').end('{"active":true,"scope":"notes:read"}');
+      });
+    });
+    counting.listen(0, '127.0.0.1');
+    await once(counting, 'listening');
+    const issuer = keep(counting);
+    const use = async (resource: ResourceServer, ...tokens: readonly string[]) => {
+      asked.length = 0;
+      for (const token of tokens) await resource.authorize(`Bearer ${token}`, SCOPE);
+      return [...asked];
+    };
+    expect(await use(resourceServer({ issuer }), 'a', 'a')).toEqual(['a', 'a']);
+    const cached = resourceServer({ issuer, cache: { seconds: 60, entries: 2 } });
+    expect(await use(cached, 'a', 'a', 'b', 'a', 'c', 'b', 'a')).toEqual(['a', 'b', 'c', 'a']);
+    const brief = resourceServer({ issuer, cache: { seconds: 0.001, entries: 2 } });
+    expect(await use(brief, 'a')).toEqual(['a']);
+    const passed = Date.now() + 2;
+    while (Date.now() < passed);
+    expect(await use(brief, 'a')).toEqual(['a']);
+  });
+});

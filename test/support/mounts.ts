@@ -1,0 +1,191 @@
+import { createServer } from 'node:http';
+import type { Server } from 'node:http';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { serve } from '@hono/node-server';
+import { Hono } from 'hono';
+import {
+  mergeConfig,
+  startApplication,
+  type Application,
+  type ApplicationDefinition,
+  type ConfigMap,
+} from 'portico/host';
+import { mcpServerOf } from 'portico/mcp';
+import { portico as nodePortico } from 'portico/node';
+import {
+  authorizationServerOf,
+  setUpServer,
+  token,
+  type AuthorizationServer,
+  type Host,
+} from 'portico/oauth-server';
+import { definePortico as defineForExpress } from '../../examples/express-app/portico.ts';
+import { createWeb as createExpress } from '../../examples/express-app/web.ts';
+import { definePortico as defineForFastify } from '../../examples/fastify-app/portico.ts';
+import { createWeb as createFastify } from '../../examples/fastify-app/web.ts';
+import { openUsers, type Users } from '../../examples/express-app/users.ts';
+import { createDatabase } from './database.ts';
+import { definePlain, type PlainHost } from './plain-host.ts';
+import { freePort } from './portal.ts';
+
+/** Portico in one application of one framework, running. */
+export interface RunningMount {
+  readonly url: string;
+  readonly server: AuthorizationServer;
+  readonly users: Users;
+  close(): Promise<void>;
+}
+
+/** A way to mount it; a fourth framework is one row more. */
+export interface Mount {
+  readonly name: string;
+  start(config?: ConfigMap): Promise<RunningMount>;
+}
+
+interface Running {
+  close(): Promise<void>;
+}
+
+async function prepared(
+  extra: ConfigMap,
+  define: (users: () => Users) => ApplicationDefinition,
+  listen: (application: Application, users: Users, port: number) => Promise<Running>,
+): Promise<RunningMount> {
+  const storage = await mkdtemp(path.join(tmpdir(), 'portico-mount-'));
+  const users = openUsers(path.join(storage, 'users.sqlite'));
+  const database = await createDatabase(storage);
+  const port = await freePort();
+  const url = `http://localhost:${port}`;
+  const env = {
+    APP_ENV: 'dev',
+    PORT: String(port),
+    PUBLIC_URL: url,
+    STORAGE_DIR: storage,
+    DATABASE_URL: database.url,
+  };
+  const definition = define(() => users);
+  const logged = { log: { path: path.join(storage, 'app.log') } };
+  const config: ApplicationDefinition['config'] = (given) => {
+    const own = typeof definition.config === 'function' ? definition.config(given) : definition.config;
+    return mergeConfig(own, logged, extra);
+  };
+  const application = await startApplication({ ...definition, config }, { env });
+  await application.migrate();
+  const server = authorizationServerOf(application);
+  await setUpServer(application, server);
+  const running = await listen(application, users, port);
+  return {
+    url,
+    server,
+    users,
+    async close() {
+      await running.close();
+      await application.close();
+      users.close();
+      await database.drop();
+      await rm(storage, { recursive: true, force: true });
+    },
+  };
+}
+
+const SECRET = 'a secret of the tests, long enough for every framework';
+
+function closing(server: Server): Running {
+  return {
+    async close() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+/** A handler of a fetch-style host: the API that token() protects, in every framework the same. */
+function orders(): Response {
+  token().requireScope('orders:read');
+  return Response.json({ orders: [], of: token().user()?.getProfile().name ?? null });
+}
+
+const plain =
+  (use: (host: PlainHost) => (application: Application, users: Users, port: number) => Promise<Running>) =>
+  (config: ConfigMap = {}) => {
+    const host = definePlain();
+    return prepared(config, (users) => host.define(users), use(host));
+  };
+
+export const MOUNTS: readonly Mount[] = [
+  {
+    name: 'portico/express',
+    start: (config = {}) =>
+      prepared(config, defineForExpress, async (application, users, port) => {
+        const server = createExpress(users, application, SECRET).listen(port, '127.0.0.1');
+        await once(server, 'listening');
+        return closing(server);
+      }),
+  },
+  {
+    name: 'portico/fastify',
+    start: (config = {}) =>
+      prepared(config, defineForFastify, async (application, users, port) => {
+        const fastify = await createFastify(users, application, SECRET);
+        await fastify.listen({ port, host: '127.0.0.1' });
+        return { close: () => fastify.close() };
+      }),
+  },
+  {
+    name: 'portico/node',
+    start: plain((host) => async (application, users, port) => {
+      const server = authorizationServerOf(application);
+      const mounted = nodePortico(server, mcpServerOf(application));
+      const http = createServer((incoming, outgoing) => {
+        const answer = async () => {
+          const cookie = host.begin(incoming, incoming.headers.cookie ?? '');
+          if (cookie !== null) outgoing.setHeader('Set-Cookie', cookie);
+          if (await mounted.handle(incoming, outgoing)) return;
+          if (incoming.url === '/api/orders') {
+            await mounted.withToken(incoming, outgoing, async () => {
+              const response = orders();
+              outgoing
+                .writeHead(response.status, Object.fromEntries(response.headers))
+                .end(await response.text());
+            });
+            return;
+          }
+          await host.answerNode(users, incoming, outgoing);
+        };
+        answer().catch(() => outgoing.destroy());
+      });
+      http.listen(port, '127.0.0.1');
+      await once(http, 'listening');
+      return closing(http);
+    }),
+  },
+  {
+    name: 'Hono, directly',
+    start: plain((host) => async (application, users, port) => {
+      const server = authorizationServerOf(application);
+      const app = new Hono();
+      app.use('*', async (context, next) => {
+        const cookie = host.begin(context.req.raw, context.req.header('cookie') ?? '');
+        await next();
+        if (cookie !== null) context.res.headers.append('Set-Cookie', cookie);
+      });
+      for (const { path: at, methods, handle } of [
+        ...server.endpoints,
+        ...mcpServerOf(application).endpoints,
+      ]) {
+        app.on([...methods], at, (context) => handle(context.req.raw));
+      }
+      app.all('/api/orders', (context) => server.withToken(context.req.raw, async () => orders()));
+      app.all('*', (context) => host.answer(users, context.req.raw));
+      const running = serve({ fetch: app.fetch, port, hostname: '127.0.0.1' }) as Server;
+      await once(running, 'listening');
+      return closing(running);
+    }),
+  },
+];
+
+export type { Host };
