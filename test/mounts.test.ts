@@ -116,6 +116,11 @@ describe.each(MOUNTS)('$name', (contender) => {
     expect((await api(second.access_token)).status).toBe(401);
   });
 
+  test("client secrets are hashed by the host's own hasher", async () => {
+    const client = await mount.server.clients.find(clientId);
+    expect(client?.secretHash).toMatch(/^\$2[aby]\$/);
+  });
+
   test('introspection and revocation', async () => {
     const tokens = await authorize();
     const introspected = await openid.tokenIntrospection(config, tokens.access_token);
