@@ -41,6 +41,11 @@ const TOOLS: readonly ToolInterface[] = [
     await progress(2, 2);
     return 'done';
   }),
+  {
+    ...toolNamed('orders', () => token().user()?.getProfile().name ?? null),
+    personal: true,
+    scope: () => 'mcp:orders',
+  } as ToolInterface,
   { ...toolNamed('who', () => token().user()?.getProfile().name ?? null), personal: true } as ToolInterface,
 ];
 
@@ -50,9 +55,13 @@ let service: string;
 let linked: string;
 
 beforeAll(async () => {
-  const config = { mcp: { allowed_origins: ['https://inspector.example'] } };
+  const scopes = { oauth_server: { scopes: { 'mcp:orders': 'See your orders' } } };
+  const config = { ...scopes, mcp: { allowed_origins: ['https://inspector.example'] } };
   assistant = await startAssistant({ tools: TOOLS, config });
-  streaming = await startAssistant({ tools: TOOLS, config: { mcp: { transport: { streaming: true } } } });
+  streaming = await startAssistant({
+    tools: TOOLS,
+    config: { ...scopes, mcp: { transport: { streaming: true } } },
+  });
   service = await assistant.serviceToken();
   linked = await assistant.linkedToken();
 });
@@ -221,6 +230,11 @@ describe('Errors: 401 and 403', () => {
     await expectRefused(send(calling('my_account'), { bearer: linked }), 403);
     await assistant.accounts.grant(ada?.id ?? '', 'mcp:tools');
     expect((await send(calling('my_account'), { bearer: linked })).status).toBe(200);
+  });
+  test("the token does not carry the tool's own scope: 403, though it reaches other tools", async () => {
+    expect((await send(calling('who'), { bearer: linked })).status).toBe(200);
+    await expectRefused(send(calling('orders'), { bearer: linked }), 403);
+    await expectRefused(send(`\u{FEFF}${JSON.stringify(calling('orders'))}`, { bearer: linked }), 400);
   });
   test('a suspended account: 401, from the next call on', async () => {
     const ada = await assistant.accounts.findByEmail(ADA);
