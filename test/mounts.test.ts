@@ -1,3 +1,5 @@
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
 import * as openid from 'openid-client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { MOUNTS, type RunningMount } from './support/mounts.ts';
@@ -213,9 +215,30 @@ describe.each(MOUNTS)('$name', (contender) => {
         Forwarded: 'host=evil.example;proto=https',
       },
     });
-    const text = await response.text();
-    expect(text).not.toContain('evil.example');
-    expect(JSON.parse(text)).toMatchObject({ issuer: mount.url, token_endpoint: `${mount.url}/oauth/token` });
+    const document = await response.text();
+    expect(document).not.toContain('evil.example');
+    expect(JSON.parse(document)).toMatchObject({
+      issuer: mount.url,
+      token_endpoint: `${mount.url}/oauth/token`,
+    });
+  });
+
+  test.each([
+    '//',
+    '//evil.example/.well-known/jwks.json',
+    '/x/../.well-known/jwks.json',
+    '/x/%2e%2e/.well-known/jwks.json',
+    '/\\evil/.well-known\\jwks.json',
+    'http://u:p@evil.example/.well-known/jwks.json',
+    'http://evil.example/.well-known/jwks.json',
+  ])('the target %s is none of the endpoints, and no fault', async (target) => {
+    const { hostname, port } = new URL(mount.url);
+    const socket = connect(Number(port), hostname);
+    socket.write(`GET ${target} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`);
+    const answer = await text(socket);
+    expect(answer).toMatch(/^HTTP\/1\.1 [234]/);
+    expect(contender.normalises || !answer.includes('"keys"')).toBe(true);
+    expect((await fetch(`${mount.url}/.well-known/jwks.json`)).status).toBe(200);
   });
 
   test('repeated and unknown fields of a form come through whatever parser the host has', async () => {

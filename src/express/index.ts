@@ -6,6 +6,7 @@ import {
   methodNotAllowed,
   requestFrom,
   send,
+  tokenRequest,
   type Mountable,
 } from '../node/index.ts';
 import { BearerError, bearerErrorResponse, type AuthorizationServer } from '../oauth-server/index.ts';
@@ -19,13 +20,17 @@ export type { Mountable } from '../node/index.ts';
 export function portico(server: AuthorizationServer, ...more: readonly Mountable[]): RequestHandler {
   const dispatch = createDispatcher([server, ...more]);
   return async (req, res, next) => {
-    const endpoint = dispatch(req.method, new URL(req.originalUrl, server.issuer).pathname);
+    const target = req.originalUrl;
+    const endpoint = dispatch(req.method, target);
     if (endpoint === null) {
       next();
       return;
     }
-    const request = requestFrom(req, req.originalUrl, server.issuer, req.body as unknown);
-    const response = 'allow' in endpoint ? methodNotAllowed(endpoint.allow) : await endpoint.handle(request);
+    const asked = { incoming: req, outgoing: res, target, parsed: req.body as unknown };
+    const response =
+      'allow' in endpoint
+        ? methodNotAllowed(endpoint.allow)
+        : await endpoint.handle(requestFrom(asked, server.issuer));
     await send(response, res, req.method === 'HEAD');
   };
 }
@@ -33,9 +38,7 @@ export function portico(server: AuthorizationServer, ...more: readonly Mountable
 /** Gives the handlers behind it `token()`: `app.use('/api', bearer(server))`. It refuses nothing by itself. */
 export function bearer(server: AuthorizationServer): RequestHandler {
   return async (req, res, next) => {
-    const authorization = req.headers.authorization;
-    const headers = new Headers(authorization === undefined ? {} : { Authorization: authorization });
-    const settled = await server.settleToken(new Request(server.issuer, { headers }));
+    const settled = await server.settleToken(tokenRequest(req.headers.authorization, server.issuer));
     if ('failure' in settled) await send(settled.failure, res, false);
     else settled.run(next);
   };

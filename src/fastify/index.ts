@@ -1,6 +1,6 @@
 /** Portico in a Fastify 5 application. */
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { createDispatcher, incomingOf, requestFrom, type Mountable } from '../node/index.ts';
+import { createDispatcher, incomingOf, requestFrom, tokenRequest, type Mountable } from '../node/index.ts';
 import { BearerError, bearerErrorResponse, type AuthorizationServer } from '../oauth-server/index.ts';
 
 export type { Mountable } from '../node/index.ts';
@@ -17,23 +17,22 @@ export function portico(server: AuthorizationServer, ...more: readonly Mountable
     paths.set(path, known);
   }
   return async (fastify: FastifyInstance): Promise<void> => {
-    // The endpoints read their bodies themselves; what the host's own parsers make of a body is put together again.
-    if (!fastify.hasContentTypeParser('application/x-www-form-urlencoded')) {
-      fastify.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'buffer' }, asItIs);
-    }
-    if (!fastify.hasContentTypeParser('*')) fastify.addContentTypeParser('*', { parseAs: 'buffer' }, asItIs);
+    // The endpoints read their bodies themselves, whatever parsers the host has: these are of this plugin alone.
+    fastify.removeAllContentTypeParsers();
+    fastify.addContentTypeParser('*', { parseAs: 'buffer' }, asItIs);
     for (const [url, methods] of paths) {
       fastify.route({
         url,
         method: [...methods] as ('GET' | 'POST')[],
         bodyLimit: BODY_LIMIT,
         async handler(request, reply) {
-          const endpoint = dispatch(request.method, url);
+          const target = request.originalUrl;
+          const endpoint = dispatch(request.method, target);
           if (endpoint === null || 'allow' in endpoint) return reply.callNotFound();
-          const body = request.body === null ? undefined : request.body;
           requests.set(request.raw, request);
-          const asked = requestFrom(request.raw, request.originalUrl, server.issuer, body);
-          return answer(await endpoint.handle(asked), reply);
+          const parsed = request.body ?? undefined;
+          const asked = { incoming: request.raw, outgoing: reply.raw, target, parsed };
+          return answer(await endpoint.handle(requestFrom(asked, server.issuer)), reply);
         },
       });
     }
@@ -56,12 +55,15 @@ function answer(response: Response, reply: FastifyReply): FastifyReply {
 /** Gives the handlers behind it `token()`: `fastify.addHook('onRequest', bearer(server))`. It refuses nothing by itself. */
 export function bearer(server: AuthorizationServer) {
   return (request: FastifyRequest, reply: FastifyReply, done: () => void): void => {
-    const { authorization } = request.headers;
-    const headers = new Headers(authorization === undefined ? {} : { Authorization: authorization });
     const settle = async () => {
-      const settled = await server.settleToken(new Request(server.issuer, { headers }));
-      if ('failure' in settled) answer(settled.failure, reply);
-      else settled.run(done);
+      try {
+        const asked = tokenRequest(request.headers.authorization, server.issuer);
+        const settled = await server.settleToken(asked);
+        if ('failure' in settled) answer(settled.failure, reply);
+        else settled.run(done);
+      } catch (error) {
+        if (!reply.sent) reply.send(error);
+      }
     };
     void settle();
   };

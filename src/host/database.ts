@@ -47,8 +47,8 @@ function open(url: string, directory: string, statementTimeout: number | null): 
             return answer;
           });
         } catch (error) {
-          const [answer] = done;
-          if (answer === undefined || !isUnavailable(error)) throw error;
+          if (done.length === 0 || !isUnavailable(error)) throw error;
+          const answer = done[0] as Awaited<ReturnType<typeof work>>;
           if (await settle(() => committed(connection, answer))) return answer;
           throw error;
         }

@@ -1,7 +1,14 @@
 /** Portico in an application on `node:http`. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { BearerError, bearerErrorResponse, type AuthorizationServer } from '../oauth-server/index.ts';
-import { createDispatcher, methodNotAllowed, requestFrom, send, type Mountable } from './mount.ts';
+import {
+  createDispatcher,
+  methodNotAllowed,
+  requestFrom,
+  send,
+  tokenRequest,
+  type Mountable,
+} from './mount.ts';
 
 export {
   createDispatcher,
@@ -9,41 +16,44 @@ export {
   methodNotAllowed,
   requestFrom,
   send,
+  tokenRequest,
+  type Dispatched,
+  type Incoming,
   type Mountable,
 } from './mount.ts';
 
 /** What a host on `node:http` calls in its request listener. */
 export interface NodeMount {
-  /** Answers a request to one of the endpoints; false for any other, which is untouched then. */
+  /** Answers a request to one of the endpoints; false for any other, which is untouched then. Rejects only when sending fails. */
   handle(incoming: IncomingMessage, outgoing: ServerResponse): Promise<boolean>;
-  /** Runs a handler with `token()` at hand, and answers what `token()` refuses. */
+  /** Runs a handler with `token()` at hand, and answers what `token()` refuses. Rejects with what else the handler throws. */
   withToken(incoming: IncomingMessage, outgoing: ServerResponse, handler: () => Promise<void>): Promise<void>;
 }
 
 /** Mounts the endpoints of the server, and of what else is given, such as an McpServer. */
 export function portico(server: AuthorizationServer, ...more: readonly Mountable[]): NodeMount {
   const dispatch = createDispatcher([server, ...more]);
-  const asRequest = (incoming: IncomingMessage) =>
-    requestFrom(incoming, incoming.url ?? '/', server.issuer, undefined);
   return {
     async handle(incoming, outgoing) {
-      const method = incoming.method ?? 'GET';
-      const endpoint = dispatch(method, new URL(incoming.url ?? '/', server.issuer).pathname);
+      const [method, target] = [incoming.method ?? 'GET', incoming.url ?? '/'];
+      const endpoint = dispatch(method, target);
       if (endpoint === null) return false;
+      const asked = { incoming, outgoing, target, parsed: undefined };
       const response =
-        'allow' in endpoint ? methodNotAllowed(endpoint.allow) : await endpoint.handle(asRequest(incoming));
+        'allow' in endpoint
+          ? methodNotAllowed(endpoint.allow)
+          : await endpoint.handle(requestFrom(asked, server.issuer));
       await send(response, outgoing, method === 'HEAD');
       return true;
     },
     async withToken(incoming, outgoing, handler) {
-      // Only the headers are looked at: the body is the handler's.
-      const { url, headers } = asRequest(Object.assign(Object.create(incoming), { method: 'GET' }));
-      const settled = await server.settleToken(new Request(url, { headers }));
+      const request = tokenRequest(incoming.headers.authorization, server.issuer);
+      const settled = await server.settleToken(request);
       if ('failure' in settled) return send(settled.failure, outgoing, false);
       try {
         await settled.run(handler);
       } catch (error) {
-        if (!(error instanceof BearerError)) throw error;
+        if (!(error instanceof BearerError) || outgoing.headersSent) throw error;
         await send(bearerErrorResponse(error), outgoing, false);
       }
     },

@@ -18,10 +18,17 @@ export function incomingOf(request: Request): IncomingMessage | null {
   return messages.get(request) ?? null;
 }
 
-/** The endpoint of a path and method; the methods it would have when only the method is wrong; null for another path. */
+/** The endpoint that a request is for; the methods it would have when only the method is wrong; null for any other. */
+export type Dispatched = Endpoint | { readonly allow: string } | null;
+
+/**
+ * Finds endpoints by the request's target as it was sent: what is not literally one of their paths is not theirs, so that
+ * what the host has put before a path stands before it.
+ */
 export function createDispatcher(mounted: readonly Mountable[]) {
   const endpoints = mounted.flatMap((each) => each.endpoints);
-  return (method: string, path: string): Endpoint | { readonly allow: string } | null => {
+  return (method: string, target: string): Dispatched => {
+    const path = target.split('?', 1)[0];
     const onPath = endpoints.filter((endpoint) => endpoint.path === path);
     if (onPath.length === 0) return null;
     const asked = method === 'HEAD' ? 'GET' : method;
@@ -30,16 +37,21 @@ export function createDispatcher(mounted: readonly Mountable[]) {
   };
 }
 
+/** Where a request comes from, and what it is for. */
+export interface Incoming {
+  readonly incoming: IncomingMessage;
+  readonly outgoing: ServerResponse;
+  /** Path and query as they were sent; begins with `/`. */
+  readonly target: string;
+  /** What the host's own parser made of the body; undefined when none has read it. */
+  readonly parsed: unknown;
+}
+
 /**
  * The request as the endpoints see it. Its origin is the issuer and nothing else: what a proxy says in `X-Forwarded-…`
- * changes nothing. A body that the host's own parser has read is put together again.
+ * changes nothing. A body that the host's own parser has read is put together again. It is aborted when the caller leaves.
  */
-export function requestFrom(
-  incoming: IncomingMessage,
-  target: string,
-  origin: string,
-  parsed: unknown,
-): Request {
+export function requestFrom({ incoming, outgoing, target, parsed }: Incoming, origin: string): Request {
   const method = incoming.method ?? 'GET';
   const headers = new Headers();
   for (let index = 0; index < incoming.rawHeaders.length; index += 2) {
@@ -47,27 +59,44 @@ export function requestFrom(
     // Of HTTP/2's own; they are no headers of a Request.
     if (!name.startsWith(':')) headers.append(name, value);
   }
+  const left = new AbortController();
+  outgoing.once('close', () => {
+    if (!outgoing.writableFinished) left.abort();
+  });
   const withBody = method !== 'GET' && method !== 'HEAD';
   const body = withBody ? bodyOf(incoming, headers, parsed) : null;
-  const request = new Request(new URL(target, origin), {
+  const request = new Request(`${origin}${target}`, {
     method,
     headers,
+    signal: left.signal,
     ...(body === null ? {} : { body, duplex: 'half' }),
   });
   messages.set(request, incoming);
   return request;
 }
 
+/** A GET with these headers alone: all that looking a token up needs. */
+export function tokenRequest(authorization: string | undefined, origin: string): Request {
+  return new Request(origin, {
+    headers: authorization === undefined ? {} : { Authorization: authorization },
+  });
+}
+
 function bodyOf(incoming: IncomingMessage, headers: Headers, parsed: unknown): BodyInit | null {
-  if (parsed === undefined || (!incoming.readableEnded && !incoming.complete)) {
+  if (parsed === undefined || !incoming.readableDidRead) {
     return Readable.toWeb(incoming) as unknown as BodyInit;
   }
   if (typeof parsed === 'string' || parsed instanceof Uint8Array) return parsed as BodyInit;
   const mediaType = (headers.get('content-type') ?? '').split(';', 1)[0]?.trim().toLowerCase();
-  if (mediaType !== 'application/x-www-form-urlencoded') return JSON.stringify(parsed);
-  const form = new URLSearchParams();
-  addFields(form, '', parsed);
-  return form.toString();
+  try {
+    if (mediaType !== 'application/x-www-form-urlencoded') return JSON.stringify(parsed);
+    const form = new URLSearchParams();
+    addFields(form, '', parsed);
+    return form.toString();
+  } catch {
+    // Nested deeper than can be written: the endpoint says that it is no message.
+    return '';
+  }
 }
 
 /** A list was a repeated field, a map one with brackets in its name. */
@@ -85,7 +114,10 @@ function addFields(form: URLSearchParams, name: string, value: unknown): void {
 /** Sends a Response; its `Set-Cookie` beside those that the framework has set. */
 export async function send(response: Response, outgoing: ServerResponse, head: boolean): Promise<void> {
   outgoing.statusCode = response.status;
-  for (const [name, value] of response.headers) if (name !== 'set-cookie') outgoing.setHeader(name, value);
+  for (const [name, value] of response.headers) {
+    if (name === 'vary') outgoing.appendHeader(name, value);
+    else if (name !== 'set-cookie') outgoing.setHeader(name, value);
+  }
   const cookies = response.headers.getSetCookie();
   if (cookies.length > 0) outgoing.appendHeader('set-cookie', cookies);
   if (response.body === null || head) {

@@ -24,6 +24,8 @@ interface Failures {
   /** Milliseconds since 1970. */
   readonly nextAt: number;
   readonly forgottenAt: number;
+  /** When the attempt before the last one could have been made. */
+  readonly before: number;
   /** Attempts that had to wait. */
   readonly waited: number;
 }
@@ -70,6 +72,7 @@ export function createFailedAttempts(clock: () => number): FailedAttempts {
           nextAt: now + interval,
           forgottenAt: now + MEMORY,
           waited: before?.waited ?? 0,
+          before: before?.nextAt ?? now,
         });
       }
       for (const key of failures.keys()) {
@@ -79,10 +82,12 @@ export function createFailedAttempts(clock: () => number): FailedAttempts {
     },
     takeBack(keys) {
       const now = clock();
-      for (const { key } of keys) {
+      for (const { key, free } of keys) {
         const found = of(key);
         if (found === null) continue;
-        failures.set(key, { ...found, count: found.count - 1, nextAt: now });
+        // The wait that others have earned stays; the one that this attempt began with goes.
+        const nextAt = found.count <= free ? now : found.before;
+        failures.set(key, { ...found, count: found.count - 1, nextAt });
       }
     },
   };

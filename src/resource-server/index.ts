@@ -23,6 +23,8 @@ export interface ResourceServerOptions {
 
 /** What a token is good for, as the authorization server says at this moment. */
 export interface IntrospectedToken {
+  /** Milliseconds since 1970; null when the authorization server does not say. */
+  readonly expiresAt: number | null;
   readonly clientId: string;
   readonly scopes: readonly string[];
   /** The person as the outside world knows them; null for a client-credentials token. */
@@ -36,6 +38,9 @@ export interface ResourceServer {
    */
   authorize(authorization: string | null | undefined, scope: string): Promise<IntrospectedToken | Response>;
 }
+
+/** How long an answer of the authorization server is waited for, in milliseconds. */
+const PATIENCE = 5000;
 
 interface Remembered {
   readonly answer: IntrospectedToken | null;
@@ -55,12 +60,14 @@ export function createResourceServer(options: ResourceServerOptions): ResourceSe
   async function ask(token: string): Promise<IntrospectedToken | null> {
     const response = await oauth.introspectionRequest(as, client, authenticate, token, {
       [oauth.allowInsecureRequests]: options.allowInsecureRequests === true,
+      signal: () => AbortSignal.timeout(PATIENCE),
     });
     const answer = await oauth.processIntrospectionResponse(as, client, response);
     const targets: readonly string[] = answer.aud === undefined ? [] : [answer.aud].flat();
     const meant = audience === null ? targets.length === 0 : targets.includes(audience);
     if (!answer.active || !meant) return null;
     return {
+      expiresAt: answer.exp === undefined ? null : answer.exp * 1000,
       clientId: answer.client_id ?? '',
       scopes: (answer.scope ?? '').split(' ').filter((scope) => scope !== ''),
       subject: answer.sub ?? null,
@@ -73,7 +80,9 @@ export function createResourceServer(options: ResourceServerOptions): ResourceSe
     if (found !== undefined && found.until > Date.now()) return found.answer;
     const answer = await ask(token);
     remembered.delete(token);
-    remembered.set(token, { answer, until: Date.now() + cache.seconds * 1000 });
+    // Never beyond the token's own end.
+    const until = Math.min(Date.now() + cache.seconds * 1000, answer?.expiresAt ?? Infinity);
+    remembered.set(token, { answer, until });
     for (const oldest of remembered.keys()) {
       if (remembered.size <= cache.entries) break;
       remembered.delete(oldest);

@@ -42,6 +42,8 @@ export interface RunningMount {
 /** A way to mount it; a fourth framework is one row more. */
 export interface Mount {
   readonly name: string;
+  /** Whether the framework itself writes a path like /x/../y as /y, for every route and middleware alike. */
+  readonly normalises: boolean;
   start(config?: ConfigMap): Promise<RunningMount>;
 }
 
@@ -119,6 +121,7 @@ const plain =
 export const MOUNTS: readonly Mount[] = [
   {
     name: 'portico/express',
+    normalises: false,
     start: (config = {}) =>
       prepared(config, defineForExpress, async (application, users, port) => {
         const server = createExpress(users, application, SECRET).listen(port, '127.0.0.1');
@@ -128,6 +131,7 @@ export const MOUNTS: readonly Mount[] = [
   },
   {
     name: 'portico/fastify',
+    normalises: false,
     start: (config = {}) =>
       prepared(config, defineForFastify, async (application, users, port) => {
         const fastify = await createFastify(users, application, SECRET);
@@ -137,6 +141,7 @@ export const MOUNTS: readonly Mount[] = [
   },
   {
     name: 'portico/node',
+    normalises: false,
     start: plain((host) => async (application, users, port) => {
       const server = authorizationServerOf(application);
       const mounted = nodePortico(server, mcpServerOf(application));
@@ -156,7 +161,7 @@ export const MOUNTS: readonly Mount[] = [
           }
           await host.answerNode(users, incoming, outgoing);
         };
-        answer().catch(() => outgoing.destroy());
+        void answer();
       });
       http.listen(port, '127.0.0.1');
       await once(http, 'listening');
@@ -165,6 +170,7 @@ export const MOUNTS: readonly Mount[] = [
   },
   {
     name: 'Hono, directly',
+    normalises: true,
     start: plain((host) => async (application, users, port) => {
       const server = authorizationServerOf(application);
       const app = new Hono();

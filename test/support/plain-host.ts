@@ -121,10 +121,8 @@ export function definePlain(): PlainHost {
     answer,
     async answerNode(users, incoming, outgoing) {
       const request = requestFrom(
-        incoming,
-        incoming.url ?? '/',
-        `http://${incoming.headers.host ?? ''}`,
-        undefined,
+        { incoming, outgoing, target: incoming.url ?? '/', parsed: undefined },
+        'http://localhost',
       );
       await send(await answer(users, request), outgoing, incoming.method === 'HEAD');
     },
