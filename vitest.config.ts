@@ -13,6 +13,7 @@ const ENGINE_TESTS = [
   'test/configuration.test.ts',
   'test/consent.test.ts',
   'test/crashes.test.ts',
+  'test/database.test.ts',
   'test/example-apis.test.ts',
   'test/nothing-in-the-clear.test.ts',
   'test/openid-connect.test.ts',

@@ -1,12 +1,13 @@
+import { createRequire } from 'node:module';
 import path from 'node:path';
-import { CompiledQuery, Kysely, type Dialect, type QueryResult } from 'kysely';
+import type * as KyselyLibrary from 'kysely';
 import type { Database, SqlConnection, SqlDialect, SqlParameter, SqlResult } from './contracts.ts';
-import { mysqlDialect } from './database/mysql.ts';
-import { numberedPlaceholders, postgresDialect } from './database/postgres.ts';
-import { isSqliteUnavailable, NodeSqliteDialect } from './database/sqlite.ts';
+import type { Engine, EngineConnection } from './database/engine.ts';
+import { kyselyOn } from './database/kysely.ts';
+import { openMysql } from './database/mysql.ts';
+import { NAMELESS_NEXT_TIME, numberedPlaceholders, openPostgres } from './database/postgres.ts';
+import { isSqliteUnavailable, openSqlite } from './database/sqlite.ts';
 import { ConfigurationError } from './errors.ts';
-
-type Tables = Record<string, Record<string, unknown>>;
 
 /**
  * Opens the store that a URL names: `sqlite:<file>` (relative to the directory; `sqlite::memory:`), `postgres://…`,
@@ -20,29 +21,27 @@ export function openDatabase(url: string, options: { readonly directory: string 
 const STATEMENT_TIMEOUT = 10_000;
 
 function open(url: string, directory: string, statementTimeout: number | null): Database {
-  const { dialect, driver } = engineOf(url, directory, statementTimeout);
+  const { dialect, engine } = engineOf(url, directory, statementTimeout);
   let patient: Database | null = null;
-  const kysely = new Kysely<Tables>({ dialect: driver });
+  let kysely: Database['kysely'] | null = null;
   const text = dialect === 'postgres' ? remember(numberedPlaceholders) : (sql: string) => sql;
-  const connectionOn = (executor: Pick<Kysely<Tables>, 'executeQuery'>): SqlConnection => ({
-    async execute<Row>(sql: string, parameters: readonly SqlParameter[] = []) {
-      const query = CompiledQuery.raw(text(sql), [...parameters]) as CompiledQuery<Row>;
-      return resultOf(await executor.executeQuery(query));
-    },
+  const connectionOn = (on: EngineConnection): SqlConnection => ({
+    execute: <Row>(sql: string, parameters: readonly SqlParameter[] = []) =>
+      on.execute(text(sql), parameters) as Promise<SqlResult<unknown>> as Promise<SqlResult<Row>>,
   });
-  const connection = connectionOn(kysely);
+  const connection = connectionOn(engine);
   const database: Database = {
     dialect,
-    kysely,
-    ...connection,
+    get kysely() {
+      return (kysely ??= kyselyOn(loadKysely(), dialect, engine));
+    },
+    execute: (sql, parameters) => connection.execute(sql, parameters),
     async transaction(work, committed = async () => false) {
-      const begun = kysely.transaction();
-      const isolated = dialect === 'sqlite' ? begun : begun.setIsolationLevel('read committed');
       return retrying(async () => {
         const done: Awaited<ReturnType<typeof work>>[] = [];
         try {
-          return await isolated.execute(async (executor) => {
-            const answer = await work(connectionOn(executor));
+          return await engine.transaction(async (on) => {
+            const answer = await work(connectionOn(on));
             done.push(answer);
             return answer;
           });
@@ -60,10 +59,15 @@ function open(url: string, directory: string, statementTimeout: number | null): 
       dialect === 'sqlite' || statementTimeout === null ? database : (patient ??= open(url, directory, null)),
     async close() {
       await patient?.close();
-      await kysely.destroy();
+      await engine.close();
     },
   };
   return database;
+}
+
+/** It is as large as everything else together, so it is loaded for those who ask for it. */
+function loadKysely(): typeof KyselyLibrary {
+  return createRequire(import.meta.url)('kysely') as typeof KyselyLibrary;
 }
 
 /** How long the end of a lost commit is looked for, and how often, in milliseconds. */
@@ -88,20 +92,20 @@ function engineOf(
   url: string,
   directory: string,
   statementTimeout: number | null,
-): { readonly dialect: SqlDialect; readonly driver: Dialect } {
+): { readonly dialect: SqlDialect; readonly engine: Engine } {
   const [, scheme = '', rest = ''] = /^([a-z]+):(.*)$/s.exec(url) ?? [];
   switch (scheme) {
     case 'sqlite': {
       const file = rest === ':memory:' ? rest : path.resolve(directory, rest.replace(/^\/\/(?=\/)/, ''));
-      if (rest !== '') return { dialect: 'sqlite', driver: new NodeSqliteDialect(file) };
+      if (rest !== '') return { dialect: 'sqlite', engine: openSqlite(file) };
       break;
     }
     case 'postgres':
     case 'postgresql':
-      return { dialect: 'postgres', driver: postgresDialect(url, statementTimeout) };
+      return { dialect: 'postgres', engine: openPostgres(url, statementTimeout) };
     case 'mysql':
     case 'mariadb':
-      return { dialect: 'mysql', driver: mysqlDialect(url, statementTimeout) };
+      return { dialect: 'mysql', engine: openMysql(url, statementTimeout) };
     default:
   }
   throw new ConfigurationError([
@@ -110,10 +114,6 @@ function engineOf(
       message: 'must be sqlite:<file>, postgres://… or mysql://… (DATABASE_URL sets it)',
     },
   ]);
-}
-
-function resultOf<Row>(result: QueryResult<Row>): SqlResult<Row> {
-  return { rows: result.rows, affected: Number(result.numAffectedRows ?? 0) };
 }
 
 function remember(rewrite: (sql: string) => string): (sql: string) => string {
@@ -132,7 +132,7 @@ function remember(rewrite: (sql: string) => string): (sql: string) => string {
 
 const MOST_TRIES = 5;
 /** PostgreSQL: serialization_failure, deadlock_detected; MySQL: deadlock, lock wait timeout. */
-const WORTH_RETRYING: ReadonlySet<unknown> = new Set(['40001', '40P01', 1213, 1205]);
+const WORTH_RETRYING: ReadonlySet<unknown> = new Set(['40001', '40P01', 1213, 1205, ...NAMELESS_NEXT_TIME]);
 
 async function retrying<T>(attempt: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries += 1) {

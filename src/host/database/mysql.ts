@@ -1,6 +1,7 @@
-import { MysqlDialect, type MysqlPoolConnection, type MysqlQueryResult } from 'kysely';
-import type { PoolConnection, QueryOptions } from 'mysql2';
+import type { PoolConnection, QueryOptions, ResultSetHeader, RowDataPacket } from 'mysql2';
 import { driver } from './driver.ts';
+import type { Engine, StatementResult } from './engine.ts';
+import { onPool, type PooledConnection } from './pool.ts';
 
 /** How long a request waits for a connection to be made, in milliseconds. */
 const CONNECTION_TIMEOUT = 5000;
@@ -8,9 +9,9 @@ const CONNECTION_TIMEOUT = 5000;
 const LONGEST_QUEUE = 1000;
 
 /** MySQL or MariaDB through `mysql2`, which is imported only here: an application on SQLite need not install it. */
-export function mysqlDialect(url: string, statementTimeout: number | null): MysqlDialect {
-  return new MysqlDialect({
-    pool: async () => {
+export function openMysql(url: string, statementTimeout: number | null): Engine {
+  return onPool({
+    async open() {
       const { createPool } = await driver('mysql2', () => import('mysql2'));
       const pool = createPool({
         uri: url.replace(/^mariadb:/, 'mysql:'),
@@ -24,41 +25,60 @@ export function mysqlDialect(url: string, statementTimeout: number | null): Mysq
         connection.query("SET SESSION sql_mode = 'TRADITIONAL'");
       });
       return {
-        getConnection(callback) {
-          pool.getConnection((error, connection) => {
-            callback(error, error === null ? discardedWhenBroken(connection, statementTimeout) : connection);
-          });
-        },
-        end: (callback) => pool.end(callback),
+        connect: () =>
+          promised<PoolConnection>((done) => pool.getConnection(done)).then((connection) =>
+            connectionOn(connection, statementTimeout),
+          ),
+        end: () => promised<void>((done) => pool.end(done)),
       };
     },
+    isStatementError,
   });
 }
 
-/**
- * A connection on which something other than a statement failed is in an unknown state, perhaps in the middle of a
- * transaction that the next BEGIN would commit. It is not used again.
- */
-function discardedWhenBroken(connection: PoolConnection, timeout: number | null): MysqlPoolConnection {
-  let broken = false;
-  const query = (sql: string, values: QueryOptions['values'], callback?: QueryCallback) =>
-    connection.query({ sql, values, ...(timeout === null ? {} : { timeout }) }, (error, result) => {
-      broken ||= error !== null && !isStatementError(error);
-      callback?.(error, result as unknown as MysqlQueryResult);
-    });
+type Answered = RowDataPacket[] | ResultSetHeader;
+
+function connectionOn(connection: PoolConnection, statementTimeout: number | null): PooledConnection {
+  const limit = statementTimeout === null ? {} : { timeout: statementTimeout };
+  const execute = async (sql: string, parameters: readonly unknown[] = []) => {
+    const options: QueryOptions = { sql, values: [...parameters], ...limit };
+    return resultOf(
+      await promised<Answered>((done) =>
+        connection.query<Answered>(options, (error, answered) => done(error, answered)),
+      ),
+    );
+  };
   return {
-    config: connection.config,
-    threadId: connection.threadId,
-    connect: (callback) => connection.connect(callback),
-    query,
-    release: () => (broken ? connection.destroy() : connection.release()),
-    destroy: () => connection.destroy(),
+    execute,
+    async begin({ isolationLevel, accessMode }) {
+      const level = isolationLevel === undefined ? [] : [`ISOLATION LEVEL ${isolationLevel}`];
+      const wanted = [...level, ...(accessMode === undefined ? [] : [accessMode])];
+      // It is about the connection's next transaction.
+      if (wanted.length > 0) await execute(`SET TRANSACTION ${wanted.join(', ')}`);
+      await execute('BEGIN');
+    },
+    commit: () => execute('COMMIT'),
+    release: (broken) => (broken ? connection.destroy() : connection.release()),
   };
 }
 
-type QueryCallback = (error: unknown, result: MysqlQueryResult) => void;
+function resultOf(answered: Answered): StatementResult {
+  if (Array.isArray(answered)) return { rows: answered, affected: 0 };
+  return { rows: [], affected: answered.affectedRows, insertId: BigInt(answered.insertId) };
+}
+
+/** The driver's promises leave out of an error whether it was fatal, so its callbacks are used. */
+function promised<T>(call: (done: (error: unknown, value?: T) => void) => void): Promise<T> {
+  return new Promise((resolve, reject) => {
+    call((error, value) => {
+      if (error === null || error === undefined) resolve(value as T);
+      else reject(error);
+    });
+  });
+}
 
 /** The server names what is wrong with a statement by its SQLSTATE; what is fatal to the connection has none, or says so. */
-function isStatementError(error: Error): boolean {
-  return 'sqlState' in error && error.sqlState !== undefined && !('fatal' in error && error.fatal === true);
+function isStatementError(error: unknown): boolean {
+  if (!(error instanceof Error) || !('sqlState' in error)) return false;
+  return error.sqlState !== undefined && !('fatal' in error && error.fatal === true);
 }

@@ -1,14 +1,16 @@
-import { PostgresDialect, type PostgresPoolClient } from 'kysely';
-import type { PoolClient } from 'pg';
+import type { PoolClient, QueryResult } from 'pg';
 import { driver } from './driver.ts';
+import type { Engine, StatementResult } from './engine.ts';
+import { onPool, type PooledConnection } from './pool.ts';
 
 /** How long a request waits for a connection, in milliseconds. */
 const CONNECTION_TIMEOUT = 5000;
 
 /** PostgreSQL through `pg`, which is imported only here: an application on SQLite need not install it. */
-export function postgresDialect(url: string, statementTimeout: number | null): PostgresDialect {
-  return new PostgresDialect({
-    pool: async () => {
+export function openPostgres(url: string, statementTimeout: number | null): Engine {
+  const names = createStatementNames();
+  return onPool({
+    async open() {
       const { default: pg } = await driver('pg', () => import('pg'));
       const pool = new pg.Pool({
         connectionString: url,
@@ -27,30 +29,77 @@ export function postgresDialect(url: string, statementTimeout: number | null): P
       // A connection that breaks, in use or not, fails the statement that needs it; without a listener it would end the process.
       pool.on('error', () => {});
       pool.on('connect', (client) => client.on('error', () => {}));
-      return {
-        options: pool.options,
-        connect: async () => discardedWhenBroken(await pool.connect()),
-        end: () => pool.end(),
-      };
+      return { connect: async () => connectionOn(await pool.connect(), names), end: () => pool.end() };
     },
+    isStatementError,
   });
 }
 
-/** A connection on which something other than a statement failed is in an unknown state, and is not used again. */
-function discardedWhenBroken(client: PoolClient): PostgresPoolClient {
-  let broken = false;
-  const query = async (sql: string, parameters: unknown[]) => {
-    try {
-      return await client.query(sql, parameters);
-    } catch (error) {
-      broken ||= !isStatementError(error);
-      throw error;
-    }
-  };
+function connectionOn(client: PoolClient, names: StatementNames): PooledConnection {
   return {
-    query: query as unknown as PostgresPoolClient['query'],
-    release: (destroy) => client.release(destroy === true || broken),
+    async execute(text, parameters) {
+      const name = names.of(text);
+      const values = [...parameters];
+      try {
+        return resultOf(await client.query(name === null ? { text, values } : { name, text, values }));
+      } catch (error) {
+        // The next try, of the whole transaction where there is one, goes without.
+        if (name !== null && isAboutName(error)) names.forget(text);
+        throw error;
+      }
+    },
+    begin({ isolationLevel, accessMode }) {
+      const level = isolationLevel === undefined ? '' : ` ISOLATION LEVEL ${isolationLevel}`;
+      return client.query(`BEGIN${level} ${accessMode ?? ''}`);
+    },
+    async commit() {
+      const { command } = await client.query('COMMIT');
+      // The server does that after a failed statement whose error the work has swallowed.
+      if (command === 'ROLLBACK') throw new Error('The transaction was rolled back: a statement had failed');
+    },
+    release: (broken) => client.release(broken),
   };
+}
+
+function resultOf({ rows, rowCount, command }: QueryResult<Record<string, unknown>>): StatementResult {
+  return { rows, affected: CHANGES.has(command) ? (rowCount ?? 0) : 0 };
+}
+
+const CHANGES: ReadonlySet<string> = new Set(['INSERT', 'UPDATE', 'DELETE', 'MERGE']);
+
+/** Statements that have a name are parsed and planned once for each connection. */
+interface StatementNames {
+  /** Null for one that goes without. */
+  of(text: string): string | null;
+  forget(text: string): void;
+}
+
+/** Statements with a name at most: the server keeps each for as long as the connection lives. */
+const MOST_NAMES = 256;
+
+function createStatementNames(): StatementNames {
+  const names = new Map<string, string | null>();
+  return {
+    of(text) {
+      const known = names.get(text);
+      if (known !== undefined) return known;
+      if (names.size >= MOST_NAMES) return null;
+      const name = `portico_${names.size + 1}`;
+      names.set(text, name);
+      return name;
+    },
+    forget: (text) => void names.set(text, null),
+  };
+}
+
+/**
+ * The statement itself may be right: its plan is of a schema that has changed since (0A000), or a connection pooler gave
+ * the session to somebody else in between (26000, 42P05).
+ */
+export const NAMELESS_NEXT_TIME: ReadonlySet<unknown> = new Set(['0A000', '26000', '42P05']);
+
+function isAboutName(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && NAMELESS_NEXT_TIME.has(error.code);
 }
 
 /** PostgreSQL names what is wrong with a statement by five characters (SQLSTATE). */

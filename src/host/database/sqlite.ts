@@ -1,73 +1,257 @@
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
-import {
-  CompiledQuery,
-  SqliteDialect,
-  SqliteDriver,
-  type DatabaseConnection,
-  type SqliteDatabase,
-  type SqliteDialectConfig,
-  type SqliteStatement,
-} from 'kysely';
+import { setImmediate, setTimeout } from 'node:timers/promises';
+import type { Engine, EngineConnection, EngineSession, StatementResult } from './engine.ts';
 
 /** How long a statement waits for another process's write, in milliseconds. */
-const BUSY_TIMEOUT = 5000;
+const LONGEST_WAIT = 5000;
+/** Writes in one transaction at most: a millisecond's work, during which nothing else is answered. */
+const MOST_TOGETHER = 32;
 /** Prepared statements are kept up to this number. */
 const KEPT_STATEMENTS = 256;
 
+/** SQLite through `node:sqlite`: the file, absolute, or `:memory:`. */
+export function openSqlite(file: string): Engine {
+  return new SqliteEngine(file);
+}
+
+/** A write that waits for its turn. */
+interface Write {
+  /** Its statements. */
+  readonly work: (connection: EngineConnection) => Promise<unknown>;
+  /** One statement is undone by the database itself when it fails; several need a savepoint. */
+  readonly single: boolean;
+  readonly resolve: (answer: never) => void;
+  readonly reject: (error: unknown) => void;
+}
+
 /**
- * `node:sqlite` behind Kysely's dialect. Transactions are immediate: the write lock is taken at the start, so that a
- * transaction which reads first cannot lose its place to another process.
+ * One connection on the one thread. Reads run at once and see what is committed. Writes that arrive together commit
+ * together, in one immediate transaction and with one fsync: each in its own savepoint, so that what fails undoes only
+ * itself, and each answered only after the commit. The write lock is taken before the first of them, so that none of them
+ * reads and then loses its place to another process.
  */
-export class NodeSqliteDialect extends SqliteDialect {
-  readonly #config: SqliteDialectConfig;
+class SqliteEngine implements Engine {
+  readonly #file: string;
+  #opened: DatabaseSync | null = null;
+  readonly #inBatch: EngineConnection = {
+    execute: async (sql, parameters) => this.#run(sql, parameters),
+  };
+  readonly #statements = new Map<string, Prepared>();
+  #waiting: Write[] = [];
+  /** Ends when nothing waits to be written; null while nothing does. */
+  #writing: Promise<void> | null = null;
+  /** Ends with the batch that is open; null while none is. */
+  #batch: Promise<void> | null = null;
 
-  /** The file, absolute, or `:memory:`. It is opened at the first statement. */
   constructor(file: string) {
-    const config = { database: async () => open(file) };
-    super(config);
-    this.#config = config;
+    this.#file = file;
   }
 
-  override createDriver(): SqliteDriver {
-    return new ImmediateSqliteDriver(this.#config);
+  async execute(sql: string, parameters: readonly unknown[]): Promise<StatementResult> {
+    const known = this.#statements.get(sql);
+    if (!(known === undefined ? IS_READ.test(sql) : known.isRead)) {
+      return this.#write(true, (connection) => connection.execute(sql, parameters));
+    }
+    // What a batch has written is not committed yet, and may never be.
+    while (this.#batch !== null) await this.#batch;
+    try {
+      return this.#run(sql, parameters);
+    } catch (error) {
+      if (!isSqliteBusy(error)) throw error;
+      return patiently(() => this.#run(sql, parameters));
+    }
+  }
+
+  transaction<T>(work: (connection: EngineConnection) => Promise<T>): Promise<T> {
+    return this.#write(false, work);
+  }
+
+  async session(): Promise<EngineSession> {
+    return new SqliteSession(this);
+  }
+
+  async close(): Promise<void> {
+    await this.#writing;
+    if (this.#opened?.isOpen === true) this.#opened.close();
+  }
+
+  #write<T>(single: boolean, work: (connection: EngineConnection) => Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ work, single, resolve, reject });
+      this.#writing ??= this.#writeAll();
+    });
+  }
+
+  async #writeAll(): Promise<void> {
+    while (this.#waiting.length > 0) {
+      // What arrives together commits together: a turn of the event loop that brings nothing more ends the gathering.
+      for (let gathered = 0; gathered < this.#waiting.length;) {
+        gathered = this.#waiting.length;
+        await setImmediate();
+      }
+      await this.#writeBatch();
+    }
+    this.#writing = null;
+  }
+
+  async #writeBatch(): Promise<void> {
+    const batch = this.#waiting.splice(0, MOST_TOGETHER);
+    try {
+      await this.#commitTogether(batch);
+    } catch (error) {
+      // Who waits behind these has waited as long for the other process.
+      if (isSqliteBusy(error)) batch.push(...this.#waiting.splice(0));
+      const oneIsAtFault = batch.length > 1 && !(error instanceof Error && isSqliteUnavailable(error));
+      for (const write of batch) {
+        if (oneIsAtFault) await this.#commitTogether([write]).catch(write.reject);
+        else write.reject(error);
+      }
+    }
+  }
+
+  /**
+   * Does the writes in one transaction, and then tells each what came of it. Rejects when it cannot be committed, as for a
+   * constraint that is checked at the end: then nothing is done and nobody told.
+   */
+  async #commitTogether(writes: readonly Write[]): Promise<void> {
+    await patiently(() => this.#run('BEGIN IMMEDIATE', []));
+    const ended = Promise.withResolvers<void>();
+    this.#batch = ended.promise;
+    const outcomes: (() => void)[] = [];
+    try {
+      for (const write of writes) outcomes.push(await this.#outcomeOf(write));
+      this.#run('COMMIT', []);
+    } catch (error) {
+      if (this.#opened?.isTransaction === true) this.#run('ROLLBACK', []);
+      throw error;
+    } finally {
+      this.#batch = null;
+      ended.resolve();
+    }
+    for (const tell of outcomes) tell();
+  }
+
+  /** Does one write of the open batch, or undoes it alone; what to tell of it once the batch is committed. */
+  async #outcomeOf({ work, single, resolve, reject }: Write): Promise<() => void> {
+    if (!single) this.#run('SAVEPOINT one', []);
+    try {
+      const answer = (await work(this.#inBatch)) as never;
+      if (!single) this.#run('RELEASE one', []);
+      return () => resolve(answer);
+    } catch (error) {
+      // A full disk and the like undo the whole transaction, which is everybody's fault then.
+      if (this.#opened?.isTransaction !== true) throw error;
+      if (!single) {
+        this.#run('ROLLBACK TO one', []);
+        this.#run('RELEASE one', []);
+      }
+      return () => reject(error);
+    }
+  }
+
+  #run(sql: string, parameters: readonly unknown[]): StatementResult {
+    let prepared = this.#statements.get(sql);
+    if (prepared === undefined) {
+      this.#opened ??= open(this.#file);
+      prepared = prepare(this.#opened, sql);
+      if (this.#statements.size >= KEPT_STATEMENTS) this.#statements.clear();
+      this.#statements.set(sql, prepared);
+    }
+    const { statement, answersRows } = prepared;
+    const values = parameters as SQLInputValue[];
+    if (answersRows) {
+      return { rows: statement.all(...values), affected: 0 };
+    }
+    const { changes, lastInsertRowid } = statement.run(...values);
+    return { rows: [], affected: Number(changes), insertId: BigInt(lastInsertRowid) };
   }
 }
 
-class ImmediateSqliteDriver extends SqliteDriver {
-  override async beginTransaction(connection: DatabaseConnection): Promise<void> {
-    await connection.executeQuery(CompiledQuery.raw('begin immediate'));
+/** A transaction whose steps come one by one: a write that lasts until its end is told. */
+class SqliteSession implements EngineSession {
+  readonly #engine: Engine;
+  #open: {
+    readonly connection: EngineConnection;
+    readonly end: PromiseWithResolvers<void>;
+    readonly outcome: Promise<void>;
+  } | null = null;
+
+  constructor(engine: Engine) {
+    this.#engine = engine;
   }
+
+  execute(sql: string, parameters: readonly unknown[]): Promise<StatementResult> {
+    return (this.#open?.connection ?? this.#engine).execute(sql, parameters);
+  }
+
+  async begin(): Promise<void> {
+    const end = Promise.withResolvers<void>();
+    const begun = Promise.withResolvers<EngineConnection>();
+    const outcome = this.#engine.transaction(async (connection) => {
+      begun.resolve(connection);
+      await end.promise;
+    });
+    outcome.catch(begun.reject);
+    this.#open = { connection: await begun.promise, end, outcome };
+  }
+
+  async commit(): Promise<void> {
+    const open = this.#open;
+    this.#open = null;
+    open?.end.resolve();
+    await open?.outcome;
+  }
+
+  async rollback(): Promise<void> {
+    const open = this.#open;
+    this.#open = null;
+    const undone = new Error('The transaction is undone');
+    open?.end.reject(undone);
+    await open?.outcome.catch((error: unknown) => {
+      if (error !== undone) throw error;
+    });
+  }
+
+  release(): void {}
 }
 
-function open(file: string): SqliteDatabase {
+/** What changes nothing, or cannot run inside of a transaction. Whatever else is taken for a write. */
+const IS_READ = /^\s*(?:SELECT|VALUES|EXPLAIN|PRAGMA|VACUUM|ATTACH|DETACH)\b/i;
+
+interface Prepared {
+  readonly statement: StatementSync;
+  readonly isRead: boolean;
+  readonly answersRows: boolean;
+}
+
+function open(file: string): DatabaseSync {
   if (file !== ':memory:') mkdirSync(path.dirname(file), { recursive: true });
-  const database = new DatabaseSync(file, { timeout: BUSY_TIMEOUT, enableForeignKeyConstraints: true });
+  const database = new DatabaseSync(file, { timeout: LONGEST_WAIT, enableForeignKeyConstraints: true });
   // FULL: a revocation that was answered survives a power cut, which WAL alone does not promise.
   database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL');
-  const statements = new Map<string, SqliteStatement>();
-  return {
-    close: () => database.close(),
-    prepare(sql) {
-      let statement = statements.get(sql);
-      if (statement === undefined) {
-        statement = statementOf(database.prepare(sql));
-        if (statements.size >= KEPT_STATEMENTS) statements.clear();
-        statements.set(sql, statement);
-      }
-      return statement;
-    },
-  };
+  // From here on nobody waits on the one thread for another process: `patiently` comes back later.
+  database.exec('PRAGMA busy_timeout = 0');
+  return database;
 }
 
-function statementOf(statement: StatementSync): SqliteStatement {
-  return {
-    reader: statement.columns().length > 0,
-    all: (parameters) => statement.all(...(parameters as SQLInputValue[])),
-    run: (parameters) => statement.run(...(parameters as SQLInputValue[])),
-    iterate: (parameters) => statement.iterate(...(parameters as SQLInputValue[])),
-  };
+function prepare(database: DatabaseSync, sql: string): Prepared {
+  const statement = database.prepare(sql);
+  return { statement, isRead: IS_READ.test(sql), answersRows: statement.columns().length > 0 };
+}
+
+/** Tries again while another process is writing, and leaves the thread to other requests in between. */
+async function patiently<T>(attempt: () => T): Promise<T> {
+  const until = performance.now() + LONGEST_WAIT;
+  for (let wait = 1; ; wait = Math.min(wait * 2, 20)) {
+    try {
+      return attempt();
+    } catch (error) {
+      if (!isSqliteBusy(error) || performance.now() > until) throw error;
+      await setTimeout(wait * Math.random());
+    }
+  }
 }
 
 /** SQLite's result codes that mean "not now": BUSY, LOCKED, IOERR, CANTOPEN, FULL. */

@@ -23,6 +23,8 @@ import type {
  * family's row and revoking updates the same row, so neither passes the other.
  */
 export function createSqlStore(database: Database): Store {
+  const remembered = rememberClients();
+
   /** The one way from a code or refresh token to tokens: claim the family, use it up, issue. */
   function issueOnce(useUp: string, used: Grantable, tokens: NewTokens, now: number): Promise<GrantOutcome> {
     return database.transaction<GrantOutcome>(
@@ -65,12 +67,10 @@ export function createSqlStore(database: Database): Store {
     },
 
     async findClient(id) {
-      const { rows } = await database.execute<ClientRow>('SELECT * FROM oauth_clients WHERE client_id = ?', [
-        id,
-      ]);
+      const { rows } = await database.execute<ClientRow>(FIND_CLIENT, [id]);
       // Some collations ignore trailing spaces; a client id is compared byte by byte.
       const row = rows.find((found) => found.client_id === id);
-      return row === undefined ? null : clientOf(row);
+      return row === undefined ? null : remembered(row);
     },
 
     async rotateSecret(clientId, secretHash, previousExpiresAt) {
@@ -94,7 +94,7 @@ export function createSqlStore(database: Database): Store {
 
     async listClients() {
       const { rows } = await database.execute<ClientRow>(
-        'SELECT * FROM oauth_clients ORDER BY created_at, client_id',
+        `SELECT ${CLIENT_COLUMNS} FROM oauth_clients ORDER BY created_at, client_id`,
       );
       return rows.map(clientOf);
     },
@@ -136,10 +136,7 @@ export function createSqlStore(database: Database): Store {
     },
 
     async findConsentRequest(idHash, now) {
-      const { rows } = await database.execute<ConsentRequestRow>(
-        'SELECT * FROM oauth_consent_requests WHERE id_hash = ? AND expires_at > ?',
-        [idHash, now],
-      );
+      const { rows } = await database.execute<ConsentRequestRow>(FIND_CONSENT_REQUEST, [idHash, now]);
       return rows[0] === undefined ? null : consentRequestOf(rows[0]);
     },
 
@@ -190,11 +187,7 @@ export function createSqlStore(database: Database): Store {
     },
 
     async findCode(codeHash) {
-      const { rows } = await database.execute<CodeRow & FamilyColumns>(
-        `SELECT t.*, ${FAMILY_COLUMNS} FROM oauth_authorization_codes t ${JOIN_FAMILY_AND_CLIENT}
-        WHERE t.code_hash = ?`,
-        [codeHash],
-      );
+      const { rows } = await database.execute<CodeRow & FamilyColumns>(FIND_CODE, [codeHash]);
       return rows[0] === undefined ? null : codeOf(rows[0]);
     },
 
@@ -212,11 +205,7 @@ export function createSqlStore(database: Database): Store {
     },
 
     async findRefreshToken(hash) {
-      const { rows } = await database.execute<RefreshTokenRow & FamilyColumns>(
-        `SELECT t.*, ${FAMILY_COLUMNS} FROM oauth_refresh_tokens t ${JOIN_FAMILY_AND_CLIENT}
-        WHERE t.token_hash = ?`,
-        [hash],
-      );
+      const { rows } = await database.execute<RefreshTokenRow & FamilyColumns>(FIND_REFRESH_TOKEN, [hash]);
       return rows[0] === undefined ? null : refreshTokenOf(rows[0]);
     },
 
@@ -262,27 +251,41 @@ export function createSqlStore(database: Database): Store {
     },
 
     async findAccessToken(hash, now) {
-      const { rows } = await database.execute<AccessTokenRow>(
-        `SELECT t.client_id, t.family_id, t.scope, t.audience AS token_audience, t.issued_at, t.expires_at,
-          c.scope AS client_scope, f.id AS living_family_id, f.user_provider, f.user_id, f.subject, f.audience
-        FROM oauth_access_tokens t
-        JOIN oauth_clients c ON c.client_id = t.client_id AND c.revoked_at IS NULL
-        LEFT JOIN oauth_families f ON f.id = t.family_id AND f.revoked_at IS NULL
-        WHERE t.token_hash = ? AND t.expires_at > ?`,
-        [hash, now],
-      );
+      const { rows } = await database.execute<AccessTokenRow>(FIND_ACCESS_TOKEN, [hash, now]);
       return rows[0] === undefined ? null : accessTokenOf(rows[0]);
     },
   };
 }
 
-// --- statements that several steps share ----------------------------------------------------------------------
+// --- statements -----------------------------------------------------------------------------------------------
+
+/** Columns by name, everywhere: a later schema may add some while this process still serves. */
+const CLIENT_COLUMNS = `client_id, name, redirect_uris, scope, grants, is_public, secret_hash, previous_secret_hash,
+  previous_secret_expires_at, created_at, revoked_at`;
+
+const FIND_CLIENT = `SELECT ${CLIENT_COLUMNS} FROM oauth_clients WHERE client_id = ?`;
+
+const FIND_CONSENT_REQUEST = `SELECT id_hash, browser_hash, client_id, parameters, audience, user_provider, user_id,
+  asked_scope, expires_at FROM oauth_consent_requests WHERE id_hash = ? AND expires_at > ?`;
+
+const FIND_ACCESS_TOKEN = `SELECT t.client_id, t.family_id, t.scope, t.audience AS token_audience, t.issued_at,
+    t.expires_at, c.scope AS client_scope, f.id AS living_family_id, f.user_provider, f.user_id, f.subject, f.audience
+  FROM oauth_access_tokens t
+  JOIN oauth_clients c ON c.client_id = t.client_id AND c.revoked_at IS NULL
+  LEFT JOIN oauth_families f ON f.id = t.family_id AND f.revoked_at IS NULL
+  WHERE t.token_hash = ? AND t.expires_at > ?`;
 
 const FAMILY_COLUMNS = `f.client_id, f.user_provider, f.user_id, f.subject, f.scope, f.audience,
   c.scope AS client_scope`;
 
 const JOIN_FAMILY_AND_CLIENT = `JOIN oauth_families f ON f.id = t.family_id
   JOIN oauth_clients c ON c.client_id = f.client_id`;
+
+const FIND_CODE = `SELECT t.code_hash, t.family_id, t.parameters, t.expires_at, t.spent_at, ${FAMILY_COLUMNS}
+  FROM oauth_authorization_codes t ${JOIN_FAMILY_AND_CLIENT} WHERE t.code_hash = ?`;
+
+const FIND_REFRESH_TOKEN = `SELECT t.token_hash, t.family_id, t.expires_at, t.used_at, ${FAMILY_COLUMNS}
+  FROM oauth_refresh_tokens t ${JOIN_FAMILY_AND_CLIENT} WHERE t.token_hash = ?`;
 
 const SPEND_CODE = `UPDATE oauth_authorization_codes SET spent_at = ? WHERE code_hash = ? AND spent_at IS NULL`;
 
@@ -489,6 +492,29 @@ interface ClientRow {
   readonly previous_secret_expires_at: number | null;
   readonly created_at: number;
   readonly revoked_at: number | null;
+}
+
+/** Clients remembered at most. */
+const MOST_CLIENTS = 1000;
+
+/** Reads rows, each of them once: the row is asked of the store every time, what it means only when it has changed. */
+function rememberClients(): (row: ClientRow) => Client {
+  const known = new Map<string, { readonly row: ClientRow; readonly client: Client }>();
+  return (row) => {
+    const before = known.get(row.client_id);
+    if (before !== undefined && sameRow(before.row, row)) return before.client;
+    const client = clientOf(row);
+    if (known.size >= MOST_CLIENTS) known.clear();
+    known.set(row.client_id, { row, client });
+    return client;
+  };
+}
+
+function sameRow(one: ClientRow, other: ClientRow): boolean {
+  for (const column in one) {
+    if (one[column as keyof ClientRow] !== other[column as keyof ClientRow]) return false;
+  }
+  return true;
 }
 
 function clientOf(row: ClientRow): Client {

@@ -1,0 +1,217 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { Kysely } from 'kysely';
+import { openDatabase, type Database } from 'portico/host';
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { createDatabase, type TestDatabase } from './support/database.ts';
+
+interface Tables extends Record<string, Record<string, unknown>> {
+  readonly things: { readonly id: number; readonly name: string };
+}
+
+let folder: string;
+let store: TestDatabase;
+let database: Database;
+let kysely: Kysely<Record<string, Record<string, unknown>> & Tables>;
+
+beforeAll(async () => {
+  folder = mkdtempSync(path.join(tmpdir(), 'portico-database-'));
+  store = await createDatabase(folder);
+  database = openDatabase(store.url, { directory: '/' });
+  kysely = database.kysely.withTables<Tables>();
+  await database.execute('CREATE TABLE things (id INTEGER PRIMARY KEY, name VARCHAR(100) NOT NULL UNIQUE)');
+});
+afterAll(async () => {
+  await database.close();
+  await store.drop();
+  rmSync(folder, { recursive: true });
+});
+beforeEach(async () => {
+  await database.execute('DELETE FROM things');
+});
+
+const insert = (id: number, on: Pick<Database, 'execute'> = database) =>
+  on.execute('INSERT INTO things (id, name) VALUES (?, ?)', [id, `thing ${id}`]);
+const ids = async () =>
+  (await database.execute<{ id: number }>('SELECT id FROM things ORDER BY id')).rows.map(({ id }) => id);
+const numbers = (count: number) => Array.from({ length: count }, (_, index) => index);
+const fulfilled = (outcomes: readonly PromiseSettledResult<unknown>[]) =>
+  outcomes.map(({ status }) => status === 'fulfilled');
+
+describe('writes that arrive together', () => {
+  test('what fails undoes itself alone', async () => {
+    await insert(3);
+    const outcomes = await Promise.allSettled(numbers(8).map((id) => insert(id)));
+    expect(fulfilled(outcomes)).toEqual(numbers(8).map((id) => id !== 3));
+    expect(await ids()).toEqual(numbers(8));
+  });
+
+  test('a transaction among them that throws leaves nothing behind, and takes nothing along', async () => {
+    const outcomes = await Promise.allSettled(
+      numbers(8).map((id) =>
+        database.transaction(async (on) => {
+          await insert(id, on);
+          if (id % 2 === 1) throw new Error('no');
+        }),
+      ),
+    );
+    expect(fulfilled(outcomes)).toEqual(numbers(8).map((id) => id % 2 === 0));
+    expect(await ids()).toEqual([0, 2, 4, 6]);
+  });
+
+  test('nobody sees what is not committed', async () => {
+    const [begun, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const failing = database.transaction(async (on) => {
+      await insert(1, on);
+      begun.resolve();
+      await gate.promise;
+      throw new Error('no');
+    });
+    await begun.promise;
+    const seen = ids();
+    gate.resolve();
+    await expect(failing).rejects.toThrow('no');
+    expect(await seen).toEqual([]);
+  });
+
+  test('many counters of one row lose nothing', async () => {
+    await insert(1);
+    await Promise.all(
+      numbers(40).map(() =>
+        database.transaction(async (on) => {
+          await on.execute('UPDATE things SET name = name WHERE id = 1');
+          const { rows } = await on.execute<{ name: string }>('SELECT name FROM things WHERE id = 1');
+          const count = Number(/[0-9]+$/.exec(rows[0]?.name ?? '')?.[0]);
+          await on.execute('UPDATE things SET name = ? WHERE id = 1', [`thing ${count + 1}`]);
+        }),
+      ),
+    );
+    expect((await database.execute('SELECT name FROM things')).rows).toEqual([{ name: 'thing 41' }]);
+  });
+});
+
+describe("an application's own Kysely queries", () => {
+  test('find what statements wrote, and the other way round', async () => {
+    await insert(1);
+    const inserted = await kysely.insertInto('things').values({ id: 2, name: 'two' }).executeTakeFirst();
+    expect(Number(inserted.numInsertedOrUpdatedRows)).toBe(1);
+    expect(await kysely.selectFrom('things').selectAll().orderBy('id').execute()).toEqual([
+      { id: 1, name: 'thing 1' },
+      { id: 2, name: 'two' },
+    ]);
+    const updated = await kysely.updateTable('things').set({ name: 'deux' }).where('id', '=', 2).execute();
+    expect(Number(updated[0]?.numUpdatedRows)).toBe(1);
+    expect(await ids()).toEqual([1, 2]);
+  });
+
+  test('have transactions: what returns commits, what throws rolls back', async () => {
+    await kysely
+      .transaction()
+      .execute((on) => on.insertInto('things').values({ id: 1, name: 'one' }).execute());
+    const failing = kysely.transaction().execute(async (on) => {
+      await on.insertInto('things').values({ id: 2, name: 'two' }).execute();
+      throw new Error('no');
+    });
+    await expect(failing).rejects.toThrow('no');
+    expect(await ids()).toEqual([1]);
+  });
+
+  test('have savepoints in a transaction of their own making', async () => {
+    const begun = await kysely.startTransaction().execute();
+    const first = await begun.insertInto('things').values({ id: 1, name: 'one' }).execute();
+    expect(first).toHaveLength(1);
+    const saved = await begun.savepoint('before').execute();
+    await saved.insertInto('things').values({ id: 2, name: 'two' }).execute();
+    await saved.rollbackToSavepoint('before').execute();
+    await begun.commit().execute();
+    expect(await ids()).toEqual([1]);
+  });
+
+  test('stream', async () => {
+    await Promise.all(numbers(5).map((id) => insert(id)));
+    const streamed: number[] = [];
+    for await (const { id } of kysely.selectFrom('things').select('id').orderBy('id').stream())
+      streamed.push(id);
+    expect(streamed).toEqual(numbers(5));
+  });
+
+  test('see the schema', async () => {
+    const tables = await kysely.introspection.getTables();
+    expect(tables.find(({ name }) => name === 'things')?.columns.map(({ name }) => name)).toEqual([
+      'id',
+      'name',
+    ]);
+  });
+});
+
+test('a schema that changes while a process serves does not fail its statements', async () => {
+  await insert(1);
+  const all = () => database.execute('SELECT * FROM things');
+  expect((await all()).rows).toEqual([{ id: 1, name: 'thing 1' }]);
+  const other = openDatabase(store.url, { directory: '/' });
+  onTestFinished(() => other.close());
+  await other.execute('ALTER TABLE things ADD COLUMN colour VARCHAR(20)');
+  const seen = await all().catch(() => all());
+  expect(seen.rows).toEqual([{ id: 1, name: 'thing 1', colour: null }]);
+  await database.transaction((on) => on.execute('SELECT * FROM things'));
+  await other.execute('ALTER TABLE things DROP COLUMN colour');
+  await database.transaction((on) => on.execute('SELECT * FROM things'));
+  expect(await ids()).toEqual([1]);
+});
+
+describe('SQLite', () => {
+  function openFile() {
+    const file = path.join(mkdtempSync(path.join(folder, 'file-')), 'test.sqlite');
+    const opened = openDatabase(`sqlite:${file}`, { directory: '/' });
+    onTestFinished(() => opened.close());
+    return { file, opened };
+  }
+
+  test('a constraint that is checked at the commit fails the write that breaks it, and no other', async () => {
+    const { opened } = openFile();
+    await opened.execute('CREATE TABLE parents (id INTEGER PRIMARY KEY)');
+    await opened.execute(
+      'CREATE TABLE children (id INTEGER REFERENCES parents (id) DEFERRABLE INITIALLY DEFERRED)',
+    );
+    await opened.execute('INSERT INTO parents VALUES (1), (2)');
+    const outcomes = await Promise.allSettled(
+      [1, 9, 2].map((id) => opened.execute('INSERT INTO children VALUES (?)', [id])),
+    );
+    expect(fulfilled(outcomes)).toEqual([true, false, true]);
+    expect((await opened.execute('SELECT id FROM children ORDER BY id')).rows).toEqual([
+      { id: 1 },
+      { id: 2 },
+    ]);
+  });
+
+  test("another process's write is waited for, and nothing else waits meanwhile", async () => {
+    const { file, opened } = openFile();
+    await opened.execute('CREATE TABLE t (n INTEGER)');
+    const other = new DatabaseSync(file);
+    onTestFinished(() => other.close());
+    other.exec('BEGIN IMMEDIATE; INSERT INTO t VALUES (1)');
+    const write = opened.execute('INSERT INTO t VALUES (2)');
+    let done = false;
+    void write.then(() => (done = true));
+    // Reads go on, and so does the event loop: the other write can only end because it does.
+    for (let reads = 0; reads < 20; reads += 1) {
+      expect((await opened.execute('SELECT n FROM t')).rows).toEqual([]);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect(done).toBe(false);
+    other.exec('COMMIT');
+    await write;
+    expect((await opened.execute('SELECT n FROM t ORDER BY n')).rows).toEqual([{ n: 1 }, { n: 2 }]);
+  });
+
+  test('a closed store refuses, and can be closed again', async () => {
+    const { opened } = openFile();
+    await opened.execute('CREATE TABLE t (n INTEGER)');
+    await opened.close();
+    await opened.close();
+    await expect(opened.execute('SELECT n FROM t')).rejects.toThrow(/finalized|not open/);
+    await expect(opened.execute('INSERT INTO t VALUES (1)')).rejects.toThrow(/finalized|not open/);
+  });
+});
