@@ -5,8 +5,10 @@ import { createAccounts } from './accounts.ts';
 import { createAuth } from './auth.ts';
 import { mergeConfig, validateConfig } from './config.ts';
 import type {
+  Accounts,
   Application,
   ApplicationDefinition,
+  Auth,
   ConfigMap,
   ConfigurationProblem,
   Connection,
@@ -29,9 +31,9 @@ import { migrate, migrationStatus } from './migrations.ts';
 import { loginRoutes } from './login.ts';
 import { argon2idHasher } from './password-hasher.ts';
 import { publicUrlSchema } from './public-url.ts';
-import { auth, clientAddress, runWithContext, session } from './request-context.ts';
-import { createRoutes } from './routes.ts';
-import { createSessions, sessionsMigration } from './sessions.ts';
+import { auth, clientAddress, runWithContext, session, type RequestContext } from './request-context.ts';
+import { createRoutes, type MatchedRoute } from './routes.ts';
+import { createSessions, sessionsMigration, type RequestSession, type Sessions } from './sessions.ts';
 import { createViews } from './views.ts';
 
 /** Describes an application; nothing is opened until it is started. */
@@ -48,7 +50,8 @@ export function migrationsOf(definition: ApplicationDefinition): readonly Migrat
   ];
 }
 
-const KIT_VIEWS = path.join(import.meta.dirname, 'views');
+/** By way of the folder above: what is published has the code in another folder beside. */
+const KIT_VIEWS = path.join(import.meta.dirname, '..', 'host', 'views');
 const FOURTEEN_DAYS = 14 * 24 * 3600;
 
 /** The kit's own keys of the configuration. */
@@ -169,7 +172,7 @@ async function assemble(parts: Parts): Promise<Application> {
   const routes = createRoutes();
   const middlewares: Middleware[] = [];
   const ownRoutes = new Set<Route>();
-  const inFlight = new Set<Promise<Response>>();
+  const underWay = createUnderWay();
   let phase: 'plugins' | 'application' | 'started' = 'plugins';
 
   function whileRegistering(what: string): void {
@@ -215,20 +218,16 @@ async function assemble(parts: Parts): Promise<Application> {
     session,
     auth,
     clientAddress,
-    fetch(request, connection = { address: null }) {
-      const response = answer(request, connection);
-      inFlight.add(response);
-      void response.finally(() => inFlight.delete(response));
-      return response;
-    },
+    fetch: (request, connection = { address: null }) => answer(request, connection),
     async close() {
-      await within(LONGEST_CLOSE, Promise.allSettled(inFlight));
+      await within(LONGEST_CLOSE, underWay.ended());
       await database.close();
       await log.close();
     },
   };
 
   async function answer(request: Request, connection: Connection): Promise<Response> {
+    underWay.begin();
     try {
       const response = await dispatch(request, connection).catch(answerException);
       return withoutBody(request, await events.passResponse(response));
@@ -236,46 +235,38 @@ async function assemble(parts: Parts): Promise<Application> {
       // Even what a hook does wrong must not reach the caller.
       log.error('A host hook failed: {exception}', { exception });
       return withoutBody(request, errorResponse(500));
+    } finally {
+      underWay.end();
     }
   }
 
   async function dispatch(sent: Request, connection: Connection): Promise<Response> {
-    const { route, parameters } = routes.match(sent.method, new URL(sent.url).pathname);
+    const matched = routes.match(sent.method, pathOf(sent.url));
     // Plugins' endpoints have limits of their own.
-    const request = ownRoutes.has(route) ? limitBody(sent, kit.body_limit) : sent;
+    const request = ownRoutes.has(matched.route) ? limitBody(sent, kit.body_limit) : sent;
     const address = clientAddressOf(request, connection.address, kit.trusted_proxies);
     if (sessions === null) {
       const withoutSession = { session: null, auth: null, clientAddress: address };
-      return runWithContext(withoutSession, () =>
-        run(route, () => route.handler(parameters, request), request),
-      );
+      return runWithContext(withoutSession, () => run(matched, request));
     }
-    const requestSession = sessions.of(request);
-    const context = {
-      session: requestSession,
-      auth: createAuth(requestSession, accounts),
-      clientAddress: address,
-    };
+    const context = new KitRequest({ sessions, accounts, request, clientAddress: address });
     return runWithContext(context, async () => {
       const exemptRoutes = kit.csrf_exempt_routes;
-      const checked = await checkCsrf(request, route, requestSession, { origin, exemptRoutes });
-      const response = await run(route, () => route.handler(parameters, checked), checked);
-      return withCookie(response, requestSession.setCookie());
+      const checked = await checkCsrf(request, matched.route, context, { origin, exemptRoutes });
+      return withCookie(await run(matched, checked), context.setCookie());
     });
   }
 
   /** The application's own routes run inside the middlewares; those of plugins protect themselves. */
-  async function run(
-    route: Route,
-    handler: () => Response | Promise<Response>,
-    request: Request,
-  ): Promise<Response> {
-    if (!ownRoutes.has(route)) return handler();
-    const chain = middlewares.reduceRight<() => Promise<Response>>(
-      (next, middleware) => () => middleware(request, next),
-      async () => handler(),
-    );
-    return chain();
+  async function run({ route, parameters }: MatchedRoute, request: Request): Promise<Response> {
+    const around = ownRoutes.has(route) ? middlewares : [];
+    const from = async (index: number): Promise<Response> => {
+      const middleware = around[index];
+      return middleware === undefined
+        ? route.handler(parameters, request)
+        : middleware(request, () => from(index + 1));
+    };
+    return from(0);
   }
 
   async function answerException(exception: unknown): Promise<Response> {
@@ -301,6 +292,70 @@ async function assemble(parts: Parts): Promise<Application> {
   }
   phase = 'started';
   return application;
+}
+
+/** What one request has at hand. Most requests ask for neither the session nor the person, so both are made when asked for. */
+class KitRequest implements RequestContext {
+  readonly clientAddress: string | null;
+  readonly #sessions: Sessions;
+  readonly #accounts: Accounts;
+  readonly #request: Request;
+  #session: RequestSession | null = null;
+  #auth: Auth | null = null;
+
+  constructor(parts: {
+    readonly sessions: Sessions;
+    readonly accounts: Accounts;
+    readonly request: Request;
+    readonly clientAddress: string | null;
+  }) {
+    this.clientAddress = parts.clientAddress;
+    this.#sessions = parts.sessions;
+    this.#accounts = parts.accounts;
+    this.#request = parts.request;
+  }
+
+  get session(): RequestSession {
+    return (this.#session ??= this.#sessions.of(this.#request));
+  }
+
+  get auth(): Auth {
+    return (this.#auth ??= createAuth(this.session, this.#accounts));
+  }
+
+  setCookie(): string | null {
+    return this.#session?.setCookie() ?? null;
+  }
+}
+
+/** Counts what is under way. */
+function createUnderWay() {
+  let count = 0;
+  let told: (() => void) | null = null;
+  return {
+    begin() {
+      count += 1;
+    },
+    end() {
+      count -= 1;
+      if (count === 0) told?.();
+    },
+    /** When nothing is any more. */
+    ended: () =>
+      new Promise<void>((resolve) => {
+        if (count === 0) resolve();
+        else told = resolve;
+      }),
+  };
+}
+
+/** The path in the URL of a request, which is absolute and normalised. */
+function pathOf(url: string): string {
+  const from = url.indexOf('/', url.indexOf('://') + 3);
+  const query = url.indexOf('?', from);
+  const path = query < 0 ? url.slice(from) : url.slice(from, query);
+  const fragment = path.indexOf('#');
+  return fragment < 0 ? path : path.slice(0, fragment);
 }
 
 /** How long what is under way may take when the application is closed, in milliseconds. */

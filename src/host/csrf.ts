@@ -29,7 +29,7 @@ export function csrfTokenOf(sessionSecret: string): string {
 export async function checkCsrf(
   request: Request,
   route: Route,
-  session: Pick<RequestSession, 'existingSecret'>,
+  context: { readonly session: Pick<RequestSession, 'existingSecret'> },
   { origin, exemptRoutes }: CsrfOptions,
 ): Promise<Request> {
   if (SAFE_METHODS.has(request.method)) return request;
@@ -38,7 +38,7 @@ export async function checkCsrf(
 
   if (!comesFromHere(request, origin)) throw new HttpError(403, 'The request comes from another site');
   const { request: reread, token } = await tokenOf(request);
-  const secret = await session.existingSecret();
+  const secret = await context.session.existingSecret();
   const expected = Buffer.from(secret === null ? '' : csrfTokenOf(secret));
   const given = Buffer.from(token ?? '');
   if (secret === null || given.length !== expected.length || !timingSafeEqual(given, expected)) {

@@ -13,14 +13,15 @@ export interface HostEvents extends Events {
   /** What the listeners make of an exception; null when none answers it. */
   answerException(exception: unknown): Promise<Response | null>;
   /** The response as the listeners leave it. */
-  passResponse(response: Response): Promise<Response>;
+  passResponse(response: Response): Response | Promise<Response>;
 }
 
 type Listener = (payload: unknown) => unknown;
+const NOBODY: readonly Listener[] = [];
 
 export function createEvents(log: Log): HostEvents {
   const listeners = new Map<string, Listener[]>();
-  const listenersOf = (event: string): readonly Listener[] => listeners.get(event) ?? [];
+  const listenersOf = (event: string): readonly Listener[] => listeners.get(event) ?? NOBODY;
   return {
     on(event, listener) {
       listeners.set(event, [...listenersOf(event), listener as Listener]);
@@ -41,13 +42,18 @@ export function createEvents(log: Log): HostEvents {
       }
       return null;
     },
-    async passResponse(response) {
-      let passed = response;
-      for (const listener of listenersOf(Event.RESPONSE_HEADER)) {
-        const returned = await listener(passed);
-        if (returned instanceof Response) passed = returned;
-      }
-      return passed;
+    passResponse(response) {
+      const passing = listenersOf(Event.RESPONSE_HEADER);
+      return passing.length === 0 ? response : pass(response, passing);
     },
   };
+}
+
+async function pass(response: Response, listeners: readonly Listener[]): Promise<Response> {
+  let passed = response;
+  for (const listener of listeners) {
+    const returned = await listener(passed);
+    if (returned instanceof Response) passed = returned;
+  }
+  return passed;
 }

@@ -24,4 +24,5 @@ export { createViews } from './views.ts';
 export { pageHeaders } from './login.ts';
 export { returnPath } from './return-path.ts';
 export { listen, type ListenOptions, type RunningServer } from './server.ts';
-export { runConsole, type ConsoleIo } from './console.ts';
+export { runConsole } from './run-console.ts';
+export type { ConsoleIo } from './console.ts';

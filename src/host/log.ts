@@ -1,7 +1,8 @@
-import { mkdirSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import path from 'node:path';
 import { inspect } from 'node:util';
-import { destination, pino, type Logger } from 'pino';
+import type * as Pino from 'pino';
 import type { Log, LogContext } from './contracts.ts';
 
 export interface LogOptions {
@@ -31,13 +32,43 @@ const SECRET_KEYS: ReadonlySet<string> = new Set([
   'token',
 ]);
 
-/** One JSON object a line, `{placeholders}` of the message filled from the context. */
+/** One JSON object a line, `{placeholders}` of the message filled from the context. The file is opened at once. */
 export function openLog({ file, level = 'info' }: LogOptions): ClosableLog {
   mkdirSync(path.dirname(file), { recursive: true });
-  const stream = destination({ dest: file, append: true, sync: true });
+  const descriptor = openSync(file, 'a');
+  let opened: Writer | null = null;
+  const write =
+    (severity: keyof typeof LEVELS) =>
+    (message: string, context: LogContext = {}) => {
+      const shown = withoutSecrets(context);
+      const { exception: _, ...fields } = shown;
+      opened ??= openWriter(descriptor, level);
+      opened.logger[severity](fields, expand(message, shown));
+    };
+  return {
+    debug: write('debug'),
+    info: write('info'),
+    warning: write('warning'),
+    error: write('error'),
+    async close() {
+      if (opened === null) closeSync(descriptor);
+      else await opened.end();
+    },
+  };
+}
+
+interface Writer {
+  readonly logger: Record<keyof typeof LEVELS, (fields: LogContext, message: string) => void>;
+  end(): Promise<void>;
+}
+
+/** The logger is loaded for the first line: an application that has nothing to say need not wait for it. */
+function openWriter(descriptor: number, level: string): Writer {
+  const { destination, pino } = createRequire(import.meta.url)('pino') as typeof Pino;
+  const stream = destination({ fd: descriptor, sync: true });
   // A full disk must not take the application with it.
   stream.on('error', () => {});
-  const logger: Logger<keyof typeof LEVELS> = pino(
+  const logger = pino(
     {
       level,
       customLevels: LEVELS,
@@ -49,19 +80,9 @@ export function openLog({ file, level = 'info' }: LogOptions): ClosableLog {
     },
     stream,
   );
-  const write =
-    (severity: keyof typeof LEVELS) =>
-    (message: string, context: LogContext = {}) => {
-      const shown = withoutSecrets(context);
-      const { exception: _, ...fields } = shown;
-      logger[severity](fields, expand(message, shown));
-    };
   return {
-    debug: write('debug'),
-    info: write('info'),
-    warning: write('warning'),
-    error: write('error'),
-    close: () =>
+    logger,
+    end: () =>
       new Promise((resolve) => {
         stream.once('close', resolve);
         stream.end();

@@ -24,6 +24,8 @@ export function createRoutes(): Routes {
   const router = new TrieRouter<Route>();
   const routes = new Map<string, Route>();
   const taken = new Map<string, string>();
+  /** What the router found for paths without placeholders: at most one for each route and method. */
+  const found = new Map<string, MatchedRoute>();
   const methods = new Set<string>();
 
   function find(method: string, path: string): MatchedRoute | null {
@@ -61,8 +63,14 @@ export function createRoutes(): Routes {
       });
     },
     match(method, path) {
-      const found = find(method, path) ?? (method === 'HEAD' ? find('GET', path) : null);
-      if (found !== null) return found;
+      const key = `${method} ${path}`;
+      const known = found.get(key);
+      if (known !== undefined) return known;
+      const matched = find(method, path) ?? (method === 'HEAD' ? find('GET', path) : null);
+      if (matched !== null) {
+        if (matched.route.path === path) found.set(key, matched);
+        return matched;
+      }
       const allowed = [...methods].filter((other) => find(other, path) !== null);
       if (allowed.length === 0) throw new HttpError(404, 'No route matches');
       if (allowed.includes('GET')) allowed.push('HEAD');

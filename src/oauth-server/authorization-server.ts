@@ -3,7 +3,7 @@ import { createAudit } from './audit.ts';
 import { createClients, type Clients } from './clients.ts';
 import { createClientSecrets } from './client-secrets.ts';
 import type { OAuthServerConfig } from './config.ts';
-import { preflightResponse, readableByAnyOrigin } from './cross-origin.ts';
+import { PREFLIGHT, readableByAnyOrigin } from './cross-origin.ts';
 import {
   APPLICATIONS_PATH,
   applicationsEndpoint,
@@ -24,9 +24,16 @@ import { AuthorizationPageError, BearerError } from './errors.ts';
 import { createFailedAttempts } from './failed-attempts.ts';
 import type { Host } from './host.ts';
 import { createKeyRing, type KeyRing } from './keys.ts';
-import { pageResponse } from './pages.ts';
+import { pageReply } from './pages.ts';
 import { createPruning } from './pruning.ts';
-import { bearerErrorResponse, faultResponse, refusalResponse, unavailableResponse } from './responses.ts';
+import {
+  bearerErrorResponse,
+  faultReply,
+  refusalReply,
+  responseOf,
+  unavailableReply,
+  type Reply,
+} from './responses.ts';
 import { createScopeCatalog } from './scopes.ts';
 import type { ServerContext } from './server-context.ts';
 import { createSqlStore } from './store/sql.ts';
@@ -101,7 +108,7 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
       const accessor = await settleToken(context, request);
       return { run: (work) => runWithAccessor(accessor, work) };
     } catch (error) {
-      return { failure: await failureResponse(faults, 'token()', error) };
+      return { failure: responseOf(await failureReply(faults, 'token()', error)) };
     }
   };
   return {
@@ -127,7 +134,7 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
   };
 }
 
-type Answering = (context: ServerContext, request: Request) => Promise<Response>;
+type Answering = (context: ServerContext, request: Request) => Promise<Reply>;
 
 interface EndpointDescription {
   readonly name: string;
@@ -225,15 +232,15 @@ export const CSRF_EXEMPT_ROUTES: Readonly<Record<string, boolean>> = Object.from
 
 function endpointOf(context: ServerContext, faults: Faults, description: EndpointDescription): Endpoint {
   const { name, path, methods, answer, anyOrigin } = description;
-  const handle = (request: Request) =>
-    answer(context, request).catch((error: unknown) => failureResponse(faults, name, error));
-  if (!anyOrigin) return { name, path, methods, handle };
+  const reply = (request: Request) =>
+    answer(context, request).catch((error: unknown) => failureReply(faults, name, error));
+  if (!anyOrigin) return { name, path, methods, handle: async (request) => responseOf(await reply(request)) };
   return {
     name,
     path,
     methods: [...methods, 'OPTIONS'],
     handle: async (request) =>
-      request.method === 'OPTIONS' ? preflightResponse() : readableByAnyOrigin(await handle(request)),
+      responseOf(request.method === 'OPTIONS' ? PREFLIGHT : readableByAnyOrigin(await reply(request))),
   };
 }
 
@@ -244,12 +251,12 @@ interface Faults {
 }
 
 /** Answers whatever goes wrong: refusals with their error, an unreachable store with 503, a fault of ours with 500. */
-async function failureResponse(faults: Faults, endpoint: string, error: unknown): Promise<Response> {
+async function failureReply(faults: Faults, endpoint: string, error: unknown): Promise<Reply> {
   if (error instanceof AuthorizationPageError) return errorPage(faults, 400, error.title, error.message);
-  const refusal = refusalResponse(error);
+  const refusal = refusalReply(error);
   if (refusal !== null) return refusal;
   faults.host.log.error('{endpoint} failed: {exception}', { endpoint, exception: error });
-  return faults.database.isUnavailable(error) || isOverload(error) ? unavailableResponse() : faultResponse();
+  return faults.database.isUnavailable(error) || isOverload(error) ? unavailableReply() : faultReply();
 }
 
 /** What the host's hasher throws when it has more to do than it can: `status` 503. */
@@ -257,12 +264,12 @@ function isOverload(error: unknown): boolean {
   return error instanceof Error && 'status' in error && error.status === 503;
 }
 
-async function errorPage(faults: Faults, status: number, title: string, message: string): Promise<Response> {
+async function errorPage(faults: Faults, status: number, title: string, message: string): Promise<Reply> {
   try {
     const data = { serverName: faults.serverName, title, message, status };
-    return await pageResponse({ host: faults.host, view: 'oauth/error', status, data, formLeadsTo: null });
+    return await pageReply({ host: faults.host, view: 'oauth/error', status, data, formLeadsTo: null });
   } catch (error) {
     faults.host.log.error('The view oauth/error cannot be rendered: {exception}', { exception: error });
-    return faultResponse();
+    return faultReply();
   }
 }

@@ -3,7 +3,7 @@ import { AuthorizationPageError, OAuthError } from './errors.ts';
 import { activeAccount } from './grants/token-response.ts';
 import { scopesHeldBy } from './scopes.ts';
 import type { ServerContext } from './server-context.ts';
-import type { Client, ConsentRequest } from './store/store.ts';
+import type { AskedPerson, Client, ConsentRequest } from './store/store.ts';
 import { keyedHash, randomIdentifier, randomToken, tokenHash } from './tokens.ts';
 
 /**
@@ -49,11 +49,12 @@ export async function visitorOf(context: ServerContext, request: Request): Promi
   return user === null ? null : { user, browserSecret: await context.host.browserSecret(request) };
 }
 
-/** Keeps the request for this browser, put to nobody yet. Returns its id. */
+/** Keeps the request for this browser, put to nobody yet unless it says to whom. Returns its id. */
 export async function keepRequest(
   context: ServerContext,
   request: AuthorizationRequest,
   browserSecret: string,
+  asked: AskedPerson | null = null,
 ): Promise<string> {
   const requestId = randomToken();
   const { clientId, redirectUri, scopes, state, nonce, codeChallenge, audience } = request;
@@ -67,11 +68,25 @@ export async function keepRequest(
     audience,
     idHash: tokenHash(requestId),
     browserHash: tokenHash(browserSecret),
-    asked: null,
+    asked,
     expiresAt: context.clock() + context.config.consent_ttl * 1000,
   });
   await context.pruning.tick();
   return requestId;
+}
+
+/** Keeps the request as put to the person at this browser: the question to show, or the answer when there is none to ask. */
+export async function askAtOnce(
+  context: ServerContext,
+  request: AuthorizationRequest,
+  client: Client,
+  visitor: Visitor,
+): Promise<Asked> {
+  const person = visitor.user.reference;
+  const scopes = await scopesHeldBy(context.host, context.scopes, request.scopes, person);
+  if (scopes.length === 0) return { answer: denied(request, NOTHING_HELD) };
+  const requestId = await keepRequest(context, request, visitor.browserSecret, { person, scopes });
+  return { question: questionOf(request, requestId, client, visitor, scopes) };
 }
 
 /**
@@ -82,7 +97,7 @@ export async function putToPerson(
   context: ServerContext,
   requestId: string,
   visitor: Visitor,
-): Promise<{ readonly question: Question } | { readonly answer: Answer }> {
+): Promise<Asked> {
   const kept = await requireRequest(context, requestId, visitor);
   const client = await requireClient(context, kept.clientId);
   const person = visitor.user.reference;
@@ -91,15 +106,29 @@ export async function putToPerson(
   const scopes = await scopesHeldBy(context.host, context.scopes, asked, person);
   if (scopes.length === 0) {
     await context.store.voidConsentRequest(kept.idHash);
-    return { answer: denied(kept, 'The person holds no permission that the scopes ask for.') };
+    return { answer: denied(kept, NOTHING_HELD) };
   }
   const now = context.clock();
   // The time to answer runs from the moment the question is first put to somebody.
   const expiresAt = kept.asked === null ? now + context.config.consent_ttl * 1000 : kept.expiresAt;
   if (!(await context.store.askPerson(kept, { person, scopes }, expiresAt, now))) throw notAnswerable();
-  const { redirectUri } = kept;
+  return { question: questionOf(kept, requestId, client, visitor, scopes) };
+}
+
+/** What comes of putting a request to somebody. */
+export type Asked = { readonly question: Question } | { readonly answer: Answer };
+
+const NOTHING_HELD = 'The person holds no permission that the scopes ask for.';
+
+function questionOf(
+  { redirectUri }: AuthorizationRequest,
+  requestId: string,
+  client: Client,
+  visitor: Visitor,
+  scopes: readonly string[],
+): Question {
   const csrfToken = csrfTokenFor(requestId, visitor);
-  return { question: { requestId, client, user: visitor.user, scopes, redirectUri, csrfToken } };
+  return { requestId, client, user: visitor.user, scopes, redirectUri, csrfToken };
 }
 
 /** Takes the person's answer, once. Throws a page error when there is nothing that this visitor may answer. */
@@ -191,7 +220,7 @@ function samePerson(one: PersonReference, other: PersonReference): boolean {
   return one.provider === other.provider && one.id === other.id;
 }
 
-function denied({ redirectUri, state }: ConsentRequest, description: string): Answer {
+function denied({ redirectUri, state }: AuthorizationRequest, description: string): Answer {
   return { redirectUri, state, result: { error: new OAuthError('access_denied', description) } };
 }
 

@@ -1,3 +1,5 @@
+import type { Reply } from './responses.ts';
+
 /**
  * Browser applications are public clients too: the endpoints that read no session answer every origin, without
  * credentials. What reads a session (authorize) or is not for browsers (introspect) is never wrapped.
@@ -10,13 +12,17 @@ const PREFLIGHT_HEADERS = {
   'Access-Control-Max-Age': '7200',
 } as const;
 
-export function preflightResponse(): Response {
-  return new Response(null, { status: 204, headers: PREFLIGHT_HEADERS });
-}
+export const PREFLIGHT: Reply = { status: 204, headers: PREFLIGHT_HEADERS, body: null };
 
-/** Lets a page of any origin read this response. */
-export function readableByAnyOrigin(response: Response): Response {
-  response.headers.set('Access-Control-Allow-Origin', '*');
-  response.headers.set('Access-Control-Expose-Headers', 'WWW-Authenticate, Retry-After');
-  return response;
+/** Lets a page of any origin read this answer. */
+export function readableByAnyOrigin({ status, headers, body }: Reply): Reply {
+  return {
+    status,
+    headers: {
+      ...headers,
+      'Access-Control-Allow-Origin': '*',
+      'Access-Control-Expose-Headers': 'WWW-Authenticate, Retry-After',
+    },
+    body,
+  };
 }

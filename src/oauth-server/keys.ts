@@ -1,13 +1,8 @@
+import { createPrivateKey, type KeyObject } from 'node:crypto';
+import { statSync } from 'node:fs';
 import { mkdir, open, readdir, readFile, rename, unlink } from 'node:fs/promises';
 import path from 'node:path';
-import {
-  calculateJwkThumbprint,
-  exportJWK,
-  generateKeyPair,
-  importJWK,
-  type CryptoKey,
-  type JWK,
-} from 'jose';
+import type { JWK } from 'jose';
 import type { Log } from '../host/contracts.ts';
 import { randomIdentifier } from './tokens.ts';
 
@@ -19,7 +14,7 @@ export interface SigningKey {
   readonly kid: string;
   /** When it was generated, milliseconds since 1970; it signs from then until the next one is generated. */
   readonly createdAt: number;
-  readonly privateKey: CryptoKey;
+  readonly privateKey: KeyObject;
   /** As published, without any private part. */
   readonly publicJwk: JWK;
 }
@@ -33,6 +28,8 @@ export interface KeyRing {
   active(): Promise<SigningKey | null>;
   /** All keys, newest first, as the directory holds them at this moment. */
   all(): Promise<readonly SigningKey[]>;
+  /** The same for the key set, of which many ask: the directory is read again when it has changed. */
+  published(): Promise<readonly SigningKey[]>;
   /** Adds a key, which signs from now on. Nothing else ever makes one. */
   generate(): Promise<SigningKey>;
   /**
@@ -59,7 +56,10 @@ export function createKeyRing({ directory, clock, idTokenLifetime, log }: KeyRin
   const loaded = new Map<string, Promise<SigningKey>>();
   let active: { key: SigningKey | null; readAt: number } | null = null;
 
+  let listed: { readonly keys: readonly SigningKey[]; readonly state: string } | null = null;
+
   async function all(): Promise<readonly SigningKey[]> {
+    const state = stateOf(directory);
     const names = await keyFiles(directory);
     for (const name of loaded.keys()) if (!names.includes(name)) loaded.delete(name);
     names.sort(newestFirst);
@@ -67,6 +67,8 @@ export function createKeyRing({ directory, clock, idTokenLifetime, log }: KeyRin
       (key) => key !== null,
     );
     active = { key: keys[0] ?? null, readAt: clock() };
+    // What could not be read is tried again at the next request.
+    listed = state === null || keys.length < names.length ? null : { keys, state };
     return keys;
   }
 
@@ -93,11 +95,16 @@ export function createKeyRing({ directory, clock, idTokenLifetime, log }: KeyRin
 
   return {
     all,
+    async published() {
+      const state = stateOf(directory);
+      return listed !== null && state === listed.state ? listed.keys : all();
+    },
     async active() {
       if (active !== null && clock() - active.readAt < RELOAD_AFTER) return active.key;
       return (await all())[0] ?? null;
     },
     async generate() {
+      const { calculateJwkThumbprint, exportJWK, generateKeyPair } = await import('jose');
       const pair = await generateKeyPair(SIGNING_ALGORITHM, { modulusLength: 2048, extractable: true });
       const jwk = await exportJWK(pair.privateKey);
       const kid = await calculateJwkThumbprint(jwk);
@@ -142,6 +149,16 @@ function fileName(createdAt: number, kid: string): string {
   return `${createdAt}-${kid}.json`;
 }
 
+/** How long the time of a directory's last change may hide a second change, in milliseconds. */
+const ONE_TICK = 1000;
+
+/** Changes whenever a file is added or removed; null when that cannot be told, as for a moment after a change. */
+function stateOf(directory: string): string | null {
+  const stats = statSync(directory, { throwIfNoEntry: false });
+  if (stats === undefined || Date.now() - stats.mtimeMs < ONE_TICK) return null;
+  return `${stats.dev}/${stats.ino}/${stats.mtimeMs}`;
+}
+
 async function keyFiles(directory: string): Promise<string[]> {
   try {
     return (await readdir(directory)).filter((name) => KEY_FILE.test(name));
@@ -159,8 +176,7 @@ async function readKey(directory: string, name: string): Promise<SigningKey> {
     if (kty !== 'RSA' || n === undefined || e === undefined || kid === undefined || jwk.d === undefined) {
       throw new Error('it is not a private RSA key with a kid');
     }
-    const privateKey = await importJWK(jwk, SIGNING_ALGORITHM);
-    if (privateKey instanceof Uint8Array) throw new Error('it is a symmetric key');
+    const privateKey = createPrivateKey({ key: jwk, format: 'jwk' });
     const createdAt = Number(KEY_FILE.exec(name)?.[1]);
     return { kid, createdAt, privateKey, publicJwk: { kty, n, e, kid, alg: SIGNING_ALGORITHM, use: 'sig' } };
   } catch (cause) {

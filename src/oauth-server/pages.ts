@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Host } from './host.ts';
+import type { Reply } from './responses.ts';
 
 /** The server's pages: never framed, never stored, no referrer, no script. */
 
@@ -12,17 +13,12 @@ export interface PageOptions {
   readonly formLeadsTo: string | null;
 }
 
-export async function pageResponse({
-  host,
-  view,
-  status,
-  data,
-  formLeadsTo,
-}: PageOptions): Promise<Response> {
+export async function pageReply({ host, view, status, data, formLeadsTo }: PageOptions): Promise<Reply> {
   const nonce = randomBytes(16).toString('base64');
   const html = await host.render(view, { ...data, nonce });
-  return new Response(html, {
+  return {
     status,
+    body: html,
     headers: {
       'Content-Type': 'text/html; charset=utf-8',
       'Content-Security-Policy': contentSecurityPolicy(nonce, formLeadsTo),
@@ -31,7 +27,7 @@ export async function pageResponse({
       'Referrer-Policy': 'no-referrer',
       'Cache-Control': 'no-store',
     },
-  });
+  };
 }
 
 /**
@@ -58,9 +54,10 @@ function contentSecurityPolicy(nonce: string, formLeadsTo: string | null): strin
 }
 
 /** A redirect of the browser that leaves no trace in caches and no referrer. 303 after a form, 302 otherwise. */
-export function redirectResponse(location: string, status: 302 | 303): Response {
-  return new Response(null, {
+export function redirectReply(location: string, status: 302 | 303): Reply {
+  return {
     status,
+    body: null,
     headers: { Location: location, 'Cache-Control': 'no-store', 'Referrer-Policy': 'no-referrer' },
-  });
+  };
 }

@@ -18,24 +18,6 @@ export interface Parameters {
   has(name: string): boolean;
 }
 
-export function createParameters(values: URLSearchParams): Parameters {
-  const parameters: Parameters = {
-    get(name) {
-      const [value, ...repeated] = values.getAll(name);
-      if (repeated.length > 0) throw new OAuthError('invalid_request', `The parameter ${name} is repeated.`);
-      return value === '' ? undefined : value;
-    },
-    require(name) {
-      const value = parameters.get(name);
-      if (value === undefined) throw new OAuthError('invalid_request', `The parameter ${name} is missing.`);
-      return value;
-    },
-    isRepeated: (name) => values.getAll(name).length > 1,
-    has: (name) => values.getAll(name).some((value) => value !== ''),
-  };
-  return parameters;
-}
-
 /** The parameters in the query of a request. */
 export function queryParameters(request: Request): Parameters {
   return createParameters(new URL(request.url).searchParams);
@@ -47,30 +29,73 @@ export async function formParameters(request: Request): Promise<Parameters> {
   if (mediaType !== 'application/x-www-form-urlencoded') {
     throw new OAuthError('invalid_request', 'The body must be application/x-www-form-urlencoded.');
   }
-  const values = new URLSearchParams(await readText(request));
-  const names = [...values.keys()];
-  if (new Set(names).size !== names.length)
-    throw new OAuthError('invalid_request', 'A parameter is repeated.');
-  return createParameters(values);
+  const { parameters, repeated } = sorted(new URLSearchParams(await readText(request)));
+  if (repeated.size > 0) throw new OAuthError('invalid_request', 'A parameter is repeated.');
+  return parameters;
 }
 
+export function createParameters(sent: URLSearchParams): Parameters {
+  return sorted(sent).parameters;
+}
+
+/** By name, the first value of each, and the names that were sent more than once. */
+function sorted(sent: URLSearchParams) {
+  const values = new Map<string, string>();
+  const repeated = new Set<string>();
+  const withValue = new Set<string>();
+  for (const [name, value] of sent) {
+    if (values.has(name)) repeated.add(name);
+    else values.set(name, value);
+    if (value !== '') withValue.add(name);
+  }
+  const parameters: Parameters = {
+    get(name) {
+      if (repeated.has(name)) throw new OAuthError('invalid_request', `The parameter ${name} is repeated.`);
+      const value = values.get(name);
+      return value === '' ? undefined : value;
+    },
+    require(name) {
+      const value = parameters.get(name);
+      if (value === undefined) throw new OAuthError('invalid_request', `The parameter ${name} is missing.`);
+      return value;
+    },
+    isRepeated: (name) => repeated.has(name),
+    has: (name) => withValue.has(name),
+  };
+  return { parameters, repeated };
+}
+
+/** Kept: making one takes as long as decoding with it. */
+const UTF8 = new TextDecoder('utf-8', { fatal: true });
+
 async function readText(request: Request): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
+  const bytes = await readBytes(request);
+  if (bytes.byteLength > FORM_LIMIT) throw new BodyTooLargeError('The body is larger than 64 KiB.');
   try {
+    return UTF8.decode(bytes);
+  } catch {
+    throw new OAuthError('invalid_request', 'The body is not UTF-8.');
+  }
+}
+
+/** The body, or somewhat more than the limit of it. */
+async function readBytes(request: Request): Promise<Uint8Array> {
+  const declared = request.headers.get('content-length');
+  try {
+    if (declared !== null && Number(declared) <= FORM_LIMIT) {
+      // The HTTP parser holds the body to the length it declared; read whole, it needs no stream.
+      return new Uint8Array(await request.arrayBuffer());
+    }
+    const chunks: Uint8Array[] = [];
+    let size = 0;
     for await (const chunk of request.body ?? []) {
+      chunks.push(chunk);
       size += chunk.byteLength;
       if (size > FORM_LIMIT) break;
-      chunks.push(chunk);
     }
+    return Buffer.concat(chunks);
   } catch {
     // The sender hung up, which is no fault of ours.
     throw new OAuthError('invalid_request', 'The body broke off.');
-  }
-  if (size > FORM_LIMIT) throw new BodyTooLargeError('The body is larger than 64 KiB.');
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks));
-  } catch {
-    throw new OAuthError('invalid_request', 'The body is not UTF-8.');
   }
 }

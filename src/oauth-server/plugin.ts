@@ -48,7 +48,8 @@ export function oauthServer({ host, ...options }: OAuthServerPluginOptions = {})
     defaults: { oauth_server: {}, csrf_exempt_routes: CSRF_EXEMPT_ROUTES },
     configuration: { oauth_server: oauthServerConfiguration },
     migrations: oauthServerMigrations,
-    views: path.join(import.meta.dirname, 'views'),
+    // By way of the folder above: what is published has the code in another folder beside.
+    views: path.join(import.meta.dirname, '..', 'oauth-server', 'views'),
     commands(program, context) {
       for (const add of COMMANDS) add(program, context);
     },

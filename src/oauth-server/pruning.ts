@@ -5,9 +5,9 @@ import type { PrunedRows, Store } from './store/store.ts';
 export interface Pruning {
   /**
    * Counts one issue, and now and then removes a batch: more than was added since, so that the tables shrink by
-   * themselves. Never rejects; a failure is logged and tried again later.
+   * themselves. Never rejects; a failure is logged and tried again later. Null when there is nothing to wait for.
    */
-  tick(): Promise<void>;
+  tick(): Promise<void> | null;
   /** Removes all that can go, batch by batch; answers how many rows of each kind went. */
   all(): Promise<PrunedRows>;
 }
@@ -27,15 +27,19 @@ const MARGIN = 3_600_000;
 
 export function createPruning({ store, clock, log }: PruningOptions): Pruning {
   let issues = 0;
+
+  async function removeBatch(): Promise<void> {
+    try {
+      await store.prune(clock() - MARGIN, BATCH);
+    } catch (exception) {
+      log.warning('Expired rows could not be removed: {exception}', { exception });
+    }
+  }
+
   return {
-    async tick() {
+    tick() {
       issues += 1;
-      if (issues % ISSUES_PER_BATCH !== 0) return;
-      try {
-        await store.prune(clock() - MARGIN, BATCH);
-      } catch (exception) {
-        log.warning('Expired rows could not be removed: {exception}', { exception });
-      }
+      return issues % ISSUES_PER_BATCH === 0 ? removeBatch() : null;
     },
     async all() {
       const total = { families: 0, accessTokens: 0, refreshTokens: 0, consentRequests: 0 };

@@ -9,17 +9,27 @@ import {
 
 /** The one place where errors become HTTP. */
 
-const NEVER_STORED = { 'Cache-Control': 'no-store', Pragma: 'no-cache' } as const;
+/** What is answered, as long as nobody has made a Response of it: more header fields can be laid beside these. */
+export interface Reply {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | null;
+}
 
-export function jsonResponse(
-  body: unknown,
-  status = 200,
-  headers: Readonly<Record<string, string>> = NEVER_STORED,
-): Response {
-  return new Response(JSON.stringify(body), {
+export function responseOf({ status, headers, body }: Reply): Response {
+  return new Response(body, { status, headers });
+}
+
+const NEVER_STORED = { 'Cache-Control': 'no-store', Pragma: 'no-cache' } as const;
+/** What an answer carries when nothing else is said. */
+const JSON_NEVER_STORED = { 'Content-Type': 'application/json', ...NEVER_STORED } as const;
+
+export function jsonReply(body: unknown, status = 200, headers?: Readonly<Record<string, string>>): Reply {
+  return {
     status,
-    headers: { 'Content-Type': 'application/json', ...headers },
-  });
+    headers: headers === undefined ? JSON_NEVER_STORED : { 'Content-Type': 'application/json', ...headers },
+    body: JSON.stringify(body),
+  };
 }
 
 /** What is not in this table is answered 400 (RFC 6749 section 5.2). */
@@ -32,26 +42,31 @@ const BEARER_STATUS: Readonly<Record<BearerErrorCode, number>> = {
 };
 
 /** The answer to a request that failed by something other than a fault of ours; null for a fault. */
-export function refusalResponse(error: unknown): Response | null {
+export function refusalReply(error: unknown): Reply | null {
   if (error instanceof OAuthError) {
     const status = STATUS[error.code] ?? 400;
     const challenge = status === 401 ? { 'WWW-Authenticate': 'Basic realm="oauth", charset="UTF-8"' } : {};
     const body = { error: error.code, error_description: error.message };
-    return jsonResponse(body, status, { ...NEVER_STORED, ...challenge });
+    return jsonReply(body, status, { ...NEVER_STORED, ...challenge });
   }
-  if (error instanceof BearerError) return bearerErrorResponse(error);
+  if (error instanceof BearerError) return bearerErrorReply(error);
   if (error instanceof TooManyFailuresError) {
     const body = { error: 'temporarily_unavailable', error_description: error.message };
-    return jsonResponse(body, 429, { ...NEVER_STORED, 'Retry-After': String(error.retryAfter) });
+    return jsonReply(body, 429, { ...NEVER_STORED, 'Retry-After': String(error.retryAfter) });
   }
   if (error instanceof BodyTooLargeError) {
-    return jsonResponse({ error: 'invalid_request', error_description: error.message }, 413);
+    return jsonReply({ error: 'invalid_request', error_description: error.message }, 413);
   }
   return null;
 }
 
-/** RFC 6750 section 3: a request without a token is told nothing but that one is needed. */
+/** The answer to a request whose token does not open what was asked for. */
 export function bearerErrorResponse(error: BearerError): Response {
+  return responseOf(bearerErrorReply(error));
+}
+
+/** RFC 6750 section 3: a request without a token is told nothing but that one is needed. */
+function bearerErrorReply(error: BearerError): Reply {
   const attributes =
     error.code === 'missing_token'
       ? []
@@ -65,19 +80,19 @@ export function bearerErrorResponse(error: BearerError): Response {
     error: error.code === 'missing_token' ? 'invalid_token' : error.code,
     error_description: error.message,
   };
-  return jsonResponse(body, BEARER_STATUS[error.code], { ...NEVER_STORED, 'WWW-Authenticate': challenge });
+  return jsonReply(body, BEARER_STATUS[error.code], { ...NEVER_STORED, 'WWW-Authenticate': challenge });
 }
 
 /** The store cannot be reached: nothing was spent, nothing issued, and the same request may succeed soon. */
-export function unavailableResponse(): Response {
+export function unavailableReply(): Reply {
   const body = {
     error: 'temporarily_unavailable',
     error_description: 'The server cannot answer now; try again.',
   };
-  return jsonResponse(body, 503, { ...NEVER_STORED, 'Retry-After': '2' });
+  return jsonReply(body, 503, { ...NEVER_STORED, 'Retry-After': '2' });
 }
 
 /** A fault of ours; what it was stands in the log only. */
-export function faultResponse(): Response {
-  return jsonResponse({ error: 'server_error', error_description: 'The server failed to answer.' }, 500);
+export function faultReply(): Reply {
+  return jsonReply({ error: 'server_error', error_description: 'The server failed to answer.' }, 500);
 }

@@ -65,12 +65,11 @@ export async function scopesHeldBy(
   names: readonly string[],
   person: PersonReference,
 ): Promise<readonly string[]> {
-  const held = await Promise.all(
-    names.map(async (name) => {
-      const scope = catalog.get(name);
-      if (scope === undefined) return false;
-      return scope.permission === null || (await host.holdsPermission(person, scope.permission));
-    }),
+  const offered = names.filter((name) => catalog.has(name));
+  const asked = offered.filter((name) => catalog.get(name)?.permission !== null);
+  const answers = await Promise.all(
+    asked.map((name) => host.holdsPermission(person, catalog.get(name)?.permission ?? name)),
   );
-  return names.filter((_, index) => held[index]);
+  const denied = new Set(asked.filter((_, index) => answers[index] !== true));
+  return offered.filter((name) => !denied.has(name));
 }

@@ -1,4 +1,4 @@
-import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createHmac, hash, randomBytes, timingSafeEqual } from 'node:crypto';
 
 /** A fresh opaque value of 256 random bits, base64url: access and refresh tokens, codes, request ids, secrets. */
 export function randomToken(): string {
@@ -12,7 +12,7 @@ export function randomIdentifier(): string {
 
 /** What the store keeps of a token or code: its SHA-256, base64url. 256 random bits need no slow hash. */
 export function tokenHash(token: string): string {
-  return createHash('sha256').update(token).digest('base64url');
+  return hash('sha256', token, 'base64url');
 }
 
 /** HMAC-SHA-256 of the parts, base64url. The parts are delimited, so that no two lists of parts look alike. */

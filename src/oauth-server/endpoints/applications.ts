@@ -1,7 +1,8 @@
 import { visitorOf, type Visitor } from '../consent.ts';
 import { AuthorizationPageError } from '../errors.ts';
-import { pageResponse, redirectResponse } from '../pages.ts';
+import { pageReply, redirectReply } from '../pages.ts';
 import { formParameters, queryParameters } from '../parameters.ts';
+import type { Reply } from '../responses.ts';
 import { intersectScopes, scopesHeldBy } from '../scopes.ts';
 import type { ServerContext } from '../server-context.ts';
 import type { Authorization } from '../store/store.ts';
@@ -19,9 +20,9 @@ interface HoldingApplication {
 }
 
 /** GET /oauth/applications: which applications hold access for the signed-in person, since when and for what. */
-export async function applicationsEndpoint(context: ServerContext, request: Request): Promise<Response> {
+export async function applicationsEndpoint(context: ServerContext, request: Request): Promise<Reply> {
   const visitor = await visitorOf(context, request);
-  if (visitor === null) return redirectResponse(context.host.loginUrl(APPLICATIONS_PATH), 302);
+  if (visitor === null) return redirectReply(context.host.loginUrl(APPLICATIONS_PATH), 302);
   const person = visitor.user.reference;
   const authorizations = await context.store.listAuthorizations(person, context.clock());
   const applications = await Promise.all(
@@ -30,14 +31,14 @@ export async function applicationsEndpoint(context: ServerContext, request: Requ
       return {
         clientId,
         name,
-        since: { iso: new Date(since).toISOString(), text: DATE.format(since) },
+        since: { iso: new Date(since).toISOString(), text: dateOf(since) },
         scopes: held.map((scope) => ({ name: scope, label: context.scopes.get(scope)?.label ?? scope })),
         csrfToken: csrfTokenFor(clientId, visitor),
       };
     }),
   );
   const profile = visitor.user.getProfile();
-  return pageResponse({
+  return pageReply({
     host: context.host,
     view: 'oauth/applications',
     status: 200,
@@ -53,10 +54,10 @@ export async function applicationsEndpoint(context: ServerContext, request: Requ
 }
 
 /** POST /oauth/applications: takes back all that the person allowed one application, from this moment. */
-export async function removeApplicationEndpoint(context: ServerContext, request: Request): Promise<Response> {
+export async function removeApplicationEndpoint(context: ServerContext, request: Request): Promise<Reply> {
   const form = await formParameters(request);
   const visitor = await visitorOf(context, request);
-  if (visitor === null) return redirectResponse(context.host.loginUrl(APPLICATIONS_PATH), 303);
+  if (visitor === null) return redirectReply(context.host.loginUrl(APPLICATIONS_PATH), 303);
   const clientId = form.get('client_id') ?? '';
   if (!equalInConstantTime(form.get('csrf_token') ?? '', csrfTokenFor(clientId, visitor))) {
     throw new AuthorizationPageError('This was not accepted', NOT_FROM_HERE);
@@ -69,14 +70,16 @@ export async function removeApplicationEndpoint(context: ServerContext, request:
     const about = { authorization: family.id, clientId, person };
     await context.audit({ type: 'family_revoked', ...about, reason: 'person' });
   }
-  return redirectResponse(`${APPLICATIONS_PATH}?removed=1`, 303);
+  return redirectReply(`${APPLICATIONS_PATH}?removed=1`, 303);
 }
 
 const NOT_FROM_HERE =
   'It did not come from your page of applications, or somebody else has signed in since. Nothing was changed. ' +
   'Open the page again.';
 
-const DATE = new Intl.DateTimeFormat('en', { dateStyle: 'long', timeZone: 'UTC' });
+function dateOf(time: number): string {
+  return new Date(time).toLocaleDateString('en', { dateStyle: 'long', timeZone: 'UTC' });
+}
 
 /** For one application and person, keyed by the browser session. */
 function csrfTokenFor(clientId: string, { user, browserSecret }: Visitor): string {

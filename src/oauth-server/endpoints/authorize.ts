@@ -1,5 +1,6 @@
 import { isBearer } from '../bearer.ts';
 import {
+  askAtOnce,
   csrfTokenFor,
   keepRequest,
   putToPerson,
@@ -7,15 +8,17 @@ import {
   takeAnswer,
   visitorOf,
   type Answer,
+  type Asked,
   type AuthorizationRequest,
   type Question,
   type Visitor,
 } from '../consent.ts';
 import { AuthorizationPageError, OAuthError } from '../errors.ts';
-import { pageResponse, redirectResponse } from '../pages.ts';
+import { pageReply, redirectReply } from '../pages.ts';
 import { formParameters, queryParameters, type Parameters } from '../parameters.ts';
 import { isCodeChallenge } from '../pkce.ts';
 import { redirectWith } from '../redirect-uris.ts';
+import type { Reply } from '../responses.ts';
 import { parseScope } from '../scopes.ts';
 import type { ServerContext } from '../server-context.ts';
 import type { Client } from '../store/store.ts';
@@ -36,7 +39,7 @@ interface Destination {
  * GET /oauth/authorize (RFC 6749 section 4.1.1, OpenID Connect Core section 3.1.2.1): checks the request, keeps it,
  * and puts it to the signed-in person. Without one, the person signs in and comes back with the request's id alone.
  */
-export async function authorizeEndpoint(context: ServerContext, request: Request): Promise<Response> {
+export async function authorizeEndpoint(context: ServerContext, request: Request): Promise<Reply> {
   refuseBearer(request);
   const parameters = queryParameters(request);
   const returning = returningRequestId(parameters);
@@ -46,16 +49,19 @@ export async function authorizeEndpoint(context: ServerContext, request: Request
   try {
     const authorization = await authorizationRequest(context, destination, parameters);
     const visitor = await visitorOf(context, request);
-    const browserSecret = visitor?.browserSecret ?? (await context.host.browserSecret(request));
-    return await askOrSignIn(context, await keepRequest(context, authorization, browserSecret), visitor);
+    if (visitor !== null) {
+      return await shown(context, await askAtOnce(context, authorization, destination.client, visitor));
+    }
+    const browserSecret = await context.host.browserSecret(request);
+    return redirectReply(signInUrl(context, await keepRequest(context, authorization, browserSecret)), 302);
   } catch (error) {
     if (!(error instanceof OAuthError)) throw error;
-    return answerResponse(context, { ...destination, result: { error } }, 302);
+    return answerReply(context, { ...destination, result: { error } }, 302);
   }
 }
 
 /** POST /oauth/authorize: the person's answer on the consent screen. */
-export async function consentEndpoint(context: ServerContext, request: Request): Promise<Response> {
+export async function consentEndpoint(context: ServerContext, request: Request): Promise<Reply> {
   refuseBearer(request);
   const form = await formParameters(request);
   const requestId = form.get('request_id');
@@ -73,9 +79,9 @@ export async function consentEndpoint(context: ServerContext, request: Request):
     throw new AuthorizationPageError('This answer was not accepted', FORGED);
   }
   if (decision === 'switch') {
-    return redirectResponse(signInUrl(context, await startOver(context, request, requestId, visitor)), 303);
+    return redirectReply(signInUrl(context, await startOver(context, request, requestId, visitor)), 303);
   }
-  return answerResponse(context, await takeAnswer(context, requestId, visitor, decision === 'allow'), 303);
+  return answerReply(context, await takeAnswer(context, requestId, visitor, decision === 'allow'), 303);
 }
 
 /** The buttons of the consent screen; `switch` is "Not you?". */
@@ -104,12 +110,13 @@ async function askOrSignIn(
   context: ServerContext,
   requestId: string,
   visitor: Visitor | null,
-): Promise<Response> {
-  if (visitor === null) return redirectResponse(signInUrl(context, requestId), 302);
-  const asked = await putToPerson(context, requestId, visitor);
-  return 'answer' in asked
-    ? answerResponse(context, asked.answer, 302)
-    : consentPage(context, asked.question);
+): Promise<Reply> {
+  if (visitor === null) return redirectReply(signInUrl(context, requestId), 302);
+  return shown(context, await putToPerson(context, requestId, visitor));
+}
+
+async function shown(context: ServerContext, asked: Asked): Promise<Reply> {
+  return 'answer' in asked ? answerReply(context, asked.answer, 302) : consentPage(context, asked.question);
 }
 
 /** The sign-in page, which sends the browser back with the request's id and nothing else. */
@@ -117,9 +124,9 @@ function signInUrl(context: ServerContext, requestId: string): string {
   return context.host.loginUrl(`${AUTHORIZE_PATH}?request_id=${encodeURIComponent(requestId)}`);
 }
 
-function consentPage(context: ServerContext, question: Question): Promise<Response> {
+function consentPage(context: ServerContext, question: Question): Promise<Reply> {
   const profile = question.user.getProfile();
-  return pageResponse({
+  return pageReply({
     host: context.host,
     view: 'oauth/consent',
     status: 200,
@@ -138,14 +145,14 @@ function consentPage(context: ServerContext, question: Question): Promise<Respon
 }
 
 /** The authorization response: to the redirect URI, with `state` unchanged and `iss` (RFC 9207). */
-function answerResponse(context: ServerContext, answer: Answer, status: 302 | 303): Response {
+function answerReply(context: ServerContext, answer: Answer, status: 302 | 303): Reply {
   const { result } = answer;
   const outcome =
     'code' in result
       ? { code: result.code }
       : { error: result.error.code, error_description: result.error.message };
   const parameters = { ...outcome, state: answer.state ?? undefined, iss: context.issuer };
-  return redirectResponse(redirectWith(answer.redirectUri, parameters), status);
+  return redirectReply(redirectWith(answer.redirectUri, parameters), status);
 }
 
 // --- the steps of checking a request, in their order ----------------------------------------------------------

@@ -1,23 +1,47 @@
+import { documentReply, publicDocument, type PublicDocument } from '../documents.ts';
+import type { SigningKey } from '../keys.ts';
 import { authorizationServerMetadata, openidProviderMetadata } from '../metadata.ts';
-import { jsonResponse } from '../responses.ts';
+import type { Reply } from '../responses.ts';
 import type { ServerContext } from '../server-context.ts';
 
-const CACHED_FOR_A_MINUTE = { 'Cache-Control': 'public, max-age=60' } as const;
+const A_MINUTE = 60;
 /** A new key signs at once, so a cache may not hide it for long. */
-const CACHED_FOR_SECONDS = { 'Cache-Control': 'public, max-age=5' } as const;
+const SOME_SECONDS = 5;
+
+/** Made once for each server, or for each set of keys. */
+function onceFor<Key extends object>(make: (key: Key) => PublicDocument): (key: Key) => PublicDocument {
+  const made = new WeakMap<Key, PublicDocument>();
+  return (key) => {
+    let document = made.get(key);
+    if (document === undefined) {
+      document = make(key);
+      made.set(key, document);
+    }
+    return document;
+  };
+}
+
+const openidConfiguration = onceFor((context: ServerContext) =>
+  publicDocument(openidProviderMetadata(context), A_MINUTE),
+);
+const metadata = onceFor((context: ServerContext) =>
+  publicDocument(authorizationServerMetadata(context), A_MINUTE),
+);
+const keySet = onceFor((keys: readonly SigningKey[]) =>
+  publicDocument({ keys: keys.map((key) => key.publicJwk) }, SOME_SECONDS),
+);
 
 /** GET /.well-known/openid-configuration (OpenID Connect Discovery 1.0 section 4). */
-export async function openidConfigurationEndpoint(context: ServerContext): Promise<Response> {
-  return jsonResponse(openidProviderMetadata(context), 200, CACHED_FOR_A_MINUTE);
+export async function openidConfigurationEndpoint(context: ServerContext, request: Request): Promise<Reply> {
+  return documentReply(request, openidConfiguration(context));
 }
 
 /** GET /.well-known/oauth-authorization-server (RFC 8414 section 3). */
-export async function authorizationServerEndpoint(context: ServerContext): Promise<Response> {
-  return jsonResponse(authorizationServerMetadata(context), 200, CACHED_FOR_A_MINUTE);
+export async function authorizationServerEndpoint(context: ServerContext, request: Request): Promise<Reply> {
+  return documentReply(request, metadata(context));
 }
 
-/** GET /.well-known/jwks.json (RFC 7517 section 5): every key, the retired ones too, read at this moment. */
-export async function jwksEndpoint(context: ServerContext): Promise<Response> {
-  const keys = await context.keys.all();
-  return jsonResponse({ keys: keys.map((key) => key.publicJwk) }, 200, CACHED_FOR_SECONDS);
+/** GET /.well-known/jwks.json (RFC 7517 section 5): every key, the retired ones too. */
+export async function jwksEndpoint(context: ServerContext, request: Request): Promise<Reply> {
+  return documentReply(request, keySet(await context.keys.published()));
 }

@@ -2,7 +2,7 @@ import { scopesThatReach, usableToken } from '../bearer.ts';
 import { authenticateClient } from '../client-authentication.ts';
 import { OAuthError } from '../errors.ts';
 import { formParameters } from '../parameters.ts';
-import { jsonResponse } from '../responses.ts';
+import { jsonReply, type Reply } from '../responses.ts';
 import { formatScope } from '../scopes.ts';
 import type { ServerContext } from '../server-context.ts';
 
@@ -10,7 +10,7 @@ import type { ServerContext } from '../server-context.ts';
  * POST /oauth/introspect (RFC 7662), for a resource server elsewhere: what an access token is good for now. The scopes
  * are those that would be honoured at this moment; of the person there is nothing but the public subject.
  */
-export async function introspectEndpoint(context: ServerContext, request: Request): Promise<Response> {
+export async function introspectEndpoint(context: ServerContext, request: Request): Promise<Reply> {
   const form = await formParameters(request);
   const client = await authenticateClient(request, form, context);
   // Registration refuses the right to a public client, and so does this: a client id is not a secret.
@@ -18,8 +18,8 @@ export async function introspectEndpoint(context: ServerContext, request: Reques
     throw new OAuthError('unauthorized_client', 'The client is not registered for introspection.');
   }
   const token = await usableToken(context, form.require('token'));
-  if (token === null) return jsonResponse({ active: false });
-  return jsonResponse({
+  if (token === null) return jsonReply({ active: false });
+  return jsonReply({
     active: true,
     scope: formatScope(await scopesThatReach(context, token)),
     client_id: token.clientId,

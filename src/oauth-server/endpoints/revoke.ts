@@ -1,5 +1,6 @@
 import { authenticateClient } from '../client-authentication.ts';
 import { formParameters } from '../parameters.ts';
+import type { Reply } from '../responses.ts';
 import type { ServerContext } from '../server-context.ts';
 import { tokenHash } from '../tokens.ts';
 
@@ -7,7 +8,7 @@ import { tokenHash } from '../tokens.ts';
  * POST /oauth/revoke (RFC 7009): a refresh token ends everything that descends from its authorization, an access token
  * only itself. An unknown token, or another client's, is answered alike, and nothing happens.
  */
-export async function revokeEndpoint(context: ServerContext, request: Request): Promise<Response> {
+export async function revokeEndpoint(context: ServerContext, request: Request): Promise<Reply> {
   const form = await formParameters(request);
   const client = await authenticateClient(request, form, context);
   // token_type_hint only says where to look first; both places are looked at.
@@ -20,5 +21,5 @@ export async function revokeEndpoint(context: ServerContext, request: Request): 
       await context.audit({ type: 'family_revoked', authorization, clientId, person, reason: 'client' });
     }
   }
-  return new Response(null, { status: 200, headers: { 'Cache-Control': 'no-store' } });
+  return { status: 200, headers: { 'Cache-Control': 'no-store' }, body: null };
 }

@@ -5,7 +5,7 @@ import { clientCredentialsGrant } from '../grants/client-credentials.ts';
 import { refreshTokenGrant } from '../grants/refresh-token.ts';
 import type { TokenResponse } from '../grants/token-response.ts';
 import { formParameters, type Parameters } from '../parameters.ts';
-import { jsonResponse } from '../responses.ts';
+import { jsonReply, type Reply } from '../responses.ts';
 import type { ServerContext } from '../server-context.ts';
 import type { Client } from '../store/store.ts';
 
@@ -21,14 +21,14 @@ const GRANT_TYPES: ReadonlyMap<string, GrantHandler> = new Map([
 export const GRANT_TYPES_SUPPORTED: readonly string[] = [...GRANT_TYPES.keys()];
 
 /** POST /oauth/token (RFC 6749 section 3.2). */
-export async function tokenEndpoint(context: ServerContext, request: Request): Promise<Response> {
+export async function tokenEndpoint(context: ServerContext, request: Request): Promise<Reply> {
   const form = await formParameters(request);
   const client = await authenticateClient(request, form, context);
   const grant = GRANT_TYPES.get(form.require('grant_type'));
   if (grant === undefined) {
     throw new OAuthError('unsupported_grant_type', 'The grant_type is not one that this server offers.');
   }
-  const response = jsonResponse(await grant(context, client, form));
+  const response = jsonReply(await grant(context, client, form));
   await context.pruning.tick();
   return response;
 }
