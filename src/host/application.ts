@@ -259,9 +259,9 @@ async function assemble(parts: Parts): Promise<Application> {
 
   /** The application's own routes run inside the middlewares; those of plugins protect themselves. */
   async function run({ route, parameters }: MatchedRoute, request: Request): Promise<Response> {
-    const around = ownRoutes.has(route) ? middlewares : [];
+    if (!ownRoutes.has(route) || middlewares.length === 0) return route.handler(parameters, request);
     const from = async (index: number): Promise<Response> => {
-      const middleware = around[index];
+      const middleware = middlewares[index];
       return middleware === undefined
         ? route.handler(parameters, request)
         : middleware(request, () => from(index + 1));

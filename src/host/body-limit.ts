@@ -5,6 +5,7 @@ import { HttpError } from './error-handler.ts';
  * was declared, else when a handler has read that far.
  */
 export function limitBody(request: Request, limit: number): Request {
+  if (request.method === 'GET' || request.method === 'HEAD') return request;
   const declared = request.headers.get('content-length');
   if (declared !== null && Number(declared) > limit) throw tooLarge(limit);
   // A declared length was held to by the HTTP parser.

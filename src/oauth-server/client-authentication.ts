@@ -105,6 +105,7 @@ function basicCredentials(header: string | null): Credentials | null {
 }
 
 function formDecode(value: string): string | null {
+  if (!/[%+]/.test(value)) return value;
   try {
     return decodeURIComponent(value.replaceAll('+', ' '));
   } catch {

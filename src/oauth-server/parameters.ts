@@ -69,33 +69,45 @@ function sorted(sent: URLSearchParams) {
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
 
 async function readText(request: Request): Promise<string> {
-  const bytes = await readBytes(request);
-  if (bytes.byteLength > FORM_LIMIT) throw new BodyTooLargeError('The body is larger than 64 KiB.');
+  const declared = request.headers.get('content-length');
+  // The HTTP parser holds a body to the length it declared: one that is short is read at once, without a stream.
+  if (declared !== null && Number(declared) <= FORM_LIMIT) {
+    const text = await request.text().catch(brokeOff);
+    if (text.length > FORM_LIMIT) throw tooLarge();
+    // What stands for bytes that are no UTF-8. By itself it has no place in a form either, unless percent-encoded.
+    if (text.includes('\u{FFFD}')) throw notUtf8();
+    return text;
+  }
+  const bytes = await readBytes(request).catch(brokeOff);
+  if (bytes.byteLength > FORM_LIMIT) throw tooLarge();
   try {
     return UTF8.decode(bytes);
   } catch {
-    throw new OAuthError('invalid_request', 'The body is not UTF-8.');
+    throw notUtf8();
   }
 }
 
 /** The body, or somewhat more than the limit of it. */
 async function readBytes(request: Request): Promise<Uint8Array> {
-  const declared = request.headers.get('content-length');
-  try {
-    if (declared !== null && Number(declared) <= FORM_LIMIT) {
-      // The HTTP parser holds the body to the length it declared; read whole, it needs no stream.
-      return new Uint8Array(await request.arrayBuffer());
-    }
-    const chunks: Uint8Array[] = [];
-    let size = 0;
-    for await (const chunk of request.body ?? []) {
-      chunks.push(chunk);
-      size += chunk.byteLength;
-      if (size > FORM_LIMIT) break;
-    }
-    return Buffer.concat(chunks);
-  } catch {
-    // The sender hung up, which is no fault of ours.
-    throw new OAuthError('invalid_request', 'The body broke off.');
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of request.body ?? []) {
+    chunks.push(chunk);
+    size += chunk.byteLength;
+    if (size > FORM_LIMIT) break;
   }
+  return Buffer.concat(chunks);
+}
+
+/** The sender hung up, which is no fault of ours. */
+function brokeOff(): never {
+  throw new OAuthError('invalid_request', 'The body broke off.');
+}
+
+function tooLarge(): BodyTooLargeError {
+  return new BodyTooLargeError('The body is larger than 64 KiB.');
+}
+
+function notUtf8(): OAuthError {
+  return new OAuthError('invalid_request', 'The body is not UTF-8.');
 }

@@ -65,11 +65,18 @@ export async function scopesHeldBy(
   names: readonly string[],
   person: PersonReference,
 ): Promise<readonly string[]> {
-  const offered = names.filter((name) => catalog.has(name));
-  const asked = offered.filter((name) => catalog.get(name)?.permission !== null);
-  const answers = await Promise.all(
-    asked.map((name) => host.holdsPermission(person, catalog.get(name)?.permission ?? name)),
-  );
-  const denied = new Set(asked.filter((_, index) => answers[index] !== true));
-  return offered.filter((name) => !denied.has(name));
+  const denied = new Set<string>();
+  const ask = async (name: string, permission: string) => {
+    if (!(await host.holdsPermission(person, permission))) denied.add(name);
+  };
+  const offered: string[] = [];
+  const asked: Promise<void>[] = [];
+  for (const name of names) {
+    const scope = catalog.get(name);
+    if (scope === undefined) continue;
+    offered.push(name);
+    if (scope.permission !== null) asked.push(ask(name, scope.permission));
+  }
+  await (asked.length === 1 ? asked[0] : Promise.all(asked));
+  return denied.size === 0 ? offered : offered.filter((name) => !denied.has(name));
 }

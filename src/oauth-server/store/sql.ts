@@ -661,7 +661,7 @@ function accessTokenOf(row: AccessTokenRow): AccessToken | null {
 }
 
 function words(text: string): string[] {
-  return text.split(' ').filter((word) => word !== '');
+  return text === '' ? [] : text.split(' ');
 }
 
 function refused(refusal: GrantRefusal): GrantOutcome {
