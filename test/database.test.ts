@@ -153,8 +153,7 @@ test('a schema that changes while a process serves does not fail its statements'
   const other = openDatabase(store.url, { directory: '/' });
   onTestFinished(() => other.close());
   await other.execute('ALTER TABLE things ADD COLUMN colour VARCHAR(20)');
-  const seen = await all().catch(() => all());
-  expect(seen.rows).toEqual([{ id: 1, name: 'thing 1', colour: null }]);
+  expect((await all()).rows).toEqual([{ id: 1, name: 'thing 1', colour: null }]);
   await database.transaction((on) => on.execute('SELECT * FROM things'));
   await other.execute('ALTER TABLE things DROP COLUMN colour');
   await database.transaction((on) => on.execute('SELECT * FROM things'));
@@ -186,6 +185,70 @@ describe('SQLite', () => {
     ]);
   });
 
+  test("an application's Kysely transaction is told when what it did was undone", async () => {
+    const { opened } = openFile();
+    await opened.execute('CREATE TABLE parents (id INTEGER PRIMARY KEY)');
+    await opened.execute(
+      'CREATE TABLE children (id INTEGER REFERENCES parents (id) DEFERRABLE INITIALLY DEFERRED)',
+    );
+    await opened.execute('INSERT INTO parents VALUES (1)');
+    const typed = opened.kysely;
+    const add = (id: number) =>
+      typed.transaction().execute((on) => on.insertInto('children').values({ id }).execute());
+    const outcomes = await Promise.allSettled([
+      add(1),
+      add(8),
+      opened.execute('INSERT INTO children VALUES (9)'),
+      opened.execute('INSERT INTO children VALUES (1)'),
+    ]);
+    expect(fulfilled(outcomes)).toEqual([true, false, false, true]);
+    expect((await opened.execute('SELECT id FROM children')).rows).toEqual([{ id: 1 }, { id: 1 }]);
+  });
+
+  test('a stream of writes without a pause is answered all the while', async () => {
+    const { opened } = openFile();
+    await opened.execute('CREATE TABLE t (n INTEGER)');
+    const answered: unknown[] = [];
+    const writes: Promise<unknown>[] = [];
+    while (answered.length < 100 && writes.length < 5000) {
+      writes.push(opened.execute('INSERT INTO t VALUES (1)').then((answer) => answered.push(answer)));
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect(answered.length).toBeGreaterThanOrEqual(100);
+    await Promise.all(writes);
+  });
+
+  test.each(['BEGIN', 'COMMIT', 'ROLLBACK', 'SAVEPOINT s', 'RELEASE s', 'END'])(
+    'a statement that ends or begins a transaction is refused: %s',
+    async (statement) => {
+      const { opened } = openFile();
+      await opened.execute('CREATE TABLE t (n INTEGER)');
+      const outcomes = await Promise.allSettled([
+        opened.execute('INSERT INTO t VALUES (1)'),
+        opened.execute(statement),
+        opened.transaction((on) => on.execute(statement)),
+        opened.execute('INSERT INTO t VALUES (2)'),
+      ]);
+      expect(fulfilled(outcomes)).toEqual([true, false, false, true]);
+      expect((await opened.execute('SELECT n FROM t ORDER BY n')).rows).toEqual([{ n: 1 }, { n: 2 }]);
+    },
+  );
+
+  test('what undoes everything is the fault of who did it alone, also when they look away', async () => {
+    const { opened } = openFile();
+    await opened.execute('CREATE TABLE t (n INTEGER UNIQUE)');
+    await opened.execute('INSERT INTO t VALUES (1)');
+    const outcomes = await Promise.allSettled([
+      opened.execute('INSERT INTO t VALUES (2)'),
+      opened.transaction(async (on) => {
+        await on.execute('INSERT OR ROLLBACK INTO t VALUES (1)').catch(() => {});
+      }),
+      opened.execute('INSERT INTO t VALUES (3)'),
+    ]);
+    expect(fulfilled(outcomes)).toEqual([true, false, true]);
+    expect((await opened.execute('SELECT n FROM t ORDER BY n')).rows).toEqual([{ n: 1 }, { n: 2 }, { n: 3 }]);
+  });
+
   test("another process's write is waited for, and nothing else waits meanwhile", async () => {
     const { file, opened } = openFile();
     await opened.execute('CREATE TABLE t (n INTEGER)');
@@ -211,7 +274,7 @@ describe('SQLite', () => {
     await opened.execute('CREATE TABLE t (n INTEGER)');
     await opened.close();
     await opened.close();
-    await expect(opened.execute('SELECT n FROM t')).rejects.toThrow(/finalized|not open/);
-    await expect(opened.execute('INSERT INTO t VALUES (1)')).rejects.toThrow(/finalized|not open/);
+    await expect(opened.execute('SELECT n FROM t')).rejects.toThrow(/closed/);
+    await expect(opened.execute('INSERT INTO t VALUES (1)')).rejects.toThrow(/closed/);
   });
 });

@@ -5,7 +5,7 @@ import type { Database, SqlConnection, SqlDialect, SqlParameter, SqlResult } fro
 import type { Engine, EngineConnection } from './database/engine.ts';
 import { kyselyOn } from './database/kysely.ts';
 import { openMysql } from './database/mysql.ts';
-import { NAMELESS_NEXT_TIME, numberedPlaceholders, openPostgres } from './database/postgres.ts';
+import { isAboutName, numberedPlaceholders, openPostgres } from './database/postgres.ts';
 import { isSqliteUnavailable, openSqlite } from './database/sqlite.ts';
 import { ConfigurationError } from './errors.ts';
 
@@ -29,7 +29,7 @@ function open(url: string, directory: string, statementTimeout: number | null): 
     execute: <Row>(sql: string, parameters: readonly SqlParameter[] = []) =>
       on.execute(text(sql), parameters) as Promise<SqlResult<unknown>> as Promise<SqlResult<Row>>,
   });
-  const connection = connectionOn(engine);
+  const connection = connectionOn(dialect === 'postgres' ? askingAgain(engine) : engine);
   const database: Database = {
     dialect,
     get kysely() {
@@ -38,16 +38,17 @@ function open(url: string, directory: string, statementTimeout: number | null): 
     execute: (sql, parameters) => connection.execute(sql, parameters),
     async transaction(work, committed = async () => false) {
       return retrying(async () => {
-        const done: Awaited<ReturnType<typeof work>>[] = [];
+        let done: { readonly answer: Awaited<ReturnType<typeof work>> } | null = null as typeof done;
         try {
           return await engine.transaction(async (on) => {
+            done = null;
             const answer = await work(connectionOn(on));
-            done.push(answer);
+            done = { answer };
             return answer;
           });
         } catch (error) {
-          if (done.length === 0 || !isUnavailable(error)) throw error;
-          const answer = done[0] as Awaited<ReturnType<typeof work>>;
+          if (done === null || !isUnavailable(error)) throw error;
+          const { answer } = done;
           if (await settle(() => committed(connection, answer))) return answer;
           throw error;
         }
@@ -63,6 +64,20 @@ function open(url: string, directory: string, statementTimeout: number | null): 
     },
   };
   return database;
+}
+
+/** A statement by itself is asked again at once when only its name was wrong; one in a transaction, with all of it. */
+function askingAgain(engine: EngineConnection): EngineConnection {
+  return {
+    async execute(sql, parameters) {
+      try {
+        return await engine.execute(sql, parameters);
+      } catch (error) {
+        if (!isAboutName(error)) throw error;
+        return engine.execute(sql, parameters);
+      }
+    },
+  };
 }
 
 /** It is as large as everything else together, so it is loaded for those who ask for it. */
@@ -132,7 +147,7 @@ function remember(rewrite: (sql: string) => string): (sql: string) => string {
 
 const MOST_TRIES = 5;
 /** PostgreSQL: serialization_failure, deadlock_detected; MySQL: deadlock, lock wait timeout. */
-const WORTH_RETRYING: ReadonlySet<unknown> = new Set(['40001', '40P01', 1213, 1205, ...NAMELESS_NEXT_TIME]);
+const WORTH_RETRYING: ReadonlySet<unknown> = new Set(['40001', '40P01', 1213, 1205]);
 
 async function retrying<T>(attempt: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries += 1) {
@@ -141,7 +156,9 @@ async function retrying<T>(attempt: () => Promise<T>): Promise<T> {
     } catch (error) {
       if (
         tries >= MOST_TRIES ||
-        !causesOf(error).some((cause) => codesOf(cause).some((code) => WORTH_RETRYING.has(code)))
+        !causesOf(error).some(
+          (cause) => isAboutName(cause) || codesOf(cause).some((code) => WORTH_RETRYING.has(code)),
+        )
       ) {
         throw error;
       }

@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, open, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -23,6 +23,17 @@ describe('the log', () => {
       .filter(Boolean)
       .map((line) => JSON.parse(line) as Record<string, unknown>);
   }
+
+  test('closed, it writes into nothing that was opened since, and closing it again closes nothing', async () => {
+    await log.close();
+    const other = await open(path.join(folder, 'other'), 'w');
+    log.error('too late');
+    await log.close();
+    await other.writeFile('mine');
+    await other.close();
+    expect(await readFile(path.join(folder, 'other'), 'utf8')).toBe('mine');
+    expect(await readFile(file, 'utf8')).toBe('');
+  });
 
   test('is one JSON object a line, with the level, the time and the message', async () => {
     log.info('one');

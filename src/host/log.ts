@@ -37,9 +37,12 @@ export function openLog({ file, level = 'info' }: LogOptions): ClosableLog {
   mkdirSync(path.dirname(file), { recursive: true });
   const descriptor = openSync(file, 'a');
   let opened: Writer | null = null;
+  let closed = false;
   const write =
     (severity: keyof typeof LEVELS) =>
     (message: string, context: LogContext = {}) => {
+      // The descriptor may be somebody else's by now.
+      if (closed) return;
       const shown = withoutSecrets(context);
       const { exception: _, ...fields } = shown;
       opened ??= openWriter(descriptor, level);
@@ -51,6 +54,8 @@ export function openLog({ file, level = 'info' }: LogOptions): ClosableLog {
     warning: write('warning'),
     error: write('error'),
     async close() {
+      if (closed) return;
+      closed = true;
       if (opened === null) closeSync(descriptor);
       else await opened.end();
     },

@@ -68,7 +68,7 @@ export function createRoutes(): Routes {
       if (known !== undefined) return known;
       const matched = find(method, path) ?? (method === 'HEAD' ? find('GET', path) : null);
       if (matched !== null) {
-        if (matched.route.path === path) found.set(key, matched);
+        if (matched.route.path === path) found.set(key, { ...matched, parameters: Object.freeze({}) });
         return matched;
       }
       const allowed = [...methods].filter((other) => find(other, path) !== null);

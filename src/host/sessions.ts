@@ -172,7 +172,7 @@ interface SessionRow {
 
 async function find(connection: SqlConnection, idHash: string, now: number): Promise<StoredSession | null> {
   const { rows } = await connection.execute<SessionRow>(
-    'SELECT * FROM host_sessions WHERE id_hash = ? AND expires_at > ?',
+    'SELECT id_hash, data, secret, user_provider, user_id, expires_at FROM host_sessions WHERE id_hash = ? AND expires_at > ?',
     [idHash, now],
   );
   const row = rows[0];

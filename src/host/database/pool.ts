@@ -29,8 +29,10 @@ export interface PoolOptions {
 /** An engine on a server's connections: each statement or transaction has one for itself. */
 export function onPool({ open, isStatementError }: PoolOptions): Engine {
   let pool: Promise<Pool> | null = null;
+  let closed = false;
 
   async function session(): Promise<EngineSession> {
+    if (closed) throw new Error('The database is closed');
     // A driver that could not be loaded may be there the next time.
     pool ??= open().catch((error: unknown) => {
       pool = null;
@@ -65,6 +67,7 @@ export function onPool({ open, isStatementError }: PoolOptions): Engine {
         }
       }),
     async close() {
+      closed = true;
       const opened = await pool?.catch(() => null);
       pool = null;
       await opened?.end();

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import type { PoolClient, QueryResult } from 'pg';
 import { driver } from './driver.ts';
 import type { Engine, StatementResult } from './engine.ts';
@@ -43,8 +44,7 @@ function connectionOn(client: PoolClient, names: StatementNames): PooledConnecti
       try {
         return resultOf(await client.query(name === null ? { text, values } : { name, text, values }));
       } catch (error) {
-        // The next try, of the whole transaction where there is one, goes without.
-        if (name !== null && isAboutName(error)) names.forget(text);
+        if (name !== null && isAboutName(error)) names.failed(error);
         throw error;
       }
     },
@@ -69,37 +69,47 @@ const CHANGES: ReadonlySet<string> = new Set(['INSERT', 'UPDATE', 'DELETE', 'MER
 
 /** Statements that have a name are parsed and planned once for each connection. */
 interface StatementNames {
-  /** Null for one that goes without. */
+  /** Null for one that goes without. The same name never means another text, whoever uses the connection. */
   of(text: string): string | null;
-  forget(text: string): void;
+  failed(error: unknown): void;
 }
 
 /** Statements with a name at most: the server keeps each for as long as the connection lives. */
 const MOST_NAMES = 256;
 
 function createStatementNames(): StatementNames {
-  const names = new Map<string, string | null>();
+  const names = new Map<string, string>();
+  let inUse = true;
+  let schema = 0;
   return {
     of(text) {
+      if (!inUse) return null;
       const known = names.get(text);
       if (known !== undefined) return known;
       if (names.size >= MOST_NAMES) return null;
-      const name = `portico_${names.size + 1}`;
+      const name = `portico_${hash('sha256', `${schema} ${text}`, 'base64url').slice(0, 32)}`;
       names.set(text, name);
       return name;
     },
-    forget: (text) => void names.set(text, null),
+    failed(error) {
+      names.clear();
+      // Its plan is of a schema that has changed since: every statement is planned anew, under another name.
+      if (isOfOldSchema(error)) schema += 1;
+      // Or a connection pooler gave the session to somebody else in between, and will again.
+      else inUse = false;
+    },
   };
 }
 
-/**
- * The statement itself may be right: its plan is of a schema that has changed since (0A000), or a connection pooler gave
- * the session to somebody else in between (26000, 42P05).
- */
-export const NAMELESS_NEXT_TIME: ReadonlySet<unknown> = new Set(['0A000', '26000', '42P05']);
+/** The statement itself may be right, and nothing was done: asked again, it goes without its name, or under another. */
+const ABOUT_NAMES: ReadonlySet<unknown> = new Set(['0A000', '26000', '42P05']);
 
-function isAboutName(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && NAMELESS_NEXT_TIME.has(error.code);
+export function isAboutName(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && ABOUT_NAMES.has(error.code);
+}
+
+function isOfOldSchema(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === '0A000';
 }
 
 /** PostgreSQL names what is wrong with a statement by five characters (SQLSTATE). */

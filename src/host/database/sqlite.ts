@@ -8,6 +8,10 @@ import type { Engine, EngineConnection, EngineSession, StatementResult } from '.
 const LONGEST_WAIT = 5000;
 /** Writes in one transaction at most: a millisecond's work, during which nothing else is answered. */
 const MOST_TOGETHER = 32;
+/** Turns of the event loop that a batch is gathered for at most. */
+const MOST_TURNS = 4;
+/** Writes that wait before the next is told that the store is too busy. */
+const LONGEST_QUEUE = 10_000;
 /** Prepared statements are kept up to this number. */
 const KEPT_STATEMENTS = 256;
 
@@ -20,8 +24,13 @@ export function openSqlite(file: string): Engine {
 interface Write {
   /** Its statements. */
   readonly work: (connection: EngineConnection) => Promise<unknown>;
-  /** One statement is undone by the database itself when it fails; several need a savepoint. */
-  readonly single: boolean;
+  /**
+   * One statement is undone by the database itself when it fails; several need a savepoint; a session's come from outside,
+   * take their time and cannot be run again, so it has a batch for itself.
+   */
+  readonly kind: 'statement' | 'transaction' | 'session';
+  /** When it was asked for, in milliseconds of `performance`. */
+  readonly since: number;
   readonly resolve: (answer: never) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -35,8 +44,19 @@ interface Write {
 class SqliteEngine implements Engine {
   readonly #file: string;
   #opened: DatabaseSync | null = null;
+  #closed = false;
   readonly #inBatch: EngineConnection = {
-    execute: async (sql, parameters) => this.#run(sql, parameters),
+    execute: async (sql, parameters) => {
+      refuseTransactionControl(sql);
+      return this.#run(sql, parameters);
+    },
+  };
+  /** For a session's savepoints, which nobody else's statements are inside of. */
+  readonly #inSession: EngineConnection = {
+    execute: async (sql, parameters) => {
+      if (!IS_SAVEPOINT.test(sql)) refuseTransactionControl(sql);
+      return this.#run(sql, parameters);
+    },
   };
   readonly #statements = new Map<string, Prepared>();
   #waiting: Write[] = [];
@@ -52,63 +72,106 @@ class SqliteEngine implements Engine {
   async execute(sql: string, parameters: readonly unknown[]): Promise<StatementResult> {
     const known = this.#statements.get(sql);
     if (!(known === undefined ? IS_READ.test(sql) : known.isRead)) {
-      return this.#write(true, (connection) => connection.execute(sql, parameters));
+      refuseTransactionControl(sql);
+      return this.#write('statement', (connection) => connection.execute(sql, parameters));
     }
-    // What a batch has written is not committed yet, and may never be.
-    while (this.#batch !== null) await this.#batch;
-    try {
-      return this.#run(sql, parameters);
-    } catch (error) {
-      if (!isSqliteBusy(error)) throw error;
-      return patiently(() => this.#run(sql, parameters));
+    const until = performance.now() + LONGEST_WAIT;
+    for (;;) {
+      // What a batch has written is not committed yet, and may never be.
+      while (this.#batch !== null) await this.#batch;
+      try {
+        return this.#run(sql, parameters);
+      } catch (error) {
+        if (!isSqliteBusy(error) || performance.now() > until) throw error;
+        await setTimeout(1);
+      }
     }
   }
 
   transaction<T>(work: (connection: EngineConnection) => Promise<T>): Promise<T> {
-    return this.#write(false, work);
+    return this.#write('transaction', work);
   }
 
   async session(): Promise<EngineSession> {
-    return new SqliteSession(this);
+    return new SqliteSession(this, (work) => this.#write('session', work));
   }
 
+  /** What waits is written first; a session that does not come to its end is rolled back. */
   async close(): Promise<void> {
-    await this.#writing;
+    const waited = new AbortController();
+    const enough = setTimeout(LONGEST_WAIT, undefined, { signal: waited.signal }).catch(() => {});
+    await Promise.race([this.#writing, enough]);
+    waited.abort();
+    this.#closed = true;
     if (this.#opened?.isOpen === true) this.#opened.close();
   }
 
-  #write<T>(single: boolean, work: (connection: EngineConnection) => Promise<T>): Promise<T> {
+  #write<T>(kind: Write['kind'], work: (connection: EngineConnection) => Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ work, single, resolve, reject });
+      if (this.#waiting.length >= LONGEST_QUEUE) {
+        reject(Object.assign(new Error('Too many writes wait'), { errcode: BUSY }));
+        return;
+      }
+      this.#waiting.push({ work, kind, since: performance.now(), resolve, reject });
       this.#writing ??= this.#writeAll();
     });
   }
 
   async #writeAll(): Promise<void> {
     while (this.#waiting.length > 0) {
-      // What arrives together commits together: a turn of the event loop that brings nothing more ends the gathering.
-      for (let gathered = 0; gathered < this.#waiting.length;) {
-        gathered = this.#waiting.length;
-        await setImmediate();
-      }
-      await this.#writeBatch();
+      await this.#gather();
+      await this.#writeBatch(this.#nextBatch());
     }
     this.#writing = null;
   }
 
-  async #writeBatch(): Promise<void> {
-    const batch = this.#waiting.splice(0, MOST_TOGETHER);
+  /** What arrives together commits together: a turn of the event loop that brings nothing more ends the gathering. */
+  async #gather(): Promise<void> {
+    let gathered = 0;
+    for (let turns = 0; turns < MOST_TURNS && gathered < this.#waiting.length; turns += 1) {
+      gathered = this.#waiting.length;
+      if (gathered >= MOST_TOGETHER && turns > 0) return;
+      await setImmediate();
+    }
+  }
+
+  #nextBatch(): readonly Write[] {
+    const session = this.#waiting.findIndex(({ kind }) => kind === 'session');
+    const count = session === 0 ? 1 : session < 0 ? MOST_TOGETHER : Math.min(session, MOST_TOGETHER);
+    return this.#waiting.splice(0, count);
+  }
+
+  async #writeBatch(batch: readonly Write[]): Promise<void> {
     try {
       await this.#commitTogether(batch);
     } catch (error) {
-      // Who waits behind these has waited as long for the other process.
-      if (isSqliteBusy(error)) batch.push(...this.#waiting.splice(0));
-      const oneIsAtFault = batch.length > 1 && !(error instanceof Error && isSqliteUnavailable(error));
-      for (const write of batch) {
-        if (oneIsAtFault) await this.#commitTogether([write]).catch(write.reject);
-        else write.reject(error);
+      const everybodys = batch.length === 1 || (error instanceof Error && isSqliteUnavailable(error));
+      for (const write of everybodys ? [...batch, ...this.#waitedAsLong(error)] : []) write.reject(error);
+      if (!everybodys) await this.#writeOneByOne(batch);
+    }
+  }
+
+  /** Something that one of them did was found out when all were committed, and undid them all. */
+  async #writeOneByOne(writes: readonly Write[]): Promise<void> {
+    let gone: { readonly error: unknown } | null = null;
+    for (const write of writes) {
+      try {
+        if (gone !== null) throw gone.error;
+        await this.#commitTogether([write]);
+      } catch (error) {
+        if (error instanceof Error && isSqliteUnavailable(error)) gone = { error };
+        write.reject(error);
       }
     }
+  }
+
+  /** Those in the queue that another process has kept waiting for as long as anybody waits. */
+  #waitedAsLong(error: unknown): readonly Write[] {
+    if (!isSqliteBusy(error)) return [];
+    const before = performance.now() - LONGEST_WAIT;
+    const late = this.#waiting.filter(({ since }) => since <= before);
+    this.#waiting = this.#waiting.filter(({ since }) => since > before);
+    return late;
   }
 
   /**
@@ -124,7 +187,7 @@ class SqliteEngine implements Engine {
       for (const write of writes) outcomes.push(await this.#outcomeOf(write));
       this.#run('COMMIT', []);
     } catch (error) {
-      if (this.#opened?.isTransaction === true) this.#run('ROLLBACK', []);
+      if (this.#opened?.isOpen === true && this.#opened.isTransaction) this.#run('ROLLBACK', []);
       throw error;
     } finally {
       this.#batch = null;
@@ -134,15 +197,16 @@ class SqliteEngine implements Engine {
   }
 
   /** Does one write of the open batch, or undoes it alone; what to tell of it once the batch is committed. */
-  async #outcomeOf({ work, single, resolve, reject }: Write): Promise<() => void> {
+  async #outcomeOf({ work, kind, resolve, reject }: Write): Promise<() => void> {
+    const single = kind === 'statement';
     if (!single) this.#run('SAVEPOINT one', []);
     try {
-      const answer = (await work(this.#inBatch)) as never;
+      const answer = (await work(kind === 'session' ? this.#inSession : this.#inBatch)) as never;
       if (!single) this.#run('RELEASE one', []);
       return () => resolve(answer);
     } catch (error) {
       // A full disk and the like undo the whole transaction, which is everybody's fault then.
-      if (this.#opened?.isTransaction !== true) throw error;
+      if (this.#opened?.isOpen !== true || !this.#opened.isTransaction) throw error;
       if (!single) {
         this.#run('ROLLBACK TO one', []);
         this.#run('RELEASE one', []);
@@ -152,6 +216,7 @@ class SqliteEngine implements Engine {
   }
 
   #run(sql: string, parameters: readonly unknown[]): StatementResult {
+    if (this.#closed) throw new Error('The database is closed');
     let prepared = this.#statements.get(sql);
     if (prepared === undefined) {
       this.#opened ??= open(this.#file);
@@ -172,14 +237,16 @@ class SqliteEngine implements Engine {
 /** A transaction whose steps come one by one: a write that lasts until its end is told. */
 class SqliteSession implements EngineSession {
   readonly #engine: Engine;
+  readonly #write: Engine['transaction'];
   #open: {
     readonly connection: EngineConnection;
     readonly end: PromiseWithResolvers<void>;
     readonly outcome: Promise<void>;
   } | null = null;
 
-  constructor(engine: Engine) {
+  constructor(engine: Engine, write: Engine['transaction']) {
     this.#engine = engine;
+    this.#write = write;
   }
 
   execute(sql: string, parameters: readonly unknown[]): Promise<StatementResult> {
@@ -189,7 +256,7 @@ class SqliteSession implements EngineSession {
   async begin(): Promise<void> {
     const end = Promise.withResolvers<void>();
     const begun = Promise.withResolvers<EngineConnection>();
-    const outcome = this.#engine.transaction(async (connection) => {
+    const outcome = this.#write(async (connection) => {
       begun.resolve(connection);
       await end.promise;
     });
@@ -219,6 +286,15 @@ class SqliteSession implements EngineSession {
 
 /** What changes nothing, or cannot run inside of a transaction. Whatever else is taken for a write. */
 const IS_READ = /^\s*(?:SELECT|VALUES|EXPLAIN|PRAGMA|VACUUM|ATTACH|DETACH)\b/i;
+
+/** A transaction ends with the work it was begun for, and not by a statement inside of it: others may be in it too. */
+const CONTROLS_TRANSACTION = /^\s*(?:BEGIN|COMMIT|END|ROLLBACK|SAVEPOINT|RELEASE)\b/i;
+const IS_SAVEPOINT = /^\s*(?:SAVEPOINT|RELEASE|ROLLBACK\s+TO)\b/i;
+
+function refuseTransactionControl(sql: string): void {
+  if (CONTROLS_TRANSACTION.test(sql))
+    throw new Error('Use transaction(): what begins or ends one cannot be executed');
+}
 
 interface Prepared {
   readonly statement: StatementSync;
@@ -255,7 +331,8 @@ async function patiently<T>(attempt: () => T): Promise<T> {
 }
 
 /** SQLite's result codes that mean "not now": BUSY, LOCKED, IOERR, CANTOPEN, FULL. */
-const UNAVAILABLE: ReadonlySet<number> = new Set([5, 6, 10, 14, 13]);
+const BUSY = 5;
+const UNAVAILABLE: ReadonlySet<number> = new Set([BUSY, 6, 10, 14, 13]);
 
 /** BUSY and LOCKED: another process is writing. */
 export function isSqliteBusy(error: unknown): boolean {
