@@ -1,6 +1,7 @@
-import { rm, writeFile } from 'node:fs/promises';
+import { generateKeyPairSync } from 'node:crypto';
+import { mkdir, rm, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { decodeJwt, decodeProtectedHeader } from 'jose';
+import { decodeJwt, decodeProtectedHeader, exportJWK, generateKeyPair } from 'jose';
 import * as oauth from 'oauth4webapi';
 import * as openid from 'openid-client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -354,6 +355,76 @@ describe('a key file that cannot be read', () => {
       expect((await exchangeCode(portal, client, code)).status).toBe(200);
     } finally {
       await portal.close();
+    }
+  });
+});
+
+describe('a key that is not for signing with RS256', () => {
+  test.each([
+    ['too short', { modulusLength: 1024 }, {}],
+    ['for another algorithm', { modulusLength: 2048 }, { alg: 'PS512' }],
+    ['for encryption', { modulusLength: 2048 }, { use: 'enc' }],
+  ])('signs nothing: %s', async (_, options, fields) => {
+    const own = await startPortal({ signingKey: false });
+    try {
+      const jwk = generateKeyPairSync('rsa', options).privateKey.export({ format: 'jwk' });
+      const directory = own.server.config.key_path;
+      await mkdir(directory, { recursive: true });
+      const content = { kid: 'made-by-hand', alg: 'RS256', use: 'sig', ...jwk, ...fields };
+      await writeFile(path.join(directory, `${Date.now()}-made-by-hand.json`), JSON.stringify(content));
+      expect((await fetch(`${own.url}/.well-known/jwks.json`)).status).toBe(500);
+    } finally {
+      await own.close();
+    }
+  });
+});
+
+describe('documents that anybody may keep', () => {
+  test.each([
+    '/.well-known/openid-configuration',
+    '/.well-known/oauth-authorization-server',
+    '/.well-known/jwks.json',
+  ])('%s has a tag, and whoever sends it back is told that nothing has changed', async (document) => {
+    const ask = (headers = {}) => fetch(portal.url + document, { headers });
+    const first = await ask();
+    const tag = first.headers.get('etag') ?? '';
+    expect(tag).toMatch(/^"[\w-]{43}"$/);
+    expect(first.headers.get('cache-control')).toMatch(/^public, max-age=\d+$/);
+    for (const known of [tag, `W/${tag}`, `"other", ${tag}`, '*']) {
+      const again = await ask({ 'If-None-Match': known });
+      expect({ known, status: again.status, body: await again.text() }).toEqual({
+        known,
+        status: 304,
+        body: '',
+      });
+      expect(again.headers.get('etag')).toBe(tag);
+      expect(again.headers.get('access-control-allow-origin')).toBe('*');
+    }
+    const other = await ask({ 'If-None-Match': '"other"' });
+    expect([other.status, await other.text()]).toEqual([200, await first.text()]);
+  });
+
+  test('the key set has a key that another process generates at the next request', async () => {
+    const own = await startPortal();
+    try {
+      const directory = own.server.config.key_path;
+      const kids = async () => {
+        const response = await fetch(`${own.url}/.well-known/jwks.json`);
+        return ((await response.json()) as { keys: { kid: string }[] }).keys.map(({ kid }) => kid);
+      };
+      // As if nothing had happened for an hour: then the directory is not read at each request.
+      await utimes(directory, new Date(Date.now() - 3_600_000), new Date(Date.now() - 3_600_000));
+      const [first] = await kids();
+      expect(await kids()).toEqual([first]);
+      const pair = await generateKeyPair('RS256', { extractable: true });
+      const jwk = { ...(await exportJWK(pair.privateKey)), kid: 'from-elsewhere', alg: 'RS256', use: 'sig' };
+      const name = path.join(directory, `${Date.now() + 1}-from-elsewhere.json`);
+      await writeFile(name, JSON.stringify(jwk));
+      expect(await kids()).toEqual(['from-elsewhere', first]);
+      await rm(name);
+      expect(await kids()).toEqual([first]);
+    } finally {
+      await own.close();
     }
   });
 });

@@ -440,6 +440,14 @@ describe('the body', () => {
   test('above 64 KiB is 413', async () => {
     await expectError(await post(`grant_type=${'a'.repeat(64 * 1024)}`), 'invalid_request', 413);
   });
+  test('above 64 KiB is 413, also where something before us has changed its length', async () => {
+    const request = new Request(`${portal.url}/oauth/token`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/x-www-form-urlencoded', 'Content-Length': '3' },
+      body: `grant_type=${'€'.repeat(22 * 1024)}`,
+    });
+    await expectError(await portal.application.fetch(request), 'invalid_request', 413);
+  });
   test('with a repeated parameter is invalid_request, whatever the parameter', async () => {
     await expectError(await post('grant_type=refresh_token&grant_type=refresh_token'), 'invalid_request');
     await expectError(await post('grant_type=refresh_token&x=1&x=2'), 'invalid_request');

@@ -1,6 +1,5 @@
 import { createPrivateKey, type KeyObject } from 'node:crypto';
-import { statSync } from 'node:fs';
-import { mkdir, open, readdir, readFile, rename, unlink } from 'node:fs/promises';
+import { mkdir, open, readdir, readFile, rename, stat, unlink } from 'node:fs/promises';
 import path from 'node:path';
 import type { JWK } from 'jose';
 import type { Log } from '../host/contracts.ts';
@@ -56,10 +55,19 @@ export function createKeyRing({ directory, clock, idTokenLifetime, log }: KeyRin
   const loaded = new Map<string, Promise<SigningKey>>();
   let active: { key: SigningKey | null; readAt: number } | null = null;
 
-  let listed: { readonly keys: readonly SigningKey[]; readonly state: string } | null = null;
+  let listed: Listed | null = null;
+  let looking: Promise<string | null> | null = null;
+
+  /** Those who ask at once look once. */
+  function look(): Promise<string | null> {
+    looking ??= stateOf(directory).finally(() => {
+      looking = null;
+    });
+    return looking;
+  }
 
   async function all(): Promise<readonly SigningKey[]> {
-    const state = stateOf(directory);
+    const state = await stateOf(directory);
     const names = await keyFiles(directory);
     for (const name of loaded.keys()) if (!names.includes(name)) loaded.delete(name);
     names.sort(newestFirst);
@@ -68,7 +76,7 @@ export function createKeyRing({ directory, clock, idTokenLifetime, log }: KeyRin
     );
     active = { key: keys[0] ?? null, readAt: clock() };
     // What could not be read is tried again at the next request.
-    listed = state === null || keys.length < names.length ? null : { keys, state };
+    listed = state === null || keys.length < names.length ? null : { keys, state, readAt: clock() };
     return keys;
   }
 
@@ -96,8 +104,9 @@ export function createKeyRing({ directory, clock, idTokenLifetime, log }: KeyRin
   return {
     all,
     async published() {
-      const state = stateOf(directory);
-      return listed !== null && state === listed.state ? listed.keys : all();
+      const state = await look();
+      const isFresh = listed !== null && state === listed.state && clock() - listed.readAt < RELOAD_AFTER;
+      return listed !== null && isFresh ? listed.keys : all();
     },
     async active() {
       if (active !== null && clock() - active.readAt < RELOAD_AFTER) return active.key;
@@ -149,13 +158,20 @@ function fileName(createdAt: number, kid: string): string {
   return `${createdAt}-${kid}.json`;
 }
 
+/** The keys as they were read, and the directory's state then. */
+interface Listed {
+  readonly keys: readonly SigningKey[];
+  readonly state: string;
+  readonly readAt: number;
+}
+
 /** How long the time of a directory's last change may hide a second change, in milliseconds. */
 const ONE_TICK = 1000;
 
 /** Changes whenever a file is added or removed; null when that cannot be told, as for a moment after a change. */
-function stateOf(directory: string): string | null {
-  const stats = statSync(directory, { throwIfNoEntry: false });
-  if (stats === undefined || Date.now() - stats.mtimeMs < ONE_TICK) return null;
+async function stateOf(directory: string): Promise<string | null> {
+  const stats = await stat(directory).catch(() => null);
+  if (stats === null || Date.now() - stats.mtimeMs < ONE_TICK) return null;
   return `${stats.dev}/${stats.ino}/${stats.mtimeMs}`;
 }
 
@@ -176,7 +192,13 @@ async function readKey(directory: string, name: string): Promise<SigningKey> {
     if (kty !== 'RSA' || n === undefined || e === undefined || kid === undefined || jwk.d === undefined) {
       throw new Error('it is not a private RSA key with a kid');
     }
+    if ((jwk.alg ?? SIGNING_ALGORITHM) !== SIGNING_ALGORITHM || (jwk.use ?? 'sig') !== 'sig') {
+      throw new Error(`it is not for signing with ${SIGNING_ALGORITHM}`);
+    }
     const privateKey = createPrivateKey({ key: jwk, format: 'jwk' });
+    // RFC 7518 section 3.3.
+    if ((privateKey.asymmetricKeyDetails?.modulusLength ?? 0) < 2048)
+      throw new Error('it has less than 2048 bits');
     const createdAt = Number(KEY_FILE.exec(name)?.[1]);
     return { kid, createdAt, privateKey, publicJwk: { kty, n, e, kid, alg: SIGNING_ALGORITHM, use: 'sig' } };
   } catch (cause) {

@@ -73,7 +73,7 @@ async function readText(request: Request): Promise<string> {
   // The HTTP parser holds a body to the length it declared: one that is short is read at once, without a stream.
   if (declared !== null && Number(declared) <= FORM_LIMIT) {
     const text = await request.text().catch(brokeOff);
-    if (text.length > FORM_LIMIT) throw tooLarge();
+    if (Buffer.byteLength(text) > FORM_LIMIT) throw tooLarge();
     // What stands for bytes that are no UTF-8. By itself it has no place in a form either, unless percent-encoded.
     if (text.includes('\u{FFFD}')) throw notUtf8();
     return text;
