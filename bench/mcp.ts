@@ -2,15 +2,16 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { measure } from './load.ts';
+import type { Sent } from './connection.ts';
+import { measure } from './measure.ts';
+import { freePort } from './server.ts';
 
 const root = path.join(import.meta.dirname, '..');
 const storage = mkdtempSync(path.join(tmpdir(), 'portico-bench-'));
 const port = await freePort();
-const url = `http://localhost:${port}`;
+const url = `http://127.0.0.1:${port}`;
 const env = {
   ...process.env,
   APP_ENV: 'dev',
@@ -36,14 +37,6 @@ function run(...args: readonly string[]): string {
   return stdout;
 }
 
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const { port: free } = probe.address() as AddressInfo;
-  probe.close();
-  return free;
-}
-
 async function serviceToken({ clients: [service] }: Setup): Promise<string> {
   const credentials = Buffer.from(`${service?.client_id}:${service?.client_secret}`).toString('base64');
   const response = await fetch(`${url}/oauth/token`, {
@@ -64,23 +57,27 @@ const server = spawn(process.execPath, [...portico, 'serve'], {
 try {
   await once(server.stderr, 'data');
   const token = await serviceToken(setup);
-  const measured = await measure(
-    {
-      url: `${url}/mcp`,
-      method: 'POST',
-      headers: {
-        Authorization: `Bearer ${token}`,
-        'Content-Type': 'application/json',
-        Accept: 'application/json, text/event-stream',
-        'MCP-Protocol-Version': '2025-11-25',
-      },
-      body: '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"service_status","arguments":{}}}',
+  const call: Sent = {
+    method: 'POST',
+    path: '/mcp',
+    headers: {
+      Authorization: `Bearer ${token}`,
+      'Content-Type': 'application/json',
+      Accept: 'application/json, text/event-stream',
+      'MCP-Protocol-Version': '2025-11-25',
     },
-    { connections: 50, requests: 20_000, warmUp: 2000 },
+    body: '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"service_status","arguments":{}}}',
+  };
+  const { done, perSecond, p50, p99, slowest } = await measure(
+    port,
+    async (connection) => async () => {
+      const { status, body } = await connection.request(call);
+      if (status !== 200 || !body.includes('"content"')) throw new Error(`Answered ${status}: ${body}`);
+    },
+    { connections: 50, warmUp: 1, seconds: 4 },
   );
-  const { requests, perSecond, p50, p99, slowest } = measured;
   process.stdout.write(
-    `tools/call service_status, 50 tools, 50 connections, ${requests} calls: ${perSecond.toFixed(0)}/s, ` +
+    `tools/call service_status, 50 tools, 50 connections, ${done} calls: ${perSecond.toFixed(0)}/s, ` +
       `p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms, slowest ${slowest.toFixed(1)} ms\n`,
   );
 } finally {

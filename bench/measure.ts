@@ -1,0 +1,66 @@
+import { Connection } from './connection.ts';
+
+/** What one connection does: what this makes ready does the work once, and rejects when it was not done. */
+export type Prepare = (connection: Connection) => Promise<() => Promise<unknown>>;
+
+/** What a piece of work took. Latencies are in milliseconds. */
+export interface Measured {
+  readonly done: number;
+  readonly perSecond: number;
+  readonly p50: number;
+  readonly p99: number;
+  readonly slowest: number;
+}
+
+export interface Load {
+  readonly connections: number;
+  /** Seconds before anything is measured, and seconds measured. */
+  readonly warmUp: number;
+  readonly seconds: number;
+}
+
+/** Does the work over so many connections, each doing it again when it is done. One failure ends it all. */
+export async function measure(port: number, prepare: Prepare, load: Load): Promise<Measured> {
+  const connections = await Promise.all(
+    Array.from({ length: load.connections }, () => Connection.open(port)),
+  );
+  try {
+    const steps: (() => Promise<unknown>)[] = [];
+    for (const connection of connections) steps.push(await prepare(connection));
+    await repeat(steps, load.warmUp);
+    const began = performance.now();
+    const latencies = await repeat(steps, load.seconds);
+    return summary(latencies, performance.now() - began);
+  } finally {
+    for (const connection of connections) connection.close();
+  }
+}
+
+/** Each step over and over until the time is up; answers the milliseconds of each. */
+async function repeat(steps: readonly (() => Promise<unknown>)[], seconds: number): Promise<number[]> {
+  const until = performance.now() + seconds * 1000;
+  const latencies: number[] = [];
+  await Promise.all(
+    steps.map(async (step) => {
+      for (let began = performance.now(); began < until;) {
+        await step();
+        const ended = performance.now();
+        latencies.push(ended - began);
+        began = ended;
+      }
+    }),
+  );
+  return latencies;
+}
+
+function summary(latencies: readonly number[], milliseconds: number): Measured {
+  const sorted = latencies.toSorted((one, other) => one - other);
+  const at = (share: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
+  return {
+    done: sorted.length,
+    perSecond: (sorted.length / milliseconds) * 1000,
+    p50: at(0.5),
+    p99: at(0.99),
+    slowest: at(1),
+  };
+}

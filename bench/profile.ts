@@ -1,0 +1,98 @@
+// node bench/dist/profile.js [target]: what the processor's time of each work goes to, by Node's own profiler.
+import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { measure } from './measure.ts';
+import { Bench } from './server.ts';
+import { WORKS } from './works.ts';
+
+interface Profile {
+  readonly nodes: readonly {
+    readonly id: number;
+    readonly callFrame: { readonly functionName: string; readonly url: string };
+    readonly children?: readonly number[];
+  }[];
+  readonly samples: readonly number[];
+  /** Microseconds. */
+  readonly timeDeltas: readonly number[];
+}
+
+/** Seconds at the beginning that are not looked at: the program is loaded and compiled then. */
+const WARM_UP = 4;
+const SECONDS = 6;
+
+const CATEGORIES = [
+  'SQLite',
+  'socket writes',
+  "Node's HTTP and streams",
+  'crypto',
+  'promises and timers',
+  'garbage',
+  'HTTP adapter',
+  'ours',
+  'the rest',
+] as const;
+type Category = (typeof CATEGORIES)[number];
+
+const name = process.argv[2] ?? 'portico';
+print(`| work | ${CATEGORIES.join(' | ')} |`);
+print(`| --- | ${CATEGORIES.map(() => '--:').join(' | ')} |`);
+const bench = await Bench.seed(name);
+for (const work of WORKS) {
+  if (!work.applies(bench.seeded)) continue;
+  const folder = mkdtempSync(path.join(tmpdir(), 'portico-profile-'));
+  const running = await bench.start({ nodeOptions: ['--cpu-prof', `--cpu-prof-dir=${folder}`] });
+  await measure(bench.port, (connection) => work.prepare(bench.seeded, connection), {
+    connections: 10,
+    warmUp: WARM_UP,
+    seconds: SECONDS,
+  });
+  await running.stop();
+  const [file = ''] = globSync('*.cpuprofile', { cwd: folder });
+  const shares = sharesOf(JSON.parse(readFileSync(path.join(folder, file), 'utf8')) as Profile);
+  rmSync(folder, { recursive: true });
+  const cells = CATEGORIES.map((category) => `${((shares.get(category) ?? 0) * 100).toFixed(0)} %`);
+  print(`| ${work.name} | ${cells.join(' | ')} |`);
+}
+bench.remove();
+
+/** Of the time that was not idle. */
+function sharesOf({ nodes, samples, timeDeltas }: Profile): ReadonlyMap<Category, number> {
+  const frames = new Map(nodes.map(({ id, callFrame }) => [id, callFrame]));
+  const callers = new Map(nodes.flatMap(({ id, children = [] }) => children.map((child) => [child, id])));
+  const shares = new Map<Category, number>();
+  let [elapsed, busy] = [0, 0];
+  for (const [index, sample] of samples.entries()) {
+    const time = timeDeltas[index] ?? 0;
+    elapsed += time;
+    const frame = frames.get(sample);
+    if (elapsed < WARM_UP * 1_000_000 || frame === undefined || frame.functionName === '(idle)') continue;
+    busy += time;
+    const caller = frames.get(callers.get(sample) ?? -1);
+    const category = categoryOf(frame, caller);
+    shares.set(category, (shares.get(category) ?? 0) + time);
+  }
+  return new Map([...shares].map(([category, time]) => [category, time / busy]));
+}
+
+type Frame = Profile['nodes'][number]['callFrame'];
+
+function categoryOf({ functionName, url }: Frame, caller: Frame | undefined): Category {
+  // A statement's time shows as the function that runs it.
+  if (functionName === '#run' || functionName === 'all' || functionName === 'run') return 'SQLite';
+  if (functionName === '(garbage collector)') return 'garbage';
+  if (/^write(?:Utf8|Latin1|Ascii)String$|^writev?$|^writeBuffer$/.test(functionName)) return 'socket writes';
+  if (url.includes('@hono/node-server')) return 'HTTP adapter';
+  if (url.includes('/dist/shared/') || url.includes('/dist/host/') || url.includes('/dist/oauth-server/'))
+    return 'ours';
+  if (/crypto/.test(url) || /crypto/.test(caller?.url ?? '')) return 'crypto';
+  if (/_http|http|stream|net|events?\b|event_target|buffer|url|querystring/.test(url))
+    return "Node's HTTP and streams";
+  if (/task_queues|timers|async_|promises/.test(url) || functionName === 'runMicrotasks')
+    return 'promises and timers';
+  return 'the rest';
+}
+
+function print(line: string): void {
+  process.stdout.write(`${line}\n`);
+}

@@ -1,0 +1,139 @@
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { Connection } from './connection.ts';
+import type { Seeded } from './target.ts';
+
+/** A target of its own folder and port, seeded once. */
+export class Bench {
+  readonly name: string;
+  readonly port: number;
+  readonly seeded: Seeded;
+  readonly directory: string;
+  readonly #database: string | null;
+
+  private constructor(name: string, directory: string, database: string | null, port: number) {
+    this.name = name;
+    this.directory = directory;
+    this.port = port;
+    this.#database = database;
+    const { status, stdout, stderr } = spawnSync(process.execPath, [fileOf(name), 'seed'], {
+      env: this.#environment(port),
+      encoding: 'utf8',
+    });
+    if (status !== 0) throw new Error(`${name} could not be seeded: ${stderr}`);
+    this.seeded = JSON.parse(stdout.trim().split('\n').at(-1) ?? '') as Seeded;
+  }
+
+  /** On SQLite in a folder of its own, or in the database that the URL names. */
+  static async seed(name: string, database: string | null = null): Promise<Bench> {
+    const directory = mkdtempSync(path.join(tmpdir(), `portico-bench-${name}-`));
+    return new Bench(name, directory, database, await freePort());
+  }
+
+  get database(): string {
+    return this.#database ?? `sqlite:${path.join(this.directory, 'bench.sqlite')}`;
+  }
+
+  #environment(port: number): NodeJS.ProcessEnv {
+    return {
+      ...process.env,
+      NODE_ENV: 'production',
+      BENCH_DIRECTORY: this.directory,
+      BENCH_DATABASE: this.database,
+      BENCH_PORT: String(port),
+    };
+  }
+
+  /** Starts a process of the target, on the processor's first core where that can be said; answers when it answers. */
+  async start(
+    options: {
+      readonly port?: number;
+      readonly pinned?: boolean;
+      readonly nodeOptions?: readonly string[];
+    } = {},
+  ): Promise<RunningTarget> {
+    const { port = this.port, pinned = true, nodeOptions = [] } = options;
+    const command = [process.execPath, ...nodeOptions, fileOf(this.name), 'serve'];
+    const cores = ['taskset', '-c', pinned ? '0' : '0,1'];
+    const [program = '', ...args] = CAN_PIN ? [...cores, ...command] : command;
+    const began = performance.now();
+    const child = spawn(program, args, {
+      env: this.#environment(port),
+      stdio: ['ignore', 'ignore', 'inherit'],
+    });
+    const running = new RunningTarget(child, port);
+    await running.firstAnswer(this.seeded.paths.discovery ?? this.seeded.paths.token);
+    return Object.assign(running, { startedIn: performance.now() - began });
+  }
+
+  remove(): void {
+    rmSync(this.directory, { recursive: true, force: true });
+  }
+}
+
+export class RunningTarget {
+  /** Milliseconds from starting the process to its first answer. */
+  startedIn = 0;
+  readonly #child: ChildProcess;
+  readonly #port: number;
+
+  constructor(child: ChildProcess, port: number) {
+    this.#child = child;
+    this.#port = port;
+  }
+
+  get pid(): number {
+    return this.#child.pid ?? 0;
+  }
+
+  async firstAnswer(at: string): Promise<void> {
+    for (;;) {
+      if (this.#child.exitCode !== null) throw new Error('The target ended before it answered');
+      try {
+        const connection = await Connection.open(this.#port);
+        await connection.request({ method: 'GET', path: at });
+        connection.close();
+        return;
+      } catch {
+        await setTimeout(1);
+      }
+    }
+  }
+
+  /** In MiB: resident now, and at its peak. */
+  memory(): { readonly now: number; readonly peak: number } {
+    const status = readFileSync(`/proc/${this.pid}/status`, 'utf8');
+    const of = (name: string) => Number(new RegExp(`${name}:\\s+(\\d+) kB`).exec(status)?.[1]) / 1024;
+    return { now: of('VmRSS'), peak: of('VmHWM') };
+  }
+
+  async stop(): Promise<void> {
+    if (this.#child.exitCode !== null) return;
+    this.#child.kill('SIGTERM');
+    const forced = globalThis.setTimeout(() => this.#child.kill('SIGKILL'), 3000);
+    await once(this.#child, 'close');
+    clearTimeout(forced);
+  }
+}
+
+/** Server on one core, load from the other, which is this process. */
+export const CAN_PIN = spawnSync('taskset', ['-a', '-c', '-p', '1', String(process.pid)]).status === 0;
+
+function fileOf(name: string): string {
+  const file = `${name}${path.extname(import.meta.filename)}`;
+  const places = ['targets', 'peers'].map((folder) => path.join(import.meta.dirname, folder, file));
+  return places.find((place) => existsSync(place)) ?? file;
+}
+
+export async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, '127.0.0.1');
+  await once(probe, 'listening');
+  const { port } = probe.address() as AddressInfo;
+  probe.close();
+  return port;
+}

@@ -1,0 +1,74 @@
+import {
+  databaseAccounts,
+  defineApplication,
+  listen,
+  startApplication,
+  type Application,
+} from 'portico/host';
+import { authorizationServerOf, oauthServer, token } from 'portico/oauth-server';
+import { PERSON, REDIRECT_URI, type Place, type Seeded } from '../target.ts';
+
+/** Portico in an application of the host kit, everything at its default. */
+function application({ directory, database, url }: Place): Promise<Application> {
+  const definition = defineApplication({
+    directory,
+    config: {
+      public_url: url,
+      database_url: database,
+      oauth_server: { name: 'Bench', scopes: { 'notes:read': 'Read your notes' } },
+    },
+    plugins: [oauthServer()],
+    accounts: (services) => [databaseAccounts(services)],
+    register(opened) {
+      opened.route({
+        name: 'protected',
+        methods: ['GET'],
+        path: '/protected',
+        handler() {
+          token().requireScope('notes:read');
+          return Response.json({ user: token().user()?.reference.id ?? null });
+        },
+      });
+    },
+  });
+  return startApplication(definition, { env: { APP_ENV: 'dev' } });
+}
+
+/** The schema, the person, the key and the clients: of the bare limit too. */
+export async function seed(place: Place): Promise<Seeded> {
+  const opened = await application(place);
+  await opened.migrate();
+  await authorizationServerOf(opened).keys.generate();
+  const accounts = databaseAccounts(opened);
+  const { id } = await accounts.create({ ...PERSON, emailVerified: true });
+  await accounts.grant(id, 'notes:read');
+  const { clients } = authorizationServerOf(opened);
+  const register = async (registration: Omit<Parameters<typeof clients.create>[0], 'name'>) => {
+    const { client, secret } = await clients.create({ name: 'Bench', ...registration });
+    return { id: client.id, secret: secret ?? '' };
+  };
+  const seeded = {
+    service: await register({ grants: ['client_credentials'], scopes: ['notes:read'] }),
+    web: await register({
+      redirectUris: [REDIRECT_URI],
+      scopes: ['openid', 'profile', 'email', 'notes:read'],
+    }),
+    inspector: await register({ grants: ['introspection'] }),
+    scopes: { service: 'notes:read', plain: 'notes:read', openid: 'openid profile email notes:read' },
+    paths: {
+      authorize: '/oauth/authorize',
+      token: '/oauth/token',
+      introspect: '/oauth/introspect',
+      userinfo: '/oauth/userinfo',
+      protected: '/protected',
+      discovery: '/.well-known/openid-configuration',
+      keys: '/.well-known/jwks.json',
+    },
+  };
+  await opened.close();
+  return seeded;
+}
+
+export async function serve(place: Place): Promise<unknown> {
+  return listen(await application(place), { port: place.port, hostname: '127.0.0.1' });
+}

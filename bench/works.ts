@@ -1,0 +1,162 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { Browser } from './browser.ts';
+import type { Answer, Connection, Sent } from './connection.ts';
+import type { Prepare } from './measure.ts';
+import { REDIRECT_URI, type Credentials, type Seeded } from './target.ts';
+
+/** What a target is put to. */
+export interface Work {
+  readonly name: string;
+  /** Whether the target has it at all. */
+  readonly applies: (target: Seeded) => boolean;
+  readonly prepare: (target: Seeded, connection: Connection) => ReturnType<Prepare>;
+}
+
+interface Tokens {
+  readonly access_token: string;
+  readonly refresh_token?: string;
+  readonly id_token?: string;
+}
+
+export const WORKS: readonly Work[] = [
+  {
+    name: 'client-credentials token',
+    applies: () => true,
+    async prepare({ service, scopes, paths }, connection) {
+      const sent = form(paths.token, service, { grant_type: 'client_credentials', scope: scopes.service });
+      return async () => tokensIn(await connection.request(sent));
+    },
+  },
+  {
+    name: 'introspection',
+    applies: ({ paths }) => paths.introspect !== null,
+    async prepare(target, connection) {
+      const { access_token: token } = await authorize(target, connection, target.scopes.openid);
+      const sent = form(target.paths.introspect ?? '', target.inspector, { token });
+      return async () => {
+        const answer = await connection.request(sent);
+        if (!/"active": *true/.test(answer.body)) throw unexpected(answer);
+      };
+    },
+  },
+  refresh(
+    'refresh, no ID token',
+    ({ scopes }) => scopes.plain,
+    () => true,
+  ),
+  refresh(
+    'refresh with ID token',
+    ({ scopes }) => scopes.openid,
+    ({ scopes }) => scopes.openid !== scopes.plain,
+  ),
+  {
+    name: 'whole authorization',
+    applies: () => true,
+    async prepare(target, connection) {
+      const browser = new Browser(connection);
+      const once = () => authorize(target, connection, target.scopes.openid, browser);
+      // The first time signs in.
+      await once();
+      return once;
+    },
+  },
+  get('UserInfo', ({ paths }) => paths.userinfo, /"email"/),
+  get('protected endpoint', ({ paths }) => paths.protected, /"user"/),
+  get('discovery', ({ paths }) => paths.discovery, /"issuer"/, false),
+  get('key set', ({ paths }) => paths.keys, /"keys"/, false),
+];
+
+function refresh(name: string, scopeOf: (target: Seeded) => string, applies: Work['applies']): Work {
+  return {
+    name,
+    applies,
+    async prepare(target, connection) {
+      const { web, paths } = target;
+      const scope = scopeOf(target);
+      const wantsIdToken = scope.includes('openid');
+      let tokens = await authorize(target, connection, scope);
+      return async () => {
+        const { refresh_token = '' } = tokens;
+        const sent = form(paths.token, web, { grant_type: 'refresh_token', refresh_token });
+        tokens = tokensIn(await connection.request(sent));
+        if (tokens.refresh_token === undefined || tokens.refresh_token === refresh_token)
+          throw new Error('The refresh token was not replaced');
+        if ((tokens.id_token !== undefined) !== wantsIdToken)
+          throw new Error('An ID token is missing, or too many');
+      };
+    },
+  };
+}
+
+function get(name: string, pathOf: (target: Seeded) => string | null, expected: RegExp, bearer = true): Work {
+  return {
+    name,
+    applies: (target) => pathOf(target) !== null,
+    async prepare(target, connection) {
+      const headers = bearer
+        ? {
+            Authorization: `Bearer ${(await authorize(target, connection, target.scopes.openid)).access_token}`,
+          }
+        : {};
+      const sent: Sent = { method: 'GET', path: pathOf(target) ?? '', headers };
+      return async () => {
+        const answer = await connection.request(sent);
+        if (answer.status !== 200 || !expected.test(answer.body)) throw unexpected(answer);
+      };
+    },
+  };
+}
+
+/** From the authorization request to the tokens, as an application and a browser do it together. */
+async function authorize(
+  { web, paths }: Seeded,
+  connection: Connection,
+  scope: string,
+  browser = new Browser(connection),
+): Promise<Tokens> {
+  const verifier = randomBytes(32).toString('base64url');
+  const query = new URLSearchParams({
+    response_type: 'code',
+    client_id: web.id,
+    redirect_uri: REDIRECT_URI,
+    scope,
+    state: randomBytes(8).toString('base64url'),
+    code_challenge: createHash('sha256').update(verifier).digest('base64url'),
+    code_challenge_method: 'S256',
+    prompt: 'consent',
+  });
+  const callback = await browser.authorize(`${paths.authorize}?${query}`);
+  const code = callback.searchParams.get('code');
+  if (code === null) throw new Error(`No code came back: ${callback.search}`);
+  const sent = form(paths.token, web, {
+    grant_type: 'authorization_code',
+    code,
+    redirect_uri: REDIRECT_URI,
+    code_verifier: verifier,
+  });
+  return tokensIn(await connection.request(sent));
+}
+
+function form(path: string, { id, secret }: Credentials, fields: Readonly<Record<string, string>>): Sent {
+  const credentials = `${encodeURIComponent(id)}:${encodeURIComponent(secret)}`;
+  return {
+    method: 'POST',
+    path,
+    headers: {
+      Authorization: `Basic ${Buffer.from(credentials).toString('base64')}`,
+      'Content-Type': 'application/x-www-form-urlencoded',
+    },
+    body: String(new URLSearchParams(fields)),
+  };
+}
+
+function tokensIn(answer: Answer): Tokens {
+  if (answer.status !== 200) throw unexpected(answer);
+  const tokens = JSON.parse(answer.body) as Partial<Tokens>;
+  if (tokens.access_token === undefined) throw unexpected(answer);
+  return tokens as Tokens;
+}
+
+function unexpected({ status, body }: Answer): Error {
+  return new Error(`Answered ${status}: ${body.slice(0, 300)}`);
+}
