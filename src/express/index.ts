@@ -1,10 +1,9 @@
 /** Portico in an Express 5 application. */
 import type { ErrorRequestHandler, Request as ExpressRequest, RequestHandler } from 'express';
 import {
+  answerDispatched,
   createDispatcher,
   incomingOf,
-  methodNotAllowed,
-  requestFrom,
   send,
   tokenRequest,
   type Mountable,
@@ -27,11 +26,7 @@ export function portico(server: AuthorizationServer, ...more: readonly Mountable
       return;
     }
     const asked = { incoming: req, outgoing: res, target, parsed: req.body as unknown };
-    const response =
-      'allow' in endpoint
-        ? methodNotAllowed(endpoint.allow)
-        : await endpoint.handle(requestFrom(asked, server.issuer));
-    await send(response, res, req.method === 'HEAD');
+    await answerDispatched(endpoint, asked, server.issuer);
   };
 }
 

@@ -1,16 +1,10 @@
 /** Portico in an application on `node:http`. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { BearerError, bearerErrorResponse, type AuthorizationServer } from '../oauth-server/index.ts';
-import {
-  createDispatcher,
-  methodNotAllowed,
-  requestFrom,
-  send,
-  tokenRequest,
-  type Mountable,
-} from './mount.ts';
+import { answerDispatched, createDispatcher, send, tokenRequest, type Mountable } from './mount.ts';
 
 export {
+  answerDispatched,
   createDispatcher,
   incomingOf,
   methodNotAllowed,
@@ -39,11 +33,7 @@ export function portico(server: AuthorizationServer, ...more: readonly Mountable
       const endpoint = dispatch(method, target);
       if (endpoint === null) return false;
       const asked = { incoming, outgoing, target, parsed: undefined };
-      const response =
-        'allow' in endpoint
-          ? methodNotAllowed(endpoint.allow)
-          : await endpoint.handle(requestFrom(asked, server.issuer));
-      await send(response, outgoing, method === 'HEAD');
+      await answerDispatched(endpoint, asked, server.issuer);
       return true;
     },
     async withToken(incoming, outgoing, handler) {

@@ -135,6 +135,19 @@ export async function send(response: Response, outgoing: ServerResponse, head: b
   stream.pipe(outgoing);
 }
 
+/** Answers a request to a path of the endpoints on Node's own response. Rejects only when sending fails. */
+export async function answerDispatched(
+  dispatched: NonNullable<Dispatched>,
+  asked: Incoming,
+  origin: string,
+): Promise<void> {
+  const response =
+    'allow' in dispatched
+      ? methodNotAllowed(dispatched.allow)
+      : await dispatched.handle(requestFrom(asked, origin));
+  await send(response, asked.outgoing, asked.incoming.method === 'HEAD');
+}
+
 export function methodNotAllowed(allow: string): Response {
   return Response.json({ error: 'invalid_request' }, { status: 405, headers: { Allow: allow } });
 }
