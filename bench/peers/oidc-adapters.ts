@@ -80,6 +80,23 @@ function now(): number {
   return Math.floor(Date.now() / 1000);
 }
 
+/** The provider's adapter of one model, on whichever database runs its statements. */
+function adapterOf(
+  model: string,
+  run: (name: Name, ...values: Value[]) => Promise<void>,
+  find: (name: Name, value: string) => Promise<AdapterPayload | undefined>,
+): Adapter {
+  return {
+    upsert: (id, payload, expiresIn) => run('upsert', ...upserted(model, id, payload, expiresIn)),
+    find: (id) => find('find', id),
+    findByUid: (uid) => find('findByUid', uid),
+    findByUserCode: (userCode) => find('findByUserCode', userCode),
+    consume: (id) => run('consume', model, id, now()),
+    destroy: (id) => run('destroy', model, id),
+    revokeByGrantId: (grantId) => run('revokeByGrantId', model, grantId),
+  };
+}
+
 function upserted(
   model: string,
   id: string,
@@ -119,15 +136,7 @@ class SqliteStorage implements Storage {
       const row = this.#prepared(this.#queries[name]).get(model, value);
       return row === undefined ? undefined : (JSON.parse(String(row['payload'])) as AdapterPayload);
     };
-    return {
-      upsert: (id, payload, expiresIn) => run('upsert', ...upserted(model, id, payload, expiresIn)),
-      find: (id) => find('find', id),
-      findByUid: (uid) => find('findByUid', uid),
-      findByUserCode: (userCode) => find('findByUserCode', userCode),
-      consume: (id) => run('consume', model, id, now()),
-      destroy: (id) => run('destroy', model, id),
-      revokeByGrantId: (grantId) => run('revokeByGrantId', model, grantId),
-    };
+    return adapterOf(model, run, find);
   };
 
   async createTables(): Promise<void> {
@@ -180,15 +189,7 @@ class PostgresStorage implements Storage {
       });
       return rows[0]?.payload;
     };
-    return {
-      upsert: (id, payload, expiresIn) => run('upsert', ...upserted(model, id, payload, expiresIn)),
-      find: (id) => find('find', id),
-      findByUid: (uid) => find('findByUid', uid),
-      findByUserCode: (userCode) => find('findByUserCode', userCode),
-      consume: (id) => run('consume', model, id, now()),
-      destroy: (id) => run('destroy', model, id),
-      revokeByGrantId: (grantId) => run('revokeByGrantId', model, grantId),
-    };
+    return adapterOf(model, run, find);
   };
 
   async createTables(): Promise<void> {

@@ -330,8 +330,8 @@ async function patiently<T>(attempt: () => T): Promise<T> {
   }
 }
 
-/** SQLite's result codes that mean "not now": BUSY, LOCKED, IOERR, CANTOPEN, FULL. */
 const BUSY = 5;
+/** SQLite's result codes that mean "not now": BUSY, LOCKED, IOERR, CANTOPEN, FULL. */
 const UNAVAILABLE: ReadonlySet<number> = new Set([BUSY, 6, 10, 14, 13]);
 
 /** BUSY and LOCKED: another process is writing. */
