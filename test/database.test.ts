@@ -168,6 +168,56 @@ describe('SQLite', () => {
     return { file, opened };
   }
 
+  test('what another connection commits is seen at once, also by reads that belong together', async () => {
+    const { file, opened } = openFile();
+    await opened.execute('CREATE TABLE things (id INTEGER PRIMARY KEY)');
+    const other = openDatabase(`sqlite:${file}`, { directory: '/' });
+    onTestFinished(() => other.close());
+    const count = async () =>
+      (await opened.execute<{ count: number }>('SELECT count(*) AS count FROM things')).rows[0]?.count;
+    // Nothing but promises between the read inside, the commit and the read after it.
+    const before = await opened.readTogether(async () => {
+      const inside = await other.transaction(async (on) => {
+        await on.execute('INSERT INTO things (id) VALUES (1)');
+        return count();
+      });
+      return [inside, await count()];
+    });
+    expect(before).toEqual([0, 1]);
+  });
+
+  test('what the application writes on a connection of its own is seen by the next to read', async () => {
+    const { file, opened } = openFile();
+    await opened.execute('CREATE TABLE things (id INTEGER PRIMARY KEY)');
+    const own = new DatabaseSync(file);
+    onTestFinished(() => own.close());
+    const count = async () =>
+      (await opened.execute<{ count: number }>('SELECT count(*) AS count FROM things')).rows[0]?.count;
+    const counts = [await opened.readTogether(count)];
+    own.exec('INSERT INTO things (id) VALUES (1)');
+    counts.push(await opened.readTogether(count));
+    own.exec('INSERT INTO things (id) VALUES (2)');
+    counts.push(await count());
+    own.exec('INSERT INTO things (id) VALUES (3)');
+    counts.push(await count());
+    expect(counts).toEqual([0, 1, 2, 3]);
+  });
+
+  test('what follows a read at once need be none, and a read that fails holds up nothing', async () => {
+    const { opened } = openFile();
+    await opened.execute('CREATE TABLE things (id INTEGER PRIMARY KEY)');
+    const follow = ['VACUUM', 'PRAGMA foreign_keys = ON', 'INSERT INTO things (id) VALUES (1)'];
+    for (const sql of follow) {
+      await Promise.all([opened.execute('SELECT id FROM things'), opened.execute(sql)]);
+      const failing = opened.execute("SELECT json('{') AS broken");
+      await Promise.all([
+        expect(failing).rejects.toThrow('malformed JSON'),
+        opened.execute(sql).catch(() => {}),
+      ]);
+    }
+    expect((await opened.execute('SELECT id FROM things')).rows).toEqual([{ id: 1 }]);
+  });
+
   test('a constraint that is checked at the commit fails the write that breaks it, and no other', async () => {
     const { opened } = openFile();
     await opened.execute('CREATE TABLE parents (id INTEGER PRIMARY KEY)');

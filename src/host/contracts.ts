@@ -158,6 +158,11 @@ export interface Database extends SqlConnection {
     work: (connection: SqlConnection) => Promise<T>,
     committed?: (connection: SqlConnection, answer: T) => Promise<boolean>,
   ): Promise<T>;
+  /**
+   * Runs work whose reads answer one question together, such as what a token is good for. They see nothing older than the
+   * moment the first of them runs, and on SQLite those that follow each other at once share one look at the file.
+   */
+  readTogether<T>(work: () => Promise<T>): Promise<T>;
   /** The same store for statements that may take long, such as those that change the schema: without a time limit. */
   patient(): Database;
   /** Whether an error says that the store cannot be reached or is too busy, as opposed to a wrong statement. */

@@ -54,6 +54,7 @@ function open(url: string, directory: string, statementTimeout: number | null): 
         }
       });
     },
+    readTogether: (work) => engine.readTogether(work),
     isUnavailable,
     // SQLite waits for no server, and one in memory is there once.
     patient: () =>

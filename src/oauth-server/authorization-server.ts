@@ -105,7 +105,7 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
   const faults = { host, database, serverName: config.name };
   const settle: AuthorizationServer['settleToken'] = async (request) => {
     try {
-      const accessor = await settleToken(context, request);
+      const accessor = await database.readTogether(() => settleToken(context, request));
       return { run: (work) => runWithAccessor(accessor, work) };
     } catch (error) {
       return { failure: responseOf(await failureReply(faults, 'token()', error)) };
@@ -233,7 +233,9 @@ export const CSRF_EXEMPT_ROUTES: Readonly<Record<string, boolean>> = Object.from
 function endpointOf(context: ServerContext, faults: Faults, description: EndpointDescription): Endpoint {
   const { name, path, methods, answer, anyOrigin } = description;
   const reply = (request: Request) =>
-    answer(context, request).catch((error: unknown) => failureReply(faults, name, error));
+    faults.database
+      .readTogether(() => answer(context, request))
+      .catch((error: unknown) => failureReply(faults, name, error));
   if (!anyOrigin) return { name, path, methods, handle: async (request) => responseOf(await reply(request)) };
   return {
     name,

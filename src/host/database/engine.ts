@@ -29,6 +29,8 @@ export interface EngineSession extends EngineConnection {
 export interface Engine extends EngineConnection {
   /** Runs the work in one transaction: what it returns commits, what it throws rolls back. */
   transaction<T>(work: (connection: EngineConnection) => Promise<T>): Promise<T>;
+  /** Runs work whose reads belong together: what of it is read in one go may be read as of one moment. */
+  readTogether<T>(work: () => Promise<T>): Promise<T>;
   session(): Promise<EngineSession>;
   close(): Promise<void>;
 }

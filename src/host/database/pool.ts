@@ -53,6 +53,7 @@ export function onPool({ open, isStatementError }: PoolOptions): Engine {
   return {
     session,
     execute: (sql, parameters) => withSession((had) => had.execute(sql, parameters)),
+    readTogether: (work) => work(),
     transaction: (work) =>
       withSession(async (had) => {
         await had.begin(EVERYWHERE);

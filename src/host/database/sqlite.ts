@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
@@ -35,6 +36,11 @@ interface Write {
   readonly reject: (error: unknown) => void;
 }
 
+/** What belongs together by `readTogether`. */
+const together = new AsyncLocalStorage<object>();
+/** Commits of all engines of this process, which may have a file in common: what was read before the last is not the latest. */
+let commits = 0;
+
 /**
  * One connection on the one thread. Reads run at once and see what is committed. Writes that arrive together commit
  * together, in one immediate transaction and with one fsync: each in its own savepoint, so that what fails undoes only
@@ -64,6 +70,8 @@ class SqliteEngine implements Engine {
   #writing: Promise<void> | null = null;
   /** Ends with the batch that is open; null while none is. */
   #batch: Promise<void> | null = null;
+  /** The read transaction that is open: for whom, and how many commits it may have seen. */
+  #reading: { readonly reader: object; readonly commits: number } | null = null;
 
   constructor(file: string) {
     this.#file = file;
@@ -80,12 +88,16 @@ class SqliteEngine implements Engine {
       // What a batch has written is not committed yet, and may never be.
       while (this.#batch !== null) await this.#batch;
       try {
-        return this.#run(sql, parameters);
+        return this.#read(sql, parameters);
       } catch (error) {
         if (!isSqliteBusy(error) || performance.now() > until) throw error;
         await setTimeout(1);
       }
     }
+  }
+
+  readTogether<T>(work: () => Promise<T>): Promise<T> {
+    return together.run({}, work);
   }
 
   transaction<T>(work: (connection: EngineConnection) => Promise<T>): Promise<T> {
@@ -102,6 +114,7 @@ class SqliteEngine implements Engine {
     const enough = setTimeout(LONGEST_WAIT, undefined, { signal: waited.signal }).catch(() => {});
     await Promise.race([this.#writing, enough]);
     waited.abort();
+    this.#endReading();
     this.#closed = true;
     if (this.#opened?.isOpen === true) this.#opened.close();
   }
@@ -179,13 +192,17 @@ class SqliteEngine implements Engine {
    * constraint that is checked at the end: then nothing is done and nobody told.
    */
   async #commitTogether(writes: readonly Write[]): Promise<void> {
-    await patiently(() => this.#run('BEGIN IMMEDIATE', []));
+    await patiently(() => {
+      this.#endReading();
+      this.#run('BEGIN IMMEDIATE', []);
+    });
     const ended = Promise.withResolvers<void>();
     this.#batch = ended.promise;
     const outcomes: (() => void)[] = [];
     try {
       for (const write of writes) outcomes.push(await this.#outcomeOf(write));
       this.#run('COMMIT', []);
+      commits += 1;
     } catch (error) {
       if (this.#opened?.isOpen === true && this.#opened.isTransaction) this.#run('ROLLBACK', []);
       throw error;
@@ -215,22 +232,42 @@ class SqliteEngine implements Engine {
     }
   }
 
+  /**
+   * Taking and giving back SQLite's read lock costs more than most reads. So those that belong together share one, as long
+   * as the event loop stays in the same turn: whatever is sent to this process meanwhile is looked at in a later one.
+   */
+  #read(sql: string, parameters: readonly unknown[]): StatementResult {
+    const prepared = this.#prepared(sql);
+    const reader = prepared.isQuery ? together.getStore() : undefined;
+    if (this.#reading !== null && (this.#reading.reader !== reader || this.#reading.commits !== commits))
+      this.#endReading();
+    if (this.#reading === null && reader !== undefined) {
+      this.#run('BEGIN', []);
+      this.#reading = { reader, commits };
+      process.nextTick(this.#endReading);
+    }
+    return resultOf(prepared, parameters);
+  }
+
+  readonly #endReading = (): void => {
+    if (this.#reading === null) return;
+    this.#reading = null;
+    if (this.#opened?.isOpen === true && this.#opened.isTransaction) this.#run('COMMIT', []);
+  };
+
   #run(sql: string, parameters: readonly unknown[]): StatementResult {
+    return resultOf(this.#prepared(sql), parameters);
+  }
+
+  #prepared(sql: string): Prepared {
     if (this.#closed) throw new Error('The database is closed');
-    let prepared = this.#statements.get(sql);
-    if (prepared === undefined) {
-      this.#opened ??= open(this.#file);
-      prepared = prepare(this.#opened, sql);
-      if (this.#statements.size >= KEPT_STATEMENTS) this.#statements.clear();
-      this.#statements.set(sql, prepared);
-    }
-    const { statement, answersRows } = prepared;
-    const values = parameters as SQLInputValue[];
-    if (answersRows) {
-      return { rows: statement.all(...values), affected: 0 };
-    }
-    const { changes, lastInsertRowid } = statement.run(...values);
-    return { rows: [], affected: Number(changes), insertId: BigInt(lastInsertRowid) };
+    const known = this.#statements.get(sql);
+    if (known !== undefined) return known;
+    this.#opened ??= open(this.#file);
+    const prepared = prepare(this.#opened, sql);
+    if (this.#statements.size >= KEPT_STATEMENTS) this.#statements.clear();
+    this.#statements.set(sql, prepared);
+    return prepared;
   }
 }
 
@@ -286,6 +323,7 @@ class SqliteSession implements EngineSession {
 
 /** What changes nothing, or cannot run inside of a transaction. Whatever else is taken for a write. */
 const IS_READ = /^\s*(?:SELECT|VALUES|EXPLAIN|PRAGMA|VACUUM|ATTACH|DETACH)\b/i;
+const IS_QUERY = /^\s*(?:SELECT|VALUES)\b/i;
 
 /** A transaction ends with the work it was begun for, and not by a statement inside of it: others may be in it too. */
 const CONTROLS_TRANSACTION = /^\s*(?:BEGIN|COMMIT|END|ROLLBACK|SAVEPOINT|RELEASE)\b/i;
@@ -296,10 +334,14 @@ function refuseTransactionControl(sql: string): void {
     throw new Error('Use transaction(): what begins or ends one cannot be executed');
 }
 
+type Row = Readonly<Record<string, unknown>>;
+
 interface Prepared {
   readonly statement: StatementSync;
   readonly isRead: boolean;
-  readonly answersRows: boolean;
+  readonly isQuery: boolean;
+  /** Makes rows of what the driver answers; null for a statement that answers none. */
+  readonly rowsOf: ((rows: readonly unknown[]) => readonly Row[]) | null;
 }
 
 function open(file: string): DatabaseSync {
@@ -314,7 +356,33 @@ function open(file: string): DatabaseSync {
 
 function prepare(database: DatabaseSync, sql: string): Prepared {
   const statement = database.prepare(sql);
-  return { statement, isRead: IS_READ.test(sql), answersRows: statement.columns().length > 0 };
+  const kind = { statement, isRead: IS_READ.test(sql), isQuery: IS_QUERY.test(sql) };
+  const columns = statement.columns().map(({ name }) => name);
+  if (columns.length === 0) return { ...kind, rowsOf: null };
+  // What a star stands for changes with the schema, which another process may change: the driver names those columns.
+  if (sql.includes('*')) return { ...kind, rowsOf: (rows) => rows as readonly Row[] };
+  statement.setReturnArrays(true);
+  return { ...kind, rowsOf: namedBy(columns) };
+}
+
+/** Names what the columns hold: the rows that the driver makes by itself take twice as long to make, and to read from. */
+function namedBy(columns: readonly string[]): (rows: readonly unknown[]) => readonly Row[] {
+  const empty = Object.fromEntries(columns.map((column) => [column, null]));
+  const rowOf = (values: readonly unknown[]) => {
+    const row: Record<string, unknown> = { ...empty };
+    for (const [index, column] of columns.entries()) row[column] = values[index];
+    return row;
+  };
+  return (rows) => (rows as readonly (readonly unknown[])[]).map(rowOf);
+}
+
+function resultOf({ statement, rowsOf }: Prepared, parameters: readonly unknown[]): StatementResult {
+  const values = parameters as SQLInputValue[];
+  if (rowsOf === null) {
+    const { changes, lastInsertRowid } = statement.run(...values);
+    return { rows: [], affected: Number(changes), insertId: BigInt(lastInsertRowid) };
+  }
+  return { rows: rowsOf(statement.all(...values)), affected: 0 };
 }
 
 /** Tries again while another process is writing, and leaves the thread to other requests in between. */
