@@ -32,6 +32,11 @@ interface Contender {
   readonly start: number;
 }
 
+/** Which of the targets are compared: Portico, oidc-provider and the bare limit, in whatever framework. */
+const [ours = '', peer = '', limit = ''] = ['portico', 'oidc-provider', 'bare'].map((start) =>
+  names.find((name) => name.startsWith(start)),
+);
+
 const contenders: Contender[] = [];
 try {
   const benches: Bench[] = [];
@@ -75,8 +80,8 @@ async function printTables(): Promise<void> {
     works.map(({ name }) => [
       name,
       ...names.map((target) => figure(few.get(name)?.get(target)?.perSecond)),
-      `${ratio(few.get(name), 'portico', 'oidc-provider')} ×`,
-      percent(few.get(name), 'portico', 'bare'),
+      `${ratio(few.get(name), ours, peer)} ×`,
+      percent(few.get(name), ours, limit),
     ]),
   );
   print('\n99th percentile in milliseconds, 50 connections, and requests a second there:\n');
@@ -88,7 +93,7 @@ async function printTables(): Promise<void> {
         const measured = many.get(name)?.get(target);
         return measured === undefined ? '-' : `${measured.p99.toFixed(1)} (${figure(measured.perSecond)})`;
       }),
-      shareOf(many.get(name)?.get('portico')?.p99, many.get(name)?.get('oidc-provider')?.p99),
+      shareOf(many.get(name)?.get(ours)?.p99, many.get(name)?.get(peer)?.p99),
     ]),
   );
   print('');
@@ -100,12 +105,12 @@ async function printTables(): Promise<void> {
       [
         'start to first answer, ms',
         ...names.map((name) => figure(of(name)?.start)),
-        shareOf(of('portico')?.start, of('oidc-provider')?.start),
+        shareOf(of(ours)?.start, of(peer)?.start),
       ],
       [
         'peak memory, MiB',
         ...names.map((name) => figure(memory.get(name))),
-        shareOf(memory.get('portico'), memory.get('oidc-provider')),
+        shareOf(memory.get(ours), memory.get(peer)),
       ],
     ],
   );
@@ -186,9 +191,15 @@ function versionsOf(targets: readonly string[]): string {
   const manifest = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
     readonly devDependencies: Readonly<Record<string, string>>;
   };
-  const packages = ['oidc-provider', 'better-auth', '@better-auth/oauth-provider', '@jmondi/oauth2-server'];
+  const packages = [
+    'oidc-provider',
+    'better-auth',
+    '@better-auth/oauth-provider',
+    '@jmondi/oauth2-server',
+    'express',
+  ];
   return packages
-    .filter((name) => targets.some((target) => name.includes(target)))
+    .filter((name) => targets.some((target) => name.includes(target) || target.includes(name)))
     .map((name) => `${name} ${manifest.devDependencies[name] ?? '?'}`)
     .join(', ');
 }

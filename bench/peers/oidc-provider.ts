@@ -1,207 +1,26 @@
-import { createHash, generateKeyPairSync, randomBytes, randomUUID } from 'node:crypto';
-import { readFileSync, writeFileSync } from 'node:fs';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import path from 'node:path';
-import { Provider, type ClientMetadata, type Configuration, type JWK } from 'oidc-provider';
-import { listenOn, PERSON, REDIRECT_URI, runTarget, type Place, type Seeded } from '../target.ts';
-import { openStorage, type Storage } from './oidc-adapters.ts';
-import { formOf, logError, sendConsent, sendJson, sendLogin } from './pages.ts';
+import { createServer } from 'node:http';
+import { listenOn, runTarget } from '../target.ts';
+import { accountOf, listenerOf, open, seed } from './oidc-application.ts';
 
-type Context = Parameters<Parameters<Provider['use']>[0]>[0];
-
-const HOUR = 3600;
-const DAY = 24 * HOUR;
-const INSPECTOR = 'inspector';
-const INTERACTION = '/interaction/';
-
-interface Keys {
-  readonly signing: JWK;
-  readonly cookies: readonly string[];
-}
-
-function hashOf(password: string): string {
-  return createHash('sha256').update(password).digest('base64url');
-}
-
-function keyFile({ directory }: Place): string {
-  return path.join(directory, 'keys.json');
-}
-
-async function seed(place: Place): Promise<Seeded> {
-  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
-  const keys: Keys = {
-    signing: {
-      ...(privateKey.export({ format: 'jwk' }) as JWK),
-      kid: randomUUID(),
-      use: 'sig',
-      alg: 'RS256',
-    },
-    cookies: [randomBytes(32).toString('base64url')],
-  };
-  writeFileSync(keyFile(place), JSON.stringify(keys), { mode: 0o600 });
-  const storage = openStorage(place.database);
-  await storage.createTables();
-  const { email, name, password } = PERSON;
-  await storage.addAccount({ id: randomUUID(), email, name, passwordHash: hashOf(password) });
-  const clients = storage.adapter('Client');
-  const register = async (id: string, metadata: Omit<ClientMetadata, 'client_id'>) => {
-    const secret = randomBytes(32).toString('base64url');
-    await clients.upsert(id, {
-      client_id: id,
-      client_secret: secret,
-      redirect_uris: [],
-      response_types: [],
-      token_endpoint_auth_method: 'client_secret_basic',
-      ...metadata,
+await runTarget({
+  seed,
+  async serve(place) {
+    const opened = open(place);
+    // Among the provider's middlewares, as its documentation has it.
+    opened.provider.use(async (context, next) => {
+      if (context.path !== '/protected') {
+        await next();
+        return;
+      }
+      const account = await accountOf(opened, context.get('authorization'));
+      if (account === undefined) {
+        context.status = 401;
+        context.set('www-authenticate', 'Bearer');
+        context.body = { error: 'invalid_token' };
+      } else {
+        context.body = { user: account.id };
+      }
     });
-    return { id, secret };
-  };
-  return {
-    service: await register('service', { grant_types: ['client_credentials'], scope: 'notes:read' }),
-    web: await register('web', {
-      grant_types: ['authorization_code', 'refresh_token'],
-      response_types: ['code'],
-      redirect_uris: [REDIRECT_URI],
-      scope: 'openid profile email notes:read',
-    }),
-    inspector: await register(INSPECTOR, { grant_types: [] }),
-    scopes: { service: 'notes:read', plain: 'notes:read', openid: 'openid profile email notes:read' },
-    paths: {
-      authorize: '/auth',
-      token: '/token',
-      introspect: '/token/introspection',
-      userinfo: '/me',
-      protected: '/protected',
-      discovery: '/.well-known/openid-configuration',
-      keys: '/jwks',
-    },
-  };
-}
-
-function configuration(place: Place, storage: Storage): Configuration {
-  const { signing, cookies } = JSON.parse(readFileSync(keyFile(place), 'utf8')) as Keys;
-  return {
-    adapter: storage.adapter,
-    async findAccount(_ctx, id) {
-      const account = await storage.account(id);
-      if (account === undefined) return undefined;
-      const { email, name } = account;
-      return { accountId: id, claims: () => ({ sub: id, email, email_verified: true, name }) };
-    },
-    jwks: { keys: [signing] },
-    cookies: { keys: [...cookies] },
-    scopes: ['openid', 'profile', 'email', 'notes:read'],
-    claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['name'] },
-    interactions: { url: (_ctx, { uid }) => INTERACTION + uid },
-    pkce: { required: () => true },
-    issueRefreshToken: async (_ctx, client) => client.grantTypeAllowed('refresh_token'),
-    // The default binds tokens without `offline_access` to the session, which lives shorter than a refresh token here.
-    expiresWithSession: async () => false,
-    rotateRefreshToken: true,
-    ttl: {
-      AccessToken: HOUR,
-      AuthorizationCode: 60,
-      ClientCredentials: HOUR,
-      Grant: 30 * DAY,
-      IdToken: HOUR,
-      Interaction: HOUR,
-      RefreshToken: 30 * DAY,
-      Session: 14 * DAY,
-    },
-    features: {
-      clientCredentials: { enabled: true },
-      devInteractions: { enabled: false },
-      introspection: {
-        enabled: true,
-        allowedPolicy: (_ctx, client, token) =>
-          client.clientId === INSPECTOR || client.clientId === token.clientId,
-      },
-      revocation: {
-        enabled: true,
-        allowedPolicy: (_ctx, client, token) => client.clientId === token.clientId,
-      },
-      userinfo: { enabled: true },
-    },
-    renderError(ctx, { error }) {
-      ctx.type = 'text';
-      ctx.body = `This could not be done: ${error}`;
-    },
-  };
-}
-
-/** The pages of signing in and of consent, as the provider's documentation has them. */
-async function interact(
-  provider: Provider,
-  storage: Storage,
-  request: IncomingMessage,
-  response: ServerResponse,
-): Promise<void> {
-  const { uid, prompt, params, session, grantId } = await provider.interactionDetails(request, response);
-  const clientId = String(params['client_id']);
-  const sent = request.method === 'POST' ? await formOf(request) : null;
-  if (prompt.name === 'login') {
-    const account = sent === null ? undefined : await storage.accountByEmail(sent.get('email') ?? '');
-    if (account?.passwordHash !== hashOf(sent?.get('password') ?? '')) {
-      sendLogin(response, INTERACTION + uid);
-    } else {
-      const result = { login: { accountId: account.id } };
-      await provider.interactionFinished(request, response, result, { mergeWithLastSubmission: false });
-    }
-  } else if (sent === null) {
-    sendConsent(response, INTERACTION + uid, clientId, String(params['scope']).split(' '));
-  } else if (sent.get('decision') !== 'allow') {
-    await provider.interactionFinished(request, response, { error: 'access_denied' });
-  } else {
-    const known = grantId === undefined ? undefined : await provider.Grant.find(grantId);
-    const grant = known ?? new provider.Grant({ accountId: session?.accountId ?? '', clientId });
-    const missing = prompt.details['missingOIDCScope'] as readonly string[] | undefined;
-    if (missing !== undefined) grant.addOIDCScope(missing.join(' '));
-    const result = { consent: { grantId: await grant.save() } };
-    await provider.interactionFinished(request, response, result);
-  }
-}
-
-/**
- * The application's own endpoint, among the provider's middlewares as its documentation has it: who the access token is of.
- * A token is looked at as the provider's own UserInfo does: with its client, its grant and its account.
- */
-async function answerProtected(provider: Provider, storage: Storage, context: Context): Promise<void> {
-  const authorization = context.get('authorization');
-  const token = authorization.startsWith('Bearer ')
-    ? await provider.AccessToken.find(authorization.slice('Bearer '.length))
-    : undefined;
-  const client = token === undefined ? undefined : await provider.Client.find(token.clientId ?? '');
-  const grant = client === undefined ? undefined : await provider.Grant.find(token?.grantId ?? '');
-  const reaches = grant !== undefined && !grant.isExpired && token?.scopes.has('notes:read') === true;
-  const account = reaches ? await storage.account(token.accountId) : undefined;
-  if (account === undefined) {
-    context.status = 401;
-    context.set('www-authenticate', 'Bearer');
-    context.body = { error: 'invalid_token' };
-  } else {
-    context.body = { user: account.id };
-  }
-}
-
-async function serve(place: Place): Promise<unknown> {
-  const storage = openStorage(place.database);
-  const provider = new Provider(place.url, configuration(place, storage));
-  provider.on('server_error', (_ctx, error) => logError(error));
-  provider.use((context, next) =>
-    context.path === '/protected' ? answerProtected(provider, storage, context) : next(),
-  );
-  const answer = provider.callback();
-  const server = createServer((request, response) => {
-    if (request.url?.startsWith(INTERACTION) !== true) {
-      void answer(request, response);
-    } else {
-      interact(provider, storage, request, response).catch((error: unknown) => {
-        logError(error);
-        sendJson(response, 500, { error: 'server_error' });
-      });
-    }
-  });
-  return listenOn(server, place.port);
-}
-
-await runTarget({ seed, serve });
+    return listenOn(createServer(listenerOf(opened)), place.port);
+  },
+});

@@ -9,7 +9,7 @@ import { authorizationServerOf, oauthServer, token } from 'portico/oauth-server'
 import { PERSON, REDIRECT_URI, type Place, type Seeded } from '../target.ts';
 
 /** Portico in an application of the host kit, everything at its default. */
-function application({ directory, database, url }: Place): Promise<Application> {
+export function application({ directory, database, url }: Place): Promise<Application> {
   const definition = defineApplication({
     directory,
     config: {

@@ -1,13 +1,6 @@
 /** Portico in an Express 5 application. */
 import type { ErrorRequestHandler, Request as ExpressRequest, RequestHandler } from 'express';
-import {
-  answerDispatched,
-  createDispatcher,
-  incomingOf,
-  send,
-  tokenRequest,
-  type Mountable,
-} from '../node/index.ts';
+import { answerDispatched, createDispatcher, incomingOf, send, type Mountable } from '../node/index.ts';
 import { BearerError, bearerErrorResponse, type AuthorizationServer } from '../oauth-server/index.ts';
 
 export type { Mountable } from '../node/index.ts';
@@ -33,7 +26,7 @@ export function portico(server: AuthorizationServer, ...more: readonly Mountable
 /** Gives the handlers behind it `token()`: `app.use('/api', bearer(server))`. It refuses nothing by itself. */
 export function bearer(server: AuthorizationServer): RequestHandler {
   return async (req, res, next) => {
-    const settled = await server.settleToken(tokenRequest(req.headers.authorization, server.issuer));
+    const settled = await server.settleToken(req.headers.authorization ?? null);
     if ('failure' in settled) await send(settled.failure, res, false);
     else settled.run(next);
   };

@@ -1,6 +1,6 @@
 /** Portico in a Fastify 5 application. */
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { createDispatcher, incomingOf, requestFrom, tokenRequest, type Mountable } from '../node/index.ts';
+import { createDispatcher, incomingOf, requestFrom, type Mountable } from '../node/index.ts';
 import { BearerError, bearerErrorResponse, type AuthorizationServer } from '../oauth-server/index.ts';
 
 export type { Mountable } from '../node/index.ts';
@@ -57,8 +57,7 @@ export function bearer(server: AuthorizationServer) {
   return (request: FastifyRequest, reply: FastifyReply, done: () => void): void => {
     const settle = async () => {
       try {
-        const asked = tokenRequest(request.headers.authorization, server.issuer);
-        const settled = await server.settleToken(asked);
+        const settled = await server.settleToken(request.headers.authorization ?? null);
         if ('failure' in settled) answer(settled.failure, reply);
         else settled.run(done);
       } catch (error) {

@@ -1,7 +1,7 @@
 /** Portico in an application on `node:http`. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { BearerError, bearerErrorResponse, type AuthorizationServer } from '../oauth-server/index.ts';
-import { answerDispatched, createDispatcher, send, tokenRequest, type Mountable } from './mount.ts';
+import { answerDispatched, createDispatcher, send, type Mountable } from './mount.ts';
 
 export {
   answerDispatched,
@@ -10,7 +10,6 @@ export {
   methodNotAllowed,
   requestFrom,
   send,
-  tokenRequest,
   type Dispatched,
   type Incoming,
   type Mountable,
@@ -37,8 +36,7 @@ export function portico(server: AuthorizationServer, ...more: readonly Mountable
       return true;
     },
     async withToken(incoming, outgoing, handler) {
-      const request = tokenRequest(incoming.headers.authorization, server.issuer);
-      const settled = await server.settleToken(request);
+      const settled = await server.settleToken(incoming.headers.authorization ?? null);
       if ('failure' in settled) return send(settled.failure, outgoing, false);
       try {
         await settled.run(handler);

@@ -75,13 +75,6 @@ export function requestFrom({ incoming, outgoing, target, parsed }: Incoming, or
   return request;
 }
 
-/** A GET with these headers alone: all that looking a token up needs. */
-export function tokenRequest(authorization: string | undefined, origin: string): Request {
-  return new Request(origin, {
-    headers: authorization === undefined ? {} : { Authorization: authorization },
-  });
-}
-
 function bodyOf(incoming: IncomingMessage, headers: Headers, parsed: unknown): BodyInit | null {
   if (parsed === undefined || !incoming.readableDidRead) {
     return Readable.toWeb(incoming) as unknown as BodyInit;

@@ -55,11 +55,12 @@ export interface AuthorizationServer {
   /** What the server knows of the application it runs in. */
   readonly host: Host;
   /**
-   * Looks the request's token up, for a framework whose handlers are not `Request => Response`: `run` gives what it runs,
-   * and everything awaited in it, `token()`. When the look-up itself fails, the answer to send in its place.
+   * Looks up the token of a request's `Authorization` header, for a framework whose handlers are not `Request => Response`:
+   * `run` gives what it runs, and everything awaited in it, `token()`. When the look-up itself fails, the answer to send in
+   * its place.
    */
   settleToken(
-    request: Request,
+    authorization: string | null,
   ): Promise<{ readonly run: <T>(work: () => T) => T } | { readonly failure: Response }>;
   /** Runs a handler of the host with `token()` at hand, and answers what `token()` refuses with 401 or 403. */
   withToken(request: Request, next: () => Promise<Response>): Promise<Response>;
@@ -103,9 +104,9 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
     audience: config.audience === '' ? null : config.audience,
   };
   const faults = { host, database, serverName: config.name };
-  const settle: AuthorizationServer['settleToken'] = async (request) => {
+  const settle: AuthorizationServer['settleToken'] = async (authorization) => {
     try {
-      const accessor = await database.readTogether(() => settleToken(context, request));
+      const accessor = await database.readTogether(() => settleToken(context, authorization));
       return { run: (work) => runWithAccessor(accessor, work) };
     } catch (error) {
       return { failure: responseOf(await failureReply(faults, 'token()', error)) };
@@ -122,7 +123,7 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
     prune: () => context.pruning.all(),
     endpoints: ENDPOINTS.map((description) => endpointOf(context, faults, description)),
     async withToken(request, next) {
-      const settled = await settle(request);
+      const settled = await settle(request.headers.get('authorization'));
       if ('failure' in settled) return settled.failure;
       try {
         return await settled.run(next);

@@ -21,14 +21,16 @@ export interface UsableToken {
 }
 
 /**
- * The access token in the `Authorization` header (RFC 6750 section 2.1), looked up; null when it is not usable here:
- * unknown, expired, revoked, granted for another target, or of a person who can no longer sign in. Throws
- * `missing_token` when no bearer token was presented.
+ * The access token in an `Authorization` header (RFC 6750 section 2.1), looked up. Throws `missing_token` when no bearer
+ * token was presented, and `invalid_token` when it is not usable here: unknown, expired, revoked, granted for another
+ * target, or of a person who can no longer sign in.
  */
-export async function presentedToken(context: ServerContext, request: Request): Promise<UsableToken> {
-  const header = request.headers.get('authorization');
-  if (header === null || !isBearer(header)) throw new BearerError('missing_token');
-  const token = await usableToken(context, bearerValue(header));
+export async function presentedToken(
+  context: ServerContext,
+  authorization: string | null,
+): Promise<UsableToken> {
+  if (authorization === null || !isBearer(authorization)) throw new BearerError('missing_token');
+  const token = await usableToken(context, bearerValue(authorization));
   if (token === null) throw new BearerError('invalid_token');
   return token;
 }

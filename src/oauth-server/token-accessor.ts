@@ -43,10 +43,13 @@ export function runWithAccessor<T>(accessor: TokenAccessor, work: () => T): T {
   return requests.run(accessor, work);
 }
 
-/** Looks up the request's token, its account and the permissions behind its scopes. */
-export async function settleToken(context: ServerContext, request: Request): Promise<TokenAccessor> {
+/** Looks up the token of an `Authorization` header, its account and the permissions behind its scopes. */
+export async function settleToken(
+  context: ServerContext,
+  authorization: string | null,
+): Promise<TokenAccessor> {
   try {
-    const usable = await presentedToken(context, request);
+    const usable = await presentedToken(context, authorization);
     return accessorFor(context, usable, new Set(await scopesThatReach(context, usable)));
   } catch (error) {
     if (!(error instanceof BearerError)) throw error;
