@@ -27,10 +27,23 @@ function sqliteStore(file: string): Store {
     }
     return prepared;
   };
+  // As Portico: what one request reads, it reads under one lock.
+  let isReading = false;
+  const endReading = () => {
+    if (isReading) statement('COMMIT').run();
+    isReading = false;
+  };
   return {
-    all: async (sql, parameters) =>
-      statement(sql).all(...parameters) as unknown as readonly Readonly<Record<string, Value>>[],
+    async all(sql, parameters) {
+      if (!isReading) {
+        statement('BEGIN').run();
+        isReading = true;
+        process.nextTick(endReading);
+      }
+      return statement(sql).all(...parameters) as unknown as readonly Readonly<Record<string, Value>>[];
+    },
     async transaction(statements) {
+      endReading();
       statement('BEGIN IMMEDIATE').run();
       for (const [sql, parameters] of statements) statement(sql).run(...parameters);
       statement('COMMIT').run();
