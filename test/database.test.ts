@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { tmpdir } from 'node:os';
@@ -46,6 +47,19 @@ describe('writes that arrive together', () => {
     const outcomes = await Promise.allSettled(numbers(8).map((id) => insert(id)));
     expect(fulfilled(outcomes)).toEqual(numbers(8).map((id) => id !== 3));
     expect(await ids()).toEqual(numbers(8));
+  });
+
+  test('each is done as the request that asked for it', async () => {
+    const caller = new AsyncLocalStorage<number>();
+    const asked = numbers(4).map((id) =>
+      caller.run(id, () =>
+        database.transaction(async (on) => {
+          await insert(id, on);
+          return caller.getStore();
+        }),
+      ),
+    );
+    expect(await Promise.all(asked)).toEqual(numbers(4));
   });
 
   test('a transaction among them that throws leaves nothing behind, and takes nothing along', async () => {
@@ -161,6 +175,9 @@ test('a schema that changes while a process serves does not fail its statements'
 });
 
 describe('SQLite', () => {
+  const count = async (on: Database) =>
+    (await on.execute<{ count: number }>('SELECT count(*) AS count FROM things')).rows[0]?.count;
+
   function openFile() {
     const file = path.join(mkdtempSync(path.join(folder, 'file-')), 'test.sqlite');
     const opened = openDatabase(`sqlite:${file}`, { directory: '/' });
@@ -173,17 +190,44 @@ describe('SQLite', () => {
     await opened.execute('CREATE TABLE things (id INTEGER PRIMARY KEY)');
     const other = openDatabase(`sqlite:${file}`, { directory: '/' });
     onTestFinished(() => other.close());
-    const count = async () =>
-      (await opened.execute<{ count: number }>('SELECT count(*) AS count FROM things')).rows[0]?.count;
     // Nothing but promises between the read inside, the commit and the read after it.
-    const before = await opened.readTogether(async () => {
+    const counts = await opened.readTogether(async () => {
       const inside = await other.transaction(async (on) => {
         await on.execute('INSERT INTO things (id) VALUES (1)');
-        return count();
+        await on.execute('CREATE TABLE fresh (id INTEGER PRIMARY KEY)');
+        return count(opened);
       });
-      return [inside, await count()];
+      await opened.execute('SELECT id FROM fresh');
+      return [inside, await count(opened)];
     });
-    expect(before).toEqual([0, 1]);
+    expect(counts).toEqual([0, 1]);
+  });
+
+  test('reads that belong together hold up nobody when they are done', async () => {
+    const { file, opened } = openFile();
+    await opened.execute('CREATE TABLE things (id INTEGER PRIMARY KEY)');
+    const own = new DatabaseSync(file, { timeout: 0 });
+    onTestFinished(() => own.close());
+    await opened.readTogether(() => count(opened));
+    expect(own.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get()).toMatchObject({ busy: 0 });
+  });
+
+  test('a commit that fails leaves those alone who read together, and wrote before', async () => {
+    const { opened } = openFile();
+    await opened.execute('CREATE TABLE things (id INTEGER PRIMARY KEY)');
+    await opened.execute(
+      'CREATE TABLE children (id INTEGER REFERENCES things (id) DEFERRABLE INITIALLY DEFERRED)',
+    );
+    const write = (id: number) => opened.execute('INSERT INTO things (id) VALUES (?)', [id]);
+    const asking = numbers(4).map((id) =>
+      opened.readTogether(async () => {
+        await write(id);
+        return count(opened);
+      }),
+    );
+    const orphan = opened.execute('INSERT INTO children (id) VALUES (100)');
+    await expect(orphan).rejects.toThrow('FOREIGN KEY constraint failed');
+    expect(fulfilled(await Promise.allSettled(asking))).toEqual([true, true, true, true]);
   });
 
   test('what the application writes on a connection of its own is seen by the next to read', async () => {
@@ -191,15 +235,13 @@ describe('SQLite', () => {
     await opened.execute('CREATE TABLE things (id INTEGER PRIMARY KEY)');
     const own = new DatabaseSync(file);
     onTestFinished(() => own.close());
-    const count = async () =>
-      (await opened.execute<{ count: number }>('SELECT count(*) AS count FROM things')).rows[0]?.count;
-    const counts = [await opened.readTogether(count)];
+    const counts = [await opened.readTogether(() => count(opened))];
     own.exec('INSERT INTO things (id) VALUES (1)');
-    counts.push(await opened.readTogether(count));
+    counts.push(await opened.readTogether(() => count(opened)));
     own.exec('INSERT INTO things (id) VALUES (2)');
-    counts.push(await count());
+    counts.push(await count(opened));
     own.exec('INSERT INTO things (id) VALUES (3)');
-    counts.push(await count());
+    counts.push(await count(opened));
     expect(counts).toEqual([0, 1, 2, 3]);
   });
 

@@ -144,6 +144,8 @@ interface EndpointDescription {
   readonly answer: Answering;
   /** Whether a page of any origin may call it. */
   readonly anyOrigin: boolean;
+  /** Whether it only says how things are, from what the store and the host's accounts hold at one moment. */
+  readonly onlyReads?: boolean;
 }
 
 const ENDPOINTS: readonly EndpointDescription[] = [
@@ -181,6 +183,7 @@ const ENDPOINTS: readonly EndpointDescription[] = [
     methods: ['POST'],
     answer: introspectEndpoint,
     anyOrigin: false,
+    onlyReads: true,
   },
   {
     name: 'oauth_server_userinfo',
@@ -188,6 +191,7 @@ const ENDPOINTS: readonly EndpointDescription[] = [
     methods: ['GET', 'POST'],
     answer: userinfoEndpoint,
     anyOrigin: true,
+    onlyReads: true,
   },
   {
     name: 'oauth_server_applications',
@@ -232,11 +236,11 @@ export const CSRF_EXEMPT_ROUTES: Readonly<Record<string, boolean>> = Object.from
 );
 
 function endpointOf(context: ServerContext, faults: Faults, description: EndpointDescription): Endpoint {
-  const { name, path, methods, answer, anyOrigin } = description;
+  const { name, path, methods, answer, anyOrigin, onlyReads = false } = description;
+  const answerTo = (request: Request) =>
+    onlyReads ? faults.database.readTogether(() => answer(context, request)) : answer(context, request);
   const reply = (request: Request) =>
-    faults.database
-      .readTogether(() => answer(context, request))
-      .catch((error: unknown) => failureReply(faults, name, error));
+    answerTo(request).catch((error: unknown) => failureReply(faults, name, error));
   if (!anyOrigin) return { name, path, methods, handle: async (request) => responseOf(await reply(request)) };
   return {
     name,

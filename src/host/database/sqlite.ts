@@ -96,12 +96,18 @@ class SqliteEngine implements Engine {
     }
   }
 
-  readTogether<T>(work: () => Promise<T>): Promise<T> {
-    return together.run({}, work);
+  async readTogether<T>(work: () => Promise<T>): Promise<T> {
+    const reader = {};
+    try {
+      return await together.run(reader, work);
+    } finally {
+      if (this.#reading?.reader === reader) this.#endReading();
+    }
   }
 
+  /** The work is done as the request that asked for it, whichever request began the batch. */
   transaction<T>(work: (connection: EngineConnection) => Promise<T>): Promise<T> {
-    return this.#write('transaction', work);
+    return this.#write('transaction', AsyncLocalStorage.bind(work));
   }
 
   async session(): Promise<EngineSession> {
@@ -192,12 +198,13 @@ class SqliteEngine implements Engine {
    * constraint that is checked at the end: then nothing is done and nobody told.
    */
   async #commitTogether(writes: readonly Write[]): Promise<void> {
+    const ended = Promise.withResolvers<void>();
     await patiently(() => {
       this.#endReading();
       this.#run('BEGIN IMMEDIATE', []);
+      // From this very moment: whoever reads now must wait for the end.
+      this.#batch = ended.promise;
     });
-    const ended = Promise.withResolvers<void>();
-    this.#batch = ended.promise;
     const outcomes: (() => void)[] = [];
     try {
       for (const write of writes) outcomes.push(await this.#outcomeOf(write));
@@ -237,10 +244,11 @@ class SqliteEngine implements Engine {
    * as the event loop stays in the same turn: whatever is sent to this process meanwhile is looked at in a later one.
    */
   #read(sql: string, parameters: readonly unknown[]): StatementResult {
+    const asking = together.getStore();
+    if (this.#reading?.reader !== asking || this.#reading?.commits !== commits) this.#endReading();
     const prepared = this.#prepared(sql);
-    const reader = prepared.isQuery ? together.getStore() : undefined;
-    if (this.#reading !== null && (this.#reading.reader !== reader || this.#reading.commits !== commits))
-      this.#endReading();
+    const reader = prepared.isQuery ? asking : undefined;
+    if (reader === undefined) this.#endReading();
     if (this.#reading === null && reader !== undefined) {
       this.#run('BEGIN', []);
       this.#reading = { reader, commits };
@@ -360,7 +368,7 @@ function prepare(database: DatabaseSync, sql: string): Prepared {
   const columns = statement.columns().map(({ name }) => name);
   if (columns.length === 0) return { ...kind, rowsOf: null };
   // What a star stands for changes with the schema, which another process may change: the driver names those columns.
-  if (sql.includes('*')) return { ...kind, rowsOf: (rows) => rows as readonly Row[] };
+  if (sql.includes('*')) return { ...kind, rowsOf: (rows) => rows.map((row) => ({ ...(row as Row) })) };
   statement.setReturnArrays(true);
   return { ...kind, rowsOf: namedBy(columns) };
 }
