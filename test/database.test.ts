@@ -62,6 +62,33 @@ describe('writes that arrive together', () => {
     expect(await Promise.all(asked)).toEqual(numbers(4));
   });
 
+  test('one that is done again, since another broke the commit, is done as its own request again', async () => {
+    const caller = new AsyncLocalStorage<number>();
+    await database.execute('DROP TABLE IF EXISTS children');
+    await database.execute(`CREATE TABLE children (id INTEGER PRIMARY KEY, thing INTEGER,
+      FOREIGN KEY (thing) REFERENCES things (id)${database.dialect === 'mysql' ? '' : ' DEFERRABLE INITIALLY DEFERRED'})`);
+    onTestFinished(async () => void (await database.execute('DROP TABLE children')));
+    const seen: (number | undefined)[] = [];
+    const asked = numbers(4).map((id) =>
+      caller.run(id, () =>
+        database.transaction(async (on) => {
+          seen.push(caller.getStore());
+          if (id === 2) await on.execute('INSERT INTO children (id, thing) VALUES (1, 100)');
+          else await insert(id, on);
+          return caller.getStore();
+        }),
+      ),
+    );
+    const outcomes = await Promise.allSettled(asked);
+    expect(outcomes.map((each) => (each.status === 'fulfilled' ? each.value : null))).toEqual([
+      0,
+      1,
+      null,
+      3,
+    ]);
+    expect(new Set(seen)).toEqual(new Set(numbers(4)));
+  });
+
   test('a transaction among them that throws leaves nothing behind, and takes nothing along', async () => {
     const outcomes = await Promise.allSettled(
       numbers(8).map((id) =>
