@@ -1,6 +1,7 @@
 import { createPrivateKey, type KeyObject } from 'node:crypto';
 import { mkdir, open, readdir, readFile, rename, stat, unlink } from 'node:fs/promises';
 import path from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import type { JWK } from 'jose';
 import type { Log } from '../host/contracts.ts';
 import { randomIdentifier } from './tokens.ts';
@@ -27,7 +28,7 @@ export interface KeyRing {
   active(): Promise<SigningKey | null>;
   /** All keys, newest first, as the directory holds them at this moment. */
   all(): Promise<readonly SigningKey[]>;
-  /** The same for the key set, of which many ask: the directory is read again when it has changed. */
+  /** The same for the key set, of which many ask: as of ten milliseconds ago at most, and read again when it has changed. */
   published(): Promise<readonly SigningKey[]>;
   /** Adds a key, which signs from now on. Nothing else ever makes one. */
   generate(): Promise<SigningKey>;
@@ -40,6 +41,8 @@ export interface KeyRing {
 
 const KEY_FILE = /^(\d+)-[A-Za-z0-9_-]+\.json$/;
 const RELOAD_AFTER = 1000;
+/** How long a look at the directory holds for the key set, in milliseconds: a new key signs no sooner than it is seen there. */
+const LOOK_HOLDS = 10;
 
 export interface KeyRingOptions {
   /** The key directory, absolute. */
@@ -57,12 +60,14 @@ export function createKeyRing({ directory, clock, idTokenLifetime, log }: KeyRin
 
   let listed: Listed | null = null;
   let looking: Promise<string | null> | null = null;
+  let lookedAt = Number.NEGATIVE_INFINITY;
 
-  /** Those who ask at once look once. */
+  /** Those who ask at about the same time look once. */
   function look(): Promise<string | null> {
-    looking ??= stateOf(directory).finally(() => {
-      looking = null;
-    });
+    if (looking === null || performance.now() - lookedAt >= LOOK_HOLDS) {
+      lookedAt = performance.now();
+      looking = stateOf(directory);
+    }
     return looking;
   }
 
@@ -109,8 +114,11 @@ export function createKeyRing({ directory, clock, idTokenLifetime, log }: KeyRin
       return listed !== null && isFresh ? listed.keys : all();
     },
     async active() {
-      if (active !== null && clock() - active.readAt < RELOAD_AFTER) return active.key;
-      return (await all())[0] ?? null;
+      const isFresh = active !== null && clock() - active.readAt < RELOAD_AFTER;
+      const key = active !== null && isFresh ? active.key : ((await all())[0] ?? null);
+      // By then every process has looked, and publishes it.
+      if (key !== null && Math.abs(clock() - key.createdAt) < LOOK_HOLDS) await setTimeout(LOOK_HOLDS);
+      return key;
     },
     async generate() {
       const { calculateJwkThumbprint, exportJWK, generateKeyPair } = await import('jose');
