@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { decodeJwt } from 'jose';
@@ -272,6 +272,31 @@ describe('oauth_server:key_path', () => {
         };
         expect(jwks.keys[0]?.kid).toBe(kid);
         expect((await other.server.keys.active())?.kid).toBe(kid);
+      });
+    });
+    await rm(keyPath, { recursive: true });
+  });
+
+  test('what signs in one process is published by all of them, however often they are asked', async () => {
+    const keyPath = await mkdtemp(path.join(tmpdir(), 'portico-keys-'));
+    await withPortal(server({ key_path: keyPath }), async (one) => {
+      await withPortal(server({ key_path: keyPath }), async (other) => {
+        const rotated = async ({ server: { keys } }: typeof one) => {
+          await keys.generate();
+          return (await keys.active())?.kid;
+        };
+        const published = async () => {
+          const answer = await fetch(`${other.url}/.well-known/jwks.json`);
+          return ((await answer.json()) as { keys: { kid: string }[] }).keys.map(({ kid }) => kid);
+        };
+        for (let round = 0; round < 20; round += 1) {
+          // As if nothing had happened for an hour: then the directory is not read at each request.
+          await utimes(keyPath, new Date(Date.now() - 3_600_000), new Date(Date.now() - 3_600_000));
+          const signing = rotated(one);
+          let kid: string | null | undefined = null;
+          while (kid === null) kid = await Promise.race([signing, published().then(() => null)]);
+          expect(await published()).toContain(kid);
+        }
       });
     });
     await rm(keyPath, { recursive: true });

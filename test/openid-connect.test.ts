@@ -404,7 +404,7 @@ describe('documents that anybody may keep', () => {
     expect([other.status, await other.text()]).toEqual([200, await first.text()]);
   });
 
-  test('the key set has a key that another process generates at the next request', async () => {
+  test('the key set has a key that another process generates, and loses one that it removes', async () => {
     const own = await startPortal();
     try {
       const directory = own.server.config.key_path;

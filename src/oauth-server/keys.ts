@@ -41,7 +41,7 @@ export interface KeyRing {
 
 const KEY_FILE = /^(\d+)-[A-Za-z0-9_-]+\.json$/;
 const RELOAD_AFTER = 1000;
-/** How long a look at the directory holds for the key set, in milliseconds: a new key signs no sooner than it is seen there. */
+/** How long a look at the directory holds for the key set, in milliseconds: a new key signs no sooner than all have seen it. */
 const LOOK_HOLDS = 10;
 
 export interface KeyRingOptions {
@@ -57,6 +57,8 @@ export interface KeyRingOptions {
 export function createKeyRing({ directory, clock, idTokenLifetime, log }: KeyRingOptions): KeyRing {
   const loaded = new Map<string, Promise<SigningKey>>();
   let active: { key: SigningKey | null; readAt: number } | null = null;
+  /** When the active key was first seen here, in milliseconds of `performance`. */
+  let seenAt = Number.NEGATIVE_INFINITY;
 
   let listed: Listed | null = null;
   let looking: Promise<string | null> | null = null;
@@ -79,6 +81,7 @@ export function createKeyRing({ directory, clock, idTokenLifetime, log }: KeyRin
     const keys = (await Promise.all(names.map((name, index) => loadUnlessRetired(name, index)))).filter(
       (key) => key !== null,
     );
+    if (active?.key?.kid !== keys[0]?.kid) seenAt = performance.now();
     active = { key: keys[0] ?? null, readAt: clock() };
     // What could not be read is tried again at the next request.
     listed = state === null || keys.length < names.length ? null : { keys, state, readAt: clock() };
@@ -116,8 +119,8 @@ export function createKeyRing({ directory, clock, idTokenLifetime, log }: KeyRin
     async active() {
       const isFresh = active !== null && clock() - active.readAt < RELOAD_AFTER;
       const key = active !== null && isFresh ? active.key : ((await all())[0] ?? null);
-      // By then every process has looked, and publishes it.
-      if (key !== null && Math.abs(clock() - key.createdAt) < LOOK_HOLDS) await setTimeout(LOOK_HOLDS);
+      // By then every process has looked again, and publishes it.
+      if (performance.now() - seenAt < LOOK_HOLDS) await setTimeout(2 * LOOK_HOLDS);
       return key;
     },
     async generate() {
