@@ -15,6 +15,7 @@ import {
   type OAuthUser,
   type OAuthUserRepository,
 } from '@jmondi/oauth2-server';
+import { preparedOnce } from '../statements.ts';
 
 const DAY = 24 * 3600 * 1000;
 const REFRESH_TOKEN_TTL = 30 * DAY;
@@ -66,11 +67,12 @@ const TOKEN = `SELECT tokens.*, ${OWNERS}
 /** What the server needs to be kept, in one SQLite database. */
 export class Repositories {
   readonly #database: DatabaseSync;
-  readonly #statements = new Map<string, StatementSync>();
+  readonly #prepared: (sql: string) => StatementSync;
 
   constructor(file: string) {
     this.#database = new DatabaseSync(file);
     this.#database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;');
+    this.#prepared = preparedOnce(this.#database);
   }
 
   createTables(): void {
@@ -251,15 +253,6 @@ export class Repositories {
 
   #run(sql: string, ...values: readonly (string | number | null)[]): void {
     this.#prepared(sql).run(...values);
-  }
-
-  /** Each statement is prepared once. */
-  #prepared(sql: string): StatementSync {
-    const known = this.#statements.get(sql);
-    if (known !== undefined) return known;
-    const statement = this.#database.prepare(sql);
-    this.#statements.set(sql, statement);
-    return statement;
   }
 }
 

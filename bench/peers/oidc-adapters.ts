@@ -1,6 +1,7 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import type { Adapter, AdapterFactory, AdapterPayload } from 'oidc-provider';
 import { Pool } from 'pg';
+import { preparedOnce } from '../statements.ts';
 
 export interface Account {
   readonly id: string;
@@ -117,7 +118,7 @@ function upserted(
 
 class SqliteStorage implements Storage {
   readonly #database: DatabaseSync;
-  readonly #statements = new Map<string, StatementSync>();
+  readonly #prepared: (sql: string) => StatementSync;
   readonly #queries = modelQueries({
     number: (position) => `?${position}`,
     consumed: (time) => `json_set(payload, '$.consumed', ${time})`,
@@ -126,6 +127,7 @@ class SqliteStorage implements Storage {
   constructor(file: string) {
     this.#database = new DatabaseSync(file);
     this.#database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;');
+    this.#prepared = preparedOnce(this.#database);
   }
 
   readonly adapter = (model: string): Adapter => {
@@ -153,15 +155,6 @@ class SqliteStorage implements Storage {
 
   async accountByEmail(email: string): Promise<Account | undefined> {
     return this.#prepared(`${ACCOUNT} WHERE email = ?`).get(email) as Account | undefined;
-  }
-
-  /** Each statement is prepared once. */
-  #prepared(sql: string): StatementSync {
-    const known = this.#statements.get(sql);
-    if (known !== undefined) return known;
-    const statement = this.#database.prepare(sql);
-    this.#statements.set(sql, statement);
-    return statement;
   }
 }
 

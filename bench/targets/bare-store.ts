@@ -1,5 +1,6 @@
-import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import { DatabaseSync } from 'node:sqlite';
 import pg from 'pg';
+import { preparedOnce } from '../statements.ts';
 
 export type Value = string | number | null;
 
@@ -18,15 +19,7 @@ export async function openStore(url: string): Promise<Store> {
 function sqliteStore(file: string): Store {
   const database = new DatabaseSync(file);
   database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL');
-  const statements = new Map<string, StatementSync>();
-  const statement = (sql: string) => {
-    let prepared = statements.get(sql);
-    if (prepared === undefined) {
-      prepared = database.prepare(sql);
-      statements.set(sql, prepared);
-    }
-    return prepared;
-  };
+  const statement = preparedOnce(database);
   // As Portico: what one request reads, it reads under one lock.
   let isReading = false;
   const endReading = () => {

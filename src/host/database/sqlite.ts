@@ -211,7 +211,7 @@ class SqliteEngine implements Engine {
       this.#run('COMMIT', []);
       commits += 1;
     } catch (error) {
-      if (this.#opened?.isOpen === true && this.#opened.isTransaction) this.#run('ROLLBACK', []);
+      if (this.#isInTransaction) this.#run('ROLLBACK', []);
       throw error;
     } finally {
       this.#batch = null;
@@ -230,7 +230,7 @@ class SqliteEngine implements Engine {
       return () => resolve(answer);
     } catch (error) {
       // A full disk and the like undo the whole transaction, which is everybody's fault then.
-      if (this.#opened?.isOpen !== true || !this.#opened.isTransaction) throw error;
+      if (!this.#isInTransaction) throw error;
       if (!single) {
         this.#run('ROLLBACK TO one', []);
         this.#run('RELEASE one', []);
@@ -244,12 +244,11 @@ class SqliteEngine implements Engine {
    * as the event loop stays in the same turn: whatever is sent to this process meanwhile is looked at in a later one.
    */
   #read(sql: string, parameters: readonly unknown[]): StatementResult {
-    const asking = together.getStore();
-    if (this.#reading?.reader !== asking || this.#reading?.commits !== commits) this.#endReading();
+    const reader = together.getStore();
+    if (this.#reading?.reader !== reader || this.#reading?.commits !== commits) this.#endReading();
     const prepared = this.#prepared(sql);
-    const reader = prepared.isQuery ? asking : undefined;
-    if (reader === undefined) this.#endReading();
-    if (this.#reading === null && reader !== undefined) {
+    if (!prepared.isQuery) this.#endReading();
+    else if (this.#reading === null && reader !== undefined) {
       this.#run('BEGIN', []);
       this.#reading = { reader, commits };
       process.nextTick(this.#endReading);
@@ -260,8 +259,12 @@ class SqliteEngine implements Engine {
   readonly #endReading = (): void => {
     if (this.#reading === null) return;
     this.#reading = null;
-    if (this.#opened?.isOpen === true && this.#opened.isTransaction) this.#run('COMMIT', []);
+    if (this.#isInTransaction) this.#run('COMMIT', []);
   };
+
+  get #isInTransaction(): boolean {
+    return this.#opened?.isOpen === true && this.#opened.isTransaction;
+  }
 
   #run(sql: string, parameters: readonly unknown[]): StatementResult {
     return resultOf(this.#prepared(sql), parameters);
