@@ -17,17 +17,23 @@ interface Layer {
 }
 
 const LAYERS: readonly Layer[] = [
-  { folder: 'src/host', allowed: staysWithin('src/host') },
+  { folder: 'src/http', allowed: staysWithin('src/http') },
+  {
+    folder: 'src/host',
+    allowed: (found) => staysWithin('src/host')(found) || staysWithin('src/http')(found),
+  },
   {
     folder: 'src/oauth-server',
     allowed: (found) =>
       staysWithin('src/oauth-server')(found) ||
+      staysWithin('src/http')(found) ||
       (found.typesOnly && resolved(found) === 'src/host/contracts.ts'),
   },
   {
     folder: 'src/mcp',
     allowed: (found) =>
       staysWithin('src/mcp')(found) ||
+      staysWithin('src/http')(found) ||
       resolved(found) === 'src/oauth-server/index.ts' ||
       (found.typesOnly && resolved(found) === 'src/host/contracts.ts'),
   },
@@ -42,6 +48,7 @@ const LAYERS: readonly Layer[] = [
     folder,
     allowed: (found: Import) =>
       staysWithin(folder)(found) ||
+      staysWithin('src/http')(found) ||
       ['src/node/index.ts', 'src/mcp/index.ts', 'src/oauth-server/index.ts'].includes(resolved(found)),
   })),
   { folder: 'src/resource-server', allowed: staysWithin('src/resource-server') },

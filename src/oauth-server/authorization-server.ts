@@ -21,7 +21,7 @@ import { revokeEndpoint } from './endpoints/revoke.ts';
 import { tokenEndpoint } from './endpoints/token.ts';
 import { userinfoEndpoint } from './endpoints/userinfo.ts';
 import { AuthorizationPageError, BearerError } from './errors.ts';
-import { createFailedAttempts } from './failed-attempts.ts';
+import { createFailedAttempts } from '../http/failed-attempts.ts';
 import type { Host } from './host.ts';
 import { createKeyRing, type KeyRing } from './keys.ts';
 import { pageReply } from './pages.ts';

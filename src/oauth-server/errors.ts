@@ -20,10 +20,13 @@ export type OAuthErrorCode =
 export class OAuthError extends Error {
   override readonly name = 'OAuthError';
   readonly code: OAuthErrorCode;
+  /** Which of the possible reasons it was: for the log alone, never for the client. Names no secret, token or code. */
+  readonly detail: string | null;
 
-  constructor(code: OAuthErrorCode, description: string) {
+  constructor(code: OAuthErrorCode, description: string, detail: string | null = null) {
     super(description);
     this.code = code;
+    this.detail = detail;
   }
 }
 

@@ -2,7 +2,7 @@ import type { Audit } from './audit.ts';
 import type { ClientSecrets } from './client-secrets.ts';
 import type { Clients } from './clients.ts';
 import type { OAuthServerConfig } from './config.ts';
-import type { FailedAttempts } from './failed-attempts.ts';
+import type { FailedAttempts } from '../http/failed-attempts.ts';
 import type { Host } from './host.ts';
 import type { KeyRing } from './keys.ts';
 import type { Pruning } from './pruning.ts';
