@@ -1,72 +1,24 @@
 import { defineConfig } from 'vitest/config';
-import { ENGINES } from './test/support/engines/database-server.ts';
+import { STRESS } from './test/support/scale.ts';
+import { ENGINE_NAMES, testFiles } from './test/support/test-files.ts';
 
-/** What stops the database server that it runs on, which SQLite has none of. */
-const SERVER_TESTS = ['test/outage.test.ts'];
+const files = testFiles(import.meta.dirname).filter(({ scaled }) => scaled || !STRESS);
 
-/** What runs on every engine: the flows over HTTP, and the contract of the store. */
-const ENGINE_TESTS = [
-  'test/applications.test.ts',
-  'test/audit.test.ts',
-  'test/authorization-request.test.ts',
-  'test/client-lifecycle.test.ts',
-  'test/configuration.test.ts',
-  'test/consent.test.ts',
-  'test/crashes.test.ts',
-  'test/database.test.ts',
-  'test/example-apis.test.ts',
-  'test/nothing-in-the-clear.test.ts',
-  'test/openid-connect.test.ts',
-  'test/portal-api.test.ts',
-  'test/pruning.test.ts',
-  'test/races.test.ts',
-  'test/revocation-and-introspection.test.ts',
-  'test/schema-upgrade.test.ts',
-  'test/states-and-transitions.test.ts',
-  'test/store-contract.test.ts',
-  'test/token-accessor.test.ts',
-  'test/token-endpoint.test.ts',
-];
+/** In milliseconds, for what hangs: a machine under load does not come near it. */
+const patience = STRESS ? 1_200_000 : 120_000;
 
-const limits = { testTimeout: 30_000, hookTimeout: 60_000 };
-
+/** One project for each engine; a server that is not installed fails the run that asks for it. */
 export default defineConfig({
   test: {
-    projects: [
-      {
-        test: {
-          name: 'sqlite',
-          include: ['src/**/*.test.ts', 'test/**/*.test.ts', 'examples/**/*.test.ts'],
-          exclude: SERVER_TESTS,
-          ...limits,
-        },
+    maxWorkers: '100%',
+    projects: ENGINE_NAMES.map((name) => ({
+      test: {
+        name,
+        include: files.filter(({ engines }) => engines.includes(name)).map(({ path }) => path),
+        globalSetup: name === 'sqlite' ? [] : [`test/support/engines/${name}.setup.ts`],
+        testTimeout: patience,
+        hookTimeout: patience,
       },
-      ...installedEngines().map(({ name }) => ({
-        test: {
-          name,
-          include: [...ENGINE_TESTS, ...SERVER_TESTS],
-          globalSetup: `test/support/engines/${name}.setup.ts`,
-          ...limits,
-        },
-      })),
-    ],
+    })),
   },
 });
-
-/** Those of this machine; under CI and for `npm run test:engines` a missing one is a failure, elsewhere it is said. */
-function installedEngines() {
-  const missing = ENGINES.filter((engine) => engine.find() === null);
-  const names = missing.map(({ label, package: name }) => `${label} (${name})`).join(' and ');
-  if (missing.length > 0) {
-    if (process.env['CI'] !== undefined || process.env['ENGINES'] === 'all') {
-      process.stderr.write(
-        `The tests need ${names}, which this machine has not; install Debian's packages.\n`,
-      );
-      process.exit(1);
-    }
-    process.stderr.write(
-      `Left out on this machine: ${names}. SQLite is tested; npm run test:engines tests all.\n`,
-    );
-  }
-  return ENGINES.filter((engine) => !missing.includes(engine));
-}

@@ -1,3 +1,4 @@
+// @engines sqlite: a browser sees no difference
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { createRequire } from 'node:module';

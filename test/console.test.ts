@@ -1,3 +1,4 @@
+// @engines sqlite: it starts many processes, and what they write to the database is tested elsewhere
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

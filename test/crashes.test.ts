@@ -12,9 +12,10 @@ import {
   type RunningPortal,
   type TestClient,
 } from './support/portal.ts';
+import { SCALE } from './support/scale.ts';
 
 /** A server process that is killed under load, again and again, and what its clients find afterwards. */
-const KILLS = Number(process.env['KILLS'] ?? 50);
+const KILLS = SCALE.kills;
 const WORKERS = 6;
 
 let portal: RunningPortal;
@@ -141,4 +142,4 @@ test('killed under load: what was answered is valid, nothing was spent twice, ev
       `${counts.revocations} revocations held; of the uses cut off ${counts.cutOffBefore} had not happened ` +
       `and ${counts.cutOffAfter} had, once\n`,
   );
-}, 600_000);
+});

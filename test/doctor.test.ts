@@ -1,3 +1,4 @@
+// @engines sqlite: what it asks of the database, the other files ask of every engine
 import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

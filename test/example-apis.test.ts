@@ -12,11 +12,12 @@ import protectedApp from '../examples/articles/protected.ts';
 import catalogApp from '../examples/catalog/app.ts';
 import { startExample, type RunningApplication } from './support/application.ts';
 import { PASSWORD, signIn } from './support/portal.ts';
+import { SCALE } from './support/scale.ts';
 import { createVisitor } from './support/visitor.ts';
 
 const REFUSED = { error: 'Request refused' };
 const FAILED = { error: 'Internal server error' };
-const CASES = Number(process.env['HOSTILE_CASES'] ?? 3000);
+const CASES = SCALE.hostileApiRequests;
 
 async function expectJson(response: Response, status: number, body: unknown): Promise<void> {
   expect(response.headers.get('content-type')).toMatch(/^application\/json/);

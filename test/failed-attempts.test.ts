@@ -1,3 +1,4 @@
+// @engines sqlite: what is counted is in memory
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import {
   createClock,

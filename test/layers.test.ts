@@ -1,3 +1,4 @@
+// @engines sqlite: it reads the sources
 import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';

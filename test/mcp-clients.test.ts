@@ -1,3 +1,4 @@
+// @engines sqlite: clients see no difference
 import { createServer, type Server } from 'node:http';
 import { once } from 'node:events';
 import path from 'node:path';

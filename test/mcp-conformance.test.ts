@@ -1,3 +1,4 @@
+// @engines sqlite: clients see no difference
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

@@ -1,3 +1,4 @@
+// @engines sqlite: what it asks of the database, the other files ask of every engine
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import * as openid from 'openid-client';

@@ -1,3 +1,4 @@
+// @engines servers: it stops the database server, which SQLite has none of
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -12,6 +13,7 @@ import {
   type RunningPortal,
   type TestClient,
 } from './support/portal.ts';
+import { SCALE } from './support/scale.ts';
 
 /** A database server of this test's own, which it stops under load, and starts again. */
 let database: DatabaseServer;
@@ -44,34 +46,30 @@ afterAll(async () => {
 
 /** How long the database is away, in milliseconds: the outage is the thing under test, not a wait for something. */
 const OUTAGE = 3000;
-const ROUNDS = Number(process.env['OUTAGES'] ?? 3);
+const ROUNDS = SCALE.outages;
 
-test(
-  'the database stopped under load, and back: 503 meanwhile, nothing else, nothing spent without an answer',
-  async () => {
-    const workers = await Promise.all(Array.from({ length: 6 }, () => createWorker(portal, client, url)));
-    const totals = { answered: 0, unavailable: 0 };
-    for (let round = 0; round < ROUNDS; round += 1) {
-      const load = createLoad(workers);
-      await load.answers(60);
-      await database.kill();
-      await load.unavailable(6);
-      await new Promise((resolve) => setTimeout(resolve, OUTAGE));
-      await database.restart();
-      const before = load.counts.answered;
-      await load.answers(before + 60);
-      await load.stop();
-      totals.answered += load.counts.answered;
-      totals.unavailable += load.counts.unavailable;
-      expect(server.process.exitCode).toBeNull();
-    }
-    process.stdout.write(
-      `${ROUNDS} outages under load: ${totals.answered} uses answered, ${totals.unavailable} told to come back (503), ` +
-        'each of them answered later\n',
-    );
-  },
-  60_000 + ROUNDS * 20_000,
-);
+test('the database stopped under load, and back: 503 meanwhile, nothing else, nothing spent without an answer', async () => {
+  const workers = await Promise.all(Array.from({ length: 6 }, () => createWorker(portal, client, url)));
+  const totals = { answered: 0, unavailable: 0 };
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const load = createLoad(workers);
+    await load.answers(60);
+    await database.kill();
+    await load.unavailable(6);
+    await new Promise((resolve) => setTimeout(resolve, OUTAGE));
+    await database.restart();
+    const before = load.counts.answered;
+    await load.answers(before + 60);
+    await load.stop();
+    totals.answered += load.counts.answered;
+    totals.unavailable += load.counts.unavailable;
+    expect(server.process.exitCode).toBeNull();
+  }
+  process.stdout.write(
+    `${ROUNDS} outages under load: ${totals.answered} uses answered, ${totals.unavailable} told to come back (503), ` +
+      'each of them answered later\n',
+  );
+});
 
 interface Load {
   readonly counts: { readonly answered: number; readonly unavailable: number };

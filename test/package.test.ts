@@ -1,3 +1,4 @@
+// @engines sqlite: it installs the package, which brings SQLite alone
 import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

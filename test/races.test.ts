@@ -16,9 +16,10 @@ import {
   type TestClient,
   type Tokens,
 } from './support/portal.ts';
+import { SCALE } from './support/scale.ts';
 
 /** Two server processes on one database and one key directory, each asked at the same moment. */
-const ROUNDS = Number(process.env['RACE_ROUNDS'] ?? 1000);
+const ROUNDS = SCALE.raceRounds;
 
 let one: RunningPortal;
 let other: RunningPortal;
@@ -85,7 +86,7 @@ describe('two processes, one database', () => {
       for (const tokens of answered) await expectDead(tokens);
     }
     report('refresh token', counts);
-  }, 300_000);
+  });
 
   test('of concurrent uses of one code exactly one is answered, and nothing of the family lives', async () => {
     const counts: Record<number, number> = {};
@@ -98,7 +99,7 @@ describe('two processes, one database', () => {
       for (const tokens of answered) await expectDead(tokens);
     }
     report('code', counts);
-  }, 300_000);
+  });
 
   test('suspending an account: within the same second no token, no ID token, no UserInfo, introspection inactive, in every process', async () => {
     for (let round = 0; round < 5; round += 1) {

@@ -1,3 +1,4 @@
+// @engines sqlite: a relying party sees no difference
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startRelyingParty, type RelyingParty } from '../examples/relying-party/server.ts';
 import { ADA, freePort, registerClient, startPortal, type RunningPortal } from './support/portal.ts';

@@ -1,3 +1,4 @@
+// @engines sqlite: a resource server sees no difference
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { once } from 'node:events';

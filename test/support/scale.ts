@@ -1,0 +1,24 @@
+/**
+ * How much the tests do that can do more: the short form for `npm test`, between two edits, and the long one for
+ * `npm run test:stress`, which sets STRESS. A test file that imports this one belongs to the stress run.
+ */
+const COUNTS = {
+  /** Concurrent uses of one code, and of one refresh token, in two processes. */
+  raceRounds: { short: 25, long: 1000 },
+  /** How often a server process is killed under load. */
+  kills: { short: 3, long: 50 },
+  /** How often a database server is stopped under load. */
+  outages: { short: 1, long: 3 },
+  /** Odd requests to every endpoint of the server and the kit. */
+  hostileRequests: { short: 200, long: 10_000 },
+  /** Odd requests to every API of the examples. */
+  hostileApiRequests: { short: 200, long: 3000 },
+} as const;
+
+export const STRESS = process.env['STRESS'] !== undefined;
+
+type Counts = Readonly<Record<keyof typeof COUNTS, number>>;
+
+export const SCALE = Object.fromEntries(
+  Object.entries(COUNTS).map(([name, { short, long }]) => [name, STRESS ? long : short]),
+) as Counts;

@@ -1,0 +1,100 @@
+// @engines sqlite: it reads the tests, and runs none
+import { spawnSync } from 'node:child_process';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ROOT } from './support/console.ts';
+import { ENGINE_NAMES, testFiles } from './support/test-files.ts';
+
+describe('a test file', () => {
+  let root: string;
+  beforeAll(async () => {
+    root = await mkdtemp(path.join(tmpdir(), 'portico-test-files-'));
+    await mkdir(path.join(root, 'test', 'deeper'), { recursive: true });
+    await mkdir(path.join(root, 'src', 'host'), { recursive: true });
+  });
+  afterAll(() => rm(root, { recursive: true }));
+
+  async function read(file: string, source: string) {
+    await writeFile(path.join(root, file), source);
+    try {
+      return testFiles(root);
+    } finally {
+      await rm(path.join(root, file));
+    }
+  }
+
+  test.each<[string, string, readonly string[]]>([
+    ['says nothing', '', ENGINE_NAMES],
+    ['says so', '// @engines sqlite: it reads the sources\n', ['sqlite']],
+    ['stops a server', '// @engines servers: it stops one\n', ['postgres', 'mariadb']],
+  ])('that %s runs where it should', async (_, source, engines) => {
+    for (const file of ['test/new.test.ts', 'test/deeper/new.test.ts']) {
+      expect(await read(file, source)).toEqual([{ path: file, engines, scaled: false }]);
+    }
+  });
+
+  test('beside the code runs once', async () => {
+    const file = 'src/host/new.test.ts';
+    expect(await read(file, '')).toEqual([{ path: file, engines: ['sqlite'], scaled: false }]);
+  });
+
+  test.each([
+    ['names an engine that there is not', '// @engines mysql: why not\n'],
+    ['gives no reason', '// @engines sqlite\n'],
+    ['says it further down', "import 'node:fs';\n// @engines sqlite: it reads files\n"],
+    ['is misspelt', '// @engine sqlite: it reads files\n'],
+    ['names what every object has', '// @engines constructor: it is there\n'],
+  ])('that %s stops the run, by its name', async (_, source) => {
+    await expect(read('test/new.test.ts', source)).rejects.toThrow(
+      /^test\/new\.test\.ts: the first line may be/,
+    );
+  });
+
+  test('that reads how much to do has a long form', async () => {
+    const source = "import { SCALE } from './support/scale.ts';\n";
+    expect(await read('test/new.test.ts', source)).toMatchObject([{ scaled: true }]);
+  });
+});
+
+describe('Vitest', () => {
+  /** What it would run, by the configuration of this repository. */
+  function listed(env: Readonly<Record<string, string>> = {}): ReadonlyMap<string, readonly string[]> {
+    const vitest = path.join(ROOT, 'node_modules', 'vitest', 'vitest.mjs');
+    const { status, stdout, stderr } = spawnSync(
+      process.execPath,
+      [vitest, 'list', '--filesOnly', '--json'],
+      {
+        cwd: ROOT,
+        env: { PATH: process.env['PATH'] ?? '', ...env },
+        encoding: 'utf8',
+      },
+    );
+    expect([status, stderr]).toEqual([0, '']);
+    const found = JSON.parse(stdout) as readonly { readonly file: string; readonly projectName: string }[];
+    const engines = new Map<string, string[]>();
+    for (const { file, projectName } of found) {
+      const name = path.relative(ROOT, file);
+      engines.set(name, [...(engines.get(name) ?? []), projectName]);
+    }
+    return engines;
+  }
+
+  const expected = (files: ReturnType<typeof testFiles>) =>
+    new Map(files.map(({ path: file, engines }) => [file, [...engines].toSorted()]));
+  const sorted = (found: ReturnType<typeof listed>) =>
+    new Map([...found].map(([file, engines]) => [file, engines.toSorted()]));
+
+  test('runs every file that there is, on its engines', () => {
+    const files = testFiles(ROOT);
+    expect(files.length).toBeGreaterThan(40);
+    expect(sorted(listed())).toEqual(expected(files));
+  });
+
+  test('under stress runs those that have a long form, on the same engines', () => {
+    const files = testFiles(ROOT).filter(({ scaled }) => scaled);
+    expect(files.map(({ path: file }) => file)).toContain('test/races.test.ts');
+    expect(sorted(listed({ STRESS: '1' }))).toEqual(expected(files));
+  });
+});
