@@ -1,23 +1,101 @@
 // Makes `dist`: what is published. TypeScript checks and declares; the code goes into few files, since most of an
-// application's start is the reading of files: `docs/decisions/0012` has the figures.
+// application's start is the reading of files: `docs/decisions/0012` has the figures. A server may run on `dist` meanwhile,
+// and every npm script begins with a build: `docs/decisions/0022` says what holds then.
 import { spawnSync } from 'node:child_process';
-import { cpSync, globSync, readFileSync, rmSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import {
+  cpSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+} from 'node:fs';
 import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { rolldown } from 'rolldown';
 
 const root = path.join(import.meta.dirname, '..');
 const dist = path.join(root, 'dist');
+/** Beside `dist` and as deep, so that source maps name the same files from both. */
+const next = path.join(root, '.dist');
+/** How long another build is waited for, in milliseconds. */
+const PATIENCE = 10 * 60_000;
 
-rmSync(dist, { recursive: true, force: true });
-declare();
-for (const view of globSync('**/views/**/*.eta', { cwd: path.join(root, 'src') })) {
-  cpSync(path.join(root, 'src', view), path.join(dist, view));
+const builds = waitForOtherBuilds();
+const inputs = fingerprint(root, inputFiles());
+if (!isCurrent()) {
+  rmSync(next, { recursive: true, force: true });
+  declare();
+  for (const view of globSync('**/views/**/*.eta', { cwd: path.join(root, 'src') })) {
+    cpSync(path.join(root, 'src', view), path.join(next, view));
+  }
+  await bundle();
+  const files = filesIn(next);
+  const outputs = fingerprint(next, files);
+  replace(files);
+  builds.prepare('INSERT INTO build (inputs, outputs) VALUES (?, ?)').run(inputs, outputs);
 }
-await bundle();
+builds.exec('COMMIT');
+builds.close();
+
+// --- whether there is something to do -------------------------------------------------------------------------
+
+/** One build at a time: the file's lock ends with the process that holds it, however that ends. */
+function waitForOtherBuilds(): DatabaseSync {
+  mkdirSync(path.join(root, '.build'), { recursive: true });
+  const database = new DatabaseSync(path.join(root, '.build', 'builds.sqlite'), { timeout: PATIENCE });
+  database.exec('BEGIN EXCLUSIVE');
+  database.exec('CREATE TABLE IF NOT EXISTS build (inputs TEXT NOT NULL, outputs TEXT NOT NULL)');
+  return database;
+}
+
+/** Whether `dist` is, byte for byte, what was made of these inputs. A build that was cut off left something else. */
+function isCurrent(): boolean {
+  const last = builds.prepare('SELECT inputs, outputs FROM build').get();
+  if (last?.['inputs'] === inputs && last['outputs'] === fingerprint(dist, filesIn(dist))) return true;
+  builds.exec('DELETE FROM build');
+  return false;
+}
+
+/** All that the output depends on; npm writes down in node_modules what is installed there. */
+function inputFiles(): readonly string[] {
+  const sources = globSync('src/**/*.{ts,eta}', { cwd: root }).filter((file) => !file.endsWith('.test.ts'));
+  const others = [
+    'scripts/build.ts',
+    'tsconfig.json',
+    'tsconfig.build.json',
+    'package.json',
+    'package-lock.json',
+    'node_modules/.package-lock.json',
+  ];
+  return [...sources, ...others.filter((file) => existsSync(path.join(root, file)))];
+}
+
+function fingerprint(folder: string, files: readonly string[]): string {
+  const hash = createHash('sha256');
+  for (const file of files.toSorted()) {
+    const content = readFileSync(path.join(folder, file));
+    hash.update(`${file}\0${content.length}\0`).update(content);
+  }
+  return hash.digest('hex');
+}
+
+function filesIn(folder: string): readonly string[] {
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => !entry.isDirectory())
+    .map((entry) => path.relative(folder, path.join(entry.parentPath, entry.name)));
+}
+
+// --- making it ------------------------------------------------------------------------------------------------
 
 function declare(): void {
   const compiler = path.join(root, 'node_modules', 'typescript', 'bin', 'tsc');
-  const { status } = spawnSync(process.execPath, [compiler, '-p', 'tsconfig.build.json'], {
+  const { status } = spawnSync(process.execPath, [compiler, '-p', 'tsconfig.build.json', '--outDir', next], {
     cwd: root,
     stdio: 'inherit',
   });
@@ -26,9 +104,7 @@ function declare(): void {
 
 /** What package.json offers and the console, at `dist/<folder>/<name>.js`; what they share one folder deep as well. */
 async function bundle(): Promise<void> {
-  const input = Object.fromEntries(
-    [...offered(), 'host/console'].map((name) => [name, path.join(root, 'src', `${name}.ts`)]),
-  );
+  const input = Object.fromEntries(entries().map((name) => [name, path.join(root, 'src', `${name}.ts`)]));
   const bundled = await rolldown({
     input,
     cwd: root,
@@ -45,15 +121,39 @@ async function bundle(): Promise<void> {
       },
     ],
   });
-  await bundled.write({ dir: dist, chunkFileNames: 'shared/[name].js', sourcemap: true });
+  // Named by content: a process that starts while files are replaced must not link parts of two builds.
+  await bundled.write({ dir: next, chunkFileNames: 'shared/[name]-[hash].js', sourcemap: true });
   await bundled.close();
 }
 
-function offered(): readonly string[] {
+function entries(): readonly string[] {
   const { exports } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8')) as {
     readonly exports: Readonly<Record<string, string | { readonly default: string }>>;
   };
-  return Object.values(exports).flatMap((target) =>
+  const offered = Object.values(exports).flatMap((target) =>
     typeof target === 'string' ? [] : [target.default.replace(/^\.\/dist\/(.*)\.js$/, '$1')],
   );
+  return [...offered, 'host/console'];
+}
+
+// --- putting it in place --------------------------------------------------------------------------------------
+
+/** File by file, so that no name is ever missing: first what the entries name, then the entries, then what is left over. */
+function replace(files: readonly string[]): void {
+  const last = new Set(entries().map((name) => path.normalize(`${name}.js`)));
+  for (const file of [...files.filter((each) => !last.has(each)), ...last]) {
+    mkdirSync(path.dirname(path.join(dist, file)), { recursive: true });
+    renameSync(path.join(next, file), path.join(dist, file));
+  }
+  const made = new Set(files);
+  for (const file of filesIn(dist)) if (!made.has(file)) rmSync(path.join(dist, file));
+  removeEmptyFolders(dist);
+  rmSync(next, { recursive: true, force: true });
+}
+
+function removeEmptyFolders(folder: string): void {
+  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    if (entry.isDirectory()) removeEmptyFolders(path.join(folder, entry.name));
+  }
+  if (readdirSync(folder).length === 0) rmdirSync(folder);
 }

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -30,6 +30,29 @@ describe('views', () => {
     expect(await views().render('page', {})).toBe('plugin: body');
     await write('own/layout.eta', 'own: <%~ it.body %>');
     expect(await views().render('page', {})).toBe('own: body');
+  });
+
+  test('stay what they were when the application started, shown before or not', async () => {
+    await write('plugin/page.eta', "<% layout('layout') %>body");
+    await write('plugin/layout.eta', 'layout: <%~ it.body %>');
+    const running = views();
+    await write('plugin/layout.eta', 'a later one: <%~ it.body %>');
+    await rm(path.join(folder, 'plugin', 'page.eta'));
+    expect(await running.render('page', {})).toBe('layout: body');
+    await rm(path.join(folder, 'plugin'), { recursive: true });
+    expect(await running.render('page', {})).toBe('layout: body');
+  });
+
+  test('behind a link of the folder are found, and stay readable once they were read', async () => {
+    const elsewhere = path.join(folder, 'elsewhere');
+    await mkdir(elsewhere);
+    await write('elsewhere/consent.eta', 'the application, by a link');
+    await write('plugin/oauth/consent.eta', 'the plugin');
+    await symlink(elsewhere, path.join(folder, 'own', 'oauth'));
+    const running = views();
+    expect(await running.render('oauth/consent', {})).toBe('the application, by a link');
+    await rm(elsewhere, { recursive: true });
+    expect(await running.render('oauth/consent', {})).toBe('the application, by a link');
   });
 
   test('escape what they are given', async () => {

@@ -1,0 +1,163 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cp, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { portico, ROOT, start } from './support/console.ts';
+import { freePort } from './support/portal.ts';
+
+/** A copy of the repository, so that nobody else's `dist` is built anew. */
+let folder: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'portico-build-'));
+  for (const name of ['bin', 'examples', 'scripts', 'src', 'package.json', 'package-lock.json'])
+    await cp(path.join(ROOT, name), path.join(folder, name), { recursive: true, filter: isOurs });
+  for (const name of ['tsconfig.json', 'tsconfig.build.json'])
+    await cp(path.join(ROOT, name), path.join(folder, name));
+  await symlink(path.join(ROOT, 'node_modules'), path.join(folder, 'node_modules'));
+  if ((await build()) !== 0) throw new Error('The copy cannot be built');
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+/** What a run of the examples left behind belongs to that run. */
+function isOurs(file: string): boolean {
+  return !['storage', 'logs'].includes(path.basename(file));
+}
+
+async function build(): Promise<number | null> {
+  const child = spawn(process.execPath, ['scripts/build.ts'], { cwd: folder, stdio: 'ignore' });
+  const [code] = (await once(child, 'close')) as [number | null];
+  return code;
+}
+
+/** Every file of `dist` with the moment of its last change, its inode and its size. */
+async function built(): Promise<Readonly<Record<string, string>>> {
+  const dist = path.join(folder, 'dist');
+  const names = (await readdir(dist, { recursive: true })).toSorted();
+  const states = names.map(async (name) => {
+    const { mtimeMs, ino, size } = await stat(path.join(dist, name));
+    return [name, `${mtimeMs} ${ino} ${size}`] as const;
+  });
+  return Object.fromEntries(await Promise.all(states));
+}
+
+/** Changes a source until the work is done. */
+async function withSource(
+  file: string,
+  change: (text: string) => string,
+  work: () => Promise<void>,
+): Promise<void> {
+  const source = path.join(folder, 'src', file);
+  const text = await readFile(source, 'utf8');
+  await writeFile(source, change(text));
+  try {
+    await work();
+  } finally {
+    await writeFile(source, text);
+  }
+}
+
+const SHARED = path.join('oauth-server', 'pkce.ts');
+const addOne = (text: string) => text.replace(/^export function /m, 'console.debug("changed");\n$&');
+
+describe('a build', () => {
+  test('does not disturb a server that runs on what was built before', { timeout: 120_000 }, async () => {
+    const storage = await mkdtemp(path.join(tmpdir(), 'portico-build-'));
+    const env = { STORAGE_DIR: storage, PORT: String(await freePort()), RP_PORT: String(await freePort()) };
+    const portal = `http://localhost:${env.PORT}`;
+    const started = start([path.join(folder, 'examples', 'start.ts')], { cwd: folder, env });
+    await started.says('Ctrl+C');
+    const answers: string[] = [];
+    const ask = async (target: string) => {
+      const { status } = await fetch(`${portal}${target}`);
+      answers.push(`${status} ${target}`);
+    };
+    const builds = (async () => {
+      // What the server has not read yet changes in a way that it could not show.
+      await withSource(
+        path.join('host', 'views', 'login.eta'),
+        () => '<%= it.not.known.yet %>',
+        async () => {
+          await withSource(SHARED, addOne, async () => expect(await build()).toBe(0));
+        },
+      );
+      expect(await build()).toBe(0);
+    })();
+    const ended = new AbortController();
+    builds.finally(() => ended.abort()).catch(() => {});
+    while (!ended.signal.aborted) {
+      await ask('/');
+      await ask('/.well-known/openid-configuration');
+      await ask('/.well-known/jwks.json');
+    }
+    await builds;
+    await withSource(
+      path.join('host', 'views', 'login.eta'),
+      () => '<%= it.not.known.yet %>',
+      async () => {
+        expect(await build()).toBe(0);
+        await ask('/login');
+      },
+    );
+    await ask('/oauth/authorize?client_id=unknown');
+    expect(answers.pop()).toMatch(/^400 /);
+    expect(answers.length).toBeGreaterThan(10);
+    expect(answers.filter((answer) => !answer.startsWith('200 '))).toEqual([]);
+    // A process that starts now runs on the new one.
+    const listed = await portico(['oauth:client:list'], {
+      cwd: path.join(folder, 'examples', 'portal'),
+      env,
+    });
+    expect(listed.code, listed.stderr).toBe(0);
+    await started.stop();
+    await rm(storage, { recursive: true, force: true });
+  });
+
+  test('is left out when nothing has changed', async () => {
+    expect(await build()).toBe(0);
+    const before = await built();
+    await withSource(
+      SHARED,
+      (text) => text,
+      async () => expect(await build()).toBe(0),
+    );
+    expect(await built()).toEqual(before);
+  });
+
+  test('is done again when what was built is not there any more', async () => {
+    const view = path.join(folder, 'dist', 'host', 'views', 'login.eta');
+    const before = Object.keys(await built());
+    await rm(view);
+    await writeFile(path.join(folder, 'dist', 'left-over.js'), '');
+    expect(await build()).toBe(0);
+    expect(Object.keys(await built())).toEqual(before);
+  });
+
+  test('beside another one waits for it, and then has nothing to do', async () => {
+    await withSource(SHARED, addOne, async () => {
+      expect(await Promise.all([build(), build(), build()])).toEqual([0, 0, 0]);
+      const after = await built();
+      expect(await build()).toBe(0);
+      expect(await built()).toEqual(after);
+      const listed = await portico(['--help'], { cwd: path.join(folder, 'examples', 'portal') });
+      expect(listed.stderr + listed.stdout).toContain('changed');
+    });
+  });
+
+  test('that fails leaves what was built before', async () => {
+    expect(await build()).toBe(0);
+    const before = await built();
+    await withSource(
+      SHARED,
+      (text) => `${text}\nconst wrong: string = 1;\n`,
+      async () => {
+        expect(await build()).not.toBe(0);
+      },
+    );
+    expect(await built()).toEqual(before);
+    expect(await build()).toBe(0);
+    expect(await built()).toEqual(before);
+  });
+});
