@@ -152,5 +152,25 @@ export const tokenRulings: Chapter = {
         'test/revocation-and-introspection.test.ts > POST /oauth/introspect > pages of other origins cannot read it',
       ],
     },
+    {
+      section: 'Every endpoint',
+      rule: 'Every refusal has a private reason: in the log, in one structured line with the id of its request.',
+      tests: [
+        'test/refusals.test.ts > a refusal leaves one line in the log > with the request, the endpoint, the error, the client and the address',
+        'test/refusals.test.ts > a refusal leaves one line in the log > without a stack, and none for what succeeds',
+        'test/refusals.test.ts > a refusal leaves one line in the log > of a route that token() protects too',
+      ],
+    },
+    {
+      section: 'Every endpoint',
+      rule: 'The id of a request, its own X-Request-Id or a new one, stands in every answer.',
+      tests: [
+        'test/refusals.test.ts > the id of a request > is the one that came with it, when that is a plain word',
+        'test/refusals.test.ts > the id of a request > is another one for %j',
+        'test/refusals.test.ts > the id of a request > stands in the answer to %s %s, %i',
+        'test/refusals.test.ts > the id of a request > stands in a redirect, and in a 304',
+        'test/refusals.test.ts > the id of a request > stands on an error page, for whoever asks for help',
+      ],
+    },
   ],
 };

@@ -1,6 +1,13 @@
 /** Portico in an Express 5 application. */
 import type { ErrorRequestHandler, Request as ExpressRequest, RequestHandler } from 'express';
-import { answerDispatched, createDispatcher, incomingOf, send, type Mountable } from '../node/index.ts';
+import {
+  answerDispatched,
+  askerOf,
+  createDispatcher,
+  incomingOf,
+  send,
+  type Mountable,
+} from '../node/index.ts';
 import { BearerError, bearerErrorResponse, type AuthorizationServer } from '../oauth-server/index.ts';
 
 export type { Mountable } from '../node/index.ts';
@@ -26,7 +33,9 @@ export function portico(server: AuthorizationServer, ...more: readonly Mountable
 /** Gives the handlers behind it `token()`: `app.use('/api', bearer(server))`. It refuses nothing by itself. */
 export function bearer(server: AuthorizationServer): RequestHandler {
   return async (req, res, next) => {
-    const settled = await server.settleToken(req.headers.authorization ?? null);
+    const settled = await server.settleToken(req.headers.authorization ?? null, () =>
+      askerOf(req, server.issuer),
+    );
     if ('failure' in settled) await send(settled.failure, res, false);
     else settled.run(next);
   };

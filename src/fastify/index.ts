@@ -1,6 +1,13 @@
 /** Portico in a Fastify 5 application. */
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { createDispatcher, incomingOf, requestFrom, type Mountable } from '../node/index.ts';
+import {
+  answerTo,
+  askerOf,
+  createDispatcher,
+  incomingOf,
+  requestFrom,
+  type Mountable,
+} from '../node/index.ts';
 import { BearerError, bearerErrorResponse, type AuthorizationServer } from '../oauth-server/index.ts';
 
 export type { Mountable } from '../node/index.ts';
@@ -32,7 +39,8 @@ export function portico(server: AuthorizationServer, ...more: readonly Mountable
           requests.set(request.raw, request);
           const parsed = request.body ?? undefined;
           const asked = { incoming: request.raw, outgoing: reply.raw, target, parsed };
-          return answer(await endpoint.handle(requestFrom(asked, server.issuer)), reply);
+          const response = await endpoint.handle(requestFrom(asked, server.issuer));
+          return answer(answerTo(request.raw, response), reply);
         },
       });
     }
@@ -57,7 +65,10 @@ export function bearer(server: AuthorizationServer) {
   return (request: FastifyRequest, reply: FastifyReply, done: () => void): void => {
     const settle = async () => {
       try {
-        const settled = await server.settleToken(request.headers.authorization ?? null);
+        const settled = await server.settleToken(request.headers.authorization ?? null, () => {
+          requests.set(request.raw, request);
+          return askerOf(request.raw, server.issuer);
+        });
         if ('failure' in settled) answer(settled.failure, reply);
         else settled.run(done);
       } catch (error) {

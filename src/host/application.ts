@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { z, type ZodType } from 'zod';
+import { requestIdOf, withRequestId } from '../http/request-id.ts';
 import { createAccounts } from './accounts.ts';
 import { createAuth } from './auth.ts';
 import { mergeConfig, validateConfig } from './config.ts';
@@ -228,13 +229,17 @@ async function assemble(parts: Parts): Promise<Application> {
 
   async function answer(request: Request, connection: Connection): Promise<Response> {
     underWay.begin();
+    const requestId = requestIdOf(request);
+    const finished = (response: Response) => withRequestId(withoutBody(request, response), requestId);
     try {
-      const response = await dispatch(request, connection).catch(answerException);
-      return withoutBody(request, await events.passResponse(response));
+      const response = await dispatch(request, connection).catch((exception: unknown) =>
+        answerException(exception, requestId),
+      );
+      return finished(await events.passResponse(response));
     } catch (exception) {
       // Even what a hook does wrong must not reach the caller.
-      log.error('A host hook failed: {exception}', { exception });
-      return withoutBody(request, errorResponse(500));
+      log.error('A host hook failed: {exception}', { requestId, exception });
+      return finished(errorResponse(500));
     } finally {
       underWay.end();
     }
@@ -269,11 +274,11 @@ async function assemble(parts: Parts): Promise<Application> {
     return from(0);
   }
 
-  async function answerException(exception: unknown): Promise<Response> {
+  async function answerException(exception: unknown, requestId: string): Promise<Response> {
     const answered = await events.answerException(exception);
     if (answered !== null) return answered;
     const status = database.isUnavailable(exception) ? 503 : ErrorHandler.resolveStatusCode(exception);
-    if (status >= 500) log.error('The request failed: {exception}', { exception });
+    if (status >= 500) log.error('The request failed: {exception}', { requestId, exception });
     const headers = exception instanceof HttpError ? exception.headers : {};
     return errorResponse(status, status === 503 ? { 'Retry-After': '2', ...headers } : headers);
   }

@@ -1,3 +1,4 @@
+import { nameRequest, requestIdOf } from '../http/request-id.ts';
 import { HttpError } from './error-handler.ts';
 
 /**
@@ -21,7 +22,14 @@ export function limitBody(request: Request, limit: number): Request {
     }),
   );
   const { url, method, headers, signal } = request;
-  return new Request(url, { method, headers, signal, body: counted, duplex: 'half' } as RequestInit);
+  const limited = new Request(url, {
+    method,
+    headers,
+    signal,
+    body: counted,
+    duplex: 'half',
+  } as RequestInit);
+  return nameRequest(limited, requestIdOf(request));
 }
 
 function tooLarge(limit: number): HttpError {

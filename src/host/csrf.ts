@@ -1,4 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
+import { nameRequest, requestIdOf } from '../http/request-id.ts';
 import { isBearerRequest } from './bearer-request.ts';
 import type { Route } from './contracts.ts';
 import { HttpError } from './error-handler.ts';
@@ -66,7 +67,7 @@ async function tokenOf(
   if (!FORM_TYPES.test(request.headers.get('content-type') ?? '')) return { request, token: null };
   const body = await readBody(request, FORM_LIMIT);
   const { url, method, headers, signal } = request;
-  const copy = () => new Request(url, { method, headers, signal, body });
+  const copy = () => nameRequest(new Request(url, { method, headers, signal, body }), requestIdOf(request));
   const token = await formField(copy(), '_csrf');
   return { request: copy(), token };
 }

@@ -1,10 +1,12 @@
 /** Portico in an application on `node:http`. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { BearerError, bearerErrorResponse, type AuthorizationServer } from '../oauth-server/index.ts';
-import { answerDispatched, createDispatcher, send, type Mountable } from './mount.ts';
+import { answerDispatched, askerOf, createDispatcher, send, type Mountable } from './mount.ts';
 
 export {
   answerDispatched,
+  answerTo,
+  askerOf,
   createDispatcher,
   incomingOf,
   methodNotAllowed,
@@ -36,7 +38,9 @@ export function portico(server: AuthorizationServer, ...more: readonly Mountable
       return true;
     },
     async withToken(incoming, outgoing, handler) {
-      const settled = await server.settleToken(incoming.headers.authorization ?? null);
+      const settled = await server.settleToken(incoming.headers.authorization ?? null, () =>
+        askerOf(incoming, server.issuer),
+      );
       if ('failure' in settled) return send(settled.failure, outgoing, false);
       try {
         await settled.run(handler);

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import type { ReadableStream as NodeStream } from 'node:stream/web';
+import { nameRequest, requestIdFor, withRequestId } from '../http/request-id.ts';
 import type { Endpoint } from '../oauth-server/index.ts';
 
 /** What brings endpoints: an AuthorizationServer, an McpServer. */
@@ -53,12 +54,7 @@ export interface Incoming {
  */
 export function requestFrom({ incoming, outgoing, target, parsed }: Incoming, origin: string): Request {
   const method = incoming.method ?? 'GET';
-  const headers = new Headers();
-  for (let index = 0; index < incoming.rawHeaders.length; index += 2) {
-    const [name = '', value = ''] = incoming.rawHeaders.slice(index, index + 2);
-    // Of HTTP/2's own; they are no headers of a Request.
-    if (!name.startsWith(':')) headers.append(name, value);
-  }
+  const headers = headersOf(incoming);
   const left = new AbortController();
   outgoing.once('close', () => {
     if (!outgoing.writableFinished) left.abort();
@@ -71,8 +67,36 @@ export function requestFrom({ incoming, outgoing, target, parsed }: Incoming, or
     signal: left.signal,
     ...(body === null ? {} : { body, duplex: 'half' }),
   });
+  return standFor(incoming, request);
+}
+
+/** A request that says who asks, for a handler of the host's own, whose body and path are nobody's business here. */
+export function askerOf(incoming: IncomingMessage, origin: string): Request {
+  return standFor(incoming, new Request(origin, { headers: headersOf(incoming) }));
+}
+
+function standFor(incoming: IncomingMessage, request: Request): Request {
   messages.set(request, incoming);
-  return request;
+  return nameRequest(request, requestIdOfIncoming(incoming));
+}
+
+function requestIdOfIncoming(incoming: IncomingMessage): string {
+  return requestIdFor(incoming, incoming.headers['x-request-id']);
+}
+
+/** The answer with the id of the request that it is for. */
+export function answerTo(incoming: IncomingMessage, response: Response): Response {
+  return withRequestId(response, requestIdOfIncoming(incoming));
+}
+
+function headersOf(incoming: IncomingMessage): Headers {
+  const headers = new Headers();
+  for (let index = 0; index < incoming.rawHeaders.length; index += 2) {
+    const [name = '', value = ''] = incoming.rawHeaders.slice(index, index + 2);
+    // Of HTTP/2's own; they are no headers of a Request.
+    if (!name.startsWith(':')) headers.append(name, value);
+  }
+  return headers;
 }
 
 function bodyOf(incoming: IncomingMessage, headers: Headers, parsed: unknown): BodyInit | null {
@@ -138,7 +162,7 @@ export async function answerDispatched(
     'allow' in dispatched
       ? methodNotAllowed(dispatched.allow)
       : await dispatched.handle(requestFrom(asked, origin));
-  await send(response, asked.outgoing, asked.incoming.method === 'HEAD');
+  await send(answerTo(asked.incoming, response), asked.outgoing, asked.incoming.method === 'HEAD');
 }
 
 export function methodNotAllowed(allow: string): Response {

@@ -22,13 +22,16 @@ import { tokenEndpoint } from './endpoints/token.ts';
 import { userinfoEndpoint } from './endpoints/userinfo.ts';
 import { AuthorizationPageError, BearerError } from './errors.ts';
 import { createFailedAttempts } from '../http/failed-attempts.ts';
+import { requestIdOf } from '../http/request-id.ts';
 import type { Host } from './host.ts';
 import { createKeyRing, type KeyRing } from './keys.ts';
 import { pageReply } from './pages.ts';
 import { createPruning } from './pruning.ts';
+import { logRefusal, notedClient } from './refusals.ts';
 import {
   bearerErrorResponse,
   faultReply,
+  identified,
   refusalReply,
   responseOf,
   unavailableReply,
@@ -38,7 +41,7 @@ import { createScopeCatalog } from './scopes.ts';
 import type { ServerContext } from './server-context.ts';
 import { createSqlStore } from './store/sql.ts';
 import type { PrunedRows } from './store/store.ts';
-import { runWithAccessor, settleToken } from './token-accessor.ts';
+import { runWithAccessor, settleToken, type Refuse } from './token-accessor.ts';
 
 /** The authorization server inside a host application. */
 export interface AuthorizationServer {
@@ -57,10 +60,11 @@ export interface AuthorizationServer {
   /**
    * Looks up the token of a request's `Authorization` header, for a framework whose handlers are not `Request => Response`:
    * `run` gives what it runs, and everything awaited in it, `token()`. When the look-up itself fails, the answer to send in
-   * its place.
+   * its place. The request, made when it is asked for, says in the log which one was refused, and where it came from.
    */
   settleToken(
     authorization: string | null,
+    request?: () => Request,
   ): Promise<{ readonly run: <T>(work: () => T) => T } | { readonly failure: Response }>;
   /** Runs a handler of the host with `token()` at hand, and answers what `token()` refuses with 401 or 403. */
   withToken(request: Request, next: () => Promise<Response>): Promise<Response>;
@@ -74,11 +78,13 @@ export interface AuthorizationServerOptions {
   readonly database: Database;
   /** Milliseconds since 1970; the system's clock unless a test says otherwise. */
   readonly clock?: () => number;
+  /** Whether the error page says what only the log should, for whoever writes an application; false unless given. */
+  readonly showsDetails?: boolean;
 }
 
 /** Makes a server; opens nothing and writes nothing. `key_path` must be absolute. */
 export function createAuthorizationServer(options: AuthorizationServerOptions): AuthorizationServer {
-  const { publicUrl, config, host, database, clock = Date.now } = options;
+  const { publicUrl, config, host, database, clock = Date.now, showsDetails = false } = options;
   const store = createSqlStore(database);
   const scopes = createScopeCatalog(config.scopes);
   const { passwordHasher } = host;
@@ -103,13 +109,16 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
     pruning: createPruning({ store, clock, log: host.log }),
     audience: config.audience === '' ? null : config.audience,
   };
-  const faults = { host, database, serverName: config.name };
-  const settle: AuthorizationServer['settleToken'] = async (authorization) => {
+  const faults = { host, database, serverName: config.name, showsDetails };
+  const settle: AuthorizationServer['settleToken'] = async (authorization, asked) => {
     try {
-      const accessor = await database.readTogether(() => settleToken(context, authorization));
+      const refuse = refusing(host, asked);
+      const accessor = await database.readTogether(() => settleToken(context, authorization, refuse));
       return { run: (work) => runWithAccessor(accessor, work) };
     } catch (error) {
-      return { failure: responseOf(await failureReply(faults, 'token()', error)) };
+      const requestId = asked === undefined ? null : requestIdOf(asked());
+      const reply = await failureReply(faults, { endpoint: 'token()', requestId }, error);
+      return { failure: responseOf(requestId === null ? reply : identified(reply, requestId)) };
     }
   };
   return {
@@ -123,7 +132,7 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
     prune: () => context.pruning.all(),
     endpoints: ENDPOINTS.map((description) => endpointOf(context, faults, description)),
     async withToken(request, next) {
-      const settled = await settle(request.headers.get('authorization'));
+      const settled = await settle(request.headers.get('authorization'), () => request);
       if ('failure' in settled) return settled.failure;
       try {
         return await settled.run(next);
@@ -237,17 +246,43 @@ export const CSRF_EXEMPT_ROUTES: Readonly<Record<string, boolean>> = Object.from
 
 function endpointOf(context: ServerContext, faults: Faults, description: EndpointDescription): Endpoint {
   const { name, path, methods, answer, anyOrigin, onlyReads = false } = description;
+  const { host } = faults;
   const answerTo = (request: Request) =>
     onlyReads ? faults.database.readTogether(() => answer(context, request)) : answer(context, request);
-  const reply = (request: Request) =>
-    answerTo(request).catch((error: unknown) => failureReply(faults, name, error));
+  const reply = async (request: Request) => {
+    const requestId = requestIdOf(request);
+    const failed = (error: unknown) => failureReply(faults, { endpoint: name, requestId }, error);
+    const replied = await answerTo(request).catch(failed);
+    const { refused: error } = replied;
+    if (error !== undefined)
+      logRefusal(host, { endpoint: name, request, error, clientId: notedClient(request) });
+    return identified(replied, requestId);
+  };
   if (!anyOrigin) return { name, path, methods, handle: async (request) => responseOf(await reply(request)) };
   return {
     name,
     path,
     methods: [...methods, 'OPTIONS'],
     handle: async (request) =>
-      responseOf(request.method === 'OPTIONS' ? PREFLIGHT : readableByAnyOrigin(await reply(request))),
+      responseOf(
+        request.method === 'OPTIONS'
+          ? identified(PREFLIGHT, requestIdOf(request))
+          : readableByAnyOrigin(await reply(request)),
+      ),
+  };
+}
+
+/** Refuses one request of the host's own routes: told once, however often the handler asks. */
+function refusing(host: Host, asked: (() => Request) | undefined): Refuse {
+  let isTold = false;
+  return (refusal, clientId) => {
+    const request = asked?.() ?? null;
+    const requestId = request === null ? null : requestIdOf(request);
+    const { code, scope, detail } = refusal;
+    const error = new BearerError(code, scope, { detail: detail ?? refusal.message, requestId });
+    if (!isTold) logRefusal(host, { endpoint: 'token()', request, error, clientId });
+    isTold = true;
+    throw error;
   };
 }
 
@@ -255,14 +290,21 @@ interface Faults {
   readonly host: Host;
   readonly database: Database;
   readonly serverName: string;
+  readonly showsDetails: boolean;
+}
+
+/** Which request it was that failed. */
+interface Failed {
+  readonly endpoint: string;
+  readonly requestId: string | null;
 }
 
 /** Answers whatever goes wrong: refusals with their error, an unreachable store with 503, a fault of ours with 500. */
-async function failureReply(faults: Faults, endpoint: string, error: unknown): Promise<Reply> {
-  if (error instanceof AuthorizationPageError) return errorPage(faults, 400, error.title, error.message);
+async function failureReply(faults: Faults, failed: Failed, error: unknown): Promise<Reply> {
+  if (error instanceof AuthorizationPageError) return errorPage(faults, failed, error);
   const refusal = refusalReply(error);
-  if (refusal !== null) return refusal;
-  faults.host.log.error('{endpoint} failed: {exception}', { endpoint, exception: error });
+  if (refusal !== null && error instanceof Error) return { ...refusal, refused: error };
+  faults.host.log.error('{endpoint} failed: {exception}', { ...failed, exception: error });
   return faults.database.isUnavailable(error) || isOverload(error) ? unavailableReply() : faultReply();
 }
 
@@ -271,12 +313,20 @@ function isOverload(error: unknown): boolean {
   return error instanceof Error && 'status' in error && error.status === 503;
 }
 
-async function errorPage(faults: Faults, status: number, title: string, message: string): Promise<Reply> {
+async function errorPage(
+  faults: Faults,
+  { requestId }: Failed,
+  refused: AuthorizationPageError,
+): Promise<Reply> {
+  const { host, serverName, showsDetails } = faults;
+  const { title, message } = refused;
   try {
-    const data = { serverName: faults.serverName, title, message, status };
-    return await pageReply({ host: faults.host, view: 'oauth/error', status, data, formLeadsTo: null });
-  } catch (error) {
-    faults.host.log.error('The view oauth/error cannot be rendered: {exception}', { exception: error });
-    return faultReply();
+    const detail = showsDetails ? refused.detail : null;
+    const data = { serverName, title, message, status: 400, requestId, detail };
+    const page = await pageReply({ host, view: 'oauth/error', status: 400, data, formLeadsTo: null });
+    return { ...page, refused };
+  } catch (exception) {
+    host.log.error('The view oauth/error cannot be rendered: {exception}', { requestId, exception });
+    return { ...faultReply(), refused };
   }
 }

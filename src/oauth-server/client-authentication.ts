@@ -1,5 +1,6 @@
 import { OAuthError, TooManyFailuresError } from './errors.ts';
 import type { Parameters } from './parameters.ts';
+import { noteClient } from './refusals.ts';
 import type { ServerContext } from './server-context.ts';
 import type { Client } from './store/store.ts';
 import { tokenHash } from './tokens.ts';
@@ -28,6 +29,7 @@ export async function authenticateClient(
 ): Promise<Client> {
   const { clientId, secret } = credentialsOf(request, form);
   const client = await context.clients.find(clientId);
+  if (client !== null) noteClient(request, client.id);
   const living = client !== null && client.revokedAt === null ? client : null;
   if (secret === null) {
     if (living === null || !living.public) throw unauthenticated();

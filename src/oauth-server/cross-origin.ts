@@ -15,14 +15,13 @@ const PREFLIGHT_HEADERS = {
 export const PREFLIGHT: Reply = { status: 204, headers: PREFLIGHT_HEADERS, body: null };
 
 /** Lets a page of any origin read this answer. */
-export function readableByAnyOrigin({ status, headers, body }: Reply): Reply {
+export function readableByAnyOrigin(reply: Reply): Reply {
   return {
-    status,
+    ...reply,
     headers: {
-      ...headers,
+      ...reply.headers,
       'Access-Control-Allow-Origin': '*',
-      'Access-Control-Expose-Headers': 'WWW-Authenticate, Retry-After',
+      'Access-Control-Expose-Headers': 'WWW-Authenticate, Retry-After, X-Request-Id',
     },
-    body,
   };
 }

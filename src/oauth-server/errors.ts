@@ -51,10 +51,13 @@ export class BodyTooLargeError extends Error {
 export class AuthorizationPageError extends Error {
   override readonly name = 'AuthorizationPageError';
   readonly title: string;
+  /** Which of the possible reasons it was: for the log, and for the page under `APP_ENV=dev`. */
+  readonly detail: string | null;
 
-  constructor(title: string, message: string) {
+  constructor(title: string, message: string, detail: string | null = null) {
     super(message);
     this.title = title;
+    this.detail = detail;
   }
 }
 
@@ -67,11 +70,21 @@ export class BearerError extends Error {
   readonly code: BearerErrorCode;
   /** The scope that would have been needed. */
   readonly scope: string | null;
+  /** Which of the possible reasons it was: for the log alone. */
+  readonly detail: string | null;
+  /** The request that was refused, so that its answer can name it; null when it is not known. */
+  readonly requestId: string | null;
 
-  constructor(code: BearerErrorCode, scope: string | null = null) {
+  constructor(
+    code: BearerErrorCode,
+    scope: string | null = null,
+    about: { readonly detail?: string; readonly requestId?: string | null } = {},
+  ) {
     super(BEARER_MESSAGES[code]);
     this.code = code;
     this.scope = scope;
+    this.detail = about.detail ?? null;
+    this.requestId = about.requestId ?? null;
   }
 }
 

@@ -59,6 +59,7 @@ export function oauthServer({ host, ...options }: OAuthServerPluginOptions = {})
         config: configurationOf(application),
         host: host === undefined ? kitHost(application) : host(application),
         database: application.database,
+        showsDetails: application.mode === 'dev',
         ...options,
       });
       application.services.set(OAUTH_SERVER, server);

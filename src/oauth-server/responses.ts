@@ -1,3 +1,4 @@
+import { REQUEST_ID_HEADER } from '../http/request-id.ts';
 import {
   BearerError,
   BodyTooLargeError,
@@ -14,6 +15,8 @@ export interface Reply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | null;
+  /** What it refuses, to be told in the log; absent for anything else. */
+  readonly refused?: Error;
 }
 
 export function responseOf({ status, headers, body }: Reply): Response {
@@ -60,9 +63,15 @@ export function refusalReply(error: unknown): Reply | null {
   return null;
 }
 
+/** The same answer, with the id of its request. */
+export function identified(reply: Reply, requestId: string): Reply {
+  return { ...reply, headers: { ...reply.headers, [REQUEST_ID_HEADER]: requestId } };
+}
+
 /** The answer to a request whose token does not open what was asked for. */
 export function bearerErrorResponse(error: BearerError): Response {
-  return responseOf(bearerErrorReply(error));
+  const reply = bearerErrorReply(error);
+  return responseOf(error.requestId === null ? reply : identified(reply, error.requestId));
 }
 
 /** RFC 6750 section 3: a request without a token is told nothing but that one is needed. */

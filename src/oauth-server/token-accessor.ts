@@ -43,17 +43,21 @@ export function runWithAccessor<T>(accessor: TokenAccessor, work: () => T): T {
   return requests.run(accessor, work);
 }
 
+/** Throws the refusal of the request at hand, and tells the log of it. */
+export type Refuse = (refusal: BearerError, clientId: string | null) => never;
+
 /** Looks up the token of an `Authorization` header, its account and the permissions behind its scopes. */
 export async function settleToken(
   context: ServerContext,
   authorization: string | null,
+  refuse: Refuse,
 ): Promise<TokenAccessor> {
   try {
     const usable = await presentedToken(context, authorization);
-    return accessorFor(context, usable, new Set(await scopesThatReach(context, usable)));
+    return accessorFor(context, usable, new Set(await scopesThatReach(context, usable)), refuse);
   } catch (error) {
     if (!(error instanceof BearerError)) throw error;
-    return accessorWithout(context, error);
+    return accessorWithout(context, () => refuse(error, null));
   }
 }
 
@@ -61,12 +65,17 @@ function accessorFor(
   context: ServerContext,
   usable: UsableToken,
   reaching: ReadonlySet<string>,
+  refuse: Refuse,
 ): TokenAccessor {
   return {
     requireUsable() {},
     requireScope(scope) {
       requireKnown(context, scope);
-      if (!reaching.has(scope)) throw new BearerError('insufficient_scope', scope);
+      if (reaching.has(scope)) return;
+      const detail = usable.scopes.includes(scope)
+        ? `the person holds no permission for the scope ${scope}`
+        : `the token has no scope ${scope}`;
+      refuse(new BearerError('insufficient_scope', scope, { detail }), usable.clientId);
     },
     can(scope) {
       requireKnown(context, scope);
@@ -77,10 +86,7 @@ function accessorFor(
   };
 }
 
-function accessorWithout(context: ServerContext, refusal: BearerError): TokenAccessor {
-  const refuse = () => {
-    throw refusal;
-  };
+function accessorWithout(context: ServerContext, refuse: () => never): TokenAccessor {
   return {
     requireUsable: refuse,
     requireScope(scope) {

@@ -18,6 +18,7 @@ import { pageReply, redirectReply } from '../pages.ts';
 import { formParameters, queryParameters, type Parameters } from '../parameters.ts';
 import { isCodeChallenge } from '../pkce.ts';
 import { redirectWith } from '../redirect-uris.ts';
+import { noteClient } from '../refusals.ts';
 import type { Reply } from '../responses.ts';
 import { parseScope } from '../scopes.ts';
 import type { ServerContext } from '../server-context.ts';
@@ -46,6 +47,7 @@ export async function authorizeEndpoint(context: ServerContext, request: Request
   if (returning !== null) return askOrSignIn(context, returning, await visitorOf(context, request));
 
   const destination = await destinationOf(context, parameters);
+  noteClient(request, destination.client.id);
   try {
     const authorization = await authorizationRequest(context, destination, parameters);
     const visitor = await visitorOf(context, request);
@@ -152,7 +154,8 @@ function answerReply(context: ServerContext, answer: Answer, status: 302 | 303):
       ? { code: result.code }
       : { error: result.error.code, error_description: result.error.message };
   const parameters = { ...outcome, state: answer.state ?? undefined, iss: context.issuer };
-  return redirectReply(redirectWith(answer.redirectUri, parameters), status);
+  const redirect = redirectReply(redirectWith(answer.redirectUri, parameters), status);
+  return 'error' in result ? { ...redirect, refused: result.error } : redirect;
 }
 
 // --- the steps of checking a request, in their order ----------------------------------------------------------
