@@ -286,14 +286,28 @@ describe('codes', () => {
 
   test('burnt are never exchanged; burnt after an exchange they end what it gave, in either order', async () => {
     const burnt = await authorization();
-    await store.burnCode(burnt.code, NOW);
+    await store.burnCode(burnt.code, burnt.family.clientId, NOW);
     expect(await other.spendCode(burnt.code, tokens(), NOW)).toEqual({ issued: false, refusal: 'used' });
 
     for (let round = 0; round < 10; round += 1) {
+      const { family, code } = await authorization();
+      const issued = tokens();
+      const burn = other.burnCode(code, family.clientId, NOW);
+      await Promise.all([store.spendCode(code, issued, NOW), burn]);
+      expect(await lives(issued)).toBe(false);
+    }
+  });
+
+  test('burnt by another client after an exchange end nothing, in either order', async () => {
+    for (let round = 0; round < 10; round += 1) {
       const { code } = await authorization();
       const issued = tokens();
-      await Promise.all([store.spendCode(code, issued, NOW), other.burnCode(code, NOW)]);
-      expect(await lives(issued)).toBe(false);
+      const [outcome, ended] = await Promise.all([
+        store.spendCode(code, issued, NOW),
+        other.burnCode(code, 'another client', NOW),
+      ]);
+      expect(ended).toBe(false);
+      expect(await lives(issued)).toBe(outcome.issued);
     }
   });
 

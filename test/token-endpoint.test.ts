@@ -48,6 +48,18 @@ async function code(email = ADA): Promise<string> {
   return obtainCode(portal, client, await portal.signedIn(email));
 }
 
+/** The client, public or not, offers a code. */
+function offer({ id, secret }: TestClient, issued: string): Promise<Response> {
+  if (secret !== '') return exchangeCode(portal, { id, secret }, issued);
+  return requestToken(portal, null, {
+    grant_type: 'authorization_code',
+    client_id: id,
+    code: issued,
+    redirect_uri: REDIRECT_URI,
+    code_verifier: VERIFIER,
+  });
+}
+
 /** Whether a token opens the API. */
 async function opens(accessToken: string): Promise<boolean> {
   return (await callApi(portal, '/api/whoami', accessToken)).status === 200;
@@ -122,6 +134,52 @@ describe('the authorization code grant', () => {
     await expectError(await exchangeCode(portal, client, issued), 'invalid_grant');
     expect(await opens(tokens.access_token)).toBe(false);
     await expectError(await refresh(portal, client, tokens.refresh_token), 'invalid_grant');
+  });
+
+  test.each([
+    ['public', { public: true }],
+    ['confidential', {}],
+  ])(
+    'a spent code offered by another, %s client is an ordinary refusal: nothing of what it gave ends',
+    async (_, registration) => {
+      const own = await registerClient(portal, { public: true });
+      const stranger = await registerClient(portal, registration);
+      const issued = await obtainCode(portal, own, await portal.signedIn(ADA));
+      const tokens = await tokensOf(await offer(own, issued));
+      const refused = await offer(stranger, issued);
+      const unknown = await offer(stranger, 'never-issued');
+      expect(await refused.json()).toEqual(await unknown.json());
+      expect(await opens(tokens.access_token)).toBe(true);
+      // By its own client it is a replay, whoever offered it in between.
+      await expectError(await offer(own, issued), 'invalid_grant');
+      expect(await opens(tokens.access_token)).toBe(false);
+    },
+  );
+
+  test('a code that another client spent gives nothing to anybody, and offering it again ends nothing else', async () => {
+    const visitor = await portal.signedIn(ADA);
+    const [before, issued] = [
+      await obtainCode(portal, client, visitor),
+      await obtainCode(portal, client, visitor),
+    ];
+    const tokens = await tokensOf(await exchangeCode(portal, client, before));
+    const stranger = await registerClient(portal, { public: true });
+    for (const offering of [stranger, stranger, client, client]) {
+      await expectError(await offer(offering, issued), 'invalid_grant');
+    }
+    expect(await opens(tokens.access_token)).toBe(true);
+  });
+
+  test('of an exchange and an offer by another client at the same moment, what was answered lives', async () => {
+    const stranger = await registerClient(portal, { public: true });
+    for (let round = 0; round < 20; round += 1) {
+      const issued = await code();
+      const offers = [exchangeCode(portal, client, issued), offer(stranger, issued), offer(stranger, issued)];
+      const responses = await Promise.all(round % 2 === 0 ? offers : offers.toReversed());
+      const answered = responses.filter((response) => response.status === 200);
+      const living = answered.map(async (response) => opens((await tokensOf(response)).access_token));
+      expect(await Promise.all(living)).not.toContain(false);
+    }
   });
 
   test('of many exchanges of one code at once, one at most is answered with tokens', async () => {

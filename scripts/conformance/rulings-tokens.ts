@@ -45,7 +45,17 @@ export const tokenRulings: Chapter = {
     },
     {
       section: 'Token endpoint',
-      rule: 'A spent code offered again is invalid_grant, and what it gave is revoked.',
+      rule: "A spent code offered by another client is an ordinary refusal: nobody ends another's authorization with one.",
+      tests: [
+        'test/token-endpoint.test.ts > the authorization code grant > a spent code offered by another, %s client is an ordinary refusal: nothing of what it gave ends [public]',
+        'test/token-endpoint.test.ts > the authorization code grant > a spent code offered by another, %s client is an ordinary refusal: nothing of what it gave ends [confidential]',
+        'test/token-endpoint.test.ts > the authorization code grant > of an exchange and an offer by another client at the same moment, what was answered lives',
+        'test/store-contract.test.ts > codes > burnt by another client after an exchange end nothing, in either order',
+      ],
+    },
+    {
+      section: 'Token endpoint',
+      rule: 'A spent code offered again by its own client is invalid_grant, and what it gave is revoked.',
       tests: [
         'test/token-endpoint.test.ts > the authorization code grant > a spent code offered again is refused, and what it gave is revoked',
         'test/pruning.test.ts > removing expired rows > a code that was spent long ago still ends its living family',

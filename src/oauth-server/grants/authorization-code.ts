@@ -39,8 +39,12 @@ export async function authorizationCodeGrant(
   };
   const now = context.clock();
   const code = await context.store.findCode(codeHash);
-  if (code?.used === true) await revokeReplayed(context, 'authorization_code', code);
-  else if (code !== null && !matches(code, presentation, now)) await burn(context, code, now);
+  // Codes stand in browser histories: a replay is one by the code's own client, and nobody else can end what it gave.
+  if (code?.used === true) {
+    if (code.family.clientId === client.id) await revokeReplayed(context, 'authorization_code', code);
+  } else if (code !== null && !matches(code, presentation, now)) {
+    await burn(context, code, client, now);
+  }
   // Only now: in the hands of a client that may not use it, a code is spent all the same.
   requireGrant(client, 'authorization_code');
   if (code === null || code.used || !matches(code, presentation, now)) throw invalidGrant();
@@ -48,7 +52,7 @@ export async function authorizationCodeGrant(
   requireTarget(context, code, presentation.resource);
   const user = await activeAccount(context, code.family.person);
   if (user === null) {
-    await burn(context, code, now);
+    await burn(context, code, client, now);
     throw invalidGrant();
   }
   const scopes = scopesInForce(context, code);
@@ -65,8 +69,14 @@ export async function authorizationCodeGrant(
 }
 
 /** Spends the code for nothing; where another request was quicker, that was the first use and this is the second. */
-async function burn(context: ServerContext, code: AuthorizationCode, now: number): Promise<void> {
-  if (await context.store.burnCode(code, now)) await tellOfReplay(context, 'authorization_code', code);
+async function burn(
+  context: ServerContext,
+  code: AuthorizationCode,
+  client: Client,
+  now: number,
+): Promise<void> {
+  const ended = await context.store.burnCode(code, client.id, now);
+  if (ended) await tellOfReplay(context, 'authorization_code', code);
 }
 
 function matches(code: AuthorizationCode, presentation: Presentation, now: number): boolean {

@@ -193,14 +193,15 @@ export function createSqlStore(database: Database): Store {
 
     spendCode: (code, tokens, now) => issueOnce(SPEND_CODE, code, tokens, now),
 
-    burnCode(code, now) {
+    burnCode(code, offeredBy, now) {
       return database.transaction(async (connection) => {
         // Waits for an exchange under way: the code is spent after it, or before it.
         await connection.execute('UPDATE oauth_families SET expires_at = expires_at WHERE id = ?', [
           code.family.id,
         ]);
         const { affected } = await connection.execute(SPEND_CODE, [now, code.hash]);
-        return affected !== 1 && (await revokeFamily(connection, code.family.id, now));
+        if (affected === 1 || offeredBy !== code.family.clientId) return false;
+        return revokeFamily(connection, code.family.id, now);
       });
     },
 

@@ -175,9 +175,9 @@ export interface Store {
   spendCode(code: Grantable, tokens: NewTokens, now: number): Promise<GrantOutcome>;
   /**
    * Spends the code and issues nothing: it was offered with something that does not match. A code that was spent before,
-   * also at this moment, revokes the family: then, and only then, it answers true.
+   * also at this moment, revokes the family if the client that offers it is its own: then, and only then, it answers true.
    */
-  burnCode(code: Grantable, now: number): Promise<boolean>;
+  burnCode(code: Grantable, offeredBy: string, now: number): Promise<boolean>;
 
   /** The refresh token, used or not; null when it is unknown. */
   findRefreshToken(hash: string): Promise<Grantable | null>;
