@@ -2,13 +2,17 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   ADA,
   authorizationUrl,
+  exchangeCode,
   GRACE,
   obtainTokens,
   REDIRECT_URI,
+  refresh,
   registerClient,
+  requestToken,
   startPortal,
   type RunningPortal,
   type TestClient,
+  type Tokens,
 } from './support/portal.ts';
 import { isRedirect, locationOf } from './support/visitor.ts';
 
@@ -209,6 +213,60 @@ describe('what a request may leave out or add', () => {
     const page = await visitor.get(authorizationUrl(portal, own, { redirect_uri: redirectUri }));
     const answer = await visitor.submit(page, { decision: 'allow' });
     expect(answer.headers.get('location')).toMatch(/^https:\/\/client\.example\/cb\?keep=a%20b&code=/);
+  });
+});
+
+describe('offline_access, which clients hard-code', () => {
+  test('is no obstacle, is not shown, and is not among the scopes that are granted, which the answer tells', async () => {
+    const visitor = await portal.signedIn(ADA);
+    const scope = 'openid offline_access notes:read';
+    const page = await visitor.get(authorizationUrl(portal, client, { scope }));
+    expect(await page.clone().text()).not.toContain('offline_access');
+    const answer = locationOf(await visitor.submit(page, { decision: 'allow' }));
+    const response = await exchangeCode(portal, client, answer.searchParams.get('code') ?? '');
+    const tokens = (await response.json()) as Tokens;
+    expect(tokens.scope).toBe('openid notes:read');
+    expect(tokens.refresh_token).toMatch(/^[\w-]{43}$/);
+    const again = await refresh(portal, client, tokens.refresh_token, { scope });
+    expect(await again.json()).toMatchObject({ scope: 'openid notes:read' });
+  });
+
+  test('gives no refresh token to a client that is not registered for refreshing', async () => {
+    const own = await registerClient(portal, { grants: ['authorization_code'] });
+    const tokens = await obtainTokens(portal, own, ADA, { scope: 'notes:read offline_access' });
+    expect(tokens).not.toHaveProperty('refresh_token');
+  });
+
+  test('alone it names no scope, as when none is sent', async () => {
+    const without = await obtainTokens(portal, client, ADA, { scope: undefined });
+    const tokens = await obtainTokens(portal, client, ADA, { scope: 'offline_access' });
+    expect(tokens.scope).toBe(without.scope);
+    const again = await refresh(portal, client, tokens.refresh_token, { scope: 'offline_access' });
+    expect(await again.json()).toMatchObject({ scope: without.scope });
+  });
+
+  test('beside a scope that is unknown changes nothing: invalid_scope', async () => {
+    await expectRedirectedError(await ask({ scope: 'offline_access notes:destroy' }), 'invalid_scope');
+  });
+
+  test('beside client credentials it asks for nothing', async () => {
+    const service = await registerClient(portal, {
+      redirectUris: [],
+      grants: ['client_credentials'],
+      scopes: ['notes:read', 'offline_access'],
+    });
+    const scope = 'notes:read offline_access';
+    const response = await requestToken(portal, service, { grant_type: 'client_credentials', scope });
+    const tokens = (await response.json()) as Tokens;
+    expect(tokens.scope).toBe('notes:read');
+    expect(tokens).not.toHaveProperty('refresh_token');
+  });
+
+  test('may be named when a client is registered, and is in no metadata', async () => {
+    const own = await registerClient(portal, { scopes: ['notes:read', 'offline_access'] });
+    expect((await portal.server.clients.find(own.id))?.scopes).toEqual(['notes:read']);
+    const metadata = await fetch(`${portal.url}/.well-known/openid-configuration`);
+    expect(await metadata.text()).not.toContain('offline_access');
   });
 });
 

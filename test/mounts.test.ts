@@ -75,6 +75,9 @@ describe.each(MOUNTS)('$name', (contender) => {
     expect(subject).toMatch(/^[0-9a-f]{32}$/);
     const userinfo = await openid.fetchUserInfo(config, tokens.access_token, subject);
     expect(userinfo).toMatchObject({ name: 'Ada Lovelace', email: ADA });
+    const body = new URLSearchParams({ access_token: tokens.access_token });
+    const byForm = await fetch(`${mount.url}/oauth/userinfo`, { method: 'POST', body });
+    expect(await byForm.json()).toEqual(userinfo);
     expect(await (await api(tokens.access_token)).json()).toEqual({ orders: [], of: 'Ada Lovelace' });
   });
 

@@ -18,6 +18,7 @@ import {
   startPortal,
   type RunningPortal,
   type TestClient,
+  type Tokens,
 } from './support/portal.ts';
 import { locationOf } from './support/visitor.ts';
 
@@ -294,6 +295,63 @@ describe('UserInfo', () => {
       expect(answer.headers.get('cache-control')).toBe('no-store');
       expect(await answer.json()).toEqual({ sub, email: ADA, email_verified: true });
     }
+  });
+});
+
+describe('UserInfo takes the token in a form body too', () => {
+  let tokens: Tokens;
+  beforeAll(async () => {
+    tokens = await obtainTokens(portal, client, ADA, { scope: 'openid email' });
+  });
+
+  const post = (body: BodyInit, headers: Readonly<Record<string, string>> = {}) =>
+    fetch(`${portal.url}/oauth/userinfo`, { method: 'POST', headers, body });
+  const form = (value = tokens.access_token) => new URLSearchParams({ access_token: value });
+
+  async function expectInvalidRequest(response: Response): Promise<void> {
+    expect(response.status).toBe(400);
+    expect(response.headers.get('www-authenticate')).toContain('error="invalid_request"');
+    expect(await response.json()).toMatchObject({ error: 'invalid_request' });
+  }
+
+  test('of a form that says so: what the header would open', async () => {
+    const answer = await post(form());
+    expect([answer.status, answer.headers.get('cache-control')]).toEqual([200, 'no-store']);
+    expect(await answer.json()).toEqual({
+      sub: decodeJwt(tokens.id_token).sub,
+      email: ADA,
+      email_verified: true,
+    });
+  });
+
+  test('beside an Authorization header it is invalid_request, whatever the header says', async () => {
+    for (const header of [`Bearer ${tokens.access_token}`, 'Bearer other', 'Basic YTpi']) {
+      await expectInvalidRequest(await post(form(), { Authorization: header }));
+    }
+  });
+
+  test('sent twice it is invalid_request', async () => {
+    const twice = form();
+    twice.append('access_token', tokens.access_token);
+    await expectInvalidRequest(await post(twice));
+  });
+
+  test('one that is none is invalid_token, and an empty one is none', async () => {
+    expect((await post(form('garbage'))).headers.get('www-authenticate')).toContain('error="invalid_token"');
+    const empty = await post(form(''));
+    expect([empty.status, empty.headers.get('www-authenticate')]).toEqual([401, 'Bearer realm="oauth"']);
+  });
+
+  test('no other body is read for one, and the header is enough beside a form without one', async () => {
+    const text = `access_token=${tokens.access_token}`;
+    expect((await post(text, { 'Content-Type': 'text/plain' })).status).toBe(401);
+    const json = JSON.stringify({ access_token: tokens.access_token });
+    expect((await post(json, { 'Content-Type': 'application/json' })).status).toBe(401);
+    const other = await post('a=b', {
+      'Content-Type': 'application/x-www-form-urlencoded',
+      Authorization: `Bearer ${tokens.access_token}`,
+    });
+    expect(other.status).toBe(200);
   });
 });
 

@@ -14,9 +14,19 @@ export const rfc6750: Chapter = {
     },
     {
       section: '2.2',
-      rule: 'Taking it from a form body is optional, and not offered.',
+      rule: "UserInfo takes it from a form body too; the host's own routes, whose bodies are theirs, do not.",
       tests: [
+        'test/openid-connect.test.ts > UserInfo takes the token in a form body too > of a form that says so: what the header would open',
+        'test/openid-connect.test.ts > UserInfo takes the token in a form body too > no other body is read for one, and the header is enough beside a form without one',
         'test/token-accessor.test.ts > no usable token: 401 > a token in the query or in a form opens nothing',
+      ],
+    },
+    {
+      section: '2',
+      rule: 'A token is sent in one way: in the form and in the header, or twice in the form, is invalid_request.',
+      tests: [
+        'test/openid-connect.test.ts > UserInfo takes the token in a form body too > beside an Authorization header it is invalid_request, whatever the header says',
+        'test/openid-connect.test.ts > UserInfo takes the token in a form body too > sent twice it is invalid_request',
       ],
     },
     {

@@ -71,6 +71,16 @@ export const authorizationRulings: Chapter = {
     },
     {
       section: 'Authorization request',
+      rule: 'offline_access is known: it needs no permission, is not shown, and grants nothing beyond the grants of the client.',
+      tests: [
+        'test/authorization-request.test.ts > offline_access, which clients hard-code > is no obstacle, is not shown, and is not among the scopes that are granted, which the answer tells',
+        'test/authorization-request.test.ts > offline_access, which clients hard-code > gives no refresh token to a client that is not registered for refreshing',
+        'test/authorization-request.test.ts > offline_access, which clients hard-code > alone it names no scope, as when none is sent',
+        'test/authorization-request.test.ts > offline_access, which clients hard-code > may be named when a client is registered, and is in no metadata',
+      ],
+    },
+    {
+      section: 'Authorization request',
       rule: "A scope that is unknown or not the client's is invalid_scope.",
       tests: [
         'test/authorization-request.test.ts > everything else goes back to the redirect URI with error, state and iss > %s [an unknown scope]',

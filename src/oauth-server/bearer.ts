@@ -30,7 +30,12 @@ export async function presentedToken(
   authorization: string | null,
 ): Promise<UsableToken> {
   if (authorization === null || !isBearer(authorization)) throw new BearerError('missing_token');
-  const token = await usableToken(context, bearerValue(authorization));
+  return tokenOfValue(context, bearerValue(authorization));
+}
+
+/** The access token of this value, looked up. Throws `invalid_token` when it is not usable here, or null. */
+export async function tokenOfValue(context: ServerContext, value: string | null): Promise<UsableToken> {
+  const token = await usableToken(context, value);
   if (token === null) throw new BearerError('invalid_token');
   return token;
 }

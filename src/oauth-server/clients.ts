@@ -2,7 +2,7 @@ import type { PasswordHasher } from '../host/contracts.ts';
 import type { Audit } from './audit.ts';
 import { RegistrationError } from './errors.ts';
 import { redirectUriProblem } from './redirect-uris.ts';
-import { IDENTITY_SCOPES, type ScopeCatalog } from './scopes.ts';
+import { IDENTITY_SCOPES, OFFLINE_ACCESS, type ScopeCatalog } from './scopes.ts';
 import type { Client, Grant, Store } from './store/store.ts';
 import { randomIdentifier, randomToken } from './tokens.ts';
 
@@ -163,7 +163,9 @@ function checkRedirectUris(uris: readonly string[]): readonly string[] {
   return [...new Set(uris)];
 }
 
-function checkScopes(names: readonly string[], catalog: ScopeCatalog): readonly string[] {
+function checkScopes(requested: readonly string[], catalog: ScopeCatalog): readonly string[] {
+  // It needs no registering and is none to keep; who names it means no harm.
+  const names = requested.filter((name) => name !== OFFLINE_ACCESS);
   const unknown = names.find((name) => !catalog.has(name));
   if (unknown !== undefined) {
     const offered = [...catalog.keys()].join(', ');

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { UserInterface } from '../host/contracts.ts';
-import { IDENTITY_SCOPES, isScopeToken } from './scopes.ts';
+import { IDENTITY_SCOPES, isScopeToken, OFFLINE_ACCESS } from './scopes.ts';
 
 /** Adds claims about a person to those of `getProfile()`; it never replaces one of them. */
 export type ClaimsMapper = (
@@ -33,7 +33,10 @@ const scopesHint = "map each scope to a label, for example { 'notes:read': 'Read
 const scopeName = z
   .string()
   .refine(isScopeToken, 'is not a scope name (RFC 6749 section 3.3)')
-  .refine((name) => !Object.hasOwn(IDENTITY_SCOPES, name), 'is built in and needs no configuring; remove it');
+  .refine(
+    (name) => name !== OFFLINE_ACCESS && !Object.hasOwn(IDENTITY_SCOPES, name),
+    'is built in and needs no configuring; remove it',
+  );
 
 const scopes = z.record(scopeName, scopeDefinition, required('a map of scope names', scopesHint));
 

@@ -62,7 +62,7 @@ export class AuthorizationPageError extends Error {
 }
 
 /** Why a bearer token does not open a protected resource (RFC 6750 section 3.1). */
-export type BearerErrorCode = 'missing_token' | 'invalid_token' | 'insufficient_scope';
+export type BearerErrorCode = 'missing_token' | 'invalid_request' | 'invalid_token' | 'insufficient_scope';
 
 /** A protected resource was asked for without a token that reaches it. */
 export class BearerError extends Error {
@@ -90,6 +90,7 @@ export class BearerError extends Error {
 
 const BEARER_MESSAGES: Readonly<Record<BearerErrorCode, string>> = {
   missing_token: 'This resource needs an access token.',
+  invalid_request: 'The request is malformed, or sends the access token in more than one way.',
   invalid_token: 'The access token is not valid here: unknown, expired or revoked.',
   insufficient_scope: 'The access token does not reach this resource.',
 };

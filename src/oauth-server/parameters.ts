@@ -25,13 +25,18 @@ export function queryParameters(request: Request): Parameters {
 
 /** The parameters of a form body; a repeated one is refused whatever it is. At most 64 KiB are read. */
 export async function formParameters(request: Request): Promise<Parameters> {
-  const mediaType = request.headers.get('content-type')?.split(';', 1)[0]?.trim().toLowerCase();
-  if (mediaType !== 'application/x-www-form-urlencoded') {
+  if (!isForm(request)) {
     throw new OAuthError('invalid_request', 'The body must be application/x-www-form-urlencoded.');
   }
   const { parameters, repeated } = sorted(new URLSearchParams(await readText(request)));
   if (repeated.size > 0) throw new OAuthError('invalid_request', 'A parameter is repeated.');
   return parameters;
+}
+
+/** Whether the body says that it is a form (RFC 6749 appendix B). */
+export function isForm(request: Request): boolean {
+  const mediaType = request.headers.get('content-type')?.split(';', 1)[0]?.trim().toLowerCase();
+  return mediaType === 'application/x-www-form-urlencoded';
 }
 
 export function createParameters(sent: URLSearchParams): Parameters {

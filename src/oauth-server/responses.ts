@@ -40,6 +40,7 @@ const STATUS: Partial<Readonly<Record<OAuthErrorCode, number>>> = { invalid_clie
 
 const BEARER_STATUS: Readonly<Record<BearerErrorCode, number>> = {
   missing_token: 401,
+  invalid_request: 400,
   invalid_token: 401,
   insufficient_scope: 403,
 };

@@ -10,6 +10,12 @@ export const IDENTITY_SCOPES: Readonly<Record<string, string>> = {
   email: 'See your email address',
 };
 
+/**
+ * What clients write beside their scopes to ask for a refresh token (OpenID Connect Core section 11), whether or not a
+ * server needs it. Refreshing is a grant of the client's here: so it may stand in every `scope`, and asks for nothing.
+ */
+export const OFFLINE_ACCESS = 'offline_access';
+
 const SCOPE_TOKEN = /^[\x21\x23-\x5B\x5D-\x7E]+$/;
 
 /** Whether this is a scope token of RFC 6749 section 3.3. */
@@ -42,10 +48,18 @@ export function createScopeCatalog(configured: OAuthServerConfig['scopes']): Sco
 }
 
 /** Splits a `scope` value; order kept, repetitions dropped. An ill-formed one is `invalid_scope`. */
-export function parseScope(value: string): readonly string[] {
+function parseScope(value: string): readonly string[] {
   const names = value.split(' ').filter((name) => name !== '');
   if (!names.every(isScopeToken)) throw new OAuthError('invalid_scope', 'The scope is not well formed.');
   return [...new Set(names)];
+}
+
+/** The scopes that a request asks for; undefined when it names none, beside `offline_access`. */
+export function requestedScopes(value: string | undefined): readonly string[] | undefined {
+  if (value === undefined) return undefined;
+  const named = parseScope(value);
+  const asked = named.filter((name) => name !== OFFLINE_ACCESS);
+  return named.length > 0 && asked.length === 0 ? undefined : asked;
 }
 
 export function formatScope(names: readonly string[]): string {

@@ -20,7 +20,7 @@ import { isCodeChallenge } from '../pkce.ts';
 import { redirectWith } from '../redirect-uris.ts';
 import { noteClient } from '../refusals.ts';
 import type { Reply } from '../responses.ts';
-import { parseScope } from '../scopes.ts';
+import { requestedScopes } from '../scopes.ts';
 import type { ServerContext } from '../server-context.ts';
 import type { Client } from '../store/store.ts';
 import { targetOf } from '../targets.ts';
@@ -293,9 +293,7 @@ async function scopesOf(
   parameters: Parameters,
 ): Promise<readonly string[]> {
   const offered = client.scopes.filter((name) => context.scopes.has(name));
-  const requested = parameters.get('scope');
-  const scopes =
-    requested === undefined ? offered.filter((name) => name !== 'openid') : parseScope(requested);
+  const scopes = requestedScopes(parameters.get('scope')) ?? offered.filter((name) => name !== 'openid');
   if (scopes.length === 0 || !scopes.every((name) => offered.includes(name))) {
     throw new OAuthError(
       'invalid_scope',

@@ -1,6 +1,6 @@
 import { OAuthError } from '../errors.ts';
 import type { Parameters } from '../parameters.ts';
-import { formatScope, IDENTITY_SCOPES, parseScope } from '../scopes.ts';
+import { formatScope, IDENTITY_SCOPES, requestedScopes } from '../scopes.ts';
 import type { ServerContext } from '../server-context.ts';
 import type { Client } from '../store/store.ts';
 import { randomToken, tokenHash } from '../tokens.ts';
@@ -45,13 +45,13 @@ export async function clientCredentialsGrant(
 function applicationScopes(
   context: ServerContext,
   client: Client,
-  requested: string | undefined,
+  scope: string | undefined,
 ): readonly string[] {
   const available = client.scopes.filter(
-    (scope) => context.scopes.has(scope) && !Object.hasOwn(IDENTITY_SCOPES, scope),
+    (name) => context.scopes.has(name) && !Object.hasOwn(IDENTITY_SCOPES, name),
   );
-  const scopes = requested === undefined ? available : parseScope(requested);
-  if (scopes.length === 0 || !scopes.every((scope) => available.includes(scope))) {
+  const scopes = requestedScopes(scope) ?? available;
+  if (scopes.length === 0 || !scopes.every((name) => available.includes(name))) {
     throw new OAuthError('invalid_scope', 'The scope is unknown, or not one this client may use for itself.');
   }
   return scopes;

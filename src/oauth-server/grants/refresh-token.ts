@@ -1,6 +1,6 @@
 import { OAuthError } from '../errors.ts';
 import type { Parameters } from '../parameters.ts';
-import { parseScope } from '../scopes.ts';
+import { requestedScopes } from '../scopes.ts';
 import type { ServerContext } from '../server-context.ts';
 import type { Client } from '../store/store.ts';
 import { tokenHash } from '../tokens.ts';
@@ -47,10 +47,9 @@ export async function refreshTokenGrant(
 }
 
 /** The scopes of the new access token: those in force, or the part of them that was asked for. */
-function narrowed(inForce: readonly string[], requested: string | undefined): readonly string[] {
-  if (requested === undefined) return inForce;
-  const scopes = parseScope(requested);
-  if (scopes.length === 0 || !scopes.every((scope) => inForce.includes(scope))) {
+function narrowed(inForce: readonly string[], scope: string | undefined): readonly string[] {
+  const scopes = requestedScopes(scope) ?? inForce;
+  if (scopes.length === 0 || !scopes.every((name) => inForce.includes(name))) {
     throw new OAuthError('invalid_scope', 'The scope reaches beyond what was granted.');
   }
   return scopes;
