@@ -1,23 +1,35 @@
 // @engines sqlite: what is counted is in memory
+import { request as httpRequest } from 'node:http';
+import { AUDIT, type AuditEvent } from 'portico/oauth-server';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import {
-  createClock,
+  createStillClock,
   errorOf,
   registerClient,
   startPortal,
   type RunningPortal,
   type TestClient,
 } from './support/portal.ts';
+import { createRandom } from './support/random.ts';
 
 /** Wrong client secrets, as they come from an address; the proxy of the tests says which. */
-const clock = createClock();
+const clock = createStillClock();
 let portal: RunningPortal;
 let client: TestClient;
 let address: string;
 let addresses = 0;
+const events: AuditEvent[] = [];
+/** No attempt goes ahead by the draw, unless a test says otherwise. */
+const never = () => 0.999;
+let random = never;
 
 beforeAll(async () => {
-  portal = await startPortal({ clock: clock.now, config: { trusted_proxies: 1 } });
+  portal = await startPortal({
+    clock: clock.now,
+    random: () => random(),
+    config: { trusted_proxies: 1 },
+  });
+  portal.application.events.on(AUDIT, (event: AuditEvent) => events.push(event));
 });
 afterAll(() => portal.close());
 beforeEach(async () => {
@@ -28,6 +40,8 @@ beforeEach(async () => {
   });
   addresses += 1;
   address = `192.0.2.${addresses}`;
+  events.length = 0;
+  random = never;
 });
 
 function ask(secret: string, { from = address, id = client.id } = {}): Promise<Response> {
@@ -99,12 +113,41 @@ describe('failed client authentication', () => {
     expect(await status(ask('wrong'))).toBe(401);
   });
 
-  test('lets one of twenty go ahead while somebody guesses all the time', async () => {
+  test('cannot keep the right secret out, however the one who guesses has set the counts before', async () => {
+    // Both counts slow down, and were waited for a different number of times.
     await guess(5);
-    const statuses = [];
-    for (let count = 0; count < 19; count += 1) statuses.push(await status(ask('wrong')));
-    expect(new Set(statuses)).toEqual(new Set([429]));
-    expect(await status(ask(client.secret))).toBe(200);
+    for (let count = 0; count < 7; count += 1) expect(await status(ask('wrong'))).toBe(429);
+    for (let count = 0; count < 45; count += 1) await ask('wrong', { id: `no-${count}` });
+    expect(await status(ask('wrong', { id: 'no-46' }))).toBe(429);
+    random = createRandom(1);
+    const guesses: number[] = [];
+    let tries = 0;
+    for (let answer = 0; answer !== 200; tries += 1) {
+      expect(tries).toBeLessThan(100);
+      for (let count = 0; count < 5; count += 1) guesses.push(await status(ask('wrong')));
+      answer = await status(ask(client.secret));
+    }
+    expect(new Set(guesses)).toEqual(new Set([401, 429]));
+    // Most guesses cost no slow hash.
+    expect(guesses.filter((answer) => answer === 401).length).toBeLessThan(guesses.length / 8);
+  });
+
+  test('is told to the audit log when a series begins to be slowed, once', async () => {
+    const told = () => events.filter(({ type }) => type === 'client_authentication_slowed');
+    await guess(5);
+    expect(told()).toEqual([]);
+    expect(await status(ask('wrong'))).toBe(429);
+    expect(told()).toEqual([{ type: 'client_authentication_slowed', clientId: client.id, address }]);
+    for (const wait of [1, 2, 4, 30]) {
+      clock.advance(wait);
+      await guess(1);
+      expect(await status(ask('wrong'))).toBe(429);
+    }
+    expect(told()).toHaveLength(1);
+    clock.advance(15 * 60 + 1);
+    await guess(5);
+    expect(await status(ask('wrong'))).toBe(429);
+    expect(told()).toHaveLength(2);
   });
 
   test('counts an IPv6 caller by its network', async () => {
@@ -113,6 +156,40 @@ describe('failed client authentication', () => {
     }
     expect(await status(ask('wrong', { from: '2001:db8:0:1:ffff::9' }))).toBe(429);
     expect(await status(ask('wrong', { from: '2001:db8:0:2::1' }))).toBe(401);
+  });
+
+  test.each([
+    ['with a port', (port: number) => `203.0.113.77:${41_000 + port}`, '203.0.113.77'],
+    ['of IPv6 with a port', (port: number) => `[2001:DB8:7::1]:${41_000 + port}`, '2001:db8:7::1'],
+    ['with a zone', (zone: number) => `2001:db8:8::1%${zone}`, '2001:db8:8::1'],
+    ['mapped to IPv6', (port: number) => `[::ffff:203.0.113.78]:${port + 1}`, '203.0.113.78'],
+    ['that is none, as the proxy itself', (count: number) => `unknown-${count}`, '127.0.0.1'],
+  ])('counts an address %s', async (_, from, known) => {
+    for (let count = 0; count < 5; count += 1)
+      expect(await status(ask('wrong', { from: from(count) }))).toBe(401);
+    expect(await status(ask('wrong', { from: from(6) }))).toBe(429);
+    expect(events.at(-1)).toEqual({
+      type: 'client_authentication_slowed',
+      clientId: client.id,
+      address: known,
+    });
+    expect(await status(ask(client.secret, { from: '198.51.100.2' }))).toBe(200);
+  });
+
+  test('reads the addresses of several header fields as one list', async () => {
+    const body = new URLSearchParams({ grant_type: 'client_credentials', client_id: client.id });
+    body.set('client_secret', 'wrong');
+    const headers = { 'Content-Type': 'application/x-www-form-urlencoded' };
+    const forwarded = ['X-Forwarded-For', '203.0.113.1', 'X-Forwarded-For', `203.0.113.2, ${address}:81`];
+    await new Promise<void>((resolve, reject) => {
+      const sent = httpRequest(`${portal.url}/oauth/token`, {
+        method: 'POST',
+        headers: [...Object.entries(headers).flat(), 'Host', new URL(portal.url).host, ...forwarded],
+      });
+      sent.on('response', (answer) => answer.resume().on('end', resolve)).on('error', reject);
+      sent.end(body.toString());
+    });
+    expect(events).toEqual([{ type: 'client_authentication_failed', clientId: client.id, address }]);
   });
 
   test('many first uses of the right secret at the same moment are all answered', async () => {

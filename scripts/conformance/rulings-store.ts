@@ -27,6 +27,22 @@ export const storeRulings: Chapter = {
         'test/failed-attempts.test.ts > failed client authentication > is slowed down per client and address: the wait is told, and doubles',
         'test/failed-attempts.test.ts > failed client authentication > locks nobody out: the right secret is taken from elsewhere, here after the wait, and at once when it was right before',
         'test/failed-attempts.test.ts > failed client authentication > of many clients from one address is slowed down too',
+        'test/failed-attempts.test.ts > failed client authentication > cannot keep the right secret out, however the one who guesses has set the counts before',
+      ],
+    },
+    {
+      section: 'Guessing',
+      rule: 'The first attempt that is slowed is an event of the audit log, once for each series.',
+      tests: [
+        'test/failed-attempts.test.ts > failed client authentication > is told to the audit log when a series begins to be slowed, once',
+      ],
+    },
+    {
+      section: 'Guessing',
+      rule: 'An address counts as one, whatever port or spelling a proxy gives it, and what is no address is nobody new.',
+      tests: [
+        'test/failed-attempts.test.ts > failed client authentication > counts an address %s',
+        'test/failed-attempts.test.ts > failed client authentication > reads the addresses of several header fields as one list',
       ],
     },
     {

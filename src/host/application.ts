@@ -249,12 +249,18 @@ async function assemble(parts: Parts): Promise<Application> {
     const matched = routes.match(sent.method, pathOf(sent.url));
     // Plugins' endpoints have limits of their own.
     const request = ownRoutes.has(matched.route) ? limitBody(sent, kit.body_limit) : sent;
-    const address = clientAddressOf(request, connection.address, kit.trusted_proxies);
+    const addressOf = () => clientAddressOf(request, connection.address, kit.trusted_proxies);
     if (sessions === null) {
-      const withoutSession = { session: null, auth: null, clientAddress: address };
+      const withoutSession = {
+        session: null,
+        auth: null,
+        get clientAddress() {
+          return addressOf();
+        },
+      };
       return runWithContext(withoutSession, () => run(matched, request));
     }
-    const context = new KitRequest({ sessions, accounts, request, clientAddress: address });
+    const context = new KitRequest({ sessions, accounts, request, addressOf });
     return runWithContext(context, async () => {
       const exemptRoutes = kit.csrf_exempt_routes;
       const checked = await checkCsrf(request, matched.route, context, { origin, exemptRoutes });
@@ -299,12 +305,12 @@ async function assemble(parts: Parts): Promise<Application> {
   return application;
 }
 
-/** What one request has at hand. Most requests ask for neither the session nor the person, so both are made when asked for. */
+/** What one request has at hand. Most requests ask for none of it, so each is made when asked for. */
 class KitRequest implements RequestContext {
-  readonly clientAddress: string | null;
   readonly #sessions: Sessions;
   readonly #accounts: Accounts;
   readonly #request: Request;
+  readonly #addressOf: () => string | null;
   #session: RequestSession | null = null;
   #auth: Auth | null = null;
 
@@ -312,9 +318,9 @@ class KitRequest implements RequestContext {
     readonly sessions: Sessions;
     readonly accounts: Accounts;
     readonly request: Request;
-    readonly clientAddress: string | null;
+    readonly addressOf: () => string | null;
   }) {
-    this.clientAddress = parts.clientAddress;
+    this.#addressOf = parts.addressOf;
     this.#sessions = parts.sessions;
     this.#accounts = parts.accounts;
     this.#request = parts.request;
@@ -326,6 +332,10 @@ class KitRequest implements RequestContext {
 
   get auth(): Auth {
     return (this.#auth ??= createAuth(this.session, this.#accounts));
+  }
+
+  get clientAddress(): string | null {
+    return this.#addressOf();
   }
 
   setCookie(): string | null {

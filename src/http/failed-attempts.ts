@@ -1,35 +1,63 @@
+import { randomInt } from 'node:crypto';
+
 /**
  * Slows guessing down. After some free failures an attempt of the same kind is let through only now and then, at
- * intervals that double; in between it is refused at once, without a slow hash. Nothing is ever locked: of those in between
- * every twentieth goes ahead, so that somebody who guesses all the time cannot take every turn.
+ * intervals that double; in between it is refused at once, without a slow hash. Nothing is ever locked: for each attempt in
+ * between it is drawn anew whether it goes ahead, one time in twenty, so that nobody who guesses all the time can take every
+ * turn, nor know beforehand whose turn it is.
  */
 export interface FailedAttempts {
-  /** How long this attempt has to wait, in milliseconds; 0 to go ahead. */
-  admit(keys: readonly AttemptKey[]): number;
-  /** Counts an attempt as failed, before it is known: those at the same moment must not all go ahead. */
-  begin(keys: readonly AttemptKey[]): void;
-  /** Takes the count back: the attempt was right, or could not be judged. */
-  takeBack(keys: readonly AttemptKey[]): void;
+  /**
+   * Lets an attempt be judged, unless it has to wait. It counts as failed while it is judged, so that those at the same
+   * moment do not all go ahead; the count is taken back when it was right, or could not be judged because `judge` rejected.
+   */
+  attempt<T>(keys: readonly AttemptKey[], judge: () => Promise<T | null>): Promise<Attempt<T>>;
 }
 
 /** What failures are counted by, such as one client from one address. */
 export interface AttemptKey {
   readonly key: string;
-  /** Failures before anything slows down. */
+  /** Failures in a quarter of an hour before anything slows down. */
   readonly free: number;
+}
+
+export type Attempt<T> =
+  | { readonly outcome: 'right'; readonly value: T }
+  | { readonly outcome: 'wrong' }
+  | {
+      readonly outcome: 'slowed';
+      /** Until it would go ahead, in milliseconds. */
+      readonly wait: number;
+      /** Whether it is the first to be slowed since what slows it was last forgotten. */
+      readonly first: boolean;
+    };
+
+export interface FailedAttemptsOptions {
+  /** Milliseconds since 1970. */
+  readonly clock: () => number;
+  /** A number from 0 up to, and not including, 1. */
+  readonly random: () => number;
+}
+
+/** For `random`: numbers that nobody can foresee. */
+export function systemRandom(): number {
+  return randomInt(RANDOM_RANGE) / RANDOM_RANGE;
 }
 
 interface Failures {
   readonly count: number;
-  /** Milliseconds since 1970. */
+  /** One failure is forgotten each time so much has passed since, milliseconds since 1970. */
+  readonly leaksFrom: number;
+  /** When the next attempt can be made. */
   readonly nextAt: number;
-  readonly forgottenAt: number;
   /** When the attempt before the last one could have been made. */
   readonly before: number;
-  /** Attempts that had to wait. */
-  readonly waited: number;
+  readonly forgottenAt: number;
+  /** Whether it has been told that attempts are slowed. */
+  readonly told: boolean;
 }
 
+const RANDOM_RANGE = 2 ** 32;
 const FIRST_INTERVAL = 1000;
 const LONGEST_INTERVAL = 30_000;
 /** Failures are forgotten this long after the last one, in milliseconds. */
@@ -39,55 +67,79 @@ const MOST_KEYS = 10_000;
 /** Of the attempts that would have to wait, one in so many goes ahead. */
 const GOES_AHEAD = 20;
 
-export function createFailedAttempts(clock: () => number): FailedAttempts {
+export function createFailedAttempts({ clock, random }: FailedAttemptsOptions): FailedAttempts {
   const failures = new Map<string, Failures>();
 
-  function of(key: string): Failures | null {
+  function of({ key, free }: AttemptKey): Failures | null {
+    const now = clock();
     const found = failures.get(key);
-    return found !== undefined && found.forgottenAt > clock() ? found : null;
+    // One further ahead was written before the clock was set back.
+    if (found === undefined || found.forgottenAt <= now || found.forgottenAt > now + MEMORY) return null;
+    // A network of many people fails now and then without anybody guessing.
+    const period = MEMORY / free;
+    const leaked = Math.min(found.count, Math.max(0, Math.floor((now - found.leaksFrom) / period)));
+    return { ...found, count: found.count - leaked, leaksFrom: found.leaksFrom + leaked * period };
+  }
+
+  function slowed(keys: readonly AttemptKey[]): Extract<Attempt<never>, { outcome: 'slowed' }> | null {
+    const now = clock();
+    const waiting = keys.flatMap(({ key, free }) => {
+      const found = of({ key, free });
+      return found !== null && found.nextAt > now ? [{ key, found }] : [];
+    });
+    if (waiting.length === 0 || random() < 1 / GOES_AHEAD) return null;
+    const first = waiting.every(({ found }) => !found.told);
+    for (const { key, found } of waiting) failures.set(key, { ...found, told: true });
+    return { outcome: 'slowed', wait: Math.max(...waiting.map(({ found }) => found.nextAt - now)), first };
+  }
+
+  function begin(keys: readonly AttemptKey[]): void {
+    const now = clock();
+    for (const { key, free } of keys) {
+      const before = of({ key, free });
+      const count = (before?.count ?? 0) + 1;
+      const interval = count < free ? 0 : Math.min(FIRST_INTERVAL * 2 ** (count - free), LONGEST_INTERVAL);
+      // The one that failed last stands last.
+      failures.delete(key);
+      failures.set(key, {
+        count,
+        leaksFrom: before === null || before.count === 0 ? now : before.leaksFrom,
+        nextAt: now + interval,
+        before: before?.nextAt ?? now,
+        forgottenAt: now + MEMORY,
+        told: before?.told ?? false,
+      });
+    }
+    for (const key of failures.keys()) {
+      if (failures.size <= MOST_KEYS) break;
+      failures.delete(key);
+    }
+  }
+
+  function takeBack(keys: readonly AttemptKey[]): void {
+    const now = clock();
+    for (const { key, free } of keys) {
+      const found = of({ key, free });
+      if (found === null) continue;
+      // The wait that others have earned stays; the one that this attempt began with goes.
+      const nextAt = found.count <= free ? now : found.before;
+      failures.set(key, { ...found, count: Math.max(0, found.count - 1), nextAt });
+    }
   }
 
   return {
-    admit(keys) {
-      const now = clock();
-      let longest = 0;
-      for (const { key } of keys) {
-        const found = of(key);
-        if (found === null || found.nextAt <= now) continue;
-        const waited = found.waited + 1;
-        failures.set(key, { ...found, waited });
-        if (waited % GOES_AHEAD !== 0) longest = Math.max(longest, found.nextAt - now);
-      }
-      return longest;
-    },
-    begin(keys) {
-      const now = clock();
-      for (const { key, free } of keys) {
-        const before = of(key);
-        const count = (before?.count ?? 0) + 1;
-        const interval = count < free ? 0 : Math.min(FIRST_INTERVAL * 2 ** (count - free), LONGEST_INTERVAL);
-        failures.delete(key);
-        failures.set(key, {
-          count,
-          nextAt: now + interval,
-          forgottenAt: now + MEMORY,
-          waited: before?.waited ?? 0,
-          before: before?.nextAt ?? now,
-        });
-      }
-      for (const key of failures.keys()) {
-        if (failures.size <= MOST_KEYS) break;
-        failures.delete(key);
-      }
-    },
-    takeBack(keys) {
-      const now = clock();
-      for (const { key, free } of keys) {
-        const found = of(key);
-        if (found === null) continue;
-        // The wait that others have earned stays; the one that this attempt began with goes.
-        const nextAt = found.count <= free ? now : found.before;
-        failures.set(key, { ...found, count: found.count - 1, nextAt });
+    async attempt(keys, judge) {
+      const refused = slowed(keys);
+      if (refused !== null) return refused;
+      begin(keys);
+      try {
+        const value = await judge();
+        if (value === null) return { outcome: 'wrong' };
+        takeBack(keys);
+        return { outcome: 'right', value };
+      } catch (error) {
+        takeBack(keys);
+        throw error;
       }
     },
   };

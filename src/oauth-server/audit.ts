@@ -48,13 +48,21 @@ export type AuditEvent =
       /** Until when the secret before is accepted, milliseconds since 1970; null when it has ended. */
       readonly previousExpiresAt: number | null;
     }
-  | {
-      readonly type: 'client_authentication_failed';
-      /** Null when no client has the id that was sent: what was sent may be anything, a secret too. */
-      readonly clientId: string | null;
-      /** Where the request came from, as far as the host knows. */
-      readonly address: string | null;
-    };
+  /** A client secret was wrong. */
+  | (FailedClientAuthentication & { readonly type: 'client_authentication_failed' })
+  /**
+   * The first attempt that was answered 429, after many wrong secrets. It is told once: those that follow are not told
+   * until there was no failure for a quarter of an hour.
+   */
+  | (FailedClientAuthentication & { readonly type: 'client_authentication_slowed' });
+
+/** An attempt of a client to authenticate that was not taken. */
+export interface FailedClientAuthentication {
+  /** Null when no client has the id that was sent: what was sent may be anything, a secret too. */
+  readonly clientId: string | null;
+  /** Where the request came from, as far as the host knows. */
+  readonly address: string | null;
+}
 
 /** Tells the host. Never rejects: what has happened has happened, so a failing audit log is logged and no more. */
 export type Audit = (event: AuditEvent) => Promise<void>;

@@ -21,7 +21,7 @@ import { revokeEndpoint } from './endpoints/revoke.ts';
 import { tokenEndpoint } from './endpoints/token.ts';
 import { userinfoEndpoint } from './endpoints/userinfo.ts';
 import { AuthorizationPageError, BearerError } from './errors.ts';
-import { createFailedAttempts } from '../http/failed-attempts.ts';
+import { createFailedAttempts, systemRandom } from '../http/failed-attempts.ts';
 import { requestIdOf } from '../http/request-id.ts';
 import type { Host } from './host.ts';
 import { createKeyRing, type KeyRing } from './keys.ts';
@@ -80,11 +80,17 @@ export interface AuthorizationServerOptions {
   readonly clock?: () => number;
   /** Whether the error page says what only the log should, for whoever writes an application; false unless given. */
   readonly showsDetails?: boolean;
+  /**
+   * A number from 0 up to, and not including, 1, by which it is drawn which attempts go ahead while somebody guesses client
+   * secrets; the system's random source unless a test says otherwise.
+   */
+  readonly random?: () => number;
 }
 
 /** Makes a server; opens nothing and writes nothing. `key_path` must be absolute. */
 export function createAuthorizationServer(options: AuthorizationServerOptions): AuthorizationServer {
-  const { publicUrl, config, host, database, clock = Date.now, showsDetails = false } = options;
+  const { publicUrl, config, host, database, clock = Date.now, random = systemRandom } = options;
+  const { showsDetails = false } = options;
   const store = createSqlStore(database);
   const scopes = createScopeCatalog(config.scopes);
   const { passwordHasher } = host;
@@ -98,7 +104,7 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
     clock,
     clients: createClients({ store, scopes, passwordHasher, clock, audit }),
     clientSecrets: createClientSecrets({ passwordHasher, clock }),
-    failedAttempts: createFailedAttempts(clock),
+    failedAttempts: createFailedAttempts({ clock, random }),
     audit,
     keys: createKeyRing({
       directory: config.key_path,

@@ -1,3 +1,4 @@
+import { canonicalAddress, networkOf } from '../http/addresses.ts';
 import { OAuthError, TooManyFailuresError } from './errors.ts';
 import type { Parameters } from './parameters.ts';
 import { noteClient } from './refusals.ts';
@@ -14,7 +15,7 @@ interface Credentials {
   readonly secret: string | null;
 }
 
-/** Failures of one client from one address, and of all clients from one address, before anything slows down. */
+/** Failures of one client from one network, and of all clients from one network, before anything slows down. */
 const FREE_FAILURES = { client: 5, address: 50 } as const;
 
 /**
@@ -37,37 +38,30 @@ export async function authenticateClient(
   }
   if (living !== null && (await context.clientSecrets.isKnown(living, secret))) return living;
 
-  const address = context.host.clientAddress(request);
+  const address = addressOf(request, context);
   const network = networkOf(address);
   // An id that nobody has is counted by a hash: what was sent may be long, and there may be many.
   const keys = [
     { key: JSON.stringify([client?.id ?? tokenHash(clientId), network]), free: FREE_FAILURES.client },
     { key: JSON.stringify([network]), free: FREE_FAILURES.address },
   ];
-  const wait = context.failedAttempts.admit(keys);
-  if (wait > 0) throw new TooManyFailuresError(wait);
-  context.failedAttempts.begin(keys);
-  const right = await context.clientSecrets.verify(living, secret).catch((error: unknown) => {
-    // What could not be judged is no failure of the caller's.
-    context.failedAttempts.takeBack(keys);
-    throw error;
-  });
-  if (right && living !== null) {
-    context.failedAttempts.takeBack(keys);
-    return living;
+  const judged = await context.failedAttempts.attempt(keys, async () =>
+    (await context.clientSecrets.verify(living, secret)) ? living : null,
+  );
+  if (judged.outcome === 'right') return judged.value;
+  const who = { clientId: client?.id ?? null, address };
+  if (judged.outcome === 'slowed') {
+    if (judged.first) await context.audit({ type: 'client_authentication_slowed', ...who });
+    throw new TooManyFailuresError(judged.wait);
   }
-  await context.audit({ type: 'client_authentication_failed', clientId: client?.id ?? null, address });
+  await context.audit({ type: 'client_authentication_failed', ...who });
   throw unauthenticated();
 }
 
-/** Whom failures are counted for: an IPv6 caller has a whole /64 to choose its addresses from. */
-function networkOf(address: string | null): string | null {
-  if (address === null || !address.includes(':') || address.includes('.')) return address;
-  const [head = '', tail = ''] = address.split('%', 1)[0]?.split('::') ?? [];
-  const before = head === '' ? [] : head.split(':');
-  const after = tail === '' ? [] : tail.split(':');
-  const zeros = Array.from({ length: Math.max(0, 8 - before.length - after.length) }, () => '0');
-  return [...before, ...zeros, ...after].slice(0, 4).join(':');
+/** What a host says is no IP address is not known: it may be another one with every request, as a port is. */
+function addressOf(request: Request, { host }: ServerContext): string | null {
+  const said = host.clientAddress(request);
+  return said === null ? null : canonicalAddress(said);
 }
 
 function credentialsOf(request: Request, form: Parameters): Credentials {

@@ -26,7 +26,10 @@ export interface Host {
   readonly passwordHasher: PasswordHasher;
   /** Renders a view such as `oauth/consent`; a host shadows it with its own. */
   render(view: string, data: Readonly<Record<string, unknown>>): Promise<string>;
-  /** Where a request comes from, to slow guessing down: behind a proxy what the proxy says. Null when it is not known. */
+  /**
+   * Where a request comes from, to slow guessing down: behind a proxy what the proxy says. An IP address, with or without a
+   * port; null when it is not known, and what is no IP address counts as that.
+   */
   clientAddress(request: Request): string | null;
   /** Takes an event for the host's audit log. It waits for this, so that what was answered was also told. */
   audit(event: AuditEvent): Promise<void>;

@@ -36,6 +36,8 @@ export interface OAuthServerPluginOptions {
   readonly host?: (application: Application) => Host;
   /** Milliseconds since 1970; the system's clock unless a test says otherwise. */
   readonly clock?: () => number;
+  /** From 0 up to, and not including, 1; the system's random source unless a test says otherwise. */
+  readonly random?: () => number;
 }
 
 /**

@@ -1,3 +1,4 @@
+import { canonicalAddress } from '../http/addresses.ts';
 import { requestIdOf } from '../http/request-id.ts';
 import {
   AuthorizationPageError,
@@ -36,7 +37,8 @@ export function logRefusal(
 /** A refusal is answered, whatever the host knows of where it came from. */
 function addressOf(host: Pick<Host, 'clientAddress'>, request: Request): string | null {
   try {
-    return host.clientAddress(request);
+    const said = host.clientAddress(request);
+    return said === null ? null : canonicalAddress(said);
   } catch {
     return null;
   }

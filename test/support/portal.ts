@@ -51,6 +51,8 @@ export interface PortalOptions {
   readonly config?: ConfigMap;
   /** Milliseconds since 1970, for the authorization server. */
   readonly clock?: () => number;
+  /** From 0 up to, and not including, 1: the draws of the authorization server. */
+  readonly random?: () => number;
   /** A folder of views in the place of the portal's own. */
   readonly views?: string;
   /** Whether it gets a signing key; it does unless this is false. */
@@ -72,6 +74,17 @@ export function createClock(): { now: () => number; advance: (seconds: number) =
   };
 }
 
+/** A clock that nothing but a test moves: for what a second decides. */
+export function createStillClock(): { now: () => number; advance: (seconds: number) => void } {
+  let now = Date.now();
+  return {
+    now: () => now,
+    advance(seconds) {
+      now += seconds * 1000;
+    },
+  };
+}
+
 export async function startPortal(options: PortalOptions = {}): Promise<RunningPortal> {
   const { config = {}, clock = Date.now, signingKey = true, views, beforeSchema } = options;
   const storage = await mkdtemp(path.join(tmpdir(), 'portico-portal-'));
@@ -80,7 +93,7 @@ export async function startPortal(options: PortalOptions = {}): Promise<RunningP
   const env = { APP_ENV: 'dev', PORT: String(port), STORAGE_DIR: storage, DATABASE_URL: database.url };
   const definition: ApplicationDefinition = {
     ...portal,
-    plugins: [oauthServer({ clock })],
+    plugins: [oauthServer({ clock, ...(options.random === undefined ? {} : { random: options.random }) })],
     ...(views === undefined ? {} : { views }),
     config: (given) => {
       const own = typeof portal.config === 'function' ? portal.config(given) : portal.config;

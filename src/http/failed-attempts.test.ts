@@ -1,0 +1,131 @@
+import { expect, test } from 'vitest';
+import { createFailedAttempts, systemRandom, type AttemptKey } from './failed-attempts.ts';
+
+const MINUTE = 60_000;
+const CLIENT: AttemptKey = { key: 'client', free: 5 };
+const NETWORK: AttemptKey = { key: 'network', free: 50 };
+
+/** Numbers from 0 up to, and not including, 1, that a seed decides (Lehmer, "minimal standard"). */
+function createRandom(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state * 48_271) % 2_147_483_647;
+    return state / 2_147_483_647;
+  };
+}
+
+/** Attempts at a clock that stands still, with the draws given; `never` when there are none left. */
+function limiter() {
+  const time = { now: 1_000_000_000 };
+  const draws: number[] = [];
+  let drawn = 0;
+  const attempts = createFailedAttempts({
+    clock: () => time.now,
+    random() {
+      drawn += 1;
+      return draws.shift() ?? 0.999;
+    },
+  });
+  const make = (right: boolean, keys: readonly AttemptKey[]) =>
+    attempts.attempt(keys, async () => (right ? 'value' : null));
+  const fail = async (times: number, ...keys: readonly AttemptKey[]) => {
+    for (let count = 0; count < times; count += 1)
+      expect(await make(false, keys)).toEqual({ outcome: 'wrong' });
+  };
+  return { time, draws, drawn: () => drawn, attempts, make, fail };
+}
+
+test('one draw decides for an attempt, however many of its counts have to wait', async () => {
+  const { draws, drawn, make, fail } = limiter();
+  await fail(5, CLIENT);
+  await fail(50, NETWORK);
+  draws.push(0.05, 0.049, 0);
+  expect(await make(false, [CLIENT, NETWORK])).toMatchObject({ outcome: 'slowed' });
+  expect(await make(false, [CLIENT, NETWORK])).toEqual({ outcome: 'wrong' });
+  expect(await make(true, [CLIENT, NETWORK])).toEqual({ outcome: 'right', value: 'value' });
+  expect(drawn()).toBe(3);
+});
+
+test.each([1, 2, 3, 4, 5, 6, 7, 8])(
+  'nobody is kept out, whatever others do in between: a try has one chance in twenty (seed %i)',
+  async (seed) => {
+    const random = createRandom(seed);
+    const attempts = createFailedAttempts({ clock: () => 0, random });
+    const guesses = [[CLIENT], [NETWORK], [CLIENT, NETWORK]];
+    const guess = () => attempts.attempt(guesses[Math.floor(random() * 3)] ?? [], async () => null);
+    for (let count = 0; count < 200; count += 1) await guess();
+    let [tries, right] = [0, 0];
+    for (; tries < 2000; tries += 1) {
+      for (let count = 0; count < 3; count += 1) await guess();
+      const attempt = await attempts.attempt([CLIENT, NETWORK], async () => true);
+      if (attempt.outcome === 'right') right += 1;
+    }
+    expect(right / tries).toBeGreaterThan(0.035);
+    expect(right / tries).toBeLessThan(0.065);
+  },
+);
+
+test('numbers of the system lie between 0 and 1', () => {
+  const numbers = Array.from({ length: 1000 }, systemRandom);
+  expect(Math.min(...numbers)).toBeGreaterThanOrEqual(0);
+  expect(Math.max(...numbers)).toBeLessThan(1);
+  expect(new Set(numbers).size).toBeGreaterThan(990);
+});
+
+test('the first attempt that is slowed is marked, once for all its counts', async () => {
+  const { time, make, fail } = limiter();
+  await fail(5, CLIENT, NETWORK);
+  expect(await make(false, [CLIENT, NETWORK])).toEqual({ outcome: 'slowed', wait: 1000, first: true });
+  await fail(45, NETWORK);
+  expect(await make(false, [CLIENT, NETWORK])).toMatchObject({ first: false });
+  expect(await make(false, [NETWORK])).toMatchObject({ first: false });
+  expect(await make(false, [{ key: 'other', free: 5 }])).toEqual({ outcome: 'wrong' });
+  time.now += 15 * MINUTE;
+  await fail(5, CLIENT);
+  expect(await make(false, [CLIENT])).toMatchObject({ first: true });
+});
+
+test('failures as rare as the free ones in a quarter of an hour slow nobody down', async () => {
+  const { time, make } = limiter();
+  for (let count = 0; count < 500; count += 1) {
+    time.now += (15 * MINUTE) / 50;
+    expect(await make(false, [NETWORK])).toEqual({ outcome: 'wrong' });
+  }
+});
+
+test('what could not be judged is no failure, and what was right takes no wait of others back', async () => {
+  const { attempts, make, fail } = limiter();
+  const broken = new Error('the hasher is gone');
+  for (let count = 0; count < 20; count += 1) {
+    await expect(attempts.attempt([CLIENT], () => Promise.reject(broken))).rejects.toBe(broken);
+    expect(await make(true, [CLIENT])).toMatchObject({ outcome: 'right' });
+  }
+  await fail(5, CLIENT);
+  expect(await make(true, [CLIENT])).toMatchObject({ outcome: 'slowed' });
+});
+
+test('attempts at the same moment do not all go ahead', async () => {
+  const { attempts } = limiter();
+  const judged = Promise.withResolvers<null>();
+  const made = Array.from({ length: 20 }, () => attempts.attempt([CLIENT], () => judged.promise));
+  judged.resolve(null);
+  const outcomes = (await Promise.all(made)).map(({ outcome }) => outcome);
+  expect(outcomes.filter((outcome) => outcome === 'wrong')).toHaveLength(5);
+});
+
+test('the clock set back makes nobody wait until it has caught up', async () => {
+  const { time, make, fail } = limiter();
+  await fail(5, CLIENT);
+  expect(await make(true, [CLIENT])).toMatchObject({ outcome: 'slowed' });
+  time.now -= 60 * MINUTE;
+  expect(await make(true, [CLIENT])).toMatchObject({ outcome: 'right' });
+});
+
+test('ten thousand counts are remembered, and the one that failed longest ago is forgotten first', async () => {
+  const { make, fail } = limiter();
+  await fail(5, CLIENT);
+  for (let count = 0; count < 9999; count += 1) await make(false, [{ key: String(count), free: 5 }]);
+  expect(await make(false, [CLIENT])).toMatchObject({ outcome: 'slowed' });
+  await make(false, [{ key: 'one more', free: 5 }]);
+  expect(await make(false, [CLIENT])).toEqual({ outcome: 'wrong' });
+});
