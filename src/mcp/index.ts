@@ -2,11 +2,11 @@
 export {
   createMcpServer,
   MCP_PATH,
-  PROTOCOL_VERSIONS,
   SERVICE_SCOPE,
   type McpServer,
   type McpServerOptions,
 } from './mcp-server.ts';
+export { PROTOCOL_VERSIONS } from './protocol.ts';
 export { mcp, mcpServerOf, tool } from './plugin.ts';
 export {
   createToolRegistry,

@@ -1,21 +1,12 @@
-import {
-  ProtocolError,
-  ProtocolErrorCode,
-  Server,
-  WebStandardStreamableHTTPServerTransport,
-  type CallToolResult,
-  type ServerContext as SdkContext,
-} from '@modelcontextprotocol/server';
 import type { Log } from '../host/contracts.ts';
 import { token, type AuthorizationServer, type Endpoint } from '../oauth-server/index.ts';
 import type { McpConfig } from './config.ts';
+import { exchange } from './exchange.ts';
 import { corsHeaders, isForeign, preflightResponse } from './origins.ts';
 import { readMessages, refusal, type Messages } from './messages.ts';
-import { errorResult, resultOf } from './tool-result.ts';
-import { ToolError, type RegisteredTool, type ToolCall, type ToolRegistry } from './tools.ts';
+import { protocolServer } from './protocol.ts';
+import type { RegisteredTool, ToolRegistry } from './tools.ts';
 
-/** The protocol versions that are spoken, the preferred one first. */
-export const PROTOCOL_VERSIONS = ['2025-11-25', '2025-03-26'] as const;
 export const MCP_PATH = '/mcp';
 /** The scope of service tokens: listing all tools, and calling the public ones. */
 export const SERVICE_SCOPE = 'mcp:service';
@@ -153,87 +144,16 @@ function refuseCalls(context: McpContext, { calledTools }: Messages): Response |
   return null;
 }
 
-/** One request, one server: nothing is kept between requests, so any process may answer the next one. */
-async function speak(context: McpContext, request: Request, { parsed }: Messages): Promise<Response> {
-  const server = protocolServer(context);
-  const transport = new WebStandardStreamableHTTPServerTransport({
-    enableJsonResponse: !context.config.transport.streaming,
+function speak(context: McpContext, request: Request, { parsed }: Messages): Promise<Response> {
+  const { config, server, tools, log } = context;
+  const { version, instructions, transport } = config;
+  const speaker = protocolServer({
+    name: nameOf(server, config),
+    version,
+    instructions,
+    tools,
+    log,
+    refusalOf: (tool) => refusalOf(context, tool)?.message ?? null,
   });
-  await server.connect(transport);
-  const { url, headers, signal } = request;
-  // For a caller who hangs up nobody waits any longer, and its tool is told.
-  const gone = new Promise<Response>((resolve) => {
-    const leave = () => {
-      resolve(refusal(499, 'The caller is gone.'));
-      server.close().catch(() => {});
-    };
-    if (signal.aborted) leave();
-    else signal.addEventListener('abort', leave, { once: true });
-  });
-  const message = new Request(url, { method: 'POST', headers });
-  return Promise.race([transport.handleRequest(message, { parsedBody: parsed }), gone]);
-}
-
-function protocolServer(context: McpContext): Server {
-  const { config, server: authorizationServer, tools } = context;
-  const { instructions } = config;
-  const server = new Server(
-    { name: nameOf(authorizationServer, config), version: config.version },
-    {
-      capabilities: { tools: {} },
-      supportedProtocolVersions: [...PROTOCOL_VERSIONS],
-      ...(instructions === undefined ? {} : { instructions }),
-    },
-  );
-  server.setRequestHandler('tools/list', () => ({
-    tools: tools.all().map(({ name, description, inputSchema }) => ({
-      name,
-      description,
-      inputSchema: { type: 'object' as const, ...inputSchema },
-    })),
-  }));
-  server.setRequestHandler('tools/call', ({ params }, sdk) => {
-    const tool = tools.find(params.name);
-    if (tool === null) throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'No tool has this name.');
-    const refused = refusalOf(context, tool);
-    if (refused !== null) throw new ProtocolError(ProtocolErrorCode.InvalidRequest, refused.message);
-    return call(context, tool, params.arguments ?? {}, sdk);
-  });
-  return server;
-}
-
-async function call(
-  context: McpContext,
-  tool: RegisteredTool,
-  args: Readonly<Record<string, unknown>>,
-  sdk: SdkContext,
-): Promise<CallToolResult> {
-  const problem = tool.argumentsProblem(args);
-  if (problem !== null) return errorResult(`The arguments do not match the schema: ${problem}`);
-  try {
-    return resultOf(await tool.tool.handle(args, toolCall(sdk)));
-  } catch (exception) {
-    if (exception instanceof ToolError) return errorResult(exception.message);
-    context.log.error('The tool {tool} failed: {exception}', { tool: tool.name, exception });
-    return errorResult('The tool failed.');
-  }
-}
-
-function toolCall({ mcpReq }: SdkContext): ToolCall {
-  const progressToken = mcpReq._meta?.progressToken;
-  return {
-    signal: mcpReq.signal,
-    async progress(done, total, message) {
-      if (progressToken === undefined) return;
-      await mcpReq.notify({
-        method: 'notifications/progress',
-        params: {
-          progressToken,
-          progress: done,
-          ...(total === undefined ? {} : { total }),
-          ...(message === undefined ? {} : { message }),
-        },
-      });
-    },
-  };
+  return exchange({ server: speaker, request, parsed, streaming: transport.streaming });
 }

@@ -50,6 +50,8 @@ export interface AssistantOptions {
   /** Registered beside those of the example. */
   readonly tools?: readonly ToolInterface[];
   readonly clock?: () => number;
+  /** Another database server than that of the test project; null for SQLite. */
+  readonly databaseServer?: string | null;
 }
 
 export async function startAssistant(options: AssistantOptions = {}): Promise<RunningAssistant> {
@@ -58,7 +60,7 @@ export async function startAssistant(options: AssistantOptions = {}): Promise<Ru
   const port = await freePort();
   const url = `http://localhost:${port}`;
   const resource = `${url}/mcp`;
-  const database = await createDatabase(storage);
+  const database = await createDatabase(storage, options.databaseServer);
   const env = {
     APP_ENV: 'dev',
     PORT: String(port),

@@ -17,14 +17,16 @@ export interface TestDatabase {
   drop(): Promise<void>;
 }
 
-/** A new database on the engine of the test project: a file in the folder, or one of the server's own. */
+/**
+ * A new database on the engine of the test project, unless another server (null for SQLite) is named: a file in the folder,
+ * or one of the server's own.
+ */
 export async function createDatabase(
   folder: string,
-  server = inject('databaseServer'),
+  server: string | null = inject('databaseServer') ?? null,
 ): Promise<TestDatabase> {
   const name = `portico_${randomBytes(6).toString('hex')}`;
-  if (server === undefined)
-    return { url: `sqlite:${path.join(folder, `${name}.sqlite`)}`, drop: async () => {} };
+  if (server === null) return { url: `sqlite:${path.join(folder, `${name}.sqlite`)}`, drop: async () => {} };
   await administer(server, `CREATE DATABASE ${name}`);
   const url = new URL(server);
   url.pathname = `/${name}`;

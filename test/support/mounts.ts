@@ -13,7 +13,7 @@ import {
   type ApplicationDefinition,
   type ConfigMap,
 } from 'portico/host';
-import { mcpServerOf } from 'portico/mcp';
+import { mcpServerOf, type McpServer } from 'portico/mcp';
 import { portico as nodePortico } from 'portico/node';
 import {
   authorizationServerOf,
@@ -35,8 +35,14 @@ import { freePort } from './portal.ts';
 export interface RunningMount {
   readonly url: string;
   readonly server: AuthorizationServer;
+  readonly mcp: McpServer;
   readonly users: Users;
   close(): Promise<void>;
+}
+
+export interface MountOptions {
+  /** Another database server than that of the test project; null for SQLite. */
+  readonly databaseServer?: string | null;
 }
 
 /** A way to mount it; a fourth framework is one row more. */
@@ -44,7 +50,7 @@ export interface Mount {
   readonly name: string;
   /** Whether the framework itself writes a path like /x/../y as /y, for every route and middleware alike. */
   readonly normalises: boolean;
-  start(config?: ConfigMap): Promise<RunningMount>;
+  start(config?: ConfigMap, options?: MountOptions): Promise<RunningMount>;
 }
 
 interface Running {
@@ -52,13 +58,13 @@ interface Running {
 }
 
 async function prepared(
-  extra: ConfigMap,
+  { extra, options }: { readonly extra: ConfigMap; readonly options: MountOptions },
   define: (users: () => Users) => ApplicationDefinition,
   listen: (application: Application, users: Users, port: number) => Promise<Running>,
 ): Promise<RunningMount> {
   const storage = await mkdtemp(path.join(tmpdir(), 'portico-mount-'));
   const users = openUsers(path.join(storage, 'users.sqlite'));
-  const database = await createDatabase(storage);
+  const database = await createDatabase(storage, options.databaseServer);
   const port = await freePort();
   const url = `http://localhost:${port}`;
   const env = {
@@ -82,6 +88,7 @@ async function prepared(
   return {
     url,
     server,
+    mcp: mcpServerOf(application),
     users,
     async close() {
       await running.close();
@@ -113,17 +120,17 @@ function orders(): Response {
 
 const plain =
   (use: (host: PlainHost) => (application: Application, users: Users, port: number) => Promise<Running>) =>
-  (config: ConfigMap = {}) => {
+  (extra: ConfigMap = {}, options: MountOptions = {}) => {
     const host = definePlain();
-    return prepared(config, (users) => host.define(users), use(host));
+    return prepared({ extra, options }, (users) => host.define(users), use(host));
   };
 
 export const MOUNTS: readonly Mount[] = [
   {
     name: 'portico/express',
     normalises: false,
-    start: (config = {}) =>
-      prepared(config, defineForExpress, async (application, users, port) => {
+    start: (extra = {}, options = {}) =>
+      prepared({ extra, options }, defineForExpress, async (application, users, port) => {
         const server = createExpress(users, application, SECRET).listen(port, '127.0.0.1');
         await once(server, 'listening');
         return closing(server);
@@ -132,8 +139,8 @@ export const MOUNTS: readonly Mount[] = [
   {
     name: 'portico/fastify',
     normalises: false,
-    start: (config = {}) =>
-      prepared(config, defineForFastify, async (application, users, port) => {
+    start: (extra = {}, options = {}) =>
+      prepared({ extra, options }, defineForFastify, async (application, users, port) => {
         const fastify = await createFastify(users, application, SECRET);
         await fastify.listen({ port, host: '127.0.0.1' });
         return { close: () => fastify.close() };

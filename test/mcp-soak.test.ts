@@ -1,0 +1,15 @@
+// @engines sqlite: what a process keeps in its heap is no matter of the database
+import { describe, expect, test } from 'vitest';
+import { KIT, soak } from './support/mcp/soak.ts';
+import { SCALE } from './support/scale.ts';
+
+/** A call that is held by what it listened on keeps some twenty thousand bytes. */
+const BYTES_A_CALL = 4000;
+
+describe('a call of the MCP endpoint leaves nothing behind in a small heap, in JSON and streaming', () => {
+  test.each([KIT, 'portico/express', 'portico/fastify', 'portico/node'])('%s', async (mount) => {
+    const { json, streaming } = await soak({ mount, calls: SCALE.mcpCalls, heap: 64 });
+    expect(json).toBeLessThan(BYTES_A_CALL);
+    expect(streaming).toBeLessThan(BYTES_A_CALL);
+  });
+});
