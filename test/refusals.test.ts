@@ -4,10 +4,14 @@ import {
   ADA,
   authorizationUrl,
   callApi,
+  createClock,
   exchangeCode,
   obtainCode,
   refresh,
+  obtainTokens,
+  REDIRECT_URI,
   registerClient,
+  requestToken,
   startPortal,
   type RunningPortal,
   type TestClient,
@@ -15,9 +19,10 @@ import {
 
 let portal: RunningPortal;
 let client: TestClient;
+const clock = createClock();
 
 beforeAll(async () => {
-  portal = await startPortal();
+  portal = await startPortal({ clock: clock.now });
   client = await registerClient(portal);
 });
 afterAll(() => portal.close());
@@ -114,5 +119,196 @@ describe('a refusal leaves one line in the log', () => {
     const [line, ...more] = await linesOf(await callApi(portal, '/api/notes', 'no-such-token'));
     expect(more).toEqual([]);
     expect(line).toMatchObject({ endpoint: 'token()', error: 'invalid_token', address: '127.0.0.1' });
+  });
+});
+
+/** The private reason that the log gives for this answer. */
+async function reasonFor(response: Response): Promise<unknown> {
+  const lines = await linesOf(response);
+  expect(lines).toHaveLength(1);
+  return lines[0]?.['detail'];
+}
+
+describe('the log says which of the possible reasons it was, where the client is told one answer for all', () => {
+  const AN_HOUR = 3600;
+
+  test('of a refresh token: unknown, of another client, used, expired, revoked, of an account that is inactive', async () => {
+    const other = await registerClient(portal);
+    const tokens = await obtainTokens(portal, client, ADA);
+    expect(await reasonFor(await refresh(portal, client, 'no-such-token'))).toBe(
+      'the refresh token is unknown',
+    );
+    expect(await reasonFor(await refresh(portal, other, tokens.refresh_token))).toBe(
+      `the refresh token belongs to the client ${client.id}`,
+    );
+    await portal.suspend(ADA);
+    expect(await reasonFor(await refresh(portal, client, tokens.refresh_token))).toBe(
+      'the account is gone, or may no longer sign in',
+    );
+    await portal.restore(ADA);
+    const next = (await (await refresh(portal, client, tokens.refresh_token)).json()) as typeof tokens;
+    expect(await reasonFor(await refresh(portal, client, tokens.refresh_token))).toBe(
+      'the refresh token was used before; its authorization is revoked',
+    );
+    expect(await reasonFor(await refresh(portal, client, next.refresh_token))).toBe(
+      'the refresh token belongs to an authorization that was revoked',
+    );
+    const late = await obtainTokens(portal, client, ADA);
+    clock.advance(40 * 24 * AN_HOUR);
+    expect(await reasonFor(await refresh(portal, client, late.refresh_token))).toMatch(
+      /^the refresh token expired at \d{4}-/,
+    );
+  });
+
+  test('of a code: unknown, wrong verifier, wrong redirect_uri with both, wrong resource, used, expired', async () => {
+    const visitor = await portal.signedIn(ADA);
+    const fresh = () => obtainCode(portal, client, visitor);
+    const offered = async (changes: Record<string, string>) =>
+      reasonFor(await exchangeCode(portal, client, await fresh(), changes));
+    expect(await reasonFor(await exchangeCode(portal, client, 'no-such-code'))).toBe('the code is unknown');
+    expect(await offered({ code_verifier: 'x'.repeat(43) })).toBe('the code_verifier is wrong');
+    expect(await offered({ redirect_uri: 'https://client.example/callback/' })).toBe(
+      `the redirect_uri is "https://client.example/callback/", the code was asked for with "${REDIRECT_URI}"`,
+    );
+    expect(await offered({ resource: 'https://other.example/api' })).toBe(
+      'the resource is "https://other.example/api", the code was granted for none',
+    );
+    const code = await fresh();
+    await exchangeCode(portal, client, code);
+    expect(await reasonFor(await exchangeCode(portal, client, code))).toBe(
+      'the code was used before; its authorization is revoked',
+    );
+    const late = await fresh();
+    clock.advance(61);
+    expect(await reasonFor(await exchangeCode(portal, client, late))).toMatch(/^the code expired at /);
+  });
+
+  test('of an access token: unknown, expired, revoked, without the scope, without the permission', async () => {
+    const call = async (token: string) => reasonFor(await callApi(portal, '/api/notes', token));
+    const tokens = await obtainTokens(portal, client, ADA);
+    const narrow = await obtainTokens(portal, client, ADA, { scope: 'openid' });
+    expect(await call('no-such-token')).toMatch(/^the token is unknown/);
+    expect(await call('not/well formed')).toBe('the bearer token is not well formed');
+    expect(await reasonFor(await fetch(`${portal.url}/api/notes`))).toBe('there is no Authorization header');
+    expect(await call(narrow.access_token)).toBe('the token has no scope notes:read');
+    await portal.deny(ADA, 'notes:read');
+    expect(await call(tokens.access_token)).toBe('the person holds no permission for the scope notes:read');
+    await portal.grant(ADA, 'notes:read');
+    await portal.suspend(ADA);
+    expect(await call(tokens.access_token)).toBe('the account is gone, or may no longer sign in');
+    await portal.restore(ADA);
+    await refresh(portal, client, tokens.refresh_token);
+    await refresh(portal, client, tokens.refresh_token);
+    expect(await call(tokens.access_token)).toBe('the authorization of the token was revoked');
+    clock.advance(AN_HOUR + 1);
+    expect(await call(narrow.access_token)).toBe('the token has expired');
+  });
+
+  test('at UserInfo and at introspection too', async () => {
+    const tokens = await obtainTokens(portal, client, ADA, { scope: 'notes:read' });
+    const [line] = await linesOf(await callApi(portal, '/oauth/userinfo', tokens.access_token));
+    expect(line).toMatchObject({
+      endpoint: 'oauth_server_userinfo',
+      error: 'insufficient_scope',
+      detail: 'the token has no scope openid',
+      clientId: client.id,
+    });
+    const asked = await fetch(`${portal.url}/oauth/introspect`, {
+      method: 'POST',
+      body: new URLSearchParams({ client_id: client.id, client_secret: client.secret, token: 'x' }),
+    });
+    expect(await reasonFor(asked)).toBe('the client is registered for authorization_code, refresh_token');
+  });
+
+  test.each([
+    ['an unknown client', { client_id: 'f'.repeat(32) }, `no client has the id "${'f'.repeat(32)}"`],
+    [
+      'a placeholder',
+      { client_id: 'your-client-id' },
+      'no client has the id of 14 characters, in no form that this server gives',
+    ],
+    ['no client', { client_id: undefined }, 'no client_id was sent, or more than one'],
+  ])('of an authorization request by %s', async (_, changes, reason) => {
+    expect(await reasonFor(await fetch(authorizationUrl(portal, client, changes)))).toBe(reason);
+  });
+
+  test('of an unregistered redirect_uri: both, without what may be secret', async () => {
+    const asked = async (redirect_uri: string) =>
+      reasonFor(await fetch(authorizationUrl(portal, client, { redirect_uri })));
+    expect(await asked('https://client.example/Callback')).toBe(
+      `the redirect_uri is "https://client.example/Callback", the client ${client.id} is registered with "${REDIRECT_URI}"`,
+    );
+    expect(await asked('https://me:hunter2@client.example/callback?token=hunter2#hunter2')).toBe(
+      `the redirect_uri is "https://…@client.example/callback?…", the client ${client.id} is registered with "${REDIRECT_URI}"`,
+    );
+  });
+
+  test('of what goes back to the redirect URI: which scope it was', async () => {
+    const visitor = await portal.signedIn(ADA);
+    const response = await visitor.get(authorizationUrl(portal, client, { scope: 'openid notes:raed' }));
+    expect(await linesOf(response)).toEqual([
+      expect.objectContaining({
+        endpoint: 'oauth_server_authorize',
+        error: 'invalid_scope',
+        detail: 'unknown, or not registered for this client: "notes:raed"',
+        clientId: client.id,
+      }),
+    ]);
+  });
+
+  test('of a client that is not authenticated', async () => {
+    const form = { grant_type: 'refresh_token', refresh_token: 'x' };
+    const unknown = await requestToken(portal, { id: 'f'.repeat(32), secret: 'x' }, form);
+    expect(await reasonFor(unknown)).toBe(`no client has the id "${'f'.repeat(32)}"`);
+    expect(await reasonFor(await requestToken(portal, { ...client, secret: 'x' }, form))).toBe(
+      'the secret is wrong',
+    );
+    expect(await reasonFor(await requestToken(portal, null, { ...form, client_id: client.id }))).toBe(
+      'no secret came with the id of a confidential client',
+    );
+    expect(await reasonFor(await requestToken(portal, null, form))).toBe('no client id was sent');
+  });
+});
+
+describe('what a stranger sends is no line of its own', () => {
+  test('is cut, and characters that are not seen are written out', async () => {
+    const scope = `evil\u202e\u009b ${'x'.repeat(3000)}`;
+    const visitor = await portal.signedIn(ADA);
+    const reason = String(await reasonFor(await visitor.get(authorizationUrl(portal, client, { scope }))));
+    expect(reason).toContain('\\u{202e}\\u{9b}');
+    expect(reason.length).toBeLessThan(400);
+  });
+
+  test('is not shown where it may be a secret in the wrong place', async () => {
+    const form = { grant_type: 'client_credentials' };
+    const swapped = await requestToken(portal, { id: client.secret, secret: client.id }, form);
+    expect(JSON.stringify(await linesOf(swapped))).not.toContain(client.secret);
+    const visitor = await portal.signedIn(ADA);
+    const misplaced = await visitor.get(
+      authorizationUrl(portal, client, { scope: `openid ${client.secret}` }),
+    );
+    expect(JSON.stringify(await linesOf(misplaced))).not.toContain(client.secret);
+  });
+});
+
+describe('the reason on the error page', () => {
+  test('is shown under APP_ENV=dev', async () => {
+    const page = await fetch(authorizationUrl(portal, client, { redirect_uri: 'https://client.example/x' }));
+    expect(await page.text()).toContain('the redirect_uri is &quot;https://client.example/x&quot;');
+  });
+
+  test('is never shown otherwise', async () => {
+    const strict = await startPortal({ mode: 'prod', config: { public_url: 'https://portal.example' } });
+    try {
+      const its = await registerClient(strict);
+      const url = authorizationUrl(strict, its, { redirect_uri: 'https://client.example/x' });
+      const page = await strict.application.fetch(new Request(url));
+      expect(page.status).toBe(400);
+      const text = await page.text();
+      expect(text).not.toContain('client.example/x');
+      expect(text).toContain('Request id: <code>');
+    } finally {
+      await strict.close();
+    }
   });
 });

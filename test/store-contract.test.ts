@@ -130,7 +130,7 @@ function tokens(changes: Partial<NewTokens> = {}): NewTokens {
 }
 
 const lives = async (issued: NewTokens, now = NOW) =>
-  (await other.findAccessToken(issued.accessToken.hash, now)) !== null;
+  typeof (await other.findAccessToken(issued.accessToken.hash, now)) !== 'string';
 
 async function refreshTokenOf(issued: NewTokens): Promise<Grantable> {
   const found = await store.findRefreshToken(issued.refreshToken?.hash ?? '');
@@ -202,7 +202,22 @@ describe('clients', () => {
     });
     expect(await many(6, (each) => each.revokeClient(family.clientId, NOW))).toSatisfy(onlyOne);
     expect(await lives(issued)).toBe(false);
-    expect(await other.findAccessToken(own.hash, NOW)).toBeNull();
+    expect(await other.findAccessToken(own.hash, NOW)).toBe('client revoked');
+  });
+});
+
+describe('an access token that is none says why', () => {
+  test('unknown, expired, of a revoked authorization or of a revoked client', async () => {
+    const { code } = await authorization();
+    const issued = tokens();
+    const hash = issued.accessToken.hash;
+    expect(await store.findAccessToken(hash, NOW)).toBe('unknown');
+    await store.spendCode(code, issued, NOW);
+    expect(await store.findAccessToken(hash, issued.accessToken.expiresAt)).toBe('expired');
+    await store.revokeFamily(code.family.id, NOW);
+    expect(await store.findAccessToken(hash, NOW)).toBe('authorization revoked');
+    await store.revokeClient(code.family.clientId, NOW);
+    expect(await store.findAccessToken(hash, NOW)).toBe('client revoked');
   });
 });
 

@@ -169,6 +169,10 @@ export const tokenRulings: Chapter = {
         'test/refusals.test.ts > a refusal leaves one line in the log > with the request, the endpoint, the error, the client and the address',
         'test/refusals.test.ts > a refusal leaves one line in the log > without a stack, and none for what succeeds',
         'test/refusals.test.ts > a refusal leaves one line in the log > of a route that token() protects too',
+        'test/refusals.test.ts > the log says which of the possible reasons it was, where the client is told one answer for all > of a refresh token: unknown, of another client, used, expired, revoked, of an account that is inactive',
+        'test/refusals.test.ts > the log says which of the possible reasons it was, where the client is told one answer for all > of a code: unknown, wrong verifier, wrong redirect_uri with both, wrong resource, used, expired',
+        'test/refusals.test.ts > the log says which of the possible reasons it was, where the client is told one answer for all > of an access token: unknown, expired, revoked, without the scope, without the permission',
+        'test/refusals.test.ts > the log says which of the possible reasons it was, where the client is told one answer for all > of what goes back to the redirect URI: which scope it was',
       ],
     },
     {
@@ -180,6 +184,23 @@ export const tokenRulings: Chapter = {
         'test/refusals.test.ts > the id of a request > stands in the answer to %s %s, %i',
         'test/refusals.test.ts > the id of a request > stands in a redirect, and in a 304',
         'test/refusals.test.ts > the id of a request > stands on an error page, for whoever asks for help',
+      ],
+    },
+    {
+      section: 'Every endpoint',
+      rule: 'What a stranger sent is cut, shown without what may be a secret, and is no line of its own.',
+      tests: [
+        'test/refusals.test.ts > what a stranger sends is no line of its own > is cut, and characters that are not seen are written out',
+        'test/refusals.test.ts > what a stranger sends is no line of its own > is not shown where it may be a secret in the wrong place',
+        'test/refusals.test.ts > the log says which of the possible reasons it was, where the client is told one answer for all > of an unregistered redirect_uri: both, without what may be secret',
+      ],
+    },
+    {
+      section: 'Every endpoint',
+      rule: 'The private reason stands on the error page under APP_ENV=dev alone.',
+      tests: [
+        'test/refusals.test.ts > the reason on the error page > is shown under APP_ENV=dev',
+        'test/refusals.test.ts > the reason on the error page > is never shown otherwise',
       ],
     },
   ],

@@ -2,6 +2,8 @@ import type { UserInterface } from '../host/contracts.ts';
 import { BearerError } from './errors.ts';
 import { intersectScopes, scopesHeldBy } from './scopes.ts';
 import type { ServerContext } from './server-context.ts';
+import type { DeadToken } from './store/store.ts';
+import { targetName } from './targets.ts';
 import { tokenHash } from './tokens.ts';
 
 /** A presented access token that is usable here and now. */
@@ -29,15 +31,20 @@ export async function presentedToken(
   context: ServerContext,
   authorization: string | null,
 ): Promise<UsableToken> {
-  if (authorization === null || !isBearer(authorization)) throw new BearerError('missing_token');
+  if (authorization === null) throw missingToken('there is no Authorization header');
+  if (!isBearer(authorization)) throw missingToken('the Authorization header is not of the scheme Bearer');
   return tokenOfValue(context, bearerValue(authorization));
 }
 
 /** The access token of this value, looked up. Throws `invalid_token` when it is not usable here, or null. */
 export async function tokenOfValue(context: ServerContext, value: string | null): Promise<UsableToken> {
-  const token = await usableToken(context, value);
-  if (token === null) throw new BearerError('invalid_token');
+  const token = value === null ? 'the bearer token is not well formed' : await usableToken(context, value);
+  if (typeof token === 'string') throw new BearerError('invalid_token', null, { detail: token });
   return token;
+}
+
+function missingToken(detail: string): BearerError {
+  return new BearerError('missing_token', null, { detail });
 }
 
 export function isBearer(header: string): boolean {
@@ -48,18 +55,29 @@ function bearerValue(header: string): string | null {
   return /^\s*Bearer +([A-Za-z0-9\-._~+/]+=*)\s*$/i.exec(header)?.[1] ?? null;
 }
 
-/** The token of this value, when it is usable here and now; null for anything else. */
-export async function usableToken(context: ServerContext, value: string | null): Promise<UsableToken | null> {
-  if (value === null) return null;
+/** The token of this value, when it is usable here and now; for anything else why it is not, which is for the log. */
+export async function usableToken(context: ServerContext, value: string): Promise<UsableToken | string> {
   const token = await context.store.findAccessToken(tokenHash(value), context.clock());
-  if (token === null || token.audience !== context.audience) return null;
+  if (typeof token === 'string') return DEAD_TOKENS[token];
+  if (token.audience !== context.audience) {
+    const [granted, here] = [targetName(token.audience), targetName(context.audience)];
+    return `the token was granted for ${granted}, oauth_server:audience is ${here}`;
+  }
   const scopes = intersectScopes(token.scopes, token.clientScopes).filter((name) => context.scopes.has(name));
   const { clientId, subject, audience, issuedAt, expiresAt } = token;
   const known = { clientId, scopes, subject, audience, issuedAt, expiresAt };
   if (token.person === null) return { ...known, user: null };
   const user = await context.host.loadAccount(token.person);
-  return user !== null && user.isActive() ? { ...known, user } : null;
+  if (user === null || !user.isActive()) return 'the account is gone, or may no longer sign in';
+  return { ...known, user };
 }
+
+const DEAD_TOKENS: Readonly<Record<DeadToken, string>> = {
+  unknown: 'the token is unknown: never issued here, revoked, or expired long ago',
+  expired: 'the token has expired',
+  'client revoked': 'the client of the token was revoked',
+  'authorization revoked': 'the authorization of the token was revoked',
+};
 
 /** The scopes that reach: carried by the token and, where it stands for a person, backed by a permission held now. */
 export async function scopesThatReach(

@@ -1,7 +1,7 @@
 import { canonicalAddress, networkOf } from '../http/addresses.ts';
 import { OAuthError, TooManyFailuresError } from './errors.ts';
 import type { Parameters } from './parameters.ts';
-import { noteClient } from './refusals.ts';
+import { noteClient, quotedClientId } from './refusals.ts';
 import type { ServerContext } from './server-context.ts';
 import type { Client } from './store/store.ts';
 import { tokenHash } from './tokens.ts';
@@ -33,7 +33,8 @@ export async function authenticateClient(
   if (client !== null) noteClient(request, client.id);
   const living = client !== null && client.revokedAt === null ? client : null;
   if (secret === null) {
-    if (living === null || !living.public) throw unauthenticated();
+    if (living === null) throw unauthenticated(unknownClient(clientId, client));
+    if (!living.public) throw unauthenticated('no secret came with the id of a confidential client');
     return living;
   }
   if (living !== null && (await context.clientSecrets.isKnown(living, secret))) return living;
@@ -55,7 +56,9 @@ export async function authenticateClient(
     throw new TooManyFailuresError(judged.wait);
   }
   await context.audit({ type: 'client_authentication_failed', ...who });
-  throw unauthenticated();
+  throw unauthenticated(
+    living === null ? unknownClient(clientId, client) : wrongSecret(living, context.clock()),
+  );
 }
 
 /** What a host says is no IP address is not known: it may be another one with every request, as a port is. */
@@ -69,7 +72,7 @@ function credentialsOf(request: Request, form: Parameters): Credentials {
   const clientId = form.get('client_id');
   const secret = form.get('client_secret');
   if (basic === null) {
-    if (clientId === undefined) throw unauthenticated();
+    if (clientId === undefined) throw unauthenticated('no client id was sent');
     return { clientId, secret: secret ?? null };
   }
   if (secret !== undefined) {
@@ -88,15 +91,15 @@ function credentialsOf(request: Request, form: Parameters): Credentials {
 function basicCredentials(header: string | null): Credentials | null {
   const match = /^Basic +([A-Za-z0-9+/]+=*)$/i.exec(header?.trim() ?? '');
   if (match?.[1] === undefined) {
-    if (header !== null && /^Basic\b/i.test(header.trim())) throw unauthenticated();
+    if (header !== null && /^Basic\b/i.test(header.trim())) throw unauthenticated(ILL_FORMED_BASIC);
     return null;
   }
   const text = Buffer.from(match[1], 'base64').toString('utf8');
   const colon = text.indexOf(':');
-  if (colon < 0) throw unauthenticated();
+  if (colon < 0) throw unauthenticated(ILL_FORMED_BASIC);
   const clientId = formDecode(text.slice(0, colon));
   const secret = formDecode(text.slice(colon + 1));
-  if (clientId === null || secret === null || clientId === '') throw unauthenticated();
+  if (clientId === null || secret === null || clientId === '') throw unauthenticated(ILL_FORMED_BASIC);
   return { clientId, secret };
 }
 
@@ -109,6 +112,19 @@ function formDecode(value: string): string | null {
   }
 }
 
-function unauthenticated(): OAuthError {
-  return new OAuthError('invalid_client', 'The client is unknown or could not be authenticated.');
+const ILL_FORMED_BASIC =
+  'the Authorization header is no HTTP Basic with a form-encoded client id and secret (RFC 6749 section 2.3.1)';
+
+function unknownClient(sent: string, client: Client | null): string {
+  return client === null ? `no client has the id ${quotedClientId(sent)}` : 'the client was revoked';
+}
+
+function wrongSecret({ public: isPublic, previousSecretExpiresAt }: Client, now: number): string {
+  if (isPublic) return 'a secret came with the id of a public client, which has none';
+  const isRotating = previousSecretExpiresAt !== null && previousSecretExpiresAt > now;
+  return isRotating ? 'the secret is neither the current nor the previous one' : 'the secret is wrong';
+}
+
+function unauthenticated(detail: string): OAuthError {
+  return new OAuthError('invalid_client', 'The client is unknown or could not be authenticated.', detail);
 }

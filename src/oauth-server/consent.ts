@@ -1,6 +1,7 @@
 import type { PersonReference, UserInterface } from '../host/contracts.ts';
 import { AuthorizationPageError, OAuthError } from './errors.ts';
 import { activeAccount } from './grants/token-response.ts';
+import { quotedList } from './refusals.ts';
 import { scopesHeldBy } from './scopes.ts';
 import type { ServerContext } from './server-context.ts';
 import type { AskedPerson, Client, ConsentRequest } from './store/store.ts';
@@ -84,7 +85,7 @@ export async function askAtOnce(
 ): Promise<Asked> {
   const person = visitor.user.reference;
   const scopes = await scopesHeldBy(context.host, context.scopes, request.scopes, person);
-  if (scopes.length === 0) return { answer: denied(request, NOTHING_HELD) };
+  if (scopes.length === 0) return { answer: denied(request, NOTHING_HELD, nothingHeld(request)) };
   const requestId = await keepRequest(context, request, visitor.browserSecret, { person, scopes });
   return { question: questionOf(request, requestId, client, visitor, scopes) };
 }
@@ -106,12 +107,14 @@ export async function putToPerson(
   const scopes = await scopesHeldBy(context.host, context.scopes, asked, person);
   if (scopes.length === 0) {
     await context.store.voidConsentRequest(kept.idHash);
-    return { answer: denied(kept, NOTHING_HELD) };
+    return { answer: denied(kept, NOTHING_HELD, nothingHeld(kept)) };
   }
   const now = context.clock();
   // The time to answer runs from the moment the question is first put to somebody.
   const expiresAt = kept.asked === null ? now + context.config.consent_ttl * 1000 : kept.expiresAt;
-  if (!(await context.store.askPerson(kept, { person, scopes }, expiresAt, now))) throw notAnswerable();
+  if (!(await context.store.askPerson(kept, { person, scopes }, expiresAt, now))) {
+    throw notAnswerable('it was put to somebody else, answered or voided at the same moment');
+  }
   return { question: questionOf(kept, requestId, client, visitor, scopes) };
 }
 
@@ -140,18 +143,18 @@ export async function takeAnswer(
 ): Promise<Answer> {
   const kept = await requireRequest(context, requestId, visitor);
   // Only what was shown can be granted, and only as far as it is still held.
-  if (kept.asked === null) throw notAnswerable();
+  if (kept.asked === null) throw notAnswerable('it was never put to anybody');
   await requireClient(context, kept.clientId);
   const person = visitor.user.reference;
   const scopes = allow ? await scopesHeldBy(context.host, context.scopes, kept.asked.scopes, person) : [];
   const code = randomToken();
   const allowed = scopes.length === 0 ? null : await authorizationOf(context, kept, person, scopes, code);
   if (!(await context.store.answerConsent({ idHash: kept.idHash, person }, allowed, context.clock()))) {
-    throw notAnswerable();
+    throw notAnswerable('it was answered or voided at the same moment');
   }
   if (allowed === null) {
     await context.audit({ type: 'consent_denied', clientId: kept.clientId, person });
-    return denied(kept, 'The person did not allow it.');
+    return denied(kept, 'The person did not allow it.', allow ? nothingHeld(kept) : 'the person answered no');
   }
   const { id: authorization, clientId, audience } = allowed.family;
   await context.audit({ type: 'consent_granted', authorization, clientId, person, scopes, audience });
@@ -202,17 +205,22 @@ async function requireRequest(
   visitor: Visitor,
 ): Promise<ConsentRequest> {
   const kept = await context.store.findConsentRequest(tokenHash(requestId), context.clock());
-  if (kept === null || kept.browserHash !== tokenHash(visitor.browserSecret)) throw notAnswerable();
+  if (kept === null) throw notAnswerable('it is unknown, answered, voided or expired');
+  if (kept.browserHash !== tokenHash(visitor.browserSecret)) {
+    throw notAnswerable('it was asked in another browser session');
+  }
   if (kept.asked !== null && !samePerson(kept.asked.person, visitor.user.reference)) {
     await context.store.voidConsentRequest(kept.idHash);
-    throw notAnswerable();
+    throw notAnswerable('it was put to another person');
   }
   return kept;
 }
 
 async function requireClient(context: ServerContext, clientId: string): Promise<Client> {
   const client = await context.clients.find(clientId);
-  if (client === null || client.revokedAt !== null) throw notAnswerable();
+  if (client === null || client.revokedAt !== null) {
+    throw notAnswerable(`the client ${clientId} was revoked`);
+  }
   return client;
 }
 
@@ -220,14 +228,19 @@ function samePerson(one: PersonReference, other: PersonReference): boolean {
   return one.provider === other.provider && one.id === other.id;
 }
 
-function denied({ redirectUri, state }: AuthorizationRequest, description: string): Answer {
-  return { redirectUri, state, result: { error: new OAuthError('access_denied', description) } };
+function nothingHeld({ scopes }: AuthorizationRequest): string {
+  return `the person holds no permission behind the scopes asked for: ${quotedList(scopes)}`;
 }
 
-function notAnswerable(): AuthorizationPageError {
+function denied({ redirectUri, state }: AuthorizationRequest, description: string, detail: string): Answer {
+  return { redirectUri, state, result: { error: new OAuthError('access_denied', description, detail) } };
+}
+
+function notAnswerable(detail: string): AuthorizationPageError {
   return new AuthorizationPageError(
     'This request can no longer be answered',
     'It was answered before, took too long, or belongs to another browser or another person. Nothing was shared. ' +
       'Go back to the application and start again.',
+    detail,
   );
 }

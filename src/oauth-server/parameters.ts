@@ -1,4 +1,5 @@
 import { BodyTooLargeError, OAuthError } from './errors.ts';
+import { quoted, quotedList } from './refusals.ts';
 
 /** The largest form body that is read, in bytes. */
 export const FORM_LIMIT = 64 * 1024;
@@ -26,10 +27,18 @@ export function queryParameters(request: Request): Parameters {
 /** The parameters of a form body; a repeated one is refused whatever it is. At most 64 KiB are read. */
 export async function formParameters(request: Request): Promise<Parameters> {
   if (!isForm(request)) {
-    throw new OAuthError('invalid_request', 'The body must be application/x-www-form-urlencoded.');
+    const sent = request.headers.get('content-type');
+    throw new OAuthError(
+      'invalid_request',
+      'The body must be application/x-www-form-urlencoded.',
+      sent === null ? 'it has no Content-Type' : `its Content-Type is ${quoted(sent)}`,
+    );
   }
   const { parameters, repeated } = sorted(new URLSearchParams(await readText(request)));
-  if (repeated.size > 0) throw new OAuthError('invalid_request', 'A parameter is repeated.');
+  if (repeated.size > 0) {
+    const detail = `repeated: ${quotedList([...repeated])}`;
+    throw new OAuthError('invalid_request', 'A parameter is repeated.', detail);
+  }
   return parameters;
 }
 

@@ -2,6 +2,7 @@ import type { PersonReference } from '../host/contracts.ts';
 import type { OAuthServerConfig } from './config.ts';
 import { OAuthError } from './errors.ts';
 import type { Host } from './host.ts';
+import { quotedList } from './refusals.ts';
 
 /** Scopes that need no configuring and require no permission, with the words that the consent screen uses. */
 export const IDENTITY_SCOPES: Readonly<Record<string, string>> = {
@@ -50,7 +51,11 @@ export function createScopeCatalog(configured: OAuthServerConfig['scopes']): Sco
 /** Splits a `scope` value; order kept, repetitions dropped. An ill-formed one is `invalid_scope`. */
 function parseScope(value: string): readonly string[] {
   const names = value.split(' ').filter((name) => name !== '');
-  if (!names.every(isScopeToken)) throw new OAuthError('invalid_scope', 'The scope is not well formed.');
+  const illFormed = names.filter((name) => !isScopeToken(name));
+  if (illFormed.length > 0) {
+    const detail = `not well formed: ${quotedList(illFormed)}`;
+    throw new OAuthError('invalid_scope', 'The scope is not well formed.', detail);
+  }
   return [...new Set(names)];
 }
 
@@ -60,6 +65,12 @@ export function requestedScopes(value: string | undefined): readonly string[] | 
   const named = parseScope(value);
   const asked = named.filter((name) => name !== OFFLINE_ACCESS);
   return named.length > 0 && asked.length === 0 ? undefined : asked;
+}
+
+/** Why the scopes asked for cannot be had, as the log tells it. */
+export function beyondScopes(asked: readonly string[], available: readonly string[], reason: string): string {
+  const beyond = asked.filter((name) => !available.includes(name));
+  return beyond.length === 0 ? 'no scope was asked for' : `${reason}: ${quotedList(beyond)}`;
 }
 
 export function formatScope(names: readonly string[]): string {

@@ -61,6 +61,8 @@ export interface PortalOptions {
   readonly beforeSchema?: (application: Application) => Promise<void>;
   /** An administrator's URL of another database server than that of the test project. */
   readonly databaseServer?: string;
+  /** `dev` unless given; `prod` needs a `public_url` of https, which only `application.fetch` reaches. */
+  readonly mode?: 'dev' | 'prod';
 }
 
 /** A clock that a test moves. */
@@ -90,7 +92,12 @@ export async function startPortal(options: PortalOptions = {}): Promise<RunningP
   const storage = await mkdtemp(path.join(tmpdir(), 'portico-portal-'));
   const port = await freePort();
   const database = await createDatabase(storage, options.databaseServer);
-  const env = { APP_ENV: 'dev', PORT: String(port), STORAGE_DIR: storage, DATABASE_URL: database.url };
+  const env = {
+    APP_ENV: options.mode ?? 'dev',
+    PORT: String(port),
+    STORAGE_DIR: storage,
+    DATABASE_URL: database.url,
+  };
   const definition: ApplicationDefinition = {
     ...portal,
     plugins: [oauthServer({ clock, ...(options.random === undefined ? {} : { random: options.random }) })],

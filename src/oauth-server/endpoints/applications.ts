@@ -60,7 +60,11 @@ export async function removeApplicationEndpoint(context: ServerContext, request:
   if (visitor === null) return redirectReply(context.host.loginUrl(APPLICATIONS_PATH), 303);
   const clientId = form.get('client_id') ?? '';
   if (!equalInConstantTime(form.get('csrf_token') ?? '', csrfTokenFor(clientId, visitor))) {
-    throw new AuthorizationPageError('This was not accepted', NOT_FROM_HERE);
+    throw new AuthorizationPageError(
+      'This was not accepted',
+      NOT_FROM_HERE,
+      'the csrf_token is not the one of this application and browser session',
+    );
   }
   const person = visitor.user.reference;
   const authorizations = await context.store.listAuthorizations(person, context.clock());

@@ -18,9 +18,9 @@ import { pageReply, redirectReply } from '../pages.ts';
 import { formParameters, queryParameters, type Parameters } from '../parameters.ts';
 import { isCodeChallenge } from '../pkce.ts';
 import { redirectWith } from '../redirect-uris.ts';
-import { noteClient } from '../refusals.ts';
+import { noteClient, quoted, quotedClientId, quotedUri } from '../refusals.ts';
 import type { Reply } from '../responses.ts';
-import { requestedScopes } from '../scopes.ts';
+import { beyondScopes, requestedScopes } from '../scopes.ts';
 import type { ServerContext } from '../server-context.ts';
 import type { Client } from '../store/store.ts';
 import { targetOf } from '../targets.ts';
@@ -70,7 +70,10 @@ export async function consentEndpoint(context: ServerContext, request: Request):
   const csrfToken = form.get('csrf_token');
   const decision = form.get('decision');
   const visitor = await visitorOf(context, request);
-  if (visitor === null) throw new AuthorizationPageError('You are not signed in', SIGNED_OUT);
+  if (visitor === null) {
+    const detail = 'nobody is signed in in the session that the answer came with';
+    throw new AuthorizationPageError('You are not signed in', SIGNED_OUT, detail);
+  }
   if (
     requestId === undefined ||
     csrfToken === undefined ||
@@ -78,7 +81,13 @@ export async function consentEndpoint(context: ServerContext, request: Request):
     decision === undefined ||
     !DECISIONS.has(decision)
   ) {
-    throw new AuthorizationPageError('This answer was not accepted', FORGED);
+    throw new AuthorizationPageError(
+      'This answer was not accepted',
+      FORGED,
+      requestId === undefined || csrfToken === undefined || decision === undefined || !DECISIONS.has(decision)
+        ? 'the form lacks request_id, csrf_token or a decision that is known'
+        : 'the csrf_token is not the one of this request and browser session',
+    );
   }
   if (decision === 'switch') {
     return redirectReply(signInUrl(context, await startOver(context, request, requestId, visitor)), 303);
@@ -168,6 +177,11 @@ async function destinationOf(context: ServerContext, parameters: Parameters): Pr
     throw new AuthorizationPageError(
       'Unknown application',
       `The link that brought you here names no application that ${context.config.name} knows.`,
+      clientId === undefined
+        ? 'no client_id was sent, or more than one'
+        : client === null
+          ? `no client has the id ${quotedClientId(clientId)}`
+          : `the client ${client.id} was revoked`,
     );
   }
   const redirectUri = parameters.isRepeated('redirect_uri') ? undefined : parameters.get('redirect_uri');
@@ -175,10 +189,24 @@ async function destinationOf(context: ServerContext, parameters: Parameters): Pr
     throw new AuthorizationPageError(
       'Unregistered return address',
       `${client.name} asked to be answered at an address that it is not registered with, so you are not sent there.`,
+      redirectUri === undefined
+        ? `the client ${client.id} sent no redirect_uri, or more than one`
+        : unregistered(client, redirectUri),
     );
   }
   const state = parameters.isRepeated('state') ? null : (parameters.get('state') ?? null);
   return { client, redirectUri, state };
+}
+
+/** Both are matched character by character; a query is not shown, as it may hold a secret. */
+function unregistered(client: Client, redirectUri: string): string {
+  const shown = quotedUri(redirectUri);
+  const registered = client.redirectUris.map(quotedUri);
+  const difference = registered.includes(shown) ? ', and they differ in what is not shown here' : '';
+  return (
+    `the redirect_uri is ${shown}, the client ${client.id} is registered with ` +
+    `${registered.join(', ') || 'none'}${difference}`
+  );
 }
 
 async function authorizationRequest(
@@ -192,6 +220,7 @@ async function authorizationRequest(
     throw new OAuthError(
       'unauthorized_client',
       'The client is not registered for the grant authorization_code.',
+      `the client is registered for ${client.grants.join(', ')}`,
     );
   }
   return {
@@ -231,11 +260,13 @@ function refuseUnsupported(parameters: Parameters): void {
     throw new OAuthError('request_uri_not_supported', 'Request objects are not supported.');
   }
   if (parameters.require('response_type') !== 'code') {
-    throw new OAuthError('unsupported_response_type', 'The only response_type is code.');
+    const detail = `the response_type is ${quoted(parameters.require('response_type'))}`;
+    throw new OAuthError('unsupported_response_type', 'The only response_type is code.', detail);
   }
   const responseMode = parameters.get('response_mode');
   if (responseMode !== undefined && responseMode !== 'query') {
-    throw new OAuthError('invalid_request', 'The only response_mode is query.');
+    const detail = `the response_mode is ${quoted(responseMode)}`;
+    throw new OAuthError('invalid_request', 'The only response_mode is query.', detail);
   }
   refusePrompt(parameters.get('prompt'));
   if (parameters.has('max_age')) {
@@ -263,7 +294,11 @@ function refusePrompt(prompt: string | undefined): void {
     );
   }
   if (values.size > 0)
-    throw new OAuthError('invalid_request', 'The only values of prompt are consent and none, apart.');
+    throw new OAuthError(
+      'invalid_request',
+      'The only values of prompt are consent and none, apart.',
+      `the prompt is ${quoted(prompt ?? '')}`,
+    );
 }
 
 function codeChallengeOf(parameters: Parameters): string {
@@ -298,12 +333,14 @@ async function scopesOf(
     throw new OAuthError(
       'invalid_scope',
       'The scope is empty, unknown, or not one that this client may ask for.',
+      beyondScopes(scopes, offered, 'unknown, or not registered for this client'),
     );
   }
   if (scopes.includes('openid') && (await context.keys.active()) === null) {
     throw new OAuthError(
       'invalid_scope',
       'The scope openid cannot be granted: the server has no signing key.',
+      `there is no signing key in ${context.config.key_path}; run oauth:server:setup`,
     );
   }
   return scopes;

@@ -15,10 +15,13 @@ export async function introspectEndpoint(context: ServerContext, request: Reques
   const client = await authenticateClient(request, form, context);
   // Registration refuses the right to a public client, and so does this: a client id is not a secret.
   if (client.public || !client.grants.includes('introspection')) {
-    throw new OAuthError('unauthorized_client', 'The client is not registered for introspection.');
+    const reason = client.public
+      ? 'a public client, which cannot prove who it is'
+      : `the client is registered for ${client.grants.join(', ')}`;
+    throw new OAuthError('unauthorized_client', 'The client is not registered for introspection.', reason);
   }
   const token = await usableToken(context, form.require('token'));
-  if (token === null) return jsonReply({ active: false });
+  if (typeof token === 'string') return jsonReply({ active: false });
   return jsonReply({
     active: true,
     scope: formatScope(await scopesThatReach(context, token)),

@@ -5,6 +5,7 @@ import { clientCredentialsGrant } from '../grants/client-credentials.ts';
 import { refreshTokenGrant } from '../grants/refresh-token.ts';
 import type { TokenResponse } from '../grants/token-response.ts';
 import { formParameters, type Parameters } from '../parameters.ts';
+import { quoted } from '../refusals.ts';
 import { jsonReply, type Reply } from '../responses.ts';
 import type { ServerContext } from '../server-context.ts';
 import type { Client } from '../store/store.ts';
@@ -24,9 +25,14 @@ export const GRANT_TYPES_SUPPORTED: readonly string[] = [...GRANT_TYPES.keys()];
 export async function tokenEndpoint(context: ServerContext, request: Request): Promise<Reply> {
   const form = await formParameters(request);
   const client = await authenticateClient(request, form, context);
-  const grant = GRANT_TYPES.get(form.require('grant_type'));
+  const grantType = form.require('grant_type');
+  const grant = GRANT_TYPES.get(grantType);
   if (grant === undefined) {
-    throw new OAuthError('unsupported_grant_type', 'The grant_type is not one that this server offers.');
+    throw new OAuthError(
+      'unsupported_grant_type',
+      'The grant_type is not one that this server offers.',
+      `the grant_type is ${quoted(grantType)}`,
+    );
   }
   const response = jsonReply(await grant(context, client, form));
   await context.pruning.tick();

@@ -2,14 +2,17 @@ import { presentedToken, scopesThatReach, tokenOfValue, type UsableToken } from 
 import { claimsAbout } from '../claims.ts';
 import { BearerError, OAuthError } from '../errors.ts';
 import { formParameters, isForm } from '../parameters.ts';
+import { noteClient } from '../refusals.ts';
 import { jsonReply, type Reply } from '../responses.ts';
 import type { ServerContext } from '../server-context.ts';
 
 /** GET and POST /oauth/userinfo (OpenID Connect Core section 5.3): what the token's scopes release about its person. */
 export async function userinfoEndpoint(context: ServerContext, request: Request): Promise<Reply> {
   const token = await sentToken(context, request);
+  noteClient(request, token.clientId);
   if (token.user === null || token.subject === null || !token.scopes.includes('openid')) {
-    throw new BearerError('insufficient_scope', 'openid');
+    const detail = token.user === null ? 'the token stands for no person' : 'the token has no scope openid';
+    throw new BearerError('insufficient_scope', 'openid', { detail });
   }
   const scopes = await scopesThatReach(context, token);
   const claims = await claimsAbout(token.user, scopes, context.config.claims);

@@ -1,10 +1,15 @@
 import type { Parameters } from '../parameters.ts';
 import { verifiesChallenge } from '../pkce.ts';
+import { quotedUri } from '../refusals.ts';
 import type { ServerContext } from '../server-context.ts';
 import type { AuthorizationCode, Client } from '../store/store.ts';
+import { targetName } from '../targets.ts';
 import { tokenHash } from '../tokens.ts';
 import {
   activeAccount,
+  anothersClient,
+  expired,
+  INACTIVE_ACCOUNT,
   invalidGrant,
   prepareTokens,
   requireGrant,
@@ -39,21 +44,23 @@ export async function authorizationCodeGrant(
   };
   const now = context.clock();
   const code = await context.store.findCode(codeHash);
+  const problem = code === null ? null : problemWith(code, presentation, now);
   // Codes stand in browser histories: a replay is one by the code's own client, and nobody else can end what it gave.
   if (code?.used === true) {
     if (code.family.clientId === client.id) await revokeReplayed(context, 'authorization_code', code);
-  } else if (code !== null && !matches(code, presentation, now)) {
+  } else if (code !== null && problem !== null) {
     await burn(context, code, client, now);
   }
   // Only now: in the hands of a client that may not use it, a code is spent all the same.
   requireGrant(client, 'authorization_code');
-  if (code === null || code.used || !matches(code, presentation, now)) throw invalidGrant();
+  if (code === null) throw invalidGrant('the code is unknown');
+  if (problem !== null) throw invalidGrant(problem);
 
   requireTarget(context, code, presentation.resource);
   const user = await activeAccount(context, code.family.person);
   if (user === null) {
     await burn(context, code, client, now);
-    throw invalidGrant();
+    throw invalidGrant(INACTIVE_ACCOUNT);
   }
   const scopes = scopesInForce(context, code);
   const prepared = await prepareTokens(context, {
@@ -79,13 +86,19 @@ async function burn(
   if (ended) await tellOfReplay(context, 'authorization_code', code);
 }
 
-function matches(code: AuthorizationCode, presentation: Presentation, now: number): boolean {
-  return (
-    code.expiresAt > now &&
-    code.family.clientId === presentation.clientId &&
-    code.redirectUri === presentation.redirectUri &&
-    verifiesChallenge(presentation.codeVerifier, code.codeChallenge) &&
-    // Document 2, Errors: like a wrong verifier or callback, where RFC 8707 section 2 would say invalid_target.
-    (presentation.resource === undefined || presentation.resource === code.family.audience)
-  );
+/** Why the code cannot be exchanged as it was offered; null when it can. */
+function problemWith(code: AuthorizationCode, presentation: Presentation, now: number): string | null {
+  const { clientId, redirectUri, codeVerifier, resource } = presentation;
+  if (code.family.clientId !== clientId) return anothersClient('code', code);
+  if (code.used) return 'the code was used before; its authorization is revoked';
+  if (code.expiresAt <= now) return expired('code', code);
+  if (code.redirectUri !== redirectUri) {
+    return `the redirect_uri is ${quotedUri(redirectUri)}, the code was asked for with ${quotedUri(code.redirectUri)}`;
+  }
+  if (!verifiesChallenge(codeVerifier, code.codeChallenge)) return 'the code_verifier is wrong';
+  // Document 2, Errors: like a wrong verifier or callback, where RFC 8707 section 2 would say invalid_target.
+  if (resource !== undefined && resource !== code.family.audience) {
+    return `the resource is ${quotedUri(resource)}, the code was granted for ${targetName(code.family.audience)}`;
+  }
+  return null;
 }

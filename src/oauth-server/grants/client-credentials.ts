@@ -1,6 +1,6 @@
 import { OAuthError } from '../errors.ts';
 import type { Parameters } from '../parameters.ts';
-import { formatScope, IDENTITY_SCOPES, requestedScopes } from '../scopes.ts';
+import { beyondScopes, formatScope, IDENTITY_SCOPES, requestedScopes } from '../scopes.ts';
 import type { ServerContext } from '../server-context.ts';
 import type { Client } from '../store/store.ts';
 import { randomToken, tokenHash } from '../tokens.ts';
@@ -52,7 +52,11 @@ function applicationScopes(
   );
   const scopes = requestedScopes(scope) ?? available;
   if (scopes.length === 0 || !scopes.every((name) => available.includes(name))) {
-    throw new OAuthError('invalid_scope', 'The scope is unknown, or not one this client may use for itself.');
+    throw new OAuthError(
+      'invalid_scope',
+      'The scope is unknown, or not one this client may use for itself.',
+      beyondScopes(scopes, available, 'unknown, not registered for this client, or about a person'),
+    );
   }
   return scopes;
 }

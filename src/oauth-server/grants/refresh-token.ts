@@ -1,11 +1,14 @@
 import { OAuthError } from '../errors.ts';
 import type { Parameters } from '../parameters.ts';
-import { requestedScopes } from '../scopes.ts';
+import { beyondScopes, requestedScopes } from '../scopes.ts';
 import type { ServerContext } from '../server-context.ts';
 import type { Client } from '../store/store.ts';
 import { tokenHash } from '../tokens.ts';
 import {
   activeAccount,
+  anothersClient,
+  expired,
+  INACTIVE_ACCOUNT,
   invalidGrant,
   prepareTokens,
   requireGrant,
@@ -29,18 +32,19 @@ export async function refreshTokenGrant(
 
   const now = context.clock();
   const token = await context.store.findRefreshToken(hash);
-  if (token === null || token.family.clientId !== client.id) throw invalidGrant();
+  if (token === null) throw invalidGrant('the refresh token is unknown');
+  if (token.family.clientId !== client.id) throw invalidGrant(anothersClient('refresh token', token));
   const { family } = token;
   if (token.used) {
     // A replay, whenever it comes: the application or a thief holds a successor, and nobody can tell which.
     await revokeReplayed(context, 'refresh_token', token);
-    throw invalidGrant();
+    throw invalidGrant('the refresh token was used before; its authorization is revoked');
   }
-  if (token.expiresAt <= now) throw invalidGrant();
+  if (token.expiresAt <= now) throw invalidGrant(expired('refresh token', token));
   requireTarget(context, token, resource);
   const scopes = narrowed(scopesInForce(context, token), requestedScope);
   const user = await activeAccount(context, family.person);
-  if (user === null) throw invalidGrant();
+  if (user === null) throw invalidGrant(INACTIVE_ACCOUNT);
   const prepared = await prepareTokens(context, { client, family, user, scopes, nonce: null, now });
   const outcome = await context.store.rotateRefreshToken(token, prepared.tokens, now);
   return settleOutcome(context, 'refresh_token', token, prepared, outcome);
@@ -50,7 +54,11 @@ export async function refreshTokenGrant(
 function narrowed(inForce: readonly string[], scope: string | undefined): readonly string[] {
   const scopes = requestedScopes(scope) ?? inForce;
   if (scopes.length === 0 || !scopes.every((name) => inForce.includes(name))) {
-    throw new OAuthError('invalid_scope', 'The scope reaches beyond what was granted.');
+    throw new OAuthError(
+      'invalid_scope',
+      'The scope reaches beyond what was granted.',
+      beyondScopes(scopes, inForce, 'not granted, or no longer'),
+    );
   }
   return scopes;
 }

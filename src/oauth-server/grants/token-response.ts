@@ -2,9 +2,19 @@ import type { PersonReference, UserInterface } from '../../host/contracts.ts';
 import { claimsAbout } from '../claims.ts';
 import { OAuthError } from '../errors.ts';
 import { signIdToken } from '../id-token.ts';
+import { quotedList, quotedUri } from '../refusals.ts';
 import { formatScope, intersectScopes, scopesHeldBy } from '../scopes.ts';
 import type { ServerContext } from '../server-context.ts';
-import type { Client, Family, Grant, Grantable, GrantOutcome, NewTokens } from '../store/store.ts';
+import { targetName } from '../targets.ts';
+import type {
+  Client,
+  Family,
+  Grant,
+  Grantable,
+  GrantOutcome,
+  GrantRefusal,
+  NewTokens,
+} from '../store/store.ts';
 import { randomToken, tokenHash } from '../tokens.ts';
 
 /** The successful answer of the token endpoint (RFC 6749 section 5.1, OpenID Connect Core section 3.1.3.3). */
@@ -27,16 +37,32 @@ export interface PreparedTokens {
 /** Throws `unauthorized_client` unless the client was registered for this grant. */
 export function requireGrant(client: Client, grant: Grant): void {
   if (!client.grants.includes(grant)) {
-    throw new OAuthError('unauthorized_client', `The client is not registered for the grant ${grant}.`);
+    throw new OAuthError(
+      'unauthorized_client',
+      `The client is not registered for the grant ${grant}.`,
+      `the client is registered for ${client.grants.join(', ')}, not for ${grant}`,
+    );
   }
 }
 
-/** One answer for every reason: which one it was helps nobody but an attacker. */
-export function invalidGrant(): OAuthError {
+/** One answer for every reason: which one it was helps nobody but an attacker, and stands in the log. */
+export function invalidGrant(detail: string): OAuthError {
   return new OAuthError(
     'invalid_grant',
     'The grant is unknown, expired, used, revoked, or does not belong to this client and request.',
+    detail,
   );
+}
+
+/** Reasons that both grants of a person's have. */
+export const INACTIVE_ACCOUNT = 'the account is gone, or may no longer sign in';
+
+export function anothersClient(what: string, { family }: Grantable): string {
+  return `the ${what} belongs to the client ${family.clientId}`;
+}
+
+export function expired(what: string, { expiresAt }: Grantable): string {
+  return `the ${what} expired at ${new Date(expiresAt).toISOString()}`;
 }
 
 /** The account behind a grant if it may still sign in, else null; asked before anything is spent or issued. */
@@ -58,15 +84,34 @@ export function requireTarget(
   resource: string | undefined,
 ): void {
   if (resource !== undefined && resource !== family.audience) {
-    throw new OAuthError('invalid_target', 'The resource is not the one that the grant was made for.');
+    throw new OAuthError(
+      'invalid_target',
+      'The resource is not the one that the grant was made for.',
+      `the resource asked for is ${quotedUri(resource)}, the grant was made for ${targetName(family.audience)}`,
+    );
   }
-  if (family.audience !== context.audience) throw invalidGrant();
+  if (family.audience !== context.audience) {
+    throw invalidGrant(
+      `the grant was made for ${targetName(family.audience)}, oauth_server:audience is ${targetName(context.audience)}`,
+    );
+  }
 }
 
 /** What a second use of each says in the audit log. */
 const REPLAYS = { authorization_code: 'code_replayed', refresh_token: 'refresh_token_replayed' } as const;
 
 type PersonalGrant = keyof typeof REPLAYS;
+
+const NAMES: Readonly<Record<PersonalGrant, string>> = {
+  authorization_code: 'code',
+  refresh_token: 'refresh token',
+};
+
+/** Why the store issued nothing, after all that could be looked at before was right. */
+const LATE_REFUSALS: Readonly<Record<GrantRefusal, string>> = {
+  used: 'was used by another request at the same moment',
+  revoked: 'belongs to an authorization that was revoked',
+};
 
 /** Tells of the tokens that the store issued; throws `invalid_grant` when it issued none, telling of a replay. */
 export async function settleOutcome(
@@ -78,7 +123,7 @@ export async function settleOutcome(
 ): Promise<TokenResponse> {
   if (!outcome.issued) {
     if (outcome.refusal === 'used') await tellOfReplay(context, grantType, used);
-    throw invalidGrant();
+    throw invalidGrant(`the ${NAMES[grantType]} ${LATE_REFUSALS[outcome.refusal]}`);
   }
   const { id: authorization, clientId, person } = used.family;
   const { scopes } = prepared.tokens.accessToken;
@@ -115,7 +160,11 @@ export function scopesInForce(
 ): readonly string[] {
   const scopes = intersectScopes(family.scopes, clientScopes).filter((scope) => context.scopes.has(scope));
   if (scopes.length > 0) return scopes;
-  throw new OAuthError('invalid_scope', 'Nothing of what was granted can be used any more.');
+  throw new OAuthError(
+    'invalid_scope',
+    'Nothing of what was granted can be used any more.',
+    `the client or the server no longer has any of the scopes granted: ${quotedList(family.scopes)}`,
+  );
 }
 
 /**

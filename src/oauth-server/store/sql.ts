@@ -1,6 +1,7 @@
 import type { Database, PersonReference, SqlConnection } from '../../host/contracts.ts';
 import type {
   AccessToken,
+  DeadToken,
   AuthorizationCode,
   Client,
   ConsentRequest,
@@ -252,8 +253,8 @@ export function createSqlStore(database: Database): Store {
     },
 
     async findAccessToken(hash, now) {
-      const { rows } = await database.execute<AccessTokenRow>(FIND_ACCESS_TOKEN, [hash, now]);
-      return rows[0] === undefined ? null : accessTokenOf(rows[0]);
+      const { rows } = await database.execute<AccessTokenRow>(FIND_ACCESS_TOKEN, [hash]);
+      return rows[0] === undefined ? 'unknown' : accessTokenOf(rows[0], now);
     },
   };
 }
@@ -270,11 +271,11 @@ const FIND_CONSENT_REQUEST = `SELECT id_hash, browser_hash, client_id, parameter
   asked_scope, expires_at FROM oauth_consent_requests WHERE id_hash = ? AND expires_at > ?`;
 
 const FIND_ACCESS_TOKEN = `SELECT t.client_id, t.family_id, t.scope, t.audience AS token_audience, t.issued_at,
-    t.expires_at, c.scope AS client_scope, f.id AS living_family_id, f.user_provider, f.user_id, f.subject, f.audience
+    t.expires_at, c.scope AS living_client_scope, f.id AS living_family_id, f.user_provider, f.user_id, f.subject, f.audience
   FROM oauth_access_tokens t
-  JOIN oauth_clients c ON c.client_id = t.client_id AND c.revoked_at IS NULL
+  LEFT JOIN oauth_clients c ON c.client_id = t.client_id AND c.revoked_at IS NULL
   LEFT JOIN oauth_families f ON f.id = t.family_id AND f.revoked_at IS NULL
-  WHERE t.token_hash = ? AND t.expires_at > ?`;
+  WHERE t.token_hash = ?`;
 
 const FAMILY_COLUMNS = `f.client_id, f.user_provider, f.user_id, f.subject, f.scope, f.audience,
   c.scope AS client_scope`;
@@ -634,7 +635,7 @@ interface AccessTokenRow {
   readonly token_audience: string | null;
   readonly issued_at: number;
   readonly expires_at: number;
-  readonly client_scope: string;
+  readonly living_client_scope: string | null;
   readonly living_family_id: string | null;
   readonly user_provider: string | null;
   readonly user_id: string | null;
@@ -642,17 +643,21 @@ interface AccessTokenRow {
   readonly audience: string | null;
 }
 
-function accessTokenOf(row: AccessTokenRow): AccessToken | null {
+/** A token whose client's or family's row is revoked, or gone, is dead. */
+function accessTokenOf(row: AccessTokenRow, now: number): AccessToken | DeadToken {
+  if (row.expires_at <= now) return 'expired';
+  if (row.living_client_scope === null) return 'client revoked';
   const token = {
     clientId: row.client_id,
     scopes: words(row.scope),
-    clientScopes: words(row.client_scope),
+    clientScopes: words(row.living_client_scope),
     issuedAt: row.issued_at,
     expiresAt: row.expires_at,
   };
   if (row.family_id === null) return { ...token, audience: row.token_audience, person: null, subject: null };
-  // A token of a family whose row is revoked, or gone, is dead.
-  if (row.living_family_id === null || row.user_provider === null || row.user_id === null) return null;
+  if (row.living_family_id === null || row.user_provider === null || row.user_id === null) {
+    return 'authorization revoked';
+  }
   return {
     ...token,
     audience: row.audience,

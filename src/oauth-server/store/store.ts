@@ -117,6 +117,9 @@ export interface AccessToken {
   readonly expiresAt: number;
 }
 
+/** Why there is no live access token of a hash: for the log. One that was revoked by itself is unknown. */
+export type DeadToken = 'unknown' | 'expired' | 'client revoked' | 'authorization revoked';
+
 /** Why no tokens were issued. */
 export type GrantRefusal =
   /** It was used before, so the family is revoked now: what came of the first use is dead (RFC 6749 4.1.2, RFC 9700 4.14). */
@@ -210,8 +213,8 @@ export interface Store {
    */
   prune(expiredBefore: number, limit: number): Promise<PrunedRows>;
 
-  /** The token, when it has not expired and neither its family nor its client is revoked; null otherwise. */
-  findAccessToken(hash: string, now: number): Promise<AccessToken | null>;
+  /** The token, when it has not expired and neither its family nor its client is revoked; otherwise why it is none. */
+  findAccessToken(hash: string, now: number): Promise<AccessToken | DeadToken>;
 }
 
 /** How many rows of each kind were removed. */
