@@ -1,3 +1,4 @@
+// @engines sqlite: it builds, and asks no database
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cp, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';

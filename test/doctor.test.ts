@@ -1,10 +1,17 @@
 // @engines sqlite: what it asks of the database, the other files ask of every engine
-import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { examine, type Check } from 'portico/oauth-server';
 import { describe, expect, test } from 'vitest';
-import { registerClient, startPortal, type PortalOptions, type RunningPortal } from './support/portal.ts';
+import {
+  ADA,
+  authorizationUrl,
+  registerClient,
+  startPortal,
+  type PortalOptions,
+  type RunningPortal,
+} from './support/portal.ts';
 
 /** What the doctor finds of one part, in a portal that something was done to. */
 async function finding(
@@ -56,8 +63,11 @@ describe('the doctor', () => {
   });
 
   test("a host's own consent view that throws, or whose answer could not be taken", async () => {
-    await withView('<%= it.nothing.here %>', async (views) => {
-      expect(await finding('views', { views })).toMatchObject({ outcome: 'failing' });
+    await withView('<p>\n<%= it.nothing.here %>', async (views) => {
+      expect(await finding('views', { views })).toMatchObject({
+        outcome: 'failing',
+        detail: expect.stringContaining(`${path.join(views, 'oauth', 'consent.eta')}:2: `) as string,
+      });
     });
     await withView('<form method="post"><button name="decision">Yes</button></form>', async (views) => {
       expect(await finding('views', { views })).toMatchObject({
@@ -75,13 +85,60 @@ describe('the doctor', () => {
     });
   });
 
-  test('an unreadable signing key is named; a directory that others may read is a warning', async () => {
+  test('a view that cannot be compiled is named by file and line, in the log of a page that needs it too', async () => {
+    await withView('<h1>\n<% if (it.person) { %>\n</h1>', async (views) => {
+      const place = `${path.join(views, 'oauth', 'consent.eta')}:2: '{' is never closed`;
+      const portal = await startPortal({ views });
+      try {
+        const { checks } = await examine(portal.application, portal.server);
+        expect(checks.find(({ part }) => part === 'views')).toMatchObject({
+          outcome: 'failing',
+          detail: expect.stringContaining(place) as string,
+        });
+        const client = await registerClient(portal);
+        const visitor = await portal.signedIn(ADA);
+        expect((await visitor.visit(authorizationUrl(portal, client))).status).toBe(500);
+        const log = await readFile(path.join(portal.application.storageDirectory, 'app.log'), 'utf8');
+        expect(log).toContain(place);
+      } finally {
+        await portal.close();
+      }
+    });
+  });
+
+  test('a view of the application that no page of the server needs is a warning', async () => {
+    await withView('<form>request_id csrf_token decision', async (views) => {
+      await rm(path.join(views, 'oauth'), { recursive: true });
+      await writeFile(path.join(views, 'news.eta'), '\n\n<%= it.name( %>');
+      expect(await finding('views', { views })).toMatchObject({
+        outcome: 'warning',
+        detail: expect.stringContaining(`${path.join(views, 'news.eta')}:3: `) as string,
+      });
+    });
+  });
+
+  test('an unreadable signing key is named', async () => {
     const torn = await finding('signing key', {}, (portal) =>
       writeFile(path.join(portal.server.config.key_path, '9000000000000-torn.json'), '{'),
     );
     expect(torn).toMatchObject({ outcome: 'failing', detail: expect.stringContaining('9000000000000-torn') });
-    const open = await finding('signing key', {}, (portal) => chmod(portal.server.config.key_path, 0o755));
-    expect(open).toMatchObject({ outcome: 'warning' });
+  });
+
+  test('a key, or the key directory, that others may open is a fault', async () => {
+    const directory = await finding('signing key', {}, ({ server }) => chmod(server.config.key_path, 0o750));
+    expect(directory).toMatchObject({
+      outcome: 'failing',
+      detail: expect.stringMatching(/others than this user may open \S+keys$/) as string,
+      remedy: expect.stringMatching(/^run chmod -R go= '\S+keys'/) as string,
+    });
+    const file = await finding('signing key', {}, async ({ server }) => {
+      const [name = ''] = await readdir(server.config.key_path);
+      await chmod(path.join(server.config.key_path, name), 0o604);
+    });
+    expect(file).toMatchObject({
+      outcome: 'failing',
+      detail: expect.stringMatching(/others than this user may open \S+\.json$/) as string,
+    });
   });
 
   test('a client whose scope is offered no more', async () => {

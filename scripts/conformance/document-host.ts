@@ -76,7 +76,20 @@ export const host: Chapter = {
       rule: 'It says which part is failing.',
       tests: [
         'test/console.test.ts > oauth:server:doctor > says which part is failing and what to do, and exits with 1',
-        'test/doctor.test.ts > the doctor > an unreadable signing key is named; a directory that others may read is a warning',
+        'test/doctor.test.ts > the doctor > an unreadable signing key is named',
+        'test/doctor.test.ts > the doctor > a key, or the key directory, that others may open is a fault',
+        'test/doctor.test.ts > the doctor > a view that cannot be compiled is named by file and line, in the log of a page that needs it too',
+      ],
+    },
+    {
+      section: 'Console: oauth:server:doctor',
+      rule: 'With --online it asks the public address: issuer, key set, and what of a request comes through the proxies.',
+      tests: [
+        'test/doctor-online.test.ts > the public address, with --online > that another issuer answers at',
+        'test/doctor-online.test.ts > the public address, with --online > that a process with another key directory answers at',
+        'test/doctor-online.test.ts > the round trip through the proxies > warns of another host and another scheme',
+        'test/doctor-online.test.ts > the round trip through the proxies > shows nothing to whoever does not have the keys',
+        'test/doctor-online.test.ts > oauth:server:doctor --online > asks a process that serves, and exits with 1 for a wrong PUBLIC_URL',
       ],
     },
     {

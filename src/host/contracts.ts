@@ -217,8 +217,23 @@ export interface Log {
 export type LogContext = Readonly<Record<string, unknown>>;
 
 export interface Views {
-  /** Renders a view by its name (`oauth/consent`); the application's own file of that name goes first. */
+  /**
+   * Renders a view by its name (`oauth/consent`); the application's own file of that name goes first. Throws a ViewError,
+   * which names file and line, when the view cannot be compiled or fails.
+   */
   render(name: string, data: Readonly<Record<string, unknown>>): Promise<string>;
+  /** Those of all the folders' views that cannot be compiled, shown or not. */
+  problems(): Promise<readonly ViewProblem[]>;
+}
+
+/** What is wrong with a view, and where. */
+export interface ViewProblem {
+  /** The view's file, absolute. */
+  readonly file: string;
+  /** Counted from 1; null when it is not known. */
+  readonly line: number | null;
+  /** In a few words. */
+  readonly reason: string;
 }
 
 export interface Events {

@@ -1,4 +1,4 @@
-import type { ConfigurationProblem } from './contracts.ts';
+import type { ConfigurationProblem, ViewProblem } from './contracts.ts';
 
 /** The configuration cannot be used. The message names every problem, a line each: key in colon form, what to do. */
 export class ConfigurationError extends Error {
@@ -23,5 +23,20 @@ export class OverloadedError extends Error {
 
   constructor() {
     super('Too many passwords are being checked at this moment');
+  }
+}
+
+/** A view cannot be compiled, or failed while it was shown. The message begins with file and line; the cause is what failed. */
+export class ViewError extends Error implements ViewProblem {
+  override readonly name = 'ViewError';
+  readonly file: string;
+  readonly line: number | null;
+  readonly reason: string;
+
+  constructor({ file, line, reason }: ViewProblem, cause: unknown) {
+    super(`${file}${line === null ? '' : `:${line}`}: ${reason}`, { cause });
+    this.file = file;
+    this.line = line;
+    this.reason = reason;
   }
 }

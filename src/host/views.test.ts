@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { ViewError } from './errors.ts';
 import { createViews } from './views.ts';
 
 describe('views', () => {
@@ -61,6 +62,35 @@ describe('views', () => {
     expect(html).toBe(
       '<p title="&lt;b a=&quot;1&quot; c=&#39;2&#39;&gt;&amp;">&lt;b a=&quot;1&quot; c=&#39;2&#39;&gt;&amp;</p>',
     );
+  });
+
+  test.each<[what: string, line: number, reason: string, text: string]>([
+    ['a member of nothing', 2, 'reading', '<p>\n<%= it.nothing.here %>\n</p>'],
+    ['code below its tag', 3, 'reading', '<p>\n<%=\n  it.nothing.here %>\n</p>'],
+    ['an unfinished tag', 2, 'unclosed tag', '<p>\n<%= it.name\n</p>'],
+    ['an unfinished string', 2, 'unclosed string', "<p>\n<%= 'name %>\n</p>"],
+    ['a block that is never closed', 2, "'{' is never closed", '<p>\n<% if (it.a) { %>\n</p>\n<%= 1 %>\n\n'],
+    [
+      'a call that is never closed',
+      3,
+      "'(' is never closed",
+      '<% if (it.a) { %>\n<p>\n<%= f(it.name %></p><% } %>',
+    ],
+    ['a block closed twice', 3, "'}' closes nothing", '<% if (it.a) { %>\n<% } %>\n<% } %>\n<p>'],
+    ['a wrong bracket', 2, "'}' closes the '(' of line 1", '<% it.a.forEach((a) => { %>\n<% }} %>\n\n'],
+    ['a wrong word', 4, 'Unexpected identifier', '<p>\n<% const a = 1;\n const b = "{";\n if a b; %>\n<p>'],
+  ])('%s is named by file and line %i', async (_, line, reason, text) => {
+    await write('own/page.eta', '<% layout("frame") %>');
+    await write('own/frame.eta', text);
+    const file = path.join(folder, 'own', 'frame.eta');
+    const error: unknown = await views()
+      .render('page', {})
+      .catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(ViewError);
+    expect(error).toMatchObject({ file, line, reason: expect.stringContaining(reason) as string });
+    expect((error as ViewError).message).toMatch(`${file}:${line}: `);
+    const unshown = reason === 'reading' ? [] : [error];
+    expect((await views().problems()).map(String)).toEqual(unshown.map(String));
   });
 
   test.each(['../secret', '/etc/passwd', 'a/../b', 'a//b', ''])('the name %j is refused', async (name) => {

@@ -2,6 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Eta } from 'eta';
 import type { Views } from './contracts.ts';
+import { ViewError } from './errors.ts';
+import { linesOfCode, locateErrors } from './view-errors.ts';
 
 const VIEW_NAME = /^[A-Za-z0-9_-]+(?:\/[A-Za-z0-9_-]+)*$/;
 const SUFFIX = '.eta';
@@ -27,14 +29,31 @@ export function createViews(directories: readonly string[]): Views {
     throw new Error(`There is no view '${name}' in ${directories.join(' or ')}`);
   }
 
+  const started = () =>
+    (engine ??= createEngine((name) => {
+      const view = found.get(name) ?? find(name);
+      found.set(name, view);
+      return view;
+    }));
+
   return {
     async render(name, data) {
-      const eta = await (engine ??= createEngine((each) => {
-        const view = found.get(each) ?? find(each);
-        found.set(each, view);
-        return view;
-      }));
+      const eta = await started();
       return eta.renderAsync(name, data);
+    },
+    async problems() {
+      const eta = await started();
+      return folders.flatMap(({ texts }) =>
+        [...texts].flatMap(([filepath, text]) => {
+          try {
+            eta.compile(text, { async: true, filepath });
+            return [];
+          } catch (error) {
+            if (error instanceof ViewError) return [error];
+            throw error;
+          }
+        }),
+      );
     },
   };
 }
@@ -71,7 +90,15 @@ function textOf(file: string): string | null {
 
 async function createEngine(find: (name: string) => ViewFile): Promise<Eta> {
   const { Eta } = await import('eta');
-  const eta = new Eta({ cache: true, autoEscape: true, autoTrim: false });
+  // `debug` makes the code keep count of the line it is at.
+  const eta = new Eta({
+    cache: true,
+    autoEscape: true,
+    autoTrim: false,
+    debug: true,
+    plugins: [linesOfCode()],
+  });
+  locateErrors(eta);
   const texts = new Map<string, string>();
   eta.resolvePath = (name) => {
     const { file, text } = find(name);

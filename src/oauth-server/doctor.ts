@@ -1,22 +1,11 @@
-import { stat } from 'node:fs/promises';
+import { readdir, stat } from 'node:fs/promises';
+import path from 'node:path';
 import type { Application } from '../host/contracts.ts';
 import { CSRF_EXEMPT_ROUTES, type AuthorizationServer } from './authorization-server.ts';
+import { failing, ok, skipped, warning, type Check, type Finding } from './finding.ts';
+import { examinePublicAddress } from './public-address.ts';
 import type { Client } from './store/store.ts';
 import { randomToken } from './tokens.ts';
-
-/** What the doctor found of one part. Only `failing` is a fault; `skipped` says why it could not be looked at. */
-export interface Finding {
-  readonly outcome: 'ok' | 'warning' | 'failing' | 'skipped';
-  /** What was seen, in a sentence. */
-  readonly detail: string;
-  /** What to do about it; null when there is nothing to do. */
-  readonly remedy: string | null;
-}
-
-export interface Check extends Finding {
-  /** The part, such as `schema`. */
-  readonly part: string;
-}
 
 /** A secret rotation that is open: the secret before is still accepted. */
 export interface OpenRotation {
@@ -41,21 +30,31 @@ interface Subject {
 
 type Examination = (subject: Subject) => Promise<Finding>;
 
-const ok = (detail: string): Finding => ({ outcome: 'ok', detail, remedy: null });
-const skipped = (detail: string): Finding => ({ outcome: 'skipped', detail, remedy: null });
-const failing = (detail: string, remedy: string): Finding => ({ outcome: 'failing', detail, remedy });
-const warning = (detail: string, remedy: string): Finding => ({ outcome: 'warning', detail, remedy });
+export interface ExaminationOptions {
+  /** Whether the public address is asked too, over the network; it is not unless this is true. */
+  readonly online?: boolean;
+  /** How long each answer of the public address is waited for, in seconds; 5 unless given. */
+  readonly patience?: number;
+}
 
-/** Looks at every part of a configured server, changing nothing. A part that cannot be looked at is failing. */
-export async function examine(application: Application, server: AuthorizationServer): Promise<DoctorReport> {
+/**
+ * Looks at every part of a configured server, changing nothing. A part that cannot be looked at is failing. Without
+ * `online` nothing is known of the process that serves, nor of what stands before it.
+ */
+export async function examine(
+  application: Application,
+  server: AuthorizationServer,
+  { online = false, patience = 5 }: ExaminationOptions = {},
+): Promise<DoctorReport> {
   const subject = { application, server };
-  const checks: Check[] = [{ part: 'configuration', ...ok(`the issuer is ${server.issuer}`) }];
+  const checks: Check[] = [{ part: 'configuration', ...ok(`public_url makes ${server.issuer} the issuer`) }];
   for (const [part, examination] of EXAMINATIONS) {
     const blind =
       STORED.has(part) && checks.some((check) => check.part === 'store' && check.outcome !== 'ok');
     const finding = blind ? skipped('the store cannot be reached') : await look(subject, part, examination);
     checks.push({ part, ...finding });
   }
+  if (online) checks.push(...(await examinePublicAddress(server, { patience })));
   return {
     healthy: checks.every(({ outcome }) => outcome !== 'failing'),
     checks,
@@ -117,12 +116,26 @@ async function examineKeys({ server: { keys, config } }: Subject): Promise<Findi
       'run npx portico oauth:server:setup, or point key_path to the directory that the servers share',
     );
   }
-  const { mode } = await stat(config.key_path);
-  if ((mode & 0o077) !== 0 && process.platform !== 'win32') {
-    return warning(`others may read ${config.key_path}`, `run chmod -R go= '${config.key_path}'`);
+  const open = await openToOthers(config.key_path);
+  if (open.length > 0) {
+    return failing(
+      `oauth_server:key_path: others than this user may open ${open.join(', ')}`,
+      `run chmod -R go= '${config.key_path.replaceAll("'", String.raw`'\''`)}'; if anybody may have read a key, generate ` +
+        'another (npx portico oauth:keys:generate) and remove that one',
+    );
   }
   const since = new Date(active.createdAt).toISOString();
   return ok(`${active.kid} signs since ${since}; ${all.length} published`);
+}
+
+/** What of the key directory group or others may open: the directory itself, and what is in it. */
+async function openToOthers(directory: string): Promise<readonly string[]> {
+  // What Windows says here means nothing.
+  if (process.platform === 'win32') return [];
+  const names = await readdir(directory);
+  const files = [directory, ...names.toSorted().map((name) => path.join(directory, name))];
+  const modes = await Promise.all(files.map(async (file) => ({ file, mode: (await stat(file)).mode })));
+  return modes.filter(({ mode }) => (mode & 0o077) !== 0).map(({ file }) => file);
 }
 
 async function examineLoginRoute({ application, server }: Subject): Promise<Finding> {
@@ -140,7 +153,7 @@ async function examineEndpoints({ application, server }: Subject): Promise<Findi
   const response = await application.fetch(new Request(url));
   const document = (await response.json()) as { readonly issuer?: unknown };
   if (response.status === 200 && document.issuer === server.issuer)
-    return ok('discovery answers for the issuer');
+    return ok(`this process would serve ${url}; whether that address leads to one, --online asks`);
   return failing(
     `${url} is answered with ${response.status}, not with the server's metadata`,
     'look for a route or a hook of the application in its place',
@@ -159,52 +172,67 @@ async function examineExemptions({ application, server }: Subject): Promise<Find
 }
 
 /** Renders the pages with made-up data: a host's own view may be broken, or lack what an answer needs. */
-async function examineViews({ server }: Subject): Promise<Finding> {
+async function examineViews({ application, server }: Subject): Promise<Finding> {
   const [requestId, csrfToken] = [randomToken(), randomToken()];
   const page = { serverName: server.config.name, nonce: randomToken() };
   const person = { name: 'Ada Lovelace', email: 'ada@example.com' };
   const scopes = [{ name: 'openid', label: 'Confirm who you are' }];
-  const consent = await server.host.render('oauth/consent', {
-    ...page,
-    clientName: 'An application',
-    person,
-    scopes,
-    redirectHost: 'client.example',
-    requestId,
-    csrfToken,
-    action: '/oauth/authorize',
-  });
-  await server.host.render('oauth/error', {
-    ...page,
-    title: 'A title',
-    message: 'A text',
-    status: 400,
-  });
-  await server.host.render('oauth/applications', {
-    ...page,
-    person,
-    applications: [
-      {
-        clientId: 'id',
-        name: 'An application',
-        since: { iso: '2026-01-01T00:00:00.000Z', text: 'January 1, 2026' },
-        scopes,
-        csrfToken,
-      },
-    ],
-    removed: true,
-    action: '/oauth/applications',
-  });
+  const since = { iso: '2026-01-01T00:00:00.000Z', text: 'January 1, 2026' };
+  const pages: Readonly<Record<string, object>> = {
+    'oauth/consent': {
+      clientName: 'An application',
+      person,
+      scopes,
+      redirectHost: 'client.example',
+      requestId,
+      csrfToken,
+      action: '/oauth/authorize',
+    },
+    'oauth/error': { title: 'A title', message: 'A text', status: 400 },
+    'oauth/applications': {
+      person,
+      applications: [{ clientId: 'id', name: 'An application', since, scopes, csrfToken }],
+      removed: true,
+      action: '/oauth/applications',
+    },
+  };
+  let consent = '';
+  /** What is wrong, and the views that cannot be shown for it: several may share a layout. */
+  const broken = new Map<string, string[]>();
+  for (const [view, data] of Object.entries(pages)) {
+    try {
+      const html = await server.host.render(view, { ...page, ...data });
+      if (view === 'oauth/consent') consent = html;
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      broken.set(message, [...(broken.get(message) ?? []), view]);
+    }
+  }
+  if (broken.size > 0) {
+    return failing(
+      [...broken].map(([message, views]) => `${views.join(', ')} cannot be shown: ${message}`).join('; '),
+      "mend it there, or take Portico's own view over again; then start the application anew",
+    );
+  }
   const lacking = [
     ...(consent.includes(requestId) ? [] : ['request_id']),
     ...(consent.includes(csrfToken) ? [] : ['csrf_token']),
     ...(consent.includes('decision') ? [] : ['decision']),
   ];
-  if (lacking.length === 0) return ok('consent, error and applications can be shown');
-  return failing(
-    `the form of oauth/consent lacks ${lacking.join(', ')}, so no answer can be taken`,
-    "take these fields over from Portico's own view",
-  );
+  if (lacking.length > 0) {
+    return failing(
+      `the form of oauth/consent lacks ${lacking.join(', ')}, so no answer can be taken`,
+      "take these fields over from Portico's own view",
+    );
+  }
+  const others = await application.views.problems();
+  if (others.length > 0) {
+    return warning(
+      `cannot be compiled: ${others.map(({ file, line, reason }) => `${file}:${line ?? '?'}: ${reason}`).join('; ')}`,
+      'mend it there, then start the application anew; the pages of the authorization server can be shown',
+    );
+  }
+  return ok('consent, error and applications were rendered with made-up data');
 }
 
 async function examineHasher({ server: { host } }: Subject): Promise<Finding> {

@@ -1,5 +1,5 @@
 import type { ConfigurationProblem, ConsoleContext } from '../../host/contracts.ts';
-import type { Check } from '../doctor.ts';
+import type { Check } from '../finding.ts';
 
 /** What an examination finds; an application that cannot start for its configuration is a finding too. */
 export async function checksOf(examination: () => Promise<readonly Check[]>): Promise<readonly Check[]> {

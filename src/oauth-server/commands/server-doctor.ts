@@ -7,13 +7,19 @@ export const addServerDoctor: AddCommands = (program, context) => {
   program
     .command('oauth:server:doctor')
     .description('say which part of the authorization server is failing, and what to do')
+    .option(
+      '--online',
+      'ask the public address too: issuer, key set, and what of a request comes through the proxies',
+    )
     .option('--json', 'print JSON, and nothing else, on standard output')
     .addHelpText('after', '\nExits with 1 when a part is failing. It changes nothing.')
-    .action(async (options: { json?: boolean }) => {
+    .action(async (options: { json?: boolean; online?: boolean }) => {
       const rotations: OpenRotation[] = [];
       const checks = await checksOf(async () => {
         const application = await context.application();
-        const report = await examine(application, authorizationServerOf(application));
+        const report = await examine(application, authorizationServerOf(application), {
+          online: options.online === true,
+        });
         rotations.push(...report.open_rotations);
         return report.checks;
       });

@@ -2,6 +2,7 @@ import { documentReply, publicDocument, type PublicDocument } from '../documents
 import type { SigningKey } from '../keys.ts';
 import { authorizationServerMetadata, openidProviderMetadata } from '../metadata.ts';
 import type { Reply } from '../responses.ts';
+import { answerRoundTrip, ROUND_TRIP_HEADER } from '../round-trip.ts';
 import type { ServerContext } from '../server-context.ts';
 
 const A_MINUTE = 60;
@@ -31,9 +32,15 @@ const keySet = onceFor((keys: readonly SigningKey[]) =>
   publicDocument({ keys: keys.map((key) => key.publicJwk) }, SOME_SECONDS),
 );
 
-/** GET /.well-known/openid-configuration (OpenID Connect Discovery 1.0 section 4). */
+/** GET /.well-known/openid-configuration (OpenID Connect Discovery 1.0 section 4). The doctor's question rides along. */
 export async function openidConfigurationEndpoint(context: ServerContext, request: Request): Promise<Reply> {
-  return documentReply(request, openidConfiguration(context));
+  const reply = documentReply(request, openidConfiguration(context));
+  const answer = await answerRoundTrip(context, request);
+  if (answer === null) return reply;
+  return {
+    ...reply,
+    headers: { ...reply.headers, 'Cache-Control': 'no-store', [ROUND_TRIP_HEADER]: answer },
+  };
 }
 
 /** GET /.well-known/oauth-authorization-server (RFC 8414 section 3). */

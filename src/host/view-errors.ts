@@ -1,0 +1,118 @@
+import { compileFunction } from 'node:vm';
+import type { Eta } from 'eta';
+import { ViewError } from './errors.ts';
+
+/** A piece of code between `<%` and `%>`, and the line it begins in. */
+interface Block {
+  readonly type: string;
+  readonly code: string;
+  readonly line: number;
+}
+
+/**
+ * Makes the engine say of everything that goes wrong in a view which file and line it is in: what cannot be compiled, and
+ * what fails while it is shown.
+ */
+export function locateErrors(eta: Eta): void {
+  const compile = eta.compile.bind(eta);
+  eta.compile = (text, options) => {
+    try {
+      return compile(text, options);
+    } catch (error) {
+      throw syntaxError(eta, text, options?.filepath ?? '', error);
+    }
+  };
+  eta.RuntimeErr = (error, _, line, file) => {
+    // A view within a view has said it already.
+    throw error instanceof ViewError ? error : new ViewError({ file, line, reason: messageOf(error) }, error);
+  };
+}
+
+/** The engine's own parser counts from the opening tag; the code may begin lines below it. */
+export function linesOfCode(): Eta['config']['plugins'][number] {
+  let template = '';
+  return {
+    processTemplate: (text) => (template = text),
+    processAST(blocks) {
+      let position = 0;
+      for (const block of blocks) {
+        if (typeof block === 'string') continue;
+        const begin = template.indexOf(block.val, template.indexOf('<%', position) + 2);
+        block.lineNo = template.slice(0, begin).split('\n').length;
+        position = begin + block.val.length;
+      }
+      return blocks;
+    },
+  };
+}
+
+function syntaxError(eta: Eta, text: string, file: string, error: unknown): ViewError {
+  const parsed = /^(.*?) at line (\d+) col \d+:/.exec(messageOf(error));
+  if (parsed !== null)
+    return new ViewError({ file, line: Number(parsed[2]), reason: parsed[1] ?? '' }, error);
+  const blocks = eta
+    .parse(text)
+    .flatMap((block) =>
+      typeof block === 'string' ? [] : [{ type: block.t, code: block.val, line: block.lineNo ?? 1 }],
+    );
+  const found = unbalanced(blocks) ?? refused(eta, text) ?? { line: null, reason: messageOf(error) };
+  return new ViewError({ file, ...found }, error);
+}
+
+// --- brackets, which the language itself would miss only at the very end -----------------------------------------
+
+interface Place {
+  readonly line: number | null;
+  readonly reason: string;
+}
+
+const CLOSED_BY: Readonly<Record<string, string>> = { '(': ')', '[': ']', '{': '}' };
+/** What no bracket counts in: strings and comments. */
+const QUOTED = /'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|`(?:\\.|[^`\\])*`|\/\*.*?\*\/|\/\/[^\n]*/gs;
+
+/** The bracket that has no other; code that is run may open in one block what another one closes. */
+function unbalanced(blocks: readonly Block[]): Place | null {
+  let open: { readonly bracket: string; readonly line: number }[] = [];
+  for (const { type, code, line } of blocks) {
+    const outer = open;
+    if (type !== 'e') open = [];
+    const bare = code.replaceAll(QUOTED, (quoted) => quoted.replaceAll(/[^\n]/g, ' '));
+    for (const { 0: bracket, index } of bare.matchAll(/[()[\]{}]/g)) {
+      const here = line + bare.slice(0, index).split('\n').length - 1;
+      if (bracket in CLOSED_BY) open.push({ bracket, line: here });
+      else {
+        const opened = open.pop();
+        if (opened === undefined) return { line: here, reason: `'${bracket}' closes nothing` };
+        if (CLOSED_BY[opened.bracket] !== bracket)
+          return { line: here, reason: `'${bracket}' closes the '${opened.bracket}' of line ${opened.line}` };
+      }
+    }
+    if (type !== 'e') {
+      const [left] = open;
+      if (left !== undefined) return { line: left.line, reason: `'${left.bracket}' is never closed` };
+      open = outer;
+    }
+  }
+  const left = open.at(-1);
+  return left === undefined ? null : { line: left.line, reason: `'${left.bracket}' is never closed` };
+}
+
+/** Where the language refuses the code that the engine made of the view. */
+function refused(eta: Eta, text: string): Place | null {
+  const code = `(async function (it, options) {\n${eta.compileToString(text, { async: true })}\n})`;
+  try {
+    compileFunction(code, [], { filename: 'view' });
+    return null;
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    const at = Number(/^view:(\d+)/.exec(error.stack ?? '')?.[1] ?? 0);
+    const before = code.split('\n').slice(0, at);
+    const mark = before.findLastIndex((each) => /^__eta\.line=\d+$/.test(each));
+    const begins = Number(before[mark]?.slice('__eta.line='.length) ?? 1);
+    return { line: begins + Math.max(0, at - mark - 2), reason: error.message };
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

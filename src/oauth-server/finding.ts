@@ -1,0 +1,19 @@
+/** What the doctor found of one part. Only `failing` is a fault; `skipped` says why it could not be looked at. */
+export interface Finding {
+  readonly outcome: 'ok' | 'warning' | 'failing' | 'skipped';
+  /** What was seen, in a sentence. */
+  readonly detail: string;
+  /** What to do about it; null when there is nothing to do. */
+  readonly remedy: string | null;
+}
+
+/** A finding, and what it is of. */
+export interface Check extends Finding {
+  /** The part, such as `schema`. */
+  readonly part: string;
+}
+
+export const ok = (detail: string): Finding => ({ outcome: 'ok', detail, remedy: null });
+export const skipped = (detail: string): Finding => ({ outcome: 'skipped', detail, remedy: null });
+export const failing = (detail: string, remedy: string): Finding => ({ outcome: 'failing', detail, remedy });
+export const warning = (detail: string, remedy: string): Finding => ({ outcome: 'warning', detail, remedy });

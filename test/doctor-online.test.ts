@@ -1,0 +1,352 @@
+// @engines sqlite: it asks over the network, and nothing of the database
+import { readFile, rm, mkdtemp } from 'node:fs/promises';
+import type { IncomingHttpHeaders } from 'node:http';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { examine, type Check } from 'portico/oauth-server';
+import { afterEach, describe, expect, test } from 'vitest';
+import { portico, ROOT, start } from './support/console.ts';
+import { freePort, startPortal, type RunningPortal } from './support/portal.ts';
+import { startProxy, startServer, type ProxyOptions } from './support/reverse-proxy.ts';
+
+const opened: { close(): Promise<unknown> }[] = [];
+afterEach(async () => {
+  for (const each of opened.splice(0).toReversed()) await each.close();
+});
+
+function keep<T extends { close(): Promise<unknown> }>(each: T): T {
+  opened.push(each);
+  return each;
+}
+
+/** A portal behind a chain of proxies, outermost first, whose public address is the outermost one's. */
+async function behind(chain: readonly ProxyOptions[], trusted: number): Promise<RunningPortal> {
+  const proxies = [];
+  for (const options of chain) proxies.push(keep(await startProxy(options)));
+  const config = { public_url: proxies[0]?.url ?? '', trusted_proxies: trusted };
+  const portal = keep(await startPortal({ config }));
+  for (const [index, proxy] of proxies.entries())
+    proxy.leadTo(proxies[index + 1]?.port ?? Number(portal.env['PORT']));
+  return portal;
+}
+
+/** What the doctor finds online, by part. */
+async function examined(portal: RunningPortal, patience?: number): Promise<Readonly<Record<string, Check>>> {
+  const options = { online: true, ...(patience === undefined ? {} : { patience }) };
+  const { checks } = await examine(portal.application, portal.server, options);
+  return Object.fromEntries(checks.map((check) => [check.part, check]));
+}
+
+/** What it finds where public_url leads to something else. */
+async function examinedAt(publicUrl: string, patience?: number) {
+  const portal = keep(await startPortal({ config: { public_url: publicUrl } }));
+  return examined(portal, patience);
+}
+
+describe('the public address, with --online', () => {
+  test('is fetched and compared, and so is the key set', async () => {
+    const portal = await behind([{ appends: true }], 1);
+    const found = await examined(portal);
+    expect(found['public address']).toMatchObject({
+      outcome: 'ok',
+      detail: `${portal.url}/.well-known/openid-configuration was fetched, and names this issuer`,
+    });
+    expect(found['public key set']).toMatchObject({
+      outcome: 'ok',
+      detail: expect.stringContaining(portal.server.config.key_path) as string,
+    });
+  });
+
+  test('is not asked otherwise, and the doctor says so', async () => {
+    const { application, server } = keep(
+      await startPortal({ config: { public_url: 'https://portal.invalid' } }),
+    );
+    const { checks, healthy } = await examine(application, server);
+    expect(healthy).toBe(true);
+    expect(checks.map(({ part }) => part)).not.toContain('public address');
+    expect(checks.find(({ part }) => part === 'endpoints')?.detail).toMatch(
+      /this process would serve https:\/\/portal\.invalid\/.*--online asks/,
+    );
+  });
+
+  test('where nobody listens', async () => {
+    const found = await examinedAt(`http://127.0.0.1:${await freePort()}`);
+    expect(found['public address']).toMatchObject({
+      outcome: 'failing',
+      detail: expect.stringMatching(
+        /^public_url: 127\.0\.0\.1:\d+ refuses connections \(ECONNREFUSED\)$/,
+      ) as string,
+      remedy: expect.stringContaining('PUBLIC_URL') as string,
+    });
+    expect(found['public key set']?.outcome).toBe('skipped');
+    expect(found['round trip']?.outcome).toBe('skipped');
+  });
+
+  test('of a name that nobody has', async () => {
+    const found = await examinedAt('https://portal.invalid');
+    expect(found['public address']).toMatchObject({
+      outcome: 'failing',
+      detail: expect.stringMatching(
+        /^public_url: portal\.invalid is a name that .*\((?:ENOTFOUND|EAI_AGAIN)\)$/,
+      ) as string,
+    });
+  });
+
+  test('that speaks no TLS, or whose certificate nobody vouches for', async () => {
+    const plain = keep(await startServer((_, outgoing) => outgoing.end('{}')));
+    const found = await examinedAt(plain.url.replace('http:', 'https:'));
+    expect(found['public address']).toMatchObject({
+      outcome: 'failing',
+      detail: expect.stringContaining('does not speak TLS') as string,
+    });
+    const folder = path.join(import.meta.dirname, 'fixtures', 'tls');
+    const tls = {
+      key: await readFile(path.join(folder, 'key.pem'), 'utf8'),
+      cert: await readFile(path.join(folder, 'certificate.pem'), 'utf8'),
+    };
+    const selfSigned = keep(await startServer((_, outgoing) => outgoing.end('{}'), tls));
+    expect((await examinedAt(selfSigned.url))['public address']).toMatchObject({
+      outcome: 'failing',
+      detail: expect.stringMatching(
+        /signed by nobody whom this machine trusts \(DEPTH_ZERO_SELF_SIGNED_CERT\)/,
+      ) as string,
+      remedy: expect.stringContaining('NODE_EXTRA_CA_CERTS') as string,
+    });
+  });
+
+  test('that never answers', async () => {
+    const silent = keep(await startServer(() => {}));
+    expect((await examinedAt(silent.url, 0.1))['public address']).toMatchObject({
+      outcome: 'failing',
+      detail: expect.stringContaining('does not answer within 0.1 seconds') as string,
+    });
+  });
+
+  test('that leads elsewhere: a redirect is not followed, a page is no document', async () => {
+    let asked = 0;
+    const redirecting = keep(
+      await startServer((_, outgoing) => {
+        asked += 1;
+        outgoing.writeHead(301, { Location: 'https://elsewhere.example/' }).end();
+      }),
+    );
+    expect((await examinedAt(redirecting.url))['public address']).toMatchObject({
+      outcome: 'failing',
+      detail: expect.stringMatching(
+        /answered with 301, to https:\/\/elsewhere\.example\/; it was not followed/,
+      ) as string,
+    });
+    expect(asked).toBe(1);
+    const page = keep(
+      await startServer((_, outgoing) => {
+        outgoing.writeHead(404, { 'Content-Type': 'text/html' }).end('<p>Not here');
+      }),
+    );
+    expect((await examinedAt(page.url))['public address']).toMatchObject({
+      outcome: 'failing',
+      detail: expect.stringContaining('answered with 404 and text/html') as string,
+    });
+  });
+
+  test('that another issuer answers at', async () => {
+    const other = keep(await startPortal());
+    const own = other.url.replace('localhost', '127.0.0.1');
+    expect((await examinedAt(own))['public address']).toMatchObject({
+      outcome: 'failing',
+      detail: expect.stringMatching(`names the issuer "${other.url}", this process ${own}$`) as string,
+    });
+  });
+
+  test('that a process with another key directory answers at', async () => {
+    const proxy = keep(await startProxy());
+    const config = { public_url: proxy.url };
+    const here = keep(await startPortal({ config }));
+    const there = keep(await startPortal({ config }));
+    proxy.leadTo(Number(there.env['PORT']));
+    const found = await examined(here);
+    expect(found['public address']?.outcome).toBe('ok');
+    expect(found['public key set']).toMatchObject({
+      outcome: 'failing',
+      detail: expect.stringMatching(
+        /^oauth_server:key_path: .* lacks \S+ and has \S+, which this directory has not/,
+      ) as string,
+    });
+    expect(found['round trip']?.outcome).toBe('skipped');
+  });
+});
+
+describe('the round trip through the proxies', () => {
+  test.each<[what: string, chain: readonly ProxyOptions[], trusted: number, says: string]>([
+    [
+      'no proxy that appends',
+      [{}],
+      0,
+      'no proxy appends to X-Forwarded-For; the process sees the address 127.0.0.1',
+    ],
+    [
+      'one proxy',
+      [{ appends: '198.51.100.7' }],
+      1,
+      '1 proxy appends to X-Forwarded-For; the process sees the address 198.51.100.7',
+    ],
+    [
+      'one that takes away what was said before',
+      [{ appends: '198.51.100.7', forgets: true }],
+      1,
+      '1 proxy appends',
+    ],
+    ['one that writes ports', [{ appends: '198.51.100.7:4711' }], 1, '1 proxy appends'],
+    ['two proxies', [{ appends: '198.51.100.7' }, { appends: '10.0.0.2' }], 2, '2 proxies append'],
+  ])('is right with %s', async (_, chain, trusted, says) => {
+    const found = await examined(await behind(chain, trusted));
+    expect(found['round trip']).toMatchObject({ outcome: 'ok', remedy: null });
+    expect(found['round trip']?.detail).toContain(says);
+  });
+
+  test.each<[what: string, chain: readonly ProxyOptions[], trusted: number, says: RegExp, remedy: RegExp]>([
+    [
+      'trusted_proxies is too small: everybody has the address of the proxy',
+      [{ appends: '198.51.100.7' }, { appends: '10.0.0.2' }],
+      1,
+      /sees the address 10\.0\.0\.2, where the outermost proxy was asked by 198\.51\.100\.7: 2 proxies append/,
+      /set trusted_proxies to 2;/,
+    ],
+    [
+      'trusted_proxies is not set',
+      [{ appends: '198.51.100.7' }],
+      0,
+      /sees the address 127\.0\.0\.1, where the outermost proxy was asked by 198\.51\.100\.7/,
+      /set trusted_proxies to 1;/,
+    ],
+    [
+      'trusted_proxies is too large: everybody has the address that they say',
+      [{ appends: '198.51.100.7' }],
+      2,
+      /believes the address that this request made up \(192\.0\.2\.123\)/,
+      /set trusted_proxies to 1;/,
+    ],
+    [
+      'trusted_proxies is set and no proxy appends',
+      [{}],
+      1,
+      /believes the address that this request made up/,
+      /set trusted_proxies to 0;/,
+    ],
+  ])('fails when %s', async (_, chain, trusted, says, remedy) => {
+    const found = await examined(await behind(chain, trusted));
+    expect(found['round trip']).toMatchObject({ outcome: 'failing' });
+    expect(found['round trip']?.detail).toMatch(says);
+    expect(found['round trip']?.remedy).toMatch(remedy);
+  });
+
+  test('warns of another host and another scheme', async () => {
+    const found = await examined(await behind([{ host: 'backend:3000', proto: 'https' }], 0));
+    expect(found['round trip']).toMatchObject({
+      outcome: 'warning',
+      detail: expect.stringMatching(
+        /sees the host backend:3000, not 127\.0\.0\.1:\d+.*X-Forwarded-Proto says https, public_url http/,
+      ) as string,
+      remedy: expect.stringMatching(/proxy_set_header Host .*proxy_set_header X-Forwarded-Proto/) as string,
+    });
+  });
+
+  test('says when what the process saw does not come back', async () => {
+    const found = await examined(await behind([{ drops: 'portico-doctor' }], 0));
+    expect(found['round trip']).toMatchObject({
+      outcome: 'warning',
+      detail: expect.stringContaining('without what the process saw') as string,
+    });
+  });
+
+  test('needs a signing key', async () => {
+    const proxy = keep(await startProxy());
+    const portal = keep(await startPortal({ config: { public_url: proxy.url }, signingKey: false }));
+    proxy.leadTo(Number(portal.env['PORT']));
+    expect((await examined(portal))['round trip']).toMatchObject({ outcome: 'skipped' });
+  });
+
+  test('shows nothing to whoever does not have the keys', async () => {
+    const questions: string[] = [];
+    // What stands in front may keep the question, and ask it again.
+    const hears = ({ 'portico-doctor': question }: IncomingHttpHeaders) => {
+      if (typeof question === 'string') questions.push(question);
+    };
+    const portal = await behind([{ hears }], 0);
+    expect((await examined(portal))['round trip']?.detail).toContain('the process sees');
+    const [question = ''] = questions;
+    expect(question).not.toBe('');
+
+    const document = `http://127.0.0.1:${portal.env['PORT']}/.well-known/openid-configuration`;
+    const asked = async (header?: string) => {
+      const answer = await fetch(
+        document,
+        header === undefined ? {} : { headers: { 'Portico-Doctor': header } },
+      );
+      const headers = [...answer.headers].filter(([name]) => name !== 'date');
+      return { status: answer.status, headers, body: await answer.text() };
+    };
+    const stranger = await asked();
+    const [time, nonce, proof, kid] = question.split('.');
+    const later = Number(time) + 1;
+    const forged = [
+      '',
+      'x',
+      `${later}.${nonce}.${proof}.${kid}`,
+      `${time}.${nonce}.${'A'.repeat(43)}.${kid}`,
+      `${time}.${nonce}.${proof}.other`,
+    ];
+    for (const header of forged) expect(await asked(header)).toEqual(stranger);
+    const other = keep(await startPortal());
+    const elsewhere = await fetch(`${other.url}/.well-known/openid-configuration`, {
+      headers: { 'Portico-Doctor': question },
+    });
+    expect(elsewhere.headers.has('portico-doctor')).toBe(false);
+
+    const replayed = await asked(question);
+    expect(replayed.body).toBe(stranger.body);
+    const sealed = new Map(replayed.headers).get('portico-doctor') ?? '';
+    expect(Buffer.from(sealed, 'base64url').toString('latin1')).not.toContain('127.0.0.1');
+  });
+
+  test('a question is good for five minutes', async () => {
+    const behindClock = Date.now() - 301_000;
+    const proxy = keep(await startProxy());
+    const portal = keep(await startPortal({ config: { public_url: proxy.url }, clock: () => behindClock }));
+    proxy.leadTo(Number(portal.env['PORT']));
+    expect((await examined(portal))['round trip']).toMatchObject({ outcome: 'warning' });
+  });
+});
+
+describe('oauth:server:doctor --online', () => {
+  test('asks a process that serves, and exits with 1 for a wrong PUBLIC_URL', async () => {
+    const storage = await mkdtemp(path.join(tmpdir(), 'portico-online-'));
+    keep({ close: () => rm(storage, { recursive: true, force: true }) });
+    const proxy = keep(await startProxy({ appends: '198.51.100.7' }));
+    const PORT = String(await freePort());
+    const env = { STORAGE_DIR: storage, PORT, PUBLIC_URL: proxy.url, APP_ENV: 'dev' };
+    const cwd = path.join(ROOT, 'examples', 'portal');
+    for (const command of [['db:migrate', 'up'], ['oauth:server:setup']])
+      expect((await portico(command, { cwd, env })).code).toBe(0);
+    const serving = start([path.join(ROOT, 'bin', 'portico.js'), 'serve'], { cwd, env });
+    keep({ close: () => serving.stop() });
+    await serving.says('Listening');
+    proxy.leadTo(Number(PORT));
+
+    const right = await portico(['oauth:server:doctor', '--online'], { cwd, env });
+    expect(right.stdout).toMatch(/^ok {7}public address {2,}http.* was fetched, and names this issuer$/m);
+    // It trusts no proxy, and there is one.
+    expect(right.stdout).toMatch(/^failing {2}round trip .*\n +→ set trusted_proxies to 1;/m);
+    expect(right.code).toBe(1);
+
+    const wrong = await portico(['oauth:server:doctor', '--online', '--json'], {
+      cwd,
+      env: { ...env, PUBLIC_URL: `http://localhost:${proxy.port}` },
+    });
+    expect(wrong.code).toBe(1);
+    const { healthy, checks } = JSON.parse(wrong.stdout) as { healthy: boolean; checks: Check[] };
+    expect(healthy).toBe(false);
+    expect(checks.find(({ part }) => part === 'public address')?.detail).toContain(
+      `names the issuer "${proxy.url}"`,
+    );
+  });
+});
