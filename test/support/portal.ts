@@ -21,6 +21,7 @@ import {
 } from 'portico/oauth-server';
 import portal from '../../examples/portal/app.ts';
 import { accountsOf, seedPeople } from '../../examples/portal/people.ts';
+import { hashingCheaply, withCheapHasher } from './cheap-hasher.ts';
 import { createDatabase } from './database.ts';
 import { createVisitor, locationOf, type Visitor } from './visitor.ts';
 
@@ -57,6 +58,8 @@ export interface PortalOptions {
   readonly views?: string;
   /** Whether it gets a signing key; it does unless this is false. */
   readonly signingKey?: boolean;
+  /** Whether passwords and client secrets are hashed as the kit does, which takes its time; cheaply unless this is true. */
+  readonly kitHasher?: boolean;
   /** Runs on the empty database, before the schema is applied. */
   readonly beforeSchema?: (application: Application) => Promise<void>;
   /** An administrator's URL of another database server than that of the test project. */
@@ -88,7 +91,14 @@ export function createStillClock(): { now: () => number; advance: (seconds: numb
 }
 
 export async function startPortal(options: PortalOptions = {}): Promise<RunningPortal> {
-  const { config = {}, clock = Date.now, signingKey = true, views, beforeSchema } = options;
+  const {
+    config = {},
+    clock = Date.now,
+    signingKey = true,
+    kitHasher = false,
+    views,
+    beforeSchema,
+  } = options;
   const storage = await mkdtemp(path.join(tmpdir(), 'portico-portal-'));
   const port = await freePort();
   const database = await createDatabase(storage, options.databaseServer);
@@ -98,7 +108,7 @@ export async function startPortal(options: PortalOptions = {}): Promise<RunningP
     STORAGE_DIR: storage,
     DATABASE_URL: database.url,
   };
-  const definition: ApplicationDefinition = {
+  const asConfigured: ApplicationDefinition = {
     ...portal,
     plugins: [oauthServer({ clock, ...(options.random === undefined ? {} : { random: options.random }) })],
     ...(views === undefined ? {} : { views }),
@@ -107,12 +117,13 @@ export async function startPortal(options: PortalOptions = {}): Promise<RunningP
       return mergeConfig(own, { log: { path: path.join(storage, 'app.log') } }, config);
     },
   };
+  const definition = kitHasher ? asConfigured : hashingCheaply(asConfigured);
   const application = await startApplication(definition, { env });
   await beforeSchema?.(application);
   await migrate(application.database, migrationsOf(definition));
   const server = authorizationServerOf(application);
   if (signingKey) await setUpServer(application, server);
-  await seedPeople(application, PASSWORD);
+  await seedPeople(kitHasher ? application : withCheapHasher(application), PASSWORD);
   const running = await listen(application, { port, hostname: '127.0.0.1' });
   const url = application.publicUrl;
   const accounts = accountsOf(application);
