@@ -203,5 +203,29 @@ export const tokenRulings: Chapter = {
         'test/refusals.test.ts > the reason on the error page > is never shown otherwise',
       ],
     },
+    {
+      section: 'Every endpoint',
+      rule: 'A path is matched as it was sent: with dot segments, backslashes or a fragment it is none of the endpoints.',
+      tests: [
+        'test/error-answers.test.ts > the portal > %s is none of its endpoints',
+        'test/error-answers.test.ts > the portal > a placeholder takes no dot segment, however it is written',
+      ],
+    },
+    {
+      section: 'Every endpoint',
+      rule: 'A fault at an endpoint that people see is a page for a browser, JSON without details for a program.',
+      tests: [
+        'test/error-answers.test.ts > the portal > a fault at an endpoint that people see is a page for them, and JSON for a program',
+      ],
+    },
+    {
+      section: 'The kit',
+      rule: 'What no route answers names method and path as JSON, and is a page for a browser; so are 405, 413, 500 and 503.',
+      tests: [
+        'test/error-answers.test.ts > an application without hooks of its own > answers a program with JSON that names method and path: %s %s, %i',
+        'test/error-answers.test.ts > an application without hooks of its own > answers a browser with a page: %s %s, %i',
+        'test/error-answers.test.ts > an application without hooks of its own > a body that is too large is 413, on a page too; a HEAD has neither',
+      ],
+    },
   ],
 };

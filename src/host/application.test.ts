@@ -384,11 +384,11 @@ describe('routes', () => {
   });
 
   test.each(['/items/%', '/items/%zz', '/items/%ff', '/nowhere', '/items', '/items/a/b'])(
-    '%s is 404, as JSON',
+    '%s is 404, as JSON that names method and path',
     async (at) => {
       const response = await browser(await start()).send(at);
       expect(response.status).toBe(404);
-      expect(await response.json()).toEqual({ error: 'Request refused' });
+      expect(await response.json()).toEqual({ error: 'Not found', method: 'GET', path: at });
     },
   );
 
@@ -428,10 +428,10 @@ describe('the two host hooks', () => {
     const application = await start({ routes: [failing, faulty] });
     const refused = await browser(application).send('/fail');
     expect(refused.status).toBe(418);
-    expect(await refused.json()).toEqual({ error: 'Request refused' });
+    expect(await refused.json()).toEqual({ error: "I'm a teapot", method: 'GET', path: '/fail' });
     const fault = await browser(application).send('/fault');
     expect(fault.status).toBe(500);
-    expect(await fault.json()).toEqual({ error: 'Internal server error' });
+    expect(await fault.json()).toEqual({ error: 'Internal server error', method: 'GET', path: '/fault' });
     const log = await readFile(path.join(folder, 'logs', 'app.log'), 'utf8');
     expect(log).toContain('the secret of the fault');
   });

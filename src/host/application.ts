@@ -2,6 +2,7 @@ import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { z, type ZodType } from 'zod';
 import { requestIdOf, withRequestId } from '../http/request-id.ts';
+import { isLiteralTarget } from '../http/request-target.ts';
 import { createAccounts } from './accounts.ts';
 import { createAuth } from './auth.ts';
 import { mergeConfig, validateConfig } from './config.ts';
@@ -24,7 +25,8 @@ import { checkCsrf } from './csrf.ts';
 import { openDatabase } from './database.ts';
 import { accountsMigration } from './database-accounts.ts';
 import { loadEnvironment } from './environment.ts';
-import { ErrorHandler, errorResponse, HttpError } from './error-handler.ts';
+import { errorAnswer, errorJson } from './error-answers.ts';
+import { ErrorHandler, HttpError } from './error-handler.ts';
 import { ConfigurationError } from './errors.ts';
 import { createEvents } from './events.ts';
 import { openLog } from './log.ts';
@@ -174,6 +176,7 @@ async function assemble(parts: Parts): Promise<Application> {
   const middlewares: Middleware[] = [];
   const ownRoutes = new Set<Route>();
   const underWay = createUnderWay();
+  const name = nameOf(parts.config, origin);
   let phase: 'plugins' | 'application' | 'started' = 'plugins';
 
   function whileRegistering(what: string): void {
@@ -230,23 +233,28 @@ async function assemble(parts: Parts): Promise<Application> {
   async function answer(request: Request, connection: Connection): Promise<Response> {
     underWay.begin();
     const requestId = requestIdOf(request);
+    const at: Place = { route: null };
     const finished = (response: Response) => withRequestId(withoutBody(request, response), requestId);
     try {
-      const response = await dispatch(request, connection).catch((exception: unknown) =>
-        answerException(exception, requestId),
+      const response = await dispatch(request, connection, at).catch((exception: unknown) =>
+        answerException(exception, request, requestId, at),
       );
       return finished(await events.passResponse(response));
     } catch (exception) {
       // Even what a hook does wrong must not reach the caller.
       log.error('A host hook failed: {exception}', { requestId, exception });
-      return finished(errorResponse(500));
+      return finished(errorJson({ request, requestId, status: 500, headers: {} }));
     } finally {
       underWay.end();
     }
   }
 
-  async function dispatch(sent: Request, connection: Connection): Promise<Response> {
+  async function dispatch(sent: Request, connection: Connection, at: Place): Promise<Response> {
+    if (connection.target !== undefined && !isLiteralTarget(connection.target)) {
+      throw new HttpError(404, 'The path is not written as any route is');
+    }
     const matched = routes.match(sent.method, pathOf(sent.url));
+    at.route = matched.route.name;
     // Plugins' endpoints have limits of their own.
     const request = ownRoutes.has(matched.route) ? limitBody(sent, kit.body_limit) : sent;
     const addressOf = () => clientAddressOf(request, connection.address, kit.trusted_proxies);
@@ -280,13 +288,23 @@ async function assemble(parts: Parts): Promise<Application> {
     return from(0);
   }
 
-  async function answerException(exception: unknown, requestId: string): Promise<Response> {
+  async function answerException(
+    exception: unknown,
+    request: Request,
+    requestId: string,
+    { route }: Place,
+  ): Promise<Response> {
     const answered = await events.answerException(exception);
     if (answered !== null) return answered;
     const status = database.isUnavailable(exception) ? 503 : ErrorHandler.resolveStatusCode(exception);
-    if (status >= 500) log.error('The request failed: {exception}', { requestId, exception });
-    const headers = exception instanceof HttpError ? exception.headers : {};
-    return errorResponse(status, status === 503 ? { 'Retry-After': '2', ...headers } : headers);
+    if (status >= 500) log.error('The request failed: {exception}', { requestId, route, exception });
+    else if (route !== null && status !== 404 && exception instanceof HttpError) {
+      const { message: detail } = exception;
+      log.info('{route} refused: {status} ({detail})', { route, requestId, status, detail });
+    }
+    const own = exception instanceof HttpError ? exception.headers : {};
+    const headers = status === 503 ? { 'Retry-After': '2', ...own } : own;
+    return errorAnswer({ views: application.views, log, name }, { request, requestId, status, headers });
   }
 
   for (const plugin of plugins) await plugin.register(application);
@@ -299,10 +317,16 @@ async function assemble(parts: Parts): Promise<Application> {
     ownRegister,
   )();
   if (definition.accounts !== undefined && !routes.has('login')) {
-    for (const route of loginRoutes(application, nameOf(application))) routes.add(route);
+    for (const route of loginRoutes(application, name)) routes.add(route);
   }
   phase = 'started';
   return application;
+}
+
+/** How far a request has come: for the log. */
+interface Place {
+  /** The name of its route; null when it has none. */
+  route: string | null;
 }
 
 /** What one request has at hand. Most requests ask for none of it, so each is made when asked for. */
@@ -383,7 +407,7 @@ async function within(milliseconds: number, work: Promise<unknown>): Promise<voi
 }
 
 /** What people know the application by: the name the authorization server shows them, or else its host. */
-function nameOf({ config, publicUrl }: Application): string {
+function nameOf(config: ConfigMap, publicUrl: string): string {
   const named = [config['name'], (config['oauth_server'] as ConfigMap | undefined)?.['name']];
   return named.find((name) => typeof name === 'string') ?? new URL(publicUrl).host;
 }

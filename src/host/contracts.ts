@@ -247,6 +247,11 @@ export interface Events {
 export interface Connection {
   /** The other end, such as `192.0.2.7`. */
   readonly address: string | null;
+  /**
+   * The request's target as it was sent. A URL has its dot segments and backslashes rewritten, so that only here can be seen
+   * that a path was not literally one of a route; without it the URL is believed.
+   */
+  readonly target?: string;
 }
 
 /** A step of the schema, and whether it is applied. */

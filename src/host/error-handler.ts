@@ -22,12 +22,3 @@ export const ErrorHandler = {
     return typeof own === 'number' && Number.isInteger(own) && own >= 400 && own <= 599 ? own : 500;
   },
 } as const;
-
-/** JSON without details: those stand in the log. */
-export function errorResponse(status: number, headers: Readonly<Record<string, string>> = {}): Response {
-  const error = status < 500 ? 'Request refused' : 'Internal server error';
-  return new Response(JSON.stringify({ error }), {
-    status,
-    headers: { 'Content-Type': 'application/json', 'Cache-Control': 'no-store', ...headers },
-  });
-}

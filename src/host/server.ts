@@ -1,6 +1,7 @@
 import type { AddressInfo } from 'node:net';
-import type { Server } from 'node:http';
-import { createAdaptorServer } from '@hono/node-server';
+import { createServer, type Server } from 'node:http';
+import { getRequestListener, RequestError } from '@hono/node-server';
+import { newRequestId, withRequestId } from '../http/request-id.ts';
 import type { Application } from './contracts.ts';
 
 /** An application that listens. */
@@ -25,10 +26,14 @@ export async function listen(
   application: Pick<Application, 'fetch'>,
   { port, hostname }: ListenOptions,
 ): Promise<RunningServer> {
-  const server = createAdaptorServer({
-    fetch: (request, { incoming }) =>
-      application.fetch(request, { address: incoming.socket.remoteAddress ?? null }),
-  }) as Server;
+  const answer = getRequestListener(
+    (request, { incoming }) => {
+      const address = incoming.socket.remoteAddress ?? null;
+      return application.fetch(request, { address, target: incoming.url ?? '/' });
+    },
+    { errorHandler: notARequest },
+  );
+  const server = createServer((incoming, outgoing) => void answer(incoming, outgoing));
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, hostname, () => {
@@ -39,6 +44,14 @@ export async function listen(
   const address = server.address() as AddressInfo;
   const host = address.family === 'IPv6' ? `[${address.address}]` : address.address;
   return { url: `http://${host}:${address.port}`, port: address.port, close: () => close(server) };
+}
+
+/** A request line or a `Host` that makes no URL: it never was a request to the application. */
+function notARequest(error: unknown): Response {
+  const [status, text] =
+    error instanceof RequestError ? [400, 'Bad request'] : [500, 'Internal server error'];
+  const response = Response.json({ error: text }, { status });
+  return withRequestId(response, newRequestId());
 }
 
 function close(server: Server): Promise<void> {

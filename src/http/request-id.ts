@@ -9,6 +9,7 @@ export const REQUEST_ID_HEADER = 'X-Request-Id';
 const PLAIN_WORD = /^[A-Za-z0-9._-]{1,128}$/;
 
 const ids = new WeakMap<object, string>();
+const named = new WeakSet<Response>();
 
 /** The id of a request; the same whenever it is asked for. */
 export function requestIdOf(request: Request): string {
@@ -19,7 +20,7 @@ export function requestIdOf(request: Request): string {
 export function requestIdFor(asked: object, sent: unknown): string {
   let id = ids.get(asked);
   if (id === undefined) {
-    id = typeof sent === 'string' && PLAIN_WORD.test(sent) ? sent : randomUUID();
+    id = typeof sent === 'string' && PLAIN_WORD.test(sent) ? sent : newRequestId();
     ids.set(asked, id);
   }
   return id;
@@ -31,8 +32,20 @@ export function nameRequest(made: Request, id: string): Request {
   return made;
 }
 
+/** An id for what is no Request. */
+export function newRequestId(): string {
+  return randomUUID();
+}
+
+/** Says that the answer was made with its id among its headers: looking there costs more than making the answer. */
+export function madeWithRequestId(response: Response): Response {
+  named.add(response);
+  return response;
+}
+
 /** The answer with the request's id, unless it has one. */
 export function withRequestId(response: Response, id: string): Response {
+  if (named.has(response)) return response;
   if (response.headers.has(REQUEST_ID_HEADER)) return response;
   try {
     response.headers.set(REQUEST_ID_HEADER, id);

@@ -22,6 +22,7 @@ import { tokenEndpoint } from './endpoints/token.ts';
 import { userinfoEndpoint } from './endpoints/userinfo.ts';
 import { AuthorizationPageError, BearerError } from './errors.ts';
 import { createFailedAttempts, systemRandom } from '../http/failed-attempts.ts';
+import { prefersPage } from '../http/accept.ts';
 import { requestIdOf } from '../http/request-id.ts';
 import type { Host } from './host.ts';
 import { createKeyRing, type KeyRing } from './keys.ts';
@@ -31,7 +32,6 @@ import { logRefusal, notedClient } from './refusals.ts';
 import {
   bearerErrorResponse,
   faultReply,
-  identified,
   refusalReply,
   responseOf,
   unavailableReply,
@@ -123,8 +123,8 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
       return { run: (work) => runWithAccessor(accessor, work) };
     } catch (error) {
       const requestId = asked === undefined ? null : requestIdOf(asked());
-      const reply = await failureReply(faults, { endpoint: 'token()', requestId }, error);
-      return { failure: responseOf(requestId === null ? reply : identified(reply, requestId)) };
+      const reply = await failureReply(faults, { endpoint: 'token()', requestId, asPage: false }, error);
+      return { failure: responseOf(reply, requestId) };
     }
   };
   return {
@@ -159,6 +159,8 @@ interface EndpointDescription {
   readonly answer: Answering;
   /** Whether a page of any origin may call it. */
   readonly anyOrigin: boolean;
+  /** Whether people see it in their browser, so that a fault is told on a page too. */
+  readonly forPeople?: boolean;
   /** Whether it only says how things are, from what the store and the host's accounts hold at one moment. */
   readonly onlyReads?: boolean;
 }
@@ -170,6 +172,7 @@ const ENDPOINTS: readonly EndpointDescription[] = [
     methods: ['GET'],
     answer: authorizeEndpoint,
     anyOrigin: false,
+    forPeople: true,
   },
   {
     name: 'oauth_server_consent',
@@ -177,6 +180,7 @@ const ENDPOINTS: readonly EndpointDescription[] = [
     methods: ['POST'],
     answer: consentEndpoint,
     anyOrigin: false,
+    forPeople: true,
   },
   {
     name: 'oauth_server_token',
@@ -214,6 +218,7 @@ const ENDPOINTS: readonly EndpointDescription[] = [
     methods: ['GET'],
     answer: applicationsEndpoint,
     anyOrigin: false,
+    forPeople: true,
   },
   {
     name: 'oauth_server_remove_application',
@@ -221,6 +226,7 @@ const ENDPOINTS: readonly EndpointDescription[] = [
     methods: ['POST'],
     answer: removeApplicationEndpoint,
     anyOrigin: false,
+    forPeople: true,
   },
   {
     name: 'oauth_server_openid_configuration',
@@ -251,30 +257,28 @@ export const CSRF_EXEMPT_ROUTES: Readonly<Record<string, boolean>> = Object.from
 );
 
 function endpointOf(context: ServerContext, faults: Faults, description: EndpointDescription): Endpoint {
-  const { name, path, methods, answer, anyOrigin, onlyReads = false } = description;
+  const { name, path, methods, answer, anyOrigin, forPeople = false, onlyReads = false } = description;
   const { host } = faults;
   const answerTo = (request: Request) =>
     onlyReads ? faults.database.readTogether(() => answer(context, request)) : answer(context, request);
-  const reply = async (request: Request) => {
-    const requestId = requestIdOf(request);
-    const failed = (error: unknown) => failureReply(faults, { endpoint: name, requestId }, error);
-    const replied = await answerTo(request).catch(failed);
+  const reply = async (request: Request, requestId: string) => {
+    const asPage = forPeople && prefersPage(request.headers.get('accept'));
+    const failed = { endpoint: name, requestId, asPage };
+    const replied = await answerTo(request).catch((error: unknown) => failureReply(faults, failed, error));
     const { refused: error } = replied;
     if (error !== undefined)
       logRefusal(host, { endpoint: name, request, error, clientId: notedClient(request) });
-    return identified(replied, requestId);
+    return anyOrigin ? readableByAnyOrigin(replied) : replied;
   };
-  if (!anyOrigin) return { name, path, methods, handle: async (request) => responseOf(await reply(request)) };
   return {
     name,
     path,
-    methods: [...methods, 'OPTIONS'],
-    handle: async (request) =>
-      responseOf(
-        request.method === 'OPTIONS'
-          ? identified(PREFLIGHT, requestIdOf(request))
-          : readableByAnyOrigin(await reply(request)),
-      ),
+    methods: anyOrigin ? [...methods, 'OPTIONS'] : methods,
+    async handle(request) {
+      const requestId = requestIdOf(request);
+      const isPreflight = anyOrigin && request.method === 'OPTIONS';
+      return responseOf(isPreflight ? PREFLIGHT : await reply(request, requestId), requestId);
+    },
   };
 }
 
@@ -303,36 +307,66 @@ interface Faults {
 interface Failed {
   readonly endpoint: string;
   readonly requestId: string | null;
+  /** Whether a person waits for the answer, at a browser. */
+  readonly asPage: boolean;
 }
 
 /** Answers whatever goes wrong: refusals with their error, an unreachable store with 503, a fault of ours with 500. */
 async function failureReply(faults: Faults, failed: Failed, error: unknown): Promise<Reply> {
-  if (error instanceof AuthorizationPageError) return errorPage(faults, failed, error);
+  if (error instanceof AuthorizationPageError) {
+    const { title, message, detail } = error;
+    const page = { title, message, detail, status: 400, otherwise: faultReply() };
+    return { ...(await errorPage(faults, failed, page)), refused: error };
+  }
   const refusal = refusalReply(error);
   if (refusal !== null && error instanceof Error) return { ...refusal, refused: error };
-  faults.host.log.error('{endpoint} failed: {exception}', { ...failed, exception: error });
-  return faults.database.isUnavailable(error) || isOverload(error) ? unavailableReply() : faultReply();
+  const { endpoint, requestId, asPage } = failed;
+  faults.host.log.error('{endpoint} failed: {exception}', { endpoint, requestId, exception: error });
+  const isPassing = faults.database.isUnavailable(error) || isOverload(error);
+  const reply = isPassing ? unavailableReply() : faultReply();
+  if (!asPage) return reply;
+  const told = isPassing ? UNAVAILABLE : FAULT;
+  return errorPage(faults, failed, { ...told, detail: null, status: reply.status, otherwise: reply });
 }
+
+const UNAVAILABLE = {
+  title: 'Please try again in a moment',
+  message: 'This site cannot answer now. Wait a little, then do the same again.',
+} as const;
+const FAULT = {
+  title: 'Something went wrong here',
+  message: 'The fault is ours, and it was written down. Go back to the application and start again.',
+} as const;
 
 /** What the host's hasher throws when it has more to do than it can: `status` 503. */
 function isOverload(error: unknown): boolean {
   return error instanceof Error && 'status' in error && error.status === 503;
 }
 
+interface ErrorPage {
+  readonly title: string;
+  readonly message: string;
+  /** For the log, and for the page where it shows details. */
+  readonly detail: string | null;
+  readonly status: number;
+  /** What is answered when the view cannot be rendered; its `Retry-After` is the page's too. */
+  readonly otherwise: Reply;
+}
+
 async function errorPage(
-  faults: Faults,
+  { host, serverName, showsDetails }: Faults,
   { requestId }: Failed,
-  refused: AuthorizationPageError,
+  { title, message, detail, status, otherwise }: ErrorPage,
 ): Promise<Reply> {
-  const { host, serverName, showsDetails } = faults;
-  const { title, message } = refused;
+  const retryAfter = otherwise.headers['Retry-After'];
   try {
-    const detail = showsDetails ? refused.detail : null;
-    const data = { serverName, title, message, status: 400, requestId, detail };
-    const page = await pageReply({ host, view: 'oauth/error', status: 400, data, formLeadsTo: null });
-    return { ...page, refused };
+    const data = { serverName, title, message, status, requestId, detail: showsDetails ? detail : null };
+    const page = await pageReply({ host, view: 'oauth/error', status, data, formLeadsTo: null });
+    return retryAfter === undefined
+      ? page
+      : { ...page, headers: { ...page.headers, 'Retry-After': retryAfter } };
   } catch (exception) {
     host.log.error('The view oauth/error cannot be rendered: {exception}', { requestId, exception });
-    return { ...faultReply(), refused };
+    return otherwise;
   }
 }

@@ -1,4 +1,4 @@
-import { REQUEST_ID_HEADER } from '../http/request-id.ts';
+import { madeWithRequestId, REQUEST_ID_HEADER } from '../http/request-id.ts';
 import {
   BearerError,
   BodyTooLargeError,
@@ -19,8 +19,11 @@ export interface Reply {
   readonly refused?: Error;
 }
 
-export function responseOf({ status, headers, body }: Reply): Response {
-  return new Response(body, { status, headers });
+/** With the id of its request, when that is known. */
+export function responseOf({ status, headers, body }: Reply, requestId: string | null): Response {
+  if (requestId === null) return new Response(body, { status, headers });
+  const named = { ...headers, [REQUEST_ID_HEADER]: requestId };
+  return madeWithRequestId(new Response(body, { status, headers: named }));
 }
 
 const NEVER_STORED = { 'Cache-Control': 'no-store', Pragma: 'no-cache' } as const;
@@ -64,15 +67,9 @@ export function refusalReply(error: unknown): Reply | null {
   return null;
 }
 
-/** The same answer, with the id of its request. */
-export function identified(reply: Reply, requestId: string): Reply {
-  return { ...reply, headers: { ...reply.headers, [REQUEST_ID_HEADER]: requestId } };
-}
-
 /** The answer to a request whose token does not open what was asked for. */
 export function bearerErrorResponse(error: BearerError): Response {
-  const reply = bearerErrorReply(error);
-  return responseOf(error.requestId === null ? reply : identified(reply, error.requestId));
+  return responseOf(bearerErrorReply(error), error.requestId);
 }
 
 /** RFC 6750 section 3: a request without a token is told nothing but that one is needed. */

@@ -1,0 +1,208 @@
+import { request as httpRequest } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { defineApplication, HttpError, OverloadedError } from 'portico/host';
+import { startExample, type RunningApplication } from './support/application.ts';
+import { ADA, authorizationUrl, registerClient, startPortal, type RunningPortal } from './support/portal.ts';
+
+/** As browsers send it. */
+const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8';
+
+const teller = defineApplication({
+  directory: import.meta.dirname,
+  config: (env) => ({ public_url: `http://localhost:${env['PORT'] ?? ''}`, body_limit: 1024 }),
+  register(application) {
+    const answers: Readonly<Record<string, () => Response>> = {
+      '/fault': () => {
+        throw new Error('the secret of the fault');
+      },
+      '/busy': () => {
+        throw new OverloadedError();
+      },
+      '/refused': () => {
+        throw new HttpError(409, 'the secret of the refusal');
+      },
+      '/form': () => new Response('taken'),
+    };
+    for (const [path, handler] of Object.entries(answers)) {
+      application.route({ name: path.slice(1), methods: ['GET', 'POST'], path, handler });
+    }
+  },
+});
+
+let running: RunningApplication;
+beforeAll(async () => {
+  running = await startExample(teller);
+});
+afterAll(() => running.close());
+
+describe('an application without hooks of its own', () => {
+  test.each([
+    ['GET', '/nowhere', 404, 'Not found'],
+    ['DELETE', '/form', 405, 'Method not allowed'],
+    ['GET', '/refused', 409, 'Conflict'],
+    ['GET', '/fault', 500, 'Internal server error'],
+    ['GET', '/busy', 503, 'Service unavailable'],
+  ])(
+    'answers a program with JSON that names method and path: %s %s, %i',
+    async (method, path, status, error) => {
+      for (const accept of [
+        '*/*',
+        'application/json',
+        'application/json, text/html;q=0.5',
+        'text/html;q=0',
+      ]) {
+        const response = await fetch(`${running.url}${path}?secret=1`, {
+          method,
+          headers: { Accept: accept },
+        });
+        expect(response.status).toBe(status);
+        expect(response.headers.get('content-type')).toBe('application/json');
+        expect(response.headers.get('cache-control')).toBe('no-store');
+        expect(response.headers.get('x-content-type-options')).toBe('nosniff');
+        expect(await response.json()).toEqual({ error, method, path });
+      }
+    },
+  );
+
+  test.each([
+    ['GET', '/nowhere', 404, 'There is no such page'],
+    ['DELETE', '/form', 405, 'This was refused'],
+    ['GET', '/refused', 409, 'This was refused'],
+    ['GET', '/fault', 500, 'Something went wrong here'],
+    ['GET', '/busy', 503, 'Please try again in a moment'],
+  ])('answers a browser with a page: %s %s, %i', async (method, path, status, title) => {
+    const response = await fetch(`${running.url}${path}`, { method, headers: { Accept: BROWSER } });
+    expect(response.status).toBe(status);
+    expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8');
+    expect(response.headers.get('content-security-policy')).toContain("default-src 'none'");
+    const page = await response.text();
+    expect(page).toContain(`<h1>${title}</h1>`);
+    expect(page).toContain(`Request id: <code>${response.headers.get('x-request-id') ?? ''}</code>`);
+    expect(page).not.toContain('the secret of');
+  });
+
+  test('a body that is too large is 413, on a page too; a HEAD has neither', async () => {
+    const init = { method: 'POST', body: 'x'.repeat(2000), headers: { Accept: BROWSER } };
+    const response = await fetch(`${running.url}/form`, init);
+    expect(response.status).toBe(413);
+    expect(await response.text()).toContain('<h1>That was too much</h1>');
+    const head = await fetch(`${running.url}/nowhere`, { method: 'HEAD', headers: { Accept: BROWSER } });
+    expect([head.status, await head.text()]).toEqual([404, '']);
+  });
+
+  test('503 says when to come back', async () => {
+    for (const accept of ['*/*', BROWSER]) {
+      const response = await fetch(`${running.url}/busy`, { headers: { Accept: accept } });
+      expect(response.headers.get('retry-after')).toBe('2');
+    }
+  });
+
+  test('a path with markup is no markup on the page, and no page when it is JSON', async () => {
+    const at = `${running.url}/${encodeURIComponent('<b>')}<i>`;
+    const response = await fetch(at);
+    expect(await response.json()).toMatchObject({ path: '/%3Cb%3E%3Ci%3E' });
+  });
+
+  test('what never was a request is 400, with an id too', async () => {
+    const response = await raw(running.url, 'GET', '/', { host: 'two words' });
+    expect(response.status).toBe(400);
+    expect(response.headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/);
+  });
+});
+
+/** Sends a target exactly as it is written. */
+function raw(url: string, method: string, target: string, headers: Record<string, string> = {}) {
+  const { hostname, port } = new URL(url);
+  return new Promise<{ status: number; headers: NodeJS.Dict<string | string[]>; body: string }>(
+    (resolve, reject) => {
+      const sent = httpRequest({ hostname, port, method, path: target, headers }, (response) => {
+        text(response).then(
+          (body) => resolve({ status: response.statusCode ?? 0, headers: response.headers, body }),
+          reject,
+        );
+      });
+      sent.on('error', reject);
+      sent.end();
+    },
+  );
+}
+
+describe('the portal', () => {
+  let portal: RunningPortal;
+  beforeAll(async () => {
+    portal = await startPortal();
+  });
+  afterAll(() => portal.close());
+
+  test.each([
+    '/x/../oauth/introspect',
+    '/x/%2e%2e/oauth/introspect',
+    '/x/.%2E/oauth/introspect',
+    '/x/%2e./oauth/introspect',
+    '/./oauth/introspect',
+    '/oauth/%2e/introspect',
+    '/oauth/x/..%2f../introspect',
+    '/oauth/introspect/x/..',
+    '/oauth/introspect/x/%2E%2e',
+    '/oauth/introspect/.',
+    '/oauth/introspect#here',
+    '/oauth\\introspect',
+    '/x\\..\\oauth/introspect',
+    '//oauth/introspect',
+    '/oauth//introspect',
+    '/oauth/introspect/',
+    '/x/..;/oauth/introspect',
+    '/oauth/introspect;x',
+    '/%6fauth/introspect',
+    'http://elsewhere.example/x/%2e%2e/oauth/introspect',
+    'http://elsewhere.example\\oauth/introspect',
+    'http://elsewhere.example/oauth/introspect#here',
+  ])('%s is none of its endpoints', async (target) => {
+    const response = await raw(portal.url, 'POST', target);
+    expect([400, 404]).toContain(response.status);
+    expect(response.body).not.toContain('invalid_');
+  });
+
+  test.each(['/oauth/introspect', '/oauth/introspect?at=/../x', 'http://elsewhere.example/oauth/introspect'])(
+    '%s is one',
+    async (target) => {
+      const response = await raw(portal.url, 'POST', target);
+      expect([response.status, response.body]).toEqual([400, expect.stringContaining('invalid_request')]);
+    },
+  );
+
+  test('a placeholder takes no dot segment, however it is written', async () => {
+    for (const target of ['/api/notes/..', '/api/notes/%2e%2e', '/api/notes/x/../y']) {
+      expect((await raw(portal.url, 'DELETE', target)).status).toBe(404);
+    }
+  });
+
+  test('a fault at an endpoint that people see is a page for them, and JSON for a program', async () => {
+    const client = await registerClient(portal);
+    const visitor = await portal.signedIn(ADA);
+    const url = authorizationUrl(portal, client);
+    await portal.application.database.execute('ALTER TABLE oauth_clients RENAME TO gone');
+    try {
+      const page = await visitor.get(url, { Accept: BROWSER });
+      expect(page.status).toBe(500);
+      const shown = await page.text();
+      expect(shown).toContain('<h1>Something went wrong here</h1>');
+      expect(shown).toContain(page.headers.get('x-request-id'));
+      expect(shown).not.toContain('oauth_clients');
+      const json = await visitor.get(url, { Accept: '*/*' });
+      expect([json.status, await json.json()]).toEqual([
+        500,
+        { error: 'server_error', error_description: 'The server failed to answer.' },
+      ]);
+      const token = await fetch(`${portal.url}/oauth/token`, {
+        method: 'POST',
+        body: new URLSearchParams({ client_id: client.id, grant_type: 'x' }),
+        headers: { Accept: BROWSER },
+      });
+      expect(token.headers.get('content-type')).toBe('application/json');
+    } finally {
+      await portal.application.database.execute('ALTER TABLE gone RENAME TO oauth_clients');
+    }
+  });
+});
