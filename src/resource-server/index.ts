@@ -1,7 +1,4 @@
 /** A resource server elsewhere: its requests are let through by what the authorization server says of their tokens. */
-import type { RequestHandler } from 'express';
-import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { MiddlewareHandler } from 'hono';
 import * as oauth from 'oauth4webapi';
 
 export interface ResourceServerOptions {
@@ -132,9 +129,46 @@ export function tokenOf(request: object): IntrospectedToken {
   return token;
 }
 
+// What the guards need of each framework, in types of their own: whoever uses one need not have the others installed.
+
+/** As much of a request of Express or Fastify as a guard reads. */
+export interface GuardedRequest {
+  readonly headers: { readonly authorization?: string | undefined };
+}
+
+/** As much of Express's response as a guard answers with. */
+export interface ExpressAnswer {
+  /** Sets the status. */
+  status(code: number): ExpressAnswer;
+  /** Sets header fields by name. */
+  set(fields: Record<string, string>): ExpressAnswer;
+  /** Ends the answer. */
+  send(body: unknown): unknown;
+}
+
+/** As much of Fastify's reply as a guard answers with. */
+export interface FastifyAnswer {
+  /** Sets the status. */
+  code(status: number): FastifyAnswer;
+  /** Sets header fields by name. */
+  headers(fields: Record<string, string>): FastifyAnswer;
+  /** Ends the answer. */
+  send(body: unknown): unknown;
+}
+
+/** As much of Hono's context as a guard reads. */
+export interface GuardedContext {
+  readonly req: {
+    /** A header field of the request. */
+    header(name: string): string | undefined;
+    /** The Request itself; `tokenOf` takes it. */
+    readonly raw: Request;
+  };
+}
+
 /** Express: `app.get('/orders', expressGuard(resource, 'orders:read'), handler)`. */
-export function expressGuard(resource: ResourceServer, scope: string): RequestHandler {
-  return async (req, res, next) => {
+export function expressGuard(resource: ResourceServer, scope: string) {
+  return async (req: GuardedRequest, res: ExpressAnswer, next: () => void): Promise<void> => {
     const outcome = await resource.authorize(req.headers.authorization, scope);
     if (outcome instanceof Response) {
       res
@@ -150,7 +184,7 @@ export function expressGuard(resource: ResourceServer, scope: string): RequestHa
 
 /** Fastify: `fastify.get('/orders', { onRequest: fastifyGuard(resource, 'orders:read') }, handler)`. */
 export function fastifyGuard(resource: ResourceServer, scope: string) {
-  return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+  return async (request: GuardedRequest, reply: FastifyAnswer): Promise<void> => {
     const outcome = await resource.authorize(request.headers.authorization, scope);
     if (!(outcome instanceof Response)) {
       tokens.set(request, outcome);
@@ -162,8 +196,8 @@ export function fastifyGuard(resource: ResourceServer, scope: string) {
 }
 
 /** Hono: `app.get('/orders', honoGuard(resource, 'orders:read'), handler)`; `tokenOf(context.req.raw)`. */
-export function honoGuard(resource: ResourceServer, scope: string): MiddlewareHandler {
-  return async (context, next) => {
+export function honoGuard(resource: ResourceServer, scope: string) {
+  return async (context: GuardedContext, next: () => Promise<void>): Promise<Response | undefined> => {
     const outcome = await resource.authorize(context.req.header('authorization'), scope);
     if (outcome instanceof Response) return outcome;
     tokens.set(context.req.raw, outcome);
