@@ -3,7 +3,7 @@ import { request as httpRequest } from 'node:http';
 import { AUDIT, type AuditEvent } from 'portico/oauth-server';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import {
-  createStillClock,
+  createClock,
   errorOf,
   registerClient,
   startPortal,
@@ -13,7 +13,7 @@ import {
 import { createRandom } from './support/random.ts';
 
 /** Wrong client secrets, as they come from an address; the proxy of the tests says which. */
-const clock = createStillClock();
+const clock = createClock();
 let portal: RunningPortal;
 let client: TestClient;
 let address: string;

@@ -54,7 +54,6 @@ describe('the MCP conformance suite, revision 2025-11-25', () => {
         await assistant.close();
       }
     },
-    120_000,
   );
 });
 
@@ -86,5 +85,5 @@ describe.runIf(findChromium() !== null)('the conformance suite of authorization 
       await browser.close();
       await portal.close();
     }
-  }, 120_000);
+  });
 });

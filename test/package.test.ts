@@ -27,7 +27,7 @@ beforeAll(async () => {
   await run('npm', ['install', '--no-audit', '--no-fund', '--prefer-offline', `./${tarball}`], {
     cwd: folder,
   });
-}, 180_000);
+});
 
 afterAll(() => rm(folder, { recursive: true, force: true }));
 

@@ -14,12 +14,13 @@ import type {
   Store,
 } from '../src/oauth-server/store/store.ts';
 import { createDatabase } from './support/database.ts';
+import { startStoreProcess, type StoreProcess } from './support/store-process.ts';
 
-/** What the store promises, on every engine. Two connections of two pools stand for two processes. */
+/** What the store promises, on every engine: to this process, and to another one on the same database. */
 let folder: string;
 let created: Awaited<ReturnType<typeof createDatabase>>;
 let database: Database;
-let elsewhere: Database;
+let elsewhere: StoreProcess;
 let store: Store;
 let other: Store;
 
@@ -28,14 +29,13 @@ beforeAll(async () => {
   created = await createDatabase(folder);
   database = openDatabase(created.url, { directory: folder });
   await migrate(database, oauthServerMigrations);
-  // Two SQLite connections of one process would wait for each other on its one thread.
-  elsewhere = database.dialect === 'sqlite' ? database : openDatabase(created.url, { directory: folder });
   store = createSqlStore(database);
-  other = createSqlStore(elsewhere);
+  elsewhere = await startStoreProcess(created.url, folder);
+  other = elsewhere.store;
 });
 afterAll(async () => {
+  await elsewhere.close();
   await database.close();
-  if (elsewhere !== database) await elsewhere.close();
   await created.drop();
   await rm(folder, { recursive: true });
 });

@@ -68,19 +68,8 @@ export interface PortalOptions {
   readonly mode?: 'dev' | 'prod';
 }
 
-/** A clock that a test moves. */
+/** A clock that nothing but a test moves. */
 export function createClock(): { now: () => number; advance: (seconds: number) => void } {
-  let ahead = 0;
-  return {
-    now: () => Date.now() + ahead,
-    advance(seconds) {
-      ahead += seconds * 1000;
-    },
-  };
-}
-
-/** A clock that nothing but a test moves: for what a second decides. */
-export function createStillClock(): { now: () => number; advance: (seconds: number) => void } {
   let now = Date.now();
   return {
     now: () => now,
