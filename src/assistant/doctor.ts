@@ -15,6 +15,7 @@ import { assistantConfigOf } from './setup.ts';
 export interface AssistantReport {
   /** False when a check fails. */
   readonly healthy: boolean;
+  /** One or more for each part, in the order in which they were looked at. */
   readonly checks: readonly Check[];
 }
 

@@ -10,17 +10,25 @@ import { addonManifest, listingProblems, type Listing } from './listing.ts';
 
 /** What `assistant:setup` did, or found, for one client. */
 export interface ClientSetup {
+  /** Which of the two clients it is. */
   readonly role: ClientRole;
+  /** The client's identifier. */
   readonly client_id: string;
   /** Only for a client that was registered just now: it is shown once. */
   readonly client_secret: string | null;
+  /** `differs` is a client that is registered with something else than the configuration wants; it was left alone. */
   readonly state: 'registered' | 'unchanged' | 'differs';
+  /** What differs, each in a few words; empty unless the state is `differs`. */
   readonly differences: readonly string[];
+  /** What to do about it; null when there is nothing to do. */
   readonly remedy: string | null;
 }
 
+/** What `assistant:setup` did and found. */
 export interface AssistantSetup {
+  /** The canonical resource (RFC 8707) that the assistant's tokens are for, such as `https://app.example/mcp`. */
   readonly resource: string;
+  /** One for each role. */
   readonly clients: readonly ClientSetup[];
 }
 
@@ -68,8 +76,10 @@ export function assistantConfigOf(application: Application): AssistantConfig {
 /** A listing that cannot be exported, with all that is wrong with it. */
 export class ListingError extends Error {
   override readonly name = 'ListingError';
+  /** Every problem, each naming its key. */
   readonly problems: readonly ConfigurationProblem[];
 
+  /** The message is made of the problems. */
   constructor(problems: readonly ConfigurationProblem[]) {
     super(problems.map(({ key, message }) => `${key}: ${message}`).join('\n'));
     this.problems = problems;

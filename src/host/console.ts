@@ -9,10 +9,13 @@ import type { Application, ApplicationDefinition, ConsoleContext } from './contr
 import { ConfigurationError, ConsoleError } from './errors.ts';
 import { isSchemaPending, SCHEMA_PENDING } from './pending-schema.ts';
 
+/** Where the console was called, and where it writes. */
 export interface ConsoleIo {
   /** The folder the console was called in. */
   readonly cwd: string;
+  /** Takes what the command prints as data. */
   readonly stdout: (text: string) => void;
+  /** Takes everything that is meant for a reader. */
   readonly stderr: (text: string) => void;
 }
 

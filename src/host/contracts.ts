@@ -25,14 +25,18 @@ export interface PersonReference {
 
 /** OpenID Connect standard claims of a person (OpenID Connect Core 5.1), as far as the host knows them. */
 export interface Profile {
+  /** The full name, as people are to see it. */
   readonly name?: string | undefined;
+  /** The address that this person is reached at. */
   readonly email?: string | undefined;
+  /** Whether somebody has shown that the address is theirs. */
   readonly email_verified?: boolean | undefined;
   readonly [claim: string]: unknown;
 }
 
 /** The host's user model. */
 export interface UserInterface {
+  /** Which account this is. */
   readonly reference: PersonReference;
   /** Whether this account may sign in now. A suspended account answers false. */
   isActive(): boolean;
@@ -42,6 +46,7 @@ export interface UserInterface {
 
 /** One source of accounts. An application has one or more, each under its own name. */
 export interface AccountProvider {
+  /** Unique in the application; the `provider` of its accounts' references. */
   readonly name: string;
   /** Loads an account as it is now, or null when there is none of this id. Never answers from a cache. */
   find(id: string): Promise<UserInterface | null>;
@@ -77,14 +82,18 @@ export type RouteParameters = Readonly<Record<string, string>>;
 /** Answers a request. Placeholders arrive by name: `({ id }) => ...`. */
 export type RouteHandler = (parameters: RouteParameters, request: Request) => Response | Promise<Response>;
 
+/** A method that a route can answer; HEAD is answered as GET, without the body. */
 export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS';
 
 /** A named route. Names are unique in an application; several methods may share one. */
 export interface Route {
+  /** Such as `api.notes.index`: what `path()` and `csrf_exempt_routes` know the route by. */
   readonly name: string;
+  /** The methods that it answers; another one on its path is 405. */
   readonly methods: readonly HttpMethod[];
   /** Absolute path, placeholders in braces: `/api/articles/{id}`. */
   readonly path: string;
+  /** Answers the request; what it throws is mapped to a status by `ErrorHandler`. */
   readonly handler: RouteHandler;
 }
 
@@ -122,9 +131,12 @@ export interface Auth {
 
 // --- storage --------------------------------------------------------------------------------------------------
 
+/** The engines that an application can be on; MariaDB speaks `mysql`. */
 export type SqlDialect = 'sqlite' | 'postgres' | 'mysql';
 
+/** What a statement gave. */
 export interface SqlResult<Row> {
+  /** The rows of a SELECT, or of a RETURNING; empty for another statement. */
   readonly rows: readonly Row[];
   /** Rows that an INSERT, UPDATE or DELETE matched. */
   readonly affected: number;
@@ -132,16 +144,19 @@ export interface SqlResult<Row> {
 
 /** Runs one statement. Parameters are written `?` for every dialect. 64-bit integers arrive as numbers. */
 export interface SqlConnection {
+  /** Runs the statement. Rejects with the engine's own error; `isUnavailable` tells whether the store was away. */
   execute<Row = Record<string, unknown>>(
     sql: string,
     parameters?: readonly SqlParameter[],
   ): Promise<SqlResult<Row>>;
 }
 
+/** A value for a `?` of a statement. */
 export type SqlParameter = string | number | null;
 
 /** The application's relational store. */
 export interface Database extends SqlConnection {
+  /** The engine that `database_url` names. */
   readonly dialect: SqlDialect;
   /** For a plugin's or an application's own typed queries. */
   readonly kysely: Kysely<Record<string, Record<string, unknown>>>;
@@ -167,6 +182,7 @@ export interface Database extends SqlConnection {
   patient(): Database;
   /** Whether an error says that the store cannot be reached or is too busy, as opposed to a wrong statement. */
   isUnavailable(error: unknown): boolean;
+  /** Waits for what is under way and gives up the connections; nothing can be asked afterwards. */
   close(): Promise<void>;
 }
 
@@ -188,7 +204,9 @@ export interface ColumnTypes {
 
 /** What a step of the schema works with. */
 export interface SchemaConnection extends SqlConnection {
+  /** The engine that the schema is for. */
   readonly dialect: SqlDialect;
+  /** How that engine spells the kinds of column. */
   readonly types: ColumnTypes;
   /**
    * Runs a statement that changes the schema. MySQL and MariaDB commit each of these by itself, so there a step that was
@@ -207,15 +225,21 @@ export interface Migration {
 
 // --- the application ------------------------------------------------------------------------------------------
 
+/** Where an application writes down what happens. The kit's never writes what stands under the name of a secret. */
 export interface Log {
+  /** What only somebody who looks for a fault wants to know; written at the level `debug` alone. */
   debug(message: string, context?: LogContext): void;
+  /** What happened as it should. */
   info(message: string, context?: LogContext): void;
+  /** What somebody should look at, though the request went on. */
   warning(message: string, context?: LogContext): void;
+  /** What failed, for somebody to mend; the exception under `exception`. */
   error(message: string, context?: LogContext): void;
 }
 /** Values for the `{placeholders}` of a message; `{exception}` expands to the error with its stack and causes. */
 export type LogContext = Readonly<Record<string, unknown>>;
 
+/** The pages of an application, as Eta templates. */
 export interface Views {
   /**
    * Renders a view by its name (`oauth/consent`); the application's own file of that name goes first. Throws a ViewError,
@@ -236,6 +260,7 @@ export interface ViewProblem {
   readonly reason: string;
 }
 
+/** What happens in the application, by name, for whoever listens. */
 export interface Events {
   /** Adds a listener. The two host hooks replace the response by what the listener returns. */
   on(event: string, listener: (payload: never) => unknown): void;
@@ -256,6 +281,7 @@ export interface Connection {
 
 /** A step of the schema, and whether it is applied. */
 export interface MigrationState {
+  /** The step's name. */
   readonly name: string;
   /** ISO 8601; null for one that is still to be applied. */
   readonly appliedAt: string | null;
@@ -267,21 +293,29 @@ export interface Application {
   readonly directory: string;
   /** Where the application keeps its files: `STORAGE_DIR`, or `storage` in its folder; absolute. */
   readonly storageDirectory: string;
+  /** The process's environment over that of `.env`, or of `.env.local`. */
   readonly env: Environment;
   /** `dev` or `prod`, from `APP_ENV`; `prod` when unset. */
   readonly mode: 'dev' | 'prod';
   /** Validated, with defaults. A plugin reads its own section. */
   readonly config: ConfigMap;
+  /** The origin of `public_url`, such as `https://app.example.com`; it is the issuer. */
   readonly publicUrl: string;
+  /** The store of `database_url`. */
   readonly database: Database;
   /** Every step of the application's schema, its plugins' too, in their order. */
   migrations(): Promise<readonly MigrationState[]>;
   /** Applies what is missing of it, or of the steps with these names; answers the names newly applied. */
   migrate(only?: (name: string) => boolean): Promise<readonly string[]>;
+  /** The account providers as one; without any when the application has none. */
   readonly accounts: Accounts;
+  /** For the secrets of applications; the account providers get one of their own. */
   readonly passwordHasher: PasswordHasher;
+  /** The application's views before those of the plugins and of the kit. */
   readonly views: Views;
+  /** Where listeners are added while the application registers its parts. */
   readonly events: Events;
+  /** The log of `log:path`. */
   readonly log: Log;
   /** What plugins offer by name, such as `oauth_server`. */
   readonly services: Map<string, unknown>;
@@ -335,9 +369,11 @@ export interface Plugin {
   readonly configuration: Readonly<Record<string, ZodType>>;
   /** What is wrong between keys that are each right by themselves; asked when all of them are. */
   readonly problems?: (config: ConfigMap) => readonly ConfigurationProblem[];
+  /** Its steps of the schema, in their order; empty for none. */
   readonly migrations: readonly Migration[];
   /** Folder of default views, absolute; null for none. */
   readonly views: string | null;
+  /** Its console commands. */
   readonly commands: AddCommands;
   /** Adds routes, middleware and services to a starting application. The schema may not exist yet. */
   register(application: Application): void | Promise<void>;
@@ -351,6 +387,7 @@ export interface ApplicationDefinition {
   readonly directory: string;
   /** The application's configuration, over the plugins' defaults. */
   readonly config: ConfigMap | ((env: Environment) => ConfigMap);
+  /** In their order: a later one's defaults go over those of an earlier one. */
   readonly plugins?: readonly Plugin[];
   /**
    * The account providers. With them come sessions, the session-wide CSRF check, the routes `login` and `logout`;
@@ -360,9 +397,11 @@ export interface ApplicationDefinition {
     database: Database;
     passwordHasher: PasswordHasher;
   }) => readonly AccountProvider[];
+  /** The application's own steps of the schema, after those of the plugins. */
   readonly migrations?: readonly Migration[];
   /** Folder of the application's own views; default `views` in its folder. */
   readonly views?: string;
+  /** The application's own console commands. */
   readonly commands?: AddCommands;
   /** Adds the application's routes and event listeners, after the plugins registered. */
   readonly register?: (application: Application) => void | Promise<void>;
@@ -370,6 +409,8 @@ export interface ApplicationDefinition {
 
 /** What is wrong with a configuration: every problem, each naming its key in colon form and what to do. */
 export interface ConfigurationProblem {
+  /** In the documents' form, such as `oauth_server:access_token_ttl`. */
   readonly key: string;
+  /** What is wrong and what to do; reads on from the key. */
   readonly message: string;
 }

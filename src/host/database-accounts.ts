@@ -3,16 +3,23 @@ import type { AccountProvider, Database, Migration, PasswordHasher, UserInterfac
 
 /** An account of the application's own tables. */
 export interface DatabaseAccount extends UserInterface {
+  /** The identifier within the provider; a UUID. */
   readonly id: string;
+  /** In lower case, as it is compared. */
   readonly email: string;
+  /** The full name, as people are to see it. */
   readonly name: string;
+  /** Whether the account may sign in now. */
   readonly active: boolean;
 }
 
+/** An account that is to be made. */
 export interface NewAccount {
   /** Unique in the provider, upper and lower case alike. */
   readonly email: string;
+  /** The full name, as people are to see it. */
   readonly name: string;
+  /** Kept only as a hash. */
   readonly password: string;
   /** Whether somebody has shown that the address is theirs; applications that people sign in to may rely on it. */
   readonly emailVerified?: boolean;
@@ -20,7 +27,9 @@ export interface NewAccount {
 
 /** An account provider over the tables `host_accounts` and `host_account_permissions`, with what commands need. */
 export interface DatabaseAccounts extends AccountProvider {
+  /** The account as it is now, or null when there is none of this id. */
   find(id: string): Promise<DatabaseAccount | null>;
+  /** The account with this address, in upper or lower case, or null. */
   findByEmail(email: string): Promise<DatabaseAccount | null>;
   /** By email. */
   list(): Promise<readonly DatabaseAccount[]>;
@@ -28,13 +37,19 @@ export interface DatabaseAccounts extends AccountProvider {
   create(account: NewAccount): Promise<DatabaseAccount>;
   /** Suspends or restores an account, from this moment and everywhere. */
   setActive(id: string, active: boolean): Promise<void>;
+  /** The permissions that the account holds now, in alphabetical order; empty for an unknown account. */
   permissions(id: string): Promise<readonly string[]>;
+  /** Gives the account a permission, from this moment; one that it holds already stays. */
   grant(id: string, permission: string): Promise<void>;
+  /** Takes a permission away, from this moment; one that it does not hold stays away. */
   deny(id: string, permission: string): Promise<void>;
 }
 
+/** What the accounts are kept in, and how their passwords are. */
 export interface DatabaseAccountsOptions {
+  /** The application's store; its schema has the tables once `db:migrate up` has run. */
   readonly database: Database;
+  /** What passwords are hashed with. */
   readonly passwordHasher: PasswordHasher;
   /** The provider's name; `accounts` unless given. */
   readonly name?: string;
@@ -49,6 +64,9 @@ interface AccountRow {
   readonly active: number;
 }
 
+/**
+ * Accounts in the application's own store, for an application that has none: people sign in with email and password.
+ */
 export function databaseAccounts(options: DatabaseAccountsOptions): DatabaseAccounts {
   const { database, passwordHasher, name: provider = 'accounts' } = options;
   let decoy: string | null = null;

@@ -5,6 +5,7 @@ import { inspect } from 'node:util';
 import type * as Pino from 'pino';
 import type { Log, LogContext } from './contracts.ts';
 
+/** Where the log is written, and how much. */
 export interface LogOptions {
   /** Where the log is written, absolute; its folder is made. */
   readonly file: string;
@@ -13,7 +14,10 @@ export interface LogOptions {
 }
 
 /** A log that can be closed; everything logged before is on the disk afterwards. */
-export type ClosableLog = Log & { close(): Promise<void> };
+export interface ClosableLog extends Log {
+  /** Writes out what was logged and closes the file; what is logged afterwards is dropped. */
+  close(): Promise<void>;
+}
 
 const LEVELS = { debug: 20, info: 30, warning: 40, error: 50 } as const;
 

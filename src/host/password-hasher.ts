@@ -3,10 +3,13 @@ import { promisify } from 'node:util';
 import type { PasswordHasher } from './contracts.ts';
 import { OverloadedError } from './errors.ts';
 
+/** What a hash costs (RFC 9106 section 3.1), and how many are made at once. */
 export interface Argon2idOptions {
   /** KiB of memory for one hash. */
   readonly memory?: number;
+  /** Passes over the memory; 1 unless given. */
   readonly passes?: number;
+  /** Lanes of the memory; 1 unless given. */
   readonly parallelism?: number;
   /** Hashes under way at once: each holds a thread of Node's pool, which files, names and signatures need too. 2 unless given. */
   readonly atOnce?: number;

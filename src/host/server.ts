@@ -8,14 +8,17 @@ import type { Application } from './contracts.ts';
 export interface RunningServer {
   /** Where it listens, such as `http://127.0.0.1:8080`. */
   readonly url: string;
+  /** The port that was free, when 0 was asked for. */
   readonly port: number;
   /** Stops accepting, lets the requests in flight finish (ten seconds at most), then closes. Leaves the application open. */
   close(): Promise<void>;
 }
 
+/** Where to listen. */
 export interface ListenOptions {
   /** 0 for any free port. */
   readonly port: number;
+  /** The address of an interface: `127.0.0.1` for this machine alone, `0.0.0.0` for all. */
   readonly hostname: string;
 }
 

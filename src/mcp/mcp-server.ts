@@ -7,6 +7,7 @@ import { readMessages, refusal, type Messages } from './messages.ts';
 import { protocolServer } from './protocol.ts';
 import type { RegisteredTool, ToolRegistry } from './tools.ts';
 
+/** Where the endpoint is, below the origin of `public_url`. */
 export const MCP_PATH = '/mcp';
 /** The scope of service tokens: listing all tools, and calling the public ones. */
 export const SERVICE_SCOPE = 'mcp:service';
@@ -15,16 +16,23 @@ export const SERVICE_SCOPE = 'mcp:service';
 export interface McpServer {
   /** The canonical resource (RFC 8707), such as `https://app.example/mcp`. */
   readonly resource: string;
+  /** The section `mcp`, validated and with its defaults. */
   readonly config: McpConfig;
+  /** The registry that the endpoint serves. */
   readonly tools: ToolRegistry;
   /** To be mounted by path and method. */
   readonly endpoints: readonly Endpoint[];
 }
 
+/** What an endpoint is made of. */
 export interface McpServerOptions {
+  /** The authorization server whose tokens it takes. */
   readonly server: AuthorizationServer;
+  /** The section `mcp`, as `mcpConfiguration` validates it. */
   readonly config: McpConfig;
+  /** What it serves; tools that are registered later are served too. */
   readonly tools: ToolRegistry;
+  /** Takes what tools throw. */
   readonly log: Log;
 }
 

@@ -2,9 +2,12 @@ import type { CallToolResult } from '@modelcontextprotocol/server';
 
 /** Content blocks that a tool has put together itself: text, images, audio, embedded resources (MCP, Tool Result). */
 export class ToolContent {
+  /** What the model reads, in this order. */
   readonly blocks: CallToolResult['content'];
+  /** The same as data; null for none. */
   readonly structuredContent: Readonly<Record<string, unknown>> | null;
 
+  /** Use `content()`. */
   constructor(
     blocks: CallToolResult['content'],
     structuredContent: Readonly<Record<string, unknown>> | null,

@@ -17,6 +17,7 @@ export interface ToolInterface {
   name(): string;
   /** What it does, for the model that chooses among the tools. */
   description(): string;
+  /** The schema of `handle`'s arguments. Taken once, when the tool is registered. */
   inputSchema(): JsonSchema;
   /**
    * Does the work. The arguments were checked against the schema. An object is answered as structured content with its
@@ -31,6 +32,7 @@ export interface ToolInterface {
  * is answered 401. It needs the first scope of `mcp:oauth:scopes_supported` unless it is a ScopedToolInterface.
  */
 export interface UserToolInterface extends ToolInterface {
+  /** What makes a tool personal. */
   readonly personal: true;
 }
 
@@ -47,12 +49,17 @@ export class ToolError extends Error {
 
 /** A registered tool, its description taken once and its schema compiled. */
 export interface RegisteredTool {
+  /** As the tool gave it. */
   readonly name: string;
+  /** As the tool gave it. */
   readonly description: string;
+  /** As the tool gave it. */
   readonly inputSchema: JsonSchema;
+  /** Whether it acts for a linked account. */
   readonly personal: boolean;
   /** Null for a tool without a scope of its own. */
   readonly scope: string | null;
+  /** The tool itself. */
   readonly tool: ToolInterface;
   /** What is wrong with the arguments, in words for the model that made them; null when nothing is. */
   argumentsProblem(args: unknown): string | null;
@@ -62,12 +69,15 @@ export interface RegisteredTool {
 export interface ToolRegistry {
   /** Adds a tool. Throws when its name is taken or ill-formed, or its schema is no schema of an object. */
   register(tool: ToolInterface): void;
+  /** The tool of this name, or null. */
   find(name: string): RegisteredTool | null;
+  /** Every tool that is registered. */
   all(): readonly RegisteredTool[];
 }
 
 const TOOL_NAME = /^[A-Za-z0-9_./-]{1,128}$/;
 
+/** An empty registry. */
 export function createToolRegistry(): ToolRegistry {
   const tools = new Map<string, RegisteredTool>();
   const validator = new AjvJsonSchemaValidator();

@@ -6,6 +6,7 @@ import type { Endpoint } from '../oauth-server/index.ts';
 
 /** What brings endpoints: an AuthorizationServer, an McpServer. */
 export interface Mountable {
+  /** Each with its path and methods. */
   readonly endpoints: readonly Endpoint[];
 }
 
@@ -40,7 +41,9 @@ export function createDispatcher(mounted: readonly Mountable[]) {
 
 /** Where a request comes from, and what it is for. */
 export interface Incoming {
+  /** Node's request. */
   readonly incoming: IncomingMessage;
+  /** Node's response, which nothing was written to yet. */
   readonly outgoing: ServerResponse;
   /** Path and query as they were sent; begins with `/`. */
   readonly target: string;
@@ -165,6 +168,9 @@ export async function answerDispatched(
   await send(answerTo(asked.incoming, response), asked.outgoing, asked.incoming.method === 'HEAD');
 }
 
+/**
+ * The answer to a method that a path has not: 405, with the methods that it has in `Allow` (RFC 9110 section 15.5.6).
+ */
 export function methodNotAllowed(allow: string): Response {
   return Response.json({ error: 'invalid_request' }, { status: 405, headers: { Allow: allow } });
 }

@@ -8,7 +8,9 @@ export const AUDIT = 'oauth_server.audit';
 export interface AuditedAuthorization {
   /** The family's id: an identifier, good for nothing by itself. */
   readonly authorization: string;
+  /** The application that holds the authorization. */
   readonly clientId: string;
+  /** Who gave it. */
   readonly person: PersonReference;
 }
 

@@ -45,11 +45,15 @@ import { runWithAccessor, settleToken, type Refuse } from './token-accessor.ts';
 
 /** The authorization server inside a host application. */
 export interface AuthorizationServer {
+  /** The issuer (RFC 8414 section 2): the origin of `public_url`, without a slash. */
   readonly issuer: string;
+  /** The section `oauth_server`, validated and with its defaults. */
   readonly config: OAuthServerConfig;
   /** To be mounted by path and method; each answers by itself and never rejects. */
   readonly endpoints: readonly Endpoint[];
+  /** The registered applications. */
   readonly clients: Clients;
+  /** The signing keys of `key_path`. */
   readonly keys: KeyRing;
   /** Whether a scope of this name is built in or configured. */
   offers(scope: string): boolean;
@@ -70,11 +74,15 @@ export interface AuthorizationServer {
   withToken(request: Request, next: () => Promise<Response>): Promise<Response>;
 }
 
+/** What a server is made of. */
 export interface AuthorizationServerOptions {
   /** The public origin of the application, `public_url`; it is the issuer. */
   readonly publicUrl: string;
+  /** The section `oauth_server`, as `oauthServerConfiguration` validates it. */
   readonly config: OAuthServerConfig;
+  /** The application that the server asks about people and browsers. */
   readonly host: Host;
+  /** Where the server keeps what it issues; its schema is `oauthServerMigrations`. */
   readonly database: Database;
   /** Milliseconds since 1970; the system's clock unless a test says otherwise. */
   readonly clock?: () => number;

@@ -6,11 +6,13 @@ import { IDENTITY_SCOPES, OFFLINE_ACCESS, type ScopeCatalog } from './scopes.ts'
 import type { Client, Grant, Store } from './store/store.ts';
 import { randomIdentifier, randomToken } from './tokens.ts';
 
+/** An application that is to be registered. */
 export interface ClientRegistration {
   /** Shown to people on the consent screen; 1 to 100 characters. */
   readonly name: string;
   /** Matched character by character. */
   readonly redirectUris?: readonly string[];
+  /** What the client may ask for; each is built in or one of `oauth_server:scopes`. */
   readonly scopes?: readonly string[];
   /**
    * Without a grant type here, a client with a redirect URI may use `authorization_code` and `refresh_token`. The right
@@ -23,7 +25,9 @@ export interface ClientRegistration {
 
 /** A new client, and its secret: shown once, kept only as a hash; null for a public client. */
 export interface RegisteredClient {
+  /** As it is kept. */
   readonly client: Client;
+  /** 256 random bits, base64url; null for a public client. */
   readonly secret: string | null;
 }
 
@@ -46,6 +50,7 @@ export interface Clients {
 
 /** A new secret: shown once, kept only as a hash. */
 export interface RotatedSecret {
+  /** 256 random bits, base64url. */
   readonly secret: string;
   /** Until when the secret before is accepted, milliseconds since 1970; null when it has ended. */
   readonly previousExpiresAt: number | null;

@@ -9,7 +9,9 @@ import { randomToken } from './tokens.ts';
 
 /** A secret rotation that is open: the secret before is still accepted. */
 export interface OpenRotation {
+  /** The application's identifier. */
   readonly client_id: string;
+  /** The application's name. */
   readonly client_name: string;
   /** Seconds since 1970. */
   readonly previous_secret_expires_at: number;
@@ -19,7 +21,9 @@ export interface OpenRotation {
 export interface DoctorReport {
   /** False when a part is failing. */
   readonly healthy: boolean;
+  /** One for each part, in the order in which they were looked at. */
   readonly checks: readonly Check[];
+  /** The clients whose previous secret is still accepted. */
   readonly open_rotations: readonly OpenRotation[];
 }
 
@@ -30,6 +34,7 @@ interface Subject {
 
 type Examination = (subject: Subject) => Promise<Finding>;
 
+/** What the doctor looks at besides. */
 export interface ExaminationOptions {
   /** Whether the public address is asked too, over the network; it is not unless this is true. */
   readonly online?: boolean;

@@ -19,10 +19,12 @@ export type OAuthErrorCode =
  */
 export class OAuthError extends Error {
   override readonly name = 'OAuthError';
+  /** The parameter `error`. */
   readonly code: OAuthErrorCode;
   /** Which of the possible reasons it was: for the log alone, never for the client. Names no secret, token or code. */
   readonly detail: string | null;
 
+  /** `description` becomes `error_description`; `detail` stays in the log. */
   constructor(code: OAuthErrorCode, description: string, detail: string | null = null) {
     super(description);
     this.code = code;
@@ -67,6 +69,7 @@ export type BearerErrorCode = 'missing_token' | 'invalid_request' | 'invalid_tok
 /** A protected resource was asked for without a token that reaches it. */
 export class BearerError extends Error {
   override readonly name = 'BearerError';
+  /** The parameter `error` of the answer; a missing token has none (RFC 6750 section 3.1). */
   readonly code: BearerErrorCode;
   /** The scope that would have been needed. */
   readonly scope: string | null;
@@ -75,6 +78,7 @@ export class BearerError extends Error {
   /** The request that was refused, so that its answer can name it; null when it is not known. */
   readonly requestId: string | null;
 
+  /** `scope` is the one that would have been needed, if any. */
   constructor(
     code: BearerErrorCode,
     scope: string | null = null,

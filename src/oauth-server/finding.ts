@@ -1,5 +1,6 @@
 /** What the doctor found of one part. Only `failing` is a fault; `skipped` says why it could not be looked at. */
 export interface Finding {
+  /** `warning` is something to look at that stops nothing. */
   readonly outcome: 'ok' | 'warning' | 'failing' | 'skipped';
   /** What was seen, in a sentence. */
   readonly detail: string;

@@ -33,5 +33,6 @@ export interface Host {
   clientAddress(request: Request): string | null;
   /** Takes an event for the host's audit log. It waits for this, so that what was answered was also told. */
   audit(event: AuditEvent): Promise<void>;
+  /** Takes what somebody should look at; secrets, tokens and codes are never among it. */
   readonly log: Log;
 }

@@ -11,9 +11,11 @@ export const SIGNING_ALGORITHM = 'RS256';
 
 /** A signing key of the key directory. */
 export interface SigningKey {
+  /** The key's identifier in the key set and in ID tokens: its thumbprint (RFC 7638) when it was generated here. */
   readonly kid: string;
   /** When it was generated, milliseconds since 1970; it signs from then until the next one is generated. */
   readonly createdAt: number;
+  /** Never leaves the process. */
   readonly privateKey: KeyObject;
   /** As published, without any private part. */
   readonly publicJwk: JWK;

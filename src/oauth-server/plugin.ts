@@ -28,6 +28,7 @@ const COMMANDS: readonly AddCommands[] = [
   addPrune,
 ];
 
+/** What an application gives the plugin besides its configuration. */
 export interface OAuthServerPluginOptions {
   /**
    * Another application that Portico runs in, in the place of the kit's own accounts, sessions and sign-in. What a host

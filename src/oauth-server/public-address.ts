@@ -1,6 +1,7 @@
 import { get as getByHttp } from 'node:http';
 import { get as getByHttps } from 'node:https';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import { canonicalAddress } from '../http/addresses.ts';
 import type { AuthorizationServer } from './authorization-server.ts';
 import { failing, ok, skipped, warning, type Check, type Finding } from './finding.ts';
 import type { SigningKey } from './keys.ts';
@@ -132,7 +133,8 @@ function judgeScheme({ forwardedProto }: SeenRequest, issuer: URL): Finding {
 }
 
 /** Each proxy appends whom it was asked by, so what follows the made-up entry was written by proxies: one entry each. */
-function judgeAddress({ address, forwardedFor }: SeenRequest, from: string | null): Finding {
+function judgeAddress({ address: told, forwardedFor }: SeenRequest, from: string | null): Finding {
+  const address = told === null ? null : (canonicalAddress(told) ?? told);
   const entries = (forwardedFor ?? '')
     .split(',')
     .map((entry) => entry.trim())
@@ -151,27 +153,19 @@ function judgeAddress({ address, forwardedFor }: SeenRequest, from: string | nul
   }
   const [outermost] = appended;
   if (outermost !== undefined) {
-    if (address !== null && plain(address) === plain(outermost))
+    if (address !== null && address === canonicalAddress(outermost))
       return ok(`${proxies}; the process sees the address ${address}`);
     return failing(
       `the process sees the address ${shown}, where the outermost proxy was asked by ${outermost}: ${proxies}`,
       remedy,
     );
   }
-  if (address === null || from === null || plain(address) === plain(from))
+  if (address === null || from === null || address === canonicalAddress(from))
     return ok(`no proxy appends to X-Forwarded-For; the process sees the address ${shown}`);
   return warning(
     `the process sees the address ${shown}, this one asked from ${from}, and no proxy appends to X-Forwarded-For`,
     'if a proxy stands before the process, everybody has its address: let it append (nginx: proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for) and set trusted_proxies; if a router translates addresses, this is right',
   );
-}
-
-/** An address as it stands alone: without a port, and IPv4 as itself. */
-function plain(address: string): string {
-  return address
-    .replace(/^\[(.*)\](?::\d+)?$/, '$1')
-    .replace(/^(\d+\.\d+\.\d+\.\d+):\d+$/, '$1')
-    .replace(/^::ffff:(?=\d+\.)/i, '');
 }
 
 // --- asking ---------------------------------------------------------------------------------------------------

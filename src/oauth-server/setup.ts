@@ -3,6 +3,7 @@ import type { AuthorizationServer } from './authorization-server.ts';
 
 /** What `oauth:server:setup` did and found. */
 export interface SetupReport {
+  /** The key that signs, and whether this run made it. */
   readonly signing_key: { readonly kid: string; readonly created: boolean };
   /** What is still missing, each with what to do; empty when the server is ready. */
   readonly missing: readonly string[];

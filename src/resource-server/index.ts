@@ -1,11 +1,13 @@
 /** A resource server elsewhere: its requests are let through by what the authorization server says of their tokens. */
 import * as oauth from 'oauth4webapi';
 
+/** Whom a resource server asks, and as whom. */
 export interface ResourceServerOptions {
   /** The authorization server: its `public_url`. */
   readonly issuer: string;
   /** A client that was registered with `--grant=introspection`. */
   readonly clientId: string;
+  /** The client's secret; it is sent to the authorization server alone. */
   readonly clientSecret: string;
   /** The target that tokens must have been granted for; null for tokens without one. */
   readonly audience: string | null;
@@ -22,12 +24,15 @@ export interface ResourceServerOptions {
 export interface IntrospectedToken {
   /** Milliseconds since 1970; null when the authorization server does not say. */
   readonly expiresAt: number | null;
+  /** The application that the token was issued to. */
   readonly clientId: string;
+  /** What the token would be honoured for at this moment. */
   readonly scopes: readonly string[];
   /** The person as the outside world knows them; null for a client-credentials token. */
   readonly subject: string | null;
 }
 
+/** What lets requests through by their tokens. */
 export interface ResourceServer {
   /**
    * The token of an `Authorization` header, when it reaches the scope. Otherwise the response to send: 401, 403, or 503 when
@@ -44,6 +49,7 @@ interface Remembered {
   readonly until: number;
 }
 
+/** Makes a resource server; asks nobody before the first token. */
 export function createResourceServer(options: ResourceServerOptions): ResourceServer {
   const { issuer, audience, cache = { seconds: 0, entries: 0 } } = options;
   const as: oauth.AuthorizationServer = {
@@ -133,6 +139,7 @@ export function tokenOf(request: object): IntrospectedToken {
 
 /** As much of a request of Express or Fastify as a guard reads. */
 export interface GuardedRequest {
+  /** Header fields, by names in lower case. */
   readonly headers: { readonly authorization?: string | undefined };
 }
 
@@ -158,6 +165,7 @@ export interface FastifyAnswer {
 
 /** As much of Hono's context as a guard reads. */
 export interface GuardedContext {
+  /** Hono's own request. */
   readonly req: {
     /** A header field of the request. */
     header(name: string): string | undefined;

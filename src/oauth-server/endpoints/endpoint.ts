@@ -2,6 +2,7 @@
 export interface Endpoint {
   /** Such as `oauth_server_token`. */
   readonly name: string;
+  /** The methods that it answers; HEAD goes to the one with GET. */
   readonly methods: readonly ('GET' | 'POST' | 'DELETE' | 'OPTIONS')[];
   /** Such as `/oauth/token`. */
   readonly path: string;

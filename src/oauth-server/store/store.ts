@@ -7,9 +7,13 @@ export type Grant = 'authorization_code' | 'refresh_token' | 'client_credentials
 export interface Client {
   /** Never changes. */
   readonly id: string;
+  /** What people are shown. */
   readonly name: string;
+  /** Compared character by character; empty for a client without the authorization code grant. */
   readonly redirectUris: readonly string[];
+  /** What it may ask for. */
   readonly scopes: readonly string[];
+  /** How it may ask. */
   readonly grants: readonly Grant[];
   /** An application that cannot keep a secret: identified, not authenticated. */
   readonly public: boolean;
@@ -19,6 +23,7 @@ export interface Client {
   readonly previousSecretHash: string | null;
   /** Milliseconds since 1970. */
   readonly previousSecretExpiresAt: number | null;
+  /** Milliseconds since 1970. */
   readonly createdAt: number;
   /** Null while the client lives. Its tokens live no longer than it does. */
   readonly revokedAt: number | null;
@@ -221,8 +226,11 @@ export interface Store {
 export interface PrunedRows {
   /** With their codes. */
   readonly families: number;
+  /** Those that have expired. */
   readonly accessTokens: number;
+  /** Those that have expired or were used. */
   readonly refreshTokens: number;
+  /** Those that nobody answered in time. */
   readonly consentRequests: number;
 }
 
