@@ -2,7 +2,8 @@ import { mkdir, mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { decodeJwt } from 'jose';
-import { oauthServerConfiguration } from 'portico/oauth-server';
+import { startApplication } from 'portico/host';
+import { oauthServer, oauthServerConfiguration } from 'portico/oauth-server';
 import { describe, expect, test } from 'vitest';
 import {
   ADA,
@@ -228,6 +229,43 @@ describe('the lifetimes', () => {
       expect(tokens.expires_in).toBe(60);
       const { exp = 0, iat = 0 } = decodeJwt(tokens.id_token);
       expect(exp - iat).toBe(120);
+    });
+  });
+
+  const LIFETIMES = ['access_token_ttl', 'refresh_token_ttl', 'id_token_ttl', 'code_ttl', 'consent_ttl'];
+  const A_CENTURY = 3_155_760_000;
+
+  test.each([...LIFETIMES.map((key) => `oauth_server:${key}`), 'session_ttl'])(
+    '%s is a century at most',
+    async (key) => {
+      const tooLong = Object.fromEntries([[key.replace('oauth_server:', ''), A_CENTURY + 1]]);
+      const given =
+        key === 'session_ttl' ? tooLong : { oauth_server: { name: 'App', scopes: {}, ...tooLong } };
+      const started = startApplication(
+        {
+          directory: import.meta.dirname,
+          config: { public_url: 'https://app.example', ...given },
+          plugins: key === 'session_ttl' ? [] : [oauthServer()],
+        },
+        { env: {} },
+      );
+      await expect(started).rejects.toThrow(`${key}: must be at most 3155760000 seconds, a century`);
+    },
+  );
+
+  test('of a century each, everything works', async () => {
+    const lifetimes = Object.fromEntries(LIFETIMES.map((key) => [key, A_CENTURY]));
+    const config = { oauth_server: lifetimes, session_ttl: A_CENTURY };
+    await withPortal({ config }, async (portal) => {
+      const client = await registerClient(portal);
+      const visitor = await portal.signedIn(ADA);
+      const code = await obtainCode(portal, client, visitor);
+      const tokens = (await (await exchangeCode(portal, client, code)).json()) as Tokens;
+      const next = (await (await refresh(portal, client, tokens.refresh_token)).json()) as Tokens;
+      expect(next.expires_in).toBe(A_CENTURY);
+      expect((await callApi(portal, '/api/notes', next.access_token)).status).toBe(200);
+      expect(await (await visitor.get('/oauth/applications')).text()).toContain('Test application');
+      await portal.server.prune();
     });
   });
 

@@ -279,6 +279,22 @@ describe('the keys', () => {
     expect((await run('oauth:keys:prune')).code).toBe(0);
   });
 
+  test('ages and overlaps have an end: a century, and a year', async () => {
+    expectRefusal(await run('oauth:keys:prune', '--older-than=9000000000000'), 'at most 3155760000 seconds');
+    const { client_id: id } = await json<ClientMetadata>(
+      'oauth:client:create',
+      'Turning',
+      '--redirect=https://client.example/cb',
+      '--scope=openid',
+    );
+    for (const overlap of ['9000000000000', 'soon']) {
+      expectRefusal(
+        await run('oauth:client:rotate-secret', id, `--overlap=${overlap}`),
+        'The overlap must be 0 to 31536000 seconds',
+      );
+    }
+  });
+
   test('oauth:server:setup creates one key, once, and reports what is missing', async () => {
     const empty = await mkdtemp(path.join(tmpdir(), 'portico-setup-'));
     try {

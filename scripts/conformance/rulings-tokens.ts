@@ -227,5 +227,32 @@ export const tokenRulings: Chapter = {
         'test/error-answers.test.ts > an application without hooks of its own > a body that is too large is 413, on a page too; a HEAD has neither',
       ],
     },
+    {
+      section: 'Signing keys',
+      rule: 'Keys that were known and are lost: 503 for the key set and for what needs an ID token, nothing spent, until they are back.',
+      tests: [
+        'test/keys.test.ts > a key directory that is lost while serving > %s: the key set is 503, and is there again with the directory',
+        'test/keys.test.ts > a key directory that is lost while serving > %s: what needs an ID token is 503, and nothing is spent',
+        'test/keys.test.ts > a key directory that is lost while serving > what needs no key goes on, and the metadata stays what it was',
+        'test/keys.test.ts > a server that never had a key has an empty key set',
+      ],
+    },
+    {
+      section: 'Signing keys',
+      rule: 'A clock that is set back keeps nothing alive that is held for moments.',
+      tests: [
+        'test/keys.test.ts > a clock that is set back > does not keep a process signing with a key that another one has replaced and removed',
+        'test/resource-server.test.ts > the cache > is off unless asked for, and bounded in time and in size',
+      ],
+    },
+    {
+      section: 'Limits',
+      rule: 'A lifetime or an age is a century at most, in the configuration and at the console.',
+      tests: [
+        'test/configuration.test.ts > the lifetimes > %s is a century at most',
+        'test/configuration.test.ts > the lifetimes > of a century each, everything works',
+        'test/console.test.ts > the keys > ages and overlaps have an end: a century, and a year',
+      ],
+    },
   ],
 };

@@ -56,6 +56,8 @@ export function migrationsOf(definition: ApplicationDefinition): readonly Migrat
 /** By way of the folder above: what is published has the code in another folder beside. */
 const KIT_VIEWS = path.join(import.meta.dirname, '..', 'host', 'views');
 const FOURTEEN_DAYS = 14 * 24 * 3600;
+/** In seconds. The ends of longer lifetimes are no dates. */
+const A_CENTURY = 3_155_760_000;
 
 /** The kit's own keys of the configuration. */
 function kitConfiguration(mode: Application['mode']) {
@@ -69,7 +71,10 @@ function kitConfiguration(mode: Application['mode']) {
     trusted_proxies: z
       .int({ error: 'must be the number of proxies in front of the application' })
       .min(0, 'must be 0 or more'),
-    session_ttl: z.int({ error: 'must be a whole number of seconds' }).min(60, 'must be at least 60 seconds'),
+    session_ttl: z
+      .int({ error: 'must be a whole number of seconds' })
+      .min(60, 'must be at least 60 seconds')
+      .max(A_CENTURY, `must be at most ${A_CENTURY} seconds, a century`),
     log: z.strictObject({
       path: z.string({ error: 'must be a file name' }),
       level: z.enum(['debug', 'info', 'warning', 'error'], {

@@ -92,13 +92,13 @@ const SETTLE_EVERY = 100;
 
 /** Asks until the store answers; false when it stays away. */
 async function settle(committed: () => Promise<boolean>): Promise<boolean> {
-  const until = Date.now() + SETTLE_WITHIN;
+  const until = performance.now() + SETTLE_WITHIN;
   for (;;) {
     try {
       return await committed();
     } catch (error) {
       if (!isUnavailable(error)) throw error;
-      if (Date.now() > until) return false;
+      if (performance.now() > until) return false;
       await new Promise((resolve) => setTimeout(resolve, SETTLE_EVERY));
     }
   }

@@ -43,12 +43,12 @@ export async function migrate(
 
 /** On SQLite another process's migration shows as a lock that outlasts the wait of any statement. */
 async function inTurn<T>(database: Database, work: (connection: SqlConnection) => Promise<T>): Promise<T> {
-  const until = Date.now() + LOCK_SECONDS * 1000;
+  const until = performance.now() + LOCK_SECONDS * 1000;
   for (;;) {
     try {
       return await database.transaction(work);
     } catch (error) {
-      if (!isSqliteBusy(error) || Date.now() > until) throw error;
+      if (!isSqliteBusy(error) || performance.now() > until) throw error;
       await setTimeout(100);
     }
   }

@@ -12,7 +12,13 @@ const required = (what: string, hint: string) => ({
     issue.input === undefined ? `is missing; ${hint}` : `must be ${what}; ${hint}`,
 });
 
-const seconds = z.int({ error: 'must be a whole number of seconds' }).min(1, 'must be at least 1 second');
+/** The longest time that a lifetime, an age or an overlap may be, in seconds: a century. The ends of longer ones are no dates. */
+export const LONGEST_LIFETIME = 3_155_760_000;
+
+const seconds = z
+  .int({ error: 'must be a whole number of seconds' })
+  .min(1, 'must be at least 1 second')
+  .max(LONGEST_LIFETIME, `must be at most ${LONGEST_LIFETIME} seconds, a century`);
 
 const nonEmptyText = (what: string, hint: string) =>
   z.string(required(what, hint)).refine((text) => text.trim() !== '', `is empty; ${hint}`);

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import type { JWK } from 'jose';
 import type { Log } from '../host/contracts.ts';
+import { LONGEST_LIFETIME } from './config.ts';
 import { randomIdentifier } from './tokens.ts';
 
 /** The one signature algorithm of ID tokens: the one that every OpenID Connect client must know. */
@@ -26,7 +27,10 @@ export interface SigningKey {
  * newest one signs, all are published. So a key generated anywhere signs everywhere, without a restart.
  */
 export interface KeyRing {
-  /** The key that signs now, or null when there is none. Another process's new key is seen within a second. */
+  /**
+   * The key that signs now, or null when there is none. Another process's new key is seen within a second. As `all` and
+   * `published`, it throws a KeysLostError when this process knew keys and the directory shows none any more.
+   */
   active(): Promise<SigningKey | null>;
   /** All keys, newest first, as the directory holds them at this moment. */
   all(): Promise<readonly SigningKey[]>;
@@ -36,9 +40,21 @@ export interface KeyRing {
   generate(): Promise<SigningKey>;
   /**
    * Removes the retired keys that stopped signing at least so many seconds ago, never the active one; answers their kids.
-   * Throws a RangeError for an age below an ID token's lifetime: a token could outlive the key that proves it.
+   * Throws a RangeError for an age below an ID token's lifetime, since a token could outlive the key that proves it, and
+   * for one above a century.
    */
   prune(olderThan: number): Promise<readonly string[]>;
+}
+
+/** Keys were known, and the directory is gone, empty or cannot be read: without them nothing can be signed or proved. */
+export class KeysLostError extends Error {
+  override readonly name = 'KeysLostError';
+  /** Answered as an unreachable store is: it may be back soon. */
+  readonly status = 503;
+
+  constructor(directory: string, cause: unknown) {
+    super(`The signing keys that were in ${directory} are gone, or cannot be read`, { cause });
+  }
 }
 
 const KEY_FILE = /^(\d+)-[A-Za-z0-9_-]+\.json$/;
@@ -58,8 +74,11 @@ export interface KeyRingOptions {
 
 export function createKeyRing({ directory, clock, idTokenLifetime, log }: KeyRingOptions): KeyRing {
   const loaded = new Map<string, Promise<SigningKey>>();
+  // What is held for moments is held by `performance`, whose time never goes back.
   let active: { key: SigningKey | null; readAt: number } | null = null;
-  /** When the active key was first seen here, in milliseconds of `performance`. */
+  /** Whether there ever were keys here. */
+  let hadKeys = false;
+  /** When the active key was first seen here. */
   let seenAt = Number.NEGATIVE_INFINITY;
 
   let listed: Listed | null = null;
@@ -77,17 +96,28 @@ export function createKeyRing({ directory, clock, idTokenLifetime, log }: KeyRin
 
   async function all(): Promise<readonly SigningKey[]> {
     const state = await stateOf(directory);
-    const names = await keyFiles(directory);
+    const names = await keyFiles(directory).catch((error: unknown) => {
+      if (!hadKeys) throw error;
+      return lost(error);
+    });
+    if (names.length === 0 && hadKeys) return lost(null);
+    hadKeys ||= names.length > 0;
     for (const name of loaded.keys()) if (!names.includes(name)) loaded.delete(name);
     names.sort(newestFirst);
     const keys = (await Promise.all(names.map((name, index) => loadUnlessRetired(name, index)))).filter(
       (key) => key !== null,
     );
     if (active?.key?.kid !== keys[0]?.kid) seenAt = performance.now();
-    active = { key: keys[0] ?? null, readAt: clock() };
+    active = { key: keys[0] ?? null, readAt: performance.now() };
     // What could not be read is tried again at the next request.
-    listed = state === null || keys.length < names.length ? null : { keys, state, readAt: clock() };
+    listed = state === null || keys.length < names.length ? null : { keys, state, readAt: performance.now() };
     return keys;
+  }
+
+  function lost(cause: unknown): never {
+    active = null;
+    listed = null;
+    throw new KeysLostError(directory, cause);
   }
 
   /** A retired key that cannot be read proves nothing any more, and stops nothing either. The newest one must be read. */
@@ -115,11 +145,12 @@ export function createKeyRing({ directory, clock, idTokenLifetime, log }: KeyRin
     all,
     async published() {
       const state = await look();
-      const isFresh = listed !== null && state === listed.state && clock() - listed.readAt < RELOAD_AFTER;
+      const isFresh =
+        listed !== null && state === listed.state && performance.now() - listed.readAt < RELOAD_AFTER;
       return listed !== null && isFresh ? listed.keys : all();
     },
     async active() {
-      const isFresh = active !== null && clock() - active.readAt < RELOAD_AFTER;
+      const isFresh = active !== null && performance.now() - active.readAt < RELOAD_AFTER;
       const key = active !== null && isFresh ? active.key : ((await all())[0] ?? null);
       // By then every process has looked again, and publishes it.
       if (performance.now() - seenAt < LOOK_HOLDS) await setTimeout(2 * LOOK_HOLDS);
@@ -146,6 +177,9 @@ export function createKeyRing({ directory, clock, idTokenLifetime, log }: KeyRin
           `The age must be at least oauth_server:id_token_ttl, ${idTokenLifetime} seconds`,
         );
       }
+      if (olderThan > LONGEST_LIFETIME) {
+        throw new RangeError(`The age must be at most ${LONGEST_LIFETIME} seconds, a century`);
+      }
       const keys = await all();
       // A key stopped signing when the next one was generated; other processes noticed at their next look.
       const removable = keys.filter((_, index) => {
@@ -171,7 +205,7 @@ function fileName(createdAt: number, kid: string): string {
   return `${createdAt}-${kid}.json`;
 }
 
-/** The keys as they were read, and the directory's state then. */
+/** The keys as they were read, and the directory's state then; when, in milliseconds of `performance`. */
 interface Listed {
   readonly keys: readonly SigningKey[];
   readonly state: string;

@@ -80,12 +80,12 @@ export function createResourceServer(options: ResourceServerOptions): ResourceSe
   async function introspect(token: string): Promise<IntrospectedToken | null> {
     if (cache.seconds <= 0) return ask(token);
     const found = remembered.get(token);
-    if (found !== undefined && found.until > Date.now()) return found.answer;
+    // Never beyond the token's own end; and by a clock that is never set back.
+    const lives = (found?.answer?.expiresAt ?? Infinity) > Date.now();
+    if (found !== undefined && lives && found.until > performance.now()) return found.answer;
     const answer = await ask(token);
     remembered.delete(token);
-    // Never beyond the token's own end.
-    const until = Math.min(Date.now() + cache.seconds * 1000, answer?.expiresAt ?? Infinity);
-    remembered.set(token, { answer, until });
+    remembered.set(token, { answer, until: performance.now() + cache.seconds * 1000 });
     for (const oldest of remembered.keys()) {
       if (remembered.size <= cache.entries) break;
       remembered.delete(oldest);
