@@ -17,7 +17,11 @@ function toolNamed(
   return { name: () => name, description: () => `The tool ${name}`, inputSchema: () => inputSchema, handle };
 }
 
+/** What the tool `wrong` answers with: no content, whatever the compiler is told. */
+let wrongBlocks: unknown = [];
+
 const TOOLS: readonly ToolInterface[] = [
+  toolNamed('wrong', () => content(wrongBlocks as Parameters<typeof content>[0])),
   toolNamed('add', ({ a, b }) => ({ sum: Number(a) + Number(b) }), {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     type: 'object',
@@ -145,13 +149,39 @@ describe('the life of a client', () => {
     },
   );
 
-  test.each(['2024-11-05', '2025-06-18', '2026-07-28', 'tomorrow'])(
-    'offered %s, the server answers a version that it speaks',
-    async (version) => {
-      const { result } = await answerOf(send(initialize(version)));
-      expect(result).toMatchObject({ protocolVersion: '2025-11-25' });
+  test.each([
+    ['2026-07-28', '2025-11-25'],
+    ['2025-11-26', '2025-11-25'],
+    ['2025-11-24', '2025-03-26'],
+    ['2025-06-18', '2025-03-26'],
+    ['2025-03-25', '2025-11-25'],
+    ['2024-11-05', '2025-11-25'],
+    ['tomorrow', '2025-11-25'],
+    ['', '2025-11-25'],
+  ])(
+    'asked for %s it offers the newest that is not newer, or else the latest: %s',
+    async (asked, offered) => {
+      for (const at of [assistant, streaming]) {
+        const bearer = await at.serviceToken();
+        const response = await send(initialize(asked), {
+          at,
+          bearer,
+          headers: { 'MCP-Protocol-Version': asked },
+        });
+        expect(await response.text()).toContain(`"protocolVersion":"${offered}"`);
+      }
     },
   );
+
+  test('one that asks for 2025-06-18 goes on with what it was offered', async () => {
+    const headers = { 'MCP-Protocol-Version': undefined };
+    const { result } = await answerOf(send(initialize('2025-06-18'), { headers }));
+    const after = { headers: { 'MCP-Protocol-Version': String(result?.['protocolVersion']) } };
+    expect((await send({ jsonrpc: '2.0', method: 'notifications/initialized' }, after)).status).toBe(202);
+    expect((await answerOf(send(calling('service_status'), after))).result).toMatchObject({
+      structuredContent: { status: 'available' },
+    });
+  });
 
   test('service discovery lists personal tools too', async () => {
     const { result } = await answerOf(send(request('tools/list')));
@@ -164,23 +194,65 @@ describe('the life of a client', () => {
     expect(error?.code).toBe(-32_601);
   });
 
-  test('there is no stream and no session: GET and DELETE are 405', async () => {
-    for (const method of ['GET', 'DELETE']) {
-      const response = await fetch(assistant.resource, {
-        method,
-        headers: { Authorization: `Bearer ${service}`, Accept: 'text/event-stream' },
-      });
-      expect([response.status, response.headers.get('allow')]).toEqual([405, 'POST']);
-    }
-  });
+  test.each(['GET', 'HEAD', 'DELETE', 'PUT', 'PATCH', 'PROPFIND'])(
+    'there is no stream and no session: %s is 405, with a token and without, and Allow names POST',
+    async (method) => {
+      const own = method === 'PROPFIND' ? 'POST, OPTIONS' : 'POST';
+      for (const sent of [{}, { Authorization: `Bearer ${service}` }, { Origin: 'https://evil.example' }]) {
+        const headers = { ...sent, Accept: 'text/event-stream' };
+        const response = await fetch(assistant.resource, { method, headers });
+        expect([response.status, response.headers.get('allow')]).toEqual([405, own]);
+      }
+    },
+  );
 });
 
 describe('Errors: 400, 406 or 415 before MCP handles a call', () => {
   test('wrong Content-Type: 415', async () => {
     await expectRefused(send(calling('echo'), { headers: { 'Content-Type': 'text/plain' } }), 415);
   });
-  test.each(['application/json', 'text/event-stream', '*/*'])('Accept %s alone: 406', async (accept) => {
+  test.each([
+    'application/json',
+    'text/event-stream',
+    '*/*',
+    'application/jsonx, text/event-stream',
+    'application/json, text/event-streams',
+    'x/y; a="application/json, text/event-stream"',
+    'application/json;q=0, text/event-stream',
+    'application/json, text/event-stream; Q=0.000',
+    'application/json text/event-stream',
+  ])('Accept that does not list both, %s: 406', async (accept) => {
     await expectRefused(send(calling('echo'), { headers: { Accept: accept } }), 406);
+  });
+  test.each(['application/jsonx', 'application/json-patch+json', 'json', 'text/plain, application/json'])(
+    'Content-Type %s: 415',
+    async (type) => {
+      await expectRefused(send(calling('echo'), { headers: { 'Content-Type': type } }), 415);
+    },
+  );
+  test.each([
+    ['Application/JSON', 'TEXT/Event-Stream , APPLICATION/json;q=0.5'],
+    ['application/json ; charset=UTF-8', 'text/event-stream;q=1,application/json;charset="utf-8"'],
+  ])('the case of a media type does not matter, nor do parameters: %s', async (type, accept) => {
+    const headers = { 'Content-Type': type, Accept: accept };
+    expect((await send(calling('echo', { text: 'Hi' }), { headers })).status).toBe(200);
+  });
+  test.each([
+    'null',
+    'true',
+    '7',
+    '"text"',
+    '{}',
+    '{"jsonrpc":"1.0","id":1,"method":"ping"}',
+    '{"jsonrpc":"2.0","id":1}',
+    '{"jsonrpc":"2.0","id":null,"method":"ping"}',
+    '{"jsonrpc":"2.0","id":1,"method":7}',
+    '[1]',
+    '[]',
+  ])('JSON that is no request: 400 and -32600: %s', async (body) => {
+    const response = await send(body, { headers: { 'MCP-Protocol-Version': '2025-03-26' } });
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({ id: null, error: { code: -32_600 } });
   });
   test.each(['2025-06-18', '2024-11-05', '2026-07-28', 'x'])('protocol version %s: 400', async (version) => {
     await expectRefused(send(calling('echo'), { headers: { 'MCP-Protocol-Version': version } }), 400);
@@ -359,6 +431,24 @@ describe('what a tool is given and answers', () => {
     const { result } = await answerOf(send(calling(name, args)));
     expect(result).toEqual({ content: [{ type: 'text', text }] });
   });
+  test.each([
+    ['of an unknown type', [{ type: 'film', reel: 1 }]],
+    ['without its text', [{ type: 'text' }]],
+    ['that is nothing', [null]],
+    ['that cannot be written as JSON', [{ type: 'text', text: 'x', _meta: { a: 1n } }]],
+    ['that are no list', 'text'],
+  ])('a content block %s is a tool error for the caller, and a line of the log', async (_, blocks) => {
+    for (const [at, bearer] of [
+      [assistant, service],
+      [streaming, await streaming.serviceToken()],
+    ] as const) {
+      wrongBlocks = blocks;
+      const answer = await (await send(calling('wrong'), { at, bearer })).text();
+      expect(answer).toContain('{"content":[{"type":"text","text":"The tool failed."}],"isError":true}');
+      const log = await readFile(path.join(at.application.storageDirectory, 'app.log'), 'utf8');
+      expect(log).toContain('The tool wrong failed');
+    }
+  });
   test('content is answered as it is', async () => {
     const { result } = await answerOf(send(calling('picture')));
     expect(result).toEqual({ content: [{ type: 'image', data: 'AA==', mimeType: 'image/png' }] });
@@ -373,6 +463,38 @@ describe('what a tool is given and answers', () => {
     expect(await readFile(log, 'utf8')).toContain('the oven is on fire');
     const told = await answerOf(send(calling('picky')));
     expect(told.result).toEqual({ content: [{ type: 'text', text: 'Only on Sundays.' }], isError: true });
+  });
+});
+
+describe('mcp:tool_timeout', () => {
+  test.each([false, true])(
+    'a tool that takes longer is an error, and is told to stop (streaming: %s)',
+    async (stream) => {
+      const told = Promise.withResolvers<boolean>();
+      const endless = toolNamed('endless', async (_, { signal, progress }) => {
+        signal.addEventListener('abort', () => {
+          told.resolve(signal.aborted);
+          // Nobody hears it any more, and nobody waits for it: that is no fault.
+          void progress(1, 2);
+        });
+        await new Promise(() => {});
+      });
+      const config = { mcp: { tool_timeout: 1, transport: { streaming: stream } } };
+      const patient = await startAssistant({ tools: [endless], config });
+      const bearer = await patient.serviceToken();
+      const answer = await (await send(calling('endless'), { at: patient, bearer })).text();
+      expect(answer).toContain('"isError":true');
+      expect(answer).toContain('The tool took longer than 1 second');
+      expect(await told.promise).toBe(true);
+      const log = await readFile(path.join(patient.application.storageDirectory, 'app.log'), 'utf8');
+      expect(log).toContain('The tool endless took longer than 1 second');
+      await patient.close();
+    },
+  );
+
+  test.each([0, 1.5, '60', 86_401])('%s is refused at the start', async (limit) => {
+    const config = { mcp: { tool_timeout: limit } };
+    await expect(startAssistant({ config })).rejects.toThrow('mcp:tool_timeout: ');
   });
 });
 

@@ -7,6 +7,9 @@ import { MOUNTS, type RunningMount } from './support/mounts.ts';
 import { ADA, PASSWORD, REDIRECT_URI } from './support/portal.ts';
 import { createVisitor, locationOf, type Visitor } from './support/visitor.ts';
 
+/** A page that may call tools from a browser. */
+const PAGE = 'https://inspector.example';
+
 /** One contract for every way to mount Portico, over real HTTP. */
 describe.each(MOUNTS)('$name', (contender) => {
   let mount: RunningMount;
@@ -14,7 +17,7 @@ describe.each(MOUNTS)('$name', (contender) => {
   let clientId: string;
 
   beforeAll(async () => {
-    mount = await contender.start();
+    mount = await contender.start({ mcp: { allowed_origins: [PAGE] } });
     const { client, secret } = await mount.server.clients.create({
       name: 'Shop assistant',
       redirectUris: [REDIRECT_URI],
@@ -208,6 +211,81 @@ describe.each(MOUNTS)('$name', (contender) => {
     } finally {
       await streaming.close();
     }
+  });
+
+  test.each(['GET', 'HEAD', 'DELETE', 'PUT', 'PATCH'])(
+    'MCP by %s is 405, Allow names POST alone, and a page that is allowed can read it',
+    async (method) => {
+      const { access_token: accessToken } = await authorize();
+      for (const sent of [{}, { Authorization: `Bearer ${accessToken}` }, { Authorization: 'Bearer x' }]) {
+        const response = await fetch(`${mount.url}/mcp`, { method, headers: { ...sent, Origin: PAGE } });
+        expect([response.status, response.headers.get('allow')]).toEqual([405, 'POST']);
+        expect(response.headers.get('access-control-allow-origin')).toBe(PAGE);
+      }
+    },
+  );
+
+  test('MCP by a method that no endpoint knows is 405, and Allow names POST and OPTIONS alone', async () => {
+    const { hostname, port } = new URL(mount.url);
+    const socket = connect(Number(port), hostname);
+    socket.write('TRACE /mcp HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n');
+    // A framework that was told of each method keeps the others to itself.
+    const own = contender.name.startsWith('portico/');
+    const answered = own ? /^HTTP\/1\.1 405 [^]*^allow: POST, OPTIONS\r$/im : /^HTTP\/1\.1 [2345]/;
+    expect(await text(socket)).toMatch(answered);
+  });
+
+  test('a page that is allowed can read why its MCP call is refused, also that it is too large', async () => {
+    const { access_token: accessToken } = await authorize();
+    const call = (body: BodyInit, headers: Readonly<Record<string, string>> = {}) =>
+      fetch(`${mount.url}/mcp`, {
+        method: 'POST',
+        headers: {
+          Origin: PAGE,
+          Authorization: `Bearer ${accessToken}`,
+          'Content-Type': 'application/json',
+          Accept: 'application/json, text/event-stream',
+          ...headers,
+        },
+        body,
+        ...(body instanceof ReadableStream ? { duplex: 'half' } : {}),
+      });
+    const large = JSON.stringify({ text: 'x'.repeat(1_500_000) });
+    const refused = {
+      401: await call('{}', { Authorization: 'Bearer x' }),
+      400: await call('{}'),
+      406: await call('{}', { Accept: '*/*' }),
+      415: await call('{}', { 'Content-Type': 'text/plain' }),
+      ...(contender.parsesJson ? {} : { 413: await call(large) }),
+    };
+    for (const [status, response] of Object.entries(refused)) {
+      expect(response.status).toBe(Number(status));
+      expect(response.headers.get('access-control-allow-origin')).toBe(PAGE);
+      expect(await response.json()).toMatchObject({ jsonrpc: '2.0' });
+    }
+    const chunked = await call(new Blob([large]).stream());
+    const readBy = contender.parsesJson ? null : PAGE;
+    expect([chunked.status, chunked.headers.get('access-control-allow-origin')]).toEqual([413, readBy]);
+    expect((await call('{"jsonrpc":"2.0","id":1,"method":"ping"}')).status).toBe(200);
+  });
+
+  test.each([
+    'oauth-protected-resource',
+    'oauth-protected-resource/mcp',
+    'oauth-authorization-server',
+    'openid-configuration',
+  ])('the preflight of %s lets a page send MCP-Protocol-Version', async (document) => {
+    const preflight = await fetch(`${mount.url}/.well-known/${document}`, {
+      method: 'OPTIONS',
+      headers: {
+        Origin: 'https://app.example',
+        'Access-Control-Request-Method': 'GET',
+        'Access-Control-Request-Headers': 'mcp-protocol-version',
+      },
+    });
+    expect([preflight.status, preflight.headers.get('access-control-allow-origin')]).toEqual([204, '*']);
+    expect(preflight.headers.get('access-control-allow-headers')).toMatch(/\bMCP-Protocol-Version\b/i);
+    expect(preflight.headers.get('access-control-allow-methods')).toMatch(/\bGET\b/);
   });
 
   test('what a proxy says changes nothing of the issuer', async () => {

@@ -5,6 +5,7 @@ import {
   askerOf,
   createDispatcher,
   incomingOf,
+  methodNotAllowed,
   requestFrom,
   type Mountable,
 } from '../node/index.ts';
@@ -18,24 +19,28 @@ const requests = new WeakMap<object, FastifyRequest>();
 export function portico(server: AuthorizationServer, ...more: readonly Mountable[]) {
   const dispatch = createDispatcher([server, ...more]);
   const paths = new Map<string, Set<string>>();
-  for (const { path, methods } of [server, ...more].flatMap(({ endpoints }) => endpoints)) {
+  const refusing = new Set<string>();
+  for (const { path, methods, refusesMethods } of [server, ...more].flatMap(({ endpoints }) => endpoints)) {
     const known = paths.get(path) ?? new Set<string>();
     for (const method of methods) known.add(method);
     paths.set(path, known);
+    if (refusesMethods === true) refusing.add(path);
   }
   return async (fastify: FastifyInstance): Promise<void> => {
     // The endpoints read their bodies themselves, whatever parsers the host has: these are of this plugin alone.
     fastify.removeAllContentTypeParsers();
-    fastify.addContentTypeParser('*', { parseAs: 'buffer' }, asItIs);
+    fastify.addContentTypeParser('*', asItIs);
     for (const [url, methods] of paths) {
       fastify.route({
         url,
-        method: [...methods] as ('GET' | 'POST')[],
-        bodyLimit: BODY_LIMIT,
+        method: refusing.has(url) ? fastify.supportedMethods : [...methods],
         async handler(request, reply) {
           const target = request.originalUrl;
           const endpoint = dispatch(request.method, target);
-          if (endpoint === null || 'allow' in endpoint) return reply.callNotFound();
+          if (endpoint === null) return reply.callNotFound();
+          if ('allow' in endpoint) {
+            return answer(answerTo(request.raw, methodNotAllowed(endpoint.allow)), reply);
+          }
           requests.set(request.raw, request);
           const parsed = request.body ?? undefined;
           const asked = { incoming: request.raw, outgoing: reply.raw, target, parsed };
@@ -47,10 +52,8 @@ export function portico(server: AuthorizationServer, ...more: readonly Mountable
   };
 }
 
-/** A little above what the endpoints read: they answer larger bodies in their own words. */
-const BODY_LIMIT = 1024 * 1024 + 1024;
-
-function asItIs(_: FastifyRequest, body: Buffer, done: (error: Error | null, body?: unknown) => void): void {
+/** Not read: the endpoints have limits of their own, and answer larger bodies in their own words. */
+function asItIs(_: FastifyRequest, body: unknown, done: (error: Error | null, body?: unknown) => void): void {
   done(null, body);
 }
 

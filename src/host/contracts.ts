@@ -91,6 +91,8 @@ export interface Route {
   readonly name: string;
   /** The methods that it answers; another one on its path is 405. */
   readonly methods: readonly HttpMethod[];
+  /** Set when it answers each of them with 405: they are not offered, and no `Allow` names them. */
+  readonly refusesMethods?: true;
   /** Absolute path, placeholders in braces: `/api/articles/{id}`. */
   readonly path: string;
   /** Answers the request; what it throws is mapped to a status by `ErrorHandler`. */

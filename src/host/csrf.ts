@@ -1,5 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { nameRequest, requestIdOf } from '../http/request-id.ts';
+import { readAtMost } from '../http/body.ts';
 import { isBearerRequest } from './bearer-request.ts';
 import type { Route } from './contracts.ts';
 import { HttpError } from './error-handler.ts';
@@ -83,19 +84,11 @@ async function formField(request: Request, name: string): Promise<string | null>
 
 /** The body of a request, at most so many bytes; a larger one is an HttpError 413, one that breaks off 400. */
 export async function readBody(request: Request, limit: number): Promise<Uint8Array<ArrayBuffer>> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  try {
-    for await (const chunk of request.body ?? []) {
-      size += chunk.byteLength;
-      if (size > limit) break;
-      chunks.push(chunk);
-    }
-  } catch (error) {
+  const body = await readAtMost(request, limit).catch((error: unknown) => {
     if (error instanceof HttpError) throw error;
     // The sender hung up, which is no fault of ours.
     throw new HttpError(400, 'The body broke off');
-  }
-  if (size > limit) throw new HttpError(413, `The body is larger than ${limit} bytes`);
-  return new Uint8Array(Buffer.concat(chunks));
+  });
+  if (body === null) throw new HttpError(413, `The body is larger than ${limit} bytes`);
+  return new Uint8Array(body);
 }

@@ -71,8 +71,9 @@ export function createRoutes(): Routes {
         if (matched.route.path === path) found.set(key, { ...matched, parameters: Object.freeze({}) });
         return matched;
       }
-      const allowed = [...methods].filter((other) => find(other, path) !== null);
-      if (allowed.length === 0) throw new HttpError(404, 'No route matches');
+      const onPath = [...methods].filter((other) => find(other, path) !== null);
+      if (onPath.length === 0) throw new HttpError(404, 'No route matches');
+      const allowed = onPath.filter((other) => find(other, path)?.route.refusesMethods !== true);
       if (allowed.includes('GET')) allowed.push('HEAD');
       throw new HttpError(405, 'No route of this path has the method', { Allow: allowed.join(', ') });
     },

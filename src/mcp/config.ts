@@ -1,5 +1,8 @@
 import { z } from 'zod';
 
+/** A day, in seconds. */
+const LONGEST_TOOL = 86_400;
+
 /** The section `mcp` of the configuration. */
 export const mcpConfiguration = z.strictObject({
   /** What the server calls itself to assistants; the authorization server's name unless given. */
@@ -17,6 +20,11 @@ export const mcpConfiguration = z.strictObject({
   transport: z
     .strictObject({ streaming: z.boolean({ error: 'must be true or false' }).default(false) })
     .prefault({}),
+  tool_timeout: z
+    .int({ error: 'must be a whole number of seconds' })
+    .min(1, 'must be at least 1 second')
+    .max(LONGEST_TOOL, `must be at most ${LONGEST_TOOL} seconds`)
+    .default(120),
   oauth: z
     .strictObject({
       scopes_supported: z

@@ -1,5 +1,5 @@
 import { WebStandardStreamableHTTPServerTransport, type Server } from '@modelcontextprotocol/server';
-import { refusal } from './messages.ts';
+import { plainHeaders, refusal } from './messages.ts';
 
 export interface Exchange {
   /** Made for this one request: nothing is kept between requests, so any process may answer the next one. */
@@ -30,7 +30,7 @@ export async function exchange({ server, request, parsed, streaming }: Exchange)
   else signal.addEventListener('abort', leave);
   let streams = false;
   try {
-    const message = new Request(url, { method: 'POST', headers });
+    const message = new Request(url, { method: 'POST', headers: plainHeaders(headers) });
     const answer = transport.handleRequest(message, { parsedBody: parsed });
     const response = await Promise.race([answer, gone.promise]);
     streams = response.headers.get('content-type') === 'text/event-stream' && response.body !== null;

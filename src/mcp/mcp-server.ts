@@ -2,7 +2,7 @@ import type { Log } from '../host/contracts.ts';
 import { token, type AuthorizationServer, type Endpoint } from '../oauth-server/index.ts';
 import type { McpConfig } from './config.ts';
 import { exchange } from './exchange.ts';
-import { corsHeaders, isForeign, preflightResponse } from './origins.ts';
+import { corsHeaders, DOCUMENT_PREFLIGHT, isForeign, preflightResponse } from './origins.ts';
 import { readMessages, refusal, type Messages } from './messages.ts';
 import { protocolServer } from './protocol.ts';
 import type { RegisteredTool, ToolRegistry } from './tools.ts';
@@ -45,10 +45,12 @@ export function createMcpServer(options: McpServerOptions): McpServer {
   const { server, config, tools } = options;
   const resource = `${server.issuer}${MCP_PATH}`;
   const context: McpContext = { ...options, resource };
-  const metadata = async () =>
-    Response.json(resourceMetadata(context), {
-      headers: { 'Access-Control-Allow-Origin': '*', 'Cache-Control': 'public, max-age=60' },
-    });
+  const metadata = async (request: Request) =>
+    request.method === 'OPTIONS'
+      ? new Response(null, { status: 204, headers: DOCUMENT_PREFLIGHT })
+      : Response.json(resourceMetadata(context), {
+          headers: { 'Access-Control-Allow-Origin': '*', 'Cache-Control': 'public, max-age=60' },
+        });
   return {
     resource,
     config,
@@ -63,20 +65,26 @@ export function createMcpServer(options: McpServerOptions): McpServer {
       {
         name: 'mcp_server_stream',
         path: MCP_PATH,
-        methods: ['GET', 'DELETE'],
-        handle: async () => refusal(405, 'This server keeps no streams and no sessions.', { Allow: 'POST' }),
+        methods: ['GET', 'DELETE', 'PUT', 'PATCH'],
+        refusesMethods: true,
+        handle: async (request) =>
+          readable(
+            refusal(405, 'This server keeps no streams and no sessions.', { Allow: 'POST' }),
+            request,
+            config,
+          ),
       },
       // RFC 9728 section 3.1: the path of the resource comes behind the well-known one; some clients ask without it.
       {
         name: 'mcp_server_resource_metadata',
         path: `/.well-known/oauth-protected-resource${MCP_PATH}`,
-        methods: ['GET'],
+        methods: ['GET', 'OPTIONS'],
         handle: metadata,
       },
       {
         name: 'mcp_server_resource_metadata_root',
         path: '/.well-known/oauth-protected-resource',
-        methods: ['GET'],
+        methods: ['GET', 'OPTIONS'],
         handle: metadata,
       },
     ],
@@ -104,15 +112,20 @@ async function answer(context: McpContext, request: Request): Promise<Response> 
   if (isForeign(request, server.issuer, config.allowed_origins)) {
     return refusal(403, 'Pages of this origin may not call tools.');
   }
-  const cors = corsHeaders(request, config.allowed_origins);
-  if (request.method === 'OPTIONS') return preflightResponse(cors);
+  if (request.method === 'OPTIONS') return preflightResponse(corsHeaders(request, config.allowed_origins));
   const response = await server
     .withToken(request, () => authorized(context, request))
     .catch((exception: unknown) => {
       log.error('The MCP endpoint failed: {exception}', { exception });
       return refusal(500, 'The server failed to answer.');
     });
-  for (const [name, value] of cors) response.headers.append(name, value);
+  return readable(response, request, config);
+}
+
+/** The answer, which a page of an allowed origin can read, whatever it says. */
+function readable(response: Response, request: Request, config: McpConfig): Response {
+  for (const [name, value] of corsHeaders(request, config.allowed_origins))
+    response.headers.append(name, value);
   return response;
 }
 
@@ -152,14 +165,20 @@ function refuseCalls(context: McpContext, { calledTools }: Messages): Response |
   return null;
 }
 
-function speak(context: McpContext, request: Request, { parsed }: Messages): Promise<Response> {
+function speak(
+  context: McpContext,
+  request: Request,
+  { parsed, initializesAs }: Messages,
+): Promise<Response> {
   const { config, server, tools, log } = context;
   const { version, instructions, transport } = config;
   const speaker = protocolServer({
     name: nameOf(server, config),
     version,
     instructions,
+    initializesAs,
     tools,
+    toolTimeout: config.tool_timeout,
     log,
     refusalOf: (tool) => refusalOf(context, tool)?.message ?? null,
   });

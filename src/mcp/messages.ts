@@ -1,8 +1,14 @@
+import { isJSONRPCNotification, isJSONRPCRequest, isJSONRPCResponse } from '@modelcontextprotocol/server';
+import { readAtMost } from '../http/body.ts';
+import { acceptsByName, mediaTypeOf } from '../http/media-types.ts';
+
 /** The body of a request to the MCP endpoint: read and parsed once, so that nobody sees another message than was judged. */
 export interface Messages {
   readonly parsed: unknown;
   /** The names of the tools that it calls. */
   readonly calledTools: readonly string[];
+  /** The protocol version that it asks to begin with; null when it does not begin. */
+  readonly initializesAs: string | null;
 }
 
 /** The largest body that is read, in bytes. */
@@ -16,30 +22,49 @@ export async function readMessages(
 ): Promise<{ readonly messages: Messages } | { readonly refusal: Response }> {
   const unreadable = headerRefusal(request.headers);
   if (unreadable !== null) return { refusal: unreadable };
-  const body = await readBytes(request);
+  // Of a sender who hung up there is no message.
+  const body = await readAtMost(request, BODY_LIMIT).catch(() => Buffer.alloc(0));
   if (body === null) return { refusal: refusal(413, 'The body is larger than 1 MiB.') };
   const parsed = parse(body);
   if (parsed === undefined) return { refusal: refusal(400, 'The body is not JSON.', {}, -32_700) };
+  const messages: readonly unknown[] = Array.isArray(parsed) ? parsed : [parsed];
   // A request without the header speaks the version that knew none.
   const version = request.headers.get('mcp-protocol-version') ?? BATCHING_VERSION;
   if (Array.isArray(parsed) && (parsed.length === 0 || version !== BATCHING_VERSION)) {
     return { refusal: refusal(400, 'Batches are only for the protocol version 2025-03-26.', {}, -32_600) };
   }
   // What is cancelled is never answered, and there is nothing before this body that could be.
-  if (Array.isArray(parsed) && parsed.some((message) => methodOf(message) === CANCELLED)) {
+  if (Array.isArray(parsed) && messages.some((message) => methodOf(message) === CANCELLED)) {
     return { refusal: refusal(400, 'A batch cannot cancel what it asks for.', {}, -32_600) };
   }
-  return { messages: { parsed, calledTools: calledTools(parsed) } };
+  if (!messages.every(isMessage)) {
+    return { refusal: refusal(400, 'The body is no request of JSON-RPC 2.0.', {}, -32_600) };
+  }
+  return {
+    messages: { parsed, calledTools: calledTools(messages), initializesAs: initializesAs(messages) },
+  };
+}
+
+const JSON_TYPE = 'application/json';
+/** What every caller must be ready to be answered with, whichever is used (MCP, Sending Messages to the Server). */
+const ANSWERS = [JSON_TYPE, 'text/event-stream'] as const;
+
+/** The header fields of a request whose body was read here, for a transport that compares media types as texts. */
+export function plainHeaders(headers: Headers): Headers {
+  const plain = new Headers(headers);
+  plain.set('Accept', ANSWERS.join(', '));
+  plain.set('Content-Type', JSON_TYPE);
+  return plain;
 }
 
 /** What the transport asks of every POST, before its body is read (MCP, Sending Messages to the Server). */
 function headerRefusal(headers: Headers): Response | null {
-  const accept = headers.get('accept') ?? '';
-  if (!accept.includes('application/json') || !accept.includes('text/event-stream')) {
+  const accept = headers.get('accept');
+  if (!ANSWERS.every((mediaType) => acceptsByName(accept, mediaType))) {
     return refusal(406, 'Accept must list both application/json and text/event-stream.');
   }
-  const mediaType = headers.get('content-type')?.split(';', 1)[0]?.trim().toLowerCase();
-  if (mediaType !== 'application/json') return refusal(415, 'Content-Type must be application/json.');
+  if (mediaTypeOf(headers.get('content-type')) !== JSON_TYPE)
+    return refusal(415, 'Content-Type must be application/json.');
   return null;
 }
 
@@ -54,22 +79,6 @@ export function refusal(
     { jsonrpc: '2.0', error: { code, message }, id: null },
     { status, headers: { 'Cache-Control': 'no-store', ...headers } },
   );
-}
-
-async function readBytes(request: Request): Promise<Buffer | null> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  try {
-    for await (const chunk of request.body ?? []) {
-      size += chunk.byteLength;
-      if (size > BODY_LIMIT) return null;
-      chunks.push(chunk);
-    }
-  } catch {
-    // The sender hung up: what came is no message.
-    return Buffer.alloc(0);
-  }
-  return Buffer.concat(chunks);
 }
 
 /** The JSON value, or undefined for anything that is not JSON in UTF-8 without a byte order mark (RFC 8259 section 8.1). */
@@ -87,8 +96,17 @@ function methodOf(message: unknown): unknown {
   return isObject(message) ? message['method'] : undefined;
 }
 
-function calledTools(parsed: unknown): readonly string[] {
-  const messages: readonly unknown[] = Array.isArray(parsed) ? parsed : [parsed];
+function isMessage(message: unknown): boolean {
+  return isJSONRPCRequest(message) || isJSONRPCNotification(message) || isJSONRPCResponse(message);
+}
+
+function initializesAs(messages: readonly unknown[]): string | null {
+  const first = messages.find((message) => methodOf(message) === 'initialize');
+  const asked = isObject(first) && isObject(first['params']) ? first['params']['protocolVersion'] : null;
+  return typeof asked === 'string' ? asked : null;
+}
+
+function calledTools(messages: readonly unknown[]): readonly string[] {
   return messages.flatMap((message) => {
     if (!isObject(message) || message['method'] !== 'tools/call' || !isObject(message['params'])) return [];
     const { name } = message['params'];

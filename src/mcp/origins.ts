@@ -16,17 +16,26 @@ export function corsHeaders(
   if (origin === null || !allowed.includes(origin)) return [];
   return [
     ['Access-Control-Allow-Origin', origin],
-    ['Access-Control-Expose-Headers', 'MCP-Protocol-Version, Retry-After'],
+    ['Access-Control-Expose-Headers', 'MCP-Protocol-Version, Retry-After, X-Request-Id'],
     ['Vary', 'Origin'],
   ];
 }
 
 export function preflightResponse(cors: readonly (readonly [name: string, value: string])[]): Response {
   const headers = new Headers([
-    ['Access-Control-Allow-Methods', 'POST'],
+    // Those that are answered 405, too: a page asks for a stream or ends a session to see whether it can.
+    ['Access-Control-Allow-Methods', 'POST, GET, DELETE'],
     ['Access-Control-Allow-Headers', 'Authorization, Content-Type, Accept, MCP-Protocol-Version'],
     ['Access-Control-Max-Age', '7200'],
   ]);
   for (const [name, value] of cors) headers.append(name, value);
   return new Response(null, { status: 204, headers: cors.length === 0 ? {} : headers });
 }
+
+/** The public documents: to whom they may be shown nobody asks, and clients send the version with the request for them. */
+export const DOCUMENT_PREFLIGHT: Readonly<Record<string, string>> = {
+  'Access-Control-Allow-Origin': '*',
+  'Access-Control-Allow-Methods': 'GET',
+  'Access-Control-Allow-Headers': 'Authorization, Content-Type, MCP-Protocol-Version',
+  'Access-Control-Max-Age': '7200',
+};

@@ -36,7 +36,7 @@ export function mcpServerOf(application: Application): McpServer {
 export function mcp(): Plugin {
   return {
     name: 'mcp',
-    defaults: { mcp: {}, csrf_exempt_routes: { mcp_server_rpc: true } },
+    defaults: { mcp: {}, csrf_exempt_routes: { mcp_server_rpc: true, mcp_server_stream: true } },
     configuration: { mcp: mcpConfiguration },
     problems,
     migrations: [],
@@ -50,8 +50,8 @@ export function mcp(): Plugin {
         log: application.log,
       });
       application.services.set(MCP, server);
-      for (const { name, path, methods, handle } of server.endpoints) {
-        application.route({ name, path, methods, handler: (_, request) => handle(request) });
+      for (const { handle, ...endpoint } of server.endpoints) {
+        application.route({ ...endpoint, handler: (_, request) => handle(request) });
       }
     },
     async around(application, register) {

@@ -1,4 +1,4 @@
-import type { CallToolResult } from '@modelcontextprotocol/server';
+import { isSpecType, type CallToolResult } from '@modelcontextprotocol/server';
 
 /** Content blocks that a tool has put together itself: text, images, audio, embedded resources (MCP, Tool Result). */
 export class ToolContent {
@@ -25,12 +25,9 @@ export function content(
   return new ToolContent(blocks, structuredContent);
 }
 
-/** What a tool returned, as MCP answers it. */
+/** What a tool returned, as MCP answers it. Throws for what cannot be answered: no content of MCP, or no JSON. */
 export function resultOf(returned: unknown): CallToolResult {
-  if (returned instanceof ToolContent) {
-    const { blocks, structuredContent } = returned;
-    return { content: blocks, ...(structuredContent === null ? {} : { structuredContent }) };
-  }
+  if (returned instanceof ToolContent) return contentResult(returned);
   const text = typeof returned === 'string' ? returned : (JSON.stringify(returned) ?? '');
   // What JSON makes of it decides: a Date is a text on the other side.
   const sent: unknown = typeof returned === 'object' && returned !== null ? JSON.parse(text) : null;
@@ -38,6 +35,17 @@ export function resultOf(returned: unknown): CallToolResult {
     content: [{ type: 'text', text }],
     ...(isMap(sent) ? { structuredContent: sent } : {}),
   };
+}
+
+function contentResult({ blocks, structuredContent }: ToolContent): CallToolResult {
+  const sent: unknown = JSON.parse(JSON.stringify({ blocks, structuredContent }));
+  const { blocks: content, structuredContent: structured } = sent as Readonly<Record<string, unknown>>;
+  if (!Array.isArray(content)) throw new TypeError('content() was not given a list of content blocks');
+  const wrong = content.findIndex((block) => !isSpecType.ContentBlock(block));
+  if (wrong >= 0) throw new TypeError(`Block ${wrong} of content() is no content block of MCP`);
+  if (structured === null) return { content };
+  if (!isMap(structured)) throw new TypeError('The structured content of content() is no object');
+  return { content, structuredContent: structured };
 }
 
 function isMap(value: unknown): value is Record<string, unknown> {

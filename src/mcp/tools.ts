@@ -5,9 +5,12 @@ export type JsonSchema = Readonly<Record<string, unknown>>;
 
 /** What a tool gets to know about the call it answers. */
 export interface ToolCall {
-  /** Tells the caller how far the work has come, when it asked to be told and the transport streams; otherwise nothing. */
+  /**
+   * Tells the caller how far the work has come, when it asked to be told and the transport streams; otherwise nothing. Never
+   * rejects: whoever is not there any more is not told.
+   */
   readonly progress: (done: number, total?: number, message?: string) => Promise<void>;
-  /** Aborted when the caller gives up. */
+  /** Aborted when the caller gives up, and when the call takes longer than `mcp:tool_timeout`: it is answered then. */
   readonly signal: AbortSignal;
 }
 

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { Readable } from 'node:stream';
+import { finished, Readable } from 'node:stream';
 import type { ReadableStream as NodeStream } from 'node:stream/web';
+import { mediaTypeOf } from '../http/media-types.ts';
 import { nameRequest, requestIdFor, withRequestId } from '../http/request-id.ts';
 import type { Endpoint } from '../oauth-server/index.ts';
 
@@ -35,7 +36,9 @@ export function createDispatcher(mounted: readonly Mountable[]) {
     if (onPath.length === 0) return null;
     const asked = method === 'HEAD' ? 'GET' : method;
     const found = onPath.find(({ methods }) => methods.some((each) => each === asked));
-    return found ?? { allow: onPath.flatMap(({ methods }) => methods).join(', ') };
+    if (found !== undefined) return found;
+    const offered = onPath.filter(({ refusesMethods }) => refusesMethods !== true);
+    return { allow: offered.flatMap(({ methods }) => methods).join(', ') };
   };
 }
 
@@ -60,7 +63,8 @@ export function requestFrom({ incoming, outgoing, target, parsed }: Incoming, or
   const headers = headersOf(incoming);
   const left = new AbortController();
   outgoing.once('close', () => {
-    if (!outgoing.writableFinished) left.abort();
+    if (outgoing.writableFinished) discard(incoming);
+    else left.abort();
   });
   const withBody = method !== 'GET' && method !== 'HEAD';
   const body = withBody ? bodyOf(incoming, headers, parsed) : null;
@@ -103,13 +107,12 @@ function headersOf(incoming: IncomingMessage): Headers {
 }
 
 function bodyOf(incoming: IncomingMessage, headers: Headers, parsed: unknown): BodyInit | null {
-  if (parsed === undefined || !incoming.readableDidRead) {
-    return Readable.toWeb(incoming) as unknown as BodyInit;
-  }
+  if (parsed instanceof Readable) return unread(parsed);
+  if (parsed === undefined || !incoming.readableDidRead) return unread(incoming);
   if (typeof parsed === 'string' || parsed instanceof Uint8Array) return parsed as BodyInit;
-  const mediaType = (headers.get('content-type') ?? '').split(';', 1)[0]?.trim().toLowerCase();
   try {
-    if (mediaType !== 'application/x-www-form-urlencoded') return JSON.stringify(parsed);
+    if (mediaTypeOf(headers.get('content-type')) !== 'application/x-www-form-urlencoded')
+      return JSON.stringify(parsed);
     const form = new URLSearchParams();
     addFields(form, '', parsed);
     return form.toString();
@@ -117,6 +120,49 @@ function bodyOf(incoming: IncomingMessage, headers: Headers, parsed: unknown): B
     // Nested deeper than can be written: the endpoint says that it is no message.
     return '';
   }
+}
+
+/**
+ * A body that nobody has read. Who stops reading it does not close the connection: an endpoint refuses a body that is too
+ * large, and its answer has to reach a sender who is still sending.
+ */
+function unread(source: Readable): ReadableStream<Uint8Array> {
+  let wanted = true;
+  return new ReadableStream<Uint8Array>({
+    start(controller) {
+      source.on('data', (chunk: Uint8Array) => {
+        if (!wanted) return;
+        controller.enqueue(chunk);
+        if ((controller.desiredSize ?? 0) <= 0) source.pause();
+      });
+      source.pause();
+      finished(source, { writable: false }, (error) => {
+        if (!wanted) return;
+        if (error === undefined || error === null) controller.close();
+        else controller.error(error);
+      });
+    },
+    pull() {
+      source.resume();
+    },
+    cancel() {
+      wanted = false;
+      discard(source);
+    },
+  });
+}
+
+/** The most of a body that is taken off the wire only to reach the next request behind it, in bytes. */
+const MOST_DISCARDED = 16 * 1024 * 1024;
+
+function discard(source: Readable): void {
+  if (source.readableEnded || source.destroyed) return;
+  let discarded = 0;
+  source.on('data', (chunk: Uint8Array) => {
+    discarded += chunk.byteLength;
+    if (discarded > MOST_DISCARDED) source.destroy();
+  });
+  source.resume();
 }
 
 /** A list was a repeated field, a map one with brackets in its name. */

@@ -8,7 +8,8 @@ import type { Reply } from './responses.ts';
 const PREFLIGHT_HEADERS = {
   'Access-Control-Allow-Origin': '*',
   'Access-Control-Allow-Methods': 'GET, POST',
-  'Access-Control-Allow-Headers': 'Authorization, Content-Type',
+  // MCP clients send their version with the request for the metadata.
+  'Access-Control-Allow-Headers': 'Authorization, Content-Type, MCP-Protocol-Version',
   'Access-Control-Max-Age': '7200',
 } as const;
 

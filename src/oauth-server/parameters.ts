@@ -1,3 +1,4 @@
+import { readAtMost } from '../http/body.ts';
 import { BodyTooLargeError, OAuthError } from './errors.ts';
 import { quoted, quotedList } from './refusals.ts';
 
@@ -92,25 +93,13 @@ async function readText(request: Request): Promise<string> {
     if (text.includes('\u{FFFD}')) throw notUtf8();
     return text;
   }
-  const bytes = await readBytes(request).catch(brokeOff);
-  if (bytes.byteLength > FORM_LIMIT) throw tooLarge();
+  const bytes = await readAtMost(request, FORM_LIMIT).catch(brokeOff);
+  if (bytes === null) throw tooLarge();
   try {
     return UTF8.decode(bytes);
   } catch {
     throw notUtf8();
   }
-}
-
-/** The body, or somewhat more than the limit of it. */
-async function readBytes(request: Request): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of request.body ?? []) {
-    chunks.push(chunk);
-    size += chunk.byteLength;
-    if (size > FORM_LIMIT) break;
-  }
-  return Buffer.concat(chunks);
 }
 
 /** The sender hung up, which is no fault of ours. */

@@ -51,6 +51,8 @@ export interface Mount {
   readonly name: string;
   /** Whether the framework itself writes a path like /x/../y as /y, for every route and middleware alike. */
   readonly normalises: boolean;
+  /** Whether the host parses JSON itself before, and refuses in its own words what is none or too large. */
+  readonly parsesJson: boolean;
   start(config?: ConfigMap, options?: MountOptions): Promise<RunningMount>;
 }
 
@@ -130,6 +132,7 @@ export const MOUNTS: readonly Mount[] = [
   {
     name: 'portico/express',
     normalises: false,
+    parsesJson: true,
     start: (extra = {}, options = {}) =>
       prepared({ extra, options }, defineForExpress, async (application, users, port) => {
         const server = createExpress(users, application, SECRET).listen(port, '127.0.0.1');
@@ -140,6 +143,7 @@ export const MOUNTS: readonly Mount[] = [
   {
     name: 'portico/fastify',
     normalises: false,
+    parsesJson: false,
     start: (extra = {}, options = {}) =>
       prepared({ extra, options }, defineForFastify, async (application, users, port) => {
         const fastify = await createFastify(users, application, SECRET);
@@ -150,6 +154,7 @@ export const MOUNTS: readonly Mount[] = [
   {
     name: 'portico/node',
     normalises: false,
+    parsesJson: false,
     start: plain((host) => async (application, users, port) => {
       const server = authorizationServerOf(application);
       const mounted = nodePortico(server, mcpServerOf(application));
@@ -179,6 +184,7 @@ export const MOUNTS: readonly Mount[] = [
   {
     name: 'Hono, directly',
     normalises: true,
+    parsesJson: false,
     start: plain((host) => async (application, users, port) => {
       const server = authorizationServerOf(application);
       const app = new Hono();

@@ -1,0 +1,31 @@
+/** Media types in header fields (RFC 9110 sections 8.3.1 and 12.5.1): compared without regard to case, parameters apart. */
+
+/** Type and subtype, in lower case: `application/json` of `Application/JSON; charset=utf-8`. Empty for none. */
+export function mediaTypeOf(contentType: string | null | undefined): string {
+  return (contentType?.split(';', 1)[0] ?? '').trim().toLowerCase();
+}
+
+/** Whether `Accept` names this very media type, not by a wildcard, and not to refuse it with `q=0`. */
+export function acceptsByName(accept: string | null, mediaType: string): boolean {
+  return splitOutsideQuotes(accept ?? '', ',').some((range) => {
+    const [name, ...parameters] = splitOutsideQuotes(range, ';');
+    return mediaTypeOf(name) === mediaType && !parameters.some((parameter) => NO_WEIGHT.test(parameter));
+  });
+}
+
+/** A weight of nothing: "not acceptable" (RFC 9110 section 12.4.2). */
+const NO_WEIGHT = /^\s*q=0(?:\.0{0,3})?\s*$/i;
+
+function splitOutsideQuotes(text: string, separator: ',' | ';'): readonly string[] {
+  const parts: string[] = [];
+  let part = '';
+  for (const [token] of text.matchAll(/"(?:[^"\\]|\\.)*"|[^"]/gs)) {
+    if (token !== separator) {
+      part += token;
+      continue;
+    }
+    parts.push(part);
+    part = '';
+  }
+  return [...parts, part];
+}
