@@ -1,12 +1,15 @@
 // @engines sqlite: it builds, and asks no database
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cp, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { portico, ROOT, start } from './support/console.ts';
 import { freePort } from './support/portal.ts';
+
+const run = promisify(execFile);
 
 /** A copy of the repository, so that nobody else's `dist` is built anew. */
 let folder: string;
@@ -19,7 +22,7 @@ beforeAll(async () => {
     await cp(path.join(ROOT, name), path.join(folder, name));
   await symlink(path.join(ROOT, 'node_modules'), path.join(folder, 'node_modules'));
   if ((await build()) !== 0) throw new Error('The copy cannot be built');
-});
+}, 240_000);
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 /** What a run of the examples left behind belongs to that run. */
@@ -63,8 +66,9 @@ async function withSource(
 const SHARED = path.join('oauth-server', 'pkce.ts');
 const addOne = (text: string) => text.replace(/^export function /m, 'console.debug("changed");\n$&');
 
-describe('a build', () => {
-  test('does not disturb a server that runs on what was built before', { timeout: 120_000 }, async () => {
+// Each build takes some seconds, and many on a busy machine.
+describe('a build', { timeout: 240_000 }, () => {
+  test('does not disturb a server that runs on what was built before', async () => {
     const storage = await mkdtemp(path.join(tmpdir(), 'portico-build-'));
     const env = { STORAGE_DIR: storage, PORT: String(await freePort()), RP_PORT: String(await freePort()) };
     const portal = `http://localhost:${env.PORT}`;
@@ -75,33 +79,30 @@ describe('a build', () => {
       const { status } = await fetch(`${portal}${target}`);
       answers.push(`${status} ${target}`);
     };
-    const builds = (async () => {
-      // What the server has not read yet changes in a way that it could not show.
-      await withSource(
-        path.join('host', 'views', 'login.eta'),
-        () => '<%= it.not.known.yet %>',
-        async () => {
-          await withSource(SHARED, addOne, async () => expect(await build()).toBe(0));
-        },
-      );
-      expect(await build()).toBe(0);
-    })();
-    const ended = new AbortController();
-    builds.finally(() => ended.abort()).catch(() => {});
-    while (!ended.signal.aborted) {
-      await ask('/');
-      await ask('/.well-known/openid-configuration');
-      await ask('/.well-known/jwks.json');
-    }
-    await builds;
-    await withSource(
-      path.join('host', 'views', 'login.eta'),
-      () => '<%= it.not.known.yet %>',
-      async () => {
-        expect(await build()).toBe(0);
+    const whileAsked = async (work: Promise<unknown>) => {
+      const ended = new AbortController();
+      work.finally(() => ended.abort()).catch(() => {});
+      while (!ended.signal.aborted) {
+        await ask('/');
+        await ask('/.well-known/openid-configuration');
+        await ask('/.well-known/jwks.json');
+      }
+      await work;
+    };
+    // What the server has not read yet changes in a way that it could not show.
+    const later = () => '<%= it.not.known.yet %>';
+    await withSource(path.join('host', 'views', 'login.eta'), later, async () => {
+      await withSource(SHARED, addOne, async () => {
+        const first = build();
+        await whileAsked(first);
+        expect(await first).toBe(0);
         await ask('/login');
-      },
-    );
+      });
+    });
+    const second = build();
+    await whileAsked(second);
+    expect(await second).toBe(0);
+    await ask('/login');
     await ask('/oauth/authorize?client_id=unknown');
     expect(answers.pop()).toMatch(/^400 /);
     expect(answers.length).toBeGreaterThan(10);
@@ -145,6 +146,16 @@ describe('a build', () => {
       const listed = await portico(['--help'], { cwd: path.join(folder, 'examples', 'portal') });
       expect(listed.stderr + listed.stdout).toContain('changed');
     });
+  });
+
+  test('comes before packing a fresh clone, so that all of it is packed', async () => {
+    expect(await build()).toBe(0);
+    const before = Object.keys(await built()).filter((name) => path.extname(name) !== '');
+    for (const name of ['dist', '.build']) await rm(path.join(folder, name), { recursive: true });
+    const { stdout } = await run('npm', ['pack', '--dry-run', '--json'], { cwd: folder });
+    const [{ files }] = JSON.parse(stdout) as [{ files: readonly { path: string }[] }];
+    const packed = files.map((file) => file.path).filter((name) => name.startsWith('dist/'));
+    expect(packed.toSorted()).toEqual(before.map((name) => `dist/${name}`).toSorted());
   });
 
   test('that fails leaves what was built before', async () => {
