@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rm, rmdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { decodeJwt } from 'jose';
-import { argon2idHasher, migrate, openDatabase, type Database } from 'portico/host';
+import { argon2idHasher, migrate, openDatabase, type Database, type LogContext } from 'portico/host';
 import {
   createAuthorizationServer,
   oauthServerConfiguration,
@@ -25,6 +25,13 @@ let created: Awaited<ReturnType<typeof createDatabase>>;
 let database: Database;
 let server: AuthorizationServer;
 let verifications = 0;
+let someone: typeof PERSON | null = PERSON;
+let browserSecret: unknown = 'the secret of this browser';
+const logged: { level: string; text: string }[] = [];
+const logging = (level: string) => (message: string, context?: LogContext) => {
+  const { exception } = context ?? {};
+  logged.push({ level, text: exception instanceof Error ? `${message} ${exception.message}` : message });
+};
 
 /** Everything asks the store first, as a host does that keeps its people in the same one. */
 async function asked<T>(answer: T): Promise<T> {
@@ -33,10 +40,10 @@ async function asked<T>(answer: T): Promise<T> {
 }
 
 const host: Host = {
-  signedIn: () => asked(PERSON),
+  signedIn: () => asked(someone),
   loadAccount: (reference) => asked({ reference, isActive: () => true, getProfile: () => ({}) }),
   holdsPermission: () => asked(true),
-  browserSecret: () => asked('the secret of this browser'),
+  browserSecret: () => asked(browserSecret as string),
   signOut: () => asked(undefined),
   loginUrl: (returnTo) => `/sign-in?to=${encodeURIComponent(returnTo)}`,
   passwordHasher: {
@@ -49,7 +56,12 @@ const host: Host = {
   render: async (_, data) => JSON.stringify(data),
   clientAddress: () => null,
   audit: () => asked(undefined),
-  log: { debug() {}, info() {}, warning() {}, error() {} },
+  log: {
+    debug: logging('debug'),
+    info: logging('info'),
+    warning: logging('warning'),
+    error: logging('error'),
+  },
 };
 
 beforeAll(async () => {
@@ -133,6 +145,72 @@ describe('an application that does not use the kit', () => {
       return verifications - before;
     };
     expect([await cost(client.id), await cost('nobody')]).toEqual([1, 1]);
+  });
+});
+
+describe('the secret of the browser session', () => {
+  async function question(): Promise<Response> {
+    const { client } = await server.clients.create({
+      name: 'App',
+      redirectUris: [REDIRECT_URI],
+      scopes: ['notes:read'],
+    });
+    const query = new URLSearchParams({
+      client_id: client.id,
+      redirect_uri: REDIRECT_URI,
+      response_type: 'code',
+      code_challenge: CHALLENGE,
+      code_challenge_method: 'S256',
+    });
+    return answer('oauth_server_authorize', `/oauth/authorize?${query}`);
+  }
+
+  test.each<[string, unknown, string]>([
+    ['an empty text', '', '0 characters'],
+    ['a short text', 'x'.repeat(21), '21 characters'],
+    ['nothing', undefined, 'undefined'],
+  ])('that is %s is refused at once, as a fault that names the member', async (_, secret, found) => {
+    browserSecret = secret;
+    logged.length = 0;
+    const refused = await question();
+    browserSecret = 'the secret of this browser';
+    expect(refused.status).toBe(500);
+    expect(await refused.text()).not.toContain('browserSecret');
+    const told = logged.filter(({ level, text }) => level === 'error' && text.includes('Host.browserSecret'));
+    expect(told).toHaveLength(1);
+    expect(told[0]?.text).toContain(found);
+  });
+
+  test('another one than the question was asked with: nothing is answered, and the log names the likely cause and the remedy', async () => {
+    const { requestId, csrfToken } = (await (await question()).json()) as Record<string, string>;
+    const form = { request_id: requestId ?? '', csrf_token: csrfToken ?? '', decision: 'allow' };
+    browserSecret = 'the secret of a session begun anew';
+    logged.length = 0;
+    const answered = await answer('oauth_server_consent', '/oauth/authorize', form);
+    const opened = await answer('oauth_server_authorize', `/oauth/authorize?request_id=${requestId}`);
+    browserSecret = 'the secret of this browser';
+    expect([answered.status, opened.status]).toEqual([400, 400]);
+    const warnings = logged.filter(({ level }) => level === 'warning').map(({ text }) => text);
+    expect(warnings).toHaveLength(2);
+    for (const warning of warnings) {
+      expect(warning).toContain('began a session anew');
+      expect(warning).toContain('keepSessionInfo');
+      expect(warning).not.toContain('secret of');
+    }
+    expect((await answer('oauth_server_consent', '/oauth/authorize', form)).status).toBe(303);
+  });
+
+  test('is not asked for before somebody is signed in', async () => {
+    someone = null;
+    browserSecret = '';
+    const waits = await question();
+    browserSecret = 'the secret of this browser';
+    someone = PERSON;
+    expect(waits.status).toBe(302);
+    const [cookie = ''] = waits.headers.getSetCookie();
+    expect(cookie).toMatch(
+      /^__Secure-portico_request_[\w-]{43}=[\w.-]+; Path=\/oauth\/authorize; HttpOnly; SameSite=Lax; Secure; Max-Age=600$/,
+    );
   });
 });
 

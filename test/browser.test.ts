@@ -82,6 +82,18 @@ describe.runIf(executable !== null)('in a real Chromium', () => {
     await on.getByRole('button', { name: 'Allow' }).waitFor();
   }
 
+  /** An authorization request to be answered at a page of the relying party that is none. */
+  const parametersOf = (clientId: string, state: string) =>
+    new URLSearchParams({
+      client_id: clientId,
+      redirect_uri: `${home}/nowhere`,
+      response_type: 'code',
+      scope: 'notes:read',
+      state,
+      code_challenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM',
+      code_challenge_method: 'S256',
+    });
+
   const allow = (on = page) => on.getByRole('button', { name: 'Allow' }).click();
   const heading = (on = page) => on.getByRole('heading', { level: 1 }).innerText();
   /** Waits for the page with this heading: a click is over before the page it leads to is there. */
@@ -142,15 +154,50 @@ describe.runIf(executable !== null)('in a real Chromium', () => {
     await page.waitForURL(`${home}/`);
   });
 
-  test('the back button after the answer: the request cannot be answered again', async () => {
+  test('the back button after the answer: it says that it was answered, and leads to the applications', async () => {
     await askFor(ADA);
     await allow();
     await arrive('Signed in with Portal');
     await page.goBack();
     const answerable = await page.getByRole('button', { name: 'Allow' }).count();
     if (answerable > 0) await allow();
-    await page.getByRole('heading', { name: /no longer|Signed in/ }).waitFor();
-    expect(await heading()).toBe('This request can no longer be answered');
+    await arrive('You have answered this request');
+    const text = await page.locator('main').innerText();
+    expect(text).toContain('You allowed it');
+    expect(text).not.toContain('othing was shared');
+    await page.getByRole('link', { name: 'Applications with access to your account' }).click();
+    await arrive('Applications with access to your account');
+  });
+
+  test('an authorization request that another site sends as a form', async () => {
+    const other = await registerClient(portal, { name: 'Second', redirectUris: [`${home}/nowhere`] });
+    const fields = [...parametersOf(other.id, 'by post')].map(
+      ([name, value]) => `<input type="hidden" name="${name}" value="${value}">`,
+    );
+    const site = createServer((_, response) => {
+      response
+        .setHeader('Content-Type', 'text/html')
+        .end(
+          `<form method="post" action="${portal.url}/oauth/authorize">${fields.join('')}<button>Go</button></form>`,
+        );
+    });
+    const port = await freePort();
+    await new Promise<void>((resolve) => site.listen(port, '127.0.0.1', resolve));
+    try {
+      for (const known of [false, true]) {
+        // By its address it is another site than that of localhost.
+        await page.goto(`http://127.0.0.1:${port}/`);
+        await page.getByRole('button', { name: 'Go' }).click();
+        if (!known) await signIn(page, ADA);
+        await allow();
+        await page.waitForURL((url) => url.origin === home);
+        const { searchParams } = new URL(page.url());
+        expect([searchParams.get('state'), searchParams.has('code')]).toEqual(['by post', true]);
+      }
+    } finally {
+      site.closeAllConnections();
+      site.close();
+    }
   });
 
   test.each([
@@ -160,15 +207,7 @@ describe.runIf(executable !== null)('in a real Chromium', () => {
     const other = await registerClient(portal, { name: 'Second', redirectUris: [`${home}/nowhere`] });
     await askFor(ADA);
     const second = await context.newPage();
-    const parameters = new URLSearchParams({
-      client_id: other.id,
-      redirect_uri: `${home}/nowhere`,
-      response_type: 'code',
-      scope: 'notes:read',
-      code_challenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM',
-      code_challenge_method: 'S256',
-    });
-    await second.goto(`${portal.url}/oauth/authorize?${parameters}`);
+    await second.goto(`${portal.url}/oauth/authorize?${parametersOf(other.id, 'second')}`);
     expect(await heading(second)).toContain('Second');
     const screens = [page, second];
     for (const index of order) {

@@ -79,6 +79,31 @@ describe('a consent request is answered once, by the person and in the browser t
     }
   });
 
+  test('answered before, it says so to the person who did, in the same browser, and to nobody else', async () => {
+    const said = { allow: 'You allowed it', deny: 'You did not allow it, and nothing was shared' };
+    for (const [decision, text] of Object.entries(said)) {
+      const visitor = await portal.signedIn(ADA);
+      const page = await ask(visitor);
+      const back = `/oauth/authorize?request_id=${await requestIdOf(page)}`;
+      await visitor.submit(page, { decision });
+      for (const again of [await visitor.submit(page, { decision: 'allow' }), await visitor.get(back)]) {
+        await expectNotTaken(again.clone());
+        const html = await again.text();
+        expect(html).toContain('You have answered this request');
+        expect(html).toContain(text);
+        expect(html).toContain('href="/oauth/applications"');
+      }
+      const elsewhere = await portal.signedIn(ADA);
+      await signIn(visitor, await visitor.get('/login'), GRACE);
+      for (const other of [await elsewhere.get(back), await visitor.get(back)]) {
+        await expectNotTaken(other.clone());
+        const html = await other.text();
+        expect(html).toContain('This request can no longer be answered');
+        expect(html).not.toContain('othing was shared');
+      }
+    }
+  });
+
   test('of many answers at the same moment one is taken', async () => {
     const visitor = await portal.signedIn(ADA);
     const page = await ask(visitor);

@@ -98,6 +98,46 @@ describe.each(MOUNTS)('$name', (contender) => {
     expect(denied.searchParams.get('error')).toBe('access_denied');
   });
 
+  test('several tabs of a fresh browser: each request waits, and their cookies come through beside those of the host', async () => {
+    const visitor = createVisitor(mount.url);
+    const tab = async (state: string) => {
+      const url = openid.buildAuthorizationUrl(config, {
+        redirect_uri: REDIRECT_URI,
+        scope: 'orders:read',
+        code_challenge: await openid.calculatePKCECodeChallenge(openid.randomPKCECodeVerifier()),
+        code_challenge_method: 'S256',
+        state,
+      });
+      return visitor.get(url.href);
+    };
+    const tabs = await Promise.all([tab('first'), tab('second')]);
+    const logins = await Promise.all(tabs.map((each) => visitor.visit(locationOf(each).href)));
+    const back = await signIn(visitor, logins[0] ?? Response.error());
+    const first = await visitor.visit(locationOf(back).href);
+    const second = await visitor.visit(locationOf(tabs[1] ?? back).searchParams.get('return_to') ?? '');
+    const states: unknown[] = [];
+    for (const page of [second, first]) {
+      const answer = locationOf(await visitor.submit(page, { decision: 'allow' }));
+      expect(answer.searchParams.has('code')).toBe(true);
+      states.push(answer.searchParams.get('state'));
+    }
+    expect(states).toEqual(['second', 'first']);
+    expect(visitor.cookies()).not.toContain('portico_request_');
+  });
+
+  test('several cookies of one answer come through: the oldest request that waits goes when there are too many', async () => {
+    const visitor = createVisitor(mount.url);
+    const url = openid.buildAuthorizationUrl(config, {
+      redirect_uri: REDIRECT_URI,
+      scope: 'orders:read',
+      code_challenge: await openid.calculatePKCECodeChallenge(openid.randomPKCECodeVerifier()),
+      code_challenge_method: 'S256',
+      state: 's'.repeat(1200),
+    });
+    for (let count = 0; count < 5; count += 1) await visitor.get(url.href);
+    expect(visitor.cookies().match(/portico_request_/g)).toHaveLength(2);
+  });
+
   test('"Not you?" ends the session of the host, and whoever signs in next is asked', async () => {
     const visitor = createVisitor(mount.url);
     await authorize(visitor);

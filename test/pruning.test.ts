@@ -92,7 +92,7 @@ describe('removing expired rows', () => {
   });
 
   test('happens by itself while requests come in that nobody answers', async () => {
-    const visitor = portal.visitor();
+    const visitor = await portal.signedIn(ADA);
     for (let count = 0; count < 60; count += 1) await visitor.get(authorizationUrl(portal, client));
     clock.advance(DAY);
     for (let count = 0; count < 60; count += 1) await visitor.get(authorizationUrl(portal, client));

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { migrate, openDatabase, type Database } from 'portico/host';
 import { oauthServerMigrations } from 'portico/oauth-server';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createSqlStore } from '../src/oauth-server/store/sql.ts';
 import type {
   Client,
@@ -82,7 +82,8 @@ function requestOf(client: Client, changes: Partial<ConsentRequest> = {}): Conse
     nonce: null,
     codeChallenge: 'challenge',
     audience: null,
-    asked: null,
+    asked: { person: person(), scopes: ['openid'] },
+    outcome: null,
     expiresAt: NOW + HOUR,
     ...changes,
   };
@@ -153,9 +154,11 @@ describe('the schema', () => {
       'oauth_authorization_codes',
       'oauth_clients',
       'oauth_consent_requests',
+      'oauth_cookie_keys',
       'oauth_families',
       'oauth_refresh_tokens',
       'oauth_subjects',
+      'oauth_waiting_requests',
     ]);
   });
 });
@@ -238,24 +241,30 @@ describe('subjects', () => {
 });
 
 describe('consent', () => {
-  test('is put to one person, and put again only as it was read', async () => {
+  test('is kept once under one id, and put again only as it was read', async () => {
+    const asked = { person: person(), scopes: ['openid', 'notes:read'] };
+    const request = requestOf(await newClient(), { asked });
+    expect(await many(6, (each) => each.insertConsentRequest(request))).toSatisfy(onlyOne);
+    expect(await other.findConsentRequest(request.idHash)).toEqual(request);
+    expect(await many(6, (each) => each.askAgain(request, ['openid'], NOW))).toSatisfy(onlyOne);
+    expect(await other.findConsentRequest(request.idHash)).toMatchObject({ asked: { scopes: ['openid'] } });
+    expect(await store.askAgain(request, ['notes:read'], NOW)).toBe(false);
+  });
+
+  test('ended is not put again, and what came of it stands', async () => {
     const request = requestOf(await newClient());
     await store.insertConsentRequest(request);
-    const [ada, grace] = [person(), person()];
-    const asked = { person: ada, scopes: ['openid'] };
-    const put = await many(6, (each, index) =>
-      each.askPerson(
-        request,
-        index % 3 === 0 ? asked : { person: grace, scopes: ['openid'] },
-        NOW + HOUR,
-        NOW,
-      ),
-    );
-    expect(put).toSatisfy(onlyOne);
-    const kept = await other.findConsentRequest(request.idHash, NOW);
-    expect(kept).toMatchObject({ state: 'with \0 and 😀', scopes: ['openid', 'notes:read'] });
-    expect(kept?.asked).not.toBeNull();
-    expect(await store.askPerson(request, asked, NOW + HOUR, NOW)).toBe(false);
+    await other.voidConsentRequest(request.idHash);
+    expect(await store.askAgain(request, ['openid'], NOW)).toBe(false);
+    const { person: who } = request.asked;
+    expect(await store.answerConsent({ idHash: request.idHash, person: who }, null, NOW)).toBe(false);
+    expect(await store.findConsentRequest(request.idHash)).toMatchObject({ outcome: 'void' });
+
+    const denied = requestOf(await newClient());
+    await store.insertConsentRequest(denied);
+    await store.answerConsent({ idHash: denied.idHash, person: denied.asked.person }, null, NOW);
+    await other.voidConsentRequest(denied.idHash);
+    expect(await store.findConsentRequest(denied.idHash)).toMatchObject({ outcome: 'denied' });
   });
 
   test('is answered once, by the person who was asked, in time', async () => {
@@ -283,7 +292,7 @@ describe('consent', () => {
     await expect(
       store.answerConsent({ idHash, person: asked.person }, { family: fresh, code: taken }, NOW),
     ).rejects.toThrow(/unique|duplicate/i);
-    expect(await other.findConsentRequest(idHash, NOW)).not.toBeNull();
+    expect(await other.findConsentRequest(idHash)).toMatchObject({ outcome: null });
     expect(await other.listAuthorizations(asked.person, NOW)).toEqual([]);
   });
 });
@@ -407,6 +416,89 @@ describe('refresh tokens and families', () => {
   });
 });
 
+describe('requests that wait for somebody to sign in', () => {
+  const waiting = (network: string, bytes: number, expiresAt = NOW + HOUR) => ({
+    secretHash: name('waiting'),
+    network,
+    parameters: '[["state","😀"]]',
+    bytes,
+    expiresAt,
+  });
+  const keep = (request: ReturnType<typeof waiting>, each = store, now = NOW) =>
+    each.keepWaitingRequest(request, { total: 1000, ofOneNetwork: 400 }, now);
+  const waits = async ({ secretHash }: { secretHash: string }) =>
+    (await other.findWaitingRequest(secretHash, NOW)) !== null;
+
+  async function held(): Promise<{ readonly all: number; readonly ofOne: number }> {
+    const { rows } = await database.execute<{ network: string; bytes: number | string }>(
+      'SELECT network, SUM(byte_count) AS bytes FROM oauth_waiting_requests GROUP BY network',
+    );
+    const bytes = rows.map((row) => Number(row.bytes));
+    return { all: bytes.reduce((sum, each) => sum + each, 0), ofOne: Math.max(...bytes) };
+  }
+
+  beforeEach(async () => {
+    await database.execute('DELETE FROM oauth_waiting_requests WHERE byte_count > 0');
+  });
+
+  test('wait until they are ended, or have expired', async () => {
+    const request = waiting('a', 100);
+    expect(await keep(request)).toBe(true);
+    expect(await other.findWaitingRequest(request.secretHash, NOW)).toBe(request.parameters);
+    expect(await other.findWaitingRequest(request.secretHash, NOW + HOUR)).toBeNull();
+    await other.endWaitingRequest(request.secretHash);
+    expect(await waits(request)).toBe(false);
+    expect(await store.findWaitingRequest('budget', NOW)).toBeNull();
+  });
+
+  test('of one network take its share, also when all come at the same moment', async () => {
+    const kept = await many(12, (each) => keep(waiting('a', 100), each));
+    expect(kept.filter(Boolean)).toHaveLength(4);
+    expect(await held()).toEqual({ all: 400, ofOne: 400 });
+  });
+
+  test('of many networks take the whole at most: the oldest of the one that holds most makes room for one that holds less', async () => {
+    const first = waiting('a', 100, NOW + 1);
+    expect(await keep(first)).toBe(true);
+    for (let count = 0; count < 3; count += 1) await keep(waiting('a', 100));
+    for (let count = 0; count < 6; count += 1) await keep(waiting('b', 50));
+    for (let count = 0; count < 6; count += 1) await keep(waiting('c', 50));
+    expect((await held()).all).toBe(1000);
+    const newcomer = waiting('d', 100);
+    expect(await keep(newcomer, other)).toBe(true);
+    expect([await waits(first), await waits(newcomer)]).toEqual([false, true]);
+    expect((await held()).all).toBe(1000);
+    // The others hold 300 each: nobody makes room for a network that would hold as much itself.
+    const more = [
+      await keep(waiting('d', 100)),
+      await keep(waiting('d', 100)),
+      await keep(waiting('d', 100)),
+    ];
+    expect(more.at(-1)).toBe(false);
+    expect(await held()).toEqual({ all: 1000, ofOne: 300 });
+  });
+
+  test('that have expired make room by themselves', async () => {
+    for (let count = 0; count < 4; count += 1) await keep(waiting('a', 100, NOW + 1));
+    expect(await keep(waiting('a', 100))).toBe(false);
+    expect(await keep(waiting('a', 100), store, NOW + 1)).toBe(true);
+    expect((await held()).all).toBe(100);
+  });
+});
+
+describe('the keys of the cookies', () => {
+  test('are made once for each period, whichever process is first, and those before the oldest go', async () => {
+    const keys = await many(8, (each, index) => each.cookieKey(600, `key-${index}`, 599));
+    expect(new Set(keys).size).toBe(1);
+    expect(await other.findCookieKey(600)).toBe(keys[0]);
+    expect(await store.findCookieKey(601)).toBeNull();
+    expect(await store.cookieKey(601, 'next', 600)).toBe('next');
+    expect(await other.findCookieKey(600)).toBe(keys[0]);
+    await store.cookieKey(602, 'last', 601);
+    expect(await other.findCookieKey(600)).toBeNull();
+  });
+});
+
 describe('pruning', () => {
   test('takes a batch at a time, keeps what a replay is known by, and leaves nothing behind', async () => {
     for (let round = 0; round < 50; round += 1) await store.prune(NOW + 100 * HOUR, 1000);
@@ -423,7 +515,7 @@ describe('pruning', () => {
       families: 0,
       refreshTokens: 0,
       accessTokens: 4,
-      consentRequests: 0,
+      consentRequests: 1,
     });
     expect(await store.findCode(code.hash)).toMatchObject({ used: true });
     const after = NOW + 11 * HOUR;

@@ -39,11 +39,11 @@ const PERMISSION = `SELECT permission FROM host_account_permissions
 const SESSION = `SELECT * FROM host_sessions WHERE id_hash = ? AND expires_at > ?`;
 const SUBJECT = `SELECT user_provider, user_id, subject FROM oauth_subjects WHERE user_provider = ? AND user_id = ?`;
 const CONSENT_REQUEST = `SELECT id_hash, browser_hash, client_id, parameters, audience, user_provider, user_id,
-  asked_scope, expires_at FROM oauth_consent_requests WHERE id_hash = ? AND expires_at > ?`;
+  asked_scope, outcome, expires_at FROM oauth_consent_requests WHERE id_hash = ?`;
 const KEEP_REQUEST = `INSERT INTO oauth_consent_requests (id_hash, browser_hash, client_id, parameters, audience,
   user_provider, user_id, asked_scope, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`;
-const END_REQUEST = `DELETE FROM oauth_consent_requests
-  WHERE id_hash = ? AND user_provider = ? AND user_id = ? AND expires_at > ?`;
+const END_REQUEST = `UPDATE oauth_consent_requests SET outcome = 'allowed'
+  WHERE id_hash = ? AND user_provider = ? AND user_id = ? AND expires_at > ? AND outcome IS NULL`;
 const ADD_FAMILY = `INSERT INTO oauth_families (id, client_id, user_provider, user_id, subject, scope, audience,
   created_at, expires_at, revoked_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, NULL)`;
 const ADD_CODE = `INSERT INTO oauth_authorization_codes (code_hash, family_id, parameters, expires_at, spent_at)
@@ -146,7 +146,7 @@ function answers(store: Store, key: KeyObject, issuer: string): Readonly<Record<
     const hash = hashOf(form.get('request_id') ?? '');
     const now = Date.now();
     await first(SESSION, [hashOf(incoming.headers.cookie ?? ''), now]);
-    const asked = await first(CONSENT_REQUEST, [hash, now]);
+    const asked = await first(CONSENT_REQUEST, [hash]);
     const { client_id: client = '', user_id: user = '', parameters = '{}', asked_scope: scope = '' } = asked;
     await first(CLIENT, [client]);
     await person(user);

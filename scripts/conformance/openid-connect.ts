@@ -51,10 +51,14 @@ export const oidcCore: Chapter = {
     },
     {
       section: '3.1.2.1',
-      rule: 'It takes them by POST too.',
-      tests: [],
-      notDone:
-        "Document 1 gives POST /oauth/authorize to the person's answer. Clients send people by GET, as every library does.",
+      rule: "It takes them by POST too: a form with a client_id, where the person's answer has a request_id.",
+      tests: [
+        'test/waiting-requests.test.ts > POST /oauth/authorize with a client_id is an authorization request > checked as by GET, it leads on by its id, whoever is signed in',
+        'test/waiting-requests.test.ts > POST /oauth/authorize with a client_id is an authorization request > the whole way: sign in, allow, code',
+        'test/waiting-requests.test.ts > POST /oauth/authorize with a client_id is an authorization request > errors go where they go by GET, and a repeated parameter is one',
+        'test/waiting-requests.test.ts > POST /oauth/authorize with a client_id is an authorization request > with a request_id beside it is refused: it cannot be a question and an answer',
+        'test/browser.test.ts > in a real Chromium > an authorization request that another site sends as a form',
+      ],
     },
     {
       section: '3.1.2.1',

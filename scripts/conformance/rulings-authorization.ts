@@ -127,6 +127,52 @@ export const authorizationRulings: Chapter = {
     },
     {
       section: 'Authorization request',
+      rule: 'Until somebody is signed in nothing is stored of a request that fits a cookie: it waits encrypted in the browser, named by its id.',
+      tests: [
+        'test/waiting-requests.test.ts > a request of nobody > keeps nothing here: no row of its own and no session',
+        'test/waiting-requests.test.ts > a request of nobody > waits in an encrypted cookie of its own, that scripts cannot read, for consent_ttl',
+        'test/waiting-requests.test.ts > a request of nobody > opens under its own name alone, and only as it was sealed',
+        'test/waiting-requests.test.ts > a request of nobody > beyond a few in one browser the oldest goes, and no more than a few kilobytes wait',
+        'test/waiting-requests.test.ts > a request of nobody > in several tabs of a fresh browser waits in each, and each is answered',
+        'test/another-host.test.ts > the secret of the browser session > is not asked for before somebody is signed in',
+      ],
+    },
+    {
+      section: 'Authorization request',
+      rule: 'It is checked again when somebody has signed in, and its time to answer begins then.',
+      tests: [
+        'test/waiting-requests.test.ts > a request of nobody > is checked again when somebody has signed in: what was taken back meanwhile is not asked for',
+        'test/waiting-requests.test.ts > a request of nobody > waits no longer than consent_ttl; from when it is put to somebody they have that time to answer',
+      ],
+    },
+    {
+      section: 'Authorization request',
+      rule: 'A longer one goes to the store within a budget of bytes, shared by network; no session begins for it.',
+      tests: [
+        'test/waiting-requests.test.ts > a request that is too long for a cookie > waits in the store for the one browser that has its secret, and is gone when it was put to somebody',
+        'test/waiting-requests.test.ts > a request that is too long for a cookie > a flood of them takes no more than its share: others find room, and no session begins',
+        'test/store-contract.test.ts > requests that wait for somebody to sign in > of one network take its share, also when all come at the same moment',
+        'test/store-contract.test.ts > requests that wait for somebody to sign in > of many networks take the whole at most: the oldest of the one that holds most makes room for one that holds less',
+      ],
+    },
+    {
+      section: 'Authorization request',
+      rule: 'Who answered a request before is told so, in the browser they answered in, and nobody else is.',
+      tests: [
+        'test/consent.test.ts > a consent request is answered once, by the person and in the browser that were asked > answered before, it says so to the person who did, in the same browser, and to nobody else',
+        'test/browser.test.ts > in a real Chromium > the back button after the answer: it says that it was answered, and leads to the applications',
+      ],
+    },
+    {
+      section: 'Authorization request',
+      rule: 'A browser secret of fewer than 22 characters is a fault; another one than a question was asked with is a warning.',
+      tests: [
+        'test/another-host.test.ts > the secret of the browser session > that is %s is refused at once, as a fault that names the member [an empty text]',
+        'test/another-host.test.ts > the secret of the browser session > another one than the question was asked with: nothing is answered, and the log names the likely cause and the remedy',
+      ],
+    },
+    {
+      section: 'Authorization request',
       rule: 'Consent says who asks, as whom, for what, and where the answer goes.',
       tests: [
         'test/authorization-request.test.ts > the pages > say who asks, as whom, for what, and where the answer goes',

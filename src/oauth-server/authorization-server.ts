@@ -1,15 +1,12 @@
 import type { Database } from '../host/contracts.ts';
 import { createAudit } from './audit.ts';
+import { createCookieSealer } from './authorization/cookie-keys.ts';
 import { createClients, type Clients } from './clients.ts';
 import { createClientSecrets } from './client-secrets.ts';
 import type { OAuthServerConfig } from './config.ts';
 import { PREFLIGHT, readableByAnyOrigin } from './cross-origin.ts';
-import {
-  APPLICATIONS_PATH,
-  applicationsEndpoint,
-  removeApplicationEndpoint,
-} from './endpoints/applications.ts';
-import { AUTHORIZE_PATH, authorizeEndpoint, consentEndpoint } from './endpoints/authorize.ts';
+import { applicationsEndpoint, removeApplicationEndpoint } from './endpoints/applications.ts';
+import { authorizeEndpoint, consentEndpoint } from './endpoints/authorize.ts';
 import {
   authorizationServerEndpoint,
   jwksEndpoint,
@@ -17,10 +14,11 @@ import {
 } from './endpoints/discovery.ts';
 import type { Endpoint } from './endpoints/endpoint.ts';
 import { introspectEndpoint } from './endpoints/introspect.ts';
+import { APPLICATIONS_PATH, AUTHORIZE_PATH } from './endpoints/paths.ts';
 import { revokeEndpoint } from './endpoints/revoke.ts';
 import { tokenEndpoint } from './endpoints/token.ts';
 import { userinfoEndpoint } from './endpoints/userinfo.ts';
-import { AuthorizationPageError, BearerError } from './errors.ts';
+import { AuthorizationPageError, BearerError, type PageLink } from './errors.ts';
 import { createFailedAttempts, systemRandom } from '../http/failed-attempts.ts';
 import { prefersPage } from '../http/accept.ts';
 import { requestIdOf } from '../http/request-id.ts';
@@ -121,6 +119,7 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
       log: host.log,
     }),
     pruning: createPruning({ store, clock, log: host.log }),
+    cookieSealer: createCookieSealer({ store, clock, lifetime: config.consent_ttl * 1000 }),
     audience: config.audience === '' ? null : config.audience,
   };
   const faults = { host, database, serverName: config.name, showsDetails };
@@ -322,8 +321,9 @@ interface Failed {
 /** Answers whatever goes wrong: refusals with their error, an unreachable store with 503, a fault of ours with 500. */
 async function failureReply(faults: Faults, failed: Failed, error: unknown): Promise<Reply> {
   if (error instanceof AuthorizationPageError) {
-    const { title, message, detail } = error;
-    const page = { title, message, detail, status: 400, otherwise: faultReply() };
+    const { title, message, detail, link, retryAfter } = error;
+    const room = retryAfter === null ? { status: 400, otherwise: faultReply() } : withoutRoom(retryAfter);
+    const page = { title, message, detail, link, ...room };
     return { ...(await errorPage(faults, failed, page)), refused: error };
   }
   const refusal = refusalReply(error);
@@ -335,6 +335,12 @@ async function failureReply(faults: Faults, failed: Failed, error: unknown): Pro
   if (!asPage) return reply;
   const told = isPassing ? UNAVAILABLE : FAULT;
   return errorPage(faults, failed, { ...told, detail: null, status: reply.status, otherwise: reply });
+}
+
+function withoutRoom(retryAfter: number): Pick<ErrorPage, 'status' | 'otherwise'> {
+  const reply = unavailableReply();
+  const headers = { ...reply.headers, 'Retry-After': String(retryAfter) };
+  return { status: reply.status, otherwise: { ...reply, headers } };
 }
 
 const UNAVAILABLE = {
@@ -359,16 +365,19 @@ interface ErrorPage {
   readonly status: number;
   /** What is answered when the view cannot be rendered; its `Retry-After` is the page's too. */
   readonly otherwise: Reply;
+  readonly link?: PageLink | null;
 }
 
 async function errorPage(
   { host, serverName, showsDetails }: Faults,
   { requestId }: Failed,
-  { title, message, detail, status, otherwise }: ErrorPage,
+  { title, message, detail, status, otherwise, link = null }: ErrorPage,
 ): Promise<Reply> {
   const retryAfter = otherwise.headers['Retry-After'];
   try {
-    const data = { serverName, title, message, status, requestId, detail: showsDetails ? detail : null };
+    const shown = showsDetails ? detail : null;
+    // A host's own view may know nothing of a link: the message says where to go, too.
+    const data = { serverName, title, message, status, requestId, detail: shown, link };
     const page = await pageReply({ host, view: 'oauth/error', status, data, formLeadsTo: null });
     return retryAfter === undefined
       ? page

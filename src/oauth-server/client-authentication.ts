@@ -62,7 +62,7 @@ export async function authenticateClient(
 }
 
 /** What a host says is no IP address is not known: it may be another one with every request, as a port is. */
-function addressOf(request: Request, { host }: ServerContext): string | null {
+export function addressOf(request: Request, { host }: ServerContext): string | null {
   const said = host.clientAddress(request);
   return said === null ? null : canonicalAddress(said);
 }

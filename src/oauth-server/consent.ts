@@ -1,4 +1,5 @@
 import type { PersonReference, UserInterface } from '../host/contracts.ts';
+import { APPLICATIONS_PATH } from './endpoints/paths.ts';
 import { AuthorizationPageError, OAuthError } from './errors.ts';
 import { activeAccount } from './grants/token-response.ts';
 import { quotedList } from './refusals.ts';
@@ -8,8 +9,8 @@ import type { AskedPerson, Client, ConsentRequest } from './store/store.ts';
 import { keyedHash, randomIdentifier, randomToken, tokenHash } from './tokens.ts';
 
 /**
- * A request for consent: kept here, known to the browser by an opaque id alone, bound to the browser session it was
- * asked in and to the person it was put to.
+ * A request for consent: kept here once somebody is signed in, known to the browser by an opaque id alone, bound to the
+ * browser session it was asked in and to the person it was put to.
  */
 
 /** What an authorization request asks for, checked against the client. */
@@ -47,19 +48,53 @@ export interface Answer {
 export async function visitorOf(context: ServerContext, request: Request): Promise<Visitor | null> {
   const person = await context.host.signedIn(request);
   const user = person === null ? null : await activeAccount(context, person);
-  return user === null ? null : { user, browserSecret: await context.host.browserSecret(request) };
+  return user === null ? null : { user, browserSecret: await browserSecretOf(context, request) };
 }
 
-/** Keeps the request for this browser, put to nobody yet unless it says to whom. Returns its id. */
-export async function keepRequest(
+/** 128 bits in base64url. */
+const SHORTEST_SECRET = 22;
+
+/** With a secret that can be guessed, or is one for all, a consent would be bound to no browser. */
+async function browserSecretOf(context: ServerContext, request: Request): Promise<string> {
+  const secret: unknown = await context.host.browserSecret(request);
+  if (typeof secret === 'string' && secret.length >= SHORTEST_SECRET) return secret;
+  const found = typeof secret === 'string' ? `${secret.length} characters` : typeof secret;
+  throw new Error(
+    `Host.browserSecret must answer a random secret of this browser session, at least ${SHORTEST_SECRET} characters ` +
+      `(128 bits in base64url); it answered ${found}`,
+  );
+}
+
+/** Keeps the request as put to the person at this browser: the question to show, or the answer when there is none to ask. */
+export async function ask(
   context: ServerContext,
   request: AuthorizationRequest,
-  browserSecret: string,
-  asked: AskedPerson | null = null,
-): Promise<string> {
-  const requestId = randomToken();
+  client: Client,
+  visitor: Visitor,
+  requestId = randomToken(),
+): Promise<Asked> {
+  const person = visitor.user.reference;
+  const scopes = await scopesHeldBy(context.host, context.scopes, request.scopes, person);
+  if (scopes.length === 0) return { answer: denied(request, NOTHING_HELD, nothingHeld(request)) };
+  if (await keepRequest(context, request, requestId, visitor, { person, scopes })) {
+    return { question: questionOf(request, requestId, client, visitor, scopes) };
+  }
+  // The same page opened twice at once: the other was quicker.
+  const asked = await askAgain(context, requestId, visitor);
+  if (asked === null) throw notAnswerable('it was pruned at the same moment');
+  return asked;
+}
+
+/** The time to answer runs from the moment the question is first put to somebody. */
+async function keepRequest(
+  context: ServerContext,
+  request: AuthorizationRequest,
+  requestId: string,
+  visitor: Visitor,
+  asked: AskedPerson,
+): Promise<boolean> {
   const { clientId, redirectUri, scopes, state, nonce, codeChallenge, audience } = request;
-  await context.store.insertConsentRequest({
+  const isKept = await context.store.insertConsentRequest({
     clientId,
     redirectUri,
     scopes,
@@ -68,52 +103,37 @@ export async function keepRequest(
     codeChallenge,
     audience,
     idHash: tokenHash(requestId),
-    browserHash: tokenHash(browserSecret),
+    browserHash: tokenHash(visitor.browserSecret),
     asked,
+    outcome: null,
     expiresAt: context.clock() + context.config.consent_ttl * 1000,
   });
   await context.pruning.tick();
-  return requestId;
-}
-
-/** Keeps the request as put to the person at this browser: the question to show, or the answer when there is none to ask. */
-export async function askAtOnce(
-  context: ServerContext,
-  request: AuthorizationRequest,
-  client: Client,
-  visitor: Visitor,
-): Promise<Asked> {
-  const person = visitor.user.reference;
-  const scopes = await scopesHeldBy(context.host, context.scopes, request.scopes, person);
-  if (scopes.length === 0) return { answer: denied(request, NOTHING_HELD, nothingHeld(request)) };
-  const requestId = await keepRequest(context, request, visitor.browserSecret, { person, scopes });
-  return { question: questionOf(request, requestId, client, visitor, scopes) };
+  return isKept;
 }
 
 /**
- * Puts the kept request to the person at this browser: the question to show, or the answer when there is nothing left
- * to ask. Throws a page error when the request is not this browser's and this person's to answer.
+ * Puts the kept request to the person at this browser again: the question to show, or the answer when there is nothing left
+ * to ask; null when no request of this id was ever put to anybody. Throws a page error when it is not this browser's and this
+ * person's to answer.
  */
-export async function putToPerson(
+export async function askAgain(
   context: ServerContext,
   requestId: string,
   visitor: Visitor,
-): Promise<Asked> {
-  const kept = await requireRequest(context, requestId, visitor);
+): Promise<Asked | null> {
+  const kept = await pendingRequest(context, requestId, visitor);
+  if (kept === null) return null;
   const client = await requireClient(context, kept.clientId);
   const person = visitor.user.reference;
-  // Asked again, as in a second tab, never for more: the first tab is still open, and what it shows can be answered.
-  const asked = kept.asked?.scopes ?? kept.scopes;
-  const scopes = await scopesHeldBy(context.host, context.scopes, asked, person);
+  // As in a second tab, and never for more: the first tab is still open, and what it shows can be answered.
+  const scopes = await scopesHeldBy(context.host, context.scopes, kept.asked.scopes, person);
   if (scopes.length === 0) {
     await context.store.voidConsentRequest(kept.idHash);
     return { answer: denied(kept, NOTHING_HELD, nothingHeld(kept)) };
   }
-  const now = context.clock();
-  // The time to answer runs from the moment the question is first put to somebody.
-  const expiresAt = kept.asked === null ? now + context.config.consent_ttl * 1000 : kept.expiresAt;
-  if (!(await context.store.askPerson(kept, { person, scopes }, expiresAt, now))) {
-    throw notAnswerable('it was put to somebody else, answered or voided at the same moment');
+  if (!(await context.store.askAgain(kept, scopes, context.clock()))) {
+    throw await endedMeanwhile(context, requestId, visitor);
   }
   return { question: questionOf(kept, requestId, client, visitor, scopes) };
 }
@@ -122,6 +142,10 @@ export async function putToPerson(
 export type Asked = { readonly question: Question } | { readonly answer: Answer };
 
 const NOTHING_HELD = 'The person holds no permission that the scopes ask for.';
+
+function nothingHeld({ scopes }: AuthorizationRequest): string {
+  return `the person holds no permission behind the scopes asked for: ${quotedList(scopes)}`;
+}
 
 function questionOf(
   { redirectUri }: AuthorizationRequest,
@@ -142,15 +166,14 @@ export async function takeAnswer(
   allow: boolean,
 ): Promise<Answer> {
   const kept = await requireRequest(context, requestId, visitor);
-  // Only what was shown can be granted, and only as far as it is still held.
-  if (kept.asked === null) throw notAnswerable('it was never put to anybody');
   await requireClient(context, kept.clientId);
   const person = visitor.user.reference;
+  // Only what was shown can be granted, and only as far as it is still held.
   const scopes = allow ? await scopesHeldBy(context.host, context.scopes, kept.asked.scopes, person) : [];
   const code = randomToken();
   const allowed = scopes.length === 0 ? null : await authorizationOf(context, kept, person, scopes, code);
   if (!(await context.store.answerConsent({ idHash: kept.idHash, person }, allowed, context.clock()))) {
-    throw notAnswerable('it was answered or voided at the same moment');
+    throw await endedMeanwhile(context, requestId, visitor);
   }
   if (allowed === null) {
     await context.audit({ type: 'consent_denied', clientId: kept.clientId, person });
@@ -159,22 +182,6 @@ export async function takeAnswer(
   const { id: authorization, clientId, audience } = allowed.family;
   await context.audit({ type: 'consent_granted', authorization, clientId, person, scopes, audience });
   return { redirectUri: kept.redirectUri, state: kept.state, result: { code } };
-}
-
-/**
- * "Not you?": the request is void and the browser signed out. The same is asked anew, in the new session, of whoever
- * signs in next. Returns the new request's id.
- */
-export async function startOver(
-  context: ServerContext,
-  request: Request,
-  requestId: string,
-  visitor: Visitor,
-): Promise<string> {
-  const kept = await requireRequest(context, requestId, visitor);
-  await context.store.voidConsentRequest(kept.idHash);
-  await context.host.signOut(request);
-  return keepRequest(context, kept, await context.host.browserSecret(request));
 }
 
 /** The CSRF token of one request, keyed by the browser session: any number of consent screens can be open at once. */
@@ -198,23 +205,67 @@ async function authorizationOf(
   };
 }
 
-/** The request, when it is pending and this visitor's. Another person in the same browser voids it. */
-async function requireRequest(
+/**
+ * The request, when it is pending and this visitor's; null when none of this id was ever put to anybody. Another person in
+ * the same browser voids it.
+ */
+async function pendingRequest(
+  context: ServerContext,
+  requestId: string,
+  visitor: Visitor,
+): Promise<ConsentRequest | null> {
+  const kept = await context.store.findConsentRequest(tokenHash(requestId));
+  if (kept === null) return null;
+  if (isOfAnotherSecret(context, kept, visitor))
+    throw notAnswerable('it was asked in another browser session');
+  if (!samePerson(kept.asked.person, visitor.user.reference)) {
+    await context.store.voidConsentRequest(kept.idHash);
+    throw notAnswerable('it was put to another person');
+  }
+  if (kept.outcome === 'allowed' || kept.outcome === 'denied') throw answeredBefore(kept.outcome);
+  if (kept.outcome === 'void') throw notAnswerable('it was ended without an answer');
+  if (kept.expiresAt <= context.clock()) throw notAnswerable('it has expired');
+  return kept;
+}
+
+/** The request, when it is pending and this visitor's. Throws a page error otherwise. */
+export async function requireRequest(
   context: ServerContext,
   requestId: string,
   visitor: Visitor,
 ): Promise<ConsentRequest> {
-  const kept = await context.store.findConsentRequest(tokenHash(requestId), context.clock());
-  if (kept === null) throw notAnswerable('it is unknown, answered, voided or expired');
-  if (kept.browserHash !== tokenHash(visitor.browserSecret)) {
-    throw notAnswerable('it was asked in another browser session');
-  }
-  if (kept.asked !== null && !samePerson(kept.asked.person, visitor.user.reference)) {
-    await context.store.voidConsentRequest(kept.idHash);
-    throw notAnswerable('it was put to another person');
-  }
+  const kept = await pendingRequest(context, requestId, visitor);
+  if (kept === null) throw notAnswerable('it is unknown, or expired long ago');
   return kept;
 }
+
+/** Why a request that was pending when it was read is so no longer. */
+async function endedMeanwhile(context: ServerContext, requestId: string, visitor: Visitor): Promise<Error> {
+  await pendingRequest(context, requestId, visitor);
+  return notAnswerable('it was put to the person with other scopes at the same moment');
+}
+
+/** Tells the log when the answer to a request came with another secret than the question went out with. */
+export async function warnOfAnotherSecret(
+  context: ServerContext,
+  requestId: string,
+  visitor: Visitor,
+): Promise<void> {
+  const kept = await context.store.findConsentRequest(tokenHash(requestId));
+  if (kept !== null) isOfAnotherSecret(context, kept, visitor);
+}
+
+function isOfAnotherSecret(context: ServerContext, kept: ConsentRequest, visitor: Visitor): boolean {
+  if (kept.browserHash === tokenHash(visitor.browserSecret)) return false;
+  const isPending = kept.outcome === null && kept.expiresAt > context.clock();
+  if (isPending) context.host.log.warning(ANOTHER_SECRET, { clientId: kept.clientId });
+  return true;
+}
+
+const ANOTHER_SECRET =
+  'The question of client {clientId} met another browser secret than it was asked with. If nobody opened it in two browsers, ' +
+  ' signing in began a session anew and dropped what was in it: keep the value that Host.browserSecret ' +
+  'answers (keepSessionInfo: true for passport, session.regenerate([...]) for @fastify/session), see docs/host-contract.md';
 
 async function requireClient(context: ServerContext, clientId: string): Promise<Client> {
   const client = await context.clients.find(clientId);
@@ -228,19 +279,31 @@ function samePerson(one: PersonReference, other: PersonReference): boolean {
   return one.provider === other.provider && one.id === other.id;
 }
 
-function nothingHeld({ scopes }: AuthorizationRequest): string {
-  return `the person holds no permission behind the scopes asked for: ${quotedList(scopes)}`;
-}
-
 function denied({ redirectUri, state }: AuthorizationRequest, description: string, detail: string): Answer {
   return { redirectUri, state, result: { error: new OAuthError('access_denied', description, detail) } };
 }
 
-function notAnswerable(detail: string): AuthorizationPageError {
+/** Also for those whom it is none of their business what came of it: so it says nothing of that. */
+export function notAnswerable(detail: string): AuthorizationPageError {
   return new AuthorizationPageError(
     'This request can no longer be answered',
-    'It was answered before, took too long, or belongs to another browser or another person. Nothing was shared. ' +
+    'It was answered before, took too long, or belongs to another browser or another person. No answer was taken now. ' +
       'Go back to the application and start again.',
     detail,
+  );
+}
+
+/** For the person who answered, in the browser it was answered in. */
+function answeredBefore(outcome: 'allowed' | 'denied'): AuthorizationPageError {
+  const [said, detail] =
+    outcome === 'allowed'
+      ? ['You allowed it.', 'it was allowed before']
+      : ['You did not allow it, and nothing was shared.', 'it was denied before'];
+  return new AuthorizationPageError(
+    'You have answered this request',
+    `${said} Your page of applications (${APPLICATIONS_PATH}) shows which applications have access to your account, and ` +
+      'takes it back.',
+    detail,
+    { link: { href: APPLICATIONS_PATH, text: 'Applications with access to your account' } },
   );
 }

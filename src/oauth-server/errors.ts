@@ -55,12 +55,29 @@ export class AuthorizationPageError extends Error {
   readonly title: string;
   /** Which of the possible reasons it was: for the log, and for the page under `APP_ENV=dev`. */
   readonly detail: string | null;
+  /** When the same may succeed, in seconds; null for what will not. */
+  readonly retryAfter: number | null;
+  /** Where the person can go from here, on this server; null for back to the application. */
+  readonly link: PageLink | null;
 
-  constructor(title: string, message: string, detail: string | null = null) {
+  constructor(
+    title: string,
+    message: string,
+    detail: string | null = null,
+    about: { readonly retryAfter?: number; readonly link?: PageLink } = {},
+  ) {
     super(message);
     this.title = title;
     this.detail = detail;
+    this.retryAfter = about.retryAfter ?? null;
+    this.link = about.link ?? null;
   }
+}
+
+/** A link that a page shows. */
+export interface PageLink {
+  readonly href: string;
+  readonly text: string;
 }
 
 /** Why a bearer token does not open a protected resource (RFC 6750 section 3.1). */

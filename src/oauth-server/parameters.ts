@@ -27,6 +27,11 @@ export function queryParameters(request: Request): Parameters {
 
 /** The parameters of a form body; a repeated one is refused whatever it is. At most 64 KiB are read. */
 export async function formParameters(request: Request): Promise<Parameters> {
+  return unrepeated(await readForm(request));
+}
+
+/** What was sent in a form body, of which at most 64 KiB are read. */
+export async function readForm(request: Request): Promise<URLSearchParams> {
   if (!isForm(request)) {
     const sent = request.headers.get('content-type');
     throw new OAuthError(
@@ -35,7 +40,12 @@ export async function formParameters(request: Request): Promise<Parameters> {
       sent === null ? 'it has no Content-Type' : `its Content-Type is ${quoted(sent)}`,
     );
   }
-  const { parameters, repeated } = sorted(new URLSearchParams(await readText(request)));
+  return new URLSearchParams(await readText(request));
+}
+
+/** As `createParameters`, but a repeated parameter is refused at once, whatever it is. */
+export function unrepeated(sent: URLSearchParams): Parameters {
+  const { parameters, repeated } = sorted(sent);
   if (repeated.size > 0) {
     const detail = `repeated: ${quotedList([...repeated])}`;
     throw new OAuthError('invalid_request', 'A parameter is repeated.', detail);

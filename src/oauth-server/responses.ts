@@ -15,15 +15,21 @@ export interface Reply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | null;
+  /** `Set-Cookie` headers, of which there may be several. */
+  readonly cookies?: readonly string[];
   /** What it refuses, to be told in the log; absent for anything else. */
   readonly refused?: Error;
 }
 
 /** With the id of its request, when that is known. */
-export function responseOf({ status, headers, body }: Reply, requestId: string | null): Response {
-  if (requestId === null) return new Response(body, { status, headers });
-  const named = { ...headers, [REQUEST_ID_HEADER]: requestId };
-  return madeWithRequestId(new Response(body, { status, headers: named }));
+export function responseOf(
+  { status, headers, body, cookies = [] }: Reply,
+  requestId: string | null,
+): Response {
+  const named = requestId === null ? headers : { ...headers, [REQUEST_ID_HEADER]: requestId };
+  const response = new Response(body, { status, headers: named });
+  for (const cookie of cookies) response.headers.append('Set-Cookie', cookie);
+  return requestId === null ? response : madeWithRequestId(response);
 }
 
 const NEVER_STORED = { 'Cache-Control': 'no-store', Pragma: 'no-cache' } as const;

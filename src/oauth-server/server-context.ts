@@ -1,4 +1,5 @@
 import type { Audit } from './audit.ts';
+import type { CookieSealer } from './authorization/cookie-keys.ts';
 import type { ClientSecrets } from './client-secrets.ts';
 import type { Clients } from './clients.ts';
 import type { OAuthServerConfig } from './config.ts';
@@ -23,6 +24,7 @@ export interface ServerContext {
   readonly scopes: ScopeCatalog;
   readonly keys: KeyRing;
   readonly pruning: Pruning;
+  readonly cookieSealer: CookieSealer;
   /** Milliseconds since 1970. */
   readonly clock: () => number;
   /** The target that tokens of this server carry: `oauth_server:audience`, or null when it is empty. */

@@ -8,6 +8,8 @@ export interface Visitor {
   visit(url: string): Promise<Response>;
   /** The `Cookie` header that this visitor sends. */
   cookies(): string;
+  /** Keeps what a `Set-Cookie` header says that came another way. */
+  accept(cookie: string): void;
 }
 
 export function createVisitor(origin: string): Visitor {
@@ -36,6 +38,7 @@ export function createVisitor(origin: string): Visitor {
 
   const visitor: Visitor = {
     cookies,
+    accept: remember,
     get: (url, headers = {}) => send(url, { headers }),
     post: (url, form) => send(url, { method: 'POST', body: new URLSearchParams(form) }),
     async submit(page, values = {}) {

@@ -7,8 +7,7 @@ import { intersectScopes, scopesHeldBy } from '../scopes.ts';
 import type { ServerContext } from '../server-context.ts';
 import type { Authorization } from '../store/store.ts';
 import { equalInConstantTime, keyedHash } from '../tokens.ts';
-
-export const APPLICATIONS_PATH = '/oauth/applications';
+import { APPLICATIONS_PATH } from './paths.ts';
 
 /** An application that may act for the person, with all that it was allowed. */
 interface HoldingApplication {

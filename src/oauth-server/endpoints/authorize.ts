@@ -1,21 +1,22 @@
 import { isBearer } from '../bearer.ts';
+import { beginWaiting, crowdedOut, waitingRequest, type SentParameters } from '../authorization/waiting.ts';
 import {
-  askAtOnce,
+  ask,
+  askAgain,
   csrfTokenFor,
-  keepRequest,
-  putToPerson,
-  startOver,
+  notAnswerable,
+  requireRequest,
   takeAnswer,
   visitorOf,
+  warnOfAnotherSecret,
   type Answer,
   type Asked,
   type AuthorizationRequest,
   type Question,
-  type Visitor,
 } from '../consent.ts';
 import { AuthorizationPageError, OAuthError } from '../errors.ts';
 import { pageReply, redirectReply } from '../pages.ts';
-import { formParameters, queryParameters, type Parameters } from '../parameters.ts';
+import { createParameters, queryParameters, readForm, unrepeated, type Parameters } from '../parameters.ts';
 import { isCodeChallenge } from '../pkce.ts';
 import { redirectWith } from '../redirect-uris.ts';
 import { noteClient, quoted, quotedClientId, quotedUri } from '../refusals.ts';
@@ -25,8 +26,7 @@ import type { ServerContext } from '../server-context.ts';
 import type { Client } from '../store/store.ts';
 import { targetOf } from '../targets.ts';
 import { equalInConstantTime } from '../tokens.ts';
-
-export const AUTHORIZE_PATH = '/oauth/authorize';
+import { AUTHORIZE_PATH } from './paths.ts';
 
 /** A client and redirect URI that belong together: from here on, errors go to the redirect URI. */
 interface Destination {
@@ -37,35 +37,51 @@ interface Destination {
 }
 
 /**
- * GET /oauth/authorize (RFC 6749 section 4.1.1, OpenID Connect Core section 3.1.2.1): checks the request, keeps it,
- * and puts it to the signed-in person. Without one, the person signs in and comes back with the request's id alone.
+ * GET /oauth/authorize (RFC 6749 section 4.1.1, OpenID Connect Core section 3.1.2.1): checks the request and puts it to the
+ * signed-in person. Without one it waits in the browser, and the person signs in and comes back with the request's id alone.
  */
 export async function authorizeEndpoint(context: ServerContext, request: Request): Promise<Reply> {
   refuseBearer(request);
   const parameters = queryParameters(request);
   const returning = returningRequestId(parameters);
-  if (returning !== null) return askOrSignIn(context, returning, await visitorOf(context, request));
-
-  const destination = await destinationOf(context, parameters);
-  noteClient(request, destination.client.id);
-  try {
-    const authorization = await authorizationRequest(context, destination, parameters);
+  if (returning !== null) return askOrSignIn(context, request, returning);
+  return checked(context, request, parameters, async (authorization, client) => {
     const visitor = await visitorOf(context, request);
-    if (visitor !== null) {
-      return await shown(context, await askAtOnce(context, authorization, destination.client, visitor));
-    }
-    const browserSecret = await context.host.browserSecret(request);
-    return redirectReply(signInUrl(context, await keepRequest(context, authorization, browserSecret)), 302);
-  } catch (error) {
-    if (!(error instanceof OAuthError)) throw error;
-    return answerReply(context, { ...destination, result: { error } }, 302);
-  }
+    if (visitor !== null) return shown(context, await ask(context, authorization, client, visitor));
+    const { requestId, cookies } = await beginWaiting(context, request, sentIn(parameters));
+    return { ...redirectReply(signInUrl(context, requestId), 302), cookies };
+  });
 }
 
-/** POST /oauth/authorize: the person's answer on the consent screen. */
+/** POST /oauth/authorize: the person's answer on the consent screen, or an authorization request, which names a client. */
 export async function consentEndpoint(context: ServerContext, request: Request): Promise<Reply> {
   refuseBearer(request);
-  const form = await formParameters(request);
+  const form = await readForm(request);
+  const parameters = createParameters(form);
+  if (!parameters.has('client_id')) return takeForm(context, request, unrepeated(form));
+  if (parameters.has('request_id')) {
+    const detail = 'a form with a client_id and a request_id';
+    throw new AuthorizationPageError('This request is not clear', BOTH_AT_ONCE, detail);
+  }
+  return postedRequest(context, request, parameters);
+}
+
+/**
+ * An authorization request in a form (a MUST of OpenID Connect Core section 3.1.2.1). Another site sends it, so the browser
+ * leaves its cookies out: who is signed in shows when it comes back by itself, with the request's id.
+ */
+async function postedRequest(
+  context: ServerContext,
+  request: Request,
+  parameters: Parameters,
+): Promise<Reply> {
+  return checked(context, request, parameters, async () => {
+    const { requestId, cookies } = await beginWaiting(context, request, sentIn(parameters));
+    return { ...redirectReply(returnUrl(requestId), 303), cookies };
+  });
+}
+
+async function takeForm(context: ServerContext, request: Request, form: Parameters): Promise<Reply> {
   const requestId = form.get('request_id');
   const csrfToken = form.get('csrf_token');
   const decision = form.get('decision');
@@ -77,22 +93,25 @@ export async function consentEndpoint(context: ServerContext, request: Request):
   if (
     requestId === undefined ||
     csrfToken === undefined ||
-    !equalInConstantTime(csrfToken, csrfTokenFor(requestId, visitor)) ||
     decision === undefined ||
     !DECISIONS.has(decision)
   ) {
-    throw new AuthorizationPageError(
-      'This answer was not accepted',
-      FORGED,
-      requestId === undefined || csrfToken === undefined || decision === undefined || !DECISIONS.has(decision)
-        ? 'the form lacks request_id, csrf_token or a decision that is known'
-        : 'the csrf_token is not the one of this request and browser session',
-    );
+    const detail = 'the form lacks request_id, csrf_token or a decision that is known';
+    throw new AuthorizationPageError('This answer was not accepted', FORGED, detail);
   }
-  if (decision === 'switch') {
-    return redirectReply(signInUrl(context, await startOver(context, request, requestId, visitor)), 303);
+  if (!equalInConstantTime(csrfToken, csrfTokenFor(requestId, visitor))) {
+    await warnOfAnotherSecret(context, requestId, visitor);
+    const detail = 'the csrf_token is not the one of this request and browser session';
+    throw new AuthorizationPageError('This answer was not accepted', FORGED, detail);
   }
-  return answerReply(context, await takeAnswer(context, requestId, visitor, decision === 'allow'), 303);
+  if (decision !== 'switch') {
+    return answerReply(context, await takeAnswer(context, requestId, visitor, decision === 'allow'), 303);
+  }
+  const ended = await requireRequest(context, requestId, visitor);
+  const anew = await beginWaiting(context, request, sentAs(ended));
+  await context.store.voidConsentRequest(ended.idHash);
+  await context.host.signOut(request);
+  return { ...redirectReply(signInUrl(context, anew.requestId), 303), cookies: anew.cookies };
 }
 
 /** The buttons of the consent screen; `switch` is "Not you?". */
@@ -100,8 +119,9 @@ const DECISIONS: ReadonlySet<string> = new Set(['allow', 'deny', 'switch']);
 
 const SIGNED_OUT = 'The answer was not taken. Go back to the application and start again.';
 const FORGED =
-  'It did not come from the page that asked, or another person has signed in since. Nothing was shared. ' +
+  'It did not come from the page that asked, or another person has signed in since. No answer was taken now. ' +
   'Go back to the application and start again.';
+const BOTH_AT_ONCE = 'It is a question and an answer at once. Go back to the application and start again.';
 
 /** People answer here, in a browser session, which a request with an access token never has. */
 function refuseBearer(request: Request): void {
@@ -117,13 +137,67 @@ function returningRequestId(parameters: Parameters): string | null {
     : (parameters.get('request_id') ?? null);
 }
 
-async function askOrSignIn(
+/** What was put to somebody is put again; what waited is checked as if it came now, since clients and scopes change. */
+async function askOrSignIn(context: ServerContext, request: Request, requestId: string): Promise<Reply> {
+  const visitor = await visitorOf(context, request);
+  if (visitor === null) {
+    const cookies = await crowdedOut(context, request, requestId);
+    return { ...redirectReply(signInUrl(context, requestId), 302), cookies };
+  }
+  const asked = await askAgain(context, requestId, visitor);
+  if (asked !== null) return shown(context, asked);
+  const waited = await waitingRequest(context, request, requestId);
+  if (waited === null) throw notAnswerable('it is unknown, or waited too long, or in another browser');
+  const parameters = createParameters(new URLSearchParams(waited.sent.map(([name, value]) => [name, value])));
+  const reply = await checked(context, request, parameters, async (authorization, client) =>
+    shown(context, await ask(context, authorization, client, visitor, requestId)),
+  );
+  await waited.end();
+  return { ...reply, cookies: waited.cookies };
+}
+
+/** What comes of a request that is right in everything; one that is not is answered to its redirect URI, or by a page. */
+async function checked(
   context: ServerContext,
-  requestId: string,
-  visitor: Visitor | null,
+  request: Request,
+  parameters: Parameters,
+  next: (authorization: AuthorizationRequest, client: Client) => Promise<Reply>,
 ): Promise<Reply> {
-  if (visitor === null) return redirectReply(signInUrl(context, requestId), 302);
-  return shown(context, await putToPerson(context, requestId, visitor));
+  const destination = await destinationOf(context, parameters);
+  noteClient(request, destination.client.id);
+  try {
+    return await next(await authorizationRequest(context, destination, parameters), destination.client);
+  } catch (error) {
+    if (!(error instanceof OAuthError)) throw error;
+    return answerReply(context, { ...destination, result: { error } }, request.method === 'POST' ? 303 : 302);
+  }
+}
+
+/** The parameters that a request was checked by, as they were sent. */
+function sentIn(parameters: Parameters): SentParameters {
+  return ['client_id', 'redirect_uri', 'resource', ...SINGLE_PARAMETERS].flatMap((name) => {
+    const value = parameters.get(name);
+    return value === undefined ? [] : [[name, value] as const];
+  });
+}
+
+/** The parameters that would ask for the same again. */
+function sentAs(asked: AuthorizationRequest): SentParameters {
+  const { clientId, redirectUri, scopes, state, nonce, codeChallenge, audience } = asked;
+  const parameters = {
+    client_id: clientId,
+    redirect_uri: redirectUri,
+    response_type: 'code',
+    scope: scopes.join(' '),
+    state,
+    nonce,
+    code_challenge: codeChallenge,
+    code_challenge_method: 'S256',
+    resource: audience,
+  };
+  return Object.entries(parameters).flatMap(([name, value]) =>
+    value === null ? [] : [[name, value] as const],
+  );
 }
 
 async function shown(context: ServerContext, asked: Asked): Promise<Reply> {
@@ -132,7 +206,11 @@ async function shown(context: ServerContext, asked: Asked): Promise<Reply> {
 
 /** The sign-in page, which sends the browser back with the request's id and nothing else. */
 function signInUrl(context: ServerContext, requestId: string): string {
-  return context.host.loginUrl(`${AUTHORIZE_PATH}?request_id=${encodeURIComponent(requestId)}`);
+  return context.host.loginUrl(returnUrl(requestId));
+}
+
+function returnUrl(requestId: string): string {
+  return `${AUTHORIZE_PATH}?request_id=${encodeURIComponent(requestId)}`;
 }
 
 function consentPage(context: ServerContext, question: Question): Promise<Reply> {

@@ -1,9 +1,12 @@
 import type { Database, PersonReference, SqlConnection } from '../../host/contracts.ts';
+import { roomFor } from './fair-share.ts';
+import { BUDGET_ROW } from './migrations/0005-waiting-requests.ts';
 import type {
   AccessToken,
   DeadToken,
   AuthorizationCode,
   Client,
+  ConsentOutcome,
   ConsentRequest,
   Family,
   Grant,
@@ -16,6 +19,8 @@ import type {
   NewTokens,
   PrunedRows,
   Store,
+  WaitingBudget,
+  WaitingRequest,
 } from './store.ts';
 
 /**
@@ -43,6 +48,22 @@ export function createSqlStore(database: Database): Store {
       async (connection, { issued }) =>
         issued && exists(connection, 'oauth_access_tokens', 'token_hash', tokens.accessToken.hash),
     );
+  }
+
+  async function insertIfNone(row: string, key: string, values: readonly (string | number)[]): Promise<void> {
+    const statement =
+      database.dialect === 'mysql'
+        ? `INSERT IGNORE INTO ${row}`
+        : `INSERT INTO ${row} ON CONFLICT ${key} DO NOTHING`;
+    await database.execute(statement, values);
+  }
+
+  async function findCookieKey(period: number): Promise<string | null> {
+    const { rows } = await database.execute<{ key_text: string }>(
+      'SELECT key_text FROM oauth_cookie_keys WHERE period = ?',
+      [period],
+    );
+    return rows[0]?.key_text ?? null;
   }
 
   return {
@@ -101,14 +122,12 @@ export function createSqlStore(database: Database): Store {
     },
 
     async assignSubject(person, candidate) {
-      const ignore = database.dialect === 'mysql' ? 'INSERT IGNORE INTO' : 'INSERT INTO';
-      const onConflict =
-        database.dialect === 'mysql' ? '' : 'ON CONFLICT (user_provider, user_id) DO NOTHING';
       const find = () => findSubject(database, person);
       const assigned = await find();
       if (assigned !== null) return assigned;
-      await database.execute(
-        `${ignore} oauth_subjects (user_provider, user_id, subject) VALUES (?, ?, ?) ${onConflict}`,
+      await insertIfNone(
+        'oauth_subjects (user_provider, user_id, subject) VALUES (?, ?, ?)',
+        '(user_provider, user_id)',
         [person.provider, person.id, candidate],
       );
       const subject = await find();
@@ -118,58 +137,60 @@ export function createSqlStore(database: Database): Store {
 
     async insertConsentRequest(request) {
       const { redirectUri, scopes, state, nonce, codeChallenge } = request;
-      await database.execute(
+      const insert = database.execute(
         `INSERT INTO oauth_consent_requests (id_hash, browser_hash, client_id, parameters, audience, user_provider,
-          user_id, asked_scope, expires_at)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+          user_id, asked_scope, outcome, expires_at)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
         [
           request.idHash,
           request.browserHash,
           request.clientId,
           JSON.stringify({ redirectUri, scopes, state, nonce, codeChallenge } satisfies ConsentParameters),
           request.audience,
-          request.asked?.person.provider ?? null,
-          request.asked?.person.id ?? null,
-          request.asked?.scopes.join(' ') ?? null,
+          request.asked.person.provider,
+          request.asked.person.id,
+          request.asked.scopes.join(' '),
+          request.outcome,
           request.expiresAt,
         ],
       );
+      try {
+        await insert;
+        return true;
+      } catch (error) {
+        if (await exists(database, 'oauth_consent_requests', 'id_hash', request.idHash)) return false;
+        throw error;
+      }
     },
 
-    async findConsentRequest(idHash, now) {
-      const { rows } = await database.execute<ConsentRequestRow>(FIND_CONSENT_REQUEST, [idHash, now]);
+    async findConsentRequest(idHash) {
+      const { rows } = await database.execute<ConsentRequestRow>(FIND_CONSENT_REQUEST, [idHash]);
       return rows[0] === undefined ? null : consentRequestOf(rows[0]);
     },
 
-    async askPerson({ idHash, asked: before }, { person, scopes }, expiresAt, now) {
-      const unchanged =
-        before === null ? 'user_id IS NULL' : 'user_provider = ? AND user_id = ? AND asked_scope = ?';
+    async askAgain({ idHash, asked }, scopes, now) {
       const { affected } = await database.execute(
-        `UPDATE oauth_consent_requests SET user_provider = ?, user_id = ?, asked_scope = ?, expires_at = ?
-        WHERE id_hash = ? AND expires_at > ? AND ${unchanged}`,
-        [
-          person.provider,
-          person.id,
-          scopes.join(' '),
-          expiresAt,
-          idHash,
-          now,
-          ...(before === null ? [] : [before.person.provider, before.person.id, before.scopes.join(' ')]),
-        ],
+        `UPDATE oauth_consent_requests SET asked_scope = ?
+        WHERE id_hash = ? AND asked_scope = ? AND expires_at > ? AND outcome IS NULL`,
+        [scopes.join(' '), idHash, asked.scopes.join(' '), now],
       );
       return affected === 1;
     },
 
     async voidConsentRequest(idHash) {
-      await database.execute('DELETE FROM oauth_consent_requests WHERE id_hash = ?', [idHash]);
+      await database.execute(
+        "UPDATE oauth_consent_requests SET outcome = 'void' WHERE id_hash = ? AND outcome IS NULL",
+        [idHash],
+      );
     },
 
     answerConsent({ idHash, person }, allowed, now) {
+      const outcome: ConsentOutcome = allowed === null ? 'denied' : 'allowed';
       const answer = async (connection: SqlConnection) => {
         const { affected } = await connection.execute(
-          `DELETE FROM oauth_consent_requests
-          WHERE id_hash = ? AND user_provider = ? AND user_id = ? AND expires_at > ?`,
-          [idHash, person.provider, person.id, now],
+          `UPDATE oauth_consent_requests SET outcome = ?
+          WHERE id_hash = ? AND user_provider = ? AND user_id = ? AND expires_at > ? AND outcome IS NULL`,
+          [outcome, idHash, person.provider, person.id, now],
         );
         if (affected !== 1) return false;
         if (allowed === null) return true;
@@ -182,10 +203,53 @@ export function createSqlStore(database: Database): Store {
         async (connection, taken) =>
           taken &&
           (allowed === null
-            ? !(await exists(connection, 'oauth_consent_requests', 'id_hash', idHash))
+            ? isDenied(connection, idHash)
             : exists(connection, 'oauth_authorization_codes', 'code_hash', allowed.code.hash)),
       );
     },
+
+    async keepWaitingRequest(request, budget, now) {
+      // Whose network has no room left is told so by a look, without a write.
+      const { rows } = await database.execute<{ held: number | string | null }>(
+        'SELECT SUM(byte_count) AS held FROM oauth_waiting_requests WHERE network = ? AND expires_at > ?',
+        [request.network, now],
+      );
+      if (Number(rows[0]?.held ?? 0) + request.bytes > budget.ofOneNetwork) return false;
+      return database.transaction(
+        (connection) => keepWaiting(connection, request, budget, now),
+        async (connection, kept) =>
+          kept && exists(connection, 'oauth_waiting_requests', 'secret_hash', request.secretHash),
+      );
+    },
+
+    async findWaitingRequest(secretHash, now) {
+      const { rows } = await database.execute<{ parameters: string }>(
+        'SELECT parameters FROM oauth_waiting_requests WHERE secret_hash = ? AND expires_at > ? AND byte_count > 0',
+        [secretHash, now],
+      );
+      return rows[0]?.parameters ?? null;
+    },
+
+    async endWaitingRequest(secretHash) {
+      await database.execute('DELETE FROM oauth_waiting_requests WHERE secret_hash = ? AND byte_count > 0', [
+        secretHash,
+      ]);
+    },
+
+    async cookieKey(period, candidate, oldest) {
+      const known = await findCookieKey(period);
+      if (known !== null) return known;
+      await insertIfNone('oauth_cookie_keys (period, key_text) VALUES (?, ?)', '(period)', [
+        period,
+        candidate,
+      ]);
+      await database.execute('DELETE FROM oauth_cookie_keys WHERE period < ?', [oldest]);
+      const key = await findCookieKey(period);
+      if (key === null) throw new Error('The key of the cookies could not be kept');
+      return key;
+    },
+
+    findCookieKey,
 
     async findCode(codeHash) {
       const { rows } = await database.execute<CodeRow & FamilyColumns>(FIND_CODE, [codeHash]);
@@ -248,7 +312,9 @@ export function createSqlStore(database: Database): Store {
       return {
         ...(await removeFamilies(database, expiredBefore, limit)),
         accessTokens: await remove('oauth_access_tokens', 'token_hash'),
-        consentRequests: await remove('oauth_consent_requests', 'id_hash'),
+        consentRequests:
+          (await remove('oauth_consent_requests', 'id_hash')) +
+          (await remove('oauth_waiting_requests', 'secret_hash')),
       };
     },
 
@@ -268,7 +334,7 @@ const CLIENT_COLUMNS = `client_id, name, redirect_uris, scope, grants, is_public
 const FIND_CLIENT = `SELECT ${CLIENT_COLUMNS} FROM oauth_clients WHERE client_id = ?`;
 
 const FIND_CONSENT_REQUEST = `SELECT id_hash, browser_hash, client_id, parameters, audience, user_provider, user_id,
-  asked_scope, expires_at FROM oauth_consent_requests WHERE id_hash = ? AND expires_at > ?`;
+  asked_scope, outcome, expires_at FROM oauth_consent_requests WHERE id_hash = ?`;
 
 const FIND_ACCESS_TOKEN = `SELECT t.client_id, t.family_id, t.scope, t.audience AS token_audience, t.issued_at,
     t.expires_at, c.scope AS living_client_scope, f.id AS living_family_id, f.user_provider, f.user_id, f.subject, f.audience
@@ -300,6 +366,63 @@ async function findSubject(connection: SqlConnection, person: PersonReference): 
   );
   const exact = rows.find((row) => row.user_provider === person.provider && row.user_id === person.id);
   return exact?.subject ?? null;
+}
+
+async function isDenied(connection: SqlConnection, idHash: string): Promise<boolean> {
+  const { rows } = await connection.execute(
+    "SELECT 1 FROM oauth_consent_requests WHERE id_hash = ? AND outcome = 'denied'",
+    [idHash],
+  );
+  return rows.length > 0;
+}
+
+interface WaitingRow {
+  readonly secret_hash: string;
+  readonly network: string;
+  readonly byte_count: number;
+  readonly expires_at: number;
+}
+
+async function keepWaiting(
+  connection: SqlConnection,
+  request: WaitingRequest,
+  budget: WaitingBudget,
+  now: number,
+): Promise<boolean> {
+  // One after the other: what is counted is what is there when the row is added.
+  await connection.execute('UPDATE oauth_waiting_requests SET byte_count = 0 WHERE secret_hash = ?', [
+    BUDGET_ROW,
+  ]);
+  const { rows } = await connection.execute<WaitingRow>(
+    `SELECT secret_hash, network, byte_count, expires_at FROM oauth_waiting_requests WHERE byte_count > 0
+    ORDER BY expires_at`,
+  );
+  const held = rows.map((row) => ({
+    key: row.secret_hash,
+    network: row.network,
+    bytes: row.byte_count,
+    row,
+  }));
+  const over = held.filter(({ row }) => row.expires_at <= now);
+  const room = roomFor(
+    request,
+    held.filter(({ row }) => row.expires_at > now),
+    budget,
+  );
+  if (room === null) return false;
+  const leaving = [...over.map(({ key }) => key), ...room];
+  if (leaving.length > 0) {
+    await connection.execute(
+      `DELETE FROM oauth_waiting_requests WHERE secret_hash IN (${placeholders(leaving)})`,
+      leaving,
+    );
+  }
+  await connection.execute(
+    `INSERT INTO oauth_waiting_requests (secret_hash, network, parameters, byte_count, expires_at)
+    VALUES (?, ?, ?, ?, ?)`,
+    [request.secretHash, request.network, request.parameters, request.bytes, request.expiresAt],
+  );
+  return true;
 }
 
 /** Locks the living family's row until the end of the transaction; false when it is revoked. */
@@ -548,21 +671,22 @@ interface ConsentRequestRow {
   readonly user_provider: string | null;
   readonly user_id: string | null;
   readonly asked_scope: string | null;
+  readonly outcome: string | null;
   readonly expires_at: number;
 }
 
-function consentRequestOf(row: ConsentRequestRow): ConsentRequest {
+function consentRequestOf(row: ConsentRequestRow): ConsentRequest | null {
   const { user_provider: provider, user_id: id, asked_scope: scope } = row;
+  // A release of before kept those here, too, that were put to nobody yet.
+  if (provider === null || id === null || scope === null) return null;
   return {
     ...(JSON.parse(row.parameters) as ConsentParameters),
     idHash: row.id_hash,
     browserHash: row.browser_hash,
     clientId: row.client_id,
     audience: row.audience,
-    asked:
-      provider === null || id === null || scope === null
-        ? null
-        : { person: { provider, id }, scopes: words(scope) },
+    asked: { person: { provider, id }, scopes: words(scope) },
+    outcome: row.outcome as ConsentOutcome | null,
     expiresAt: row.expires_at,
   };
 }

@@ -29,7 +29,7 @@ export interface Client {
   readonly revokedAt: number | null;
 }
 
-/** An authorization request that waits for a person's answer. The browser knows nothing of it but its id. */
+/** An authorization request that was put to a person. The browser knows nothing of it but its id. */
 export interface ConsentRequest {
   /** SHA-256 of the request id. */
   readonly idHash: string;
@@ -44,9 +44,32 @@ export interface ConsentRequest {
   readonly codeChallenge: string;
   /** The target API; null when no audience is configured. */
   readonly audience: string | null;
-  /** Who is asked, and for which of the scopes; null until somebody is signed in. */
-  readonly asked: AskedPerson | null;
+  /** Who is asked, and for which of the scopes. */
+  readonly asked: AskedPerson;
+  /** What came of it; null while it waits for the answer. */
+  readonly outcome: ConsentOutcome | null;
   readonly expiresAt: number;
+}
+
+/** Void: it ended without an answer, as when another person signed in before one. */
+export type ConsentOutcome = 'allowed' | 'denied' | 'void';
+
+/** An authorization request that waits for somebody to sign in, and is too long to wait in the browser. */
+export interface WaitingRequest {
+  /** SHA-256 of the secret that the browser has. */
+  readonly secretHash: string;
+  /** Where it came from; empty when that is not known. */
+  readonly network: string;
+  readonly parameters: string;
+  /** What it counts for. */
+  readonly bytes: number;
+  readonly expiresAt: number;
+}
+
+/** How many bytes of waiting requests are kept at most. */
+export interface WaitingBudget {
+  readonly total: number;
+  readonly ofOneNetwork: number;
 }
 
 export interface AskedPerson {
@@ -157,15 +180,16 @@ export interface Store {
   /** The person's subject: `candidate` if the person had none, else the one assigned before. */
   assignSubject(person: PersonReference, candidate: string): Promise<string>;
 
-  insertConsentRequest(request: ConsentRequest): Promise<void>;
-  /** A request that has not expired; null otherwise. */
-  findConsentRequest(idHash: string, now: number): Promise<ConsentRequest | null>;
+  /** False when there is a request of this id already. */
+  insertConsentRequest(request: ConsentRequest): Promise<boolean>;
+  /** The request, also when it was answered, voided or has expired; null when it is unknown. */
+  findConsentRequest(idHash: string): Promise<ConsentRequest | null>;
   /**
-   * Puts the request to this person, with these scopes. False when it was answered or voided meanwhile, or is no longer
-   * put to whom it was when it was read.
+   * Puts the request to the same person again, with these scopes. False when it was answered, voided, or put with other
+   * scopes since it was read.
    */
-  askPerson(read: ConsentRequest, asked: AskedPerson, expiresAt: number, now: number): Promise<boolean>;
-  /** Ends the request without an answer, as when another person signed in before one. */
+  askAgain(read: ConsentRequest, scopes: readonly string[], now: number): Promise<boolean>;
+  /** Ends the request without an answer, unless it has one. */
   voidConsentRequest(idHash: string): Promise<void>;
   /**
    * Takes the answer of the person who was asked, once. Allowing starts the family and issues the code; null denies.
@@ -176,6 +200,19 @@ export interface Store {
     allowed: { readonly family: Family; readonly code: NewCode } | null,
     now: number,
   ): Promise<boolean>;
+
+  /**
+   * Keeps the request, within the budget: where there is no room, the network that holds most makes some, if it holds more
+   * than this one's would. False when there is none all the same.
+   */
+  keepWaitingRequest(request: WaitingRequest, budget: WaitingBudget, now: number): Promise<boolean>;
+  /** The parameters of a request that waits; null when it is unknown or has expired. */
+  findWaitingRequest(secretHash: string, now: number): Promise<string | null>;
+  endWaitingRequest(secretHash: string): Promise<void>;
+
+  /** The key of this period: `candidate` if there was none, else the one kept before. Those before the oldest go. */
+  cookieKey(period: number, candidate: string, oldest: number): Promise<string>;
+  findCookieKey(period: number): Promise<string | null>;
 
   /** The code, spent or not; null when it is unknown. */
   findCode(codeHash: string): Promise<AuthorizationCode | null>;
@@ -230,7 +267,7 @@ export interface PrunedRows {
   readonly accessTokens: number;
   /** Those that have expired or were used. */
   readonly refreshTokens: number;
-  /** Those that nobody answered in time. */
+  /** Those that nobody answered in time, or signed in for. */
   readonly consentRequests: number;
 }
 

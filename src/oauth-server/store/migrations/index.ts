@@ -2,10 +2,12 @@ import type { Migration } from '../../../host/contracts.ts';
 import { initialSchema } from './0001-initial.ts';
 import { familiesAndTargets } from './0002-families.ts';
 import { factsInOnePlace } from './0003-facts-in-one-place.ts';
+import { waitingRequests } from './0005-waiting-requests.ts';
 
 /** The schema of the authorization server, step by step; run by `db:migrate up`. */
 export const oauthServerMigrations: readonly Migration[] = [
   initialSchema,
   familiesAndTargets,
   factsInOnePlace,
+  waitingRequests,
 ];

@@ -1,0 +1,90 @@
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
+import type { Store } from '../store/store.ts';
+import { randomToken } from '../tokens.ts';
+
+/**
+ * Encrypts what a browser keeps for this server: nobody else can read it, and only what was encrypted here, under the same
+ * name, is read again. The key is made once by whichever process needs it first, and kept in the store for all of them.
+ */
+export interface CookieSealer {
+  seal(name: string, content: string): Promise<string>;
+  /** What was sealed under this name; null for anything else, and when its key is no longer kept. */
+  open(name: string, sealed: string): Promise<string | null>;
+}
+
+export interface CookieSealerOptions {
+  readonly store: Pick<Store, 'cookieKey' | 'findCookieKey'>;
+  /** Milliseconds since 1970. */
+  readonly clock: () => number;
+  /** How long what is sealed is good for, in milliseconds: as long its key is kept. */
+  readonly lifetime: number;
+}
+
+/** Each key seals for thirty days, in milliseconds. The number of its period is its name, so no process has to be told. */
+const PERIOD = 30 * 86_400_000;
+/** Another process may be ahead by so much, in milliseconds, and may have begun the next period. */
+const CLOCKS_DIFFER = 300_000;
+
+const ALGORITHM = 'aes-256-gcm';
+const IV_BYTES = 12;
+const TAG_BYTES = 16;
+const SEALED = /^(\d{1,9})\.([A-Za-z0-9_-]{38,})$/;
+
+export function createCookieSealer({ store, clock, lifetime }: CookieSealerOptions): CookieSealer {
+  const held = new Map<number, string>();
+  const periodAt = (time: number) => Math.floor(time / PERIOD);
+
+  function hold(period: number, key: string): string {
+    held.set(period, key);
+    for (const other of held.keys()) if (other < periodAt(clock() - lifetime)) held.delete(other);
+    return key;
+  }
+
+  async function sealingKey(period: number): Promise<string> {
+    const oldest = periodAt(clock() - lifetime);
+    return held.get(period) ?? hold(period, await store.cookieKey(period, randomToken(), oldest));
+  }
+
+  async function openingKey(period: number): Promise<string | null> {
+    // A made-up number must not cost a question to the store.
+    if (period < periodAt(clock() - lifetime) || period > periodAt(clock() + CLOCKS_DIFFER)) return null;
+    const known = held.get(period);
+    if (known !== undefined) return known;
+    const found = await store.findCookieKey(period);
+    return found === null ? null : hold(period, found);
+  }
+
+  return {
+    async seal(name, content) {
+      const period = periodAt(clock());
+      const iv = randomBytes(IV_BYTES);
+      const cipher = createCipheriv(ALGORITHM, keyFor(await sealingKey(period), name), iv);
+      cipher.setAAD(Buffer.from(name));
+      const encrypted = Buffer.concat([iv, cipher.update(content, 'utf8'), cipher.final()]);
+      return `${period}.${Buffer.concat([encrypted, cipher.getAuthTag()]).toString('base64url')}`;
+    },
+    async open(name, sealed) {
+      const [, period = '', text = ''] = SEALED.exec(sealed) ?? [];
+      if (text === '') return null;
+      const key = await openingKey(Number(period));
+      if (key === null) return null;
+      const bytes = Buffer.from(text, 'base64url');
+      const decipher = createDecipheriv(ALGORITHM, keyFor(key, name), bytes.subarray(0, IV_BYTES), {
+        authTagLength: TAG_BYTES,
+      });
+      decipher.setAAD(Buffer.from(name));
+      decipher.setAuthTag(bytes.subarray(-TAG_BYTES));
+      try {
+        const content = decipher.update(bytes.subarray(IV_BYTES, -TAG_BYTES));
+        return Buffer.concat([content, decipher.final()]).toString('utf8');
+      } catch {
+        return null;
+      }
+    },
+  };
+}
+
+/** A key of its own for every name: the kept key is for this one purpose, and no iv has to be unique beyond one name. */
+function keyFor(key: string, name: string): Uint8Array {
+  return new Uint8Array(hkdfSync('sha256', Buffer.from(key, 'base64url'), '', `portico/cookie/${name}`, 32));
+}
