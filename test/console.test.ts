@@ -1,5 +1,5 @@
 // @engines sqlite: it starts many processes, and what they write to the database is tested elsewhere
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -497,5 +497,142 @@ describe('serve', () => {
       `Port ${port} is in use; choose another with --port, or PORT`,
     );
     expect(await server.stop()).toBe(0);
+  });
+});
+
+describe('a mistake in the file of an application', () => {
+  let folder: string;
+  beforeAll(async () => {
+    folder = await mkdtemp(path.join(tmpdir(), 'portico-mistake-'));
+    // As in an application's own folder: its packages are found from it.
+    await mkdir(path.join(folder, 'node_modules'));
+    await symlink(ROOT, path.join(folder, 'node_modules', 'portico'));
+    await writeFile(path.join(folder, 'package.json'), '{"type":"module"}');
+  });
+  afterAll(() => rm(folder, { recursive: true, force: true }));
+
+  const HEAD =
+    "import { defineApplication } from 'portico/host';\nimport { oauthServer } from 'portico/oauth-server';\n";
+
+  async function mistaken(name: string, source: string): Promise<ConsoleResult> {
+    await writeFile(path.join(folder, name), HEAD + source);
+    return portico(['serve', '--app', name], { cwd: folder });
+  }
+
+  test.each([
+    [
+      'a syntax error in TypeScript',
+      'syntax.ts',
+      'export default defineApplication({\n  directory:\n};\n',
+      'syntax.ts:5',
+    ],
+    [
+      'a syntax error in JavaScript',
+      'syntax.js',
+      'export default defineApplication({\n  directory:\n};\n',
+      'syntax.js:5',
+    ],
+    ['a TypeError', 'type.ts', 'const x = undefined;\nx.name;\n', 'type.ts:4:3'],
+    [
+      'a TypeError in register',
+      'register.ts',
+      "export default defineApplication({\n  directory: import.meta.dirname,\n  config: { public_url: 'https://a.example' },\n  register() {\n    null.name;\n  },\n});\n",
+      'register.ts:7:10',
+    ],
+    ['an import of nothing', 'import.ts', "import x from './nowhere.ts';\n", 'import.ts'],
+    ['a name that is not exported', 'name.ts', "import { nothing } from 'portico/host';\n", 'name.ts:3'],
+  ])('%s is printed with its file and line, and its stack', async (_, name, source, place) => {
+    const { code, stdout, stderr } = await mistaken(name, source);
+    expect(code).toBe(1);
+    expect(stdout).toBe('');
+    expect(stderr).toContain(place);
+    expect(stderr).toMatch(/Error.*: .+/);
+    expect(stderr).toMatch(/^ {4}at /m);
+  });
+
+  test.each([
+    ['[oauthServer]', 'plugins:0: is a function, not what it returns; call it: oauthServer()'],
+    ['[oauthServer(), undefined]', 'plugins:1: is no plugin; give what oauthServer() or another one returns'],
+    ['[{}]', 'plugins:0: is no plugin; give what oauthServer() or another one returns'],
+  ])('plugins: %s is named, without a stack', async (plugins, message) => {
+    const source = `export default defineApplication({ directory: import.meta.dirname, config: {}, plugins: ${plugins} });\n`;
+    const { code, stderr } = await mistaken('plugins.ts', source);
+    expect(code).toBe(1);
+    expect(stderr).toBe(`The configuration cannot be used:\n  ${message}\n`);
+  });
+
+  test('what is thrown and is no error is printed too, with the file', async () => {
+    const { code, stderr } = await mistaken('thrown.ts', "throw 'a text';\n");
+    expect(code).toBe(1);
+    expect(stderr).toContain('thrown.ts');
+    expect(stderr).toContain("Thrown: 'a text'");
+  });
+
+  test('portico --version is printed all the same', async () => {
+    await writeFile(path.join(folder, 'app.ts'), 'this is no program');
+    const { code, stdout } = await portico(['--version'], { cwd: folder });
+    expect(code).toBe(0);
+    const { version } = JSON.parse(await readFile(path.join(ROOT, 'package.json'), 'utf8')) as {
+      version: string;
+    };
+    expect(stdout).toBe(`portico ${version}, node ${process.versions.node}\n`);
+  });
+});
+
+describe('log:path', () => {
+  const fixture = path.join(ROOT, 'test', 'fixtures', 'misconfigured', 'app.ts');
+  const standardOutput = (folder: string, port: number) => ({
+    STORAGE_DIR: folder,
+    DIRECTORY: folder,
+    APP_ENV: 'dev',
+    PORT: String(port),
+    CONFIG: JSON.stringify({
+      public_url: `http://localhost:${port}`,
+      log: { path: '-' },
+      oauth_server: { name: 'App', scopes: {} },
+    }),
+  });
+
+  test('- is standard output while serving, and serve says so', async () => {
+    const folder = await mkdtemp(path.join(tmpdir(), 'portico-log-'));
+    const port = await freePort();
+    const env = standardOutput(folder, port);
+    expect((await portico(['--app', fixture, 'db:migrate', 'up'], { cwd: folder, env })).code).toBe(0);
+    const args = [path.join(ROOT, 'bin', 'portico.js'), 'serve', '--app', fixture];
+    const server = start(args, { cwd: folder, env });
+    await server.says('The log is standard output');
+    await fetch(`http://localhost:${port}/oauth/userinfo`, { headers: { 'X-Request-Id': 'told-here' } });
+    await server.says('told-here');
+    expect(await server.stop()).toBe(0);
+    const lines = server.stdout().trimEnd().split('\n');
+    expect(lines.map((line) => (JSON.parse(line) as { requestId: string }).requestId)).toEqual(['told-here']);
+    expect(await readdir(folder)).not.toContain('-');
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  test('- is standard error for a command, whose standard output is data alone', async () => {
+    const folder = await mkdtemp(path.join(tmpdir(), 'portico-log-'));
+    const env = standardOutput(folder, 1);
+    // Without a schema, what the doctor cannot look at is told in the log.
+    const { stdout, stderr } = await portico(['--app', fixture, 'oauth:server:setup', '--json'], {
+      cwd: folder,
+      env,
+    });
+    expect(() => JSON.parse(stdout) as unknown).not.toThrow();
+    expect(stderr).toContain('"level":"');
+    await rm(folder, { recursive: true, force: true });
+  });
+});
+
+describe('account:grant', () => {
+  test('warns about a permission that no scope names, and gives it all the same', async () => {
+    await run('account:create', 'new@example.com', 'New');
+    const misspelt = await run('account:grant', 'new@example.com', 'notes.raed');
+    expect(misspelt.stdout).toBe('new@example.com holds notes.raed.\n');
+    expect(misspelt.stderr).toBe(
+      'Warning: no scope names the permission notes.raed; those that scopes name are notes:read, notes.edit\n',
+    );
+    const right = await run('account:grant', 'new@example.com', 'notes.edit');
+    expect({ code: right.code, stderr: right.stderr }).toEqual({ code: 0, stderr: '' });
   });
 });

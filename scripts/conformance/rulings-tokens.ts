@@ -254,5 +254,22 @@ export const tokenRulings: Chapter = {
         'test/console.test.ts > the keys > ages and overlaps have an end: a century, and a year',
       ],
     },
+    {
+      section: 'The console',
+      rule: 'A mistake in app.ts is printed with file, line and stack; an error made for people is one line.',
+      tests: [
+        'test/console.test.ts > a mistake in the file of an application > %s is printed with its file and line, and its stack',
+        'test/console.test.ts > a mistake in the file of an application > plugins: %s is named, without a stack',
+        'test/console.test.ts > a mistake in the file of an application > what is thrown and is no error is printed too, with the file',
+      ],
+    },
+    {
+      section: 'The console',
+      rule: 'The log may be standard output while serving; of a command it is standard error, beside the data.',
+      tests: [
+        'test/console.test.ts > log:path > - is standard output while serving, and serve says so',
+        'test/console.test.ts > log:path > - is standard error for a command, whose standard output is data alone',
+      ],
+    },
   ],
 };

@@ -76,7 +76,7 @@ function kitConfiguration(mode: Application['mode']) {
       .min(60, 'must be at least 60 seconds')
       .max(A_CENTURY, `must be at most ${A_CENTURY} seconds, a century`),
     log: z.strictObject({
-      path: z.string({ error: 'must be a file name' }),
+      path: z.string({ error: 'must be a file name, or - for standard output' }),
       level: z.enum(['debug', 'info', 'warning', 'error'], {
         error: 'must be debug, info, warning or error',
       }),
@@ -88,21 +88,36 @@ type KitConfig = {
   [Key in keyof ReturnType<typeof kitConfiguration>]: z.output<ReturnType<typeof kitConfiguration>[Key]>;
 };
 
+/** How an application is started. */
+export interface StartOptions {
+  /** In the place of the process's own environment. */
+  readonly env?: Environment;
+  /** Where a `log:path` of `-` leads: `stdout` unless that is for what a command prints. */
+  readonly standardOutput?: 'stdout' | 'stderr';
+}
+
+/** The `log:path` that is no file. */
+export const STANDARD_OUTPUT = '-';
+
 /**
  * Starts an application: reads the environment and the configuration, opens the log and the store, lets the plugins and
  * the application register their parts. Throws a ConfigurationError that names every problem; nothing stays open then.
  */
 export async function startApplication(
   definition: ApplicationDefinition,
-  options: { readonly env?: Environment } = {},
+  options: StartOptions = {},
 ): Promise<Application> {
+  requirePlugins(definition);
   const env = loadEnvironment(definition.directory, options.env);
   const mode = env['APP_ENV'] === 'dev' ? 'dev' : 'prod';
   const storageDirectory = path.resolve(definition.directory, env['STORAGE_DIR'] ?? 'storage');
   const config = readConfiguration(definition, env, mode, storageDirectory);
   const kit = config as unknown as KitConfig;
 
-  const log = openLog({ file: path.resolve(definition.directory, kit.log.path), level: kit.log.level });
+  const { standardOutput = 'stdout' } = options;
+  const file =
+    kit.log.path === STANDARD_OUTPUT ? standardOutput : path.resolve(definition.directory, kit.log.path);
+  const log = openLog({ file, level: kit.log.level });
   const opened = { log: () => log.close(), database: async () => {} };
   try {
     const database = openDatabase(kit.database_url, { directory: definition.directory });
@@ -113,6 +128,21 @@ export async function startApplication(
     await opened.log();
     throw error;
   }
+}
+
+/** Throws a ConfigurationError for what stands among the plugins and is none. */
+export function requirePlugins({ plugins = [] }: ApplicationDefinition): void {
+  const problems = plugins.flatMap((plugin: unknown, index): readonly ConfigurationProblem[] => {
+    const key = `plugins:${index}`;
+    if (typeof plugin === 'function') {
+      const name = plugin.name === '' ? 'it' : plugin.name;
+      return [{ key, message: `is a function, not what it returns; call it: ${name}()` }];
+    }
+    const isPlugin =
+      typeof plugin === 'object' && plugin !== null && 'register' in plugin && 'commands' in plugin;
+    return isPlugin ? [] : [{ key, message: 'is no plugin; give what oauthServer() or another one returns' }];
+  });
+  if (problems.length > 0) throw new ConfigurationError(problems);
 }
 
 function readConfiguration(

@@ -1,12 +1,14 @@
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { inspect } from 'node:util';
 import { Command, CommanderError } from 'commander';
-import { startApplication } from './application.ts';
+import { requirePlugins, startApplication } from './application.ts';
 import { addServe } from './commands/serve.ts';
 import { addDbMigrate } from './commands/db-migrate.ts';
 import type { Application, ApplicationDefinition, ConsoleContext } from './contracts.ts';
 import { ConfigurationError, ConsoleError } from './errors.ts';
+import { describeError } from './log.ts';
 import { isSchemaPending, SCHEMA_PENDING } from './pending-schema.ts';
 
 /** Where the console was called, and where it writes. */
@@ -19,12 +21,20 @@ export interface ConsoleIo {
   readonly stderr: (text: string) => void;
 }
 
-/** Runs one console command of the application found from the current folder; answers the exit code. */
+/**
+ * Runs one console command of the application found from the current folder; answers the exit code. Rejects with a syntax
+ * error whose place nobody can print but Node itself, when it ends a process.
+ */
 export async function runConsole(argv: readonly string[], io: ConsoleIo): Promise<number> {
+  if (argv[0] === '--version') {
+    // Also where no application is, or a broken one.
+    io.stdout(`${version()}\n`);
+    return 0;
+  }
   const program = createProgram(io);
   const opened: { application: Promise<Application> | null } = { application: null };
   try {
-    const definition = await findDefinition(argv, io.cwd);
+    const definition = await findDefinition(argv, io);
     const context = createContext(definition, opened, io);
     if (definition !== null) addCommands(program, definition, context);
     else
@@ -35,6 +45,7 @@ export async function runConsole(argv: readonly string[], io: ConsoleIo): Promis
     await program.parseAsync([...argv], { from: 'user' });
     return 0;
   } catch (error) {
+    if (isPlaceless(error)) throw error;
     return await reportError(error, opened.application, io);
   } finally {
     const application = await opened.application?.catch(() => null);
@@ -51,6 +62,7 @@ function createProgram(io: ConsoleIo): Command {
     .description('The console of an application that Portico is part of.')
     .usage('[--app <file>] <command>')
     .option('--app <file>', 'the file that describes the application (default: found from this folder)')
+    .version(version(), '--version', 'print the versions of portico and of Node')
     .configureOutput({ writeOut: io.stdout, writeErr: io.stderr })
     .configureHelp({ sortSubcommands: true })
     .addHelpText(
@@ -61,7 +73,15 @@ function createProgram(io: ConsoleIo): Command {
     .exitOverride();
 }
 
+/** Two folders above, whether this is the source or what is published. */
+function version(): string {
+  const manifest = path.join(import.meta.dirname, '..', '..', 'package.json');
+  const { version: own } = JSON.parse(readFileSync(manifest, 'utf8')) as { readonly version: string };
+  return `portico ${own}, node ${process.versions.node}`;
+}
+
 function addCommands(program: Command, definition: ApplicationDefinition, context: ConsoleContext): void {
+  requirePlugins(definition);
   const contributed = (definition.plugins ?? []).map((plugin) => plugin.commands);
   const own = definition.commands === undefined ? [] : [definition.commands];
   for (const add of [addServe, addDbMigrate, ...contributed, ...own]) add(program, context);
@@ -73,9 +93,10 @@ function createContext(
   io: ConsoleIo,
 ): ConsoleContext {
   const context: ConsoleContext = {
-    application() {
+    application({ serves = false } = {}) {
       if (definition === null) return context.fail(NO_APPLICATION);
-      return (opened.application ??= startApplication(definition));
+      const standardOutput = serves ? 'stdout' : 'stderr';
+      return (opened.application ??= startApplication(definition, { standardOutput }));
     },
     print: (line) => io.stdout(`${line}\n`),
     printJson: (value) => io.stdout(`${JSON.stringify(value, null, 2)}\n`),
@@ -85,6 +106,12 @@ function createContext(
     },
   };
   return context;
+}
+
+/** A syntax error of JavaScript: Node keeps the file and the line to itself until it ends the process with it. */
+function isPlaceless(error: unknown): boolean {
+  const stack = error instanceof SyntaxError ? (error.stack ?? '') : '';
+  return stack.startsWith('SyntaxError') && !stack.includes('file:');
 }
 
 async function reportError(
@@ -108,8 +135,11 @@ async function reportError(
     io.stderr(`${SCHEMA_PENDING}\n`);
     return 1;
   }
-  const details = application === null || application === undefined ? '' : ' (details are in the log)';
-  io.stderr(`${error instanceof Error ? error.message : String(error)}${details}\n`);
+  if (application?.database.isUnavailable(error) === true && error instanceof Error) {
+    io.stderr(`${error.message} (details are in the log)\n`);
+    return 1;
+  }
+  io.stderr(`${error instanceof Error ? describeError(error) : `Thrown: ${inspect(error)}`}\n`);
   return 1;
 }
 
@@ -118,17 +148,28 @@ async function reportError(
 const APPLICATION_FILES = ['app.ts', 'app.js', 'app.mjs'] as const;
 
 /** The application's definition: `--app`, a file of that name in the folder, or what the nearest package.json names. */
-async function findDefinition(argv: readonly string[], cwd: string): Promise<ApplicationDefinition | null> {
+async function findDefinition(argv: readonly string[], io: ConsoleIo): Promise<ApplicationDefinition | null> {
+  const { cwd } = io;
   const named = namedApplication(argv);
   const file = named === null ? applicationFile(cwd) : path.resolve(cwd, named);
   if (file === null) return null;
   if (!existsSync(file)) throw new ConsoleError(`There is no file ${file}`);
-  const module = (await import(pathToFileURL(file).href)) as { readonly default?: unknown };
+  const module = await load(file, io);
   const definition = module.default;
   if (typeof definition !== 'object' || definition === null || !('directory' in definition)) {
     throw new ConsoleError(`${file} does not export defineApplication({ … }) as its default`);
   }
   return definition as ApplicationDefinition;
+}
+
+/** Says which application it was, before what is wrong is printed. */
+async function load(file: string, io: ConsoleIo): Promise<{ readonly default?: unknown }> {
+  try {
+    return (await import(pathToFileURL(file).href)) as { readonly default?: unknown };
+  } catch (error) {
+    if (!(error instanceof ConfigurationError)) io.stderr(`The application cannot be loaded: ${file}\n\n`);
+    throw error;
+  }
 }
 
 /** `--app` is needed before commander runs: the application brings the commands. */

@@ -346,8 +346,11 @@ export interface Application {
 
 /** What a console command gets to work with. Data goes to standard output, everything else to standard error. */
 export interface ConsoleContext {
-  /** Starts the application (once); throws a ConfigurationError that names every problem. */
-  application(): Promise<Application>;
+  /**
+   * Starts the application (once); throws a ConfigurationError that names every problem. With a `log:path` of `-` the log
+   * goes to standard error, unless the command serves: standard output is for what it prints.
+   */
+  application(options?: { readonly serves?: boolean }): Promise<Application>;
   /** Prints a line of data on standard output. */
   print(line: string): void;
   /** Prints a JSON document on standard output. */

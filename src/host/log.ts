@@ -7,7 +7,7 @@ import type { Log, LogContext } from './contracts.ts';
 
 /** Where the log is written, and how much. */
 export interface LogOptions {
-  /** Where the log is written, absolute; its folder is made. */
+  /** Where the log is written: an absolute path, whose folder is made, or `stdout` or `stderr` of this process. */
   readonly file: string;
   /** The least level that is written: `debug`, `info` (the default), `warning` or `error`. */
   readonly level?: string;
@@ -38,8 +38,7 @@ const SECRET_KEYS: ReadonlySet<string> = new Set([
 
 /** One JSON object a line, `{placeholders}` of the message filled from the context. The file is opened at once. */
 export function openLog({ file, level = 'info' }: LogOptions): ClosableLog {
-  mkdirSync(path.dirname(file), { recursive: true });
-  const descriptor = openSync(file, 'a');
+  const descriptor = STREAMS[file] ?? openFile(file);
   let opened: Writer | null = null;
   let closed = false;
   const write =
@@ -60,10 +59,18 @@ export function openLog({ file, level = 'info' }: LogOptions): ClosableLog {
     async close() {
       if (closed) return;
       closed = true;
-      if (opened === null) closeSync(descriptor);
-      else await opened.end();
+      if (opened !== null) await opened.end();
+      else if (STREAMS[file] === undefined) closeSync(descriptor);
     },
   };
+}
+
+/** Streams stay open: others write there too. */
+const STREAMS: Readonly<Record<string, number>> = { stdout: 1, stderr: 2 };
+
+function openFile(file: string): number {
+  mkdirSync(path.dirname(file), { recursive: true });
+  return openSync(file, 'a');
 }
 
 interface Writer {
@@ -120,7 +127,8 @@ function textOf(value: unknown): string {
   return value instanceof Error ? describeError(value) : inspect(value, { depth: 4, breakLength: Infinity });
 }
 
-function describeError(error: Error, depth = 0): string {
+/** With its stack, and the same of its causes. */
+export function describeError(error: Error, depth = 0): string {
   const text = error.stack ?? `${error.name}: ${error.message}`;
   if (error.cause === undefined || depth >= 5) return text;
   const cause = error.cause instanceof Error ? describeError(error.cause, depth + 1) : inspect(error.cause);

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { Application, AddCommands, ConsoleContext } from '../contracts.ts';
+import type { Application, AddCommands, ConfigMap, ConsoleContext } from '../contracts.ts';
 import { databaseAccounts, type DatabaseAccount, type DatabaseAccounts } from '../database-accounts.ts';
 
 /** `account:…`: the people of an application whose accounts are `databaseAccounts`, for its `commands`. */
@@ -67,6 +67,12 @@ export const accountCommands: AddCommands = (program, context) => {
     .argument('<permission>')
     .action(async (email: string, permission: string) => {
       const { accounts, account } = await open(context, email);
+      const named = permissionsOfScopes(await context.application());
+      if (named !== null && !named.includes(permission)) {
+        context.note(
+          `Warning: no scope names the permission ${permission}; those that scopes name are ${named.join(', ') || 'none'}`,
+        );
+      }
       await accounts.grant(account.id, permission);
       context.print(`${account.email} holds ${permission}.`);
     });
@@ -86,6 +92,18 @@ export const accountCommands: AddCommands = (program, context) => {
       context.print(`${account.email} does not hold ${permission}.`);
     });
 };
+
+/** The permissions behind the configured scopes; null in an application without an authorization server. */
+function permissionsOfScopes({ config }: Application): readonly string[] | null {
+  const { scopes } = (config['oauth_server'] ?? {}) as { readonly scopes?: ConfigMap };
+  if (scopes === undefined) return null;
+  return Object.entries(scopes).map(([name, definition]) => {
+    const { permission = name } = (typeof definition === 'object' ? definition : {}) as {
+      permission?: string;
+    };
+    return permission;
+  });
+}
 
 function accountsOf({ database, passwordHasher }: Application): DatabaseAccounts {
   return databaseAccounts({ database, passwordHasher });

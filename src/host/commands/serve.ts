@@ -1,5 +1,7 @@
 import { once } from 'node:events';
-import type { AddCommands } from '../contracts.ts';
+import path from 'node:path';
+import { STANDARD_OUTPUT } from '../application.ts';
+import type { AddCommands, Application } from '../contracts.ts';
 import { isSchemaPending, SCHEMA_PENDING } from '../pending-schema.ts';
 import { listen } from '../server.ts';
 
@@ -19,7 +21,7 @@ export const addServe: AddCommands = (program, context) => {
       'the address to listen on (default: 127.0.0.1 under APP_ENV=dev, else 0.0.0.0)',
     )
     .action(async (options: Options) => {
-      const application = await context.application();
+      const application = await context.application({ serves: true });
       if (await isSchemaPending(application)) context.fail(SCHEMA_PENDING);
       const port = Number(options.port ?? application.env['PORT'] ?? 8080);
       if (!Number.isInteger(port) || port < 0 || port > 65_535) context.fail('The port must be 0 to 65535');
@@ -31,6 +33,7 @@ export const addServe: AddCommands = (program, context) => {
         throw error;
       });
       context.note(`Listening on ${server.url}, as ${application.publicUrl}`);
+      context.note(`The log is ${logOf(application)}`);
       await stopSignal();
       context.note('Stopping: requests in flight finish. Once more to stop at once.');
       process.once('SIGINT', () => process.exit(130));
@@ -38,6 +41,11 @@ export const addServe: AddCommands = (program, context) => {
       await server.close();
     });
 };
+
+function logOf({ config, directory }: Application): string {
+  const { path: file } = config['log'] as { readonly path: string };
+  return file === STANDARD_OUTPUT ? 'standard output' : path.resolve(directory, file);
+}
 
 /** Waits for the first SIGINT or SIGTERM. */
 export async function stopSignal(): Promise<void> {
