@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readdirSync, readlinkSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -386,6 +386,62 @@ describe('SQLite', () => {
     other.exec('COMMIT');
     await write;
     expect((await opened.execute('SELECT n FROM t ORDER BY n')).rows).toEqual([{ n: 1 }, { n: 2 }]);
+  });
+
+  test('a file that can only be read from is unavailable, and opened anew', async () => {
+    const { opened } = openFile();
+    await opened.execute('CREATE TABLE t (n INTEGER)');
+    const insert = (on: Pick<Database, 'execute'>) => on.execute('INSERT INTO t VALUES (1)');
+    for (const write of [() => insert(opened), () => opened.transaction(insert)]) {
+      // What a file system does that has become read-only, as far as SQLite can tell.
+      await opened.execute('PRAGMA query_only = ON');
+      const failure = await write().catch((error: unknown) => error);
+      expect(failure).toMatchObject({ message: 'attempt to write a readonly database' });
+      expect(opened.isUnavailable(failure)).toBe(true);
+      await write();
+    }
+    expect((await opened.execute('SELECT n FROM t')).rows).toHaveLength(2);
+  });
+
+  test('its files are for its own account alone, and so are the folders that are made for them', async () => {
+    const above = mkdtempSync(path.join(folder, 'modes-'));
+    const file = path.join(above, 'storage', 'data', 'test.sqlite');
+    const opened = openDatabase(`sqlite:${file}`, { directory: '/' });
+    onTestFinished(() => opened.close());
+    await opened.execute('CREATE TABLE t (n INTEGER)');
+    const modeOf = (each: string) => (statSync(each).mode & 0o777).toString(8);
+    for (const each of [file, `${file}-wal`, `${file}-shm`]) expect(modeOf(each), each).toBe('600');
+    for (const each of [path.dirname(file), path.join(above, 'storage')]) expect(modeOf(each)).toBe('700');
+  });
+
+  test('a file that was there before keeps the mode that somebody gave it', async () => {
+    const { file, opened } = openFile();
+    await opened.execute('CREATE TABLE t (n INTEGER)');
+    await opened.close();
+    chmodSync(file, 0o640);
+    const again = openDatabase(`sqlite:${file}`, { directory: '/' });
+    onTestFinished(() => again.close());
+    await again.execute('INSERT INTO t VALUES (1)');
+    expect([file, `${file}-wal`].map((each) => statSync(each).mode & 0o777)).toEqual([0o640, 0o640]);
+  });
+
+  test('what cannot be opened keeps no file open', async () => {
+    const file = path.join(mkdtempSync(path.join(folder, 'none-')), 'test.sqlite');
+    writeFileSync(file, 'This is no database, however often it is tried. '.repeat(100));
+    const opened = openDatabase(`sqlite:${file}`, { directory: '/' });
+    onTestFinished(() => opened.close());
+    const held = () =>
+      readdirSync('/proc/self/fd').filter((descriptor) => {
+        try {
+          return readlinkSync(`/proc/self/fd/${descriptor}`).startsWith(file);
+        } catch {
+          return false;
+        }
+      });
+    for (let tries = 0; tries < 10; tries += 1) {
+      await expect(opened.execute('SELECT 1')).rejects.toThrow('file is not a database');
+    }
+    expect(held()).toEqual([]);
   });
 
   test('a closed store refuses, and can be closed again', async () => {

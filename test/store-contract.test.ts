@@ -536,6 +536,19 @@ describe('pruning', () => {
     const { accessTokens: rest } = await store.prune(NOW + 1, 100);
     expect(pruned.reduce((sum, { accessTokens }) => sum + accessTokens, rest)).toBe(40);
   });
+
+  test('of many at the same moment in two processes none fails', async () => {
+    for (let round = 0; round < 5; round += 1) {
+      const begun = await Promise.all(Array.from({ length: 40 }, () => authorization()));
+      await Promise.all(
+        begun.map(({ code }, index) =>
+          inTurn(index).spendCode(code, tokens(), NOW + Math.floor(Math.random() * HOUR)),
+        ),
+      );
+      // Batches of several sizes meet the same rows in several orders.
+      await many(12, (each, index) => each.prune(NOW + 20 * HOUR, 10 + index * 7));
+    }
+  });
 });
 
 function onlyOne(answers: readonly unknown[]): boolean {

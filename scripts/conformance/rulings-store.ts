@@ -21,6 +21,25 @@ export const storeRulings: Chapter = {
       ],
     },
     {
+      section: 'Outage',
+      rule: 'A primary that became read-only is 503, its connection is given up, and connections have a maximum lifetime.',
+      tests: [
+        'test/failover.test.ts > a primary that became read-only > is 503 with Retry-After, and tokens are issued again as soon as one may be written to',
+        'test/failover.test.ts > a primary that became read-only > loses the connection on which %s failed [a statement]',
+        'test/failover.test.ts > a primary that became read-only > may be a server that says that it cannot serve, as a node of Galera that has lost its cluster',
+        'test/failover.test.ts > a connection > is used for as long as its lifetime, and then another one is made',
+        'test/database.test.ts > SQLite > a file that can only be read from is unavailable, and opened anew',
+      ],
+    },
+    {
+      section: 'Store',
+      rule: 'What a deadlock has undone is done again, a statement by itself too.',
+      tests: [
+        'test/transactions.test.ts > a statement by itself that a deadlock has undone is done again',
+        'test/store-contract.test.ts > pruning > of many at the same moment in two processes none fails',
+      ],
+    },
+    {
       section: 'Guessing',
       rule: 'After some failures of client authentication the next ones wait, and nobody is locked out.',
       tests: [
@@ -53,6 +72,34 @@ export const storeRulings: Chapter = {
         'test/hostile-input.test.ts > whatever is sent > GET /oauth/authorize: the answer is a page or a redirect, to the client or to sign in, without a code',
         'test/hostile-input.test.ts > whatever is sent > POST /oauth/revoke: the answer is empty or JSON, and no token that lives is revoked',
         'test/hostile-input.test.ts > afterwards everything that was minted before is good: the session, the code and every token',
+      ],
+    },
+    {
+      section: 'Store',
+      rule: 'A transaction that asks its own store past its connection is refused at once, and one that waits for anything else holds up nobody and is ended.',
+      tests: [
+        'test/transactions.test.ts > work that asks its own store past its connection > %s > in a transaction is refused at once, and the transaction may go on',
+        'test/transactions.test.ts > work that waits for something else than its statements > keeps nobody waiting: others write, commit and read meanwhile',
+        'test/transactions.test.ts > work that waits for something else than its statements > is rolled back and rejected when it has waited for too long',
+        'test/transactions.test.ts > an application that reads the request in a transaction lets no slow caller stop the token endpoint',
+      ],
+    },
+    {
+      section: 'Store',
+      rule: 'A statement after the end of its transaction is refused; the end waits for statements under way.',
+      tests: [
+        'test/transactions.test.ts > a statement after the end of its transaction > is refused, and does not commit by itself',
+        'test/transactions.test.ts > a statement after the end of its transaction > does not land in the transaction of somebody else',
+        "test/transactions.test.ts > a statement after the end of its transaction > is refused in Kysely's transactions too",
+        'test/transactions.test.ts > a statement after the end of its transaction > that is under way is waited for: what it does is done, or the transaction fails with it',
+      ],
+    },
+    {
+      section: 'Store',
+      rule: 'The files of SQLite and the log are readable by the account of the process alone.',
+      tests: [
+        'test/database.test.ts > SQLite > its files are for its own account alone, and so are the folders that are made for them',
+        'src/host/log.test.ts > the log > is for its own account alone, and so is the folder that is made for it',
       ],
     },
     {

@@ -156,16 +156,27 @@ export interface SqlConnection {
 /** A value for a `?` of a statement. */
 export type SqlParameter = string | number | null;
 
+/** The passing of time, for what waits. */
+export interface Timer {
+  /** Milliseconds since some moment; never goes back. */
+  now(): number;
+  /** Calls once, after so many milliseconds; answers what takes that back. */
+  after(milliseconds: number, call: () => void): () => void;
+}
+
 /** The application's relational store. */
 export interface Database extends SqlConnection {
   /** The engine that `database_url` names. */
   readonly dialect: SqlDialect;
-  /** For a plugin's or an application's own typed queries. */
+  /** For a plugin's or an application's own typed queries. What `transaction` says of the work is true of its transactions. */
   readonly kysely: Kysely<Record<string, Record<string, unknown>>>;
   /**
    * Runs the work in one transaction (`BEGIN IMMEDIATE` on SQLite, READ COMMITTED elsewhere): what it returns
    * commits, what it throws rolls back. A deadlock or a serialisation failure runs the work again, so it must
-   * have no effect but its statements. The work uses only the connection it is given, and waits for nothing else.
+   * have no effect but its statements. The work uses only the connection it is given, and waits for nothing else: what
+   * asks this store otherwise is refused at once, a statement after the end is refused too, and a transaction that has begun
+   * with its statements and waits 2 seconds for something else, or lasts 30, is rolled back. All of these are a
+   * `TransactionError`. The end waits for statements that the work has not awaited.
    *
    * When the store is lost while it commits, nobody knows whether it did. Then, and only then, `committed` is asked, as
    * soon as the store answers again: true makes the work's answer the transaction's, false or a store that stays away

@@ -1,39 +1,94 @@
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import type * as KyselyLibrary from 'kysely';
-import type { Database, SqlConnection, SqlDialect, SqlParameter, SqlResult } from './contracts.ts';
+import type { Database, SqlConnection, SqlDialect, SqlParameter, SqlResult, Timer } from './contracts.ts';
 import type { Engine, EngineConnection } from './database/engine.ts';
+import { isAboutName, isUnavailable, isWorthRetrying } from './database/failures.ts';
 import { kyselyOn } from './database/kysely.ts';
 import { openMysql } from './database/mysql.ts';
-import { isAboutName, numberedPlaceholders, openPostgres } from './database/postgres.ts';
-import { isSqliteUnavailable, openSqlite } from './database/sqlite.ts';
+import { OpenTransaction, refusalInside, type TransactionLimits } from './database/open-transaction.ts';
+import type { PoolLimits } from './database/pool.ts';
+import { numberedPlaceholders, openPostgres } from './database/postgres.ts';
+import { openSqlite } from './database/sqlite.ts';
+import { systemTimer } from './database/timer.ts';
 import { ConfigurationError } from './errors.ts';
+
+/** How a store is opened. */
+export interface DatabaseOptions {
+  /** Where a relative file of SQLite's is, absolute. */
+  readonly directory: string;
+  /** Seconds that a connection to a server is used at most; 300. Some end a tenth earlier, so that not all end at once. */
+  readonly connectionLifetime?: number;
+  /** Seconds that a transaction may last; 30. */
+  readonly transactionTimeout?: number;
+  /** Seconds that a transaction may wait for anything but its statements, once it has begun with them; 2. */
+  readonly transactionIdleTimeout?: number;
+  /** By which these times pass. */
+  readonly timer?: Timer;
+}
 
 /**
  * Opens the store that a URL names: `sqlite:<file>` (relative to the directory; `sqlite::memory:`), `postgres://…`,
  * `mysql://…` or `mariadb://…`. Connects at the first statement. Throws a ConfigurationError for any other URL.
  */
-export function openDatabase(url: string, options: { readonly directory: string }): Database {
-  return open(url, options.directory, STATEMENT_TIMEOUT);
+export function openDatabase(url: string, options: DatabaseOptions): Database {
+  const { connectionLifetime = 300, transactionTimeout = 30, transactionIdleTimeout = 2 } = options;
+  const { timer = systemTimer } = options;
+  const lifetime = { connectionLifetime: connectionLifetime * 1000, timer };
+  const open = (limits: PoolLimits) => engineOf(url, options.directory, limits);
+  const impatient = open({ ...lifetime, statementTimeout: STATEMENT_TIMEOUT });
+  const { dialect, engine } = impatient;
+  const patientEngine = () =>
+    // SQLite waits for no server, and one in memory is there once.
+    dialect === 'sqlite' ? engine : open({ ...lifetime, statementTimeout: null }).engine;
+  let patient: Database | null = null;
+  const database = databaseOn({
+    dialect,
+    engine,
+    store: engine,
+    limits: { duration: transactionTimeout * 1000, idle: transactionIdleTimeout * 1000, timer },
+    patient: () =>
+      (patient ??= databaseOn({
+        dialect,
+        engine: patientEngine(),
+        store: engine,
+        limits: { duration: null, idle: null, timer },
+        patient: (itself) => itself,
+        close: async () => {},
+      })),
+    close: async () => patient?.close(),
+  });
+  return database;
 }
 
 /** How long a request waits for the answer to a statement: a server that hangs must not hang the application, in milliseconds. */
 const STATEMENT_TIMEOUT = 10_000;
 
-function open(url: string, directory: string, statementTimeout: number | null): Database {
-  const { dialect, engine } = engineOf(url, directory, statementTimeout);
-  let patient: Database | null = null;
+interface Parts {
+  readonly dialect: SqlDialect;
+  readonly engine: Engine;
+  /** What transactions are on: whoever is inside of one asks nothing of it but through that one. */
+  readonly store: object;
+  readonly limits: TransactionLimits;
+  readonly patient: (itself: Database) => Database;
+  /** What else is closed with it. */
+  readonly close: () => Promise<void>;
+}
+
+function databaseOn(parts: Parts): Database {
+  const { dialect, store, limits } = parts;
+  const engine = refusingInside(parts.engine, store);
   let kysely: Database['kysely'] | null = null;
   const text = dialect === 'postgres' ? remember(numberedPlaceholders) : (sql: string) => sql;
   const connectionOn = (on: EngineConnection): SqlConnection => ({
     execute: <Row>(sql: string, parameters: readonly SqlParameter[] = []) =>
       on.execute(text(sql), parameters) as Promise<SqlResult<unknown>> as Promise<SqlResult<Row>>,
   });
-  const connection = connectionOn(dialect === 'postgres' ? askingAgain(engine) : engine);
+  const connection = connectionOn(dialect === 'sqlite' ? engine : askingAgain(engine));
   const database: Database = {
     dialect,
     get kysely() {
-      return (kysely ??= kyselyOn(loadKysely(), dialect, engine));
+      return (kysely ??= kyselyOn({ library: loadKysely(), dialect, engine, store, limits }));
     },
     execute: (sql, parameters) => connection.execute(sql, parameters),
     async transaction(work, committed = async () => false) {
@@ -42,7 +97,9 @@ function open(url: string, directory: string, statementTimeout: number | null): 
         try {
           return await engine.transaction(async (on) => {
             done = null;
-            const answer = await work(connectionOn(on));
+            const answer = await new OpenTransaction(store, on, limits).run((open) =>
+              work(connectionOn(open)),
+            );
             done = { answer };
             return answer;
           });
@@ -56,29 +113,44 @@ function open(url: string, directory: string, statementTimeout: number | null): 
     },
     readTogether: (work) => engine.readTogether(work),
     isUnavailable,
-    // SQLite waits for no server, and one in memory is there once.
-    patient: () =>
-      dialect === 'sqlite' || statementTimeout === null ? database : (patient ??= open(url, directory, null)),
+    patient: () => parts.patient(database),
     async close() {
-      await patient?.close();
+      await parts.close();
       await engine.close();
     },
   };
   return database;
 }
 
-/** A statement by itself is asked again at once when only its name was wrong; one in a transaction, with all of it. */
-function askingAgain(engine: EngineConnection): EngineConnection {
-  return {
-    async execute(sql, parameters) {
-      try {
-        return await engine.execute(sql, parameters);
-      } catch (error) {
-        if (!isAboutName(error)) throw error;
-        return engine.execute(sql, parameters);
-      }
-    },
+/** Inside of a transaction everything else would wait: on SQLite for ever, on a server once the last connection is taken. */
+function refusingInside(engine: Engine, store: object): Engine {
+  const unlessInside = <T>(ask: () => Promise<T>): Promise<T> => {
+    const refusal = refusalInside(store);
+    return refusal === null ? ask() : Promise.reject(refusal);
   };
+  return {
+    execute: (sql, parameters) => unlessInside(() => engine.execute(sql, parameters)),
+    session: () => unlessInside(() => engine.session()),
+    transaction: (work) => unlessInside(() => engine.transaction(work)),
+    readTogether: (work) => engine.readTogether(work),
+    close: () => engine.close(),
+  };
+}
+
+/**
+ * A statement by itself is asked again when others were in its way, and at once when only its name was wrong; one in a
+ * transaction, with all of it.
+ */
+function askingAgain(engine: EngineConnection): EngineConnection {
+  const ask: EngineConnection['execute'] = async (sql, parameters) => {
+    try {
+      return await engine.execute(sql, parameters);
+    } catch (error) {
+      if (!isAboutName(error)) throw error;
+      return engine.execute(sql, parameters);
+    }
+  };
+  return { execute: (sql, parameters) => retrying(() => ask(sql, parameters)) };
 }
 
 /** It is as large as everything else together, so it is loaded for those who ask for it. */
@@ -107,7 +179,7 @@ async function settle(committed: () => Promise<boolean>): Promise<boolean> {
 function engineOf(
   url: string,
   directory: string,
-  statementTimeout: number | null,
+  limits: PoolLimits,
 ): { readonly dialect: SqlDialect; readonly engine: Engine } {
   const [, scheme = '', rest = ''] = /^([a-z]+):(.*)$/s.exec(url) ?? [];
   switch (scheme) {
@@ -118,10 +190,10 @@ function engineOf(
     }
     case 'postgres':
     case 'postgresql':
-      return { dialect: 'postgres', engine: openPostgres(url, statementTimeout) };
+      return { dialect: 'postgres', engine: openPostgres(url, limits) };
     case 'mysql':
     case 'mariadb':
-      return { dialect: 'mysql', engine: openMysql(url, statementTimeout) };
+      return { dialect: 'mysql', engine: openMysql(url, limits) };
     default:
   }
   throw new ConfigurationError([
@@ -144,72 +216,16 @@ function remember(rewrite: (sql: string) => string): (sql: string) => string {
   };
 }
 
-// --- errors of the engines ------------------------------------------------------------------------------------
-
 const MOST_TRIES = 5;
-/** PostgreSQL: serialization_failure, deadlock_detected; MySQL: deadlock, lock wait timeout. */
-const WORTH_RETRYING: ReadonlySet<unknown> = new Set(['40001', '40P01', 1213, 1205]);
 
 async function retrying<T>(attempt: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries += 1) {
     try {
       return await attempt();
     } catch (error) {
-      if (
-        tries >= MOST_TRIES ||
-        !causesOf(error).some(
-          (cause) => isAboutName(cause) || codesOf(cause).some((code) => WORTH_RETRYING.has(code)),
-        )
-      ) {
-        throw error;
-      }
+      if (tries >= MOST_TRIES || !isWorthRetrying(error)) throw error;
       // Two that met once would meet again if both came back at the same moment.
       await new Promise((resolve) => setTimeout(resolve, Math.random() * 10 * tries));
     }
   }
-}
-
-const UNREACHABLE: ReadonlySet<unknown> = new Set([
-  'ECONNREFUSED',
-  'ECONNRESET',
-  'EPIPE',
-  'ENOTFOUND',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'ETIMEDOUT',
-  'PROTOCOL_CONNECTION_LOST',
-  'POOL_CLOSED',
-  'PROTOCOL_SEQUENCE_TIMEOUT',
-  // MySQL: too many connections, shutdown in progress, server gone.
-  1040,
-  1053,
-  1077,
-  1927,
-]);
-/** PostgreSQL's classes: connection exception, insufficient resources, operator intervention. */
-const UNREACHABLE_CLASSES = /^(?:08|53|57P)/;
-/** What `pg` and `mysql2` throw without any code. */
-const UNREACHABLE_MESSAGES =
-  /timeout exceeded when trying to connect|Query read timeout|Connection terminated|connection is closed|Client has encountered a connection error|in closed state|Queue limit reached|Pool is closed/i;
-
-function isUnavailable(error: unknown): boolean {
-  return causesOf(error).some(saysUnavailable);
-}
-
-function saysUnavailable(error: Error): boolean {
-  if (isSqliteUnavailable(error) || UNREACHABLE_MESSAGES.test(error.message)) return true;
-  return codesOf(error).some(
-    (code) => UNREACHABLE.has(code) || (typeof code === 'string' && UNREACHABLE_CLASSES.test(code)),
-  );
-}
-
-function codesOf(error: Error): readonly unknown[] {
-  return [...('code' in error ? [error.code] : []), ...('errno' in error ? [error.errno] : [])];
-}
-
-/** The error, what caused it, and what caused that; a failed connection to several addresses is an AggregateError. */
-function causesOf(error: unknown, depth = 0): readonly Error[] {
-  if (!(error instanceof Error) || depth > 5) return [];
-  const several: readonly unknown[] = error instanceof AggregateError ? error.errors : [];
-  return [error, ...[error.cause, ...several].flatMap((cause) => causesOf(cause, depth + 1))];
 }

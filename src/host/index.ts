@@ -13,10 +13,10 @@ export {
 } from './database-accounts.ts';
 export { mergeConfig } from './config.ts';
 export { loadEnvironment } from './environment.ts';
-export { openDatabase } from './database.ts';
+export { openDatabase, type DatabaseOptions } from './database.ts';
 export { migrate, migrationStatus } from './migrations.ts';
 export { argon2idHasher, type Argon2idOptions } from './password-hasher.ts';
-export { ConfigurationError, ConsoleError, OverloadedError, ViewError } from './errors.ts';
+export { ConfigurationError, ConsoleError, OverloadedError, TransactionError, ViewError } from './errors.ts';
 export { ErrorHandler, HttpError } from './error-handler.ts';
 export { Event } from './events.ts';
 export { openLog, type ClosableLog, type LogOptions } from './log.ts';

@@ -1,4 +1,4 @@
-import { mkdtemp, open, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, open, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -33,6 +33,11 @@ describe('the log', () => {
     await other.close();
     expect(await readFile(path.join(folder, 'other'), 'utf8')).toBe('mine');
     expect(await readFile(file, 'utf8')).toBe('');
+  });
+
+  test('is for its own account alone, and so is the folder that is made for it', async () => {
+    const modes = await Promise.all([file, path.dirname(file)].map((each) => stat(each)));
+    expect(modes.map(({ mode }) => (mode & 0o777).toString(8))).toEqual(['600', '700']);
   });
 
   test('is one JSON object a line, with the level, the time and the message', async () => {

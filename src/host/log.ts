@@ -7,7 +7,10 @@ import type { Log, LogContext } from './contracts.ts';
 
 /** Where the log is written, and how much. */
 export interface LogOptions {
-  /** Where the log is written: an absolute path, whose folder is made, or `stdout` or `stderr` of this process. */
+  /**
+   * Where the log is written: an absolute path, or `stdout` or `stderr` of this process. A file, and its folder, are made
+   * for the account of the process alone.
+   */
   readonly file: string;
   /** The least level that is written: `debug`, `info` (the default), `warning` or `error`. */
   readonly level?: string;
@@ -69,8 +72,8 @@ export function openLog({ file, level = 'info' }: LogOptions): ClosableLog {
 const STREAMS: Readonly<Record<string, number>> = { stdout: 1, stderr: 2 };
 
 function openFile(file: string): number {
-  mkdirSync(path.dirname(file), { recursive: true });
-  return openSync(file, 'a');
+  mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
+  return openSync(file, 'a', 0o600);
 }
 
 interface Writer {

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import { columnTypesOf } from './column-types.ts';
-import { isSqliteBusy } from './database/sqlite.ts';
+import { isSqliteBusy } from './database/sqlite-failures.ts';
 import type {
   ColumnTypes,
   Database,

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import path from 'node:path';
-import { openDatabase } from 'portico/host';
+import { openDatabase, type Database } from 'portico/host';
 import { inject } from 'vitest';
 
 declare module 'vitest' {
@@ -41,4 +41,16 @@ async function administer(server: string, statement: string): Promise<void> {
   } finally {
     await database.close();
   }
+}
+
+const LOCK_WAITS = {
+  postgres: 'SELECT 1 FROM pg_locks WHERE NOT granted',
+  mysql: "SELECT 1 FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT'",
+} as const;
+
+/** Whether a statement waits at this moment for what a transaction has locked. */
+export async function someoneWaits(database: Database): Promise<boolean> {
+  const { dialect } = database;
+  // On SQLite a write waits for the one before it, and for no lock.
+  return dialect === 'sqlite' || (await database.execute(LOCK_WAITS[dialect])).rows.length > 0;
 }

@@ -11,6 +11,7 @@ import {
   type Application,
   type ApplicationDefinition,
   type ConfigMap,
+  type Route,
 } from 'portico/host';
 import {
   authorizationServerOf,
@@ -62,6 +63,8 @@ export interface PortalOptions {
   readonly kitHasher?: boolean;
   /** Runs on the empty database, before the schema is applied. */
   readonly beforeSchema?: (application: Application) => Promise<void>;
+  /** Routes beside the portal's own. */
+  readonly routes?: (application: Application) => readonly Route[];
   /** An administrator's URL of another database server than that of the test project. */
   readonly databaseServer?: string;
   /** `dev` unless given; `prod` needs a `public_url` of https, which only `application.fetch` reaches. */
@@ -101,6 +104,10 @@ export async function startPortal(options: PortalOptions = {}): Promise<RunningP
     ...portal,
     plugins: [oauthServer({ clock, ...(options.random === undefined ? {} : { random: options.random }) })],
     ...(views === undefined ? {} : { views }),
+    register(registering) {
+      void portal.register?.(registering);
+      for (const route of options.routes?.(registering) ?? []) registering.route(route);
+    },
     config: (given) => {
       const own = typeof portal.config === 'function' ? portal.config(given) : portal.config;
       return mergeConfig(own, { log: { path: path.join(storage, 'app.log') } }, config);

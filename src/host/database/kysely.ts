@@ -10,14 +10,26 @@ import type {
 } from 'kysely';
 import type * as KyselyLibrary from 'kysely';
 import type { SqlDialect } from '../contracts.ts';
-import type { Engine, EngineSession } from './engine.ts';
+import type { Engine, EngineSession, StatementResult } from './engine.ts';
+import { OpenTransaction, type TransactionLimits } from './open-transaction.ts';
 
 type Library = typeof KyselyLibrary;
 
+/** What Kysely's queries run on. */
+export interface KyselyOptions {
+  readonly library: Library;
+  readonly dialect: SqlDialect;
+  readonly engine: Engine;
+  /** What its transactions are on, for whoever asks it from inside of one. */
+  readonly store: object;
+  readonly limits: TransactionLimits;
+}
+
 /** Kysely's typed queries, on the same connections as the kit's own statements. */
-export function kyselyOn<Tables>(library: Library, dialect: SqlDialect, engine: Engine): Kysely<Tables> {
+export function kyselyOn<Tables>(options: KyselyOptions): Kysely<Tables> {
+  const { library, dialect } = options;
   return new library.Kysely<Tables>({
-    dialect: { ...partsOf(library, dialect), createDriver: () => new EngineDriver(library, engine) },
+    dialect: { ...partsOf(library, dialect), createDriver: () => new EngineDriver(options) },
   });
 }
 
@@ -45,30 +57,28 @@ function partsOf(library: Library, dialect: SqlDialect): Omit<Dialect, 'createDr
 }
 
 class EngineDriver implements Driver {
-  readonly #library: Library;
-  readonly #engine: Engine;
+  readonly #options: KyselyOptions;
 
-  constructor(library: Library, engine: Engine) {
-    this.#library = library;
-    this.#engine = engine;
+  constructor(options: KyselyOptions) {
+    this.#options = options;
   }
 
   async init(): Promise<void> {}
 
   async acquireConnection(): Promise<KyselyConnection> {
-    return new KyselyConnection(await this.#engine.session());
+    return new KyselyConnection(await this.#options.engine.session(), this.#options);
   }
 
-  beginTransaction({ session }: KyselyConnection, settings: TransactionSettings): Promise<void> {
-    return session.begin(settings);
+  beginTransaction(connection: KyselyConnection, settings: TransactionSettings): Promise<void> {
+    return connection.begin(settings);
   }
 
-  commitTransaction({ session }: KyselyConnection): Promise<void> {
-    return session.commit();
+  commitTransaction(connection: KyselyConnection): Promise<void> {
+    return connection.commit();
   }
 
-  rollbackTransaction({ session }: KyselyConnection): Promise<void> {
-    return session.rollback();
+  rollbackTransaction(connection: KyselyConnection): Promise<void> {
+    return connection.rollback();
   }
 
   savepoint(connection: KyselyConnection, name: string, compile: Compile): Promise<void> {
@@ -83,31 +93,93 @@ class EngineDriver implements Driver {
     return this.#say('RELEASE SAVEPOINT', connection, name, compile);
   }
 
-  async releaseConnection({ session }: KyselyConnection): Promise<void> {
-    session.release();
+  async releaseConnection(connection: KyselyConnection): Promise<void> {
+    connection.release();
   }
 
   /** The engine is the application's, which closes it. */
   async destroy(): Promise<void> {}
 
-  async #say(command: string, { session }: KyselyConnection, name: string, compile: Compile): Promise<void> {
-    const { sql, createQueryId } = this.#library;
+  async #say(command: string, connection: KyselyConnection, name: string, compile: Compile): Promise<void> {
+    const { sql, createQueryId } = this.#options.library;
     const statement = sql`${sql.raw(command)} ${sql.id(name)}`;
-    await session.execute(compile(statement.toOperationNode(), createQueryId()).sql, []);
+    await connection.execute(compile(statement.toOperationNode(), createQueryId()).sql, []);
   }
 }
 
 type Compile = QueryCompiler['compileQuery'];
 
+/** Ends with its transaction when that goes on for too long, whether Kysely gives it back or not. */
 class KyselyConnection implements DatabaseConnection {
-  readonly session: EngineSession;
+  readonly #session: EngineSession;
+  readonly #store: object;
+  readonly #limits: TransactionLimits;
+  #open: OpenTransaction | null = null;
+  /** The end of a transaction that went on for too long. */
+  #undone: Promise<void> | null = null;
 
-  constructor(session: EngineSession) {
-    this.session = session;
+  constructor(session: EngineSession, { store, limits }: KyselyOptions) {
+    this.#session = session;
+    this.#store = store;
+    this.#limits = limits;
+  }
+
+  execute(sql: string, parameters: readonly unknown[]): Promise<StatementResult> {
+    return (this.#open ?? this.#session).execute(sql, parameters);
+  }
+
+  /** Kysely calls the work itself, so what it is inside of is told before anything is waited for. */
+  async begin(settings: TransactionSettings): Promise<void> {
+    const open = new OpenTransaction(this.#store, this.#session, this.#limits);
+    open.enter();
+    try {
+      await this.#session.begin(settings);
+    } catch (error) {
+      await open.end();
+      throw error;
+    }
+    this.#open = open;
+    open.watch(() => {
+      this.#undone = open.end().then(() => this.#undo());
+    });
+  }
+
+  async commit(): Promise<void> {
+    this.#open?.refuseAfterEnd();
+    await this.#open?.end();
+    await this.#session.commit();
+    void this.#forget();
+  }
+
+  async rollback(): Promise<void> {
+    await this.#open?.end();
+    await (this.#undone ?? this.#session.rollback());
+    void this.#forget();
+  }
+
+  /**
+   * The connection may go on to be used by itself. Kysely refuses the statements of a transaction that has ended only when
+   * two more promises have run, and until then a late one must not run by itself.
+   */
+  async #forget(): Promise<void> {
+    const ended = this.#open;
+    await Promise.resolve();
+    await Promise.resolve();
+    if (this.#open === ended) this.#open = null;
+  }
+
+  release(): void {
+    if (this.#undone === null) this.#session.release();
+  }
+
+  async #undo(): Promise<void> {
+    // A connection that does not answer is given up, and with it goes what was done on it.
+    await this.#session.rollback().catch(() => {});
+    this.#session.release();
   }
 
   async executeQuery<Row>({ sql, parameters }: CompiledQuery): Promise<QueryResult<Row>> {
-    const { rows, affected, insertId } = await this.session.execute(sql, parameters);
+    const { rows, affected, insertId } = await this.execute(sql, parameters);
     return {
       rows: [...rows] as Row[],
       numAffectedRows: BigInt(affected),

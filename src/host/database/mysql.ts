@@ -1,7 +1,7 @@
 import type { PoolConnection, QueryOptions, ResultSetHeader, RowDataPacket } from 'mysql2';
 import { driver } from './driver.ts';
 import type { Engine, StatementResult } from './engine.ts';
-import { onPool, type PooledConnection } from './pool.ts';
+import { onPool, type PooledConnection, type PoolLimits } from './pool.ts';
 
 /** How long a request waits for a connection to be made, in milliseconds. */
 const CONNECTION_TIMEOUT = 5000;
@@ -9,7 +9,8 @@ const CONNECTION_TIMEOUT = 5000;
 const LONGEST_QUEUE = 1000;
 
 /** MySQL or MariaDB through `mysql2`, which is imported only here: an application on SQLite need not install it. */
-export function openMysql(url: string, statementTimeout: number | null): Engine {
+export function openMysql(url: string, limits: PoolLimits): Engine {
+  const { statementTimeout } = limits;
   return onPool({
     async open() {
       const { createPool } = await driver('mysql2', () => import('mysql2'));
@@ -33,6 +34,7 @@ export function openMysql(url: string, statementTimeout: number | null): Engine 
       };
     },
     isStatementError,
+    limits,
   });
 }
 
@@ -49,6 +51,7 @@ function connectionOn(connection: PoolConnection, statementTimeout: number | nul
     );
   };
   return {
+    identity: connection,
     execute,
     async begin({ isolationLevel, accessMode }) {
       const level = isolationLevel === undefined ? [] : [`ISOLATION LEVEL ${isolationLevel}`];

@@ -1,3 +1,4 @@
+import type { Timer } from '../contracts.ts';
 import type {
   Engine,
   EngineConnection,
@@ -5,6 +6,7 @@ import type {
   StatementResult,
   TransactionSettings,
 } from './engine.ts';
+import { isUnavailable } from './failures.ts';
 
 /** A database server's connections. */
 export interface Pool {
@@ -13,10 +15,21 @@ export interface Pool {
 }
 
 export interface PooledConnection extends EngineConnection {
+  /** The connection itself: the same object however often it is given out. */
+  readonly identity: object;
   begin(settings: TransactionSettings): Promise<unknown>;
   commit(): Promise<unknown>;
   /** Gives it back, or gives it up. */
   release(broken: boolean): void;
+}
+
+/** For how long something may go on, in milliseconds. */
+export interface PoolLimits {
+  /** Until a statement is answered; null for as long as it takes. */
+  readonly statementTimeout: number | null;
+  /** That a connection is used at most; some end a tenth earlier. */
+  readonly connectionLifetime: number;
+  readonly timer: Timer;
 }
 
 export interface PoolOptions {
@@ -24,12 +37,30 @@ export interface PoolOptions {
   readonly open: () => Promise<Pool>;
   /** Whether the server says that the statement was wrong, and nothing is wrong with the connection. */
   readonly isStatementError: (error: unknown) => boolean;
+  readonly limits: PoolLimits;
 }
 
 /** An engine on a server's connections: each statement or transaction has one for itself. */
-export function onPool({ open, isStatementError }: PoolOptions): Engine {
+export function onPool({ open, isStatementError, limits }: PoolOptions): Engine {
+  const { connectionLifetime, timer } = limits;
   let pool: Promise<Pool> | null = null;
   let closed = false;
+  /** When each connection has been used for long enough, by the timer. */
+  const replacedAt = new WeakMap<object, number>();
+
+  /** Behind its address there may be another server by now, and one that was the primary may still answer. */
+  async function connect(from: Pool): Promise<PooledConnection> {
+    for (;;) {
+      const connection = await from.connect();
+      const now = timer.now();
+      const due = replacedAt.get(connection.identity);
+      // Connections that were made together, as after an outage, do not all end together.
+      if (due === undefined)
+        replacedAt.set(connection.identity, now + connectionLifetime * (0.9 + Math.random() * 0.1));
+      if (due === undefined || now < due) return connection;
+      connection.release(true);
+    }
+  }
 
   async function session(): Promise<EngineSession> {
     if (closed) throw new Error('The database is closed');
@@ -38,7 +69,18 @@ export function onPool({ open, isStatementError }: PoolOptions): Engine {
       pool = null;
       throw error;
     });
-    return new PoolSession(await (await pool).connect(), isStatementError);
+    return new PoolSession(await connect(await pool), isStatementError);
+  }
+
+  async function begin(): Promise<EngineSession> {
+    const had = await session();
+    try {
+      await had.begin(EVERYWHERE);
+      return had;
+    } catch (error) {
+      had.release();
+      throw error;
+    }
   }
 
   async function withSession<T>(work: (session: EngineSession) => Promise<T>): Promise<T> {
@@ -54,19 +96,27 @@ export function onPool({ open, isStatementError }: PoolOptions): Engine {
     session,
     execute: (sql, parameters) => withSession((had) => had.execute(sql, parameters)),
     readTogether: (work) => work(),
-    transaction: (work) =>
-      withSession(async (had) => {
-        await had.begin(EVERYWHERE);
-        try {
-          const answer = await work(had);
-          await had.commit();
-          return answer;
-        } catch (error) {
-          // What went wrong first is what is told.
-          await had.rollback().catch(() => {});
-          throw error;
-        }
-      }),
+    async transaction(work) {
+      // What a transaction waits for before its first statement keeps no connection from anybody.
+      let begun = null as Promise<EngineSession> | null;
+      const connection: EngineConnection = {
+        execute: async (sql, parameters) => (await (begun ??= begin())).execute(sql, parameters),
+      };
+      try {
+        const answer = await work(connection);
+        await (await begun)?.commit();
+        return answer;
+      } catch (error) {
+        // What went wrong first is what is told.
+        await begun?.then((session) => session.rollback()).catch(() => {});
+        throw error;
+      } finally {
+        await begun?.then(
+          (session) => session.release(),
+          () => {},
+        );
+      }
+    },
     async close() {
       closed = true;
       const opened = await pool?.catch(() => null);
@@ -123,7 +173,8 @@ class PoolSession implements EngineSession {
     try {
       return await statement;
     } catch (error) {
-      this.#broken ||= !this.#isStatementError(error);
+      // A primary that another one took over from answers as one whose statement was wrong.
+      this.#broken ||= !this.#isStatementError(error) || isUnavailable(error);
       throw error;
     }
   }

@@ -2,13 +2,15 @@ import { hash } from 'node:crypto';
 import type { PoolClient, QueryResult } from 'pg';
 import { driver } from './driver.ts';
 import type { Engine, StatementResult } from './engine.ts';
-import { onPool, type PooledConnection } from './pool.ts';
+import { isAboutName, isOfOldSchema } from './failures.ts';
+import { onPool, type PooledConnection, type PoolLimits } from './pool.ts';
 
 /** How long a request waits for a connection, in milliseconds. */
 const CONNECTION_TIMEOUT = 5000;
 
 /** PostgreSQL through `pg`, which is imported only here: an application on SQLite need not install it. */
-export function openPostgres(url: string, statementTimeout: number | null): Engine {
+export function openPostgres(url: string, limits: PoolLimits): Engine {
+  const { statementTimeout } = limits;
   const names = createStatementNames();
   return onPool({
     async open() {
@@ -33,11 +35,13 @@ export function openPostgres(url: string, statementTimeout: number | null): Engi
       return { connect: async () => connectionOn(await pool.connect(), names), end: () => pool.end() };
     },
     isStatementError,
+    limits,
   });
 }
 
 function connectionOn(client: PoolClient, names: StatementNames): PooledConnection {
   return {
+    identity: client,
     async execute(text, parameters) {
       const name = names.of(text);
       const values = [...parameters];
@@ -99,17 +103,6 @@ function createStatementNames(): StatementNames {
       else inUse = false;
     },
   };
-}
-
-/** The statement itself may be right, and nothing was done: asked again, it goes without its name, or under another. */
-const ABOUT_NAMES: ReadonlySet<unknown> = new Set(['0A000', '26000', '42P05']);
-
-export function isAboutName(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && ABOUT_NAMES.has(error.code);
-}
-
-function isOfOldSchema(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === '0A000';
 }
 
 /** PostgreSQL names what is wrong with a statement by five characters (SQLSTATE). */

@@ -1,9 +1,11 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { mkdirSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync } from 'node:fs';
 import path from 'node:path';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import type { Engine, EngineConnection, EngineSession, StatementResult } from './engine.ts';
+import { busy, isSqliteBusy, isSqliteReadOnly, isSqliteUnavailable } from './sqlite-failures.ts';
+import { Steps, type Settled } from './sqlite-steps.ts';
 
 /** How long a statement waits for another process's write, in milliseconds. */
 const LONGEST_WAIT = 5000;
@@ -21,16 +23,19 @@ export function openSqlite(file: string): Engine {
   return new SqliteEngine(file);
 }
 
+/**
+ * What a write does. One statement is undone by the database itself when it fails; several need a savepoint; a session's come
+ * from outside, take their time and cannot be done again, so it has a batch for itself.
+ */
+type Work =
+  | { readonly kind: 'statement'; readonly sql: string; readonly parameters: readonly unknown[] }
+  | { readonly kind: 'transaction'; readonly steps: Steps }
+  | { readonly kind: 'session'; readonly work: (connection: EngineConnection) => Promise<unknown> };
+
 /** A write that waits for its turn. */
 interface Write {
-  /** Its statements. */
-  readonly work: (connection: EngineConnection) => Promise<unknown>;
-  /**
-   * One statement is undone by the database itself when it fails; several need a savepoint; a session's come from outside,
-   * take their time and cannot be run again, so it has a batch for itself.
-   */
-  readonly kind: 'statement' | 'transaction' | 'session';
-  /** When it was asked for, in milliseconds of `performance`. */
+  readonly work: Work;
+  /** Since when it waits, in milliseconds of `performance`. */
   readonly since: number;
   readonly resolve: (answer: never) => void;
   readonly reject: (error: unknown) => void;
@@ -51,11 +56,9 @@ class SqliteEngine implements Engine {
   readonly #file: string;
   #opened: DatabaseSync | null = null;
   #closed = false;
-  readonly #inBatch: EngineConnection = {
-    execute: async (sql, parameters) => {
-      refuseTransactionControl(sql);
-      return this.#run(sql, parameters);
-    },
+  readonly #inBatch = (sql: string, parameters: readonly unknown[]): StatementResult => {
+    refuseTransactionControl(sql);
+    return this.#run(sql, parameters);
   };
   /** For a session's savepoints, which nobody else's statements are inside of. */
   readonly #inSession: EngineConnection = {
@@ -70,6 +73,8 @@ class SqliteEngine implements Engine {
   #writing: Promise<void> | null = null;
   /** Ends with the batch that is open; null while none is. */
   #batch: Promise<void> | null = null;
+  /** The file turned out to be one that may only be read from: the next statement opens it anew. */
+  #givenUp = false;
   /** The read transaction that is open: for whom, and how many commits it may have seen. */
   #reading: { readonly reader: object; readonly commits: number } | null = null;
 
@@ -81,7 +86,7 @@ class SqliteEngine implements Engine {
     const known = this.#statements.get(sql);
     if (!(known === undefined ? IS_READ.test(sql) : known.isRead)) {
       refuseTransactionControl(sql);
-      return this.#write('statement', (connection) => connection.execute(sql, parameters));
+      return this.#write({ kind: 'statement', sql, parameters });
     }
     const until = performance.now() + LONGEST_WAIT;
     for (;;) {
@@ -107,11 +112,11 @@ class SqliteEngine implements Engine {
 
   /** The work is done as the request that asked for it, whichever request began the batch. */
   transaction<T>(work: (connection: EngineConnection) => Promise<T>): Promise<T> {
-    return this.#write('transaction', asCaller(work));
+    return this.#write({ kind: 'transaction', steps: new Steps(asCaller(work)) });
   }
 
   async session(): Promise<EngineSession> {
-    return new SqliteSession(this, (work) => this.#write('session', work));
+    return new SqliteSession(this, (work) => this.#write({ kind: 'session', work }));
   }
 
   /** What waits is written first; a session that does not come to its end is rolled back. */
@@ -125,15 +130,16 @@ class SqliteEngine implements Engine {
     if (this.#opened?.isOpen === true) this.#opened.close();
   }
 
-  #write<T>(kind: Write['kind'], work: (connection: EngineConnection) => Promise<T>): Promise<T> {
+  #write<T>(work: Work): Promise<T> {
     return new Promise((resolve, reject) => {
-      if (this.#waiting.length >= LONGEST_QUEUE) {
-        reject(Object.assign(new Error('Too many writes wait'), { errcode: BUSY }));
-        return;
-      }
-      this.#waiting.push({ work, kind, since: performance.now(), resolve, reject });
-      this.#writing ??= this.#writeAll();
+      if (this.#waiting.length >= LONGEST_QUEUE) reject(busy('Too many writes wait'));
+      else this.#queue({ work, since: performance.now(), resolve, reject });
     });
+  }
+
+  #queue(write: Write): void {
+    this.#waiting.push(write);
+    this.#writing ??= this.#writeAll();
   }
 
   async #writeAll(): Promise<void> {
@@ -155,7 +161,7 @@ class SqliteEngine implements Engine {
   }
 
   #nextBatch(): readonly Write[] {
-    const session = this.#waiting.findIndex(({ kind }) => kind === 'session');
+    const session = this.#waiting.findIndex(({ work }) => work.kind === 'session');
     const count = session === 0 ? 1 : session < 0 ? MOST_TOGETHER : Math.min(session, MOST_TOGETHER);
     return this.#waiting.splice(0, count);
   }
@@ -167,6 +173,8 @@ class SqliteEngine implements Engine {
       const everybodys = batch.length === 1 || (error instanceof Error && isSqliteUnavailable(error));
       for (const write of everybodys ? [...batch, ...this.#waitedAsLong(error)] : []) write.reject(error);
       if (!everybodys) await this.#writeOneByOne(batch);
+    } finally {
+      if (this.#givenUp) this.#giveUp();
     }
   }
 
@@ -207,7 +215,13 @@ class SqliteEngine implements Engine {
     });
     const outcomes: (() => void)[] = [];
     try {
-      for (const write of writes) outcomes.push(await this.#outcomeOf(write));
+      // All of it happens in one turn of the event loop, unless somebody waits for something else.
+      let turn = endOfTurn();
+      for (const write of writes) {
+        const tell = await this.#outcomeOf(write, turn);
+        if (tell === null) turn = endOfTurn();
+        else outcomes.push(tell);
+      }
       this.#run('COMMIT', []);
       commits += 1;
     } catch (error) {
@@ -220,23 +234,52 @@ class SqliteEngine implements Engine {
     for (const tell of outcomes) tell();
   }
 
-  /** Does one write of the open batch, or undoes it alone; what to tell of it once the batch is committed. */
-  async #outcomeOf({ work, kind, resolve, reject }: Write): Promise<() => void> {
-    const single = kind === 'statement';
+  /**
+   * Does one write of the open batch, or undoes it alone; what to tell of it once the batch is committed. Null for one that
+   * was undone since it waits for something else, and comes again when it goes on.
+   */
+  async #outcomeOf(write: Write, turn: Promise<null>): Promise<(() => void) | null> {
+    const { work, resolve, reject } = write;
+    const single = work.kind === 'statement';
     if (!single) this.#run('SAVEPOINT one', []);
     try {
-      const answer = (await work(kind === 'session' ? this.#inSession : this.#inBatch)) as never;
+      const settled = await this.#settle(work, turn);
+      if (settled === null) {
+        this.#undoOne();
+        if (work.kind === 'transaction')
+          work.steps.whenItGoesOn(() => this.#queue({ ...write, since: performance.now() }));
+        return null;
+      }
+      if ('error' in settled) throw settled.error;
       if (!single) this.#run('RELEASE one', []);
-      return () => resolve(answer);
+      return () => resolve(settled.answer as never);
     } catch (error) {
       // A full disk and the like undo the whole transaction, which is everybody's fault then.
       if (!this.#isInTransaction) throw error;
-      if (!single) {
-        this.#run('ROLLBACK TO one', []);
-        this.#run('RELEASE one', []);
-      }
+      if (!single) this.#undoOne();
       return () => reject(error);
     }
+  }
+
+  async #settle(work: Work, turn: Promise<null>): Promise<Settled | null> {
+    if (work.kind === 'transaction') return work.steps.proceed(this.#inBatch, turn);
+    if (work.kind === 'session') return { answer: await work.work(this.#inSession) };
+    return { answer: this.#inBatch(work.sql, work.parameters) };
+  }
+
+  #undoOne(): void {
+    this.#run('ROLLBACK TO one', []);
+    this.#run('RELEASE one', []);
+  }
+
+  #giveUp(): void {
+    this.#givenUp = false;
+    // What is in memory would be gone.
+    if (this.#file === ':memory:' || this.#opened?.isOpen !== true) return;
+    this.#endReading();
+    this.#statements.clear();
+    this.#opened.close();
+    this.#opened = null;
   }
 
   /**
@@ -267,7 +310,12 @@ class SqliteEngine implements Engine {
   }
 
   #run(sql: string, parameters: readonly unknown[]): StatementResult {
-    return resultOf(this.#prepared(sql), parameters);
+    try {
+      return resultOf(this.#prepared(sql), parameters);
+    } catch (error) {
+      this.#givenUp ||= isSqliteReadOnly(error);
+      throw error;
+    }
   }
 
   #prepared(sql: string): Prepared {
@@ -283,24 +331,21 @@ class SqliteEngine implements Engine {
 }
 
 /**
- * The work in the context (`AsyncLocalStorage`) of who calls this, wherever it is begun from and however often. What waits
- * for a promise goes on in its own context, which holds much less memory than `AsyncLocalStorage.bind`.
+ * The work in the context (`AsyncLocalStorage`) of who calls this, wherever it is begun from. What waits for a promise goes
+ * on in its own context, which holds much less memory than `AsyncLocalStorage.bind`.
  */
 function asCaller<Given, T>(work: (given: Given) => Promise<T>): (given: Given) => Promise<T> {
-  const armed = () => {
-    const begun = Promise.withResolvers<Given>();
-    const done = begun.promise.then((given) => {
-      next = armed();
-      return work(given);
-    });
-    return { begun, done };
-  };
-  let next = armed();
+  const begun = Promise.withResolvers<Given>();
+  const done = begun.promise.then(work);
   return (given) => {
-    const { begun, done } = next;
     begun.resolve(given);
     return done;
   };
+}
+
+/** When whatever could be done without waiting for anything outside has been done. */
+function endOfTurn(): Promise<null> {
+  return setImmediate(null);
 }
 
 /** A transaction whose steps come one by one: a write that lasts until its end is told. */
@@ -377,13 +422,31 @@ interface Prepared {
 }
 
 function open(file: string): DatabaseSync {
-  if (file !== ':memory:') mkdirSync(path.dirname(file), { recursive: true });
+  if (file !== ':memory:') createForOneselfAlone(file);
   const database = new DatabaseSync(file, { timeout: LONGEST_WAIT, enableForeignKeyConstraints: true });
-  // FULL: a revocation that was answered survives a power cut, which WAL alone does not promise.
-  database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL');
-  // From here on nobody waits on the one thread for another process: `patiently` comes back later.
-  database.exec('PRAGMA busy_timeout = 0');
-  return database;
+  try {
+    // FULL: a revocation that was answered survives a power cut, which WAL alone does not promise.
+    database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL');
+    // From here on nobody waits on the one thread for another process: `patiently` comes back later.
+    database.exec('PRAGMA busy_timeout = 0');
+    return database;
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+/**
+ * SQLite itself would let everybody read. The files beside it (`-wal`, `-shm`) get the mode of this one. One that is there is
+ * not even looked at: closing it would take away the locks of every other connection of this process.
+ */
+function createForOneselfAlone(file: string): void {
+  mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
+  try {
+    closeSync(openSync(file, 'wx', 0o600));
+  } catch {
+    // It is there, or SQLite says what is wrong with it.
+  }
 }
 
 function prepare(database: DatabaseSync, sql: string): Prepared {
@@ -428,20 +491,4 @@ async function patiently<T>(attempt: () => T): Promise<T> {
       await setTimeout(wait * Math.random());
     }
   }
-}
-
-const BUSY = 5;
-/** SQLite's result codes that mean "not now": BUSY, LOCKED, IOERR, CANTOPEN, FULL. */
-const UNAVAILABLE: ReadonlySet<number> = new Set([BUSY, 6, 10, 14, 13]);
-
-/** BUSY and LOCKED: another process is writing. */
-export function isSqliteBusy(error: unknown): boolean {
-  if (!(error instanceof Error) || !('errcode' in error) || typeof error.errcode !== 'number') return false;
-  const code = error.errcode & 0xff;
-  return code === 5 || code === 6;
-}
-
-export function isSqliteUnavailable(error: Error): boolean {
-  // The primary result code is the low byte of the extended one.
-  return 'errcode' in error && typeof error.errcode === 'number' && UNAVAILABLE.has(error.errcode & 0xff);
 }

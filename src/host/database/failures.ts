@@ -1,0 +1,82 @@
+import { isSqliteConflict, isSqliteUnavailable } from './sqlite-failures.ts';
+
+/** Whether the store cannot be reached, is too busy, or may only be read from: the same may succeed later, or elsewhere. */
+export function isUnavailable(error: unknown): boolean {
+  return causesOf(error).some(saysUnavailable);
+}
+
+/** Whether all was undone since others were in the way, so that it can be done again. */
+export function isWorthRetrying(error: unknown): boolean {
+  return causesOf(error).some(
+    (cause) =>
+      isAboutName(cause) ||
+      isSqliteConflict(cause) ||
+      codesOf(cause).some((code) => WORTH_RETRYING.has(code)),
+  );
+}
+
+/** PostgreSQL: the statement itself may be right, and nothing was done: asked again, it goes without its name, or under another. */
+export function isAboutName(error: unknown): boolean {
+  return error instanceof Error && codesOf(error).some((code) => ABOUT_NAMES.has(code));
+}
+
+/** PostgreSQL: the statement was planned for a schema that has changed since. */
+export function isOfOldSchema(error: unknown): boolean {
+  return error instanceof Error && codesOf(error).includes('0A000');
+}
+
+const ABOUT_NAMES: ReadonlySet<unknown> = new Set(['0A000', '26000', '42P05']);
+
+/** PostgreSQL: serialization_failure, deadlock_detected; MySQL: deadlock, lock wait timeout. */
+const WORTH_RETRYING: ReadonlySet<unknown> = new Set(['40001', '40P01', 1213, 1205]);
+
+const UNREACHABLE: ReadonlySet<unknown> = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  'ENOTFOUND',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ETIMEDOUT',
+  'PROTOCOL_CONNECTION_LOST',
+  'POOL_CLOSED',
+  'PROTOCOL_SEQUENCE_TIMEOUT',
+  // MySQL: too many connections, shutdown in progress, server gone.
+  1040,
+  1053,
+  1077,
+  1927,
+  // MySQL: InnoDB may only be read from; Galera: this node is not part of its cluster.
+  1836,
+  1047,
+  // PostgreSQL: a standby, or a primary that another one took over from.
+  '25006',
+]);
+/** MySQL: what an option of the server forbids, by no means only the one that makes it read-only. */
+const FORBIDDEN_BY_OPTION = 1290;
+/** PostgreSQL's classes: connection exception, insufficient resources, operator intervention. */
+const UNREACHABLE_CLASSES = /^(?:08|53|57P)/;
+/** What `pg` and `mysql2` throw without any code. */
+const UNREACHABLE_MESSAGES =
+  /timeout exceeded when trying to connect|Query read timeout|Connection terminated|connection is closed|Client has encountered a connection error|in closed state|Queue limit reached|Pool is closed/i;
+
+function saysUnavailable(error: Error): boolean {
+  if (isSqliteUnavailable(error) || UNREACHABLE_MESSAGES.test(error.message)) return true;
+  return codesOf(error).some(
+    (code) =>
+      UNREACHABLE.has(code) ||
+      (code === FORBIDDEN_BY_OPTION && /read[-_]only/i.test(error.message)) ||
+      (typeof code === 'string' && UNREACHABLE_CLASSES.test(code)),
+  );
+}
+
+function codesOf(error: Error): readonly unknown[] {
+  return [...('code' in error ? [error.code] : []), ...('errno' in error ? [error.errno] : [])];
+}
+
+/** The error, what caused it, and what caused that; a failed connection to several addresses is an AggregateError. */
+function causesOf(error: unknown, depth = 0): readonly Error[] {
+  if (!(error instanceof Error) || depth > 5) return [];
+  const several: readonly unknown[] = error instanceof AggregateError ? error.errors : [];
+  return [error, ...[error.cause, ...several].flatMap((cause) => causesOf(cause, depth + 1))];
+}

@@ -1,0 +1,164 @@
+// @engines servers: it makes a database server of its own read-only, which SQLite has none of
+import { openDatabase, type Database } from 'portico/host';
+import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest';
+import { createDatabase } from './support/database.ts';
+import { MARIADB, POSTGRES, type DatabaseServer } from './support/engines/database-server.ts';
+import { registerClient, requestToken, startPortal } from './support/portal.ts';
+
+/** A server of this test's own, which becomes read-only, as a primary does that another one took over from. */
+let server: DatabaseServer;
+let administrator: Database;
+/** As an application has it: without the privilege to write all the same. */
+let asApplication: string;
+const isPostgres = inject('databaseServer')?.startsWith('postgres') === true;
+
+beforeAll(async () => {
+  server = await (isPostgres ? POSTGRES : MARIADB).start();
+  administrator = openDatabase(server.url, { directory: '/' });
+  const url = new URL(server.url);
+  if (!isPostgres) {
+    await administrator.execute('CREATE USER application@localhost');
+    await administrator.execute('GRANT ALL ON `portico\\_%`.* TO application@localhost');
+    url.username = 'application';
+    url.pathname = '/information_schema';
+  }
+  asApplication = url.href;
+});
+afterAll(async () => {
+  await administrator.close();
+  await server.close();
+});
+
+async function becomeReadOnly(): Promise<void> {
+  onTestFinished(becomeWritable);
+  if (isPostgres) await setDefault('on');
+  else await administrator.execute('SET GLOBAL read_only = 1');
+}
+
+async function becomeWritable(): Promise<void> {
+  if (isPostgres) await setDefault('off');
+  else await administrator.execute('SET GLOBAL read_only = 0');
+}
+
+async function setDefault(readOnly: 'on' | 'off'): Promise<void> {
+  await administrator.execute(`ALTER SYSTEM SET default_transaction_read_only = ${readOnly}`);
+  await administrator.execute('SELECT pg_reload_conf()');
+}
+
+async function openOwn(options: Partial<Parameters<typeof openDatabase>[1]> = {}): Promise<Database> {
+  const created = await createDatabase('', asApplication);
+  const database = openDatabase(created.url, { directory: '/', ...options });
+  onTestFinished(async () => {
+    await database.close();
+    await created.drop();
+  });
+  return database;
+}
+
+const identityOf = async (on: Pick<Database, 'execute'>) => {
+  const identity = isPostgres ? 'pg_backend_pid()' : 'CONNECTION_ID()';
+  return (await on.execute<{ id: number }>(`SELECT ${identity} AS id`)).rows[0]?.id;
+};
+
+const failureOf = (statement: Promise<unknown>): Promise<unknown> =>
+  statement.then(
+    () => null,
+    (error: unknown) => error,
+  );
+
+describe('a primary that became read-only', () => {
+  test('is 503 with Retry-After, and tokens are issued again as soon as one may be written to', async () => {
+    const portal = await startPortal({ databaseServer: asApplication });
+    onTestFinished(() => portal.close());
+    const client = await registerClient(portal, {
+      redirectUris: [],
+      grants: ['client_credentials'],
+      scopes: ['notes:read'],
+    });
+    const ask = () => requestToken(portal, client, { grant_type: 'client_credentials' });
+    const status = async () => (await ask()).status;
+    expect(await status()).toBe(200);
+    await becomeReadOnly();
+    await expect.poll(status).toBe(503);
+    const refused = await ask();
+    expect(await refused.json()).toMatchObject({ error: 'temporarily_unavailable' });
+    expect(refused.headers.get('Retry-After')).not.toBeNull();
+    await becomeWritable();
+    await expect.poll(status).toBe(200);
+  });
+
+  test.each(['a statement', 'a transaction'])('loses the connection on which %s failed', async (kind) => {
+    const database = await openOwn();
+    await database.execute('CREATE TABLE t (n INTEGER)');
+    const insert = (on: Pick<Database, 'execute'>) => on.execute('INSERT INTO t VALUES (1)');
+    const write = () => (kind === 'a statement' ? insert(database) : database.transaction(insert));
+    await becomeReadOnly();
+    // PostgreSQL's processes look at their settings a moment after they are told to.
+    const before: unknown[] = [];
+    const failing = async () => {
+      before.push(await identityOf(database));
+      return failureOf(write());
+    };
+    await expect.poll(failing).toMatchObject(isPostgres ? { code: '25006' } : { errno: 1290 });
+    expect(database.isUnavailable(await failureOf(write()))).toBe(true);
+    expect(await identityOf(database)).not.toBe(before.at(-1));
+  });
+
+  test('is told from one that a privilege or another option of the server forbids', async () => {
+    const database = await openOwn();
+    const forbidden = isPostgres
+      ? "DO $$ BEGIN RAISE EXCEPTION 'not you' USING ERRCODE = '42501'; END $$"
+      : `BEGIN NOT ATOMIC SIGNAL SQLSTATE 'HY000' SET MYSQL_ERRNO = 1290, MESSAGE_TEXT =
+          'The MariaDB server is running with the --secure-file-priv option so it cannot execute this statement'; END`;
+    const before = await identityOf(database);
+    const failure = await failureOf(database.execute(forbidden));
+    expect(failure).toBeInstanceOf(Error);
+    expect(database.isUnavailable(failure)).toBe(false);
+    expect(await identityOf(database)).toBe(before);
+  });
+
+  test('may be a server that says that it cannot serve, as a node of Galera that has lost its cluster', async () => {
+    const database = await openOwn();
+    const before = await identityOf(database);
+    // One server is no cluster, so it is told to say what one says that is out of it.
+    const failure = await failureOf(
+      database.execute(
+        isPostgres
+          ? "DO $$ BEGIN RAISE EXCEPTION 'cannot serve' USING ERRCODE = '57P03'; END $$"
+          : "BEGIN NOT ATOMIC SIGNAL SQLSTATE '08S01' SET MYSQL_ERRNO = 1047; END",
+      ),
+    );
+    expect(failure).toMatchObject(isPostgres ? { code: '57P03' } : { errno: 1047 });
+    expect(database.isUnavailable(failure)).toBe(true);
+    expect(await identityOf(database)).not.toBe(before);
+  });
+});
+
+describe('a connection', () => {
+  test('is used for as long as its lifetime, and then another one is made', async () => {
+    let now = 0;
+    const timer = { now: () => now, after: () => () => {} };
+    const database = await openOwn({ connectionLifetime: 60, timer });
+    const first = await identityOf(database);
+    // Not all of them end at once, but none before nine tenths of the time.
+    now = 53_000;
+    expect(await identityOf(database)).toBe(first);
+    now = 60_001;
+    const second = await identityOf(database);
+    expect(second).not.toBe(first);
+    expect(await database.transaction(identityOf)).toBe(second);
+    now = 120_002;
+    expect(await database.transaction(identityOf)).not.toBe(second);
+  });
+
+  test('of a transaction under way goes on to its end', async () => {
+    let now = 0;
+    const timer = { now: () => now, after: () => () => {} };
+    const database = await openOwn({ connectionLifetime: 60, timer });
+    await database.transaction(async (on) => {
+      const before = await identityOf(on);
+      now = 1_000_000;
+      expect(await identityOf(on)).toBe(before);
+    });
+  });
+});

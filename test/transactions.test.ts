@@ -1,0 +1,440 @@
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { request as httpRequest, type IncomingMessage } from 'node:http';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { openDatabase, type Database, type TransactionError } from 'portico/host';
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { createDatabase, someoneWaits, type TestDatabase } from './support/database.ts';
+import { registerClient, requestToken, startPortal } from './support/portal.ts';
+import { createTimer } from './support/timer.ts';
+
+/** What a transaction's work does that it should not do, and what keeps it from doing harm: the same on every engine. */
+let folder: string;
+let store: TestDatabase;
+let database: Database;
+let other: Database;
+
+beforeAll(async () => {
+  folder = mkdtempSync(path.join(tmpdir(), 'portico-transactions-'));
+  store = await createDatabase(folder);
+  database = openDatabase(store.url, { directory: '/' });
+  other = openDatabase(`sqlite:${path.join(folder, 'other.sqlite')}`, { directory: '/' });
+  for (const each of [database, other])
+    await each.execute('CREATE TABLE things (id INTEGER PRIMARY KEY, name VARCHAR(100) NOT NULL)');
+});
+afterAll(async () => {
+  await database.close();
+  await other.close();
+  await store.drop();
+  rmSync(folder, { recursive: true });
+});
+beforeEach(async () => {
+  for (const each of [database, other]) await each.execute('DELETE FROM things');
+});
+
+type On = Pick<Database, 'execute'>;
+const insert = (id: number, on: On = database) =>
+  on.execute('INSERT INTO things (id, name) VALUES (?, ?)', [id, 'a thing']);
+const ids = async (on: On = database) =>
+  (await on.execute<{ id: number }>('SELECT id FROM things ORDER BY id')).rows.map(({ id }) => id);
+const kyselyOf = (of: Database) => of.kysely.withTables<{ things: { id: number; name: string } }>();
+const refused = (reason: TransactionError['reason']) =>
+  expect.objectContaining({ name: 'TransactionError', reason });
+const never = new Promise<never>(() => {});
+
+function openWithTimer() {
+  const timer = createTimer();
+  const opened = openDatabase(store.url, { directory: '/', timer });
+  onTestFinished(() => opened.close());
+  return { opened, timer };
+}
+
+describe('work that asks its own store past its connection', () => {
+  const ASKED: Readonly<Record<string, (of: Database) => Promise<unknown>>> = {
+    'a read': (of) => ids(of),
+    'a write': (of) => insert(2, of),
+    'a transaction': (of) => of.transaction(async () => {}),
+    'a patient read': (of) => ids(of.patient()),
+    "Kysely's query": (of) => kyselyOf(of).selectFrom('things').selectAll().execute(),
+    "Kysely's transaction": (of) =>
+      kyselyOf(of)
+        .transaction()
+        .execute(async () => {}),
+  };
+
+  describe.each(Object.keys(ASKED))('%s', (kind) => {
+    const ask = ASKED[kind] ?? (() => never);
+
+    test('in a transaction is refused at once, and the transaction may go on', async () => {
+      await database.transaction(async (on) => {
+        await insert(1, on);
+        await expect(ask(database)).rejects.toEqual(refused('inside'));
+        await insert(3, on);
+      });
+      expect(await ids()).toEqual([1, 3]);
+    });
+
+    test("in Kysely's transaction is refused at once", async () => {
+      await kyselyOf(database)
+        .transaction()
+        .execute(async (on) => {
+          await on.insertInto('things').values({ id: 1, name: 'one' }).execute();
+          await expect(ask(database)).rejects.toEqual(refused('inside'));
+        });
+      expect(await ids()).toEqual([1]);
+    });
+
+    test('in a transaction on another store is not', async () => {
+      await other.transaction(async (on) => {
+        await insert(1, on);
+        await ask(database);
+      });
+      await ask(database).catch(() => {});
+      expect(await ids(other)).toEqual([1]);
+    });
+  });
+
+  test('says what to do', async () => {
+    const asking = database.transaction(() => ids());
+    await expect(asking).rejects.toThrow('use the connection that the work was given');
+  });
+
+  test('from within a transaction on another store in between is refused too', async () => {
+    await expect(database.transaction(() => other.transaction(() => ids()))).rejects.toEqual(
+      refused('inside'),
+    );
+  });
+
+  test('may do so as soon as the transaction has ended', async () => {
+    const ended = Promise.withResolvers<void>();
+    let later: Promise<unknown> = never;
+    const inKysely: Promise<unknown>[] = [];
+    await database.transaction(async (on) => {
+      later = ended.promise.then(() => insert(2));
+      await insert(1, on);
+    });
+    await kyselyOf(database)
+      .transaction()
+      .execute(async () => {
+        inKysely.push(ended.promise.then(() => insert(3)));
+      });
+    ended.resolve();
+    await Promise.all([later, ...inKysely]);
+    expect(await ids()).toEqual([1, 2, 3]);
+  });
+});
+
+describe('work that waits for something else than its statements', () => {
+  test('keeps nobody waiting: others write, commit and read meanwhile', async () => {
+    const answer = Promise.withResolvers<number>();
+    const waiting = database.transaction(async (on) => {
+      await insert(1, on);
+      await insert(await answer.promise, on);
+    });
+    await Promise.all([insert(11), database.transaction((on) => insert(12, on)), insert(13)]);
+    expect(await ids()).toEqual([11, 12, 13]);
+    answer.resolve(2);
+    await waiting;
+    expect(await ids()).toEqual([1, 2, 11, 12, 13]);
+  });
+
+  test('before its first statement takes nothing that others need', async () => {
+    const answer = Promise.withResolvers<void>();
+    const waiting = Array.from({ length: 30 }, (_, id) =>
+      database.transaction(async (on) => {
+        await answer.promise;
+        await insert(id, on);
+      }),
+    );
+    await insert(100);
+    expect(await ids()).toEqual([100]);
+    answer.resolve();
+    await Promise.all(waiting);
+    expect(await ids()).toHaveLength(31);
+  });
+
+  test('between many statements does every one of them once', async () => {
+    await Promise.all(
+      Array.from({ length: 8 }, (_, worker) =>
+        database.transaction(async (on) => {
+          for (let count = 0; count < 5; count += 1) {
+            await insert(worker * 10 + count, on);
+            await new Promise((resolve) => setImmediate(resolve));
+          }
+          expect(await ids(on)).toEqual(expect.arrayContaining([worker * 10, worker * 10 + 4]));
+        }),
+      ),
+    );
+    expect(await ids()).toHaveLength(40);
+  });
+
+  test('loses no update, though others change meanwhile what it has read', async () => {
+    await insert(1);
+    const count = async (on: On) => {
+      await on.execute('UPDATE things SET name = name WHERE id = 1');
+      const { rows } = await on.execute<{ name: string }>('SELECT name FROM things WHERE id = 1');
+      await new Promise((resolve) => setImmediate(resolve));
+      await on.execute('UPDATE things SET name = ? WHERE id = 1', [`${rows[0]?.name}+`]);
+    };
+    await Promise.all([1, 2, 3, 4].map(() => database.transaction(count)));
+    expect((await database.execute('SELECT name FROM things')).rows).toEqual([{ name: 'a thing++++' }]);
+  });
+
+  test('leaves nothing when it throws after all', async () => {
+    const waiting = database.transaction(async (on) => {
+      await insert(1, on);
+      await new Promise((resolve) => setImmediate(resolve));
+      throw new Error('no');
+    });
+    await expect(waiting).rejects.toThrow('no');
+    expect(await ids()).toEqual([]);
+  });
+
+  test('is rolled back and rejected when it has waited for too long', async () => {
+    const { opened, timer } = openWithTimer();
+    const begun = Promise.withResolvers<void>();
+    const waiting = opened.transaction(async (on) => {
+      await insert(1, on);
+      begun.resolve();
+      await never;
+    });
+    await begun.promise;
+    timer.advance(1999);
+    timer.advance(1);
+    await expect(waiting).rejects.toEqual(refused('idle'));
+    expect(await ids(opened)).toEqual([]);
+    expect(timer.waiting()).toBe(0);
+  });
+
+  test('before its first statement too, but not as soon', async () => {
+    const { opened, timer } = openWithTimer();
+    let rejected = false;
+    const waiting = opened.transaction(() => never);
+    waiting.catch(() => (rejected = true));
+    await insert(1, opened);
+    for (let second = 0; second < 29; second += 1) timer.advance(1000);
+    await insert(2, opened);
+    expect(rejected).toBe(false);
+    timer.advance(1000);
+    await expect(waiting).rejects.toEqual(refused('late'));
+  });
+
+  test('in a Kysely transaction is rolled back, and told at its next statement', async () => {
+    const { opened, timer } = openWithTimer();
+    const begun = Promise.withResolvers<void>();
+    const goOn = Promise.withResolvers<void>();
+    const waiting = kyselyOf(opened)
+      .transaction()
+      .execute(async (on) => {
+        await on.insertInto('things').values({ id: 1, name: 'one' }).execute();
+        begun.resolve();
+        await goOn.promise;
+        await on.insertInto('things').values({ id: 2, name: 'two' }).execute();
+      });
+    await begun.promise;
+    const blocked = ids(opened);
+    timer.advance(2000);
+    expect(await blocked).toEqual([]);
+    goOn.resolve();
+    await expect(waiting).rejects.toEqual(refused('idle'));
+    expect(await ids(opened)).toEqual([]);
+    expect(await ids(opened)).toEqual([]);
+  });
+
+  test('may take its time on the patient store, as a change of the schema does', async () => {
+    const { opened, timer } = openWithTimer();
+    const begun = Promise.withResolvers<void>();
+    const goOn = Promise.withResolvers<void>();
+    const waiting = opened.patient().transaction(async (on) => {
+      await insert(1, on);
+      begun.resolve();
+      await goOn.promise;
+      await insert(2, on);
+    });
+    await begun.promise;
+    timer.advance(3_600_000);
+    goOn.resolve();
+    await waiting;
+    expect(await ids(opened)).toEqual([1, 2]);
+  });
+});
+
+describe('a statement after the end of its transaction', () => {
+  /** Waits until the transaction has failed, and then goes on with it all the same. */
+  async function runOn(transaction: (work: (on: On) => Promise<unknown>) => Promise<unknown>) {
+    const failed = Promise.withResolvers<void>();
+    let late: Promise<unknown> = never;
+    const ending = transaction(async (on) => {
+      const goOn = async () => {
+        await insert(1, on);
+        await failed.promise;
+        await insert(2, on);
+      };
+      late = goOn();
+      late.catch(() => {});
+      await Promise.all([late, on.execute('INSERT INTO nothing VALUES (1)')]);
+    });
+    await expect(ending).rejects.toThrow(/nothing/);
+    failed.resolve();
+    return late;
+  }
+
+  test('is refused, and does not commit by itself', async () => {
+    await expect(runOn((work) => database.transaction(work))).rejects.toEqual(refused('ended'));
+    expect(await ids()).toEqual([]);
+  });
+
+  test('does not land in the transaction of somebody else', async () => {
+    const gate = Promise.withResolvers<void>();
+    let late: Promise<unknown> = never;
+    await database.transaction(async (on) => {
+      late = gate.promise.then(() => insert(1, on));
+      late.catch(() => {});
+    });
+    await Promise.all(
+      Array.from({ length: 12 }, (_, index) =>
+        database.transaction(async (on) => {
+          await insert(10 + index, on);
+          gate.resolve();
+          await late.catch(() => {});
+          await insert(30 + index, on);
+        }),
+      ),
+    );
+    await expect(late).rejects.toEqual(refused('ended'));
+    expect(await ids()).not.toContain(1);
+    expect(await ids()).toHaveLength(24);
+  });
+
+  test("is refused in Kysely's transactions too", async () => {
+    const gate = Promise.withResolvers<void>();
+    const late: Promise<unknown>[] = [];
+    const kysely = kyselyOf(database);
+    const values = { id: 1, name: 'one' };
+    // On a connection that goes on to be used, by itself.
+    await kysely.connection().execute(async (own) => {
+      const ending = own.transaction().execute(async (on) => {
+        const goOn = async () => {
+          // Again and again while the transaction ends, so that one of them meets the very moment.
+          for (let count = 0; count < 50; count += 1) {
+            await on
+              .insertInto('things')
+              .values({ ...values, id: 100 + count })
+              .execute();
+            await Promise.race([gate.promise, Promise.resolve()]);
+          }
+        };
+        const going = goOn();
+        going.catch(() => {});
+        late.push(going);
+        await Promise.resolve();
+        throw new Error('no');
+      });
+      await expect(ending).rejects.toThrow('no');
+      gate.resolve();
+      await expect(Promise.all(late)).rejects.toThrow(/transaction/i);
+      await own.insertInto('things').values(values).execute();
+    });
+    expect(await ids()).toEqual([1]);
+  });
+
+  test('that is under way is waited for: what it does is done, or the transaction fails with it', async () => {
+    const forgotten: Promise<unknown>[] = [];
+    await database.transaction(async (on) => {
+      forgotten.push(insert(1, on), insert(2, on));
+    });
+    await Promise.all(forgotten.splice(0));
+    expect(await ids()).toEqual([1, 2]);
+    const failing = database.transaction(async (on) => {
+      forgotten.push(insert(3, on), insert(2, on));
+      for (const each of forgotten) each.catch(() => {});
+    });
+    const [ended] = await Promise.allSettled([failing]);
+    expect((await Promise.allSettled(forgotten)).at(-1)?.status).toBe('rejected');
+    expect(await ids()).toEqual(ended.status === 'fulfilled' ? [1, 2, 3] : [1, 2]);
+  });
+});
+
+test('a statement by itself that a deadlock has undone is done again', async () => {
+  await Promise.all([insert(1), insert(2)]);
+  const { dialect } = database;
+  const backwards = {
+    sqlite: "UPDATE things SET name = 'backwards' WHERE id IN (1, 2)",
+    postgres: `UPDATE things SET name = 'backwards' WHERE id IN
+      (SELECT id FROM things WHERE id IN (1, 2) ORDER BY id DESC FOR UPDATE)`,
+    mysql: "UPDATE things SET name = 'backwards' WHERE id IN (1, 2) ORDER BY id DESC",
+  } as const;
+  const watching = openDatabase(store.url, { directory: '/' });
+  onTestFinished(() => watching.close());
+  const begun = Promise.withResolvers<void>();
+  const forwards = database.transaction(async (on) => {
+    // The more a transaction has done, the less likely it is the one that is undone.
+    for (let id = 10; id < 30; id += 1) await insert(id, on);
+    await on.execute("UPDATE things SET name = 'forwards' WHERE id = 1");
+    begun.resolve();
+    await expect.poll(() => someoneWaits(watching)).toBe(true);
+    await on.execute("UPDATE things SET name = 'forwards' WHERE id = 2");
+  });
+  await begun.promise;
+  await Promise.all([database.execute(backwards[dialect]), forwards]);
+  expect((await ids()).length).toBe(22);
+});
+
+test('an application that reads the request in a transaction lets no slow caller stop the token endpoint', async () => {
+  const [begun, reading] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const CALLERS = { '/first': 20, '/between': 5 };
+  let waiting = 0;
+  const portal = await startPortal({
+    async beforeSchema({ database: own }) {
+      await own.execute('CREATE TABLE heard (what VARCHAR(100))');
+    },
+    routes: ({ database: own }) =>
+      Object.keys(CALLERS).map((at) => ({
+        name: `slow${at}`,
+        methods: ['POST'],
+        path: at,
+        async handler(_, request) {
+          await own.transaction(async (on) => {
+            const hear = (what: string) => on.execute('INSERT INTO heard (what) VALUES (?)', [what]);
+            if (at === '/between') await hear('begun');
+            waiting += 1;
+            if (waiting === 25) reading.resolve();
+            await hear(await request.text());
+          });
+          return new Response(null, { status: 204 });
+        },
+      })),
+  });
+  onTestFinished(() => portal.close());
+  const client = await registerClient(portal, {
+    redirectUris: [],
+    grants: ['client_credentials'],
+    scopes: ['notes:read'],
+  });
+  const call = async (at: string) => {
+    const calling = httpRequest(`${portal.url}${at}`, {
+      method: 'POST',
+      headers: { Authorization: 'Bearer none', 'Content-Length': 4, Connection: 'close' },
+    });
+    const answered = once(calling, 'response') as Promise<[IncomingMessage]>;
+    calling.write('he');
+    await begun.promise;
+    calling.end('re');
+    const [response] = await answered;
+    response.resume();
+    return response.statusCode;
+  };
+  const called = Object.entries(CALLERS).flatMap(([at, count]) =>
+    Array.from({ length: count }, () => call(at)),
+  );
+  await reading.promise;
+  for (let count = 0; count < 5; count += 1) {
+    expect((await requestToken(portal, client, { grant_type: 'client_credentials' })).status).toBe(200);
+  }
+  begun.resolve();
+  expect(new Set(await Promise.all(called))).toEqual(new Set([204]));
+  const { rows } = await portal.application.database.execute<{ what: string }>('SELECT what FROM heard');
+  expect(rows.filter(({ what }) => what === 'here')).toHaveLength(25);
+  expect(rows).toHaveLength(30);
+});
