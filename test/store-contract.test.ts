@@ -546,7 +546,8 @@ describe('pruning', () => {
         ),
       );
       // Batches of several sizes meet the same rows in several orders.
-      await many(12, (each, index) => each.prune(NOW + 20 * HOUR, 10 + index * 7));
+      const pruned = await many(12, (each, index) => each.prune(NOW + 20 * HOUR, 10 + index * 7));
+      expect(pruned.some(({ families }) => families > 0)).toBe(true);
     }
   });
 });
