@@ -42,7 +42,8 @@ describe.runIf(executable !== null)('in a real Chromium', () => {
 
   beforeAll(async () => {
     browser = await launchChromium(executable ?? '');
-    portal = await startPortal();
+    // Wrong passwords, of which some pages are made here, are slowed down elsewhere.
+    portal = await startPortal({ random: () => 0 });
     const port = await freePort();
     home = `http://localhost:${port}`;
     const client = await registerClient(portal, { name: 'Notebook', redirectUris: [`${home}/callback`] });

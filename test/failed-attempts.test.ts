@@ -1,5 +1,7 @@
 // @engines sqlite: what is counted is in memory
+import { readFile } from 'node:fs/promises';
 import { request as httpRequest } from 'node:http';
+import path from 'node:path';
 import { AUDIT, type AuditEvent } from 'portico/oauth-server';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import {
@@ -202,4 +204,36 @@ describe('failed client authentication', () => {
     await portal.server.clients.rotateSecret(client.id, 0);
     expect(await status(ask(client.secret))).toBe(401);
   });
+});
+
+test('a flood of client secrets from one network keeps nobody of another out, and is told in a line a second', async () => {
+  // The worst case: nothing of the flood is slowed down, and every attempt costs the hash that the kit takes.
+  const flooded = await startPortal({ kitHasher: true, random: () => 0, config: { trusted_proxies: 1 } });
+  try {
+    const registration = { redirectUris: [], grants: ['client_credentials'], scopes: ['notes:read'] };
+    const { id, secret } = await registerClient(flooded, registration);
+    const token = (given: string, from: string) =>
+      fetch(`${flooded.url}/oauth/token`, {
+        method: 'POST',
+        headers: { 'X-Forwarded-For': from },
+        body: new URLSearchParams({ grant_type: 'client_credentials', client_id: id, client_secret: given }),
+      });
+    const right: Promise<Response>[] = [];
+    const flood = Array.from({ length: 130 }, async (_, index) => {
+      const answer = await token(`wrong ${index}`, '203.0.113.9');
+      // From the first answer on the line is full.
+      if (right.length === 0) right.push(token(secret, '198.51.100.1'));
+      return answer;
+    });
+    const answers = await Promise.all(flood);
+    expect(new Set(answers.map((answer) => answer.status))).toEqual(new Set([401, 503]));
+    expect((await right[0])?.status).toBe(200);
+    const log = await readFile(path.join(flooded.env['STORAGE_DIR'] ?? '', 'app.log'), 'utf8');
+    const told = log.split('\n').filter((line) => line.includes('Too many secrets'));
+    expect(told.length).toBeGreaterThan(0);
+    expect(told.length).toBeLessThan(answers.filter(({ status: each }) => each === 503).length);
+    for (const line of told) expect(line.length).toBeLessThan(300);
+  } finally {
+    await flooded.close();
+  }
 });

@@ -65,6 +65,43 @@ export const storeRulings: Chapter = {
       ],
     },
     {
+      section: 'Guessing',
+      rule: 'Sign-ins are slowed down by account and network, and by network, and no stranger can lock an account.',
+      tests: [
+        'test/sign-in.test.ts > guessing passwords > is slowed down for an account and a network, with a page that says when to try again',
+        'test/sign-in.test.ts > guessing passwords > is slowed down for an account that nobody has, and for one however it is spelled',
+        'test/sign-in.test.ts > guessing passwords > at many accounts from one network is slowed down',
+        'test/sign-in.test.ts > guessing passwords > keeps nobody out: the right password is taken from elsewhere, for other accounts, and here after the wait',
+        'test/sign-in.test.ts > guessing passwords > cannot keep the right password out from the same network, however long it goes on',
+      ],
+    },
+    {
+      section: 'Guessing',
+      rule: 'A failed sign-in is an event and a line of the log, without what was typed.',
+      tests: [
+        'test/sign-in.test.ts > guessing passwords > is told: whose account it was, from where, and the first time that it is slowed down; never what was typed',
+      ],
+    },
+    {
+      section: 'Floods',
+      rule: 'A flood from one network waits behind itself at the password hasher; overload is logged once a second at most.',
+      tests: [
+        'test/sign-in.test.ts > a flood of sign-ins > from one network keeps nobody of another out, and is told in a line a second',
+        'test/failed-attempts.test.ts > a flood of client secrets from one network keeps nobody of another out, and is told in a line a second',
+        'src/host/fair-line.test.ts > a line in which networks take turns > a flood from one waits behind itself',
+      ],
+    },
+    {
+      section: 'Floods',
+      rule: 'The sign-in page stores nothing until somebody is signed in; its form works in several tabs and after hours.',
+      tests: [
+        'test/sign-in.test.ts > the sign-in page > stores nothing until somebody is signed in',
+        'test/sign-in.test.ts > the sign-in page > works in several tabs, also in one that was opened before somebody signed in',
+        'test/sign-in.test.ts > the sign-in page > works after hours of waiting, and asks again when a session ended meanwhile',
+        'test/sign-in.test.ts > the sign-in page > a form %s signs nobody in, and is answered with a form that does',
+      ],
+    },
+    {
       section: 'Hostile input',
       rule: 'Whatever an endpoint is sent, it answers without a fault, and issues and changes nothing.',
       tests: [

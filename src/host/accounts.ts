@@ -6,9 +6,9 @@ export function createAccounts(providers: readonly AccountProvider[]): Accounts 
   if (byName.size !== providers.length) throw new Error('Two account providers carry the same name');
   return {
     find: async ({ provider, id }) => (await byName.get(provider)?.find(id)) ?? null,
-    async authenticate(identifier, password) {
+    async authenticate(identifier, password, names) {
       for (const provider of providers) {
-        const user = await provider.authenticate(identifier, password);
+        const user = await provider.authenticate(identifier, password, names);
         if (user !== null) return user;
       }
       return null;

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { migrationsOf, startApplication } from './application.ts';
-import type { Application, ApplicationDefinition, Route } from './contracts.ts';
+import type { Application, ApplicationDefinition, Connection, Route } from './contracts.ts';
 import { databaseAccounts } from './database-accounts.ts';
 import { ErrorHandler, HttpError } from './error-handler.ts';
 import { Event } from './events.ts';
@@ -72,28 +72,40 @@ const ROUTES: readonly Route[] = [
   ),
 ];
 
-/** A browser that keeps one cookie. */
-function browser(application: Application, cookie: string | null = null) {
-  let kept = cookie;
-  const send = async (at: string, init: RequestInit = {}): Promise<Response> => {
+const SESSION_COOKIE = '__Host-portico_session';
+
+/** A browser that keeps cookies, with this session to begin with. */
+function browser(application: Application, session: string | null = null) {
+  const kept = new Map(session === null ? [] : [[SESSION_COOKIE, session]]);
+  const send = async (at: string, init: RequestInit = {}, connection?: Connection): Promise<Response> => {
     const headers = new Headers(init.headers);
-    if (kept !== null) headers.set('cookie', kept);
-    const response = await application.fetch(new Request(`${ORIGIN}${at}`, { ...init, headers }));
-    const [set] = response.headers.getSetCookie();
-    if (set !== undefined) kept = set.includes('Max-Age=0') ? null : (set.split(';')[0] ?? null);
+    if (kept.size > 0) headers.set('cookie', [...kept].map((pair) => pair.join('=')).join('; '));
+    const response = await application.fetch(new Request(`${ORIGIN}${at}`, { ...init, headers }), connection);
+    for (const set of response.headers.getSetCookie()) {
+      const [name = '', value = ''] = set.split(';', 1)[0]?.split('=') ?? [];
+      if (set.includes('Max-Age=0')) kept.delete(name);
+      else kept.set(name, value);
+    }
     return response;
   };
+  const post = (at: string, form: Record<string, string>, headers: Record<string, string> = {}) =>
+    send(at, { method: 'POST', body: new URLSearchParams(form), headers });
+  const text = async (at: string, init?: RequestInit) => (await send(at, init)).text();
   return {
     send,
-    cookie: () => kept,
-    text: async (at: string, init?: RequestInit) => (await send(at, init)).text(),
-    post: (at: string, form: Record<string, string>, headers: Record<string, string> = {}) =>
-      send(at, { method: 'POST', body: new URLSearchParams(form), headers }),
+    post,
+    text,
+    kept,
+    session: () => kept.get(SESSION_COOKIE) ?? null,
     async signIn(email: string, password = 'correct', returnTo = '/who') {
-      const _csrf = await this.text('/token');
-      return this.post('/login', { identifier: email, password, return_to: returnTo, _csrf });
+      const _csrf = csrfFieldOf(await text('/login'));
+      return post('/login', { identifier: email, password, return_to: returnTo, _csrf });
     },
   };
+}
+
+function csrfFieldOf(page: string): string {
+  return /name="_csrf" value="([^"]*)"/.exec(page)?.[1] ?? '';
 }
 
 async function addPeople({ database, passwordHasher }: Application) {
@@ -164,10 +176,11 @@ describe('signing in', () => {
     const application = await start();
     await addPeople(application);
     const visitor = browser(application);
-    await visitor.text('/token');
-    const planted = visitor.cookie();
+    await visitor.text('/secret');
+    const planted = visitor.session();
+    expect(planted).not.toBeNull();
     await visitor.signIn('ada@example.com');
-    expect(visitor.cookie()).not.toBe(planted);
+    expect(visitor.session()).not.toBe(planted);
     expect(await browser(application, planted).text('/who')).toBe('null');
   });
 
@@ -189,7 +202,7 @@ describe('signing in', () => {
 describe('the session', () => {
   test('is a __Host- cookie, Secure, HttpOnly and SameSite=Lax on https', async () => {
     const application = await start();
-    const response = await browser(application).send('/token');
+    const response = await browser(application).send('/secret');
     expect(response.headers.getSetCookie()).toHaveLength(1);
     expect(response.headers.get('set-cookie')).toMatch(
       /^__Host-portico_session=[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax; Secure; Max-Age=\d+$/,
@@ -208,7 +221,7 @@ describe('the session', () => {
     const visitor = browser(first);
     await visitor.signIn('ada@example.com');
     const second = await start();
-    expect(await browser(second, visitor.cookie()).text('/who')).toBe('"Ada"');
+    expect(await browser(second, visitor.session()).text('/who')).toBe('"Ada"');
   });
 
   test('is over at sign-out, everywhere', async () => {
@@ -216,10 +229,10 @@ describe('the session', () => {
     await addPeople(application);
     const visitor = browser(application);
     await visitor.signIn('ada@example.com');
-    const cookie = visitor.cookie();
+    const cookie = visitor.session();
     const _csrf = await visitor.text('/token');
     expect((await visitor.post('/logout', { _csrf })).status).toBe(303);
-    expect(visitor.cookie()).toBeNull();
+    expect(visitor.session()).toBeNull();
     expect(await browser(application, cookie).text('/who')).toBe('null');
   });
 
@@ -229,7 +242,7 @@ describe('the session', () => {
     const visitor = browser(application);
     await visitor.signIn('ada@example.com');
     await accounts.setActive(ada.id, false);
-    const cookie = visitor.cookie();
+    const cookie = visitor.session();
     expect(await visitor.text('/who')).toBe('null');
     // It ended there: whoever signs in next in this browser begins in a session of their own.
     await accounts.setActive(ada.id, true);
@@ -246,16 +259,16 @@ describe('the session', () => {
     const visitor = browser(application);
     expect((await visitor.post('/login', { identifier: 'x', password: 'y' })).status).toBe(403);
     expect(await stored()).toEqual([]);
-    await visitor.text('/login');
+    await visitor.text('/secret');
     const [row] = await stored();
     expect((row?.expires_at ?? 0) - Date.now()).toBeLessThanOrEqual(2 * 3_600_000);
   });
 
   test('goes when it has ended, while new ones begin', async () => {
     const application = await start();
-    await browser(application).text('/login');
+    await browser(application).text('/secret');
     await application.database.execute('UPDATE host_sessions SET expires_at = 1');
-    for (let visit = 0; visit < 40; visit += 1) await browser(application).text('/login');
+    for (let visit = 0; visit < 40; visit += 1) await browser(application).text('/secret');
     const { rows } = await application.database.execute('SELECT 1 FROM host_sessions WHERE expires_at = 1');
     expect(rows).toEqual([]);
   });
@@ -263,7 +276,7 @@ describe('the session', () => {
   test('loses nothing that requests write at the same moment', async () => {
     const application = await start();
     const visitor = browser(application);
-    await visitor.text('/token');
+    await visitor.text('/secret');
     const keys = Array.from({ length: 10 }, (_, index) => `k${index}`);
     await Promise.all(keys.map((key) => visitor.send(`/remember/${key}/${key}`)));
     expect(await Promise.all(keys.map((key) => visitor.text(`/recall/${key}`)))).toEqual(
@@ -275,7 +288,7 @@ describe('the session', () => {
     'an invented cookie %j is no session',
     async (value) => {
       const application = await start();
-      expect(await browser(application, `__Host-portico_session=${value}`).text('/who')).toBe('null');
+      expect(await browser(application, value).text('/who')).toBe('null');
     },
   );
 

@@ -1,6 +1,8 @@
 import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { z, type ZodType } from 'zod';
+import { createFailedAttempts, systemRandom } from '../http/failed-attempts.ts';
+import { occasionally } from '../http/occasionally.ts';
 import { requestIdOf, withRequestId } from '../http/request-id.ts';
 import { isLiteralTarget } from '../http/request-target.ts';
 import { createAccounts } from './accounts.ts';
@@ -21,22 +23,30 @@ import type {
 } from './contracts.ts';
 import { limitBody } from './body-limit.ts';
 import { clientAddressOf } from './client-address.ts';
-import { checkCsrf } from './csrf.ts';
+import { checkCsrf, createCsrfTokens, type CsrfTokens } from './csrf.ts';
 import { openDatabase } from './database.ts';
 import { accountsMigration } from './database-accounts.ts';
 import { loadEnvironment } from './environment.ts';
 import { errorAnswer, errorJson } from './error-answers.ts';
 import { ErrorHandler, HttpError } from './error-handler.ts';
-import { ConfigurationError } from './errors.ts';
+import { ConfigurationError, OverloadedError } from './errors.ts';
 import { createEvents } from './events.ts';
 import { openLog } from './log.ts';
 import { migrate, migrationStatus } from './migrations.ts';
-import { loginRoutes } from './login.ts';
+import { loginRoutes, logoutRoute } from './login.ts';
 import { argon2idHasher } from './password-hasher.ts';
 import { publicUrlSchema } from './public-url.ts';
-import { auth, clientAddress, runWithContext, session, type RequestContext } from './request-context.ts';
+import {
+  addressAtHand,
+  auth,
+  clientAddress,
+  runWithContext,
+  session,
+  type RequestContext,
+} from './request-context.ts';
 import { createRoutes, type MatchedRoute } from './routes.ts';
 import { createSessions, sessionsMigration, type RequestSession, type Sessions } from './sessions.ts';
+import { guardSignIn } from './sign-in.ts';
 import { createViews } from './views.ts';
 
 /** Describes an application; nothing is opened until it is started. */
@@ -94,6 +104,10 @@ export interface StartOptions {
   readonly env?: Environment;
   /** Where a `log:path` of `-` leads: `stdout` unless that is for what a command prints. */
   readonly standardOutput?: 'stdout' | 'stderr';
+  /** Milliseconds since 1970; the system's clock unless a test says otherwise. */
+  readonly clock?: () => number;
+  /** From 0 up to, and not including, 1; the system's random source unless a test says otherwise. */
+  readonly random?: () => number;
 }
 
 /** The `log:path` that is no file. */
@@ -122,7 +136,9 @@ export async function startApplication(
   try {
     const database = openDatabase(kit.database_url, { directory: definition.directory });
     opened.database = () => database.close();
-    return await assemble({ definition, env, mode, storageDirectory, config, kit, log, database });
+    const { clock = Date.now, random = systemRandom } = options;
+    const given = { definition, env, mode, storageDirectory, config, kit, clock, random } as const;
+    return await assemble({ ...given, log, database });
   } catch (error) {
     await opened.database();
     await opened.log();
@@ -191,6 +207,8 @@ interface Parts {
   readonly kit: KitConfig;
   readonly log: ReturnType<typeof openLog>;
   readonly database: ReturnType<typeof openDatabase>;
+  readonly clock: () => number;
+  readonly random: () => number;
 }
 
 async function assemble(parts: Parts): Promise<Application> {
@@ -199,19 +217,30 @@ async function assemble(parts: Parts): Promise<Application> {
   // A line each: a flood of sign-ins must not keep the applications of people out.
   const passwordHasher = argon2idHasher({ atOnce: 1 });
   const forPeople = { database, passwordHasher: argon2idHasher() };
-  const accounts = createAccounts(definition.accounts?.(forPeople) ?? []);
   const origin = new URL(kit.public_url).origin;
   const secure = origin.startsWith('https:');
   const sessions =
     definition.accounts === undefined
       ? null
-      : createSessions({ database, lifetime: kit.session_ttl, secure, clock: Date.now });
+      : createSessions({ database, lifetime: kit.session_ttl, secure, clock: parts.clock });
   const events = createEvents(log);
+  const accounts = guardSignIn(createAccounts(definition.accounts?.(forPeople) ?? []), {
+    failedAttempts: createFailedAttempts({ clock: parts.clock, random: parts.random }),
+    address: addressAtHand,
+    events,
+    log,
+  });
   const routes = createRoutes();
   const middlewares: Middleware[] = [];
   const ownRoutes = new Set<Route>();
+  /** They answer a missing CSRF token with a page. */
+  const checkThemselves = new Set<Route>();
+  const csrfOptions = { origin, exemptRoutes: kit.csrf_exempt_routes };
   const underWay = createUnderWay();
   const name = nameOf(parts.config, origin);
+  const overloaded = occasionally((times) =>
+    log.warning('Too many passwords to check: requests answered 503: {times}', { times }),
+  );
   let phase: 'plugins' | 'application' | 'started' = 'plugins';
 
   function whileRegistering(what: string): void {
@@ -297,17 +326,19 @@ async function assemble(parts: Parts): Promise<Application> {
       const withoutSession = {
         session: null,
         auth: null,
+        csrf: null,
         get clientAddress() {
           return addressOf();
         },
       };
       return runWithContext(withoutSession, () => run(matched, request));
     }
-    const context = new KitRequest({ sessions, accounts, request, addressOf });
+    const context = new KitRequest({ sessions, accounts, request, addressOf, secure });
     return runWithContext(context, async () => {
-      const exemptRoutes = kit.csrf_exempt_routes;
-      const checked = await checkCsrf(request, matched.route, context, { origin, exemptRoutes });
-      return withCookie(await run(matched, checked), context.setCookie());
+      const checked = checkThemselves.has(matched.route)
+        ? request
+        : await checkCsrf(request, matched.route, context, csrfOptions);
+      return withCookies(await run(matched, checked), context.setCookies());
     });
   }
 
@@ -332,7 +363,8 @@ async function assemble(parts: Parts): Promise<Application> {
     const answered = await events.answerException(exception);
     if (answered !== null) return answered;
     const status = database.isUnavailable(exception) ? 503 : ErrorHandler.resolveStatusCode(exception);
-    if (status >= 500) log.error('The request failed: {exception}', { requestId, route, exception });
+    if (exception instanceof OverloadedError) overloaded();
+    else if (status >= 500) log.error('The request failed: {exception}', { requestId, route, exception });
     else if (route !== null && status !== 404 && exception instanceof HttpError) {
       const { message: detail } = exception;
       log.info('{route} refused: {status} ({detail})', { route, requestId, status, detail });
@@ -352,7 +384,9 @@ async function assemble(parts: Parts): Promise<Application> {
     ownRegister,
   )();
   if (definition.accounts !== undefined && !routes.has('login')) {
-    for (const route of loginRoutes(application, name)) routes.add(route);
+    const signingIn = loginRoutes(application, { name, csrf: csrfOptions, overloaded });
+    for (const route of [...signingIn, logoutRoute(application)]) routes.add(route);
+    for (const route of signingIn) checkThemselves.add(route);
   }
   phase = 'started';
   return application;
@@ -370,7 +404,9 @@ class KitRequest implements RequestContext {
   readonly #accounts: Accounts;
   readonly #request: Request;
   readonly #addressOf: () => string | null;
+  readonly #secure: boolean;
   #session: RequestSession | null = null;
+  #csrf: CsrfTokens | null = null;
   #auth: Auth | null = null;
 
   constructor(parts: {
@@ -378,7 +414,9 @@ class KitRequest implements RequestContext {
     readonly accounts: Accounts;
     readonly request: Request;
     readonly addressOf: () => string | null;
+    readonly secure: boolean;
   }) {
+    this.#secure = parts.secure;
     this.#addressOf = parts.addressOf;
     this.#sessions = parts.sessions;
     this.#accounts = parts.accounts;
@@ -390,15 +428,21 @@ class KitRequest implements RequestContext {
   }
 
   get auth(): Auth {
-    return (this.#auth ??= createAuth(this.session, this.#accounts));
+    return (this.#auth ??= createAuth(this.session, this.#accounts, this.csrf));
   }
 
   get clientAddress(): string | null {
     return this.#addressOf();
   }
 
-  setCookie(): string | null {
-    return this.#session?.setCookie() ?? null;
+  get csrf(): CsrfTokens {
+    const [request, session, secure] = [this.#request, this.session, this.#secure];
+    return (this.#csrf ??= createCsrfTokens({ request, session, secure }));
+  }
+
+  setCookies(): readonly string[] {
+    const cookies = [this.#session?.setCookie(), this.#csrf?.setCookie()];
+    return cookies.filter((cookie) => typeof cookie === 'string');
   }
 }
 
@@ -447,10 +491,10 @@ function nameOf(config: ConfigMap, publicUrl: string): string {
   return named.find((name) => typeof name === 'string') ?? new URL(publicUrl).host;
 }
 
-function withCookie(response: Response, cookie: string | null): Response {
-  if (cookie === null) return response;
+function withCookies(response: Response, cookies: readonly string[]): Response {
+  if (cookies.length === 0) return response;
   const headers = new Headers(response.headers);
-  headers.append('Set-Cookie', cookie);
+  for (const cookie of cookies) headers.append('Set-Cookie', cookie);
   return new Response(response.body, { status: response.status, statusText: response.statusText, headers });
 }
 

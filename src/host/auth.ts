@@ -1,9 +1,9 @@
 import type { Accounts, Auth, UserInterface } from './contracts.ts';
-import { csrfTokenOf } from './csrf.ts';
+import type { CsrfTokens } from './csrf.ts';
 import type { RequestSession } from './sessions.ts';
 
 /** Who is signed in, by the session of one request and the account as it is now. */
-export function createAuth(session: RequestSession, accounts: Accounts): Auth {
+export function createAuth(session: RequestSession, accounts: Accounts, csrf: CsrfTokens): Auth {
   let user: Promise<UserInterface | null> | null = null;
 
   async function load(): Promise<UserInterface | null> {
@@ -26,6 +26,6 @@ export function createAuth(session: RequestSession, accounts: Accounts): Auth {
       user = null;
       await session.signOut();
     },
-    csrfToken: async () => csrfTokenOf(await session.secret()),
+    csrfToken: () => csrf.token(),
   };
 }

@@ -50,8 +50,15 @@ export interface AccountProvider {
   readonly name: string;
   /** Loads an account as it is now, or null when there is none of this id. Never answers from a cache. */
   find(id: string): Promise<UserInterface | null>;
-  /** The active account that these credentials belong to, or null. Takes the same time whatever is wrong. */
-  authenticate(identifier: string, password: string): Promise<UserInterface | null>;
+  /**
+   * The active account that these credentials belong to, or null. Takes the same time whatever is wrong. Tells `names`, before
+   * the password is looked at, which account the identifier names, if any: for the event of a sign-in that fails.
+   */
+  authenticate(
+    identifier: string,
+    password: string,
+    names?: (person: PersonReference) => void,
+  ): Promise<UserInterface | null>;
   /** Whether this account holds this permission now. */
   holdsPermission(id: string, permission: string): Promise<boolean>;
 }
@@ -60,8 +67,15 @@ export interface AccountProvider {
 export interface Accounts {
   /** Loads an account as it is now; null when the provider or the account does not exist. */
   find(person: PersonReference): Promise<UserInterface | null>;
-  /** Asks each provider in its order; null when none accepts the credentials. */
-  authenticate(identifier: string, password: string): Promise<UserInterface | null>;
+  /**
+   * Asks each provider in its order; null when none accepts the credentials. The accounts of an application slow guessing down,
+   * by where the request at hand comes from: after many failures they throw a SignInSlowedError, which is answered 429.
+   */
+  authenticate(
+    identifier: string,
+    password: string,
+    names?: (person: PersonReference) => void,
+  ): Promise<UserInterface | null>;
   /** Whether the account holds the permission now; false for an unknown account. */
   holdsPermission(person: PersonReference, permission: string): Promise<boolean>;
 }
@@ -127,7 +141,10 @@ export interface Auth {
   signIn(person: PersonReference): Promise<void>;
   /** Ends the session, with everything it held. */
   signOut(): Promise<void>;
-  /** The session-wide CSRF token, for a form's hidden field `_csrf` or the header `X-CSRF-Token`. */
+  /**
+   * The session-wide CSRF token, for a form's hidden field `_csrf` or the header `X-CSRF-Token`. While nobody is signed in it
+   * is bound to a cookie, and stores nothing.
+   */
   csrfToken(): Promise<string>;
 }
 

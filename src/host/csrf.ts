@@ -3,6 +3,7 @@ import { nameRequest, requestIdOf } from '../http/request-id.ts';
 import { readAtMost } from '../http/body.ts';
 import { isBearerRequest } from './bearer-request.ts';
 import type { Route } from './contracts.ts';
+import { cookieKind, randomValue, randomValueOf } from './cookies.ts';
 import { HttpError } from './error-handler.ts';
 import type { RequestSession } from './sessions.ts';
 
@@ -19,41 +20,99 @@ export interface CsrfOptions {
   readonly exemptRoutes: Readonly<Record<string, boolean>>;
 }
 
-/** The session-wide CSRF token, for a form's field `_csrf` or the header `X-CSRF-Token`. */
-export function csrfTokenOf(sessionSecret: string): string {
-  return createHmac('sha256', sessionSecret).update('portico/csrf').digest('base64url');
+/**
+ * The CSRF tokens of one browser, for a form's field `_csrf` or the header `X-CSRF-Token`. While somebody is signed in, they
+ * are bound to the session. Before, they are bound to a random value in a cookie of their own (a double-submit cookie), so
+ * that a page for somebody who is not signed in stores nothing.
+ */
+export interface CsrfTokens {
+  /** For the forms of a page. */
+  token(): Promise<string>;
+  accepts(token: string | null): Promise<boolean>;
+  /** The same for the sign-in form, which may have been open since before somebody signed in in another tab. */
+  acceptsToSignIn(token: string | null): Promise<boolean>;
+  /** The `Set-Cookie` header that the response must carry; null when the browser's cookie is right. */
+  setCookie(): string | null;
+}
+
+export interface CsrfTokensOptions {
+  readonly request: Request;
+  readonly session: Pick<RequestSession, 'existingSecret' | 'person'>;
+  /** Whether the application is served over https. */
+  readonly secure: boolean;
+}
+
+export function createCsrfTokens({ request, session, secure }: CsrfTokensOptions): CsrfTokens {
+  const { name, attributes } = cookieKind('portico_csrf', secure);
+  const withoutCookies = isBearerRequest(request);
+  const sent = withoutCookies ? null : randomValueOf(request, name);
+  let made: string | null = null;
+
+  function cookieToken(): string {
+    if (withoutCookies) throw new HttpError(400, 'A request with a bearer token has no session');
+    return tokenBoundTo(sent ?? (made ??= randomValue()));
+  }
+
+  async function sessionToken(): Promise<string | null> {
+    const secret = (await session.person()) === null ? null : await session.existingSecret();
+    return secret === null ? null : tokenBoundTo(secret);
+  }
+
+  const isOfTheCookie = (token: string | null) => sent !== null && sameToken(token, tokenBoundTo(sent));
+
+  return {
+    token: async () => (await sessionToken()) ?? cookieToken(),
+    async accepts(token) {
+      const bound = await sessionToken();
+      return bound === null ? isOfTheCookie(token) : sameToken(token, bound);
+    },
+    async acceptsToSignIn(token) {
+      if (isOfTheCookie(token)) return true;
+      const bound = await sessionToken();
+      return bound !== null && sameToken(token, bound);
+    },
+    setCookie: () => (made === null ? null : `${name}=${made}; ${attributes}`),
+  };
+}
+
+function tokenBoundTo(secret: string): string {
+  return createHmac('sha256', secret).update('portico/csrf').digest('base64url');
+}
+
+function sameToken(given: string | null, expected: string): boolean {
+  const [one, other] = [Buffer.from(given ?? ''), Buffer.from(expected)];
+  return one.length === other.length && timingSafeEqual(one, other);
 }
 
 /**
  * The session-wide check of one request: throws an HttpError 403 for an unsafe request that did not come from a page of
- * this session. Returns the request to go on with, its body still unread.
+ * this browser. Returns the request to go on with, its body still unread.
  */
 export async function checkCsrf(
   request: Request,
   route: Route,
-  context: { readonly session: Pick<RequestSession, 'existingSecret'> },
+  context: { readonly csrf: Pick<CsrfTokens, 'accepts'> },
   { origin, exemptRoutes }: CsrfOptions,
 ): Promise<Request> {
-  if (SAFE_METHODS.has(request.method)) return request;
-  if (Object.hasOwn(exemptRoutes, route.name) && exemptRoutes[route.name] === true) return request;
+  if (SAFE_METHODS.has(request.method) || isExempt(route.name, exemptRoutes)) return request;
   if (isBearerRequest(request)) return request;
 
   if (!comesFromHere(request, origin)) throw new HttpError(403, 'The request comes from another site');
   const { request: reread, token } = await tokenOf(request);
-  const secret = await context.session.existingSecret();
-  const expected = Buffer.from(secret === null ? '' : csrfTokenOf(secret));
-  const given = Buffer.from(token ?? '');
-  if (secret === null || given.length !== expected.length || !timingSafeEqual(given, expected)) {
-    throw new HttpError(403, 'The CSRF token is missing or wrong');
-  }
+  if (!(await context.csrf.accepts(token))) throw new HttpError(403, 'The CSRF token is missing or wrong');
   return reread;
+}
+
+/** Whether the application has said that the check leaves this route alone. */
+export function isExempt(routeName: string, exemptRoutes: CsrfOptions['exemptRoutes']): boolean {
+  return Object.hasOwn(exemptRoutes, routeName) && exemptRoutes[routeName] === true;
 }
 
 /**
  * What the browser says of the page that sent the request. `Sec-Fetch-Site` is the better witness: a page without
  * referrer, as those of the kit are, sends its forms with the origin `null`.
  */
-function comesFromHere(request: Request, origin: string): boolean {
+export function comesFromHere(request: Request, origin: string): boolean {
   const site = request.headers.get('sec-fetch-site');
   if (site !== null) return site === 'same-origin' || site === 'none';
   const sentFrom = request.headers.get('origin');

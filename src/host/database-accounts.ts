@@ -102,8 +102,9 @@ export function databaseAccounts(options: DatabaseAccountsOptions): DatabaseAcco
     name: provider,
     find: (id) => findBy('id', id),
     findByEmail: (email) => findBy('email', canonical(email)),
-    async authenticate(identifier, password) {
+    async authenticate(identifier, password, names) {
       const row = await rowBy('email', canonical(identifier));
+      if (row !== null) names?.({ provider, id: row.id });
       // An unknown account costs the same slow check as a known one.
       decoy ??= await passwordHasher.hash(randomUUID());
       const matches = await passwordHasher.verify(password, row?.password_hash ?? decoy);

@@ -1,11 +1,18 @@
 import type { Events, Log } from './contracts.ts';
 
-/** The two host hooks. Plugins emit events of their own beside them. */
+/** The two host hooks, and what the kit tells of. Plugins emit events of their own beside them. */
 export const Event = {
   /** Receives the thrown exception, returns the response. */
   EXCEPTION: 'exception',
   /** Receives every response, returns the response to send. */
   RESPONSE_HEADER: 'response_header',
+  /** A password was wrong, or nobody has the identifier: a FailedSignIn, told before it is answered. */
+  SIGN_IN_FAILED: 'sign_in_failed',
+  /**
+   * The first sign-in that was answered 429, after many that failed: a FailedSignIn. It is not told again until there was no
+   * failure for a quarter of an hour.
+   */
+  SIGN_IN_SLOWED: 'sign_in_slowed',
 } as const;
 
 /** Events, and the two hooks as the application runs them. */

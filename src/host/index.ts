@@ -19,6 +19,7 @@ export { argon2idHasher, type Argon2idOptions } from './password-hasher.ts';
 export { ConfigurationError, ConsoleError, OverloadedError, TransactionError, ViewError } from './errors.ts';
 export { ErrorHandler, HttpError } from './error-handler.ts';
 export { Event } from './events.ts';
+export { SignInSlowedError, type FailedSignIn } from './sign-in.ts';
 export { openLog, type ClosableLog, type LogOptions } from './log.ts';
 export { createViews } from './views.ts';
 export { pageHeaders } from './login.ts';

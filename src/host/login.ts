@@ -1,25 +1,61 @@
 import { randomBytes } from 'node:crypto';
 import type { Application, Route } from './contracts.ts';
-import { readBody } from './csrf.ts';
+import { comesFromHere, isExempt, readBody, type CsrfOptions } from './csrf.ts';
+import { OverloadedError } from './errors.ts';
+import { csrfTokens } from './request-context.ts';
 import { returnPath } from './return-path.ts';
+import { SignInSlowedError } from './sign-in.ts';
 
 /** The largest sign-in form that is read, in bytes: the path to return to may be long. */
 const FORM_LIMIT = 64 * 1024;
 
-/** The kit's own sign-in page and sign-out: the routes `login`, `login_submit` and `logout`. */
-export function loginRoutes(application: Application, applicationName: string): readonly Route[] {
-  async function page(status: number, form: { returnTo: string; identifier: string; error: string | null }) {
+/** When to come back while more passwords are to be checked than can be, in seconds. */
+const OVERLOADED_FOR = 2;
+
+/** What a sign-in page shows: what was typed before, and what became of it. */
+interface SignInForm {
+  readonly returnTo: string;
+  readonly identifier: string;
+  readonly error: string | null;
+  /** Whether what was typed is wrong, as opposed to not looked at. */
+  readonly invalid: boolean;
+}
+
+export interface LoginOptions {
+  /** What people know the application by. */
+  readonly name: string;
+  readonly csrf: CsrfOptions;
+  /** Tells the log that there are more passwords to check than can be. */
+  readonly overloaded: () => void;
+}
+
+/**
+ * The kit's own sign-in page: the routes `login` and `login_submit`. The form checks its CSRF token itself, so that whoever
+ * waited too long is answered by the page; nothing is stored before somebody is signed in.
+ */
+export function loginRoutes(
+  application: Application,
+  { name, csrf, overloaded }: LoginOptions,
+): readonly Route[] {
+  async function page(status: number, form: SignInForm, headers: Readonly<Record<string, string>> = {}) {
     const nonce = randomBytes(16).toString('base64');
     const html = await application.views.render('login', {
       title: 'Sign in',
-      name: applicationName,
+      name,
       action: application.path('login_submit'),
-      csrfToken: await application.auth().csrfToken(),
+      csrfToken: await csrfTokens().token(),
       nonce,
       ...form,
     });
-    return new Response(html, { status, headers: pageHeaders(nonce) });
+    return new Response(html, { status, headers: { ...pageHeaders(nonce), ...headers } });
   }
+
+  const checksNothing = isExempt('login_submit', csrf.exemptRoutes);
+
+  /** Whether the form is one of this browser's: another site could have somebody signed in as somebody else. */
+  const isOurs = async (request: Request, form: URLSearchParams): Promise<boolean> =>
+    comesFromHere(request, csrf.origin) &&
+    (await csrfTokens().acceptsToSignIn(request.headers.get('x-csrf-token') ?? form.get('_csrf')));
 
   return [
     {
@@ -28,7 +64,7 @@ export function loginRoutes(application: Application, applicationName: string): 
       path: '/login',
       handler: (_, request) => {
         const returnTo = returnPath(new URL(request.url).searchParams.get('return_to'));
-        return page(200, { returnTo, identifier: '', error: null });
+        return page(200, { returnTo, identifier: '', error: null, invalid: false });
       },
     },
     {
@@ -39,24 +75,60 @@ export function loginRoutes(application: Application, applicationName: string): 
         const form = new URLSearchParams(Buffer.from(await readBody(request, FORM_LIMIT)).toString('utf8'));
         const identifier = form.get('identifier') ?? '';
         const returnTo = returnPath(form.get('return_to'));
-        const user = await application.accounts.authenticate(identifier, form.get('password') ?? '');
-        if (user === null) {
-          return page(401, { returnTo, identifier, error: 'The email address or the password is wrong.' });
+        if (!checksNothing && !(await isOurs(request, form))) {
+          const error =
+            'This page had been open for too long, or in too many tabs. Please sign in once more.';
+          return page(403, { returnTo, identifier: '', error, invalid: false });
         }
-        await application.auth().signIn(user.reference);
-        return seeOther(returnTo);
-      },
-    },
-    {
-      name: 'logout',
-      methods: ['POST'],
-      path: '/logout',
-      async handler() {
-        await application.auth().signOut();
-        return seeOther('/');
+        try {
+          const user = await application.accounts.authenticate(identifier, form.get('password') ?? '');
+          if (user === null) {
+            const error = 'The email address or the password is wrong.';
+            return await page(401, { returnTo, identifier, error, invalid: true });
+          }
+          await application.auth().signIn(user.reference);
+          return seeOther(returnTo);
+        } catch (failure) {
+          const again = whenToTryAgain(failure);
+          if (again === null) throw failure;
+          if (failure instanceof OverloadedError) overloaded();
+          const { status, error, seconds } = again;
+          const headers = { 'Retry-After': String(seconds) };
+          return page(status, { returnTo, identifier, error, invalid: false }, headers);
+        }
       },
     },
   ];
+}
+
+/** For a sign-in that was not looked at; null for a failure of another kind. */
+function whenToTryAgain(
+  failure: unknown,
+): { readonly status: number; readonly seconds: number; readonly error: string } | null {
+  if (failure instanceof SignInSlowedError) {
+    const seconds = failure.retryAfter;
+    const time = seconds === 1 ? 'a second' : `${seconds} seconds`;
+    const error = `There were too many failed attempts to sign in. Your password was not checked: please try again in ${time}.`;
+    return { status: 429, seconds, error };
+  }
+  if (failure instanceof OverloadedError) {
+    const error = 'Too many people are signing in at this moment. Please try again in a few seconds.';
+    return { status: 503, seconds: OVERLOADED_FOR, error };
+  }
+  return null;
+}
+
+/** The kit's own sign-out: the route `logout`. */
+export function logoutRoute(application: Application): Route {
+  return {
+    name: 'logout',
+    methods: ['POST'],
+    path: '/logout',
+    async handler() {
+      await application.auth().signOut();
+      return seeOther('/');
+    },
+  };
 }
 
 /**

@@ -1,7 +1,10 @@
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
 import type { PasswordHasher } from './contracts.ts';
-import { OverloadedError } from './errors.ts';
+import { callerNetwork } from '../http/caller.ts';
+import { networkOf } from '../http/addresses.ts';
+import { createFairLine } from './fair-line.ts';
+import { addressAtHand } from './request-context.ts';
 
 /** What a hash costs (RFC 9106 section 3.1), and how many are made at once. */
 export interface Argon2idOptions {
@@ -28,11 +31,13 @@ const LIMITS = { memory: 1_048_576, passes: 16, parallelism: 16 } as const;
 
 /**
  * argon2id with parameters that OWASP recommends: 46 MiB, one pass, one lane. Hashes are PHC strings. Blocks of less than
- * 32 MiB would stay with the process after the hash, once for each thread of Node's pool; these go back at once.
+ * 32 MiB would stay with the process after the hash, once for each thread of Node's pool; these go back at once. Networks take
+ * turns: what a request of one asks for waits behind what others of the same one asked for.
  */
 export function argon2idHasher(options: Argon2idOptions = {}): PasswordHasher {
   const { memory = 47_104, passes = 1, parallelism = 1, atOnce = 2 } = options;
-  const inTurn = createLine(atOnce);
+  const line = createFairLine({ atOnce, ...WAITING });
+  const inTurn = <T>(work: () => Promise<T>) => line(callerNetwork() ?? networkOf(addressAtHand()), work);
   return {
     async hash(password) {
       const salt = randomBytes(16);
@@ -48,32 +53,11 @@ export function argon2idHasher(options: Argon2idOptions = {}): PasswordHasher {
   };
 }
 
-/** Hashes that wait for their turn; the next one is refused rather than kept waiting for seconds. */
-const MOST_WAITING = 100;
-
-type InTurn = <T>(work: () => Promise<T>) => Promise<T>;
-
-/** A line in which so many are served at once. */
-function createLine(atOnce: number): InTurn {
-  const waiting: (() => void)[] = [];
-  let underWay = 0;
-  return async (work) => {
-    if (underWay >= atOnce) {
-      if (waiting.length >= MOST_WAITING) throw new OverloadedError();
-      await new Promise<void>((resolve) => waiting.push(resolve));
-    } else {
-      underWay += 1;
-    }
-    try {
-      return await work();
-    } finally {
-      const next = waiting.shift();
-      // The place goes to the next in turn, or is given back.
-      if (next === undefined) underWay -= 1;
-      else next();
-    }
-  };
-}
+/**
+ * Hashes that wait for their turn, in all and of one network: some seconds of work. The next one is refused rather than kept
+ * waiting.
+ */
+const WAITING = { mostWaiting: 200, mostOfOne: 100 } as const;
 
 function tagOf(password: string, hash: Omit<Argon2idHash, 'tag'>, tagLength: number): Promise<Buffer> {
   const { memory, passes, parallelism, salt: nonce } = hash;

@@ -1,11 +1,13 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Auth, Session } from './contracts.ts';
+import type { CsrfTokens } from './csrf.ts';
 
 /** What belongs to the request being answered. */
 export interface RequestContext {
-  /** Null in an application without accounts, as is `auth`. */
+  /** Null in an application without accounts, as are `auth` and `csrf`. */
   readonly session: Session | null;
   readonly auth: Auth | null;
+  readonly csrf: CsrfTokens | null;
   readonly clientAddress: string | null;
 }
 
@@ -26,9 +28,19 @@ export function auth(): Auth {
   return current('auth()').auth ?? refuse('auth()');
 }
 
+/** The CSRF tokens of the browser that sent the request being answered. Throws where `session()` does. */
+export function csrfTokens(): CsrfTokens {
+  return current('csrfTokens()').csrf ?? refuse('csrfTokens()');
+}
+
 /** Where the request being answered comes from; null when it is not known. Throws outside of one. */
 export function clientAddress(): string | null {
   return current('clientAddress()').clientAddress;
+}
+
+/** The same, and null outside of a request. */
+export function addressAtHand(): string | null {
+  return requests.getStore()?.clientAddress ?? null;
 }
 
 function current(call: string): RequestContext {

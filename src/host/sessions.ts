@@ -1,6 +1,7 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { isBearerRequest } from './bearer-request.ts';
 import type { Database, Migration, PersonReference, Session, SqlConnection } from './contracts.ts';
+import { cookieKind, randomValue, randomValueOf } from './cookies.ts';
 import { HttpError } from './error-handler.ts';
 
 /** Sessions in the database: they survive a restart and serve any number of processes. */
@@ -39,7 +40,6 @@ interface StoredSession {
   readonly expiresAt: number;
 }
 
-const SESSION_ID = /^[A-Za-z0-9_-]{43}$/;
 /** A session's expiry is moved at most this often, in milliseconds. */
 const SLIDE_AFTER = 3_600_000;
 /** A session in which nobody is signed in lives at most this long after its last use, in seconds: a visit. */
@@ -49,15 +49,14 @@ const SWEEP_BATCH = 100;
 const STARTS_PER_SWEEP = 20;
 
 export function createSessions({ database, lifetime, secure, clock }: SessionsOptions): Sessions {
-  const cookieName = secure ? '__Host-portico_session' : 'portico_session';
-  const attributes = `Path=/; HttpOnly; SameSite=Lax${secure ? '; Secure' : ''}`;
+  const { name: cookieName, attributes } = cookieKind('portico_session', secure);
   const lifetimeOf = (person: PersonReference | null) =>
     person === null ? Math.min(lifetime, ANONYMOUS_LIFETIME) : lifetime;
   let starts = 0;
 
   function of(request: Request): RequestSession {
     const withoutSession = isBearerRequest(request);
-    const id = withoutSession ? null : sessionIdOf(request, cookieName);
+    const id = withoutSession ? null : randomValueOf(request, cookieName);
     let loaded: Promise<StoredSession | null> | null = null;
     let cookie: string | null = null;
 
@@ -90,7 +89,7 @@ export function createSessions({ database, lifetime, secure, clock }: SessionsOp
       replaced: string | null,
     ) {
       if (withoutSession) throw new HttpError(400, 'A request with a bearer token has no session');
-      const newId = randomBytes(32).toString('base64url');
+      const newId = randomValue();
       const now = clock();
       const expiresAt = now + lifetimeOf(beginning.person) * 1000;
       const session = { ...beginning, idHash: hashOf(newId), expiresAt };
@@ -104,7 +103,7 @@ export function createSessions({ database, lifetime, secure, clock }: SessionsOp
     }
 
     async function existing(): Promise<StoredSession> {
-      return (await load()) ?? start({ data: {}, secret: newSecret(), person: null }, null);
+      return (await load()) ?? start({ data: {}, secret: randomValue(), person: null }, null);
     }
 
     return {
@@ -123,7 +122,9 @@ export function createSessions({ database, lifetime, secure, clock }: SessionsOp
       async signIn(person) {
         const before = await load();
         const same = before !== null && (before.person === null || samePerson(before.person, person));
-        const kept = same ? { data: before.data, secret: before.secret } : { data: {}, secret: newSecret() };
+        const kept = same
+          ? { data: before.data, secret: before.secret }
+          : { data: {}, secret: randomValue() };
         await start({ ...kept, person }, before?.idHash ?? null);
       },
       async signOut() {
@@ -139,20 +140,8 @@ export function createSessions({ database, lifetime, secure, clock }: SessionsOp
   return { of };
 }
 
-function sessionIdOf(request: Request, cookieName: string): string | null {
-  for (const pair of (request.headers.get('cookie') ?? '').split(';')) {
-    const [name, value = ''] = pair.trim().split('=', 2);
-    if (name === cookieName && SESSION_ID.test(value)) return value;
-  }
-  return null;
-}
-
 function hashOf(id: string): string {
   return createHash('sha256').update(id).digest('base64url');
-}
-
-function newSecret(): string {
-  return randomBytes(32).toString('base64url');
 }
 
 function samePerson(one: PersonReference, other: PersonReference): boolean {

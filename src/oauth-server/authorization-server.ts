@@ -21,6 +21,7 @@ import { userinfoEndpoint } from './endpoints/userinfo.ts';
 import { AuthorizationPageError, BearerError, type PageLink } from './errors.ts';
 import { createFailedAttempts, systemRandom } from '../http/failed-attempts.ts';
 import { prefersPage } from '../http/accept.ts';
+import { occasionally } from '../http/occasionally.ts';
 import { requestIdOf } from '../http/request-id.ts';
 import type { Host } from './host.ts';
 import { createKeyRing, type KeyRing } from './keys.ts';
@@ -122,7 +123,10 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
     cookieSealer: createCookieSealer({ store, clock, lifetime: config.consent_ttl * 1000 }),
     audience: config.audience === '' ? null : config.audience,
   };
-  const faults = { host, database, serverName: config.name, showsDetails };
+  const overloaded = occasionally((times) =>
+    host.log.warning('Too many secrets to check: requests of applications answered 503: {times}', { times }),
+  );
+  const faults = { host, database, serverName: config.name, showsDetails, overloaded };
   const settle: AuthorizationServer['settleToken'] = async (authorization, asked) => {
     try {
       const refuse = refusing(host, asked);
@@ -308,6 +312,8 @@ interface Faults {
   readonly database: Database;
   readonly serverName: string;
   readonly showsDetails: boolean;
+  /** Tells the log that the host's hasher has more to do than it can. */
+  readonly overloaded: () => void;
 }
 
 /** Which request it was that failed. */
@@ -329,8 +335,10 @@ async function failureReply(faults: Faults, failed: Failed, error: unknown): Pro
   const refusal = refusalReply(error);
   if (refusal !== null && error instanceof Error) return { ...refusal, refused: error };
   const { endpoint, requestId, asPage } = failed;
-  faults.host.log.error('{endpoint} failed: {exception}', { endpoint, requestId, exception: error });
-  const isPassing = faults.database.isUnavailable(error) || isOverload(error);
+  const unavailable = faults.database.isUnavailable(error);
+  const isPassing = unavailable || isOverload(error);
+  if (isPassing && !unavailable) faults.overloaded();
+  else faults.host.log.error('{endpoint} failed: {exception}', { endpoint, requestId, exception: error });
   const reply = isPassing ? unavailableReply() : faultReply();
   if (!asPage) return reply;
   const told = isPassing ? UNAVAILABLE : FAULT;

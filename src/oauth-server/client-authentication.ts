@@ -1,4 +1,5 @@
 import { canonicalAddress, networkOf } from '../http/addresses.ts';
+import { onBehalfOf } from '../http/caller.ts';
 import { OAuthError, TooManyFailuresError } from './errors.ts';
 import type { Parameters } from './parameters.ts';
 import { noteClient, quotedClientId } from './refusals.ts';
@@ -46,8 +47,9 @@ export async function authenticateClient(
     { key: JSON.stringify([client?.id ?? tokenHash(clientId), network]), free: FREE_FAILURES.client },
     { key: JSON.stringify([network]), free: FREE_FAILURES.address },
   ];
+  const verify = () => context.clientSecrets.verify(living, secret);
   const judged = await context.failedAttempts.attempt(keys, async () =>
-    (await context.clientSecrets.verify(living, secret)) ? living : null,
+    (await onBehalfOf(network, verify)) ? living : null,
   );
   if (judged.outcome === 'right') return judged.value;
   const who = { clientId: client?.id ?? null, address };

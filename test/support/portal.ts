@@ -53,7 +53,9 @@ export interface PortalOptions {
   readonly config?: ConfigMap;
   /** Milliseconds since 1970, for the authorization server. */
   readonly clock?: () => number;
-  /** From 0 up to, and not including, 1: the draws of the authorization server. */
+  /** Milliseconds since 1970, for the kit: sessions, and how long a sign-in waits. */
+  readonly hostClock?: () => number;
+  /** From 0 up to, and not including, 1: the draws of the authorization server and of the kit. */
   readonly random?: () => number;
   /** A folder of views in the place of the portal's own. */
   readonly views?: string;
@@ -91,6 +93,7 @@ export async function startPortal(options: PortalOptions = {}): Promise<RunningP
     views,
     beforeSchema,
   } = options;
+  const random = options.random === undefined ? {} : { random: options.random };
   const storage = await mkdtemp(path.join(tmpdir(), 'portico-portal-'));
   const port = await freePort();
   const database = await createDatabase(storage, options.databaseServer);
@@ -102,7 +105,7 @@ export async function startPortal(options: PortalOptions = {}): Promise<RunningP
   };
   const asConfigured: ApplicationDefinition = {
     ...portal,
-    plugins: [oauthServer({ clock, ...(options.random === undefined ? {} : { random: options.random }) })],
+    plugins: [oauthServer({ clock, ...random })],
     ...(views === undefined ? {} : { views }),
     register(registering) {
       void portal.register?.(registering);
@@ -114,7 +117,11 @@ export async function startPortal(options: PortalOptions = {}): Promise<RunningP
     },
   };
   const definition = kitHasher ? asConfigured : hashingCheaply(asConfigured);
-  const application = await startApplication(definition, { env });
+  const application = await startApplication(definition, {
+    env,
+    clock: options.hostClock ?? Date.now,
+    ...random,
+  });
   await beforeSchema?.(application);
   await migrate(application.database, migrationsOf(definition));
   const server = authorizationServerOf(application);

@@ -1,0 +1,88 @@
+import { createHash } from 'node:crypto';
+import { networkOf } from '../http/addresses.ts';
+import type { AttemptKey, FailedAttempts } from '../http/failed-attempts.ts';
+import type { Accounts, Events, Log, PersonReference } from './contracts.ts';
+import { HttpError } from './error-handler.ts';
+import { Event } from './events.ts';
+
+/** What listeners of `Event.SIGN_IN_FAILED` and `Event.SIGN_IN_SLOWED` receive. */
+export interface FailedSignIn {
+  /**
+   * Whose account the identifier names; null when no account has it, or its provider does not say. What was typed is not told:
+   * people type passwords into the wrong field.
+   */
+  readonly person: PersonReference | null;
+  /** Where the request came from; null when it is not known. */
+  readonly address: string | null;
+}
+
+/** Too many sign-ins failed before this one, so the password was not looked at; answered 429. */
+export class SignInSlowedError extends HttpError {
+  /** Seconds. */
+  readonly retryAfter: number;
+
+  constructor(wait: number) {
+    const retryAfter = Math.ceil(wait / 1000);
+    super(429, 'Too many failed sign-ins', { 'Retry-After': String(retryAfter) });
+    this.retryAfter = retryAfter;
+  }
+}
+
+/** Failures at one account from one network, and at all accounts from one network, before anything slows down. */
+const FREE_FAILURES = { account: 5, network: 50 } as const;
+
+export interface GuardOptions {
+  readonly failedAttempts: FailedAttempts;
+  /** Where the request at hand comes from; null when it is not known. */
+  readonly address: () => string | null;
+  readonly events: Pick<Events, 'emit'>;
+  readonly log: Log;
+}
+
+/**
+ * Accounts at which guessing is slowed down and told of, whoever asks: the kit's sign-in page and an application's own.
+ * `docs/decisions/0007` says how, and why nobody is locked out.
+ */
+export function guardSignIn(
+  accounts: Accounts,
+  { failedAttempts, address, events, log }: GuardOptions,
+): Accounts {
+  return {
+    ...accounts,
+    async authenticate(identifier, password) {
+      const from = address();
+      let person: PersonReference | null = null;
+      const attempt = await failedAttempts.attempt(keysOf(identifier, from), () =>
+        accounts.authenticate(identifier, password, (named) => {
+          person = named;
+        }),
+      );
+      if (attempt.outcome === 'right') return attempt.value;
+      const failed: FailedSignIn = { person, address: from };
+      if (attempt.outcome === 'wrong') {
+        log.info('A sign-in failed, from {address}', { ...failed });
+        await events.emit(Event.SIGN_IN_FAILED, failed);
+        return null;
+      }
+      if (attempt.first) {
+        log.warning('Sign-ins from {address} are slowed down after many that failed', { ...failed });
+        await events.emit(Event.SIGN_IN_SLOWED, failed);
+      }
+      throw new SignInSlowedError(attempt.wait);
+    },
+  };
+}
+
+/**
+ * Counted by a hash: what was typed may be a password, and long. Spellings that some provider may take for one account count as
+ * one.
+ */
+function keysOf(identifier: string, address: string | null): readonly AttemptKey[] {
+  const network = networkOf(address);
+  const spelled = identifier.normalize('NFKC').trim().toLowerCase();
+  const account = createHash('sha256').update(spelled).digest('base64url');
+  return [
+    { key: JSON.stringify([account, network]), free: FREE_FAILURES.account },
+    { key: JSON.stringify([network]), free: FREE_FAILURES.network },
+  ];
+}

@@ -1,0 +1,275 @@
+// @engines sqlite: what is counted is in memory
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { Event, type FailedSignIn } from 'portico/host';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { ADA, createClock, GRACE, PASSWORD, startPortal, type RunningPortal } from './support/portal.ts';
+import { createRandom } from './support/random.ts';
+import { createVisitor, formOf, type Visitor } from './support/visitor.ts';
+
+/** The kit's sign-in page, as browsers and those who guess reach it; the proxy of the tests says where they come from. */
+const clock = createClock();
+const never = () => 0.999;
+let random = never;
+let portal: RunningPortal;
+let address: string;
+let addresses = 0;
+const events: (FailedSignIn & { readonly event: string })[] = [];
+
+beforeAll(async () => {
+  portal = await startPortal({
+    hostClock: clock.now,
+    random: () => random(),
+    config: { trusted_proxies: 1 },
+  });
+  for (const event of [Event.SIGN_IN_FAILED, Event.SIGN_IN_SLOWED]) {
+    portal.application.events.on(event, (failed: FailedSignIn) => events.push({ event, ...failed }));
+  }
+});
+afterAll(() => portal.close());
+beforeEach(() => {
+  addresses += 1;
+  address = `192.0.2.${addresses}`;
+  events.length = 0;
+  random = never;
+});
+
+const sessions = async () =>
+  (await portal.application.database.execute('SELECT id_hash FROM host_sessions')).rows.length;
+const logOf = ({ env }: RunningPortal) => readFile(path.join(env['STORAGE_DIR'] ?? '', 'app.log'), 'utf8');
+
+interface Attempt {
+  readonly identifier?: string;
+  readonly from?: string;
+  readonly visitor?: Visitor;
+}
+
+/** Fills in the form of a page that was opened before. */
+async function tryToSignIn(password: string, attempt: Attempt = {}): Promise<Response> {
+  const { identifier = ADA, from = address, visitor = createVisitor(portal.url) } = attempt;
+  const page = await visitor.get('/login');
+  const form = { ...formOf(await page.text()).fields, identifier, password };
+  return fetch(`${portal.url}/login`, {
+    method: 'POST',
+    headers: { Cookie: visitor.cookies(), 'X-Forwarded-For': from },
+    body: new URLSearchParams(form),
+    redirect: 'manual',
+  });
+}
+const status = async (response: Promise<Response>) => (await response).status;
+
+async function guess(times: number, attempt: Attempt = {}): Promise<void> {
+  for (let count = 0; count < times; count += 1) {
+    expect(await status(tryToSignIn(`wrong ${count}`, attempt))).toBe(401);
+  }
+}
+
+describe('the sign-in page', () => {
+  test('stores nothing until somebody is signed in', async () => {
+    const before = await sessions();
+    for (let count = 0; count < 5; count += 1) {
+      const visitor = portal.visitor();
+      const page = await visitor.visit('/oauth/applications');
+      expect(new URL(page.url).pathname).toBe('/login');
+      const identifier = `nobody-${count}@example.com`;
+      expect((await visitor.submit(page, { identifier, password: 'wrong' })).status).toBe(401);
+      expect((await visitor.post('/login', { identifier: ADA, password: 'wrong' })).status).toBe(403);
+      expect((await visitor.get('/')).status).toBe(200);
+    }
+    expect(await sessions()).toBe(before);
+    await portal.signedIn(ADA);
+    expect(await sessions()).toBe(before + 1);
+  });
+
+  test('works in several tabs, also in one that was opened before somebody signed in', async () => {
+    const visitor = portal.visitor();
+    const [first, second] = [await visitor.get('/login'), await visitor.get('/login')];
+    const form = { identifier: ADA, password: PASSWORD };
+    expect((await visitor.submit(second, form)).status).toBe(303);
+    expect((await visitor.submit(first, form)).status).toBe(303);
+    expect((await visitor.submit(first, { ...form, identifier: GRACE })).status).toBe(303);
+    expect(await (await visitor.get('/')).text()).toContain('Grace');
+  });
+
+  test('works after hours of waiting, and asks again when a session ended meanwhile', async () => {
+    const form = { identifier: ADA, password: PASSWORD };
+    const [visitor, signedIn] = [portal.visitor(), await portal.signedIn(ADA)];
+    const [page, another] = [await visitor.get('/login'), await signedIn.get('/login')];
+    clock.advance(30 * 24 * 3600);
+    expect((await visitor.submit(page, form)).status).toBe(303);
+    const asked = await signedIn.submit(another, form);
+    expect(asked.status).toBe(403);
+    expect((await signedIn.submit(asked, form)).status).toBe(303);
+  });
+
+  test.each<[string, (visitor: Visitor, form: Record<string, string>) => Promise<Response>]>([
+    [
+      'with the token of another browser',
+      async (visitor, form) => {
+        const other = formOf(await (await portal.visitor().get('/login')).text()).fields;
+        return visitor.post('/login', { ...form, _csrf: other['_csrf'] ?? '' });
+      },
+    ],
+    ['without its token', (visitor, form) => visitor.post('/login', { ...form, _csrf: '' })],
+    ['without its cookie', (_, form) => portal.visitor().post('/login', form)],
+    [
+      'from another site',
+      (visitor, form) =>
+        fetch(`${portal.url}/login`, {
+          method: 'POST',
+          headers: { Cookie: visitor.cookies(), 'Sec-Fetch-Site': 'cross-site' },
+          body: new URLSearchParams(form),
+          redirect: 'manual',
+        }),
+    ],
+  ])('a form %s signs nobody in, and is answered with a form that does', async (_, send) => {
+    const before = await sessions();
+    const visitor = portal.visitor();
+    const { fields } = formOf(await (await visitor.get('/login?return_to=/notes')).text());
+    const refused = await send(visitor, { ...fields, identifier: ADA, password: PASSWORD });
+    expect(refused.status).toBe(403);
+    expect(refused.headers.get('content-type')).toBe('text/html; charset=utf-8');
+    const html = await refused.text();
+    expect(html).toContain('Please sign in once more');
+    expect(html).not.toContain(ADA);
+    expect(formOf(html).fields['return_to']).toBe('/notes');
+    expect(await sessions()).toBe(before);
+    const anew = await visitor.get('/login');
+    expect((await visitor.submit(anew, { identifier: ADA, password: PASSWORD })).status).toBe(303);
+  });
+
+  test('its token opens nothing for somebody who is signed in', async () => {
+    const visitor = portal.visitor();
+    const page = await visitor.get('/login');
+    const { _csrf = '' } = formOf(await page.clone().text()).fields;
+    await visitor.submit(page, { identifier: ADA, password: PASSWORD });
+    expect((await visitor.post('/logout', { _csrf })).status).toBe(403);
+    expect((await visitor.submit(await visitor.get('/'))).status).toBe(303);
+  });
+});
+
+describe('guessing passwords', () => {
+  test('is slowed down for an account and a network, with a page that says when to try again', async () => {
+    await guess(5);
+    const refused = await tryToSignIn('wrong');
+    expect(refused.status).toBe(429);
+    expect(refused.headers.get('retry-after')).toBe('1');
+    expect(refused.headers.get('content-type')).toBe('text/html; charset=utf-8');
+    const html = await refused.text();
+    expect(html).toContain('try again in a second');
+    expect(html).toContain(`value="${ADA}"`);
+    const waits: string[] = [];
+    for (const wait of [1, 2, 4, 8]) {
+      clock.advance(wait);
+      await guess(1);
+      waits.push(/try again in (.*?)\./.exec(await (await tryToSignIn('wrong')).text())?.[1] ?? '');
+    }
+    expect(waits).toEqual(['2 seconds', '4 seconds', '8 seconds', '16 seconds']);
+  });
+
+  test('keeps nobody out: the right password is taken from elsewhere, for other accounts, and here after the wait', async () => {
+    await guess(5);
+    expect(await status(tryToSignIn(PASSWORD))).toBe(429);
+    expect(await status(tryToSignIn(PASSWORD, { from: '198.51.100.1' }))).toBe(303);
+    expect(await status(tryToSignIn(PASSWORD, { identifier: GRACE }))).toBe(303);
+    clock.advance(1);
+    expect(await status(tryToSignIn(PASSWORD))).toBe(303);
+  });
+
+  test('cannot keep the right password out from the same network, however long it goes on', async () => {
+    await guess(5);
+    random = createRandom(1);
+    const guesses: number[] = [];
+    let tries = 0;
+    for (let answer = 0; answer !== 303; tries += 1) {
+      expect(tries).toBeLessThan(100);
+      for (let count = 0; count < 4; count += 1) guesses.push(await status(tryToSignIn('wrong')));
+      answer = await status(tryToSignIn(PASSWORD));
+    }
+    expect(new Set(guesses)).toEqual(new Set([401, 429]));
+  });
+
+  test('is slowed down for an account that nobody has, and for one however it is spelled', async () => {
+    await guess(5, { identifier: 'nobody@example.com' });
+    expect(await status(tryToSignIn('wrong', { identifier: 'nobody@example.com' }))).toBe(429);
+    for (const identifier of [ADA, ADA.toUpperCase(), ` ${ADA}`, `${ADA}\t`, ADA.replace('a', 'ａ')])
+      await guess(1, { identifier });
+    expect(await status(tryToSignIn('wrong', { identifier: ADA }))).toBe(429);
+  });
+
+  test('at many accounts from one network is slowed down', async () => {
+    for (let count = 0; count < 50; count += 1) await guess(1, { identifier: `person-${count}@example.com` });
+    expect(await status(tryToSignIn('wrong', { identifier: 'person-51@example.com' }))).toBe(429);
+    expect(await status(tryToSignIn('wrong', { from: '198.51.100.2' }))).toBe(401);
+  });
+
+  test('is told: whose account it was, from where, and the first time that it is slowed down; never what was typed', async () => {
+    const ada = await portal.application.accounts.authenticate(ADA, PASSWORD);
+    const person = ada?.reference;
+    const typed = 'hunter2-in-the-wrong-field';
+    await guess(1, { identifier: typed });
+    await guess(5);
+    for (let count = 0; count < 3; count += 1) expect(await status(tryToSignIn('wrong'))).toBe(429);
+    expect(events).toEqual([
+      { event: 'sign_in_failed', person: null, address },
+      ...Array.from({ length: 5 }, () => ({ event: 'sign_in_failed', person, address })),
+      { event: 'sign_in_slowed', person: null, address },
+    ]);
+    const lines = (await logOf(portal)).split('\n').filter((line) => line.includes(`"${address}"`));
+    expect(lines).toHaveLength(7);
+    expect(lines.filter((line) => line.includes(`"id":"${person?.id ?? ''}"`))).toHaveLength(5);
+    for (const word of [typed, 'wrong 0', ADA]) expect(lines.join('\n')).not.toContain(word);
+  });
+});
+
+describe('a flood of sign-ins', () => {
+  test('from one network keeps nobody of another out, and is told in a line a second', async () => {
+    // The worst case: nothing of the flood is slowed down, and every attempt costs the hash that the kit takes.
+    const flooded = await startPortal({ kitHasher: true, random: () => 0, config: { trusted_proxies: 1 } });
+    try {
+      const visitor = flooded.visitor();
+      const { fields } = formOf(await (await visitor.get('/login')).text());
+      const signIn = (password: string, from: string) =>
+        fetch(`${flooded.url}/login`, {
+          method: 'POST',
+          headers: { Cookie: visitor.cookies(), 'X-Forwarded-For': from },
+          body: new URLSearchParams({ ...fields, identifier: ADA, password }),
+          redirect: 'manual',
+        });
+      const answers = new Set<number>();
+      let page = '';
+      const flooding = new AbortController();
+      const waits = new Set<string | null>();
+      const began = performance.now();
+      const flood = Array.from({ length: 120 }, async () => {
+        while (!flooding.signal.aborted) {
+          const answer = await signIn('wrong', '203.0.113.9');
+          answers.add(answer.status);
+          const text = await answer.text();
+          if (answer.status === 503) {
+            page = text;
+            waits.add(answer.headers.get('retry-after'));
+          }
+        }
+      });
+      const signIns: number[] = [];
+      for (const batch of [1, 2, 3]) {
+        const addresses = Array.from({ length: 5 }, (_, index) => `198.51.100.${10 * batch + index}`);
+        signIns.push(...(await Promise.all(addresses.map((from) => status(signIn(PASSWORD, from))))));
+      }
+      flooding.abort();
+      await Promise.all(flood);
+      expect(signIns).toEqual(Array.from({ length: 15 }, () => 303));
+      expect(answers).toEqual(new Set([401, 503]));
+      expect(waits).toEqual(new Set(['2']));
+      expect(page).toContain('Too many people are signing in');
+      expect(formOf(page).fields['_csrf']).toBe(fields['_csrf']);
+      const told = (await logOf(flooded)).split('\n').filter((line) => line.includes('Too many passwords'));
+      expect(told.length).toBeGreaterThan(0);
+      expect(told.length).toBeLessThanOrEqual((performance.now() - began) / 1000 + 1);
+      for (const line of told) expect(line.length).toBeLessThan(300);
+    } finally {
+      await flooded.close();
+    }
+  });
+});
