@@ -7,7 +7,7 @@ import type { ToolInterface } from 'portico/mcp';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import kitchen from '../examples/assistant/app.ts';
 import { startAssistant, type AssistantOptions } from './support/assistant.ts';
-import { portico, ROOT, type ConsoleResult } from './support/console.ts';
+import { porticoHere, ROOT, type ConsoleResult } from './support/console.ts';
 
 const HOST = path.join(ROOT, 'examples', 'assistant');
 const CALLBACK = 'https://vendor.example/callback';
@@ -20,7 +20,7 @@ beforeEach(async () => {
 afterAll(() => rm(path.join(tmpdir(), 'portico-assistant-console'), { recursive: true, force: true }));
 
 function run(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<ConsoleResult> {
-  return portico(args, { cwd: HOST, env: { STORAGE_DIR: storage, ...env } });
+  return porticoHere(args, { cwd: HOST, env: { STORAGE_DIR: storage, ...env } });
 }
 
 const LINKING = { ASSISTANT_REDIRECT_URI: CALLBACK };
@@ -145,6 +145,7 @@ describe('assistant:setup', () => {
       ],
     });
     expect(text).toContain('"72x72"');
+    expect(clients).toHaveLength(2);
     for (const { client_id: id, client_secret: secret } of clients) {
       expect(text).not.toContain(id);
       expect(text).not.toContain(secret);

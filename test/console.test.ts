@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { portico, ROOT, start, type ConsoleResult } from './support/console.ts';
+import { portico, porticoHere, ROOT, start, type ConsoleResult } from './support/console.ts';
 import { freePort } from './support/portal.ts';
 
 const PORTAL = path.join(ROOT, 'examples', 'portal');
@@ -16,13 +16,21 @@ beforeAll(async () => {
 afterAll(() => rm(storage, { recursive: true, force: true }));
 
 function run(...args: string[]): Promise<ConsoleResult> {
+  return porticoHere(args, { cwd: PORTAL, env: { STORAGE_DIR: storage } });
+}
+
+/** As a person does: a process of its own. */
+function asProcess(...args: string[]): Promise<ConsoleResult> {
   return portico(args, { cwd: PORTAL, env: { STORAGE_DIR: storage } });
 }
 
 async function json<T>(...args: string[]): Promise<T> {
-  const { code, stdout, stderr } = await run(...args, '--json');
+  return parsed(await run(...args, '--json')) as T;
+}
+
+function parsed({ code, stdout, stderr }: ConsoleResult): unknown {
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-  return JSON.parse(stdout) as T;
+  return JSON.parse(stdout) as unknown;
 }
 
 /** One clear line on standard error, nothing on standard output, exit code 1. */
@@ -45,12 +53,8 @@ describe('oauth:client:create', () => {
   const redirect = '--redirect=https://client.example/cb';
 
   test('prints the client by the names of RFC 7591, and nothing else on standard output', async () => {
-    const client = await json<ClientMetadata>(
-      'oauth:client:create',
-      'My app',
-      redirect,
-      '--scope=openid,notes:read',
-    );
+    const args = ['oauth:client:create', 'My app', redirect, '--scope=openid,notes:read', '--json'];
+    const client = parsed(await asProcess(...args));
     expect(client).toMatchObject({
       client_id: expect.stringMatching(/^[0-9a-f]{32}$/) as string,
       client_secret: expect.stringMatching(/^[\w-]{43}$/) as string,
@@ -205,7 +209,7 @@ describe('oauth:client:rotate-secret and oauth:client:revoke', () => {
   });
 
   test('an unknown client is one clear line', async () => {
-    expectRefusal(await run('oauth:client:rotate-secret', 'unknown'), 'No client has this id');
+    expectRefusal(await asProcess('oauth:client:rotate-secret', 'unknown'), 'No client has this id');
     expectRefusal(await run('oauth:client:revoke', 'unknown'), 'No client has this id');
   });
 
@@ -392,7 +396,7 @@ describe('an application of another framework', () => {
 
 describe('the console itself', () => {
   test('--help lists the commands of the kit, the plugin and the application', async () => {
-    const { code, stdout } = await run('--help');
+    const { code, stdout } = await asProcess('--help');
     expect(code).toBe(0);
     for (const command of ['serve', 'db:migrate', 'oauth:client:create', 'account:suspend']) {
       expect(stdout).toContain(command);
@@ -400,7 +404,7 @@ describe('the console itself', () => {
   });
 
   test('an unknown command is an error that points to the help', async () => {
-    const { code, stderr } = await run('oauth:client:creat', 'x');
+    const { code, stderr } = await asProcess('oauth:client:creat', 'x');
     expect(code).toBe(1);
     expect(stderr).toContain('Did you mean oauth:client:create?');
     expect(stderr).toContain('--help');
@@ -427,7 +431,7 @@ describe('the service refuses to start, naming each key and what to do', () => {
 
   function serve(config: unknown, env: Record<string, string> = {}): Promise<ConsoleResult> {
     const given = { CONFIG: JSON.stringify(config), DIRECTORY: storage, APP_ENV: 'dev', PORT: '0', ...env };
-    return portico(['serve'], { cwd: MISCONFIGURED, env: given });
+    return porticoHere(['serve'], { cwd: MISCONFIGURED, env: given });
   }
 
   test('everything missing, all at once', async () => {

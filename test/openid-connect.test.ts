@@ -154,6 +154,7 @@ describe('openid-client', () => {
     const { rows } = await portal.application.database.execute<{ id: string }>(
       'SELECT id FROM host_accounts',
     );
+    expect(rows.length).toBeGreaterThan(1);
     for (const { id } of rows) expect(subjects.join()).not.toContain(id);
   });
 

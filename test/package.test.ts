@@ -68,6 +68,7 @@ describe('the packed package', () => {
     const { stdout } = await run('npm', ['pack', '--ignore-scripts', '--dry-run', '--json'], { cwd: root });
     const [packed] = JSON.parse(stdout) as [{ files: { path: string }[] }];
     const paths = packed.files.map((file) => file.path);
+    expect(paths).toContain('dist/host/index.js');
     expect(paths.filter((file) => /\.test\.|^(?:src|test|examples)\//.test(file))).toEqual([]);
   });
 });

@@ -1,6 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
+import { runConsole } from 'portico/host';
 
 export const ROOT = path.join(import.meta.dirname, '..', '..');
 const CONSOLE = path.join(ROOT, 'bin', 'portico.js');
@@ -16,11 +17,45 @@ export interface ProcessOptions {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** Runs the console as a person would, in a folder, and waits for its end. */
+/** Runs the console as a person would, in a folder and a process of its own, and waits for its end. */
 export async function portico(args: readonly string[], options: ProcessOptions): Promise<ConsoleResult> {
   const child = start([CONSOLE, ...args], options);
   const [code] = (await once(child.process, 'close')) as [number | null];
   return { code, stdout: child.stdout(), stderr: child.stderr() };
+}
+
+let commandBefore: Promise<unknown> = Promise.resolve();
+
+/**
+ * The same console and the same answer without a process, one command after the other: for what a command does. What Node
+ * and the operating system add, as warnings and exit codes, only `portico` sees; modules are loaded once for all commands.
+ */
+export function porticoHere(
+  args: readonly string[],
+  { cwd, env = {} }: ProcessOptions,
+): Promise<ConsoleResult> {
+  const command = commandBefore.then(async () => {
+    const said = { stdout: '', stderr: '' };
+    const own = process.env;
+    process.env = environment(env);
+    try {
+      const code = await runConsole(args, {
+        cwd,
+        stdout: (text) => (said.stdout += text),
+        stderr: (text) => (said.stderr += text),
+      });
+      return { code, ...said };
+    } finally {
+      process.env = own;
+    }
+  });
+  commandBefore = command.catch(() => {});
+  return command;
+}
+
+/** Not this process's own, but for what every program needs. */
+function environment(env: Readonly<Record<string, string>>): Record<string, string> {
+  return { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', ...env };
 }
 
 export interface RunningProcess {
@@ -39,7 +74,7 @@ export interface RunningProcess {
 export function start(args: readonly string[], { cwd, env = {} }: ProcessOptions): RunningProcess {
   const child = spawn(process.execPath, [...args], {
     cwd,
-    env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', ...env },
+    env: environment(env),
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const said = { stdout: '', stderr: '' };
