@@ -200,6 +200,20 @@ describe('the secret of the browser session', () => {
     expect((await answer('oauth_server_consent', '/oauth/authorize', form)).status).toBe(303);
   });
 
+  test('of a host that keeps it when somebody else signs in: the other person is told nothing of the answer', async () => {
+    const { requestId, csrfToken } = (await (await question()).json()) as Record<string, string>;
+    const form = { request_id: requestId ?? '', csrf_token: csrfToken ?? '', decision: 'allow' };
+    expect((await answer('oauth_server_consent', '/oauth/authorize', form)).status).toBe(303);
+    const titleFor = async (person: typeof PERSON) => {
+      someone = person;
+      const page = await answer('oauth_server_authorize', `/oauth/authorize?request_id=${requestId}`);
+      someone = PERSON;
+      return ((await page.json()) as { readonly title: string }).title;
+    };
+    expect(await titleFor({ ...PERSON, id: '8' })).toBe('This request can no longer be answered');
+    expect(await titleFor(PERSON)).toBe('You have answered this request');
+  });
+
   test('is not asked for before somebody is signed in', async () => {
     someone = null;
     browserSecret = '';

@@ -46,7 +46,7 @@ export function createWeb(users: Users, application: Application, secret: string
       <label>Email <input name="email"></label> <label>Password <input name="password" type="password"></label>
       <button>Sign in</button></form>`);
   });
-  // keepSessionInfo: what the browser was asked before signing in is answered after it.
+  // keepSessionInfo: a question that is open in another tab can be answered after signing in again.
   const signIn = people.authenticate('local', { failureRedirect: '/login', keepSessionInfo: true });
   app.post('/login', signIn, (req, res) => {
     const body = req.body as { readonly return_to?: string };

@@ -50,7 +50,7 @@ export async function createWeb(
     if (user === null || user.suspended !== 0 || !(await bcrypt.compare(password, user.password_hash))) {
       return reply.redirect('/login', 303);
     }
-    // A new session id; what the browser was asked before signing in is answered after it.
+    // A new session id; a question that is open in another tab can be answered after signing in again.
     await request.session.regenerate(['porticoSecret']);
     request.session.userId = user.id;
     return reply.redirect(returnPath(returnTo), 303);
