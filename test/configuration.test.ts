@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { decodeJwt } from 'jose';
@@ -116,6 +116,27 @@ describe('oauth_server:claims', () => {
       });
       expect(idToken).not.toHaveProperty('role');
       expect(idToken).not.toHaveProperty('phone_number');
+    });
+  });
+
+  test('that no scope of the server releases are told in the log, once for each name', async () => {
+    await withPortal(server({ claims }), async (portal) => {
+      const client = await registerClient(portal);
+      const tokens = await obtainTokens(portal, client, ADA);
+      for (const _ of 'abc') await callApi(portal, '/oauth/userinfo', tokens.access_token);
+      const log = await readFile(path.join(portal.env['STORAGE_DIR'] ?? '', 'app.log'), 'utf8');
+      const lines = log
+        .split('\n')
+        .filter((line) => line !== '')
+        .map((line) => JSON.parse(line) as { level: string; claim?: string; reason?: string });
+      const dropped = lines.filter(({ claim }) => claim !== undefined);
+      expect(dropped.map(({ claim }) => claim)).toEqual(['sub', 'iss', 'aud', 'role', 'phone_number']);
+      expect(new Set(dropped.map(({ level }) => level))).toEqual(new Set(['warning']));
+      expect(dropped.at(-2)?.reason).toMatch(/^OpenID Connect defines no scope that releases it/);
+      expect(dropped.at(-1)?.reason).toBe(
+        'the scope phone, which releases it, is not in oauth_server:scopes',
+      );
+      expect(log).not.toContain('admin');
     });
   });
 

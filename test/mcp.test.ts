@@ -617,6 +617,33 @@ describe('discovery', () => {
   });
 });
 
+describe('a refusal', () => {
+  test.each([
+    ['no token', { bearer: null }, 'token()', 'missing_token', 'there is no Authorization header'],
+    ['an unknown token', { bearer: 'x' }, 'token()', 'invalid_token', 'the token is unknown'],
+    ['a foreign page', { headers: { Origin: 'https://evil.example' } }, 'mcp_server_rpc', 403, 'Pages of'],
+    ['no media type', { headers: { 'Content-Type': 'text/plain' } }, 'mcp_server_rpc', 415, 'Content-Type'],
+    ['no linked account', {}, 'mcp_server_rpc', 401, 'This tool acts for an account'],
+  ])('of %s leaves one line in the log', async (name, sending, endpoint, error, detail) => {
+    const id = name.replaceAll(' ', '-');
+    const response = await send(calling('orders'), {
+      ...sending,
+      headers: { ...('headers' in sending ? sending.headers : {}), 'X-Request-Id': id },
+    });
+    expect(response.headers.get('x-request-id')).toBe(id);
+    const log = await readFile(path.join(assistant.application.storageDirectory, 'app.log'), 'utf8');
+    const lines = log.split('\n').filter((line) => line.includes(`"${id}"`));
+    expect(lines.map((line) => JSON.parse(line) as unknown)).toEqual([
+      expect.objectContaining({
+        endpoint,
+        error,
+        detail: expect.stringContaining(detail) as string,
+        address: expect.stringMatching(/127\.0\.0\.1|::1/) as string,
+      }),
+    ]);
+  });
+});
+
 describe('registering tools', () => {
   test.each([
     ['a name twice', [toolNamed('echo', () => 1), toolNamed('echo', () => 2)], 'Two tools are named echo'],

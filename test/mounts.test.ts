@@ -222,6 +222,24 @@ describe.each(MOUNTS)('$name', (contender) => {
     expect(gone.status).toBe(405);
   });
 
+  test.each([
+    ['GET', '/.well-known/openid-configuration', 200],
+    ['GET', '/.well-known/oauth-protected-resource/mcp', 200],
+    ['OPTIONS', '/oauth/token', 204],
+    ['POST', '/oauth/token', 400],
+    ['GET', '/oauth/authorize', 400],
+    ['POST', '/mcp', 401],
+    ['GET', '/mcp', 405],
+    ['GET', '/api/orders', 401],
+  ])('the id of the request stands in the answer to %s %s, %i', async (method, path, status) => {
+    for (const headers of [{ 'X-Request-Id': 'the-one' }, { 'X-Request-Id': 'two words' }, {}]) {
+      const response = await fetch(`${mount.url}${path}`, { method, headers });
+      expect(response.status).toBe(status);
+      const id = headers['X-Request-Id'] === 'the-one' ? /^the-one$/ : /^[0-9a-f-]{36}$/;
+      expect(response.headers.get('x-request-id')).toMatch(id);
+    }
+  });
+
   test('an MCP call that streams: progress arrives before the result', async () => {
     const streaming = await contender.start({ mcp: { transport: { streaming: true } } });
     try {

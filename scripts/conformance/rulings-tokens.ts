@@ -271,5 +271,20 @@ export const tokenRulings: Chapter = {
         'test/console.test.ts > log:path > - is standard error for a command, whose standard output is data alone',
       ],
     },
+    {
+      section: 'Claims',
+      rule: 'A claim that no scope of the server releases is warned of, once for each name.',
+      tests: [
+        'test/configuration.test.ts > oauth_server:claims > that no scope of the server releases are told in the log, once for each name',
+      ],
+    },
+    {
+      section: 'MCP',
+      rule: 'A refusal of the MCP endpoint is one line of the log too, and every mount answers with the id of the request.',
+      tests: [
+        'test/mcp.test.ts > a refusal > of %s leaves one line in the log',
+        'test/mounts.test.ts > $name > the id of the request stands in the answer to %s %s, %i',
+      ],
+    },
   ],
 };

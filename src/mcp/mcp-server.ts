@@ -1,9 +1,10 @@
 import type { Log } from '../host/contracts.ts';
-import { token, type AuthorizationServer, type Endpoint } from '../oauth-server/index.ts';
+import { requestIdOf, withRequestId } from '../http/request-id.ts';
+import { BearerError, token, type AuthorizationServer, type Endpoint } from '../oauth-server/index.ts';
 import type { McpConfig } from './config.ts';
 import { exchange } from './exchange.ts';
 import { corsHeaders, DOCUMENT_PREFLIGHT, isForeign, preflightResponse } from './origins.ts';
-import { readMessages, refusal, type Messages } from './messages.ts';
+import { readMessages, refusal, refusedBecause, type Messages } from './messages.ts';
 import { protocolServer } from './protocol.ts';
 import type { RegisteredTool, ToolRegistry } from './tools.ts';
 
@@ -55,7 +56,7 @@ export function createMcpServer(options: McpServerOptions): McpServer {
     resource,
     config,
     tools,
-    endpoints: [
+    endpoints: withRequestIds([
       {
         name: 'mcp_server_rpc',
         path: MCP_PATH,
@@ -87,8 +88,15 @@ export function createMcpServer(options: McpServerOptions): McpServer {
         methods: ['GET', 'OPTIONS'],
         handle: metadata,
       },
-    ],
+    ]),
   };
+}
+
+function withRequestIds(endpoints: readonly Endpoint[]): readonly Endpoint[] {
+  return endpoints.map((endpoint) => ({
+    ...endpoint,
+    handle: async (request) => withRequestId(await endpoint.handle(request), requestIdOf(request)),
+  }));
 }
 
 /** Protected resource metadata (RFC 9728 section 2). */
@@ -110,13 +118,16 @@ function nameOf(server: AuthorizationServer, config: McpConfig): string {
 async function answer(context: McpContext, request: Request): Promise<Response> {
   const { config, server, log } = context;
   if (isForeign(request, server.issuer, config.allowed_origins)) {
-    return refusal(403, 'Pages of this origin may not call tools.');
+    return told(context, request, refusal(403, 'Pages of this origin may not call tools.'), null);
   }
   if (request.method === 'OPTIONS') return preflightResponse(corsHeaders(request, config.allowed_origins));
   const response = await server
-    .withToken(request, () => authorized(context, request))
+    .withToken(request, async () => {
+      if (isUnusable()) return refusal(401, 'A bearer token for this resource is needed.');
+      return told(context, request, await authorized(context, request), token().clientId());
+    })
     .catch((exception: unknown) => {
-      log.error('The MCP endpoint failed: {exception}', { exception });
+      log.error('The MCP endpoint failed: {exception}', { requestId: requestIdOf(request), exception });
       return refusal(500, 'The server failed to answer.');
     });
   return readable(response, request, config);
@@ -129,10 +140,53 @@ function readable(response: Response, request: Request, config: McpConfig): Resp
   return response;
 }
 
+/** Whether there is no usable token; `requireUsable` tells the log why. */
+function isUnusable(): boolean {
+  try {
+    token().requireUsable();
+    return false;
+  } catch (error) {
+    if (error instanceof BearerError) return true;
+    throw error;
+  }
+}
+
+/** One line for a refusal, as the authorization server writes it. */
+function told(
+  { log, server }: McpContext,
+  request: Request,
+  response: Response,
+  clientId: string | null,
+): Response {
+  const detail = refusedBecause(response);
+  // Whoever hung up was refused nothing.
+  if (detail !== null && response.status !== 499) {
+    const [requestId, error] = [requestIdOf(request), response.status];
+    const address = addressOf(server, request);
+    log.info('{endpoint} refused: {error} ({detail})', {
+      endpoint: 'mcp_server_rpc',
+      requestId,
+      error,
+      detail,
+      clientId,
+      address,
+    });
+  }
+  return response;
+}
+
+/** A refusal is answered, whatever the host knows of where it came from. */
+function addressOf({ host }: AuthorizationServer, request: Request): string | null {
+  try {
+    return host.clientAddress(request);
+  } catch {
+    return null;
+  }
+}
+
+/** Neither 401 nor 403 carries a challenge, as the vendor's toolkit requires (RFC 6750 section 3 would have one). */
 async function authorized(context: McpContext, request: Request): Promise<Response> {
   const known = [SERVICE_SCOPE, ...context.config.oauth.scopes_supported];
-  // As the vendor's toolkit requires, neither refusal carries a challenge (RFC 6750 section 3 would have one).
-  if (token().clientId() === null) return refusal(401, 'A bearer token for this resource is needed.');
   const scopes = known.filter((scope) => context.server.offers(scope));
   if (!scopes.some((scope) => token().can(scope))) {
     return refusal(403, 'The token has no scope of this resource.');

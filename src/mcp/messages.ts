@@ -75,10 +75,19 @@ export function refusal(
   headers: Readonly<Record<string, string>> = {},
   code = -32_000,
 ): Response {
-  return Response.json(
+  const response = Response.json(
     { jsonrpc: '2.0', error: { code, message }, id: null },
     { status, headers: { 'Cache-Control': 'no-store', ...headers } },
   );
+  reasons.set(response, message);
+  return response;
+}
+
+const reasons = new WeakMap<Response, string>();
+
+/** What a refusal says, for the log; null for any other answer. */
+export function refusedBecause(response: Response): string | null {
+  return reasons.get(response) ?? null;
 }
 
 /** The JSON value, or undefined for anything that is not JSON in UTF-8 without a byte order mark (RFC 8259 section 8.1). */

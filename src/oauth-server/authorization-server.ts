@@ -1,6 +1,7 @@
 import type { Database } from '../host/contracts.ts';
 import { createAudit } from './audit.ts';
 import { createCookieSealer } from './authorization/cookie-keys.ts';
+import { createClaims } from './claims.ts';
 import { createClients, type Clients } from './clients.ts';
 import { createClientSecrets } from './client-secrets.ts';
 import type { OAuthServerConfig } from './config.ts';
@@ -113,6 +114,7 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
     clientSecrets: createClientSecrets({ passwordHasher, clock }),
     failedAttempts: createFailedAttempts({ clock, random }),
     audit,
+    claims: createClaims({ mapper: config.claims, offered: [...scopes.keys()], log: host.log }),
     keys: createKeyRing({
       directory: config.key_path,
       clock,

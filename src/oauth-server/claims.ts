@@ -1,4 +1,4 @@
-import type { UserInterface } from '../host/contracts.ts';
+import type { Log, UserInterface } from '../host/contracts.ts';
 import type { ClaimsMapper } from './config.ts';
 
 /** Which scope releases which claims (OpenID Connect Core section 5.4). A claim that stands nowhere here is dropped. */
@@ -32,21 +32,53 @@ export function claimNames(scopes: readonly string[]): readonly string[] {
 }
 
 /** What is released about a person under the granted scopes: the profile first, then what the host's mapper adds. */
-export async function claimsAbout(
+export type Claims = (
   user: UserInterface,
   scopes: readonly string[],
-  mapper: ClaimsMapper | undefined,
-): Promise<Readonly<Record<string, unknown>>> {
-  const names = claimNames(scopes);
-  if (names.length === 0) return {};
-  const profile: Readonly<Record<string, unknown>> = user.getProfile();
-  const added = mapper === undefined ? {} : await mapper(user);
-  const claims: Record<string, unknown> = {};
-  for (const name of names) {
-    const value = own(profile, name) ?? own(added, name);
-    if (value !== undefined && value !== null) claims[name] = value;
+) => Promise<Readonly<Record<string, unknown>>>;
+
+export interface ClaimsOptions {
+  readonly mapper: ClaimsMapper | undefined;
+  /** The names of the scopes that the server offers. */
+  readonly offered: readonly string[];
+  readonly log: Log;
+}
+
+export function createClaims({ mapper, offered, log }: ClaimsOptions): Claims {
+  const released = new Set(claimNames(offered));
+  const told = new Set<string>();
+
+  /** Once for each name, and no more of them than anybody reads. */
+  function warnOfDropped(claims: Readonly<Record<string, unknown>>): void {
+    for (const claim of Object.keys(claims)) {
+      if (released.has(claim) || told.has(claim) || told.size >= MOST_TOLD) continue;
+      told.add(claim);
+      log.warning('The claim {claim} is dropped: {reason}', { claim, reason: whyDropped(claim) });
+    }
   }
-  return claims;
+
+  return async (user, scopes) => {
+    const names = claimNames(scopes);
+    if (names.length === 0) return {};
+    const profile: Readonly<Record<string, unknown>> = user.getProfile();
+    const added = mapper === undefined ? {} : await mapper(user);
+    warnOfDropped(profile);
+    warnOfDropped(added);
+    const claims: Record<string, unknown> = {};
+    for (const name of names) {
+      const value = own(profile, name) ?? own(added, name);
+      if (value !== undefined && value !== null) claims[name] = value;
+    }
+    return claims;
+  };
+}
+
+const MOST_TOLD = 100;
+
+function whyDropped(claim: string): string {
+  const [scope] = Object.entries(CLAIMS_OF_SCOPE).find(([, names]) => names.includes(claim)) ?? [];
+  if (scope !== undefined) return `the scope ${scope}, which releases it, is not in oauth_server:scopes`;
+  return 'OpenID Connect defines no scope that releases it; the application can tell it by an API of its own';
 }
 
 function own(map: Readonly<Record<string, unknown>>, name: string): unknown {

@@ -2,7 +2,10 @@ import { z } from 'zod';
 import type { UserInterface } from '../host/contracts.ts';
 import { IDENTITY_SCOPES, isScopeToken, OFFLINE_ACCESS } from './scopes.ts';
 
-/** Adds claims about a person to those of `getProfile()`; it never replaces one of them. */
+/**
+ * Adds claims about a person to those of `getProfile()`; it never replaces one of them. A claim that no scope of the server
+ * releases (OpenID Connect Core section 5.4) is dropped, and the log says so once for each name.
+ */
 export type ClaimsMapper = (
   user: UserInterface,
 ) => Readonly<Record<string, unknown>> | Promise<Readonly<Record<string, unknown>>>;

@@ -1,5 +1,6 @@
 import type { Audit } from './audit.ts';
 import type { CookieSealer } from './authorization/cookie-keys.ts';
+import type { Claims } from './claims.ts';
 import type { ClientSecrets } from './client-secrets.ts';
 import type { Clients } from './clients.ts';
 import type { OAuthServerConfig } from './config.ts';
@@ -22,6 +23,7 @@ export interface ServerContext {
   readonly failedAttempts: FailedAttempts;
   readonly audit: Audit;
   readonly scopes: ScopeCatalog;
+  readonly claims: Claims;
   readonly keys: KeyRing;
   readonly pruning: Pruning;
   readonly cookieSealer: CookieSealer;

@@ -1,5 +1,4 @@
 import { presentedToken, scopesThatReach, tokenOfValue, type UsableToken } from '../bearer.ts';
-import { claimsAbout } from '../claims.ts';
 import { BearerError, OAuthError } from '../errors.ts';
 import { formParameters, isForm } from '../parameters.ts';
 import { noteClient } from '../refusals.ts';
@@ -15,7 +14,7 @@ export async function userinfoEndpoint(context: ServerContext, request: Request)
     throw new BearerError('insufficient_scope', 'openid', { detail });
   }
   const scopes = await scopesThatReach(context, token);
-  const claims = await claimsAbout(token.user, scopes, context.config.claims);
+  const claims = await context.claims(token.user, scopes);
   return jsonReply({ ...claims, sub: token.subject });
 }
 

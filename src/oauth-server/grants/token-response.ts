@@ -1,5 +1,4 @@
 import type { PersonReference, UserInterface } from '../../host/contracts.ts';
-import { claimsAbout } from '../claims.ts';
 import { OAuthError } from '../errors.ts';
 import { signIdToken } from '../id-token.ts';
 import { quotedList, quotedUri } from '../refusals.ts';
@@ -232,6 +231,6 @@ async function signedIdToken(
     lifetime: context.config.id_token_ttl,
     nonce: request.nonce,
     accessToken: request.accessToken,
-    claims: await claimsAbout(request.user, held, context.config.claims),
+    claims: await context.claims(request.user, held),
   });
 }
