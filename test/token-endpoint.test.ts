@@ -199,7 +199,7 @@ describe('the authorization code grant', () => {
     const [inTime, late] = [await code(), await code()];
     clock.advance(59);
     await tokensOf(await exchangeCode(portal, client, inTime));
-    clock.advance(2);
+    clock.advance(1);
     await expectError(await exchangeCode(portal, client, late), 'invalid_grant');
   });
 
@@ -208,6 +208,19 @@ describe('the authorization code grant', () => {
     await portal.suspend(GRACE);
     await expectError(await exchangeCode(portal, client, issued), 'invalid_grant');
     await portal.restore(GRACE);
+    // Nor later: the code is spent.
+    await expectError(await exchangeCode(portal, client, issued), 'invalid_grant');
+  });
+
+  test('a client that is not registered for the grant is told so, and spends the code that it holds', async () => {
+    const issued = await code();
+    const service = await registerClient(portal, {
+      redirectUris: [],
+      grants: ['client_credentials'],
+      scopes: ['notes:read'],
+    });
+    await expectError(await exchangeCode(portal, service, issued), 'unauthorized_client');
+    await expectError(await exchangeCode(portal, client, issued), 'invalid_grant');
   });
 
   test('a failure on the server side spends nothing', async () => {
@@ -321,8 +334,35 @@ describe('the refresh token grant', () => {
     const second = await tokensOf(await refresh(portal, client, first.refresh_token));
     clock.advance(2_592_000 - 1);
     const third = await tokensOf(await refresh(portal, client, second.refresh_token));
-    clock.advance(2_592_000 + 1);
+    clock.advance(2_592_000);
     await expectError(await refresh(portal, client, third.refresh_token), 'invalid_grant');
+  });
+
+  test('a client that is not registered for the grant is told so, and the token stays good', async () => {
+    const tokens = await obtainTokens(portal, client, ADA);
+    const service = await registerClient(portal, {
+      redirectUris: [],
+      grants: ['client_credentials'],
+      scopes: ['notes:read'],
+    });
+    await expectError(await refresh(portal, service, tokens.refresh_token), 'unauthorized_client');
+    await tokensOf(await refresh(portal, client, tokens.refresh_token));
+  });
+
+  test('what the server no longer offers is not in the successor', async () => {
+    const tokens = await obtainTokens(portal, client, ADA, { scope: 'notes:read notes:write' });
+    const { database } = portal.application;
+    // As if the configuration had named this scope when the person allowed it, and did no longer.
+    await database.execute('UPDATE oauth_families SET scope = ? WHERE scope = ?', [
+      'notes:read notes:gone',
+      'notes:read notes:write',
+    ]);
+    const register = (scope: string) =>
+      database.execute('UPDATE oauth_clients SET scope = ? WHERE client_id = ?', [scope, client.id]);
+    await register('notes:read notes:gone');
+    const successor = await tokensOf(await refresh(portal, client, tokens.refresh_token));
+    expect(successor.scope).toBe('notes:read');
+    await register('openid profile email notes:read notes:write');
   });
 });
 
@@ -368,6 +408,16 @@ describe('the client credentials grant', () => {
 
   test.each(['openid', 'profile', 'unknown', 'notes:read openid'])('refuses the scope %s', async (scope) => {
     await expectError(await requestToken(portal, service, { ...grant, scope }), 'invalid_scope');
+  });
+
+  test('gives no scope about a person, also to a client that has some for people', async () => {
+    const both = await registerClient(portal, {
+      grants: ['authorization_code', 'client_credentials'],
+      scopes: ['openid', 'profile', 'notes:read'],
+    });
+    expect((await tokensOf(await requestToken(portal, both, grant))).scope).toBe('notes:read');
+    for (const scope of ['openid', 'profile', 'notes:read openid'])
+      await expectError(await requestToken(portal, both, { ...grant, scope }), 'invalid_scope');
   });
 
   test('is refused to a client that was not registered for it', async () => {
