@@ -6,10 +6,12 @@ import { addonManifest, examineAssistant, lengthOf, listingProblems } from 'port
 import type { ToolInterface } from 'portico/mcp';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import kitchen from '../examples/assistant/app.ts';
-import { startAssistant, type AssistantOptions } from './support/assistant.ts';
+import { startAssistant, type AssistantOptions, type RunningAssistant } from './support/assistant.ts';
 import { porticoHere, ROOT, type ConsoleResult } from './support/console.ts';
+import { REDIRECT_URI } from './support/portal.ts';
 
 const HOST = path.join(ROOT, 'examples', 'assistant');
+const FAILING = path.join(ROOT, 'test', 'fixtures', 'failing-assistant', 'app.ts');
 const CALLBACK = 'https://vendor.example/callback';
 let storage: string;
 
@@ -109,6 +111,23 @@ describe('assistant:setup', () => {
     const recreated = await setup([], other);
     expect(recreated.code).toBe(0);
     expect(recreated.clients.map(({ state }) => state)).toEqual(['unchanged', 'registered']);
+  });
+
+  test('a client of somebody else is not the linking client, though it has the vendor’s callback and scope', async () => {
+    await run(['db:migrate', 'up']);
+    const create = ['oauth:client:create', 'Somebody else', `--redirect=${CALLBACK}`, '--scope=mcp:tools'];
+    expect(await run(create)).toMatchObject({ code: 0 });
+    const [other] = await registered();
+    const first = await setup([], LINKING);
+    expect([first.code, ...first.clients.map(({ state }) => state)]).toEqual([0, 'registered', 'registered']);
+    const again = await setup([], LINKING);
+    expect(again.clients.map(({ state, client_id: id }) => [state, id])).toEqual(
+      first.clients.map(({ client_id: id }) => ['unchanged', id]),
+    );
+    expect((await registered()).map(({ client_id: id }) => id)).toEqual([
+      other?.client_id,
+      ...first.clients.map(({ client_id: id }) => id),
+    ]);
   });
 
   test('without the schema says how to apply it; --migrate applies that of the authorization server alone', async () => {
@@ -223,9 +242,35 @@ describe('assistant:doctor', () => {
     );
   });
 
-  async function finding(part: string, options: AssistantOptions, serverOnly = true) {
+  test.each([
+    ['a wrong configuration', { PUBLIC_URL: 'http://kitchen.example' }, 'configuration'],
+    ['a wrong database URL', { DATABASE_URL: 'nonsense' }, 'configuration'],
+    ['a database that is not there', { DATABASE_URL: 'postgres://127.0.0.1:1/none' }, 'OAuth tables'],
+    ['a store that cannot be opened', { STORAGE_DIR: '/dev/null' }, null],
+    ['a fault of the application', {}, 'application', ['--app', FAILING]],
+  ])('--json is JSON with %s, too', async (_, env, part, app: readonly string[] = []) => {
+    const { code, stdout } = await run([...app, 'assistant:doctor', '--json'], env);
+    const report = JSON.parse(stdout) as { healthy: boolean; checks: { part: string; outcome: string }[] };
+    expect([code, report.healthy]).toEqual([1, false]);
+    const failing = report.checks.filter(({ outcome }) => outcome === 'failing').map((check) => check.part);
+    expect(failing).toContain(part ?? failing[0]);
+  });
+
+  test('what is wrong with the application is told whole beside the JSON', async () => {
+    const { stdout, stderr } = await run(['--app', FAILING, 'assistant:doctor', '--json']);
+    expect(stdout).toContain('the oven has no door');
+    expect(stderr).toMatch(/failing-assistant\/app\.ts:\d+/);
+  });
+
+  async function finding(
+    part: string,
+    options: AssistantOptions,
+    serverOnly = true,
+    prepare: (assistant: RunningAssistant) => Promise<unknown> = async () => {},
+  ) {
     const assistant = await startAssistant(options);
     try {
+      await prepare(assistant);
       const { checks } = await examineAssistant(assistant.application, { serverOnly });
       return checks.filter((check) => check.part === part);
     } finally {
@@ -247,6 +292,44 @@ describe('assistant:doctor', () => {
       { outcome: 'ok' },
       { outcome: 'ok' },
       { outcome: 'failing', detail: expect.stringContaining('/.well-known/oauth-authorization-server') },
+    ]);
+  });
+
+  test('a linking client that lives while linking is off', async () => {
+    const config = { assistant: { account_linking: false } };
+    expect(await finding('account-linking client', { config })).toMatchObject([
+      {
+        outcome: 'failing',
+        detail: expect.stringContaining('while assistant:account_linking is false'),
+        remedy: expect.stringContaining('oauth:client:revoke'),
+      },
+    ]);
+  });
+
+  test('more than one service client, and more than one linking client', async () => {
+    const twice = ({ server }: RunningAssistant) =>
+      Promise.all([
+        server.clients.create({ name: 'Again', grants: ['client_credentials'], scopes: ['mcp:service'] }),
+        server.clients.create({ name: 'Kitchen', redirectUris: [REDIRECT_URI], scopes: ['mcp:tools'] }),
+      ]);
+    for (const role of ['service client', 'account-linking client']) {
+      expect(await finding(role, {}, true, twice)).toMatchObject([
+        { outcome: 'ok' },
+        { outcome: 'failing', detail: expect.stringContaining('more than one') },
+      ]);
+    }
+  });
+
+  test('every other client that holds a scope of the resource, while it lives', async () => {
+    const prepare = async ({ server }: RunningAssistant) => {
+      const redirectUris = [REDIRECT_URI];
+      await server.clients.create({ name: 'Editor', redirectUris, scopes: ['openid', 'mcp:tools'] });
+      await server.clients.create({ name: 'Website', redirectUris, scopes: ['openid'] });
+      const { client } = await server.clients.create({ name: 'Old', redirectUris, scopes: ['mcp:tools'] });
+      await server.clients.revoke(client.id);
+    };
+    expect(await finding('other clients', {}, true, prepare)).toMatchObject([
+      { outcome: 'warning', detail: expect.stringMatching(/\(Editor\) holds mcp:tools$/) },
     ]);
   });
 

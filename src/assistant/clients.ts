@@ -43,22 +43,16 @@ export function wantedClients(server: AuthorizationServer, config: AssistantConf
   return [service, linking];
 }
 
-/**
- * The registrations by role. The service client is the one with the service scope; the linking client the one that was
- * named or redirects as configured. Among several, one that matches goes before one that differs.
- */
+/** The registrations by role. Among several that play it, one that matches goes before one that differs. */
 export async function findClients(
   server: AuthorizationServer,
   config: AssistantConfig,
 ): Promise<readonly FoundClient[]> {
-  const living = (await server.clients.list()).filter(({ revokedAt }) => revokedAt === null);
+  const living = await livingClients(server);
   return wantedClients(server, config).map((wanted) => {
-    const candidates = living.filter((client) => playsRole(client, wanted));
-    const found = candidates.map((client) => ({
-      wanted,
-      client,
-      differences: differencesOf(client, wanted),
-    }));
+    const found = living
+      .filter((client) => playsRole(client, wanted))
+      .map((client) => heldAgainst(client, wanted));
     return (
       found.find(({ differences }) => differences.length === 0) ??
       found[0] ?? { wanted, client: null, differences: [] }
@@ -66,14 +60,28 @@ export async function findClients(
   });
 }
 
-function playsRole(client: Client, { role, name, scopes, redirectUris }: WantedClient): boolean {
+/** The clients that have not been revoked, oldest first. */
+export async function livingClients(server: AuthorizationServer): Promise<readonly Client[]> {
+  return (await server.clients.list()).filter(({ revokedAt }) => revokedAt === null);
+}
+
+/**
+ * The service client is the one with the service scope. The linking client has the name that setup gives it, and a callback or
+ * a scope as configured; the vendor's callback alone makes none, which a client of somebody else may have as well.
+ */
+export function playsRole(client: Client, { role, name, scopes, redirectUris }: WantedClient): boolean {
   if (role === 'service') return client.scopes.includes(SERVICE_SCOPE);
-  if (client.scopes.includes(SERVICE_SCOPE)) return false;
-  // By its callbacks; by its name only where it has the vendor's look: another host's callbacks, and personal scopes of ours.
   return (
-    client.redirectUris.some((uri) => redirectUris.includes(uri)) ||
-    (client.name === name && client.scopes.some((scope) => scopes.includes(scope)))
+    client.name === name &&
+    !client.scopes.includes(SERVICE_SCOPE) &&
+    (client.redirectUris.some((uri) => redirectUris.includes(uri)) ||
+      client.scopes.some((scope) => scopes.includes(scope)))
   );
+}
+
+/** A client that plays the role, and in what it differs. */
+export function heldAgainst(client: Client, wanted: WantedClient): FoundClient {
+  return { wanted, client, differences: differencesOf(client, wanted) };
 }
 
 function differencesOf(client: Client, wanted: WantedClient): readonly string[] {

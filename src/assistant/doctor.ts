@@ -6,7 +6,14 @@ import {
   type Check,
   type Finding,
 } from '../oauth-server/index.ts';
-import { findClients, reviewOf } from './clients.ts';
+import {
+  findClients,
+  livingClients,
+  playsRole,
+  reviewOf,
+  wantedClients,
+  type FoundClient,
+} from './clients.ts';
 import type { AssistantConfig } from './config.ts';
 import { listingProblems } from './listing.ts';
 import { assistantConfigOf } from './setup.ts';
@@ -187,13 +194,18 @@ async function examineRefusal({ application, mcp }: Subject): Promise<readonly C
   ];
 }
 
-/** Credentials stay separate: each client has its own grants and scopes, and neither has the other's. */
-async function examineClients({ application, server, config }: Subject): Promise<readonly Check[]> {
+/**
+ * Credentials stay separate: each client has its own grants and scopes, and neither has the other's. Whoever else can reach the
+ * tools is named.
+ */
+async function examineClients(subject: Subject): Promise<readonly Check[]> {
+  const { application, server, config } = subject;
   const steps = await application.migrations();
   if (steps.some(({ name, appliedAt }) => name.startsWith('oauth_server_') && appliedAt === null)) {
     return [skipped('clients', 'the OAuth tables are not there')];
   }
-  return (await findClients(server, config)).map((found) => {
+  const clients = await findClients(server, config);
+  const checks = clients.map((found) => {
     const part = `${found.wanted.role} client`;
     if (found.client === null) {
       return failing(part, 'is not registered', 'run npx portico assistant:setup');
@@ -203,6 +215,51 @@ async function examineClients({ application, server, config }: Subject): Promise
     }
     return ok(part, `${found.client.id} has ${found.wanted.grants.join(', ')} and nothing else`);
   });
+  return [...checks, ...(await examineOthers(subject, clients))];
+}
+
+/** The other clients that hold a scope of the resource. */
+async function examineOthers(
+  { server, mcp, config }: Subject,
+  known: readonly FoundClient[],
+): Promise<readonly Check[]> {
+  const ids = new Set(known.map(({ client }) => client?.id));
+  const scopes = new Set([
+    SERVICE_SCOPE,
+    ...mcp.config.oauth.scopes_supported,
+    ...config.user_scopes,
+    ...mcp.tools.all().flatMap(({ scope }) => scope ?? []),
+  ]);
+  const roles = wantedClients(server, { ...config, account_linking: true });
+  return (await livingClients(server))
+    .filter(({ id }) => !ids.has(id))
+    .flatMap((client) => {
+      const held = client.scopes.filter((scope) => scopes.has(scope));
+      if (held.length === 0) return [];
+      const role = roles.find((wanted) => playsRole(client, wanted))?.role;
+      const holds = `${client.id} (${client.name}) holds ${held.join(', ')}`;
+      const end = `npx portico oauth:client:revoke ${client.id}`;
+      if (role === undefined) {
+        const remedy = `if it is not meant to call these tools, end it with ${end}`;
+        return [{ part: 'other clients', outcome: 'warning', detail: holds, remedy } as const];
+      }
+      const part = `${role} client`;
+      return role === 'account-linking' && !config.account_linking
+        ? [
+            failing(
+              part,
+              `${holds} while assistant:account_linking is false`,
+              `end it with ${end}, or switch it on`,
+            ),
+          ]
+        : [
+            failing(
+              part,
+              `${holds} as well: there is more than one`,
+              `end the one that the vendor does not use: ${end}`,
+            ),
+          ];
+    });
 }
 
 function examineTools({ mcp, config }: Subject): readonly Check[] {

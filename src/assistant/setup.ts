@@ -4,7 +4,15 @@ import { randomUUID } from 'node:crypto';
 import type { Application, ConfigurationProblem } from '../host/contracts.ts';
 import { mcpServerOf } from '../mcp/index.ts';
 import { authorizationServerOf, type AuthorizationServer } from '../oauth-server/index.ts';
-import { findClients, reviewOf, type ClientRole, type FoundClient, type WantedClient } from './clients.ts';
+import {
+  findClients,
+  heldAgainst,
+  playsRole,
+  reviewOf,
+  type ClientRole,
+  type FoundClient,
+  type WantedClient,
+} from './clients.ts';
 import type { AssistantConfig } from './config.ts';
 import { addonManifest, listingProblems, type Listing } from './listing.ts';
 
@@ -43,7 +51,7 @@ export async function setUpAssistant(
   const server = authorizationServerOf(application);
   const clients: ClientSetup[] = [];
   for (const found of await findClients(server, assistantConfigOf(application))) {
-    const client = found.client === null ? await register(server, found.wanted) : registeredAs(found);
+    const client = found.client === null ? await register(server, found.wanted) : foundAs(found);
     clients.push(client);
     tell(client);
   }
@@ -52,12 +60,17 @@ export async function setUpAssistant(
 
 async function register(server: AuthorizationServer, wanted: WantedClient): Promise<ClientSetup> {
   const { role, name, grants, scopes, redirectUris } = wanted;
-  const { client, secret } = await server.clients.create({ name, grants, scopes, redirectUris });
+  const registration = { name, grants, scopes, redirectUris };
+  // Looked for again while it is registered: another process may be doing the same.
+  const { client, secret, created } = await server.clients.createUnless(registration, (each) =>
+    playsRole(each, wanted),
+  );
+  if (!created) return foundAs(heldAgainst(client, wanted));
   const nothing = { differences: [], remedy: null } as const;
   return { role, client_id: client.id, client_secret: secret, state: 'registered', ...nothing };
 }
 
-function registeredAs(found: FoundClient): ClientSetup {
+function foundAs(found: FoundClient): ClientSetup {
   const differs = found.differences.length > 0;
   return {
     role: found.wanted.role,

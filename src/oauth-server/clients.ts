@@ -35,6 +35,14 @@ export interface RegisteredClient {
 export interface Clients {
   /** Registers a client. Throws a RegistrationError that says what is wrong. */
   create(registration: ClientRegistration): Promise<RegisteredClient>;
+  /**
+   * Registers a client unless a living one is there, which it answers then, without a secret: of several calls at once, also of
+   * other processes, one registers. Throws a RegistrationError that says what is wrong.
+   */
+  createUnless(
+    registration: ClientRegistration,
+    isThere: (client: Client) => boolean,
+  ): Promise<RegisteredClient & { readonly created: boolean }>;
   /** Null for an unknown id; also a revoked client is found. */
   find(clientId: string): Promise<Client | null>;
   /** Oldest first. */
@@ -87,22 +95,37 @@ export function createClients({ store, scopes, passwordHasher, clock, audit }: C
     if (client.revokedAt !== null) throw new RegistrationError('The client was revoked before');
   }
 
+  async function made(registration: ClientRegistration): Promise<RegisteredClient> {
+    const checked = checkRegistration(registration, scopes);
+    const secret = checked.public ? null : randomToken();
+    const client: Client = {
+      ...checked,
+      id: randomIdentifier(),
+      secretHash: secret === null ? null : await passwordHasher.hash(secret),
+      previousSecretHash: null,
+      previousSecretExpiresAt: null,
+      createdAt: clock(),
+      revokedAt: null,
+    };
+    return { client, secret };
+  }
+
   return {
     async create(registration) {
-      const checked = checkRegistration(registration, scopes);
-      const secret = checked.public ? null : randomToken();
-      const client: Client = {
-        ...checked,
-        id: randomIdentifier(),
-        secretHash: secret === null ? null : await passwordHasher.hash(secret),
-        previousSecretHash: null,
-        previousSecretExpiresAt: null,
-        createdAt: clock(),
-        revokedAt: null,
-      };
+      const { client, secret } = await made(registration);
       await store.insertClient(client);
       await audit({ type: 'client_registered', clientId: client.id });
       return { client, secret };
+    },
+    async createUnless(registration, isThere) {
+      const { client, secret } = await made(registration);
+      const existing = await store.insertClientUnless(
+        client,
+        (each) => each.revokedAt === null && isThere(each),
+      );
+      if (existing !== null) return { client: existing, secret: null, created: false };
+      await audit({ type: 'client_registered', clientId: client.id });
+      return { client, secret, created: true };
     },
     find,
     list: () => store.listClients(),

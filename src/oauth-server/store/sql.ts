@@ -67,24 +67,21 @@ export function createSqlStore(database: Database): Store {
   }
 
   return {
-    async insertClient(client) {
-      await database.execute(
-        `INSERT INTO oauth_clients (client_id, name, redirect_uris, scope, grants, is_public, secret_hash,
-          previous_secret_hash, previous_secret_expires_at, created_at, revoked_at)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-        [
-          client.id,
-          client.name,
-          JSON.stringify(client.redirectUris),
-          client.scopes.join(' '),
-          client.grants.join(' '),
-          client.public ? 1 : 0,
-          client.secretHash,
-          client.previousSecretHash,
-          client.previousSecretExpiresAt,
-          client.createdAt,
-          client.revokedAt,
-        ],
+    insertClient: (client) => insertClient(database, client),
+
+    insertClientUnless(client, isThere) {
+      return database.transaction(
+        async (connection) => {
+          await insertClient(connection, TURN);
+          const existing = (await listClients(connection)).find(
+            (each) => each.id !== TURN.id && isThere(each),
+          );
+          if (existing === undefined) await insertClient(connection, client);
+          await connection.execute('DELETE FROM oauth_clients WHERE client_id = ?', [TURN.id]);
+          return existing ?? null;
+        },
+        async (connection, existing) =>
+          existing !== null || exists(connection, 'oauth_clients', 'client_id', client.id),
       );
     },
 
@@ -114,12 +111,7 @@ export function createSqlStore(database: Database): Store {
       return affected === 1;
     },
 
-    async listClients() {
-      const { rows } = await database.execute<ClientRow>(
-        `SELECT ${CLIENT_COLUMNS} FROM oauth_clients ORDER BY created_at, client_id`,
-      );
-      return rows.map(clientOf);
-    },
+    listClients: () => listClients(database),
 
     async assignSubject(person, candidate) {
       const find = () => findSubject(database, person);
@@ -358,6 +350,52 @@ const FIND_REFRESH_TOKEN = `SELECT t.token_hash, t.family_id, t.expires_at, t.us
 const SPEND_CODE = `UPDATE oauth_authorization_codes SET spent_at = ? WHERE code_hash = ? AND spent_at IS NULL`;
 
 const USE_REFRESH_TOKEN = `UPDATE oauth_refresh_tokens SET used_at = ? WHERE token_hash = ? AND used_at IS NULL`;
+
+async function insertClient(connection: SqlConnection, client: Client): Promise<void> {
+  await connection.execute(
+    `INSERT INTO oauth_clients (client_id, name, redirect_uris, scope, grants, is_public, secret_hash,
+      previous_secret_hash, previous_secret_expires_at, created_at, revoked_at)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    [
+      client.id,
+      client.name,
+      JSON.stringify(client.redirectUris),
+      client.scopes.join(' '),
+      client.grants.join(' '),
+      client.public ? 1 : 0,
+      client.secretHash,
+      client.previousSecretHash,
+      client.previousSecretExpiresAt,
+      client.createdAt,
+      client.revokedAt,
+    ],
+  );
+}
+
+/**
+ * Inserted first and deleted last in a transaction, and so seen by nobody: a second row of this key waits for the end of that
+ * transaction, on every engine. It is the claim of a step that decides on all clients, where there is no row to claim.
+ */
+const TURN: Client = {
+  id: 'one at a time',
+  name: 'one at a time',
+  redirectUris: [],
+  scopes: [],
+  grants: [],
+  public: false,
+  secretHash: null,
+  previousSecretHash: null,
+  previousSecretExpiresAt: null,
+  createdAt: 0,
+  revokedAt: 0,
+};
+
+async function listClients(connection: SqlConnection): Promise<readonly Client[]> {
+  const { rows } = await connection.execute<ClientRow>(
+    `SELECT ${CLIENT_COLUMNS} FROM oauth_clients ORDER BY created_at, client_id`,
+  );
+  return rows.map(clientOf);
+}
 
 async function findSubject(connection: SqlConnection, person: PersonReference): Promise<string | null> {
   const { rows } = await connection.execute<{ user_provider: string; user_id: string; subject: string }>(

@@ -165,6 +165,11 @@ export type GrantOutcome =
  */
 export interface Store {
   insertClient(client: Client): Promise<void>;
+  /**
+   * Inserts the client unless one is there, and answers that one, the oldest; null when it was inserted. Of several calls at
+   * once, also of other processes, each sees what the one before has inserted.
+   */
+  insertClientUnless(client: Client, isThere: (client: Client) => boolean): Promise<Client | null>;
   /** Also a revoked client; null when the id, compared byte by byte, is unknown. */
   findClient(id: string): Promise<Client | null>;
   /**
