@@ -170,6 +170,25 @@ describe.runIf(executable !== null)('in a real Chromium', () => {
     await arrive('Applications with access to your account');
   });
 
+  test('the first two tabs of a fresh browser, opened at once, are both answered', async () => {
+    const other = await registerClient(portal, { name: 'Second', redirectUris: [`${home}/nowhere`] });
+    const second = await context.newPage();
+    const tabs = [page, second];
+    const ask = (state: string) => `${portal.url}/oauth/authorize?${parametersOf(other.id, state)}`;
+    await Promise.all([page.goto(ask('first')), second.goto(ask('second'))]);
+    for (const tab of tabs) {
+      await signIn(tab, ADA);
+      await tab.getByRole('button', { name: 'Allow' }).waitFor();
+    }
+    for (const tab of tabs) {
+      await allow(tab);
+      await tab.waitForURL((url) => url.origin === home);
+    }
+    const states = tabs.map((tab) => new URL(tab.url()).searchParams);
+    expect(states.map((query) => query.get('state'))).toEqual(['first', 'second']);
+    expect(states.every((query) => query.has('code'))).toBe(true);
+  });
+
   test('an authorization request that another site sends as a form', async () => {
     const other = await registerClient(portal, { name: 'Second', redirectUris: [`${home}/nowhere`] });
     const fields = [...parametersOf(other.id, 'by post')].map(

@@ -138,6 +138,23 @@ describe('the sign-in page', () => {
     expect((await visitor.submit(anew, { identifier: ADA, password: PASSWORD })).status).toBe(303);
   });
 
+  test.each(['the first', 'the last'])(
+    'of the first tabs of a fresh browser, opened at once, %s signs in where the browser says whose form it is',
+    async (which) => {
+      const visitor = portal.visitor();
+      const tabs = await Promise.all([visitor.get('/login'), visitor.get('/login')]);
+      const page = which === 'the first' ? tabs[0] : tabs[1];
+      const { fields } = formOf(await page.text());
+      const signedIn = await fetch(`${portal.url}/login`, {
+        method: 'POST',
+        headers: { Cookie: visitor.cookies(), 'Sec-Fetch-Site': 'same-origin' },
+        body: new URLSearchParams({ ...fields, identifier: ADA, password: PASSWORD }),
+        redirect: 'manual',
+      });
+      expect(signedIn.status).toBe(303);
+    },
+  );
+
   test('its token opens nothing for somebody who is signed in', async () => {
     const visitor = portal.visitor();
     const page = await visitor.get('/login');

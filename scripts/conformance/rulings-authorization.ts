@@ -134,6 +134,7 @@ export const authorizationRulings: Chapter = {
         'test/waiting-requests.test.ts > a request of nobody > opens under its own name alone, and only as it was sealed',
         'test/waiting-requests.test.ts > a request of nobody > beyond a few in one browser the oldest goes, and no more than a few kilobytes wait',
         'test/waiting-requests.test.ts > a request of nobody > in several tabs of a fresh browser waits in each, and each is answered',
+        'test/browser.test.ts > in a real Chromium > the first two tabs of a fresh browser, opened at once, are both answered',
         'test/another-host.test.ts > the secret of the browser session > is not asked for before somebody is signed in',
       ],
     },

@@ -108,6 +108,11 @@ export function isExempt(routeName: string, exemptRoutes: CsrfOptions['exemptRou
   return Object.hasOwn(exemptRoutes, routeName) && exemptRoutes[routeName] === true;
 }
 
+/** Whether the browser itself says that a page of this origin sent the request, which no page can make it say. */
+export function isSentFromHere(request: Request): boolean {
+  return request.headers.get('sec-fetch-site') === 'same-origin';
+}
+
 /**
  * What the browser says of the page that sent the request. `Sec-Fetch-Site` is the better witness: a page without
  * referrer, as those of the kit are, sends its forms with the origin `null`.

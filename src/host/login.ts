@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Application, Route } from './contracts.ts';
-import { comesFromHere, isExempt, readBody, type CsrfOptions } from './csrf.ts';
+import { comesFromHere, isExempt, isSentFromHere, readBody, type CsrfOptions } from './csrf.ts';
 import { OverloadedError } from './errors.ts';
 import { csrfTokens } from './request-context.ts';
 import { returnPath } from './return-path.ts';
@@ -52,10 +52,15 @@ export function loginRoutes(
 
   const checksNothing = isExempt('login_submit', csrf.exemptRoutes);
 
-  /** Whether the form is one of this browser's: another site could have somebody signed in as somebody else. */
+  /**
+   * Whether the form is one of this browser's: another site could have somebody signed in as somebody else. Signing in uses
+   * nothing of a session, so the browser's own word is enough where it gives it: the first two tabs of a fresh browser each get
+   * a cookie, and only one can be kept.
+   */
   const isOurs = async (request: Request, form: URLSearchParams): Promise<boolean> =>
-    comesFromHere(request, csrf.origin) &&
-    (await csrfTokens().acceptsToSignIn(request.headers.get('x-csrf-token') ?? form.get('_csrf')));
+    isSentFromHere(request) ||
+    (comesFromHere(request, csrf.origin) &&
+      (await csrfTokens().acceptsToSignIn(request.headers.get('x-csrf-token') ?? form.get('_csrf'))));
 
   return [
     {
