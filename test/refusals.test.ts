@@ -256,6 +256,21 @@ describe('the log says which of the possible reasons it was, where the client is
     ]);
   });
 
+  test.each([
+    [{ code_challenge: undefined }, 'no code_challenge was sent'],
+    [{ code_challenge_method: 'plain' }, 'the code_challenge_method is "plain"'],
+    [{ code_challenge_method: undefined }, 'no code_challenge_method was sent, which means plain'],
+    [
+      { resource: 'https://other.example/?key=1' },
+      'the resource asked for is "https://other.example/?…", oauth_server:audience is none',
+    ],
+    [{ response_type: 'token' }, 'the response_type is "token"'],
+  ])('of an authorization request with %j', async (changes, reason) => {
+    expect(
+      await reasonFor(await (await portal.signedIn(ADA)).get(authorizationUrl(portal, client, changes))),
+    ).toBe(reason);
+  });
+
   test('of a client that is not authenticated', async () => {
     const form = { grant_type: 'refresh_token', refresh_token: 'x' };
     const unknown = await requestToken(portal, { id: 'f'.repeat(32), secret: 'x' }, form);

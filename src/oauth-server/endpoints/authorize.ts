@@ -385,12 +385,20 @@ function codeChallengeOf(parameters: Parameters): string {
     throw new OAuthError(
       'invalid_request',
       'PKCE is required: a code_challenge with code_challenge_method=S256.',
+      pkceProblem(challenge, parameters.get('code_challenge_method')),
     );
   }
   if (!isCodeChallenge(challenge)) {
     throw new OAuthError('invalid_request', 'The code_challenge is not the base64url of a SHA-256.');
   }
   return challenge;
+}
+
+function pkceProblem(challenge: string | undefined, method: string | undefined): string {
+  if (challenge === undefined) return 'no code_challenge was sent';
+  return method === undefined
+    ? 'no code_challenge_method was sent, which means plain'
+    : `the code_challenge_method is ${quoted(method)}`;
 }
 
 function resourceOf(context: ServerContext, parameters: Parameters): string | null {
