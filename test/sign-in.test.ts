@@ -1,7 +1,7 @@
 // @engines sqlite: what is counted is in memory
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { Event, type FailedSignIn } from 'portico/host';
+import { Event, startApplication, type FailedSignIn } from 'portico/host';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { ADA, createClock, GRACE, PASSWORD, startPortal, type RunningPortal } from './support/portal.ts';
 import { createRandom } from './support/random.ts';
@@ -204,6 +204,79 @@ describe('guessing passwords', () => {
       answer = await status(tryToSignIn(PASSWORD));
     }
     expect(new Set(guesses)).toEqual(new Set([401, 429]));
+  });
+
+  describe('does not slow down the browser in which somebody signed in to the account before', () => {
+    const withCookie = (change: (known: string) => string) => async () => {
+      const visitor = await portal.signedIn(ADA);
+      const changed = visitor
+        .cookies()
+        .replace(/(portico_known=)([^;]*)/, (_, name: string, value: string) => {
+          return name + change(value);
+        });
+      return { ...visitor, cookies: () => changed };
+    };
+
+    test('whoever guesses from the same network', async () => {
+      const visitor = await portal.signedIn(ADA);
+      await visitor.submit(await visitor.get('/'));
+      await guess(5);
+      expect(await status(tryToSignIn(PASSWORD))).toBe(429);
+      expect(await status(tryToSignIn(PASSWORD, { visitor }))).toBe(303);
+      await guess(3, { identifier: 'one@example.com' });
+      for (let count = 0; count < 45; count += 1) await tryToSignIn('wrong', { identifier: `${count}@x` });
+      expect(await status(tryToSignIn(PASSWORD, { identifier: GRACE }))).toBe(429);
+      expect(await status(tryToSignIn(PASSWORD, { visitor }))).toBe(303);
+    });
+
+    test('in another process, and for each of the people who use it', async () => {
+      const visitor = await portal.signedIn(ADA);
+      await visitor.submit(await visitor.get('/login'), { identifier: GRACE, password: PASSWORD });
+      const { definition, env } = portal;
+      const other = await startApplication(definition, { env, clock: clock.now, random: never });
+      const signIn = async (identifier: string, password: string, visitedBy: Visitor) => {
+        const { fields } = formOf(await (await visitedBy.get('/login')).text());
+        const headers = { Cookie: visitedBy.cookies(), 'X-Forwarded-For': address };
+        const body = new URLSearchParams({ ...fields, identifier, password });
+        const request = new Request(`${portal.url}/login`, { method: 'POST', headers, body });
+        return (await other.fetch(request)).status;
+      };
+      try {
+        for (const identifier of [ADA, GRACE]) {
+          for (let count = 0; count < 5; count += 1) await signIn(identifier, 'wrong', portal.visitor());
+          expect(await signIn(identifier, PASSWORD, portal.visitor())).toBe(429);
+          expect(await signIn(identifier, PASSWORD, visitor)).toBe(303);
+        }
+      } finally {
+        await other.close();
+      }
+    });
+
+    test('but for its own guesses', async () => {
+      const visitor = await portal.signedIn(ADA);
+      await guess(5, { visitor });
+      expect(await status(tryToSignIn('wrong', { visitor, from: '198.51.100.3' }))).toBe(429);
+      clock.advance(15 * 60);
+    });
+
+    test.each<[string, () => Promise<Visitor>]>([
+      ['of another account', () => portal.signedIn(GRACE)],
+      ['that was made up', withCookie((known) => known.replace(/-.{43}/, `-${'A'.repeat(43)}`))],
+      ['of another time', withCookie((known) => known.replace(/^\d+/, (at) => String(Number(at) - 1)))],
+      [
+        'of half a year ago',
+        async () => {
+          const visitor = await portal.signedIn(ADA);
+          clock.advance(180 * 86_400);
+          return visitor;
+        },
+      ],
+    ])('but for one %s', async (_, known) => {
+      const visitor = await known();
+      expect(visitor.cookies()).toContain('portico_known=');
+      await guess(5);
+      expect(await status(tryToSignIn(PASSWORD, { visitor }))).toBe(429);
+    });
   });
 
   test('is slowed down for an account that nobody has, and for one however it is spelled', async () => {

@@ -77,6 +77,16 @@ export const storeRulings: Chapter = {
     },
     {
       section: 'Guessing',
+      rule: 'A browser in which somebody signed in to the account before is slowed down by nobody else.',
+      tests: [
+        'test/sign-in.test.ts > guessing passwords > does not slow down the browser in which somebody signed in to the account before > whoever guesses from the same network',
+        'test/sign-in.test.ts > guessing passwords > does not slow down the browser in which somebody signed in to the account before > in another process, and for each of the people who use it',
+        'test/sign-in.test.ts > guessing passwords > does not slow down the browser in which somebody signed in to the account before > but for its own guesses',
+        'test/sign-in.test.ts > guessing passwords > does not slow down the browser in which somebody signed in to the account before > but for one %s',
+      ],
+    },
+    {
+      section: 'Guessing',
       rule: 'A failed sign-in is an event and a line of the log, without what was typed.',
       tests: [
         'test/sign-in.test.ts > guessing passwords > is told: whose account it was, from where, and the first time that it is slowed down; never what was typed',

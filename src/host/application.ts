@@ -31,6 +31,12 @@ import { errorAnswer, errorJson } from './error-answers.ts';
 import { ErrorHandler, HttpError } from './error-handler.ts';
 import { ConfigurationError, OverloadedError } from './errors.ts';
 import { createEvents } from './events.ts';
+import {
+  createKnownBrowsers,
+  secretsMigration,
+  type KnownBrowser,
+  type KnownBrowsers,
+} from './known-browsers.ts';
 import { openLog } from './log.ts';
 import { migrate, migrationStatus } from './migrations.ts';
 import { loginRoutes, logoutRoute } from './login.ts';
@@ -39,6 +45,7 @@ import { publicUrlSchema } from './public-url.ts';
 import {
   addressAtHand,
   auth,
+  browserAtHand,
   clientAddress,
   runWithContext,
   session,
@@ -57,7 +64,7 @@ export function defineApplication(definition: ApplicationDefinition): Applicatio
 /** The kit's migrations as far as the application needs them, the plugins' and its own. */
 export function migrationsOf(definition: ApplicationDefinition): readonly Migration[] {
   return [
-    ...(definition.accounts === undefined ? [] : [sessionsMigration, accountsMigration]),
+    ...(definition.accounts === undefined ? [] : [sessionsMigration, accountsMigration, secretsMigration]),
     ...(definition.plugins ?? []).flatMap((plugin) => plugin.migrations),
     ...(definition.migrations ?? []),
   ];
@@ -223,10 +230,12 @@ async function assemble(parts: Parts): Promise<Application> {
     definition.accounts === undefined
       ? null
       : createSessions({ database, lifetime: kit.session_ttl, secure, clock: parts.clock });
+  const knownBrowsers = createKnownBrowsers({ database, secure, clock: parts.clock });
   const events = createEvents(log);
   const accounts = guardSignIn(createAccounts(definition.accounts?.(forPeople) ?? []), {
     failedAttempts: createFailedAttempts({ clock: parts.clock, random: parts.random }),
     address: addressAtHand,
+    browser: browserAtHand,
     events,
     log,
   });
@@ -327,13 +336,14 @@ async function assemble(parts: Parts): Promise<Application> {
         session: null,
         auth: null,
         csrf: null,
+        knownBrowser: null,
         get clientAddress() {
           return addressOf();
         },
       };
       return runWithContext(withoutSession, () => run(matched, request));
     }
-    const context = new KitRequest({ sessions, accounts, request, addressOf, secure });
+    const context = new KitRequest({ sessions, knownBrowsers, accounts, request, addressOf, secure });
     return runWithContext(context, async () => {
       const checked = checkThemselves.has(matched.route)
         ? request
@@ -401,16 +411,19 @@ interface Place {
 /** What one request has at hand. Most requests ask for none of it, so each is made when asked for. */
 class KitRequest implements RequestContext {
   readonly #sessions: Sessions;
+  readonly #knownBrowsers: KnownBrowsers;
   readonly #accounts: Accounts;
   readonly #request: Request;
   readonly #addressOf: () => string | null;
   readonly #secure: boolean;
   #session: RequestSession | null = null;
   #csrf: CsrfTokens | null = null;
+  #knownBrowser: KnownBrowser | null = null;
   #auth: Auth | null = null;
 
   constructor(parts: {
     readonly sessions: Sessions;
+    readonly knownBrowsers: KnownBrowsers;
     readonly accounts: Accounts;
     readonly request: Request;
     readonly addressOf: () => string | null;
@@ -419,6 +432,7 @@ class KitRequest implements RequestContext {
     this.#secure = parts.secure;
     this.#addressOf = parts.addressOf;
     this.#sessions = parts.sessions;
+    this.#knownBrowsers = parts.knownBrowsers;
     this.#accounts = parts.accounts;
     this.#request = parts.request;
   }
@@ -440,8 +454,12 @@ class KitRequest implements RequestContext {
     return (this.#csrf ??= createCsrfTokens({ request, session, secure }));
   }
 
+  get knownBrowser(): KnownBrowser {
+    return (this.#knownBrowser ??= this.#knownBrowsers.of(this.#request));
+  }
+
   setCookies(): readonly string[] {
-    const cookies = [this.#session?.setCookie(), this.#csrf?.setCookie()];
+    const cookies = [this.#session, this.#csrf, this.#knownBrowser].map((each) => each?.setCookie());
     return cookies.filter((cookie) => typeof cookie === 'string');
   }
 }

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 
-/** Random values that browsers keep for us. */
+/** What browsers keep for us. */
 
 const RANDOM_VALUE = /^[A-Za-z0-9_-]{43}$/;
 
@@ -9,13 +9,19 @@ export function randomValue(): string {
   return randomBytes(32).toString('base64url');
 }
 
-/** A random value that the request brings in the cookie of this name; null when there is none that could be one. */
-export function randomValueOf(request: Request, cookieName: string): string | null {
+/** What the request brings in the cookie of this name; null when it brings none. */
+export function cookieOf(request: Request, cookieName: string): string | null {
   for (const pair of (request.headers.get('cookie') ?? '').split(';')) {
     const [name, value = ''] = pair.trim().split('=', 2);
-    if (name === cookieName && RANDOM_VALUE.test(value)) return value;
+    if (name === cookieName) return value;
   }
   return null;
+}
+
+/** A random value that the request brings in the cookie of this name; null when there is none that could be one. */
+export function randomValueOf(request: Request, cookieName: string): string | null {
+  const value = cookieOf(request, cookieName);
+  return value !== null && RANDOM_VALUE.test(value) ? value : null;
 }
 
 export interface CookieKind {

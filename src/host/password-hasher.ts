@@ -1,7 +1,7 @@
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
 import type { PasswordHasher } from './contracts.ts';
-import { callerNetwork } from '../http/caller.ts';
+import { callerAtHand } from '../http/caller.ts';
 import { networkOf } from '../http/addresses.ts';
 import { createFairLine } from './fair-line.ts';
 import { addressAtHand } from './request-context.ts';
@@ -37,7 +37,7 @@ const LIMITS = { memory: 1_048_576, passes: 16, parallelism: 16 } as const;
 export function argon2idHasher(options: Argon2idOptions = {}): PasswordHasher {
   const { memory = 47_104, passes = 1, parallelism = 1, atOnce = 2 } = options;
   const line = createFairLine({ atOnce, ...WAITING });
-  const inTurn = <T>(work: () => Promise<T>) => line(callerNetwork() ?? networkOf(addressAtHand()), work);
+  const inTurn = <T>(work: () => Promise<T>) => line(callerAtHand() ?? networkOf(addressAtHand()), work);
   return {
     async hash(password) {
       const salt = randomBytes(16);

@@ -1,13 +1,15 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Auth, Session } from './contracts.ts';
 import type { CsrfTokens } from './csrf.ts';
+import type { KnownBrowser } from './known-browsers.ts';
 
 /** What belongs to the request being answered. */
 export interface RequestContext {
-  /** Null in an application without accounts, as are `auth` and `csrf`. */
+  /** Null in an application without accounts, as are `auth`, `csrf` and `knownBrowser`. */
   readonly session: Session | null;
   readonly auth: Auth | null;
   readonly csrf: CsrfTokens | null;
+  readonly knownBrowser: KnownBrowser | null;
   readonly clientAddress: string | null;
 }
 
@@ -41,6 +43,11 @@ export function clientAddress(): string | null {
 /** The same, and null outside of a request. */
 export function addressAtHand(): string | null {
   return requests.getStore()?.clientAddress ?? null;
+}
+
+/** The browser that sent the request being answered; null outside of a request, and in an application without accounts. */
+export function browserAtHand(): KnownBrowser | null {
+  return requests.getStore()?.knownBrowser ?? null;
 }
 
 function current(call: string): RequestContext {

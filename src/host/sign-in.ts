@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto';
 import { networkOf } from '../http/addresses.ts';
+import { onBehalfOf } from '../http/caller.ts';
 import type { AttemptKey, FailedAttempts } from '../http/failed-attempts.ts';
 import type { Accounts, Events, Log, PersonReference } from './contracts.ts';
 import { HttpError } from './error-handler.ts';
 import { Event } from './events.ts';
+import type { KnownBrowser } from './known-browsers.ts';
 
 /** What listeners of `Event.SIGN_IN_FAILED` and `Event.SIGN_IN_SLOWED` receive. */
 export interface FailedSignIn {
@@ -35,6 +37,8 @@ export interface GuardOptions {
   readonly failedAttempts: FailedAttempts;
   /** Where the request at hand comes from; null when it is not known. */
   readonly address: () => string | null;
+  /** The browser that sent it; null outside of a request. */
+  readonly browser: () => KnownBrowser | null;
   readonly events: Pick<Events, 'emit'>;
   readonly log: Log;
 }
@@ -43,21 +47,26 @@ export interface GuardOptions {
  * Accounts at which guessing is slowed down and told of, whoever asks: the kit's sign-in page and an application's own.
  * `docs/decisions/0007` says how, and why nobody is locked out.
  */
-export function guardSignIn(
-  accounts: Accounts,
-  { failedAttempts, address, events, log }: GuardOptions,
-): Accounts {
+export function guardSignIn(accounts: Accounts, options: GuardOptions): Accounts {
+  const { failedAttempts, address, browser: browserAtHand, events, log } = options;
   return {
     ...accounts,
     async authenticate(identifier, password) {
       const from = address();
+      const browser = browserAtHand();
+      const account = accountOf(identifier);
+      const isKnown = (await browser?.knows(account)) ?? false;
+      const { keys, line } = isKnown ? countedByBrowser(account) : countedByNetwork(account, from);
       let person: PersonReference | null = null;
-      const attempt = await failedAttempts.attempt(keysOf(identifier, from), () =>
+      const check = () =>
         accounts.authenticate(identifier, password, (named) => {
           person = named;
-        }),
-      );
-      if (attempt.outcome === 'right') return attempt.value;
+        });
+      const attempt = await failedAttempts.attempt(keys, () => onBehalfOf(line, check));
+      if (attempt.outcome === 'right') {
+        await browser?.remember(account);
+        return attempt.value;
+      }
       const failed: FailedSignIn = { person, address: from };
       if (attempt.outcome === 'wrong') {
         log.info('A sign-in failed, from {address}', { ...failed });
@@ -74,15 +83,32 @@ export function guardSignIn(
 }
 
 /**
- * Counted by a hash: what was typed may be a password, and long. Spellings that some provider may take for one account count as
- * one.
+ * A hash: what was typed may be a password, and long. Spellings that some provider may take for one account count as one.
  */
-function keysOf(identifier: string, address: string | null): readonly AttemptKey[] {
-  const network = networkOf(address);
+function accountOf(identifier: string): string {
   const spelled = identifier.normalize('NFKC').trim().toLowerCase();
-  const account = createHash('sha256').update(spelled).digest('base64url');
-  return [
-    { key: JSON.stringify([account, network]), free: FREE_FAILURES.account },
-    { key: JSON.stringify([network]), free: FREE_FAILURES.network },
-  ];
+  return createHash('sha256').update(spelled).digest('base64url');
+}
+
+/** What an attempt is counted by, and for whom it waits in a line. */
+interface Counted {
+  readonly keys: readonly AttemptKey[];
+  readonly line: string | null;
+}
+
+function countedByNetwork(account: string, address: string | null): Counted {
+  const network = networkOf(address);
+  return {
+    keys: [
+      { key: JSON.stringify([account, network]), free: FREE_FAILURES.account },
+      { key: JSON.stringify([network]), free: FREE_FAILURES.network },
+    ],
+    line: network,
+  };
+}
+
+/** Who signed in to the account in this browser before neither waits for strangers of the same network, nor behind them. */
+function countedByBrowser(account: string): Counted {
+  const known = JSON.stringify(['known', account]);
+  return { keys: [{ key: known, free: FREE_FAILURES.account }], line: known };
 }
