@@ -65,24 +65,30 @@ const hashOf = (token: string) => createHash('sha256').update(token).digest('bas
 async function happened(use: Use): Promise<boolean> {
   const { database } = portal.application;
   if (use.kind === 'revoke') return false;
+  // A refresh token gives its place to its successor.
   const [table, key, mark, value] =
     use.kind === 'exchange'
       ? ['oauth_authorization_codes', 'code_hash', 'spent_at', use.code]
       : ['oauth_refresh_tokens', 'token_hash', 'used_at', use.token];
-  const { rows } = await database.execute(`SELECT 1 FROM ${table} WHERE ${key} = ? AND ${mark} IS NOT NULL`, [
+  const { rows } = await database.execute(`SELECT 1 FROM ${table} WHERE ${key} = ? AND ${mark} IS NULL`, [
     hashOf(value ?? ''),
   ]);
-  return rows.length > 0;
+  return rows.length === 0;
 }
 
-/** How many refresh tokens were ever issued to the family of this one. */
-async function issuedTo({ refreshToken }: Chain): Promise<number> {
-  const { rows } = await portal.application.database.execute(
-    `SELECT 1 FROM oauth_refresh_tokens WHERE family_id =
-      (SELECT family_id FROM oauth_refresh_tokens WHERE token_hash = ?)`,
-    [hashOf(refreshToken)],
-  );
-  return rows.length;
+/** How many tokens of each kind the family of these has. */
+async function issuedTo({
+  accessToken,
+}: Chain): Promise<{ readonly access: number; readonly refresh: number }> {
+  const count = async (table: string) => {
+    const { rows } = await portal.application.database.execute(
+      `SELECT 1 FROM ${table} WHERE family_id =
+        (SELECT family_id FROM oauth_access_tokens WHERE token_hash = ?)`,
+      [hashOf(accessToken)],
+    );
+    return rows.length;
+  };
+  return { access: await count('oauth_access_tokens'), refresh: await count('oauth_refresh_tokens') };
 }
 
 const status = async ({ accessToken }: Chain) =>
@@ -114,10 +120,11 @@ async function examineCutOff(worker: Worker, use: Use): Promise<readonly string[
   const { chain } = worker;
   const spent = await happened(use);
   const wrong: string[] = [];
-  const issued = chain === null ? 0 : await issuedTo(chain);
-  if (chain !== null && issued !== chain.answered + (spent && use.kind === 'refresh' ? 1 : 0)) {
-    wrong.push(`${issued} refresh tokens stand where ${chain.answered} were answered`);
+  const issued = chain === null ? null : await issuedTo(chain);
+  if (chain !== null && issued?.access !== chain.answered + (spent && use.kind === 'refresh' ? 1 : 0)) {
+    wrong.push(`${issued?.access} access tokens stand where ${chain.answered} were answered`);
   }
+  if (issued !== null && issued.refresh !== 1) wrong.push(`a family has ${issued.refresh} refresh tokens`);
   const again = await worker.send(use);
   if (again !== (spent ? 400 : 'answered')) wrong.push(`sent again, a ${use.kind} is answered ${again}`);
   if (spent) {

@@ -45,6 +45,9 @@ beforeAll(async () => {
   handedOut.set('code', code);
   handedOut.set('access token', first.access_token);
   handedOut.set('refresh token', first.refresh_token);
+  const [, shared = '', own = ''] = first.refresh_token.split('.');
+  handedOut.set('what the refresh tokens share', shared);
+  handedOut.set('what is the refresh token alone', own);
   handedOut.set('second access token', second.access_token);
   handedOut.set('second refresh token', second.refresh_token);
   handedOut.set('ID token', first.id_token);

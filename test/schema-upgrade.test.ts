@@ -147,6 +147,8 @@ async function fill(application: Application): Promise<void> {
     user_id: null,
     scope: 'notes:read',
   });
+  await refreshToken('used-at-rest', 'resting', { used_at: now - HOUR });
+  await refreshToken('rested-refresh', 'resting');
   await refreshToken('refresh-of-the-revoked', 'ended', { client_id: ENDED.id });
   await insert('oauth_consent_requests', {
     id_hash: hashOf('pending'),
@@ -223,6 +225,27 @@ describe('from the first release to this one, with data', () => {
     expect(await status(accessToken)).toBe(200);
     expect((await refresh(running, CLIENT, 'good-refresh')).status).toBe(400);
     expect(await status(accessToken)).toBe(401);
+  });
+
+  test('a family of before grows no more with use, and knows all that was ever used', async () => {
+    const rows = async () => {
+      const { rows: found } = await running.application.database.execute(
+        "SELECT 1 FROM oauth_refresh_tokens WHERE family_id = 'resting'",
+      );
+      return found.length;
+    };
+    expect(await rows()).toBe(2);
+    let token = 'rested-refresh';
+    const offered = [token];
+    for (let count = 0; count < 5; count += 1) {
+      const response = await refresh(running, CLIENT, token);
+      expect(response.status).toBe(200);
+      token = ((await response.json()) as Tokens).refresh_token;
+      offered.push(token);
+    }
+    expect(await rows()).toBe(3);
+    expect((await refresh(running, CLIENT, 'rested-refresh')).status).toBe(400);
+    expect((await refresh(running, CLIENT, token)).status).toBe(400);
   });
 
   test('a refresh token used before the upgrade and replayed after it ends its family', async () => {

@@ -11,6 +11,7 @@ import type {
   Family,
   Grantable,
   NewTokens,
+  RefreshToken,
   Store,
 } from '../src/oauth-server/store/store.ts';
 import { createDatabase } from './support/database.ts';
@@ -125,7 +126,7 @@ async function authorization(changes: Partial<Family> = {}): Promise<{ family: F
 function tokens(changes: Partial<NewTokens> = {}): NewTokens {
   return {
     accessToken: { hash: name('access'), scopes: ['openid'], expiresAt: NOW + HOUR },
-    refreshToken: { hash: name('refresh'), expiresAt: NOW + 10 * HOUR },
+    refreshToken: { hash: name('refresh'), markHash: 'mark', expiresAt: NOW + 10 * HOUR },
     ...changes,
   };
 }
@@ -133,8 +134,10 @@ function tokens(changes: Partial<NewTokens> = {}): NewTokens {
 const lives = async (issued: NewTokens, now = NOW) =>
   typeof (await other.findAccessToken(issued.accessToken.hash, now)) !== 'string';
 
-async function refreshTokenOf(issued: NewTokens): Promise<Grantable> {
-  const found = await store.findRefreshToken(issued.refreshToken?.hash ?? '');
+/** As it is offered: with the mark of its family, or, as those of before there was one, without. */
+async function refreshTokenOf(issued: NewTokens, marked: Family | null = null): Promise<RefreshToken> {
+  const mark = marked === null ? null : { familyId: marked.id, hash: issued.refreshToken?.markHash ?? '' };
+  const found = await store.findRefreshToken({ hash: issued.refreshToken?.hash ?? '', mark });
   if (found === null) throw new Error('The refresh token is not there');
   return found;
 }
@@ -368,6 +371,64 @@ describe('refresh tokens and families', () => {
     expect([await lives(first), await lives(second), await lives(third)]).toEqual([false, false, false]);
     const after = await store.rotateRefreshToken(await refreshTokenOf(second), tokens(), NOW);
     expect(after).toEqual({ issued: false, refusal: 'revoked' });
+  });
+
+  const rowsOf = async (family: Family) =>
+    (await database.execute('SELECT 1 FROM oauth_refresh_tokens WHERE family_id = ?', [family.id])).rows
+      .length;
+
+  test('with the mark of their family do not grow with use, and each that was used ends the family', async () => {
+    for (const replayed of [0, 1, 7]) {
+      const { family, first } = await started();
+      const issued = [first];
+      for (let count = 0; count < 8; count += 1) {
+        const token = await refreshTokenOf(issued.at(-1) ?? first, family);
+        expect(token).toMatchObject({ used: false, marked: true });
+        const next = tokens();
+        expect(await inTurn(count).rotateRefreshToken(token, next, NOW)).toEqual({ issued: true });
+        issued.push(next);
+      }
+      expect(await rowsOf(family)).toBe(1);
+      const used = await refreshTokenOf(issued[replayed] ?? first, family);
+      expect(used).toMatchObject({ used: true, family: { id: family.id } });
+      expect(await other.revokeReplayed(used, NOW)).toBe(true);
+      expect(await lives(issued.at(-1) ?? first)).toBe(false);
+    }
+  });
+
+  test('of many uses of one at the same moment one is issued, and nothing of the family lives', async () => {
+    for (let round = 0; round < 15; round += 1) {
+      const { family, first } = await started();
+      const token = await refreshTokenOf(first, family);
+      const offered = Array.from({ length: 6 }, () => tokens());
+      const outcomes = await many(6, (each, index) =>
+        each.rotateRefreshToken(token, offered[index] ?? tokens(), NOW),
+      );
+      expect(outcomes.map(({ issued }) => issued)).toSatisfy(onlyOne);
+      for (const each of offered) expect(await lives(each)).toBe(false);
+    }
+  });
+
+  test('with the mark of another family, or a wrong one, are unknown', async () => {
+    const { family, first } = await started();
+    const { family: another } = await started();
+    const hash = name('refresh');
+    const find = (familyId: string, markHash: string) =>
+      other.findRefreshToken({ hash, mark: { familyId, hash: markHash } });
+    expect(await find(family.id, 'another mark')).toBeNull();
+    expect(await find(name('family'), 'mark')).toBeNull();
+    expect(await find(family.id.toUpperCase(), 'mark')).toBeNull();
+    expect(await find(family.id, 'mark')).toMatchObject({ used: true });
+    // Nobody has exchanged the code of this one: it has no mark, so nothing is one of its tokens.
+    expect(await find((await authorization()).family.id, 'mark')).toBeNull();
+    expect(await refreshTokenOf(first, another)).toMatchObject({ used: false, family: { id: family.id } });
+  });
+
+  test('in use are no replay, whoever takes them for one', async () => {
+    const { family, first } = await started();
+    const token = await refreshTokenOf(first, family);
+    expect(await other.revokeReplayed({ ...token, used: true }, NOW)).toBe(false);
+    expect(await lives(first)).toBe(true);
   });
 
   test('of a rotation and a revocation at the same moment nothing lives afterwards', async () => {

@@ -75,7 +75,7 @@ describe('the authorization code grant', () => {
     expect(tokens.expires_in).toBe(3600);
     expect(tokens.scope).toBe('openid profile email notes:read notes:write');
     expect(tokens.access_token).toMatch(/^[\w-]{43}$/);
-    expect(tokens.refresh_token).toMatch(/^[\w-]{43}$/);
+    expect(tokens.refresh_token).toMatch(/^[0-9a-f]{32}\.[\w-]{43}\.[\w-]{43}$/);
   });
 
   test.each<[string, Record<string, string>]>([
@@ -261,6 +261,52 @@ describe('the refresh token grant', () => {
     await expectError(await refresh(portal, client, second.refresh_token), 'invalid_grant');
     expect(await opens(first.access_token)).toBe(false);
     expect(await opens(second.access_token)).toBe(false);
+  });
+
+  test('of a client that refreshes without pause the family does not grow, and each of its tokens is known as used', async () => {
+    const rows = async () => {
+      const { rows: kept } = await portal.application.database.execute('SELECT 1 FROM oauth_refresh_tokens');
+      return kept.length;
+    };
+    const before = await rows();
+    const issued = [await obtainTokens(portal, client, ADA)];
+    for (let count = 0; count < 30; count += 1) {
+      const last = issued.at(-1)?.refresh_token ?? '';
+      issued.push(await tokensOf(await refresh(portal, client, last)));
+    }
+    expect(await rows()).toBe(before + 1);
+    expect(new Set(issued.map((tokens) => tokens.refresh_token)).size).toBe(31);
+    await expectError(await refresh(portal, client, issued[0]?.refresh_token ?? ''), 'invalid_grant');
+    expect(await opens(issued.at(-1)?.access_token ?? '')).toBe(false);
+    await expectError(await refresh(portal, client, issued.at(-1)?.refresh_token ?? ''), 'invalid_grant');
+  });
+
+  test('what has the mark of a family ends it; without that, it is unknown and changes nothing', async () => {
+    const tokens = await obtainTokens(portal, client, ADA);
+    const { refresh_token: token } = tokens;
+    const [family = '', shared = '', own = ''] = token.split('.');
+    const turned = (text: string) =>
+      `${text.slice(0, -2)}${text.at(-2) === 'x' ? 'y' : 'x'}${text.slice(-1)}`;
+    const anothers = (await obtainTokens(portal, client, ADA)).refresh_token.split('.');
+    const unknown = [
+      [family, turned(shared), own],
+      [turned(family), shared, own],
+      [family, anothers[1], own],
+      [anothers[0], shared, own],
+      [family, shared],
+      [family],
+      [own],
+      [`${family} `, shared, own],
+    ].map((parts) => parts.join('.'));
+    for (const offered of unknown) await expectError(await refresh(portal, client, offered), 'invalid_grant');
+    const other = await registerClient(portal);
+    await expectError(await refresh(portal, other, `${family}.${shared}.${turned(own)}`), 'invalid_grant');
+    expect(await opens(tokens.access_token)).toBe(true);
+    const next = await tokensOf(await refresh(portal, client, token));
+    for (const garbled of [turned(own), '', 'x', own.slice(1)]) {
+      await expectError(await refresh(portal, client, `${family}.${shared}.${garbled}`), 'invalid_grant');
+      expect(await opens(next.access_token)).toBe(false);
+    }
   });
 
   test('a replay leaves the families of other authorizations alone', async () => {

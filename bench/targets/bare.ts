@@ -26,7 +26,7 @@ const ACCESS_TOKEN = `SELECT t.client_id, t.family_id, t.scope, t.audience AS to
   LEFT JOIN oauth_families f ON f.id = t.family_id AND f.revoked_at IS NULL
   WHERE t.token_hash = ? AND t.expires_at > ?`;
 const OF_FAMILY = `f.client_id, f.user_provider, f.user_id, f.subject, f.scope, f.audience, c.scope AS client_scope`;
-const REFRESH_TOKEN = `SELECT t.token_hash, t.family_id, t.expires_at, t.used_at, ${OF_FAMILY}
+const REFRESH_TOKEN = `SELECT t.family_id, t.expires_at, t.used_at, f.refresh_mark_hash, ${OF_FAMILY}
   FROM oauth_refresh_tokens t JOIN oauth_families f ON f.id = t.family_id
   JOIN oauth_clients c ON c.client_id = f.client_id WHERE t.token_hash = ?`;
 const CODE = `SELECT t.code_hash, t.family_id, t.parameters, t.expires_at, t.spent_at, ${OF_FAMILY}
@@ -52,10 +52,19 @@ const ADD_ACCESS_TOKEN = `INSERT INTO oauth_access_tokens (token_hash, client_id
   expires_at) VALUES (?, ?, ?, ?, ?, ?, ?)`;
 const ADD_REFRESH_TOKEN = `INSERT INTO oauth_refresh_tokens (token_hash, family_id, issued_at, expires_at, used_at)
   VALUES (?, ?, ?, ?, NULL)`;
-const CLAIM_FAMILY = `UPDATE oauth_families SET expires_at = CASE WHEN expires_at > ? THEN expires_at ELSE ? END
+const CLAIM_FAMILY = `UPDATE oauth_families SET expires_at = CASE WHEN expires_at > ? THEN expires_at ELSE ? END,
+    refresh_mark_hash = COALESCE(?, refresh_mark_hash)
   WHERE id = ? AND revoked_at IS NULL`;
-const USE_REFRESH_TOKEN = `UPDATE oauth_refresh_tokens SET used_at = ? WHERE token_hash = ? AND used_at IS NULL`;
+const REPLACE_REFRESH_TOKEN = `UPDATE oauth_refresh_tokens SET token_hash = ?, issued_at = ?, expires_at = ?
+  WHERE token_hash = ? AND used_at IS NULL`;
 const SPEND_CODE = `UPDATE oauth_authorization_codes SET spent_at = ? WHERE code_hash = ? AND spent_at IS NULL`;
+
+/** The statements that use up what was offered, and keep the refresh token that comes of it. */
+type UseUp = (
+  successor: string,
+  family: Value,
+  now: number,
+) => readonly (readonly [string, readonly Value[]])[];
 
 const signOnPool = promisify(sign);
 
@@ -75,7 +84,7 @@ function answers(store: Store, key: KeyObject, issuer: string): Readonly<Record<
     return first(ACCESS_TOKEN, [hashOf(token), Date.now()]);
   }
 
-  async function exchange(found: Row, used: string, hash: string, scope: string) {
+  async function exchange(found: Row, useUp: UseUp, scope: string) {
     const { family_id: family = '', client_id: client = '', user_id: user = '', subject = '' } = found;
     if (scope.includes('openid')) await person(user);
     else await first(ACCOUNT, [PERSON, user]);
@@ -85,10 +94,9 @@ function answers(store: Store, key: KeyObject, issuer: string): Readonly<Record<
       ? await idTokenOf(key, { iss: issuer, sub: subject, aud: client, iat: now, exp: now + HOUR })
       : null;
     await store.transaction([
-      [CLAIM_FAMILY, [now + DAYS, now + DAYS, family]],
-      [used, [now, hash]],
+      [CLAIM_FAMILY, [now + DAYS, now + DAYS, hashOf(String(family)), family]],
+      ...useUp(hashOf(refresh), family, now),
       [ADD_ACCESS_TOKEN, [hashOf(access), client, family, scope, null, now, now + HOUR]],
-      [ADD_REFRESH_TOKEN, [hashOf(refresh), family, now, now + DAYS]],
     ]);
     const tokens = {
       access_token: access,
@@ -114,11 +122,18 @@ function answers(store: Store, key: KeyObject, issuer: string): Readonly<Record<
     } else if (grant === 'refresh_token') {
       const hash = hashOf(form.get('refresh_token') ?? '');
       const found = await first(REFRESH_TOKEN, [hash]);
-      send(outgoing, await exchange(found, USE_REFRESH_TOKEN, hash, String(found['scope'])));
+      const useUp: UseUp = (successor, _, now) => [
+        [REPLACE_REFRESH_TOKEN, [successor, now, now + DAYS, hash]],
+      ];
+      send(outgoing, await exchange(found, useUp, String(found['scope'])));
     } else {
       const hash = hashOf(form.get('code') ?? '');
       const found = await first(CODE, [hash]);
-      send(outgoing, await exchange(found, SPEND_CODE, hash, String(found['scope'])));
+      const useUp: UseUp = (successor, family, now) => [
+        [SPEND_CODE, [now, hash]],
+        [ADD_REFRESH_TOKEN, [successor, family, now, now + DAYS]],
+      ];
+      send(outgoing, await exchange(found, useUp, String(found['scope'])));
     }
   };
 

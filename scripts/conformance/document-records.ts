@@ -52,6 +52,16 @@ export const records: Chapter = {
     },
     {
       section: 'refresh token',
+      rule: 'A family does not grow with use, and each of its used tokens is known as long as it lives.',
+      tests: [
+        'test/token-endpoint.test.ts > the refresh token grant > of a client that refreshes without pause the family does not grow, and each of its tokens is known as used',
+        'test/token-endpoint.test.ts > the refresh token grant > what has the mark of a family ends it; without that, it is unknown and changes nothing',
+        'test/store-contract.test.ts > refresh tokens and families > with the mark of their family do not grow with use, and each that was used ends the family',
+        'test/schema-upgrade.test.ts > from the first release to this one, with data > a family of before grows no more with use, and knows all that was ever used',
+      ],
+    },
+    {
+      section: 'refresh token',
       rule: 'Only its SHA-256 is kept, and it belongs to a family.',
       tests: [
         'test/nothing-in-the-clear.test.ts > nothing bearable is kept in the clear > the whole database after a full flow holds no code, token or secret that was handed out',

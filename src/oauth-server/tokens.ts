@@ -1,4 +1,5 @@
 import { createHmac, hash, randomBytes, timingSafeEqual } from 'node:crypto';
+import type { OfferedRefreshToken } from './store/store.ts';
 
 /** A fresh opaque value of 256 random bits, base64url: access and refresh tokens, codes, request ids, secrets. */
 export function randomToken(): string {
@@ -8,6 +9,19 @@ export function randomToken(): string {
 /** A fresh identifier of 128 random bits in lower-case hexadecimal: client ids, family ids and subjects. */
 export function randomIdentifier(): string {
   return randomBytes(16).toString('hex');
+}
+
+/** A refresh token: the id of its family, a secret that all of the family share, and one of its own. */
+export function newRefreshToken(familyId: string, shared: string): string {
+  return [familyId, shared, randomToken()].join('.');
+}
+
+/** What a refresh token says of its family, whatever the rest of it is; null for one that says nothing. */
+export function familyOfRefreshToken(
+  token: string,
+): { readonly familyId: string; readonly shared: string } | null {
+  const [, familyId, shared] = /^([^.]+)\.([^.]+)\./.exec(token) ?? [];
+  return familyId === undefined || shared === undefined ? null : { familyId, shared };
 }
 
 /** What the store keeps of a token or code: its SHA-256, base64url. 256 random bits need no slow hash. */
@@ -24,4 +38,11 @@ export function keyedHash(key: string, ...parts: readonly string[]): string {
 export function equalInConstantTime(one: string, other: string): boolean {
   const [left, right] = [Buffer.from(one), Buffer.from(other)];
   return left.length === right.length && timingSafeEqual(left, right);
+}
+
+/** What the store knows a refresh token by. */
+export function offeredRefreshToken(token: string): OfferedRefreshToken {
+  const family = familyOfRefreshToken(token);
+  const mark = family === null ? null : { familyId: family.familyId, hash: tokenHash(family.shared) };
+  return { hash: tokenHash(token), mark };
 }

@@ -2,7 +2,7 @@ import { authenticateClient } from '../client-authentication.ts';
 import { formParameters } from '../parameters.ts';
 import type { Reply } from '../responses.ts';
 import type { ServerContext } from '../server-context.ts';
-import { tokenHash } from '../tokens.ts';
+import { offeredRefreshToken } from '../tokens.ts';
 
 /**
  * POST /oauth/revoke (RFC 7009): a refresh token ends everything that descends from its authorization, an access token
@@ -12,9 +12,9 @@ export async function revokeEndpoint(context: ServerContext, request: Request): 
   const form = await formParameters(request);
   const client = await authenticateClient(request, form, context);
   // token_type_hint only says where to look first; both places are looked at.
-  const hash = tokenHash(form.require('token'));
-  await context.store.revokeAccessToken(hash, client.id);
-  const refreshToken = await context.store.findRefreshToken(hash);
+  const offered = offeredRefreshToken(form.require('token'));
+  await context.store.revokeAccessToken(offered.hash, client.id);
+  const refreshToken = await context.store.findRefreshToken(offered);
   if (refreshToken !== null && refreshToken.family.clientId === client.id) {
     const { id: authorization, clientId, person } = refreshToken.family;
     if (await context.store.revokeFamily(authorization, context.clock())) {

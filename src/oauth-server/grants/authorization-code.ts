@@ -69,6 +69,7 @@ export async function authorizationCodeGrant(
     user,
     scopes,
     nonce: code.nonce,
+    shared: null,
     now,
   });
   const outcome = await context.store.spendCode(code, prepared.tokens, now);

@@ -3,7 +3,7 @@ import type { Parameters } from '../parameters.ts';
 import { beyondScopes, requestedScopes } from '../scopes.ts';
 import type { ServerContext } from '../server-context.ts';
 import type { Client } from '../store/store.ts';
-import { tokenHash } from '../tokens.ts';
+import { familyOfRefreshToken, offeredRefreshToken } from '../tokens.ts';
 import {
   activeAccount,
   anothersClient,
@@ -26,12 +26,12 @@ export async function refreshTokenGrant(
   form: Parameters,
 ): Promise<TokenResponse> {
   requireGrant(client, 'refresh_token');
-  const hash = tokenHash(form.require('refresh_token'));
+  const offered = form.require('refresh_token');
   const requestedScope = form.get('scope');
   const resource = form.get('resource');
 
   const now = context.clock();
-  const token = await context.store.findRefreshToken(hash);
+  const token = await context.store.findRefreshToken(offeredRefreshToken(offered));
   if (token === null) throw invalidGrant('the refresh token is unknown');
   if (token.family.clientId !== client.id) throw invalidGrant(anothersClient('refresh token', token));
   const { family } = token;
@@ -45,7 +45,8 @@ export async function refreshTokenGrant(
   const scopes = narrowed(scopesInForce(context, token), requestedScope);
   const user = await activeAccount(context, family.person);
   if (user === null) throw invalidGrant(INACTIVE_ACCOUNT);
-  const prepared = await prepareTokens(context, { client, family, user, scopes, nonce: null, now });
+  const shared = token.marked ? (familyOfRefreshToken(offered)?.shared ?? null) : null;
+  const prepared = await prepareTokens(context, { client, family, user, scopes, nonce: null, shared, now });
   const outcome = await context.store.rotateRefreshToken(token, prepared.tokens, now);
   return settleOutcome(context, 'refresh_token', token, prepared, outcome);
 }

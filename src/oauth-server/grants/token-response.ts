@@ -14,7 +14,7 @@ import type {
   GrantRefusal,
   NewTokens,
 } from '../store/store.ts';
-import { randomToken, tokenHash } from '../tokens.ts';
+import { newRefreshToken, randomToken, tokenHash } from '../tokens.ts';
 
 /** The successful answer of the token endpoint (RFC 6749 section 5.1, OpenID Connect Core section 3.1.3.3). */
 export interface TokenResponse {
@@ -136,7 +136,7 @@ export async function revokeReplayed(
   grantType: PersonalGrant,
   used: Grantable,
 ): Promise<void> {
-  const revoked = await context.store.revokeFamily(used.family.id, context.clock());
+  const revoked = await context.store.revokeReplayed(used, context.clock());
   await tellOfReplay(context, grantType, used, revoked);
 }
 
@@ -178,13 +178,16 @@ export async function prepareTokens(
     readonly user: UserInterface;
     readonly scopes: readonly string[];
     readonly nonce: string | null;
+    /** What all refresh tokens of the family share; null for its first. */
+    readonly shared: string | null;
     readonly now: number;
   },
 ): Promise<PreparedTokens> {
   const { config } = context;
   const { client, family, user, scopes, nonce, now } = request;
+  const shared = request.shared ?? randomToken();
   const accessToken = randomToken();
-  const refreshToken = client.grants.includes('refresh_token') ? randomToken() : null;
+  const refreshToken = client.grants.includes('refresh_token') ? newRefreshToken(family.id, shared) : null;
   const idToken = scopes.includes('openid')
     ? await signedIdToken(context, { family, user, scopes, nonce, accessToken, now })
     : null;
@@ -194,7 +197,11 @@ export async function prepareTokens(
       refreshToken:
         refreshToken === null
           ? null
-          : { hash: tokenHash(refreshToken), expiresAt: now + config.refresh_token_ttl * 1000 },
+          : {
+              hash: tokenHash(refreshToken),
+              markHash: tokenHash(shared),
+              expiresAt: now + config.refresh_token_ttl * 1000,
+            },
     },
     response: {
       access_token: accessToken,

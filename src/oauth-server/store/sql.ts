@@ -1,4 +1,5 @@
 import type { Database, PersonReference, SqlConnection } from '../../host/contracts.ts';
+import { equalInConstantTime } from '../tokens.ts';
 import { roomFor } from './fair-share.ts';
 import { BUDGET_ROW } from './migrations/0005-waiting-requests.ts';
 import type {
@@ -15,6 +16,7 @@ import type {
   GrantRefusal,
   NewAccessToken,
   NewCode,
+  NewRefreshToken,
   NewToken,
   NewTokens,
   PrunedRows,
@@ -32,16 +34,21 @@ export function createSqlStore(database: Database): Store {
   const remembered = rememberClients();
 
   /** The one way from a code or refresh token to tokens: claim the family, use it up, issue. */
-  function issueOnce(useUp: string, used: Grantable, tokens: NewTokens, now: number): Promise<GrantOutcome> {
+  function issueOnce(
+    useUp: (connection: SqlConnection) => Promise<boolean>,
+    used: Grantable,
+    tokens: NewTokens,
+    now: number,
+  ): Promise<GrantOutcome> {
     return database.transaction<GrantOutcome>(
       async (connection) => {
         if (!(await claimFamily(connection, used.family.id, tokens, now))) return refused('revoked');
-        const { affected } = await connection.execute(useUp, [now, used.hash]);
-        if (affected !== 1) {
+        if (!(await useUp(connection))) {
           await revokeFamily(connection, used.family.id, now);
           return refused('used');
         }
-        await insertTokens(connection, used.family, tokens, now);
+        const owner = { clientId: used.family.clientId, familyId: used.family.id, audience: null };
+        await insertAccessToken(connection, owner, tokens.accessToken, now);
         return { issued: true };
       },
       // Nothing may be spent without an answer: the tokens are there, or the use did not happen.
@@ -248,7 +255,17 @@ export function createSqlStore(database: Database): Store {
       return rows[0] === undefined ? null : codeOf(rows[0]);
     },
 
-    spendCode: (code, tokens, now) => issueOnce(SPEND_CODE, code, tokens, now),
+    spendCode: (code, tokens, now) =>
+      issueOnce(
+        async (connection) => {
+          if (!(await spend(connection, SPEND_CODE, code, now))) return false;
+          await insertRefreshToken(connection, code.family.id, tokens.refreshToken, now);
+          return true;
+        },
+        code,
+        tokens,
+        now,
+      ),
 
     burnCode(code, offeredBy, now) {
       return database.transaction(async (connection) => {
@@ -262,12 +279,48 @@ export function createSqlStore(database: Database): Store {
       });
     },
 
-    async findRefreshToken(hash) {
+    async findRefreshToken({ hash, mark }) {
       const { rows } = await database.execute<RefreshTokenRow & FamilyColumns>(FIND_REFRESH_TOKEN, [hash]);
-      return rows[0] === undefined ? null : refreshTokenOf(rows[0]);
+      const [row] = rows;
+      if (row !== undefined) {
+        return { ...grantableOf(row), hash, used: row.used_at !== null, marked: hasMark(row, mark?.hash) };
+      }
+      if (mark === null) return null;
+      const { rows: families } = await database.execute<MarkedFamilyRow & FamilyColumns>(FIND_FAMILY, [
+        mark.familyId,
+      ]);
+      const [family] = families;
+      if (family === undefined || !hasMark(family, mark.hash)) return null;
+      return { ...grantableOf(family), hash, used: true, marked: true };
     },
 
-    rotateRefreshToken: (token, tokens, now) => issueOnce(USE_REFRESH_TOKEN, token, tokens, now),
+    rotateRefreshToken(token, tokens, now) {
+      const successor = tokens.refreshToken;
+      const useUp = async (connection: SqlConnection) => {
+        if (!token.marked || successor === null) {
+          if (!(await spend(connection, USE_REFRESH_TOKEN, token, now))) return false;
+          await insertRefreshToken(connection, token.family.id, successor, now);
+          return true;
+        }
+        const { affected } = await connection.execute(REPLACE_REFRESH_TOKEN, [
+          successor.hash,
+          now,
+          successor.expiresAt,
+          token.hash,
+        ]);
+        return affected === 1;
+      };
+      return issueOnce(useUp, token, tokens, now);
+    },
+
+    async revokeReplayed(used, now) {
+      const { affected } = await database.execute(
+        `UPDATE oauth_families SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL AND NOT EXISTS
+          (SELECT 1 FROM oauth_refresh_tokens WHERE token_hash = ? AND used_at IS NULL)`,
+        [now, used.family.id, used.hash],
+      );
+      return affected === 1;
+    },
 
     revokeFamily: (familyId, now) => revokeFamily(database, familyId, now),
 
@@ -344,12 +397,29 @@ const JOIN_FAMILY_AND_CLIENT = `JOIN oauth_families f ON f.id = t.family_id
 const FIND_CODE = `SELECT t.code_hash, t.family_id, t.parameters, t.expires_at, t.spent_at, ${FAMILY_COLUMNS}
   FROM oauth_authorization_codes t ${JOIN_FAMILY_AND_CLIENT} WHERE t.code_hash = ?`;
 
-const FIND_REFRESH_TOKEN = `SELECT t.token_hash, t.family_id, t.expires_at, t.used_at, ${FAMILY_COLUMNS}
+const FIND_REFRESH_TOKEN = `SELECT t.family_id, t.expires_at, t.used_at, f.refresh_mark_hash, ${FAMILY_COLUMNS}
   FROM oauth_refresh_tokens t ${JOIN_FAMILY_AND_CLIENT} WHERE t.token_hash = ?`;
+
+const FIND_FAMILY = `SELECT f.id AS family_id, f.expires_at, f.refresh_mark_hash, ${FAMILY_COLUMNS}
+  FROM oauth_families f JOIN oauth_clients c ON c.client_id = f.client_id WHERE f.id = ?`;
 
 const SPEND_CODE = `UPDATE oauth_authorization_codes SET spent_at = ? WHERE code_hash = ? AND spent_at IS NULL`;
 
 const USE_REFRESH_TOKEN = `UPDATE oauth_refresh_tokens SET used_at = ? WHERE token_hash = ? AND used_at IS NULL`;
+
+const REPLACE_REFRESH_TOKEN = `UPDATE oauth_refresh_tokens SET token_hash = ?, issued_at = ?, expires_at = ?
+  WHERE token_hash = ? AND used_at IS NULL`;
+
+/** Marks it as used; false when it was before. */
+async function spend(
+  connection: SqlConnection,
+  statement: string,
+  { hash }: Grantable,
+  now: number,
+): Promise<boolean> {
+  const { affected } = await connection.execute(statement, [now, hash]);
+  return affected === 1;
+}
 
 async function insertClient(connection: SqlConnection, client: Client): Promise<void> {
   await connection.execute(
@@ -472,9 +542,10 @@ async function claimFamily(
 ): Promise<boolean> {
   const expiresAt = Math.max(now, tokens.accessToken.expiresAt, tokens.refreshToken?.expiresAt ?? 0);
   const { affected } = await connection.execute(
-    `UPDATE oauth_families SET expires_at = CASE WHEN expires_at > ? THEN expires_at ELSE ? END
+    `UPDATE oauth_families SET expires_at = CASE WHEN expires_at > ? THEN expires_at ELSE ? END,
+      refresh_mark_hash = COALESCE(?, refresh_mark_hash)
     WHERE id = ? AND revoked_at IS NULL`,
-    [expiresAt, expiresAt, familyId],
+    [expiresAt, expiresAt, tokens.refreshToken?.markHash ?? null, familyId],
   );
   return affected === 1;
 }
@@ -604,19 +675,17 @@ async function insertCode(connection: SqlConnection, familyId: string, code: New
   );
 }
 
-async function insertTokens(
+async function insertRefreshToken(
   connection: SqlConnection,
-  family: Family,
-  { accessToken, refreshToken }: NewTokens,
+  familyId: string,
+  token: NewRefreshToken | null,
   now: number,
 ): Promise<void> {
-  const owner = { clientId: family.clientId, familyId: family.id, audience: null };
-  await insertAccessToken(connection, owner, accessToken, now);
-  if (refreshToken === null) return;
+  if (token === null) return;
   await connection.execute(
     `INSERT INTO oauth_refresh_tokens (token_hash, family_id, issued_at, expires_at, used_at)
     VALUES (?, ?, ?, ?, NULL)`,
-    [refreshToken.hash, family.id, now, refreshToken.expiresAt],
+    [token.hash, familyId, now, token.expiresAt],
   );
 }
 
@@ -756,15 +825,20 @@ function codeOf(row: CodeRow & FamilyColumns): AuthorizationCode {
   };
 }
 
-interface RefreshTokenRow {
-  readonly token_hash: string;
+interface MarkedFamilyRow {
   readonly family_id: string;
   readonly expires_at: number;
+  readonly refresh_mark_hash: string | null;
+}
+
+interface RefreshTokenRow extends MarkedFamilyRow {
   readonly used_at: number | null;
 }
 
-function refreshTokenOf(row: RefreshTokenRow & FamilyColumns): Grantable {
-  return { ...grantableOf(row), hash: row.token_hash, used: row.used_at !== null };
+/** Whether somebody holds, or held, a refresh token of this family. */
+function hasMark(family: Pick<MarkedFamilyRow, 'refresh_mark_hash'>, markHash: string | undefined): boolean {
+  const { refresh_mark_hash: known } = family;
+  return known !== null && markHash !== undefined && equalInConstantTime(known, markHash);
 }
 
 function grantableOf(

@@ -114,6 +114,18 @@ export interface Grantable {
   readonly clientScopes: readonly string[];
 }
 
+/** A refresh token as it was offered. */
+export interface OfferedRefreshToken {
+  readonly hash: string;
+  /** What it says of its family, with the hash of what all of the family's share; null for one of before there was that. */
+  readonly mark: { readonly familyId: string; readonly hash: string } | null;
+}
+
+export interface RefreshToken extends Grantable {
+  /** Whether it has the mark of its family. */
+  readonly marked: boolean;
+}
+
 /** An authorization code, and what its exchange must match. */
 export interface AuthorizationCode extends Grantable {
   readonly redirectUri: string;
@@ -125,6 +137,11 @@ export interface AuthorizationCode extends Grantable {
 export interface NewToken {
   readonly hash: string;
   readonly expiresAt: number;
+}
+
+export interface NewRefreshToken extends NewToken {
+  /** Of what all refresh tokens of the family share. */
+  readonly markHash: string;
 }
 
 export interface NewAccessToken extends NewToken {
@@ -229,10 +246,19 @@ export interface Store {
    */
   burnCode(code: Grantable, offeredBy: string, now: number): Promise<boolean>;
 
-  /** The refresh token, used or not; null when it is unknown. */
-  findRefreshToken(hash: string): Promise<Grantable | null>;
-  /** Uses the token and issues its successors, both or neither. One that was used before revokes the family. */
-  rotateRefreshToken(token: Grantable, tokens: NewTokens, now: number): Promise<GrantOutcome>;
+  /**
+   * The refresh token, used or not; null when it is unknown. One that has the mark of its family and is not the one in use was
+   * in use before: that mark left the server in no other way.
+   */
+  findRefreshToken(token: OfferedRefreshToken): Promise<RefreshToken | null>;
+  /**
+   * Uses the token and issues its successors, both or neither. One that was used before revokes the family. One with the mark
+   * gives its place to its successor, so that a family does not grow with use.
+   */
+  rotateRefreshToken(token: RefreshToken, tokens: NewTokens, now: number): Promise<GrantOutcome>;
+
+  /** Ends the family of what was found to be used before, unless it turns out to be in use. False also when it was revoked. */
+  revokeReplayed(used: Grantable, now: number): Promise<boolean>;
 
   /**
    * Ends everything that descends from the authorization, also what is being issued at this moment. False when it was
@@ -255,8 +281,8 @@ export interface Store {
   ): Promise<void>;
 
   /**
-   * Removes at most so many rows of each kind that expired before. Codes and refresh tokens, used ones too, stay as long
-   * as their family has a token that lives, since that is how a replay is known.
+   * Removes at most so many rows of each kind that expired before. Codes and refresh tokens stay as long as their
+   * family has a token that lives, since that is how a replay is known.
    */
   prune(expiredBefore: number, limit: number): Promise<PrunedRows>;
 
@@ -285,5 +311,5 @@ export interface NewCode extends NewToken {
 export interface NewTokens {
   readonly accessToken: NewAccessToken;
   /** Null when the client may not refresh. */
-  readonly refreshToken: NewToken | null;
+  readonly refreshToken: NewRefreshToken | null;
 }

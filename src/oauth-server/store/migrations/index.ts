@@ -2,6 +2,7 @@ import type { Migration } from '../../../host/contracts.ts';
 import { initialSchema } from './0001-initial.ts';
 import { familiesAndTargets } from './0002-families.ts';
 import { factsInOnePlace } from './0003-facts-in-one-place.ts';
+import { familyMark } from './0004-family-mark.ts';
 import { waitingRequests } from './0005-waiting-requests.ts';
 
 /** The schema of the authorization server, step by step; run by `db:migrate up`. */
@@ -9,5 +10,6 @@ export const oauthServerMigrations: readonly Migration[] = [
   initialSchema,
   familiesAndTargets,
   factsInOnePlace,
+  familyMark,
   waitingRequests,
 ];
