@@ -199,6 +199,14 @@ describe('oauth:client:rotate-secret and oauth:client:revoke', () => {
     expect((await run('oauth:client:list')).stdout).not.toContain('rotation   open');
   });
 
+  test('a revoked client has no open rotation', async () => {
+    const { client_id: id } = await create();
+    await run('oauth:client:rotate-secret', id);
+    expect((await run('oauth:client:list')).stdout).toContain('rotation   open');
+    await run('oauth:client:revoke', id);
+    expect((await run('oauth:client:list')).stdout).not.toContain('rotation   open');
+  });
+
   test.each([
     ['--overlap=x', 'overlap'],
     ['--overlap=-5', 'overlap'],

@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers';
 import * as openid from 'openid-client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { MOUNTS, type RunningMount } from './support/mounts.ts';
-import { ADA, PASSWORD, REDIRECT_URI } from './support/portal.ts';
+import { ADA, GRACE, PASSWORD, REDIRECT_URI } from './support/portal.ts';
 import { createVisitor, locationOf, type Visitor } from './support/visitor.ts';
 
 /** A page that may call tools from a browser. */
@@ -152,6 +152,41 @@ describe.each(MOUNTS)('$name', (contender) => {
     expect(new URL(login.url).pathname).toBe('/login');
     const consent = await visitor.visit(locationOf(await signIn(visitor, login)).href);
     const answer = locationOf(await visitor.submit(consent, { decision: 'allow' }));
+    expect(answer.searchParams.has('code')).toBe(true);
+  });
+
+  test('another person who signs in before the answer ends the question, though its own person comes back', async () => {
+    const visitor = createVisitor(mount.url);
+    await authorize(visitor);
+    const url = openid.buildAuthorizationUrl(config, {
+      redirect_uri: REDIRECT_URI,
+      scope: 'orders:read',
+      code_challenge: await openid.calculatePKCECodeChallenge(openid.randomPKCECodeVerifier()),
+      code_challenge_method: 'S256',
+    });
+    const question = await visitor.visit(url.href);
+    for (const email of [GRACE, ADA]) {
+      await visitor.submit(await visitor.visit('/login'), { email, password: PASSWORD });
+    }
+    const answer = await visitor.submit(question, { decision: 'allow' });
+    expect(answer.status).toBe(400);
+    const askedAnew = await visitor.visit(url.href);
+    const allowed = locationOf(await visitor.submit(askedAnew, { decision: 'allow' }));
+    expect(allowed.searchParams.has('code')).toBe(true);
+  });
+
+  test('the same person may sign in again while a question is open', async () => {
+    const visitor = createVisitor(mount.url);
+    await authorize(visitor);
+    const url = openid.buildAuthorizationUrl(config, {
+      redirect_uri: REDIRECT_URI,
+      scope: 'orders:read',
+      code_challenge: await openid.calculatePKCECodeChallenge(openid.randomPKCECodeVerifier()),
+      code_challenge_method: 'S256',
+    });
+    const question = await visitor.visit(url.href);
+    await signIn(visitor, await visitor.visit('/login'));
+    const answer = locationOf(await visitor.submit(question, { decision: 'allow' }));
     expect(answer.searchParams.has('code')).toBe(true);
   });
 

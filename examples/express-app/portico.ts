@@ -9,7 +9,8 @@ import type { User, Users } from './users.ts';
 
 declare module 'express-session' {
   interface SessionData {
-    porticoSecret: string;
+    /** Whose question is open in this browser, and the secret that binds it here. */
+    portico: { readonly userId: number; readonly secret: string };
   }
 }
 
@@ -33,8 +34,12 @@ function host(users: Users, { views, log, events }: Application): Host {
     },
     holdsPermission: async ({ id }, permission) => users.mayDo(Number(id), permission),
     async browserSecret(request) {
-      const { session } = expressRequest(request);
-      return (session.porticoSecret ??= randomBytes(32).toString('base64url'));
+      const { session, user } = expressRequest(request);
+      const { id: userId } = user as User;
+      if (session.portico?.userId !== userId) {
+        session.portico = { userId, secret: randomBytes(32).toString('base64url') };
+      }
+      return session.portico.secret;
     },
     signOut: (request) =>
       new Promise((resolve, reject) => {

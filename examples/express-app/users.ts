@@ -28,6 +28,7 @@ export function openUsers(file: string): Users {
   const insert = 'INSERT OR IGNORE INTO users (email, name, password_hash, permissions) VALUES (?, ?, ?, ?)';
   const hash = bcrypt.hashSync('portico', 8);
   database.prepare(insert).run('ada@example.com', 'Ada Lovelace', hash, 'orders:read mcp:tools');
+  database.prepare(insert).run('grace@example.com', 'Grace Hopper', hash, 'orders:read');
   const one = (column: 'id' | 'email', value: string | number) =>
     (database.prepare(`SELECT * FROM users WHERE ${column} = ?`).get(value) ?? null) as User | null;
   return {

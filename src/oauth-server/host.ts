@@ -14,8 +14,9 @@ export interface Host {
   /** Whether this account holds this permission now. */
   holdsPermission(person: PersonReference, permission: string): Promise<boolean>;
   /**
-   * A random secret of at least 128 bits that lives as long as this browser's session: the same before and after
-   * signing in, another one after signing out. It never leaves the server; consent is bound to the browser by it.
+   * A random secret of at least 128 bits (22 characters of base64url) of this browser's session, asked for when somebody
+   * is signed in: the same while they are, another one after signing out and when another person has signed in. It never
+   * leaves the server; consent is bound to the browser and its person by it.
    */
   browserSecret(request: Request): Promise<string>;
   /** Ends this browser's session, so that another person can sign in; the browser's secret is another one afterwards. */

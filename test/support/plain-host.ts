@@ -81,6 +81,7 @@ export function definePlain(): PlainHost {
       const form = new URLSearchParams(await request.text());
       const user = users.byEmail(form.get('email') ?? '');
       if (user !== null && bcrypt.compareSync(form.get('password') ?? '', user.password_hash)) {
+        if (session.userId !== user.id) session.secret = randomBytes(32).toString('base64url');
         session.userId = user.id;
       }
       return new Response(null, {

@@ -29,7 +29,8 @@ function describe(client: Client): string {
 }
 
 /** An open rotation: the secret before is still accepted. */
-function rotationOf({ previousSecretExpiresAt }: Client): readonly string[] {
+function rotationOf({ revokedAt, previousSecretExpiresAt }: Client): readonly string[] {
+  if (revokedAt !== null) return [];
   if (previousSecretExpiresAt === null || previousSecretExpiresAt <= Date.now()) return [];
   return [
     `  rotation   open: the previous secret is accepted until ${new Date(previousSecretExpiresAt).toISOString()}`,
