@@ -165,6 +165,31 @@ describe('the secret of the browser session', () => {
     return answer('oauth_server_authorize', `/oauth/authorize?${query}`);
   }
 
+  test('that outlives a sign-in leaves the question with the person it was put to: another one voids it', async () => {
+    browserSecret = 'the secret of this browser';
+    for (const decision of ['allow', 'deny', null]) {
+      someone = PERSON;
+      const { requestId, csrfToken } = (await (await question()).json()) as {
+        requestId: string;
+        csrfToken: string;
+      };
+      const take = (said: string) =>
+        answer('oauth_server_consent', '/oauth/authorize', {
+          request_id: requestId,
+          csrf_token: csrfToken,
+          decision: said,
+        });
+      someone = { ...PERSON, id: '8' };
+      const refused =
+        decision === null
+          ? await answer('oauth_server_authorize', `/oauth/authorize?request_id=${requestId}`)
+          : await take(decision);
+      expect([refused.status, refused.headers.get('location')]).toEqual([400, null]);
+      someone = PERSON;
+      expect((await take('allow')).status).toBe(400);
+    }
+  });
+
   test.each<[string, unknown, string]>([
     ['an empty text', '', '0 characters'],
     ['a short text', 'x'.repeat(21), '21 characters'],
