@@ -1,4 +1,3 @@
-// @engines sqlite: it keeps what it needs in SQLite, as such a host may
 import { mkdir, mkdtemp, rm, rmdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

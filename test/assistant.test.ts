@@ -1,5 +1,4 @@
-// @engines sqlite: what it asks of the database, the other files ask of every engine
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { addonManifest, examineAssistant, lengthOf, listingProblems } from 'portico/assistant';
@@ -13,13 +12,16 @@ import { REDIRECT_URI } from './support/portal.ts';
 const HOST = path.join(ROOT, 'examples', 'assistant');
 const FAILING = path.join(ROOT, 'test', 'fixtures', 'failing-assistant', 'app.ts');
 const CALLBACK = 'https://vendor.example/callback';
+let folder: string;
 let storage: string;
 
-beforeAll(() => mkdir(path.join(tmpdir(), 'portico-assistant-console'), { recursive: true }));
-beforeEach(async () => {
-  storage = await mkdtemp(path.join(tmpdir(), 'portico-assistant-console', 'run-'));
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'portico-assistant-console-'));
 });
-afterAll(() => rm(path.join(tmpdir(), 'portico-assistant-console'), { recursive: true, force: true }));
+beforeEach(async () => {
+  storage = await mkdtemp(path.join(folder, 'run-'));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
 
 function run(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<ConsoleResult> {
   return porticoHere(args, { cwd: HOST, env: { STORAGE_DIR: storage, ...env } });

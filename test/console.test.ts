@@ -419,7 +419,7 @@ describe('the console itself', () => {
   });
 
   test('in a folder without an application it says how to name one', async () => {
-    const { code, stderr } = await portico(['serve'], { cwd: tmpdir() });
+    const { code, stderr } = await portico(['serve'], { cwd: storage });
     expect(code).toBe(1);
     expect(stderr).toContain('--app');
   });

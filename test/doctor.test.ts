@@ -1,4 +1,3 @@
-// @engines sqlite: what it asks of the database, the other files ask of every engine
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

@@ -1,4 +1,3 @@
-// @engines sqlite: the requests are many, and few come as far as the database
 import { setImmediate } from 'node:timers/promises';
 import fc, { type Arbitrary } from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

@@ -1,4 +1,3 @@
-// @engines sqlite: what it asks of the database, the other files ask of every engine
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { content, tool, ToolError, type ToolCall, type ToolInterface } from 'portico/mcp';

@@ -1,4 +1,3 @@
-// @engines sqlite: what it asks of the database, the other files ask of every engine
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import * as openid from 'openid-client';
