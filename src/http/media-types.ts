@@ -16,16 +16,19 @@ export function acceptsByName(accept: string | null, mediaType: string): boolean
 /** A weight of nothing: "not acceptable" (RFC 9110 section 12.4.2). */
 const NO_WEIGHT = /^\s*q=0(?:\.0{0,3})?\s*$/i;
 
+/** One pass, whatever is sent. A quote that is never closed lasts to the end, and what is in it separates nothing. */
 function splitOutsideQuotes(text: string, separator: ',' | ';'): readonly string[] {
   const parts: string[] = [];
-  let part = '';
-  for (const [token] of text.matchAll(/"(?:[^"\\]|\\.)*"|[^"]/gs)) {
-    if (token !== separator) {
-      part += token;
-      continue;
+  let from = 0;
+  let quoted = false;
+  for (let at = 0; at < text.length; at += 1) {
+    const character = text[at];
+    if (character === '"') quoted = !quoted;
+    else if (quoted && character === '\\') at += 1;
+    else if (!quoted && character === separator) {
+      parts.push(text.slice(from, at));
+      from = at + 1;
     }
-    parts.push(part);
-    part = '';
   }
-  return [...parts, part];
+  return [...parts, text.slice(from)];
 }
