@@ -308,34 +308,29 @@ describe('a statement after the end of its transaction', () => {
   });
 
   test("is refused in Kysely's transactions too", async () => {
-    const gate = Promise.withResolvers<void>();
     const late: Promise<unknown>[] = [];
-    const kysely = kyselyOf(database);
-    const values = { id: 1, name: 'one' };
     // On a connection that goes on to be used, by itself.
-    await kysely.connection().execute(async (own) => {
-      const ending = own.transaction().execute(async (on) => {
-        const goOn = async () => {
-          // Again and again while the transaction ends, so that one of them meets the very moment.
-          for (let count = 0; count < 50; count += 1) {
-            await on
-              .insertInto('things')
-              .values({ ...values, id: 100 + count })
-              .execute();
-            await Promise.race([gate.promise, Promise.resolve()]);
-          }
+    await kyselyOf(database)
+      .connection()
+      .execute(async (own) => {
+        const add = (id: number, on: Pick<typeof own, 'insertInto'>) =>
+          on.insertInto('things').values({ id, name: 'one' }).execute();
+        /** Some promises later, so that one of them meets the very moment at which the transaction ends. */
+        const addLater = async (id: number, on: typeof own) => {
+          for (let promises = 0; promises < id; promises += 1) await Promise.resolve();
+          await add(1000 + id, on);
         };
-        const going = goOn();
-        going.catch(() => {});
-        late.push(going);
-        await Promise.resolve();
-        throw new Error('no');
+        const ending = own.transaction().execute(async (on) => {
+          for (let id = 0; id < 300; id += 1) late.push(addLater(id, on));
+          for (const each of late) each.catch(() => {});
+          await Promise.resolve();
+          throw new Error('no');
+        });
+        await expect(ending).rejects.toThrow('no');
+        await expect(Promise.all(late)).rejects.toThrow(/transaction/i);
+        await Promise.allSettled(late);
+        await add(1, own);
       });
-      await expect(ending).rejects.toThrow('no');
-      gate.resolve();
-      await expect(Promise.all(late)).rejects.toThrow(/transaction/i);
-      await own.insertInto('things').values(values).execute();
-    });
     expect(await ids()).toEqual([1]);
   });
 
