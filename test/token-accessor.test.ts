@@ -5,6 +5,7 @@ import {
   callApi,
   createClock,
   GRACE,
+  introspect,
   obtainTokens,
   refresh,
   registerClient,
@@ -84,6 +85,26 @@ describe('no usable token: 401', () => {
     await portal.restore(GRACE);
     expect((await callApi(portal, '/api/notes', access_token)).status).toBe(200);
   });
+  test('of a person who is gone: it does not become a token without a person', async () => {
+    const tokens = await obtainTokens(portal, client, GRACE);
+    const { database } = portal.application;
+    const rename = (from: string, to: string) =>
+      database.execute('UPDATE host_accounts SET provider = ? WHERE provider = ? AND email = ?', [
+        to,
+        from,
+        GRACE,
+      ]);
+    await rename('accounts', 'elsewhere');
+    try {
+      for (const at of ['/api/whoami', '/api/notes', '/oauth/userinfo'])
+        expect((await callApi(portal, at, tokens.access_token)).status, at).toBe(401);
+      expect(await introspect(portal, tokens.access_token)).toEqual({ active: false });
+      expect((await refresh(portal, client, tokens.refresh_token)).status).toBe(400);
+    } finally {
+      await rename('elsewhere', 'accounts');
+    }
+    expect((await callApi(portal, '/api/notes', tokens.access_token)).status).toBe(200);
+  });
 });
 
 describe('a token that does not reach: 403', () => {
@@ -110,6 +131,27 @@ describe('a token that does not reach: 403', () => {
     await portal.deny(GRACE, 'notes:read');
     await expect403(await callApi(portal, '/api/notes', access_token), 'notes:read');
     await portal.grant(GRACE, 'notes:read');
+  });
+});
+
+describe('a scope that the server no longer offers', () => {
+  test('reaches nothing, also in a token without a person', async () => {
+    const service = await registerClient(portal, {
+      redirectUris: [],
+      grants: ['client_credentials'],
+      scopes: ['notes:read', 'notes:write'],
+    });
+    const issued = await requestToken(portal, service, { grant_type: 'client_credentials' });
+    const { access_token } = (await issued.json()) as Tokens;
+    expect(await introspect(portal, access_token)).toMatchObject({ scope: 'notes:read notes:write' });
+    const { database } = portal.application;
+    // As if the configuration had named this scope when the token was issued, and did no longer.
+    for (const table of ['oauth_access_tokens', 'oauth_clients'])
+      await database.execute(`UPDATE ${table} SET scope = ? WHERE client_id = ?`, [
+        'notes:read notes:gone',
+        service.id,
+      ]);
+    expect(await introspect(portal, access_token)).toMatchObject({ scope: 'notes:read' });
   });
 });
 
