@@ -71,7 +71,7 @@ describe('POST /oauth/revoke', () => {
   test("an unknown or somebody else's token: 200, and nothing", async () => {
     const tokens = await obtainTokens(portal, client, ADA);
     const other = await registerClient(portal);
-    await expectAccepted(other, { token: 'unknown' });
+    for (const token of ['unknown', '\0', 'a\0.b.c']) await expectAccepted(other, { token });
     await expectAccepted(other, { token: tokens.access_token });
     await expectAccepted(other, { token: tokens.refresh_token });
     expect(await opens(tokens.access_token)).toBe(true);

@@ -297,6 +297,9 @@ describe('the refresh token grant', () => {
       [family],
       [own],
       [`${family} `, shared, own],
+      // What no column of text takes, on one of the engines.
+      [`${family}\0`, shared, own],
+      ['\0', shared, own],
     ].map((parts) => parts.join('.'));
     for (const offered of unknown) await expectError(await refresh(portal, client, offered), 'invalid_grant');
     const other = await registerClient(portal);

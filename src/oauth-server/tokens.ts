@@ -16,11 +16,14 @@ export function newRefreshToken(familyId: string, shared: string): string {
   return [familyId, shared, randomToken()].join('.');
 }
 
+/** Nothing else is asked of the store: not every engine takes what a stranger may write. */
+const FAMILY_AND_SHARED = /^([0-9a-f]{32})\.([A-Za-z0-9_-]{43})\./;
+
 /** What a refresh token says of its family, whatever the rest of it is; null for one that says nothing. */
 export function familyOfRefreshToken(
   token: string,
 ): { readonly familyId: string; readonly shared: string } | null {
-  const [, familyId, shared] = /^([^.]+)\.([^.]+)\./.exec(token) ?? [];
+  const [, familyId, shared] = FAMILY_AND_SHARED.exec(token) ?? [];
   return familyId === undefined || shared === undefined ? null : { familyId, shared };
 }
 
