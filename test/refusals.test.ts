@@ -304,6 +304,40 @@ describe('what a stranger sends is no line of its own', () => {
     );
     expect(JSON.stringify(await linesOf(misplaced))).not.toContain(client.secret);
   });
+
+  test('nor any part of it at the place where the rest is cut', async () => {
+    for (const before of [150, 157, 180, 198]) {
+      const response = await requestToken(portal, client, {
+        grant_type: `${'x y '.repeat(50).slice(0, before)} ${client.secret}`,
+      });
+      expect(JSON.stringify(await linesOf(response))).not.toContain(client.secret.slice(0, 3));
+    }
+  });
+
+  test('nor a code_verifier, which may have dots and tildes; the host of a URI, which may be long, is shown', async () => {
+    const verifier = 'abc.def~ghi-jkl_mno.pqr~stu-vwx_yz0.123~456-789_ABC';
+    for (const [form, reason] of [
+      [{ grant_type: verifier }, 'the grant_type is "[…]"'],
+      [
+        {
+          grant_type: 'client_credentials',
+          resource: `https://some-app.some-hill-70162bb9.eastus.apps.example/${verifier}`,
+        },
+        'the resource asked for is "https://some-app.some-hill-70162bb9.eastus.apps.example/[…]", oauth_server:audience is none',
+      ],
+      [
+        { grant_type: 'client_credentials', resource: `https://${client.secret}.example` },
+        'the resource asked for is "https://[…].example", oauth_server:audience is none',
+      ],
+    ] as const) {
+      const owner = await registerClient(portal, {
+        redirectUris: [],
+        scopes: ['notes:read'],
+        grants: ['client_credentials'],
+      });
+      expect(await reasonFor(await requestToken(portal, owner, form))).toBe(reason);
+    }
+  });
 });
 
 describe('the reason on the error page', () => {

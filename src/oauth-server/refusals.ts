@@ -73,12 +73,18 @@ export function notedClient(request: Request): string | null {
 const MOST_CHARACTERS = 200;
 /** As long as a secret, a token or a code of this server: somebody may have put one in the wrong place. */
 const LIKE_A_SECRET = /[A-Za-z0-9_-]{43,}/g;
+/** RFC 7636 section 4.1. The host of a URI may look like one, and is shown. */
+const LIKE_A_VERIFIER = /(?<!:\/\/[^/]*)[A-Za-z0-9._~-]{43,}/g;
+/** What the cut may have made shorter than it was, and so unlike a secret. */
+const CUT_OFF = /[A-Za-z0-9._~-]+$/;
 
 /** In quotes, cut, without characters that are not seen, and without what may be a secret. */
 export function quoted(text: string): string {
-  const cut = text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS)}…` : text;
+  const cut =
+    text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS).replace(CUT_OFF, '')}…` : text;
   const plain = cut
     .replaceAll(LIKE_A_SECRET, '[…]')
+    .replaceAll(LIKE_A_VERIFIER, '[…]')
     .replaceAll(/[\p{C}\p{Zl}\p{Zp}"\\]/gu, (each) => `\\u{${each.codePointAt(0)?.toString(16) ?? ''}}`);
   return `"${plain}"`;
 }
