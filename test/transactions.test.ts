@@ -351,6 +351,83 @@ describe('a statement after the end of its transaction', () => {
   });
 });
 
+describe('work that goes on after what undid its transaction', () => {
+  /** What fails, and takes everything before it along; on MySQL only a deadlock does (below). */
+  const UNDOING = {
+    sqlite: "INSERT OR ROLLBACK INTO things (id, name) VALUES (1, 'again')",
+    postgres: "INSERT INTO things (id, name) VALUES (1, 'again')",
+    mysql: "INSERT INTO things (id, name) VALUES (1, 'again')",
+  } as const;
+
+  test('commits nothing by itself', async () => {
+    await insert(1);
+    const going = database.transaction(async (on) => {
+      await insert(2, on);
+      await on.execute(UNDOING[database.dialect]).catch(() => {});
+      await insert(3, on).catch(() => {});
+      throw new Error('no');
+    });
+    going.catch(() => {});
+    await Promise.all([insert(11), database.transaction((on) => insert(12, on))]);
+    await expect(going).rejects.toThrow('no');
+    expect(await ids()).toEqual([1, 11, 12]);
+  });
+
+  test('is done all or not at all when it was a deadlock', async () => {
+    await Promise.all([insert(1), insert(2)]);
+    const rename = (id: number, on: On) => on.execute("UPDATE things SET name = 'new' WHERE id = ?", [id]);
+    const watching = openDatabase(store.url, { directory: '/' });
+    onTestFinished(() => watching.close());
+    const [first, second] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const large = database.transaction(async (on) => {
+      // The more a transaction has done, the less likely it is the one that is undone.
+      for (let id = 10; id < 30; id += 1) await insert(id, on);
+      await rename(1, on);
+      first.resolve();
+      await second.promise;
+      await rename(2, on);
+    });
+    const small = database.transaction(async (on) => {
+      await insert(50, on);
+      await rename(2, on);
+      second.resolve();
+      await first.promise;
+      await expect.poll(() => someoneWaits(watching)).toBe(true);
+      await rename(1, on).catch(() => {});
+      await insert(60, on).catch(() => {});
+    });
+    await Promise.allSettled([large, small]);
+    const kept = await ids();
+    expect(kept.includes(50)).toBe(kept.includes(60));
+  });
+});
+
+test('a transaction that waits is done once, though another of its batch fails at the commit', async () => {
+  const deferred = database.dialect === 'mysql' ? '' : ' DEFERRABLE INITIALLY DEFERRED';
+  await database.execute(
+    `CREATE TABLE parts (id INTEGER PRIMARY KEY, thing INTEGER, FOREIGN KEY (thing) REFERENCES things (id)${deferred})`,
+  );
+  onTestFinished(async () => void (await database.execute('DROP TABLE parts')));
+  await database.execute('CREATE TABLE counters (id INTEGER PRIMARY KEY, n INTEGER NOT NULL)');
+  onTestFinished(async () => void (await database.execute('DROP TABLE counters')));
+  await database.execute('INSERT INTO counters (id, n) VALUES (1, 0), (2, 0), (3, 0)');
+  const count = (id: number, turns: number) =>
+    database.transaction(async (on) => {
+      for (let time = 0; time < 2; time += 1) {
+        await on.execute('UPDATE counters SET n = n + 1 WHERE id = ?', [id]);
+        for (let turn = 0; turn < turns; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+      }
+    });
+  const outcomes = await Promise.allSettled([
+    count(1, 3),
+    count(2, 6),
+    count(3, 9),
+    database.transaction((on) => on.execute('INSERT INTO parts (id, thing) VALUES (1, 99)')),
+  ]);
+  expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'fulfilled', 'rejected']);
+  expect((await database.execute('SELECT n FROM counters')).rows).toEqual([{ n: 2 }, { n: 2 }, { n: 2 }]);
+});
+
 test('a statement by itself that a deadlock has undone is done again', async () => {
   await Promise.all([insert(1), insert(2)]);
   const { dialect } = database;

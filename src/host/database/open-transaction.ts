@@ -14,6 +14,12 @@ export interface TransactionLimits {
 /** The transaction that the code at hand is the work of. */
 const inside = new AsyncLocalStorage<OpenTransaction>();
 
+function living(open: OpenTransaction | undefined): OpenTransaction | undefined {
+  let found = open;
+  while (found?.hasEnded === true) found = found.outer;
+  return found;
+}
+
 /** Why this store must not be asked now: it would wait for the end of a transaction that waits for the answer. */
 export function refusalInside(store: object): TransactionError | null {
   for (let open = inside.getStore(); open !== undefined; open = open.outer) {
@@ -29,8 +35,8 @@ export function refusalInside(store: object): TransactionError | null {
 export class OpenTransaction implements EngineConnection {
   readonly store: object;
   readonly #connection: EngineConnection;
-  /** What this one is inside of, on another store. */
-  readonly outer = inside.getStore();
+  /** What this one is inside of, on another store. One that has ended, and whatever that was inside of, is let go. */
+  readonly outer = living(inside.getStore());
   readonly #limits: TransactionLimits;
   readonly #since: number;
   #ended: 'ended' | 'idle' | 'late' | null = null;

@@ -6,7 +6,7 @@ import type {
   StatementResult,
   TransactionSettings,
 } from './engine.ts';
-import { isUnavailable } from './failures.ts';
+import { isUnavailable, isWorthRetrying } from './failures.ts';
 
 /** A database server's connections. */
 export interface Pool {
@@ -137,25 +137,34 @@ class PoolSession implements EngineSession {
   readonly #connection: PooledConnection;
   readonly #isStatementError: (error: unknown) => boolean;
   #broken = false;
+  #inTransaction = false;
+  /** What undid the open transaction: on MySQL, every statement that came after a deadlock would commit by itself. */
+  #undone: { readonly error: unknown } | null = null;
 
   constructor(connection: PooledConnection, isStatementError: (error: unknown) => boolean) {
     this.#connection = connection;
     this.#isStatementError = isStatementError;
   }
 
-  execute(sql: string, parameters: readonly unknown[]): Promise<StatementResult> {
+  async execute(sql: string, parameters: readonly unknown[]): Promise<StatementResult> {
+    this.#refuseWhenUndone();
     return this.#watched(this.#connection.execute(sql, parameters));
   }
 
   async begin(settings: TransactionSettings): Promise<void> {
     await this.#watched(this.#connection.begin(settings));
+    this.#inTransaction = true;
   }
 
   async commit(): Promise<void> {
+    this.#refuseWhenUndone();
     await this.#watched(this.#connection.commit());
+    this.#inTransaction = false;
   }
 
   async rollback(): Promise<void> {
+    this.#inTransaction = false;
+    this.#undone = null;
     if (this.#broken) return;
     try {
       await this.#connection.execute('ROLLBACK', []);
@@ -169,12 +178,17 @@ class PoolSession implements EngineSession {
     this.#connection.release(this.#broken);
   }
 
+  #refuseWhenUndone(): void {
+    if (this.#undone !== null) throw this.#undone.error;
+  }
+
   async #watched<T>(statement: Promise<T>): Promise<T> {
     try {
       return await statement;
     } catch (error) {
       // A primary that another one took over from answers as one whose statement was wrong.
       this.#broken ||= !this.#isStatementError(error) || isUnavailable(error);
+      if (this.#inTransaction && (this.#broken || isWorthRetrying(error))) this.#undone ??= { error };
       throw error;
     }
   }

@@ -33,14 +33,14 @@ export class Steps implements EngineConnection {
   readonly #done: Step[] = [];
   #asked: Asked[] = [];
   #goOn: (() => void) | null = null;
-  #conflict: Error | null = null;
+  #refusal: { readonly error: unknown } | null = null;
 
   constructor(work: (connection: EngineConnection) => Promise<unknown>) {
     this.#work = work;
   }
 
   async execute(sql: string, parameters: readonly unknown[]): Promise<StatementResult> {
-    if (this.#conflict !== null) throw this.#conflict;
+    if (this.#refusal !== null) throw this.#refusal.error;
     if (this.#run !== null) return this.#do(this.#run, sql, parameters);
     return new Promise((resolve, reject) => {
       this.#asked.push({ sql, parameters, resolve, reject });
@@ -74,6 +74,12 @@ export class Steps implements EngineConnection {
     else void this.#working?.then(() => this.#wake());
   }
 
+  /** It failed, whatever its work goes on to do: every statement that is asked for, or will be, is answered with that. */
+  giveUp(error: unknown): void {
+    this.#refusal ??= { error };
+    for (const { reject } of this.#asked.splice(0)) reject(error);
+  }
+
   #wake(): void {
     const goOn = this.#goOn;
     this.#goOn = null;
@@ -102,11 +108,7 @@ export class Steps implements EngineConnection {
         )
       )
         continue;
-      this.#conflict = conflict(
-        'What the transaction had read was changed while it waited for something else',
-      );
-      for (const { reject } of this.#asked.splice(0)) reject(this.#conflict);
-      throw this.#conflict;
+      throw conflict('What the transaction had read was changed while it waited for something else');
     }
   }
 }

@@ -58,12 +58,14 @@ class SqliteEngine implements Engine {
   #closed = false;
   readonly #inBatch = (sql: string, parameters: readonly unknown[]): StatementResult => {
     refuseTransactionControl(sql);
+    this.#refuseOutsideTransaction();
     return this.#run(sql, parameters);
   };
   /** For a session's savepoints, which nobody else's statements are inside of. */
   readonly #inSession: EngineConnection = {
     execute: async (sql, parameters) => {
       if (!IS_SAVEPOINT.test(sql)) refuseTransactionControl(sql);
+      this.#refuseOutsideTransaction();
       return this.#run(sql, parameters);
     },
   };
@@ -131,7 +133,12 @@ class SqliteEngine implements Engine {
   }
 
   #write<T>(work: Work): Promise<T> {
-    return new Promise((resolve, reject) => {
+    return new Promise((resolve, rejectWrite) => {
+      const reject = (error: unknown) => {
+        // What its work still asks for is not left without an answer.
+        if (work.kind === 'transaction') work.steps.giveUp(error);
+        rejectWrite(error);
+      };
       if (this.#waiting.length >= LONGEST_QUEUE) reject(busy('Too many writes wait'));
       else this.#queue({ work, since: performance.now(), resolve, reject });
     });
@@ -167,29 +174,38 @@ class SqliteEngine implements Engine {
   }
 
   async #writeBatch(batch: readonly Write[]): Promise<void> {
+    // Those that wait for something else are in this batch no more, whatever becomes of it.
+    const aside = new Set<Write>();
     try {
-      await this.#commitTogether(batch);
+      await this.#commitTogether(batch, aside);
     } catch (error) {
-      const everybodys = batch.length === 1 || (error instanceof Error && isSqliteUnavailable(error));
-      for (const write of everybodys ? [...batch, ...this.#waitedAsLong(error)] : []) write.reject(error);
-      if (!everybodys) await this.#writeOneByOne(batch);
+      const left = batch.filter((write) => !aside.has(write));
+      const everybodys = left.length <= 1 || (error instanceof Error && isSqliteUnavailable(error));
+      for (const write of everybodys ? [...left, ...this.#waitedAsLong(error)] : []) write.reject(error);
+      if (!everybodys) await this.#writeOneByOne(left, aside);
     } finally {
+      for (const write of aside) this.#comeBack(write);
       if (this.#givenUp) this.#giveUp();
     }
   }
 
   /** Something that one of them did was found out when all were committed, and undid them all. */
-  async #writeOneByOne(writes: readonly Write[]): Promise<void> {
+  async #writeOneByOne(writes: readonly Write[], aside: Set<Write>): Promise<void> {
     let gone: { readonly error: unknown } | null = null;
     for (const write of writes) {
       try {
         if (gone !== null) throw gone.error;
-        await this.#commitTogether([write]);
+        await this.#commitTogether([write], aside);
       } catch (error) {
         if (error instanceof Error && isSqliteUnavailable(error)) gone = { error };
-        write.reject(error);
+        if (!aside.has(write)) write.reject(error);
       }
     }
+  }
+
+  #comeBack(write: Write): void {
+    if (write.work.kind !== 'transaction') return;
+    write.work.steps.whenItGoesOn(() => this.#queue({ ...write, since: performance.now() }));
   }
 
   /** Those in the queue that another process has kept waiting for as long as anybody waits. */
@@ -202,10 +218,11 @@ class SqliteEngine implements Engine {
   }
 
   /**
-   * Does the writes in one transaction, and then tells each what came of it. Rejects when it cannot be committed, as for a
-   * constraint that is checked at the end: then nothing is done and nobody told.
+   * Does the writes in one transaction, and then tells each what came of it. One that waits for something else is undone and
+   * put aside. Rejects when it cannot be committed, as for a constraint that is checked at the end: then nothing is done and
+   * nobody told.
    */
-  async #commitTogether(writes: readonly Write[]): Promise<void> {
+  async #commitTogether(writes: readonly Write[], aside: Set<Write>): Promise<void> {
     const ended = Promise.withResolvers<void>();
     await patiently(() => {
       this.#endReading();
@@ -219,8 +236,10 @@ class SqliteEngine implements Engine {
       let turn = endOfTurn();
       for (const write of writes) {
         const tell = await this.#outcomeOf(write, turn);
-        if (tell === null) turn = endOfTurn();
-        else outcomes.push(tell);
+        if (tell === null) {
+          aside.add(write);
+          turn = endOfTurn();
+        } else outcomes.push(tell);
       }
       this.#run('COMMIT', []);
       commits += 1;
@@ -236,7 +255,7 @@ class SqliteEngine implements Engine {
 
   /**
    * Does one write of the open batch, or undoes it alone; what to tell of it once the batch is committed. Null for one that
-   * was undone since it waits for something else, and comes again when it goes on.
+   * was undone since it waits for something else.
    */
   async #outcomeOf(write: Write, turn: Promise<null>): Promise<(() => void) | null> {
     const { work, resolve, reject } = write;
@@ -245,12 +264,12 @@ class SqliteEngine implements Engine {
     try {
       const settled = await this.#settle(work, turn);
       if (settled === null) {
+        this.#refuseOutsideTransaction();
         this.#undoOne();
-        if (work.kind === 'transaction')
-          work.steps.whenItGoesOn(() => this.#queue({ ...write, since: performance.now() }));
         return null;
       }
       if ('error' in settled) throw settled.error;
+      this.#refuseOutsideTransaction();
       if (!single) this.#run('RELEASE one', []);
       return () => resolve(settled.answer as never);
     } catch (error) {
@@ -307,6 +326,11 @@ class SqliteEngine implements Engine {
 
   get #isInTransaction(): boolean {
     return this.#opened?.isOpen === true && this.#opened.isTransaction;
+  }
+
+  /** A full disk, `ON CONFLICT ROLLBACK` and the like end the transaction: what came after would commit by itself. */
+  #refuseOutsideTransaction(): void {
+    if (!this.#isInTransaction) throw new Error('The transaction was rolled back by a statement that failed');
   }
 
   #run(sql: string, parameters: readonly unknown[]): StatementResult {
@@ -403,7 +427,8 @@ const IS_READ = /^\s*(?:SELECT|VALUES|EXPLAIN|PRAGMA|VACUUM|ATTACH|DETACH)\b/i;
 const IS_QUERY = /^\s*(?:SELECT|VALUES)\b/i;
 
 /** A transaction ends with the work it was begun for, and not by a statement inside of it: others may be in it too. */
-const CONTROLS_TRANSACTION = /^\s*(?:BEGIN|COMMIT|END|ROLLBACK|SAVEPOINT|RELEASE)\b/i;
+const CONTROLS_TRANSACTION =
+  /^(?:[\s;]|--[^\n]*(?:\n|$)|\/\*[^]*?\*\/)*(?:BEGIN|COMMIT|END|ROLLBACK|SAVEPOINT|RELEASE)\b/i;
 const IS_SAVEPOINT = /^\s*(?:SAVEPOINT|RELEASE|ROLLBACK\s+TO)\b/i;
 
 function refuseTransactionControl(sql: string): void {
