@@ -147,6 +147,50 @@ describe('an application that does not use the kit', () => {
   });
 });
 
+describe('a request that is too long for a cookie', () => {
+  test('is shown by each of two loads of its page, though one ends its waiting while the other looks for it', async () => {
+    const [looked, goOn] = [Promise.withResolvers<undefined>(), Promise.withResolvers<undefined>()];
+    const slow = serverOn({
+      ...database,
+      async execute(statement: string, values?: readonly (string | number | null)[]) {
+        if (/SELECT parameters FROM oauth_waiting_requests/.test(statement)) {
+          looked.resolve(undefined);
+          await goOn.promise;
+        }
+        return database.execute(statement, values);
+      },
+    } as Database);
+    const { client } = await server.clients.create({
+      name: 'Long-winded',
+      redirectUris: [REDIRECT_URI],
+      scopes: ['notes:read'],
+      public: true,
+    });
+    const query = new URLSearchParams({
+      client_id: client.id,
+      redirect_uri: REDIRECT_URI,
+      response_type: 'code',
+      state: 's'.repeat(5000),
+      code_challenge: CHALLENGE,
+      code_challenge_method: 'S256',
+    });
+    someone = null;
+    const waits = await answer('oauth_server_authorize', `/oauth/authorize?${query}`);
+    someone = PERSON;
+    const back = new URL(waits.headers.get('location') ?? '', ISSUER).searchParams.get('to') ?? '';
+    const cookie = waits.headers.getSetCookie().map((each) => each.split(';', 1)[0]);
+    const load = (by: AuthorizationServer) =>
+      by.endpoints
+        .find(({ name }) => name === 'oauth_server_authorize')
+        ?.handle(new Request(ISSUER + back, { headers: { cookie: cookie.join('; ') } }));
+    const second = load(slow);
+    await looked.promise;
+    const first = await load(server);
+    goOn.resolve(undefined);
+    expect([first?.status, (await second)?.status]).toEqual([200, 200]);
+  });
+});
+
 describe('the secret of the browser session', () => {
   async function question(): Promise<Response> {
     const { client } = await server.clients.create({

@@ -147,7 +147,12 @@ async function askOrSignIn(context: ServerContext, request: Request, requestId: 
   const asked = await askAgain(context, requestId, visitor);
   if (asked !== null) return shown(context, asked);
   const waited = await waitingRequest(context, request, requestId);
-  if (waited === null) throw notAnswerable('it is unknown, or waited too long, or in another browser');
+  if (waited === null) {
+    // The same page opened twice at once: the other was quicker, and what waited here is a question by now.
+    const meanwhile = await askAgain(context, requestId, visitor);
+    if (meanwhile !== null) return shown(context, meanwhile);
+    throw notAnswerable('it is unknown, or waited too long, or in another browser');
+  }
   const parameters = createParameters(new URLSearchParams(waited.sent.map(([name, value]) => [name, value])));
   const reply = await checked(context, request, parameters, async (authorization, client) =>
     shown(context, await ask(context, authorization, client, visitor, requestId)),
