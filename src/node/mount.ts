@@ -63,7 +63,7 @@ export function requestFrom({ incoming, outgoing, target, parsed }: Incoming, or
   const headers = headersOf(incoming);
   const left = new AbortController();
   outgoing.once('close', () => {
-    if (outgoing.writableFinished) discard(incoming);
+    if (outgoing.writableFinished) discard(parsed instanceof Readable ? parsed : incoming);
     else left.abort();
   });
   const withBody = method !== 'GET' && method !== 'HEAD';
@@ -127,17 +127,18 @@ function bodyOf(incoming: IncomingMessage, headers: Headers, parsed: unknown): B
  * large, and its answer has to reach a sender who is still sending.
  */
 function unread(source: Readable): ReadableStream<Uint8Array> {
-  let wanted = true;
+  let cancelled = false;
   return new ReadableStream<Uint8Array>({
     start(controller) {
       source.on('data', (chunk: Uint8Array) => {
-        if (!wanted) return;
+        // Nobody would ask for more, and what has been paused here would stay so.
+        if (discarding.has(source)) return;
         controller.enqueue(chunk);
         if ((controller.desiredSize ?? 0) <= 0) source.pause();
       });
       source.pause();
       finished(source, { writable: false }, (error) => {
-        if (!wanted) return;
+        if (cancelled) return;
         if (error === undefined || error === null) controller.close();
         else controller.error(error);
       });
@@ -146,7 +147,7 @@ function unread(source: Readable): ReadableStream<Uint8Array> {
       source.resume();
     },
     cancel() {
-      wanted = false;
+      cancelled = true;
       discard(source);
     },
   });
@@ -155,8 +156,12 @@ function unread(source: Readable): ReadableStream<Uint8Array> {
 /** The most of a body that is taken off the wire only to reach the next request behind it, in bytes. */
 const MOST_DISCARDED = 16 * 1024 * 1024;
 
+/** Those of which nobody wants any more. */
+const discarding = new WeakSet<Readable>();
+
 function discard(source: Readable): void {
-  if (source.readableEnded || source.destroyed) return;
+  if (source.readableEnded || source.destroyed || discarding.has(source)) return;
+  discarding.add(source);
   let discarded = 0;
   source.on('data', (chunk: Uint8Array) => {
     discarded += chunk.byteLength;
