@@ -274,6 +274,35 @@ describe('Errors: 400, 406 or 415 before MCP handles a call', () => {
   });
 });
 
+describe('a request without the parameters of its method', () => {
+  const client = { capabilities: {}, clientInfo: { name: 'test', version: '1' } };
+
+  test.each([
+    ['initialize', client],
+    ['initialize', { ...client, protocolVersion: null }],
+    ['initialize', { protocolVersion: '2025-11-25' }],
+    ['initialize', undefined],
+    ['tools/list', { cursor: 5 }],
+    ['tools/call', { arguments: {} }],
+    ['tools/call', { name: 'echo', arguments: [1] }],
+  ])('is -32602, in words for people: %s %j', async (method, params) => {
+    for (const at of [assistant, streaming]) {
+      const bearer = await at.serviceToken();
+      const answer = await (await send({ ...request(method), params }, { at, bearer })).text();
+      const error = { code: -32_602, message: `The parameters are not those of ${method}.` };
+      expect(answer).toContain(JSON.stringify({ jsonrpc: '2.0', id: 1, error }));
+    }
+  });
+  test('in a batch refuses no other request', async () => {
+    const batch = [request('tools/call', {}), { ...calling('echo', { text: 'Hi' }), id: 2 }];
+    const response = await send(batch, { headers: { 'MCP-Protocol-Version': '2025-03-26' } });
+    expect(await response.json()).toMatchObject([
+      { id: 1, error: { code: -32_602 } },
+      { id: 2, result: { content: [{ text: 'Hi' }] } },
+    ]);
+  });
+});
+
 describe('Errors: 401 and 403', () => {
   test('an unauthenticated request: 401 without WWW-Authenticate', async () => {
     await expectRefused(send(request('tools/list'), { bearer: null }), 401);
@@ -533,6 +562,11 @@ describe('batches', () => {
       { id: 2, result: { content: [{ text: 'two' }] } },
     ]);
   });
+  test('two requests with the same id: 400, and neither is answered', async () => {
+    const headers = { 'MCP-Protocol-Version': '2025-03-26' };
+    await expectRefused(send([batch[0], { ...batch[1], id: 1 }], { headers }), 400);
+    expect((await send([batch[0], { ...batch[1], id: '1' }], { headers })).status).toBe(200);
+  });
   test('under 2025-11-25, and an empty one: 400', async () => {
     await expectRefused(send(batch), 400);
     await expectRefused(send([], { headers: { 'MCP-Protocol-Version': '2025-03-26' } }), 400);
@@ -557,7 +591,9 @@ describe('who may ask from where', () => {
       headers: { Origin: origin, 'Access-Control-Request-Method': 'POST' },
     });
     expect(preflight.status).toBe(204);
-    expect(preflight.headers.get('access-control-allow-headers')).toContain('MCP-Protocol-Version');
+    // A client that tries 2026-07-28 first sends Mcp-Method and Mcp-Name with it.
+    for (const header of ['MCP-Protocol-Version', 'Mcp-Method', 'Mcp-Name'])
+      expect(preflight.headers.get('access-control-allow-headers')).toContain(header);
     const refused = await send(request('ping'), { bearer: null, headers: { Origin: origin } });
     expect([refused.status, refused.headers.get('access-control-allow-origin')]).toEqual([401, origin]);
   });

@@ -1,5 +1,5 @@
 import { WebStandardStreamableHTTPServerTransport, type Server } from '@modelcontextprotocol/server';
-import { plainHeaders, refusal } from './messages.ts';
+import { paramsError, plainHeaders, refusal } from './messages.ts';
 
 export interface Exchange {
   /** Made for this one request: nothing is kept between requests, so any process may answer the next one. */
@@ -26,6 +26,7 @@ export async function exchange({ server, request, parsed, streaming }: Exchange)
   };
   const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: !streaming });
   await server.connect(transport);
+  refuseWrongParams(transport);
   if (signal.aborted) leave();
   else signal.addEventListener('abort', leave);
   let streams = false;
@@ -38,6 +39,17 @@ export async function exchange({ server, request, parsed, streaming }: Exchange)
   } finally {
     if (!streams) over();
   }
+}
+
+/** The server calls what its schemas do not take its own error, and tells the caller their complaint. */
+function refuseWrongParams(transport: WebStandardStreamableHTTPServerTransport): void {
+  const { onmessage: served } = transport;
+  const onmessage: typeof served = (message, extra) => {
+    const error = paramsError(message);
+    if (error === null) served?.(message, extra);
+    else void transport.send(error);
+  };
+  Object.assign(transport, { onmessage });
 }
 
 /** The same stream; who reads it says when it has ended, or that nobody reads it any more. */

@@ -1,4 +1,11 @@
-import { isJSONRPCNotification, isJSONRPCRequest, isJSONRPCResponse } from '@modelcontextprotocol/server';
+import {
+  isJSONRPCNotification,
+  isJSONRPCRequest,
+  isJSONRPCResponse,
+  isSpecType,
+  type JSONRPCErrorResponse,
+  type JSONRPCMessage,
+} from '@modelcontextprotocol/server';
 import { readAtMost } from '../http/body.ts';
 import { acceptsByName, mediaTypeOf } from '../http/media-types.ts';
 
@@ -39,6 +46,9 @@ export async function readMessages(
   }
   if (!messages.every(isMessage)) {
     return { refusal: refusal(400, 'The body is no request of JSON-RPC 2.0.', {}, -32_600) };
+  }
+  if (!haveOwnIds(messages)) {
+    return { refusal: refusal(400, 'Two requests of a batch have the same id.', {}, -32_600) };
   }
   return {
     messages: { parsed, calledTools: calledTools(messages), initializesAs: initializesAs(messages) },
@@ -107,6 +117,27 @@ function methodOf(message: unknown): unknown {
 
 function isMessage(message: unknown): boolean {
   return isJSONRPCRequest(message) || isJSONRPCNotification(message) || isJSONRPCResponse(message);
+}
+
+/** Who is answered by id could not tell two answers apart, and would be given one of them alone. */
+function haveOwnIds(messages: readonly unknown[]): boolean {
+  const ids = messages.filter((message) => isJSONRPCRequest(message)).map(({ id }) => id);
+  return new Set(ids).size === ids.length;
+}
+
+/** The methods that are served, each with what its requests look like. */
+const REQUESTS = new Map<string, (message: unknown) => boolean>([
+  ['initialize', isSpecType.InitializeRequest],
+  ['ping', isSpecType.PingRequest],
+  ['tools/list', isSpecType.ListToolsRequest],
+  ['tools/call', isSpecType.CallToolRequest],
+]);
+
+/** The error for a request without the parameters of its method; null for any other message. */
+export function paramsError(message: JSONRPCMessage): JSONRPCErrorResponse | null {
+  if (!isJSONRPCRequest(message) || REQUESTS.get(message.method)?.(message) !== false) return null;
+  const text = `The parameters are not those of ${message.method}.`;
+  return { jsonrpc: '2.0', id: message.id, error: { code: -32_602, message: text } };
 }
 
 function initializesAs(messages: readonly unknown[]): string | null {

@@ -25,7 +25,11 @@ export function preflightResponse(cors: readonly (readonly [name: string, value:
   const headers = new Headers([
     // Those that are answered 405, too: a page asks for a stream or ends a session to see whether it can.
     ['Access-Control-Allow-Methods', 'POST, GET, DELETE'],
-    ['Access-Control-Allow-Headers', 'Authorization, Content-Type, Accept, MCP-Protocol-Version'],
+    // The last two come from clients that first try a later version than is spoken here, and go on with an older one.
+    [
+      'Access-Control-Allow-Headers',
+      'Authorization, Content-Type, Accept, MCP-Protocol-Version, Mcp-Method, Mcp-Name',
+    ],
     ['Access-Control-Max-Age', '7200'],
   ]);
   for (const [name, value] of cors) headers.append(name, value);
