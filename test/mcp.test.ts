@@ -29,6 +29,13 @@ const TOOLS: readonly ToolInterface[] = [
     required: ['a', 'b'],
     additionalProperties: false,
   }),
+  ...(['whole', 'text'] as const).map((name) =>
+    toolNamed(name, ({ a }) => a, {
+      $id: 'https://tools.example/arguments',
+      type: 'object',
+      properties: { a: { type: name === 'whole' ? 'integer' : 'string' } },
+    }),
+  ),
   toolNamed('echo', ({ text }) => text),
   toolNamed('list', () => [1, 2]),
   toolNamed('nothing', () => undefined),
@@ -443,6 +450,15 @@ describe('what a tool is given and answers', () => {
     expect(error === undefined ? result?.['isError'] : error.code < 0).toBe(true);
     expect(JSON.stringify(result ?? error)).not.toContain('sum');
   });
+  test('against the schema of this very tool, though another one has the same $id', async () => {
+    for (const [name, wrong, right] of [
+      ['whole', 'one', 1],
+      ['text', 1, 'one'],
+    ] as const) {
+      expect((await answerOf(send(calling(name, { a: wrong })))).result).toMatchObject({ isError: true });
+      expect((await answerOf(send(calling(name, { a: right })))).result).not.toHaveProperty('isError');
+    }
+  });
   test('right arguments', async () => {
     const { result } = await answerOf(send(calling('add', { a: 1, b: 2 })));
     expect(result).toEqual({
@@ -683,6 +699,21 @@ describe('registering tools', () => {
   test.each([
     ['a name twice', [toolNamed('echo', () => 1), toolNamed('echo', () => 2)], 'Two tools are named echo'],
     ['a name with a space', [toolNamed('a b', () => 1)], 'The tool name "a b"'],
+    [
+      'a schema that is none',
+      [toolNamed('x', () => 1, { type: 'object', properties: { a: { type: 'int' } } })],
+      'The inputSchema() of the tool x cannot be used: type must be',
+    ],
+    [
+      'a schema that is to be fetched',
+      [toolNamed('x', () => 1, { type: 'object', properties: { a: { $ref: 'https://x.example/a' } } })],
+      'The inputSchema() of the tool x cannot be used: ',
+    ],
+    [
+      'a schema whose verdict would be a promise',
+      [toolNamed('x', () => 1, { $async: true, type: 'object' })],
+      'The inputSchema() of the tool x cannot be used: $async',
+    ],
     ['a schema of no object', [toolNamed('x', () => 1, { type: 'string' })], 'must describe an object'],
     [
       'a scope that nobody offers',

@@ -80,10 +80,21 @@ export interface ToolRegistry {
 
 const TOOL_NAME = /^[A-Za-z0-9_./-]{1,128}$/;
 
+/** One of its own for each tool: a validator knows schemas by their `$id`, and takes the first of two for both. */
+function validatorOf(name: string, schema: JsonSchema) {
+  try {
+    // Ajv's own word, not JSON Schema's: it would answer with a promise, which is no verdict.
+    if ('$async' in schema) throw new Error('$async is no keyword of JSON Schema');
+    return new AjvJsonSchemaValidator().getValidator({ ...schema });
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new Error(`The inputSchema() of the tool ${name} cannot be used: ${reason}`, { cause: error });
+  }
+}
+
 /** An empty registry. */
 export function createToolRegistry(): ToolRegistry {
   const tools = new Map<string, RegisteredTool>();
-  const validator = new AjvJsonSchemaValidator();
 
   function describe(tool: ToolInterface): RegisteredTool {
     const name = tool.name();
@@ -95,7 +106,7 @@ export function createToolRegistry(): ToolRegistry {
     if (inputSchema['type'] !== 'object') {
       throw new Error(`The inputSchema() of the tool ${name} must describe an object: { type: 'object', … }`);
     }
-    const validate = validator.getValidator({ ...inputSchema });
+    const validate = validatorOf(name, inputSchema);
     const scope = 'scope' in tool && typeof tool.scope === 'function' ? String(tool.scope()) : null;
     return {
       name,
