@@ -226,7 +226,7 @@ describe('offline_access, which clients hard-code', () => {
     const response = await exchangeCode(portal, client, answer.searchParams.get('code') ?? '');
     const tokens = (await response.json()) as Tokens;
     expect(tokens.scope).toBe('openid notes:read');
-    expect(tokens.refresh_token).toMatch(/^[\w-]{43}$/);
+    expect(tokens.refresh_token).toMatch(/^\w{32}(?:\.[\w-]{43}){2}$/);
     const again = await refresh(portal, client, tokens.refresh_token, { scope });
     expect(await again.json()).toMatchObject({ scope: 'openid notes:read' });
   });

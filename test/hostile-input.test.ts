@@ -224,10 +224,23 @@ async function kept(): Promise<Readonly<Record<string, readonly string[]>>> {
 
 /** Anything that looks like a token and is none to this client: one of the owner, or all but one character right. */
 function anyToken(): Arbitrary<string> {
-  const living = [own.access_token, own.refresh_token, own.id_token, code];
+  const living = [own.access_token, own.id_token, code, owners.access_token];
   return fc.oneof(
-    ...[...living, owners.access_token, owners.refresh_token].map(nearMiss),
+    ...living.map(nearMiss),
+    ...[own.refresh_token, owners.refresh_token].map(nearRefreshToken),
     fc.constantFrom(owners.access_token, owners.refresh_token, owners.id_token),
+  );
+}
+
+/**
+ * Without the mark of its family it is nobody's. Whoever has the mark has had a token of the family, so what differs after
+ * it is one that was used before, and ends the family (docs/decisions/0008).
+ */
+function nearRefreshToken(token: string): Arbitrary<string> {
+  const end = token.lastIndexOf('.');
+  return fc.oneof(
+    nearMiss(token.slice(0, end)).map((before) => before + token.slice(end)),
+    fc.constantFrom(token.slice(0, end), token.slice(end + 1)),
   );
 }
 

@@ -63,6 +63,7 @@ export class TransactionError extends Error {
   /** It asked the store past its connection, came after the end, waited for something else, or took too long. */
   readonly reason: keyof typeof TRANSACTION_REFUSALS;
 
+  /** Says in its message what to do instead. */
   constructor(reason: keyof typeof TRANSACTION_REFUSALS) {
     super(TRANSACTION_REFUSALS[reason]);
     this.reason = reason;

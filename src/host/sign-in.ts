@@ -23,6 +23,7 @@ export class SignInSlowedError extends HttpError {
   /** Seconds. */
   readonly retryAfter: number;
 
+  /** Takes milliseconds, and rounds them up. */
   constructor(wait: number) {
     const retryAfter = Math.ceil(wait / 1000);
     super(429, 'Too many failed sign-ins', { 'Retry-After': String(retryAfter) });
