@@ -16,6 +16,7 @@ import {
   type RunningPortal,
   type TestClient,
 } from './support/portal.ts';
+import { formOf } from './support/visitor.ts';
 
 let portal: RunningPortal;
 let client: TestClient;
@@ -225,7 +226,7 @@ describe('the log says which of the possible reasons it was, where the client is
     [
       'a placeholder',
       { client_id: 'your-client-id' },
-      'no client has the id of 14 characters, in no form that this server gives',
+      'no client has the id that was sent; it has 14 characters and may be a secret, so it is not shown',
     ],
     ['no client', { client_id: undefined }, 'no client_id was sent, or more than one'],
   ])('of an authorization request by %s', async (_, changes, reason) => {
@@ -241,6 +242,20 @@ describe('the log says which of the possible reasons it was, where the client is
     expect(await asked('https://me:hunter2@client.example/callback?token=hunter2#hunter2')).toBe(
       `the redirect_uri is "https://…@client.example/callback?…", the client ${client.id} is registered with "${REDIRECT_URI}"`,
     );
+  });
+
+  test('of a page: whose request it was, once that is known', async () => {
+    const visitor = await portal.signedIn(ADA);
+    const elsewhere = await visitor.get(
+      authorizationUrl(portal, client, { redirect_uri: 'https://x.example/' }),
+    );
+    expect(await linesOf(elsewhere)).toEqual([expect.objectContaining({ clientId: client.id })]);
+    const question = formOf(await (await visitor.get(authorizationUrl(portal, client))).text());
+    const answer = { ...question.fields, decision: 'allow' };
+    expect((await visitor.post(question.action, answer)).status).toBe(303);
+    expect(await linesOf(await visitor.post(question.action, answer))).toEqual([
+      expect.objectContaining({ detail: 'it was allowed before', clientId: client.id }),
+    ]);
   });
 
   test('of what goes back to the redirect URI: which scope it was', async () => {

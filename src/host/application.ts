@@ -47,6 +47,7 @@ import {
   auth,
   browserAtHand,
   clientAddress,
+  requestIdAtHand,
   runWithContext,
   session,
   type RequestContext,
@@ -236,6 +237,7 @@ async function assemble(parts: Parts): Promise<Application> {
     failedAttempts: createFailedAttempts({ clock: parts.clock, random: parts.random }),
     address: addressAtHand,
     browser: browserAtHand,
+    requestId: requestIdAtHand,
     events,
     log,
   });
@@ -339,6 +341,9 @@ async function assemble(parts: Parts): Promise<Application> {
         knownBrowser: null,
         get clientAddress() {
           return addressOf();
+        },
+        get requestId() {
+          return requestIdOf(request);
         },
       };
       return runWithContext(withoutSession, () => run(matched, request));
@@ -447,6 +452,10 @@ class KitRequest implements RequestContext {
 
   get clientAddress(): string | null {
     return this.#addressOf();
+  }
+
+  get requestId(): string {
+    return requestIdOf(this.#request);
   }
 
   get csrf(): CsrfTokens {

@@ -11,6 +11,8 @@ export interface RequestContext {
   readonly csrf: CsrfTokens | null;
   readonly knownBrowser: KnownBrowser | null;
   readonly clientAddress: string | null;
+  /** What the log and the answer call the request. */
+  readonly requestId: string;
 }
 
 const requests = new AsyncLocalStorage<RequestContext>();
@@ -43,6 +45,11 @@ export function clientAddress(): string | null {
 /** The same, and null outside of a request. */
 export function addressAtHand(): string | null {
   return requests.getStore()?.clientAddress ?? null;
+}
+
+/** What the request being answered is called; null outside of one. */
+export function requestIdAtHand(): string | null {
+  return requests.getStore()?.requestId ?? null;
 }
 
 /** The browser that sent the request being answered; null outside of a request, and in an application without accounts. */

@@ -40,6 +40,8 @@ export interface GuardOptions {
   readonly address: () => string | null;
   /** The browser that sent it; null outside of a request. */
   readonly browser: () => KnownBrowser | null;
+  /** What the request at hand is called; null outside of one. */
+  readonly requestId: () => string | null;
   readonly events: Pick<Events, 'emit'>;
   readonly log: Log;
 }
@@ -49,7 +51,7 @@ export interface GuardOptions {
  * `docs/decisions/0007` says how, and why nobody is locked out.
  */
 export function guardSignIn(accounts: Accounts, options: GuardOptions): Accounts {
-  const { failedAttempts, address, browser: browserAtHand, events, log } = options;
+  const { failedAttempts, address, browser: browserAtHand, requestId, events, log } = options;
   return {
     ...accounts,
     async authenticate(identifier, password) {
@@ -70,12 +72,15 @@ export function guardSignIn(accounts: Accounts, options: GuardOptions): Accounts
       }
       const failed: FailedSignIn = { person, address: from };
       if (attempt.outcome === 'wrong') {
-        log.info('A sign-in failed, from {address}', { ...failed });
+        log.info('A sign-in failed, from {address}', { ...failed, requestId: requestId() });
         await events.emit(Event.SIGN_IN_FAILED, failed);
         return null;
       }
       if (attempt.first) {
-        log.warning('Sign-ins from {address} are slowed down after many that failed', { ...failed });
+        log.warning('Sign-ins from {address} are slowed down after many that failed', {
+          ...failed,
+          requestId: requestId(),
+        });
         await events.emit(Event.SIGN_IN_SLOWED, failed);
       }
       throw new SignInSlowedError(attempt.wait);

@@ -1,8 +1,9 @@
 import type { PersonReference, UserInterface } from '../host/contracts.ts';
+import { requestIdOf } from '../http/request-id.ts';
 import { APPLICATIONS_PATH } from './endpoints/paths.ts';
 import { AuthorizationPageError, OAuthError } from './errors.ts';
 import { activeAccount } from './grants/token-response.ts';
-import { quotedList } from './refusals.ts';
+import { noteClient, quotedList } from './refusals.ts';
 import { scopesHeldBy } from './scopes.ts';
 import type { ServerContext } from './server-context.ts';
 import type { AskedPerson, Client, ConsentRequest } from './store/store.ts';
@@ -23,6 +24,8 @@ export type AuthorizationRequest = Pick<
 export interface Visitor {
   readonly user: UserInterface;
   readonly browserSecret: string;
+  /** What they are answered to; it is named in the log. */
+  readonly request: Request;
 }
 
 /** A question that is ready to be shown. */
@@ -48,7 +51,7 @@ export interface Answer {
 export async function visitorOf(context: ServerContext, request: Request): Promise<Visitor | null> {
   const person = await context.host.signedIn(request);
   const user = person === null ? null : await activeAccount(context, person);
-  return user === null ? null : { user, browserSecret: await browserSecretOf(context, request) };
+  return user === null ? null : { user, browserSecret: await browserSecretOf(context, request), request };
 }
 
 /** 128 bits in base64url. */
@@ -216,6 +219,7 @@ async function pendingRequest(
 ): Promise<ConsentRequest | null> {
   const kept = await context.store.findConsentRequest(tokenHash(requestId));
   if (kept === null) return null;
+  noteClient(visitor.request, kept.clientId);
   if (isOfAnotherSecret(context, kept, visitor))
     throw notAnswerable('it was asked in another browser session');
   if (!samePerson(kept.asked.person, visitor.user.reference)) {
@@ -258,13 +262,16 @@ export async function warnOfAnotherSecret(
 function isOfAnotherSecret(context: ServerContext, kept: ConsentRequest, visitor: Visitor): boolean {
   if (kept.browserHash === tokenHash(visitor.browserSecret)) return false;
   const isPending = kept.outcome === null && kept.expiresAt > context.clock();
-  if (isPending) context.host.log.warning(ANOTHER_SECRET, { clientId: kept.clientId });
+  if (isPending) {
+    const requestId = requestIdOf(visitor.request);
+    context.host.log.warning(ANOTHER_SECRET, { clientId: kept.clientId, requestId });
+  }
   return true;
 }
 
 const ANOTHER_SECRET =
   'The question of client {clientId} met another browser secret than it was asked with. If nobody opened it in two browsers, ' +
-  ' signing in began a session anew and dropped what was in it: keep the value that Host.browserSecret ' +
+  'signing in began a session anew and dropped what was in it: keep the value that Host.browserSecret ' +
   'answers (keepSessionInfo: true for passport, session.regenerate([...]) for @fastify/session), see docs/host-contract.md';
 
 async function requireClient(context: ServerContext, clientId: string): Promise<Client> {

@@ -132,6 +132,13 @@ function judgeScheme({ forwardedProto }: SeenRequest, issuer: URL): Finding {
   );
 }
 
+/** A proxy of this machine that was asked from this machine has the address that it would have to tell. */
+const UNCERTAIN = ', which is also how it sees a proxy of its own machine that it does not trust';
+
+function isLoopback(address: string): boolean {
+  return address.startsWith('127.') || address === '::1';
+}
+
 /** Each proxy appends whom it was asked by, so what follows the made-up entry was written by proxies: one entry each. */
 function judgeAddress({ address: told, forwardedFor }: SeenRequest, from: string | null): Finding {
   const address = told === null ? null : (canonicalAddress(told) ?? told);
@@ -153,8 +160,12 @@ function judgeAddress({ address: told, forwardedFor }: SeenRequest, from: string
   }
   const [outermost] = appended;
   if (outermost !== undefined) {
-    if (address !== null && address === canonicalAddress(outermost))
-      return ok(`${proxies}; the process sees the address ${address}`);
+    if (address !== null && address === canonicalAddress(outermost)) {
+      const seen = `${proxies}; the process sees the address ${address}`;
+      return ok(
+        isLoopback(address) ? `${seen}${UNCERTAIN}; trusted_proxies should be ${appended.length}` : seen,
+      );
+    }
     return failing(
       `the process sees the address ${shown}, where the outermost proxy was asked by ${outermost}: ${proxies}`,
       remedy,
@@ -260,7 +271,7 @@ function jsonOf(text: string): object | null {
 
 const CORRECT = 'correct public_url (PUBLIC_URL)';
 const UNTRUSTED = [
-  'its certificate is signed by nobody whom this machine trusts',
+  'has a certificate that is signed by nobody whom this machine trusts',
   'let the server send the whole chain; for an authority of your own set NODE_EXTRA_CA_CERTS',
 ] as const;
 

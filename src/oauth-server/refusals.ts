@@ -104,5 +104,5 @@ export function quotedList(names: readonly string[]): string {
 export function quotedClientId(clientId: string): string {
   return /^[0-9a-f]{32}$/.test(clientId)
     ? quoted(clientId)
-    : `of ${clientId.length} characters, in no form that this server gives`;
+    : `that was sent; it has ${clientId.length} characters and may be a secret, so it is not shown`;
 }

@@ -168,8 +168,7 @@ async function checked(
   parameters: Parameters,
   next: (authorization: AuthorizationRequest, client: Client) => Promise<Reply>,
 ): Promise<Reply> {
-  const destination = await destinationOf(context, parameters);
-  noteClient(request, destination.client.id);
+  const destination = await destinationOf(context, request, parameters);
   try {
     return await next(await authorizationRequest(context, destination, parameters), destination.client);
   } catch (error) {
@@ -253,9 +252,14 @@ function answerReply(context: ServerContext, answer: Answer, status: 302 | 303):
 // --- the steps of checking a request, in their order ----------------------------------------------------------
 
 /** Who asks, and where the answer goes. Until both are certain nothing is redirected (RFC 6749 section 4.1.2.1). */
-async function destinationOf(context: ServerContext, parameters: Parameters): Promise<Destination> {
+async function destinationOf(
+  context: ServerContext,
+  request: Request,
+  parameters: Parameters,
+): Promise<Destination> {
   const clientId = parameters.isRepeated('client_id') ? undefined : parameters.get('client_id');
   const client = clientId === undefined ? null : await context.clients.find(clientId);
+  if (client !== null) noteClient(request, client.id);
   if (client === null || client.revokedAt !== null) {
     throw new AuthorizationPageError(
       'Unknown application',
