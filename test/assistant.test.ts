@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { addonManifest, examineAssistant, lengthOf, listingProblems } from 'portico/assistant';
@@ -179,6 +179,16 @@ describe('assistant:setup', () => {
     expect(drafts).toEqual([]);
   });
 
+  test('--json prints the secrets also when the file is taken by another meanwhile', async () => {
+    const file = path.join(storage, 'addon.json');
+    // Nothing is there to be read, and its name is taken all the same.
+    await symlink('nowhere', file);
+    const { code, clients, stderr } = await setup(['--migrate', '--manifest', file], LINKING);
+    expect([code, stderr]).toEqual([1, `${file} exists; name another file\n`]);
+    expect(clients.map(({ state }) => state)).toEqual(['registered', 'registered']);
+    for (const { client_secret: secret } of clients) expect(secret).toMatch(/\S{20}/);
+  });
+
   test('what cannot be exported registers nothing', async () => {
     await run(['db:migrate', 'up']);
     const file = path.join(storage, 'addon.json');
@@ -256,6 +266,21 @@ describe('assistant:doctor', () => {
     expect([code, report.healthy]).toEqual([1, false]);
     const failing = report.checks.filter(({ outcome }) => outcome === 'failing').map((check) => check.part);
     expect(failing).toContain(part ?? failing[0]);
+  });
+
+  test.each([
+    ['that is not there', null],
+    ['that throws', "throw new Error('the oven has no door')"],
+    ['that is no application', 'export default 7;'],
+    ['with a function for a plugin', 'export default { directory: ".", plugins: [() => 1] };'],
+  ])('--json is JSON with an app.ts %s, and says on standard error what it is', async (_, text) => {
+    if (text !== null) await writeFile(path.join(storage, 'app.ts'), text);
+    const { code, stdout, stderr } = await porticoHere(['assistant:doctor', '--json'], { cwd: storage });
+    expect([code, JSON.parse(stdout)]).toMatchObject([
+      1,
+      { healthy: false, checks: [{ part: 'application', outcome: 'failing' }] },
+    ]);
+    expect(stderr).toContain((JSON.parse(stdout) as { checks: { detail: string }[] }).checks[0]?.detail);
   });
 
   test('what is wrong with the application is told whole beside the JSON', async () => {

@@ -33,11 +33,14 @@ export async function runConsole(argv: readonly string[], io: ConsoleIo): Promis
   }
   const program = createProgram(io);
   const opened: { application: Promise<Application> | null } = { application: null };
+  let hasCommands = false;
   try {
     const definition = await findDefinition(argv, io);
     const context = createContext(definition, opened, io);
-    if (definition !== null) addCommands(program, definition, context);
-    else
+    if (definition !== null) {
+      addCommands(program, definition, context);
+      hasCommands = true;
+    } else
       program
         .action(() => context.fail(NO_APPLICATION))
         .allowUnknownOption()
@@ -45,12 +48,28 @@ export async function runConsole(argv: readonly string[], io: ConsoleIo): Promis
     await program.parseAsync([...argv], { from: 'user' });
     return 0;
   } catch (error) {
+    if (!hasCommands && asksForReport(argv)) io.stdout(reportWithoutApplication(error));
     if (isPlaceless(error)) throw error;
     return await reportError(error, opened.application, io);
   } finally {
     const application = await opened.application?.catch(() => null);
     await application?.close();
   }
+}
+
+/** A doctor whose report a program reads: it gets one though the application, which brings the doctor, cannot be read. */
+function asksForReport(argv: readonly string[]): boolean {
+  return argv.includes('--json') && argv.some((argument) => argument.endsWith(':doctor'));
+}
+
+function reportWithoutApplication(error: unknown): string {
+  const check = {
+    part: 'application',
+    outcome: 'failing',
+    detail: error instanceof Error ? error.message : inspect(error),
+    remedy: 'see what stands on standard error; nothing else can be looked at before',
+  };
+  return `${JSON.stringify({ healthy: false, checks: [check] }, null, 2)}\n`;
 }
 
 const NO_APPLICATION =

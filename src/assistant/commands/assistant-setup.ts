@@ -46,10 +46,18 @@ export const addAssistantSetup: AddCommands = (program, context) => {
           application,
           json === true ? null : (line) => context.print(line),
         );
-        if (draft !== null && !(await draft.publish())) context.fail(`${file} exists; name another file`);
-        const { resource } = mcpServerOf(application);
-        if (json === true) context.printJson({ resource, clients, manifest: file });
-        else if (file !== null) context.print(`Wrote ${file}.`);
+        // The secrets are shown this once, whatever becomes of the file.
+        let written: string | null = null;
+        try {
+          if (draft !== null && (await draft.publish())) written = file;
+        } finally {
+          if (json === true) {
+            const { resource } = mcpServerOf(application);
+            context.printJson({ resource, clients, manifest: written });
+          }
+        }
+        if (written !== file) context.fail(`${file} exists; name another file`);
+        if (written !== null && json !== true) context.print(`Wrote ${written}.`);
         if (clients.some(({ state }) => state === 'differs')) {
           context.fail('A registration differs from the configuration, and was left alone.');
         }
