@@ -132,6 +132,9 @@ describe('the sign-in page', () => {
     const html = await refused.text();
     expect(html).toContain('Please sign in once more');
     expect(html).not.toContain(ADA);
+    const id = refused.headers.get('x-request-id') ?? '';
+    const told = (await logOf(portal)).split('\n').filter((line) => line.includes(id));
+    expect(told).toEqual([expect.stringContaining('login_submit refused: 403')]);
     expect(formOf(html).fields['return_to']).toBe('/notes');
     expect(await sessions()).toBe(before);
     const anew = await visitor.get('/login');

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import type { Application, Route } from './contracts.ts';
+import { requestIdOf } from '../http/request-id.ts';
+import type { Application, Log, Route } from './contracts.ts';
 import { comesFromHere, isExempt, isSentFromHere, readBody, type CsrfOptions } from './csrf.ts';
 import { OverloadedError } from './errors.ts';
 import { csrfTokens } from './request-context.ts';
@@ -81,6 +82,7 @@ export function loginRoutes(
         const identifier = form.get('identifier') ?? '';
         const returnTo = returnPath(form.get('return_to'));
         if (!checksNothing && !(await isOurs(request, form))) {
+          tellOfForgery(application.log, request, csrf.origin);
           const error =
             'This page had been open for too long, or in too many tabs. Please sign in once more.';
           return page(403, { returnTo, identifier: '', error, invalid: false });
@@ -104,6 +106,15 @@ export function loginRoutes(
       },
     },
   ];
+}
+
+/** One line, as every route's check of its forms leaves one. */
+function tellOfForgery(log: Log, request: Request, origin: string): void {
+  const detail = comesFromHere(request, origin)
+    ? 'the CSRF token is missing or not of this browser'
+    : 'the form comes from another site';
+  const context = { route: 'login_submit', requestId: requestIdOf(request), status: 403, detail };
+  log.info('{route} refused: {status} ({detail})', context);
 }
 
 /** For a sign-in that was not looked at; null for a failure of another kind. */
