@@ -209,6 +209,19 @@ describe('a consent request is answered once, by the person and in the browser t
     clock.advance(2);
     await expectNotTaken(await visitor.submit(late, { decision: 'allow' }));
   });
+
+  test('nobody is sent to an address that the application is no longer registered with', async () => {
+    const own = await registerClient(portal);
+    const visitor = await portal.signedIn(ADA);
+    const page = await visitor.visit(authorizationUrl(portal, own));
+    await portal.application.database.execute(
+      'UPDATE oauth_clients SET redirect_uris = \'["https://client.example/other"]\' WHERE client_id = ?',
+      [own.id],
+    );
+    const again = `/oauth/authorize?request_id=${await requestIdOf(page)}`;
+    await expectNotTaken(await visitor.get(again));
+    for (const decision of ['allow', 'deny']) await expectNotTaken(await visitor.submit(page, { decision }));
+  });
 });
 
 describe('"Not you?"', () => {

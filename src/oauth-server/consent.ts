@@ -3,7 +3,7 @@ import { requestIdOf } from '../http/request-id.ts';
 import { APPLICATIONS_PATH } from './endpoints/paths.ts';
 import { AuthorizationPageError, OAuthError } from './errors.ts';
 import { activeAccount } from './grants/token-response.ts';
-import { noteClient, quotedList } from './refusals.ts';
+import { noteClient, quotedList, quotedUri } from './refusals.ts';
 import { scopesHeldBy } from './scopes.ts';
 import type { ServerContext } from './server-context.ts';
 import type { AskedPerson, Client, ConsentRequest } from './store/store.ts';
@@ -127,7 +127,7 @@ export async function askAgain(
 ): Promise<Asked | null> {
   const kept = await pendingRequest(context, requestId, visitor);
   if (kept === null) return null;
-  const client = await requireClient(context, kept.clientId);
+  const client = await requireClient(context, kept);
   const person = visitor.user.reference;
   // As in a second tab, and never for more: the first tab is still open, and what it shows can be answered.
   const scopes = await scopesHeldBy(context.host, context.scopes, kept.asked.scopes, person);
@@ -169,7 +169,7 @@ export async function takeAnswer(
   allow: boolean,
 ): Promise<Answer> {
   const kept = await requireRequest(context, requestId, visitor);
-  await requireClient(context, kept.clientId);
+  await requireClient(context, kept);
   const person = visitor.user.reference;
   // Only what was shown can be granted, and only as far as it is still held.
   const scopes = allow ? await scopesHeldBy(context.host, context.scopes, kept.asked.scopes, person) : [];
@@ -274,10 +274,19 @@ const ANOTHER_SECRET =
   'signing in began a session anew and dropped what was in it: keep the value that Host.browserSecret ' +
   'answers (keepSessionInfo: true for passport, session.regenerate([...]) for @fastify/session), see docs/host-contract.md';
 
-async function requireClient(context: ServerContext, clientId: string): Promise<Client> {
+/** The client, when it may still be answered where it asked to be. */
+async function requireClient(
+  context: ServerContext,
+  { clientId, redirectUri }: ConsentRequest,
+): Promise<Client> {
   const client = await context.clients.find(clientId);
   if (client === null || client.revokedAt !== null) {
     throw notAnswerable(`the client ${clientId} was revoked`);
+  }
+  if (!client.redirectUris.includes(redirectUri)) {
+    throw notAnswerable(
+      `the client ${clientId} is no longer registered with the redirect_uri ${quotedUri(redirectUri)}`,
+    );
   }
   return client;
 }
