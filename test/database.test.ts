@@ -1,5 +1,14 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { chmodSync, mkdtempSync, readdirSync, readlinkSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdtempSync,
+  readdirSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -415,6 +424,15 @@ describe('SQLite', () => {
     const modeOf = (each: string) => (statSync(each).mode & 0o777).toString(8);
     for (const each of [file, `${file}-wal`, `${file}-shm`]) expect(modeOf(each), each).toBe('600');
     for (const each of [path.dirname(file), path.join(above, 'storage')]) expect(modeOf(each)).toBe('700');
+  });
+
+  test('a file that a link names is made for its own account alone too', async () => {
+    const above = mkdtempSync(path.join(folder, 'link-'));
+    symlinkSync(path.join(above, 'real.sqlite'), path.join(above, 'link.sqlite'));
+    const opened = openDatabase(`sqlite:${path.join(above, 'link.sqlite')}`, { directory: '/' });
+    onTestFinished(() => opened.close());
+    await opened.execute('CREATE TABLE t (n INTEGER)');
+    expect(statSync(path.join(above, 'real.sqlite')).mode & 0o777).toBe(0o600);
   });
 
   test('a file that was there before keeps the mode that somebody gave it', async () => {

@@ -402,6 +402,23 @@ describe('work that goes on after what undid its transaction', () => {
   });
 });
 
+test.each(['BEGIN', 'COMMIT', 'ROLLBACK', '/* now */ COMMIT', '-- now\nROLLBACK'])(
+  'a statement that begins or ends a transaction is refused: %s',
+  async (statement) => {
+    const refusal = 'what begins or ends one cannot be executed';
+    const going = database.transaction(async (on) => {
+      await insert(1, on);
+      await expect(on.execute(statement)).rejects.toThrow(refusal);
+      await insert(2, on);
+      throw new Error('no');
+    });
+    await expect(going).rejects.toThrow('no');
+    await expect(database.execute(statement)).rejects.toThrow(refusal);
+    await insert(3);
+    expect(await ids()).toEqual([3]);
+  },
+);
+
 test('a transaction that waits is done once, though another of its batch fails at the commit', async () => {
   const deferred = database.dialect === 'mysql' ? '' : ' DEFERRABLE INITIALLY DEFERRED';
   await database.execute(

@@ -7,6 +7,7 @@ import type {
   TransactionSettings,
 } from './engine.ts';
 import { isUnavailable, isWorthRetrying } from './failures.ts';
+import { refuseTransactionControl } from './transaction-control.ts';
 
 /** A database server's connections. */
 export interface Pool {
@@ -147,6 +148,7 @@ class PoolSession implements EngineSession {
   }
 
   async execute(sql: string, parameters: readonly unknown[]): Promise<StatementResult> {
+    refuseTransactionControl(sql);
     this.#refuseWhenUndone();
     return this.#watched(this.#connection.execute(sql, parameters));
   }

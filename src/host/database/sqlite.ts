@@ -1,11 +1,12 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { closeSync, mkdirSync, openSync } from 'node:fs';
+import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
 import path from 'node:path';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import type { Engine, EngineConnection, EngineSession, StatementResult } from './engine.ts';
 import { busy, isSqliteBusy, isSqliteReadOnly, isSqliteUnavailable } from './sqlite-failures.ts';
 import { Steps, type Settled } from './sqlite-steps.ts';
+import { refuseSavepoints, refuseTransactionControl } from './transaction-control.ts';
 
 /** How long a statement waits for another process's write, in milliseconds. */
 const LONGEST_WAIT = 5000;
@@ -58,13 +59,14 @@ class SqliteEngine implements Engine {
   #closed = false;
   readonly #inBatch = (sql: string, parameters: readonly unknown[]): StatementResult => {
     refuseTransactionControl(sql);
+    refuseSavepoints(sql);
     this.#refuseOutsideTransaction();
     return this.#run(sql, parameters);
   };
   /** For a session's savepoints, which nobody else's statements are inside of. */
   readonly #inSession: EngineConnection = {
     execute: async (sql, parameters) => {
-      if (!IS_SAVEPOINT.test(sql)) refuseTransactionControl(sql);
+      refuseTransactionControl(sql);
       this.#refuseOutsideTransaction();
       return this.#run(sql, parameters);
     },
@@ -88,6 +90,7 @@ class SqliteEngine implements Engine {
     const known = this.#statements.get(sql);
     if (!(known === undefined ? IS_READ.test(sql) : known.isRead)) {
       refuseTransactionControl(sql);
+      refuseSavepoints(sql);
       return this.#write({ kind: 'statement', sql, parameters });
     }
     const until = performance.now() + LONGEST_WAIT;
@@ -426,16 +429,6 @@ class SqliteSession implements EngineSession {
 const IS_READ = /^\s*(?:SELECT|VALUES|EXPLAIN|PRAGMA|VACUUM|ATTACH|DETACH)\b/i;
 const IS_QUERY = /^\s*(?:SELECT|VALUES)\b/i;
 
-/** A transaction ends with the work it was begun for, and not by a statement inside of it: others may be in it too. */
-const CONTROLS_TRANSACTION =
-  /^(?:[\s;]|--[^\n]*(?:\n|$)|\/\*[^]*?\*\/)*(?:BEGIN|COMMIT|END|ROLLBACK|SAVEPOINT|RELEASE)\b/i;
-const IS_SAVEPOINT = /^\s*(?:SAVEPOINT|RELEASE|ROLLBACK\s+TO)\b/i;
-
-function refuseTransactionControl(sql: string): void {
-  if (CONTROLS_TRANSACTION.test(sql))
-    throw new Error('Use transaction(): what begins or ends one cannot be executed');
-}
-
 type Row = Readonly<Record<string, unknown>>;
 
 interface Prepared {
@@ -467,10 +460,12 @@ function open(file: string): DatabaseSync {
  */
 function createForOneselfAlone(file: string): void {
   mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
+  // A link may name a file that is not there yet, which an exclusive open would take for one that is.
+  if (existsSync(file)) return;
   try {
-    closeSync(openSync(file, 'wx', 0o600));
+    closeSync(openSync(file, 'a', 0o600));
   } catch {
-    // It is there, or SQLite says what is wrong with it.
+    // SQLite says what is wrong with it.
   }
 }
 

@@ -1,0 +1,22 @@
+/** What an engine leaves out before the first word of a statement. */
+const BEFORE = String.raw`^(?:[\s;]|--[^\n]*(?:\n|$)|\/\*(?:[^*]|\*(?!\/))*\*\/)*`;
+const ENDS_OR_BEGINS = new RegExp(
+  String.raw`${BEFORE}(?:BEGIN|START\s+TRANSACTION|COMMIT|END|ABORT|ROLLBACK(?!\s+(?:(?:WORK|TRANSACTION)\s+)?TO\b))\b`,
+  'i',
+);
+const IS_ABOUT_SAVEPOINTS = new RegExp(String.raw`${BEFORE}(?:SAVEPOINT|RELEASE|ROLLBACK)\b`, 'i');
+
+/**
+ * A transaction ends with the work it was begun for, and not by a statement: what came after would commit by itself, and
+ * what was begun so would stay open on a connection that goes to somebody else.
+ */
+export function refuseTransactionControl(sql: string): void {
+  if (ENDS_OR_BEGINS.test(sql))
+    throw new Error('Use transaction(): what begins or ends one cannot be executed');
+}
+
+/** Where a transaction may be one part of a larger one. */
+export function refuseSavepoints(sql: string): void {
+  if (IS_ABOUT_SAVEPOINTS.test(sql))
+    throw new Error('Use transaction(): what begins or ends a part of one cannot be executed');
+}
