@@ -1,4 +1,6 @@
+import { readFile } from 'node:fs/promises';
 import { request as httpRequest } from 'node:http';
+import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { defineApplication, HttpError, OverloadedError } from 'portico/host';
@@ -23,6 +25,8 @@ const teller = defineApplication({
         throw new HttpError(409, 'the secret of the refusal');
       },
       '/form': () => new Response('taken'),
+      // What an application without types may do.
+      '/forgotten': (() => undefined) as unknown as () => Response,
     };
     for (const [path, handler] of Object.entries(answers)) {
       application.route({ name: path.slice(1), methods: ['GET', 'POST'], path, handler });
@@ -42,6 +46,7 @@ describe('an application without hooks of its own', () => {
     ['DELETE', '/form', 405, 'Method not allowed'],
     ['GET', '/refused', 409, 'Conflict'],
     ['GET', '/fault', 500, 'Internal server error'],
+    ['GET', '/forgotten', 500, 'Internal server error'],
     ['GET', '/busy', 503, 'Service unavailable'],
   ])(
     'answers a program with JSON that names method and path: %s %s, %i',
@@ -89,6 +94,17 @@ describe('an application without hooks of its own', () => {
     expect(await response.text()).toContain('<h1>That was too much</h1>');
     const head = await fetch(`${running.url}/nowhere`, { method: 'HEAD', headers: { Accept: BROWSER } });
     expect([head.status, await head.text()]).toEqual([404, '']);
+  });
+
+  test('a handler that forgets its return is a page too, and a line of the log that names its route', async () => {
+    const headers = { Accept: BROWSER };
+    const response = await fetch(`${running.url}/forgotten`, { headers });
+    expect(response.status).toBe(500);
+    expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8');
+    const lines = (await readFile(join(running.application.storageDirectory, 'app.log'), 'utf8')).split('\n');
+    const line = lines.find((each) => each.includes(response.headers.get('x-request-id') ?? 'none'));
+    expect(line).toContain('The handler of the route forgotten');
+    expect(line).not.toContain('host hook');
   });
 
   test('503 says when to come back', async () => {

@@ -357,8 +357,17 @@ async function assemble(parts: Parts): Promise<Application> {
     });
   }
 
+  async function run(matched: MatchedRoute, request: Request): Promise<Response> {
+    const answered: unknown = await handle(matched, request);
+    if (isResponse(answered)) return answered;
+    throw new TypeError(
+      `The handler of the route ${matched.route.name}, or a middleware around it, gave ${typeof answered} where a ` +
+        'Response belongs; a return may be missing',
+    );
+  }
+
   /** The application's own routes run inside the middlewares; those of plugins protect themselves. */
-  async function run({ route, parameters }: MatchedRoute, request: Request): Promise<Response> {
+  async function handle({ route, parameters }: MatchedRoute, request: Request): Promise<Response> {
     if (!ownRoutes.has(route) || middlewares.length === 0) return route.handler(parameters, request);
     const from = async (index: number): Promise<Response> => {
       const middleware = middlewares[index];
@@ -405,6 +414,11 @@ async function assemble(parts: Parts): Promise<Application> {
   }
   phase = 'started';
   return application;
+}
+
+/** Not by `instanceof`: there is more than one class of them, the runtime's and that of `@hono/node-server`. */
+function isResponse(answered: unknown): answered is Response {
+  return typeof answered === 'object' && answered !== null && 'headers' in answered && 'status' in answered;
 }
 
 /** How far a request has come: for the log. */
