@@ -63,11 +63,14 @@ function checkPhrases(report: Report, value: unknown): void {
   for (const [index, phrase] of phrases.entries()) checkText(report, `${path}:${index}`, phrase, 200);
 }
 
-/** The URL, when it is an https one with a host. */
+/** What the parser mends, such as `https:kitchen.example`, the vendor is given as it was written. */
+const WRITTEN_HTTPS = /^https:\/\/[^\s\\]+$/i;
+
+/** The URL, when it is an https one with a host and without credentials. */
 function httpsUrl(value: unknown): URL | null {
-  if (typeof value !== 'string' || /\s/.test(value) || !URL.canParse(value)) return null;
+  if (typeof value !== 'string' || !WRITTEN_HTTPS.test(value) || !URL.canParse(value)) return null;
   const url = new URL(value);
-  return url.protocol === 'https:' && url.hostname !== '' ? url : null;
+  return url.hostname !== '' && url.username === '' && url.password === '' ? url : null;
 }
 
 function checkHttps(report: Report, path: string, value: unknown): void {
