@@ -1,7 +1,8 @@
 /** What an engine leaves out before the first word of a statement. */
 const BEFORE = String.raw`^(?:[\s;]|--[^\n]*(?:\n|$)|\/\*(?:[^*]|\*(?!\/))*\*\/)*`;
+/** MariaDB's BEGIN NOT ATOMIC is a block of statements. */
 const ENDS_OR_BEGINS = new RegExp(
-  String.raw`${BEFORE}(?:BEGIN|START\s+TRANSACTION|COMMIT|END|ABORT|ROLLBACK(?!\s+(?:(?:WORK|TRANSACTION)\s+)?TO\b))\b`,
+  String.raw`${BEFORE}(?:BEGIN(?!\s+NOT\s+ATOMIC\b)|START\s+TRANSACTION|COMMIT|END|ABORT|ROLLBACK(?!\s+(?:(?:WORK|TRANSACTION)\s+)?TO\b))\b`,
   'i',
 );
 const IS_ABOUT_SAVEPOINTS = new RegExp(String.raw`${BEFORE}(?:SAVEPOINT|RELEASE|ROLLBACK)\b`, 'i');
