@@ -10,7 +10,7 @@ const COUNTS = {
   /** How often a database server is stopped under load. */
   outages: { short: 1, long: 3 },
   /** MCP calls in each mount and mode whose bytes are counted. */
-  mcpCalls: { short: 300, long: 6000 },
+  mcpCalls: { short: 120, long: 6000 },
   /** Odd requests to every endpoint of the server and the kit. */
   hostileRequests: { short: 200, long: 10_000 },
   /** Odd requests to every API of the examples. */
