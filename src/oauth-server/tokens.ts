@@ -16,8 +16,8 @@ export function newRefreshToken(familyId: string, shared: string): string {
   return [familyId, shared, randomToken()].join('.');
 }
 
-/** Nothing else is asked of the store: not every engine takes what a stranger may write. */
-const FAMILY_AND_SHARED = /^([0-9a-f]{32})\.([A-Za-z0-9_-]{43})\./;
+/** Nothing else is asked of the store: not every engine takes what a stranger may write. Ids of earlier releases are words too. */
+const FAMILY_AND_SHARED = /^([\w-]{1,255})\.([A-Za-z0-9_-]{43})\./;
 
 /** What a refresh token says of its family, whatever the rest of it is; null for one that says nothing. */
 export function familyOfRefreshToken(
