@@ -39,6 +39,8 @@ const ROBOT = { id: 'robot-of-before', secret: 'the secret of the robot' };
 const ENDED = { id: 'revoked-of-before', secret: 'the secret of the revoked' };
 const SUBJECT = 'subject-of-ada';
 
+/** A family with an id as they were given from the first release on: its tokens say it. */
+const RESTING = '6e2f1a0c9b8d7e6f5a4b3c2d1e0f9a8b';
 const hashOf = (token: string) => createHash('sha256').update(token).digest('base64url');
 const HOUR = 3_600_000;
 const TABLES = {
@@ -147,8 +149,8 @@ async function fill(application: Application): Promise<void> {
     user_id: null,
     scope: 'notes:read',
   });
-  await refreshToken('used-at-rest', 'resting', { used_at: now - HOUR });
-  await refreshToken('rested-refresh', 'resting');
+  await refreshToken('used-at-rest', RESTING, { used_at: now - HOUR });
+  await refreshToken('rested-refresh', RESTING);
   await refreshToken('refresh-of-the-revoked', 'ended', { client_id: ENDED.id });
   await insert('oauth_consent_requests', {
     id_hash: hashOf('pending'),
@@ -230,7 +232,8 @@ describe('from the first release to this one, with data', () => {
   test('a family of before grows no more with use, and knows all that was ever used', async () => {
     const rows = async () => {
       const { rows: found } = await running.application.database.execute(
-        "SELECT 1 FROM oauth_refresh_tokens WHERE family_id = 'resting'",
+        'SELECT 1 FROM oauth_refresh_tokens WHERE family_id = ?',
+        [RESTING],
       );
       return found.length;
     };
