@@ -505,6 +505,21 @@ describe('client authentication', () => {
     await expectError(await requestToken(portal, null, wrong), 'invalid_client', 401);
   });
 
+  test.each([
+    'Basic',
+    'Basic !',
+    `Basic ${btoa('no colon')}`,
+    `Basic ${btoa(':x')}`,
+    `Basic ${btoa('%zz:x')}`,
+  ])('an ill-formed %s is 401, whatever credentials the body has', async (authorization) => {
+    const response = await fetch(`${portal.url}/oauth/token`, {
+      method: 'POST',
+      headers: { Authorization: authorization },
+      body: new URLSearchParams({ ...grant, client_id: client.id, client_secret: client.secret }),
+    });
+    await expectError(response, 'invalid_client', 401);
+  });
+
   test('client_secret_post works as client_secret_basic does', async () => {
     const form = { ...grant, client_id: client.id, client_secret: client.secret };
     await expectError(await requestToken(portal, null, form), 'invalid_grant');
