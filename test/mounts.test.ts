@@ -66,6 +66,16 @@ describe.each(MOUNTS)('$name', (contender) => {
     });
   }
 
+  /** An authorization request for one scope, whose code nobody will exchange. */
+  const requestOf = async (more: Readonly<Record<string, string>> = {}) =>
+    openid.buildAuthorizationUrl(config, {
+      redirect_uri: REDIRECT_URI,
+      scope: 'orders:read',
+      code_challenge: await openid.calculatePKCECodeChallenge(openid.randomPKCECodeVerifier()),
+      code_challenge_method: 'S256',
+      ...more,
+    });
+
   const api = (accessToken: string, more: Readonly<Record<string, string>> = {}) =>
     fetch(`${mount.url}/api/orders`, {
       headers: { Authorization: `Bearer ${accessToken}`, ...more },
@@ -87,12 +97,7 @@ describe.each(MOUNTS)('$name', (contender) => {
     const visitor = createVisitor(mount.url);
     await authorize(visitor);
     await authorize(visitor);
-    const url = openid.buildAuthorizationUrl(config, {
-      redirect_uri: REDIRECT_URI,
-      scope: 'orders:read',
-      code_challenge: await openid.calculatePKCECodeChallenge(openid.randomPKCECodeVerifier()),
-      code_challenge_method: 'S256',
-    });
+    const url = await requestOf();
     const denied = locationOf(await visitor.submit(await visitor.visit(url.href), { decision: 'deny' }));
     expect(denied.searchParams.get('error')).toBe('access_denied');
   });
@@ -100,13 +105,7 @@ describe.each(MOUNTS)('$name', (contender) => {
   test('several tabs of a fresh browser: each request waits, and their cookies come through beside those of the host', async () => {
     const visitor = createVisitor(mount.url);
     const tab = async (state: string) => {
-      const url = openid.buildAuthorizationUrl(config, {
-        redirect_uri: REDIRECT_URI,
-        scope: 'orders:read',
-        code_challenge: await openid.calculatePKCECodeChallenge(openid.randomPKCECodeVerifier()),
-        code_challenge_method: 'S256',
-        state,
-      });
+      const url = await requestOf({ state });
       return visitor.get(url.href);
     };
     const tabs = await Promise.all([tab('first'), tab('second')]);
@@ -126,13 +125,7 @@ describe.each(MOUNTS)('$name', (contender) => {
 
   test('several cookies of one answer come through: the oldest request that waits goes when there are too many', async () => {
     const visitor = createVisitor(mount.url);
-    const url = openid.buildAuthorizationUrl(config, {
-      redirect_uri: REDIRECT_URI,
-      scope: 'orders:read',
-      code_challenge: await openid.calculatePKCECodeChallenge(openid.randomPKCECodeVerifier()),
-      code_challenge_method: 'S256',
-      state: 's'.repeat(1200),
-    });
+    const url = await requestOf({ state: 's'.repeat(1200) });
     for (let count = 0; count < 5; count += 1) await visitor.get(url.href);
     expect(visitor.cookies().match(/portico_request_/g)).toHaveLength(2);
   });
@@ -140,12 +133,7 @@ describe.each(MOUNTS)('$name', (contender) => {
   test('"Not you?" ends the session of the host, and whoever signs in next is asked', async () => {
     const visitor = createVisitor(mount.url);
     await authorize(visitor);
-    const url = openid.buildAuthorizationUrl(config, {
-      redirect_uri: REDIRECT_URI,
-      scope: 'orders:read',
-      code_challenge: await openid.calculatePKCECodeChallenge(openid.randomPKCECodeVerifier()),
-      code_challenge_method: 'S256',
-    });
+    const url = await requestOf();
     const away = await visitor.submit(await visitor.visit(url.href), { decision: 'switch' });
     const login = await visitor.visit(locationOf(away).href);
     expect(new URL(login.url).pathname).toBe('/login');
@@ -157,12 +145,7 @@ describe.each(MOUNTS)('$name', (contender) => {
   test('another person who signs in before the answer ends the question, though its own person comes back', async () => {
     const visitor = createVisitor(mount.url);
     await authorize(visitor);
-    const url = openid.buildAuthorizationUrl(config, {
-      redirect_uri: REDIRECT_URI,
-      scope: 'orders:read',
-      code_challenge: await openid.calculatePKCECodeChallenge(openid.randomPKCECodeVerifier()),
-      code_challenge_method: 'S256',
-    });
+    const url = await requestOf();
     const question = await visitor.visit(url.href);
     for (const email of [GRACE, ADA]) {
       await visitor.submit(await visitor.visit('/login'), { email, password: PASSWORD });
@@ -177,12 +160,7 @@ describe.each(MOUNTS)('$name', (contender) => {
   test('the same person may sign in again while a question is open', async () => {
     const visitor = createVisitor(mount.url);
     await authorize(visitor);
-    const url = openid.buildAuthorizationUrl(config, {
-      redirect_uri: REDIRECT_URI,
-      scope: 'orders:read',
-      code_challenge: await openid.calculatePKCECodeChallenge(openid.randomPKCECodeVerifier()),
-      code_challenge_method: 'S256',
-    });
+    const url = await requestOf();
     const question = await visitor.visit(url.href);
     await signIn(visitor, await visitor.visit('/login'));
     const answer = locationOf(await visitor.submit(question, { decision: 'allow' }));
