@@ -15,6 +15,7 @@ import {
   startPortal,
   type RunningPortal,
 } from './support/portal.ts';
+import { SCALE } from './support/scale.ts';
 
 /**
  * The main job in a real Chromium, against the portal and the relying party of the examples. A machine without one
@@ -31,6 +32,14 @@ if (executable === null) {
 }
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+/** Color schemes and widths; the first two have both of each. */
+const LOOKS = [
+  ['light', 360],
+  ['dark', 1280],
+  ['light', 1280],
+  ['dark', 360],
+] as const;
 
 describe.runIf(executable !== null)('in a real Chromium', () => {
   let portal: RunningPortal;
@@ -342,50 +351,46 @@ describe.runIf(executable !== null)('in a real Chromium', () => {
   });
 
   test('no page has a serious fault that axe knows, in light and in dark, on a phone and on a desktop', async () => {
-    for (const colorScheme of ['light', 'dark'] as const) {
-      for (const width of [360, 1280]) {
-        const own = await browser.newContext({
-          colorScheme,
-          viewport: { width, height: 800 },
-          bypassCSP: true,
+    for (const [colorScheme, width] of LOOKS.slice(0, SCALE.looks)) {
+      const own = await browser.newContext({
+        colorScheme,
+        viewport: { width, height: 800 },
+        bypassCSP: true,
+      });
+      const look = await own.newPage();
+      const check = async (name: string) => {
+        await look.evaluate(axe);
+        const violations = await look.evaluate(async () => {
+          const { axe } = globalThis as unknown as {
+            axe: { run(): Promise<{ violations: { id: string }[] }> };
+          };
+          return (await axe.run()).violations.map(({ id }) => id);
         });
-        const look = await own.newPage();
-        const check = async (name: string) => {
-          await look.evaluate(axe);
-          const violations = await look.evaluate(async () => {
-            const { axe } = globalThis as unknown as {
-              axe: { run(): Promise<{ violations: { id: string }[] }> };
-            };
-            return (await axe.run()).violations.map(({ id }) => id);
-          });
-          expect(violations, `${name}, ${colorScheme}, ${width} pixels`).toEqual([]);
-          const overflow = await look.evaluate(
-            () => document.documentElement.scrollWidth > window.innerWidth,
-          );
-          expect(overflow, `${name} scrolls sideways at ${width} pixels`).toBe(false);
-        };
-        await look.goto(home);
-        await check('start');
-        await look.getByRole('button', { name: 'Sign in with Portal' }).click();
-        await check('sign-in');
-        await look.getByLabel('Email address').fill(ADA);
-        await look.getByLabel('Password').fill('wrong');
-        await look.getByRole('button', { name: 'Sign in' }).click();
-        await check('sign-in refused');
-        await signIn(look, ADA);
-        await look.getByRole('button', { name: 'Allow' }).waitFor();
-        await check('consent');
-        await allow(look);
-        await look.waitForURL(`${home}/`);
-        await check('signed in');
-        await look.goto(`${portal.url}/oauth/authorize?client_id=unknown`);
-        await check('error');
-        await look.goto(portal.url);
-        await check('home');
-        await look.goto(`${portal.url}/oauth/applications`);
-        await check('applications');
-        await own.close();
-      }
+        expect(violations, `${name}, ${colorScheme}, ${width} pixels`).toEqual([]);
+        const overflow = await look.evaluate(() => document.documentElement.scrollWidth > window.innerWidth);
+        expect(overflow, `${name} scrolls sideways at ${width} pixels`).toBe(false);
+      };
+      await look.goto(home);
+      await check('start');
+      await look.getByRole('button', { name: 'Sign in with Portal' }).click();
+      await check('sign-in');
+      await look.getByLabel('Email address').fill(ADA);
+      await look.getByLabel('Password').fill('wrong');
+      await look.getByRole('button', { name: 'Sign in' }).click();
+      await check('sign-in refused');
+      await signIn(look, ADA);
+      await look.getByRole('button', { name: 'Allow' }).waitFor();
+      await check('consent');
+      await allow(look);
+      await look.waitForURL(`${home}/`);
+      await check('signed in');
+      await look.goto(`${portal.url}/oauth/authorize?client_id=unknown`);
+      await check('error');
+      await look.goto(portal.url);
+      await check('home');
+      await look.goto(`${portal.url}/oauth/applications`);
+      await check('applications');
+      await own.close();
     }
   });
 });

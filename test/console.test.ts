@@ -240,9 +240,9 @@ describe('oauth:server:doctor', () => {
       expect(stdout).toMatch(/^failing {2}schema .*not applied: .*\n.*→ run npx portico db:migrate up$/m);
       expect(stdout).toMatch(/^failing {2}signing key .*oauth_server:key_path/m);
       expect(stderr).toBe('2 checks fail.\n');
-      await portico(['db:migrate', 'up'], { cwd: PORTAL, env });
-      await portico(['oauth:server:setup'], { cwd: PORTAL, env });
-      const healthy = await portico(['oauth:server:doctor', '--json'], { cwd: PORTAL, env });
+      await porticoHere(['db:migrate', 'up'], { cwd: PORTAL, env });
+      await porticoHere(['oauth:server:setup'], { cwd: PORTAL, env });
+      const healthy = await porticoHere(['oauth:server:doctor', '--json'], { cwd: PORTAL, env });
       expect({ code: healthy.code, stderr: healthy.stderr }).toEqual({ code: 0, stderr: '' });
       expect(JSON.parse(healthy.stdout)).toMatchObject({ healthy: true, open_rotations: [] });
     } finally {
@@ -311,7 +311,7 @@ describe('the keys', () => {
     const empty = await mkdtemp(path.join(tmpdir(), 'portico-setup-'));
     try {
       const setup = (...args: string[]) =>
-        portico(['oauth:server:setup', ...args], { cwd: PORTAL, env: { STORAGE_DIR: empty } });
+        porticoHere(['oauth:server:setup', ...args], { cwd: PORTAL, env: { STORAGE_DIR: empty } });
       const first = await setup();
       expect(first.code).toBe(0);
       expect(first.stdout).toMatch(/Created the signing key/);
@@ -381,7 +381,7 @@ describe('an application of another framework', () => {
     async (name) => {
       const own = await mkdtemp(path.join(tmpdir(), 'portico-framework-'));
       const at = (...args: string[]) =>
-        portico(args, { cwd: path.join(ROOT, 'examples', name), env: { STORAGE_DIR: own } });
+        porticoHere(args, { cwd: path.join(ROOT, 'examples', name), env: { STORAGE_DIR: own } });
       try {
         expect((await at('db:migrate', 'up')).code).toBe(0);
         expect((await at('oauth:server:setup')).code).toBe(0);

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { SCALE } from './support/scale.ts';
 
 const run = promisify(execFile);
 const root = path.join(import.meta.dirname, '..');
@@ -156,7 +157,7 @@ const APPLICATIONS: readonly (readonly [
 ];
 
 describe('the packed package', () => {
-  test.each(APPLICATIONS)(
+  test.each(APPLICATIONS.slice(0, SCALE.compiledApplications))(
     'compiles with libraries checked where %s is installed',
     async (name, installed, files) => {
       expect(await compile(await application(name, installed, { ...files, 'tsconfig.json': STRICT }))).toBe(

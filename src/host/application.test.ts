@@ -8,10 +8,13 @@ import { databaseAccounts } from './database-accounts.ts';
 import { ErrorHandler, HttpError } from './error-handler.ts';
 import { Event } from './events.ts';
 import { migrate } from './migrations.ts';
+import { argon2idHasher } from './password-hasher.ts';
 import { auth, session } from './request-context.ts';
 import { listen } from './server.ts';
 
 const ORIGIN = 'https://app.example';
+/** As the kit's own, with so little memory that it takes no time. */
+const HASHER = argon2idHasher({ memory: 64 });
 let folder: string;
 const started: Application[] = [];
 
@@ -40,7 +43,7 @@ async function start({
     directory: folder,
     config: { public_url: ORIGIN, ...config },
     ...(accounts
-      ? { accounts: ({ database, passwordHasher }) => [databaseAccounts({ database, passwordHasher })] }
+      ? { accounts: ({ database }) => [databaseAccounts({ database, passwordHasher: HASHER })] }
       : {}),
     register(application) {
       for (const route of [...ROUTES, ...routes]) application.route(route);
@@ -108,8 +111,8 @@ function csrfFieldOf(page: string): string {
   return /name="_csrf" value="([^"]*)"/.exec(page)?.[1] ?? '';
 }
 
-async function addPeople({ database, passwordHasher }: Application) {
-  const accounts = databaseAccounts({ database, passwordHasher });
+async function addPeople({ database }: Application) {
+  const accounts = databaseAccounts({ database, passwordHasher: HASHER });
   const ada = await accounts.create({ email: 'Ada@example.com', name: 'Ada', password: 'correct' });
   await accounts.create({ email: 'grace@example.com', name: 'Grace', password: 'correct' });
   return { accounts, ada };

@@ -11,6 +11,14 @@ const COUNTS = {
   outages: { short: 1, long: 3 },
   /** MCP calls in each mount and mode whose bytes are counted. */
   mcpCalls: { short: 120, long: 6000 },
+  /** Times five people sign in while one network floods the sign-in. */
+  floodedSignIns: { short: 1, long: 3 },
+  /** Of light and dark, on a phone and on a desktop: both of each, or every pair. */
+  looks: { short: 2, long: 4 },
+  /** Applications, each with another framework installed, that are compiled with their libraries. */
+  compiledApplications: { short: 1, long: 4 },
+  /** The kit and the bare mount, or all. */
+  soakedMounts: { short: 2, long: 4 },
   /** Odd requests to every endpoint of the server and the kit. */
   hostileRequests: { short: 200, long: 10_000 },
   /** Odd requests to every API of the examples. */
