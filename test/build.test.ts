@@ -1,4 +1,4 @@
-// @engines sqlite: it builds, and asks no database
+// @engines sqlite, long: it builds a dozen times, and asks no database
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cp, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';

@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { request as httpRequest } from 'node:http';
 import path from 'node:path';
+import { argon2idHasher } from 'portico/host';
 import { AUDIT, type AuditEvent } from 'portico/oauth-server';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import {
@@ -13,6 +14,7 @@ import {
   type TestClient,
 } from './support/portal.ts';
 import { createRandom } from './support/random.ts';
+import { SCALE } from './support/scale.ts';
 
 /** Wrong client secrets, as they come from an address; the proxy of the tests says which. */
 const clock = createClock();
@@ -207,8 +209,9 @@ describe('failed client authentication', () => {
 });
 
 test('a flood of client secrets from one network keeps nobody of another out, and is told in a line a second', async () => {
-  // The worst case: nothing of the flood is slowed down, and every attempt costs the hash that the kit takes.
-  const flooded = await startPortal({ kitHasher: true, random: () => 0, config: { trusted_proxies: 1 } });
+  // The worst case: nothing of the flood is slowed down, and every attempt costs a hash.
+  const passwordHasher = argon2idHasher({ memory: SCALE.slowHashMemory });
+  const flooded = await startPortal({ passwordHasher, random: () => 0, config: { trusted_proxies: 1 } });
   try {
     const registration = { redirectUris: [], grants: ['client_credentials'], scopes: ['notes:read'] };
     const { id, secret } = await registerClient(flooded, registration);

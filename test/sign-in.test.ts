@@ -1,7 +1,7 @@
 // @engines sqlite: what is counted is in memory
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { Event, startApplication, type FailedSignIn } from 'portico/host';
+import { argon2idHasher, Event, startApplication, type FailedSignIn } from 'portico/host';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { ADA, createClock, GRACE, PASSWORD, startPortal, type RunningPortal } from './support/portal.ts';
 import { SCALE } from './support/scale.ts';
@@ -324,8 +324,9 @@ describe('guessing passwords', () => {
 
 describe('a flood of sign-ins', () => {
   test('from one network keeps nobody of another out, and is told in a line a second', async () => {
-    // The worst case: nothing of the flood is slowed down, and every attempt costs the hash that the kit takes.
-    const flooded = await startPortal({ kitHasher: true, random: () => 0, config: { trusted_proxies: 1 } });
+    // The worst case: nothing of the flood is slowed down, and every attempt costs a hash.
+    const passwordHasher = argon2idHasher({ memory: SCALE.slowHashMemory });
+    const flooded = await startPortal({ passwordHasher, random: () => 0, config: { trusted_proxies: 1 } });
     try {
       const visitor = flooded.visitor();
       const { fields } = formOf(await (await visitor.get('/login')).text());

@@ -31,13 +31,13 @@ describe('a test file', () => {
     ['stops a server', '// @engines servers: it stops one\n', ['postgres', 'mariadb']],
   ])('that %s runs where it should', async (_, source, engines) => {
     for (const file of ['test/new.test.ts', 'test/deeper/new.test.ts']) {
-      expect(await read(file, source)).toEqual([{ path: file, engines, scaled: false }]);
+      expect(await read(file, source)).toEqual([{ path: file, engines, short: true, long: false }]);
     }
   });
 
   test('beside the code runs once', async () => {
     const file = 'src/host/new.test.ts';
-    expect(await read(file, '')).toEqual([{ path: file, engines: ['sqlite'], scaled: false }]);
+    expect(await read(file, '')).toEqual([{ path: file, engines: ['sqlite'], short: true, long: false }]);
   });
 
   test.each([
@@ -54,7 +54,14 @@ describe('a test file', () => {
 
   test('that reads how much to do has a long form', async () => {
     const source = "import { SCALE } from './support/scale.ts';\n";
-    expect(await read('test/new.test.ts', source)).toMatchObject([{ scaled: true }]);
+    expect(await read('test/new.test.ts', source)).toMatchObject([{ short: true, long: true }]);
+  });
+
+  test('that says so has no short form', async () => {
+    const source = '// @engines sqlite, long: it takes a minute\n';
+    expect(await read('test/new.test.ts', source)).toEqual([
+      { path: 'test/new.test.ts', engines: ['sqlite'], short: false, long: true },
+    ]);
   });
 });
 
@@ -86,14 +93,14 @@ describe('Vitest', () => {
   const sorted = (found: ReturnType<typeof listed>) =>
     new Map([...found].map(([file, engines]) => [file, engines.toSorted()]));
 
-  test('runs every file that there is, on its engines', () => {
-    const files = testFiles(ROOT);
+  test('runs every file that has a short form, on its engines', () => {
+    const files = testFiles(ROOT).filter(({ short }) => short);
     expect(files.length).toBeGreaterThan(40);
     expect(sorted(listed())).toEqual(expected(files));
   });
 
   test('under stress runs those that have a long form, on the same engines', () => {
-    const files = testFiles(ROOT).filter(({ scaled }) => scaled);
+    const files = testFiles(ROOT).filter(({ long }) => long);
     expect(files.map(({ path: file }) => file)).toContain('test/races.test.ts');
     expect(sorted(listed({ STRESS: '1' }))).toEqual(expected(files));
   });

@@ -8,7 +8,7 @@ import {
   type Application,
   type ApplicationDefinition,
 } from 'portico/host';
-import { hashingCheaply } from './cheap-hasher.ts';
+import { CHEAP, hashingWith } from './hashers.ts';
 import { createDatabase } from './database.ts';
 import { freePort } from './portal.ts';
 
@@ -32,7 +32,7 @@ export async function startExample(definition: ApplicationDefinition): Promise<R
     DATABASE_URL: database.url,
   };
   const logged: ApplicationDefinition = {
-    ...hashingCheaply(definition),
+    ...hashingWith(CHEAP, definition),
     config: (given) =>
       mergeConfig(typeof definition.config === 'function' ? definition.config(given) : definition.config, {
         log: { path: path.join(storage, 'app.log') },

@@ -15,7 +15,7 @@ import { tool, type ToolInterface } from 'portico/mcp';
 import { authorizationServerOf, setUpServer, type AuthorizationServer } from 'portico/oauth-server';
 import kitchen from '../../examples/assistant/app.ts';
 import { seed } from '../../examples/assistant/seed.ts';
-import { hashingCheaply, withCheapHasher } from './cheap-hasher.ts';
+import { CHEAP, hashingWith, withHasher } from './hashers.ts';
 import { createDatabase } from './database.ts';
 import {
   ADA,
@@ -85,9 +85,9 @@ export async function startAssistant(options: AssistantOptions = {}): Promise<Ru
       for (const added of tools) tool().register(added);
     },
   };
-  const application = await startApplication(hashingCheaply(definition), { env });
+  const application = await startApplication(hashingWith(CHEAP, definition), { env });
   await application.migrate();
-  await seed(withCheapHasher(application), PASSWORD);
+  await seed(withHasher(CHEAP, application), PASSWORD);
   const server = authorizationServerOf(application);
   await setUpServer(application, server);
   const clients = await registerClients(server);

@@ -27,7 +27,7 @@ import { createWeb as createExpress } from '../../examples/express-app/web.ts';
 import { definePortico as defineForFastify } from '../../examples/fastify-app/portico.ts';
 import { createWeb as createFastify } from '../../examples/fastify-app/web.ts';
 import { openUsers, type Users } from '../../examples/express-app/users.ts';
-import { hashingCheaply } from './cheap-hasher.ts';
+import { CHEAP, hashingWith } from './hashers.ts';
 import { createDatabase } from './database.ts';
 import { definePlain, type PlainHost } from './plain-host.ts';
 import { freePort } from './portal.ts';
@@ -83,7 +83,7 @@ async function prepared(
     const own = typeof definition.config === 'function' ? definition.config(given) : definition.config;
     return mergeConfig(own, logged, extra);
   };
-  const application = await startApplication(hashingCheaply({ ...definition, config }), { env });
+  const application = await startApplication(hashingWith(CHEAP, { ...definition, config }), { env });
   await application.migrate();
   const server = authorizationServerOf(application);
   await setUpServer(application, server);

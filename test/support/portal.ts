@@ -11,6 +11,7 @@ import {
   type Application,
   type ApplicationDefinition,
   type ConfigMap,
+  type PasswordHasher,
   type Route,
 } from 'portico/host';
 import {
@@ -22,7 +23,7 @@ import {
 } from 'portico/oauth-server';
 import portal from '../../examples/portal/app.ts';
 import { accountsOf, seedPeople } from '../../examples/portal/people.ts';
-import { hashingCheaply, withCheapHasher } from './cheap-hasher.ts';
+import { CHEAP, hashingWith, withHasher } from './hashers.ts';
 import { createDatabase } from './database.ts';
 import { createVisitor, locationOf, type Visitor } from './visitor.ts';
 
@@ -61,8 +62,8 @@ export interface PortalOptions {
   readonly views?: string;
   /** Whether it gets a signing key; it does unless this is false. */
   readonly signingKey?: boolean;
-  /** Whether passwords and client secrets are hashed as the kit does, which takes its time; cheaply unless this is true. */
-  readonly kitHasher?: boolean;
+  /** What passwords and client secrets are hashed with; something cheap unless given. */
+  readonly passwordHasher?: PasswordHasher;
   /** Runs on the empty database, before the schema is applied. */
   readonly beforeSchema?: (application: Application) => Promise<void>;
   /** Routes beside the portal's own. */
@@ -89,7 +90,7 @@ export async function startPortal(options: PortalOptions = {}): Promise<RunningP
     config = {},
     clock = Date.now,
     signingKey = true,
-    kitHasher = false,
+    passwordHasher = CHEAP,
     views,
     beforeSchema,
   } = options;
@@ -116,7 +117,7 @@ export async function startPortal(options: PortalOptions = {}): Promise<RunningP
       return mergeConfig(own, { log: { path: path.join(storage, 'app.log') } }, config);
     },
   };
-  const definition = kitHasher ? asConfigured : hashingCheaply(asConfigured);
+  const definition = hashingWith(passwordHasher, asConfigured);
   const application = await startApplication(definition, {
     env,
     clock: options.hostClock ?? Date.now,
@@ -126,7 +127,7 @@ export async function startPortal(options: PortalOptions = {}): Promise<RunningP
   await migrate(application.database, migrationsOf(definition));
   const server = authorizationServerOf(application);
   if (signingKey) await setUpServer(application, server);
-  await seedPeople(kitHasher ? application : withCheapHasher(application), PASSWORD);
+  await seedPeople(withHasher(passwordHasher, application), PASSWORD);
   const running = await listen(application, { port, hostname: '127.0.0.1' });
   const url = application.publicUrl;
   const accounts = accountsOf(application);

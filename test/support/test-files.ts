@@ -9,8 +9,10 @@ export interface TestFile {
   /** From the root of the repository. */
   readonly path: string;
   readonly engines: readonly EngineName[];
-  /** Whether it has a long form, for `npm run test:stress`. */
-  readonly scaled: boolean;
+  /** Whether it belongs to the short form: `npm test` and `npm run test:engines`. */
+  readonly short: boolean;
+  /** Whether it belongs to the long form: `npm run test:stress`. */
+  readonly long: boolean;
 }
 
 /** What a file may say of itself; one that says nothing runs on every engine. */
@@ -22,7 +24,8 @@ const CHOICES: Readonly<Record<string, readonly EngineName[]>> = {
 /**
  * Every test file below the root. One in `test/` runs on every engine, unless its first line is
  * `// @engines sqlite: <why>` or `// @engines servers: <why>`. Those beside the code start no engine of the project, and
- * run once.
+ * run once. One that reads `scale.ts` belongs to both forms, and one whose first line says `, long` before its reason to the
+ * long form alone.
  *
  * @throws {Error} Naming the file and what to write, when its first line is neither.
  */
@@ -36,17 +39,19 @@ export function testFiles(root: string): readonly TestFile[] {
 
 function read(root: string, file: string, unlessSaid: readonly EngineName[]): TestFile {
   const source = readFileSync(path.join(root, file), 'utf8');
-  return {
-    path: file,
-    engines: /^\/\/ @engine/m.test(source) ? chosen(file, source) : unlessSaid,
-    scaled: / from '[./]+support\/scale\.ts';$/m.test(source),
-  };
+  if (!/^\/\/ @engine/m.test(source)) {
+    return { path: file, engines: unlessSaid, short: true, long: isScaled(source) };
+  }
+  const [, choice = '', long] = /^\/\/ @engines (\w+)(, long)?: \S.*\n/.exec(source) ?? [];
+  const engines = Object.hasOwn(CHOICES, choice) ? CHOICES[choice] : undefined;
+  if (engines === undefined) {
+    const known = Object.keys(CHOICES).map((name) => `'// @engines ${name}: <why>'`);
+    throw new Error(`${file}: the first line may be ${known.join(' or ')}`);
+  }
+  const isLong = long !== undefined;
+  return { path: file, engines, short: !isLong, long: isLong || isScaled(source) };
 }
 
-function chosen(file: string, source: string): readonly EngineName[] {
-  const [, choice = ''] = /^\/\/ @engines (\w+): \S.*\n/.exec(source) ?? [];
-  const engines = Object.hasOwn(CHOICES, choice) ? CHOICES[choice] : undefined;
-  if (engines !== undefined) return engines;
-  const known = Object.keys(CHOICES).map((name) => `'// @engines ${name}: <why>'`);
-  throw new Error(`${file}: the first line may be ${known.join(' or ')}`);
+function isScaled(source: string): boolean {
+  return / from '[./]+support\/scale\.ts';$/m.test(source);
 }
