@@ -2,7 +2,14 @@ import { mkdir, mkdtemp, rm, rmdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { decodeJwt } from 'jose';
-import { argon2idHasher, migrate, openDatabase, type Database, type LogContext } from 'portico/host';
+import {
+  argon2idHasher,
+  migrate,
+  openDatabase,
+  type Database,
+  type LogContext,
+  type OpenedDatabase,
+} from 'portico/host';
 import {
   createAuthorizationServer,
   oauthServerConfiguration,
@@ -21,7 +28,7 @@ const hasher = argon2idHasher({ memory: 64, passes: 1 });
 
 let folder: string;
 let created: Awaited<ReturnType<typeof createDatabase>>;
-let database: Database;
+let database: OpenedDatabase;
 let server: AuthorizationServer;
 let verifications = 0;
 let someone: typeof PERSON | null = PERSON;

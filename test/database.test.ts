@@ -13,7 +13,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Kysely } from 'kysely';
-import { openDatabase, type Database } from 'portico/host';
+import { openDatabase, type OpenedDatabase } from 'portico/host';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { createDatabase, type TestDatabase } from './support/database.ts';
 
@@ -23,7 +23,7 @@ interface Tables extends Record<string, Record<string, unknown>> {
 
 let folder: string;
 let store: TestDatabase;
-let database: Database;
+let database: OpenedDatabase;
 let kysely: Kysely<Record<string, Record<string, unknown>> & Tables>;
 
 beforeAll(async () => {
@@ -42,7 +42,7 @@ beforeEach(async () => {
   await database.execute('DELETE FROM things');
 });
 
-const insert = (id: number, on: Pick<Database, 'execute'> = database) =>
+const insert = (id: number, on: Pick<OpenedDatabase, 'execute'> = database) =>
   on.execute('INSERT INTO things (id, name) VALUES (?, ?)', [id, `thing ${id}`]);
 const ids = async () =>
   (await database.execute<{ id: number }>('SELECT id FROM things ORDER BY id')).rows.map(({ id }) => id);
@@ -214,7 +214,7 @@ test('a schema that changes while a process serves does not fail its statements'
 });
 
 describe('SQLite', () => {
-  const count = async (on: Database) =>
+  const count = async (on: OpenedDatabase) =>
     (await on.execute<{ count: number }>('SELECT count(*) AS count FROM things')).rows[0]?.count;
 
   function openFile() {
@@ -403,7 +403,7 @@ describe('SQLite', () => {
   test('a file that can only be read from is unavailable, and opened anew', async () => {
     const { opened } = openFile();
     await opened.execute('CREATE TABLE t (n INTEGER)');
-    const insert = (on: Pick<Database, 'execute'>) => on.execute('INSERT INTO t VALUES (1)');
+    const insert = (on: Pick<OpenedDatabase, 'execute'>) => on.execute('INSERT INTO t VALUES (1)');
     for (const write of [() => insert(opened), () => opened.transaction(insert)]) {
       // What a file system does that has become read-only, as far as SQLite can tell.
       await opened.execute('PRAGMA query_only = ON');

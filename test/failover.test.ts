@@ -1,5 +1,5 @@
 // @engines servers: it makes a database server of its own read-only, which SQLite has none of
-import { openDatabase, type Database } from 'portico/host';
+import { openDatabase, type OpenedDatabase } from 'portico/host';
 import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest';
 import { createDatabase } from './support/database.ts';
 import { MARIADB, POSTGRES, type DatabaseServer } from './support/engines/database-server.ts';
@@ -7,7 +7,7 @@ import { registerClient, requestToken, startPortal } from './support/portal.ts';
 
 /** A server of this test's own, which becomes read-only, as a primary does that another one took over from. */
 let server: DatabaseServer;
-let administrator: Database;
+let administrator: OpenedDatabase;
 /** As an application has it: without the privilege to write all the same. */
 let asApplication: string;
 const isPostgres = inject('databaseServer')?.startsWith('postgres') === true;
@@ -45,7 +45,7 @@ async function setDefault(readOnly: 'on' | 'off'): Promise<void> {
   await administrator.execute('SELECT pg_reload_conf()');
 }
 
-async function openOwn(options: Partial<Parameters<typeof openDatabase>[1]> = {}): Promise<Database> {
+async function openOwn(options: Partial<Parameters<typeof openDatabase>[1]> = {}): Promise<OpenedDatabase> {
   const created = await createDatabase('', asApplication);
   const database = openDatabase(created.url, { directory: '/', ...options });
   onTestFinished(async () => {
@@ -55,7 +55,7 @@ async function openOwn(options: Partial<Parameters<typeof openDatabase>[1]> = {}
   return database;
 }
 
-const identityOf = async (on: Pick<Database, 'execute'>) => {
+const identityOf = async (on: Pick<OpenedDatabase, 'execute'>) => {
   const identity = isPostgres ? 'pg_backend_pid()' : 'CONNECTION_ID()';
   return (await on.execute<{ id: number }>(`SELECT ${identity} AS id`)).rows[0]?.id;
 };
@@ -90,7 +90,7 @@ describe('a primary that became read-only', () => {
   test.each(['a statement', 'a transaction'])('loses the connection on which %s failed', async (kind) => {
     const database = await openOwn();
     await database.execute('CREATE TABLE t (n INTEGER)');
-    const insert = (on: Pick<Database, 'execute'>) => on.execute('INSERT INTO t VALUES (1)');
+    const insert = (on: Pick<OpenedDatabase, 'execute'>) => on.execute('INSERT INTO t VALUES (1)');
     const write = () => (kind === 'a statement' ? insert(database) : database.transaction(insert));
     await becomeReadOnly();
     // PostgreSQL's processes look at their settings a moment after they are told to.

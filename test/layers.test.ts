@@ -18,52 +18,64 @@ interface Layer {
 }
 
 const LAYERS: readonly Layer[] = [
-  { folder: 'src/http', allowed: staysWithin('src/http') },
-  {
-    folder: 'src/host',
-    allowed: (found) => staysWithin('src/host')(found) || staysWithin('src/http')(found),
-  },
-  {
-    folder: 'src/oauth-server',
-    allowed: (found) =>
-      staysWithin('src/oauth-server')(found) ||
-      staysWithin('src/http')(found) ||
-      (found.typesOnly && resolved(found) === 'src/host/contracts.ts'),
-  },
-  {
-    folder: 'src/mcp',
-    allowed: (found) =>
-      staysWithin('src/mcp')(found) ||
-      staysWithin('src/http')(found) ||
-      resolved(found) === 'src/oauth-server/index.ts' ||
-      (found.typesOnly && resolved(found) === 'src/host/contracts.ts'),
-  },
-  {
-    folder: 'src/assistant',
-    allowed: (found) =>
-      staysWithin('src/assistant')(found) ||
-      ['src/mcp/index.ts', 'src/oauth-server/index.ts'].includes(resolved(found)) ||
-      (found.typesOnly && resolved(found) === 'src/host/contracts.ts'),
-  },
-  ...['src/node', 'src/express', 'src/fastify'].map((folder) => ({
-    folder,
-    allowed: (found: Import) =>
-      staysWithin(folder)(found) ||
-      staysWithin('src/http')(found) ||
-      ['src/node/index.ts', 'src/mcp/index.ts', 'src/oauth-server/index.ts'].includes(resolved(found)),
-  })),
-  { folder: 'src/resource-server', allowed: staysWithin('src/resource-server') },
-  { folder: 'examples/express-app', allowed: staysWithin('examples/express-app') },
-  { folder: 'examples/fastify-app', allowed: staysWithin('examples/fastify-app') },
-  { folder: 'examples/assistant', allowed: staysWithin('examples/assistant') },
-  { folder: 'examples/catalog', allowed: staysWithin('examples/catalog') },
-  { folder: 'examples/articles', allowed: staysWithin('examples/articles') },
-  { folder: 'examples/portal', allowed: staysWithin('examples/portal') },
-  { folder: 'examples/relying-party', allowed: staysWithin('examples/relying-party') },
+  layer('src/contracts'),
+  layer('src/http', { within: ['src/contracts'] }),
+  layer('src/sql', { within: ['src/contracts'] }),
+  layer('src/host', { within: ['src/contracts', 'src/http', 'src/sql'] }),
+  layer('src/oauth-server', {
+    within: ['src/contracts', 'src/http', 'src/sql'],
+    types: ['src/host/contracts.ts'],
+  }),
+  layer('src/mcp', {
+    within: ['src/contracts', 'src/http'],
+    files: ['src/oauth-server/index.ts'],
+    types: ['src/host/contracts.ts'],
+  }),
+  layer('src/assistant', {
+    within: ['src/contracts'],
+    files: ['src/mcp/index.ts', 'src/oauth-server/index.ts'],
+    types: ['src/host/contracts.ts'],
+  }),
+  ...['src/node', 'src/express', 'src/fastify'].map((folder) =>
+    layer(folder, {
+      within: ['src/http'],
+      files: ['src/node/index.ts', 'src/mcp/index.ts', 'src/oauth-server/index.ts'],
+    }),
+  ),
+  layer('src/resource-server'),
+  layer('examples/express-app'),
+  layer('examples/fastify-app'),
+  layer('examples/assistant'),
+  layer('examples/catalog'),
+  layer('examples/articles'),
+  layer('examples/portal'),
+  layer('examples/relying-party'),
 ];
 
-function staysWithin(folder: string): (found: Import) => boolean {
-  return (found) => resolved(found).startsWith(`${folder}/`);
+/** A folder may import of itself, of what is `within` these folders, of these `files`, and of those only `types`. */
+function layer(
+  folder: string,
+  {
+    within = [],
+    files = [],
+    types = [],
+  }: {
+    readonly within?: readonly string[];
+    readonly files?: readonly string[];
+    readonly types?: readonly string[];
+  } = {},
+): Layer {
+  return {
+    folder,
+    allowed(found) {
+      const file = resolved(found);
+      return (
+        [folder, ...within].some((each) => file.startsWith(`${each}/`)) ||
+        files.includes(file) ||
+        (found.typesOnly && types.includes(file))
+      );
+    },
+  };
 }
 
 /** The imported file relative to the root. */

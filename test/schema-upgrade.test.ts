@@ -7,7 +7,7 @@ import {
   migrationsOf,
   openDatabase,
   type Application,
-  type Database,
+  type OpenedDatabase,
   type Migration,
 } from 'portico/host';
 import { oauthServerMigrations } from 'portico/oauth-server';
@@ -164,7 +164,7 @@ async function fill(application: Application): Promise<void> {
   });
 }
 
-async function keysOf(database: Database): Promise<Readonly<Record<string, readonly unknown[]>>> {
+async function keysOf(database: OpenedDatabase): Promise<Readonly<Record<string, readonly unknown[]>>> {
   const keys: Record<string, readonly unknown[]> = {};
   for (const [table, key] of Object.entries(TABLES)) {
     const { rows } = await database.execute<{ kept: string }>(
@@ -281,8 +281,8 @@ describe('from the first release to this one, with data', () => {
 describe('applying the schema', () => {
   let folder: string;
   let database: Awaited<ReturnType<typeof createDatabase>>;
-  let opened: Database;
-  let other: Database;
+  let opened: OpenedDatabase;
+  let other: OpenedDatabase;
 
   beforeAll(async () => {
     folder = await mkdtemp(path.join(tmpdir(), 'portico-schema-'));

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { migrate, openDatabase, type Database } from 'portico/host';
+import { migrate, openDatabase, type OpenedDatabase } from 'portico/host';
 import { oauthServerMigrations } from 'portico/oauth-server';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createSqlStore } from '../src/oauth-server/store/sql.ts';
@@ -20,7 +20,7 @@ import { startStoreProcess, type StoreProcess } from './support/store-process.ts
 /** What the store promises, on every engine: to this process, and to another one on the same database. */
 let folder: string;
 let created: Awaited<ReturnType<typeof createDatabase>>;
-let database: Database;
+let database: OpenedDatabase;
 let elsewhere: StoreProcess;
 let store: Store;
 let other: Store;

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { openDatabase, type Database, type TransactionError } from 'portico/host';
+import { openDatabase, type OpenedDatabase, type TransactionError } from 'portico/host';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { createDatabase, someoneWaits, type TestDatabase } from './support/database.ts';
 import { registerClient, requestToken, startPortal } from './support/portal.ts';
@@ -12,8 +12,8 @@ import { createTimer } from './support/timer.ts';
 /** What a transaction's work does that it should not do, and what keeps it from doing harm: the same on every engine. */
 let folder: string;
 let store: TestDatabase;
-let database: Database;
-let other: Database;
+let database: OpenedDatabase;
+let other: OpenedDatabase;
 
 beforeAll(async () => {
   folder = mkdtempSync(path.join(tmpdir(), 'portico-transactions-'));
@@ -33,12 +33,12 @@ beforeEach(async () => {
   for (const each of [database, other]) await each.execute('DELETE FROM things');
 });
 
-type On = Pick<Database, 'execute'>;
+type On = Pick<OpenedDatabase, 'execute'>;
 const insert = (id: number, on: On = database) =>
   on.execute('INSERT INTO things (id, name) VALUES (?, ?)', [id, 'a thing']);
 const ids = async (on: On = database) =>
   (await on.execute<{ id: number }>('SELECT id FROM things ORDER BY id')).rows.map(({ id }) => id);
-const kyselyOf = (of: Database) => of.kysely.withTables<{ things: { id: number; name: string } }>();
+const kyselyOf = (of: OpenedDatabase) => of.kysely.withTables<{ things: { id: number; name: string } }>();
 const refused = (reason: TransactionError['reason']) =>
   expect.objectContaining({ name: 'TransactionError', reason });
 const never = new Promise<never>(() => {});
@@ -51,11 +51,11 @@ function openWithTimer() {
 }
 
 describe('work that asks its own store past its connection', () => {
-  const ASKED: Readonly<Record<string, (of: Database) => Promise<unknown>>> = {
+  const ASKED: Readonly<Record<string, (of: OpenedDatabase) => Promise<unknown>>> = {
     'a read': (of) => ids(of),
     'a write': (of) => insert(2, of),
     'a transaction': (of) => of.transaction(async () => {}),
-    'a patient read': (of) => ids(of.patient()),
+    'a patient read': (of) => ids(of.withoutTimeout()),
     "Kysely's query": (of) => kyselyOf(of).selectFrom('things').selectAll().execute(),
     "Kysely's transaction": (of) =>
       kyselyOf(of)
@@ -246,7 +246,7 @@ describe('work that waits for something else than its statements', () => {
     const { opened, timer } = openWithTimer();
     const begun = Promise.withResolvers<void>();
     const goOn = Promise.withResolvers<void>();
-    const waiting = opened.patient().transaction(async (on) => {
+    const waiting = opened.withoutTimeout().transaction(async (on) => {
       await insert(1, on);
       begun.resolve();
       await goOn.promise;

@@ -7,7 +7,7 @@ import type { Application, ApplicationDefinition, Connection, Route } from './co
 import { databaseAccounts } from './database-accounts.ts';
 import { ErrorHandler, HttpError } from './error-handler.ts';
 import { Event } from './events.ts';
-import { migrate } from './migrations.ts';
+import { migrate } from '../sql/migrations.ts';
 import { argon2idHasher } from './password-hasher.ts';
 import { auth, session } from './request-context.ts';
 import { listen } from './server.ts';

@@ -18,9 +18,9 @@ import type {
   Connection,
   Environment,
   Middleware,
-  Migration,
   Route,
 } from './contracts.ts';
+import type { Migration } from '../sql/schema.ts';
 import { limitBody } from './body-limit.ts';
 import { clientAddressOf } from './client-address.ts';
 import { checkCsrf, createCsrfTokens, type CsrfTokens } from './csrf.ts';
@@ -38,7 +38,7 @@ import {
   type KnownBrowsers,
 } from './known-browsers.ts';
 import { openLog } from './log.ts';
-import { migrate, migrationStatus } from './migrations.ts';
+import { migrate, migrationStatus } from '../sql/migrations.ts';
 import { loginRoutes, logoutRoute } from './login.ts';
 import { argon2idHasher } from './password-hasher.ts';
 import { publicUrlSchema } from './public-url.ts';

@@ -1,4 +1,5 @@
-import type { Accounts, Auth, UserInterface } from './contracts.ts';
+import type { UserInterface } from '../contracts/person.ts';
+import type { Accounts, Auth } from './contracts.ts';
 import type { CsrfTokens } from './csrf.ts';
 import type { RequestSession } from './sessions.ts';
 

@@ -5,6 +5,11 @@
 import type { Command } from 'commander';
 import type { Kysely } from 'kysely';
 import type { ZodType } from 'zod';
+import type { Log } from '../contracts/log.ts';
+import type { PasswordHasher } from '../contracts/password-hasher.ts';
+import type { PersonReference, UserInterface } from '../contracts/person.ts';
+import type { Database } from '../sql/contract.ts';
+import type { Migration, MigrationState } from '../sql/schema.ts';
 
 /** A value of the merged configuration. */
 export type ConfigValue = unknown;
@@ -14,35 +19,6 @@ export type ConfigMap = { readonly [key: string]: ConfigValue };
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 // --- people ---------------------------------------------------------------------------------------------------
-
-/** Which account, without saying anything about it: the pair that a session keeps. Compared byte by byte. */
-export interface PersonReference {
-  /** Name of the account provider, at most 64 characters. */
-  readonly provider: string;
-  /** The account's identifier within its provider, at most 255 characters. */
-  readonly id: string;
-}
-
-/** OpenID Connect standard claims of a person (OpenID Connect Core 5.1), as far as the host knows them. */
-export interface Profile {
-  /** The full name, as people are to see it. */
-  readonly name?: string | undefined;
-  /** The address that this person is reached at. */
-  readonly email?: string | undefined;
-  /** Whether somebody has shown that the address is theirs. */
-  readonly email_verified?: boolean | undefined;
-  readonly [claim: string]: unknown;
-}
-
-/** The host's user model. */
-export interface UserInterface {
-  /** Which account this is. */
-  readonly reference: PersonReference;
-  /** Whether this account may sign in now. A suspended account answers false. */
-  isActive(): boolean;
-  /** What is known of this person; the consent screen shows it and the granted scopes release it. */
-  getProfile(): Profile;
-}
 
 /** One source of accounts. An application has one or more, each under its own name. */
 export interface AccountProvider {
@@ -78,14 +54,6 @@ export interface Accounts {
   ): Promise<UserInterface | null>;
   /** Whether the account holds the permission now; false for an unknown account. */
   holdsPermission(person: PersonReference, permission: string): Promise<boolean>;
-}
-
-/** Hashes what people remember. Slow on purpose. */
-export interface PasswordHasher {
-  /** A self-describing hash (PHC string format), with a fresh salt. */
-  hash(password: string): Promise<string>;
-  /** Whether the password belongs to the hash; false for a hash that is not well formed. */
-  verify(password: string, hash: string): Promise<boolean>;
 }
 
 // --- a request ------------------------------------------------------------------------------------------------
@@ -150,29 +118,6 @@ export interface Auth {
 
 // --- storage --------------------------------------------------------------------------------------------------
 
-/** The engines that an application can be on; MariaDB speaks `mysql`. */
-export type SqlDialect = 'sqlite' | 'postgres' | 'mysql';
-
-/** What a statement gave. */
-export interface SqlResult<Row> {
-  /** The rows of a SELECT, or of a RETURNING; empty for another statement. */
-  readonly rows: readonly Row[];
-  /** Rows that an INSERT, UPDATE or DELETE matched. */
-  readonly affected: number;
-}
-
-/** Runs one statement. Parameters are written `?` for every dialect. 64-bit integers arrive as numbers. */
-export interface SqlConnection {
-  /** Runs the statement. Rejects with the engine's own error; `isUnavailable` tells whether the store was away. */
-  execute<Row = Record<string, unknown>>(
-    sql: string,
-    parameters?: readonly SqlParameter[],
-  ): Promise<SqlResult<Row>>;
-}
-
-/** A value for a `?` of a statement. */
-export type SqlParameter = string | number | null;
-
 /** The passing of time, for what waits. */
 export interface Timer {
   /** Milliseconds since some moment; never goes back. */
@@ -181,93 +126,17 @@ export interface Timer {
   after(milliseconds: number, call: () => void): () => void;
 }
 
-/** The application's relational store. */
-export interface Database extends SqlConnection {
-  /** The engine that `database_url` names. */
-  readonly dialect: SqlDialect;
+/** The application's own store, as `openDatabase` gives it. */
+export interface OpenedDatabase extends Database {
   /** For a plugin's or an application's own typed queries. What `transaction` says of the work is true of its transactions. */
   readonly kysely: Kysely<Record<string, Record<string, unknown>>>;
-  /**
-   * Runs the work in one transaction (`BEGIN IMMEDIATE` on SQLite, READ COMMITTED elsewhere): what it returns
-   * commits, what it throws rolls back. A deadlock or a serialisation failure runs the work again, so it must
-   * have no effect but its statements. The work uses only the connection it is given, and waits for nothing else: what
-   * asks this store otherwise is refused at once, a statement after the end is refused too, and a transaction that has begun
-   * with its statements and waits 2 seconds for something else, or lasts 30, is rolled back. All of these are a
-   * `TransactionError`. The end waits for statements that the work has not awaited.
-   *
-   * When the store is lost while it commits, nobody knows whether it did. Then, and only then, `committed` is asked, as
-   * soon as the store answers again: true makes the work's answer the transaction's, false or a store that stays away
-   * makes it fail as unavailable.
-   */
-  transaction<T>(
-    work: (connection: SqlConnection) => Promise<T>,
-    committed?: (connection: SqlConnection, answer: T) => Promise<boolean>,
-  ): Promise<T>;
-  /**
-   * Runs work whose reads answer one question together, such as what a token is good for. They see nothing older than the
-   * moment the first of them runs, and on SQLite those that follow each other at once share one look at the file.
-   */
-  readTogether<T>(work: () => Promise<T>): Promise<T>;
   /** The same store for statements that may take long, such as those that change the schema: without a time limit. */
-  patient(): Database;
-  /** Whether an error says that the store cannot be reached or is too busy, as opposed to a wrong statement. */
-  isUnavailable(error: unknown): boolean;
+  withoutTimeout(): OpenedDatabase;
   /** Waits for what is under way and gives up the connections; nothing can be asked afterwards. */
   close(): Promise<void>;
 }
 
-/** How the engine at hand spells the kinds of column that a schema needs. */
-export interface ColumnTypes {
-  /** At most 255 characters, compared byte by byte: case and trailing spaces count. */
-  readonly identifier: string;
-  /** Text of any length, compared byte by byte. */
-  readonly text: string;
-  /** Milliseconds since 1970, 64 bits. */
-  readonly time: string;
-  /** 0 or 1. */
-  readonly flag: string;
-  /** A primary key that the engine counts up; a number is never given twice. */
-  readonly counter: string;
-  /** For the end of a CREATE TABLE whose primary key is not a counter. */
-  readonly tableOptions: string;
-}
-
-/** What a step of the schema works with. */
-export interface SchemaConnection extends SqlConnection {
-  /** The engine that the schema is for. */
-  readonly dialect: SqlDialect;
-  /** How that engine spells the kinds of column. */
-  readonly types: ColumnTypes;
-  /**
-   * Runs a statement that changes the schema. MySQL and MariaDB commit each of these by itself, so there a step that was
-   * cut off is run again from its start: what it had done already is passed over then.
-   */
-  readonly change: (statement: string) => Promise<void>;
-}
-
-/** One step of the schema. Names sort in the order of application and start with the plugin's name. */
-export interface Migration {
-  /** Such as `oauth_server_0001_initial`. */
-  readonly name: string;
-  /** Statements that write data must stand being run twice, for the same reason as `change`. */
-  up(schema: SchemaConnection): Promise<void>;
-}
-
 // --- the application ------------------------------------------------------------------------------------------
-
-/** Where an application writes down what happens. The kit's never writes what stands under the name of a secret. */
-export interface Log {
-  /** What only somebody who looks for a fault wants to know; written at the level `debug` alone. */
-  debug(message: string, context?: LogContext): void;
-  /** What happened as it should. */
-  info(message: string, context?: LogContext): void;
-  /** What somebody should look at, though the request went on. */
-  warning(message: string, context?: LogContext): void;
-  /** What failed, for somebody to mend; the exception under `exception`. */
-  error(message: string, context?: LogContext): void;
-}
-/** Values for the `{placeholders}` of a message; `{exception}` expands to the error with its stack and causes. */
-export type LogContext = Readonly<Record<string, unknown>>;
 
 /** The pages of an application, as Eta templates. */
 export interface Views {
@@ -309,14 +178,6 @@ export interface Connection {
   readonly target?: string;
 }
 
-/** A step of the schema, and whether it is applied. */
-export interface MigrationState {
-  /** The step's name. */
-  readonly name: string;
-  /** ISO 8601; null for one that is still to be applied. */
-  readonly appliedAt: string | null;
-}
-
 /** A started application, as plugins, commands and route handlers see it. */
 export interface Application {
   /** The folder the application lives in, absolute. */
@@ -332,7 +193,7 @@ export interface Application {
   /** The origin of `public_url`, such as `https://app.example.com`; it is the issuer. */
   readonly publicUrl: string;
   /** The store of `database_url`. */
-  readonly database: Database;
+  readonly database: OpenedDatabase;
   /** Every step of the application's schema, its plugins' too, in their order. */
   migrations(): Promise<readonly MigrationState[]>;
   /** Applies what is missing of it, or of the steps with these names; answers the names newly applied. */
@@ -427,7 +288,7 @@ export interface ApplicationDefinition {
    * without them the application has none of these.
    */
   readonly accounts?: (services: {
-    database: Database;
+    database: OpenedDatabase;
     passwordHasher: PasswordHasher;
   }) => readonly AccountProvider[];
   /** The application's own steps of the schema, after those of the plugins. */

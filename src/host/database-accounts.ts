@@ -1,5 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import type { AccountProvider, Database, Migration, PasswordHasher, UserInterface } from './contracts.ts';
+import type { PasswordHasher } from '../contracts/password-hasher.ts';
+import type { UserInterface } from '../contracts/person.ts';
+import type { AccountProvider } from './contracts.ts';
+import type { Database } from '../sql/contract.ts';
+import type { Migration } from '../sql/schema.ts';
 
 /** An account of the application's own tables. */
 export interface DatabaseAccount extends UserInterface {

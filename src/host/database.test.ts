@@ -2,15 +2,16 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { Database, Migration } from './contracts.ts';
+import type { OpenedDatabase } from './contracts.ts';
+import type { Migration } from '../sql/schema.ts';
 import { numberedPlaceholders } from './database/postgres.ts';
 import { openDatabase } from './database.ts';
-import { migrate, migrationStatus } from './migrations.ts';
+import { migrate, migrationStatus } from '../sql/migrations.ts';
 
 let folder: string;
-const opened: Database[] = [];
+const opened: OpenedDatabase[] = [];
 
-function open(): Database {
+function open(): OpenedDatabase {
   const database = openDatabase('sqlite:data/test.sqlite', { directory: folder });
   opened.push(database);
   return database;
@@ -49,7 +50,7 @@ describe('the SQLite store', () => {
     const [one, other] = [open(), open()];
     await one.execute('CREATE TABLE counter (n INTEGER)');
     await one.execute('INSERT INTO counter VALUES (0)');
-    const increment = (database: Database) =>
+    const increment = (database: OpenedDatabase) =>
       database.transaction(async (on) => {
         const { rows } = await on.execute<{ n: number }>('SELECT n FROM counter');
         await on.execute('UPDATE counter SET n = ?', [(rows[0]?.n ?? 0) + 1]);

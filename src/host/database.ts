@@ -1,7 +1,8 @@
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import type * as KyselyLibrary from 'kysely';
-import type { Database, SqlConnection, SqlDialect, SqlParameter, SqlResult, Timer } from './contracts.ts';
+import type { OpenedDatabase, Timer } from './contracts.ts';
+import type { SqlConnection, SqlDialect, SqlParameter, SqlResult } from '../sql/contract.ts';
 import type { Engine, EngineConnection } from './database/engine.ts';
 import { isAboutName, isUnavailable, isWorthRetrying } from './database/failures.ts';
 import { kyselyOn } from './database/kysely.ts';
@@ -31,32 +32,32 @@ export interface DatabaseOptions {
  * Opens the store that a URL names: `sqlite:<file>` (relative to the directory; `sqlite::memory:`), `postgres://…`,
  * `mysql://…` or `mariadb://…`. Connects at the first statement. Throws a ConfigurationError for any other URL.
  */
-export function openDatabase(url: string, options: DatabaseOptions): Database {
+export function openDatabase(url: string, options: DatabaseOptions): OpenedDatabase {
   const { connectionLifetime = 300, transactionTimeout = 30, transactionIdleTimeout = 2 } = options;
   const { timer = systemTimer } = options;
   const lifetime = { connectionLifetime: connectionLifetime * 1000, timer };
   const open = (limits: PoolLimits) => engineOf(url, options.directory, limits);
-  const impatient = open({ ...lifetime, statementTimeout: STATEMENT_TIMEOUT });
-  const { dialect, engine } = impatient;
-  const patientEngine = () =>
+  const limited = open({ ...lifetime, statementTimeout: STATEMENT_TIMEOUT });
+  const { dialect, engine } = limited;
+  const engineWithoutTimeout = () =>
     // SQLite waits for no server, and one in memory is there once.
     dialect === 'sqlite' ? engine : open({ ...lifetime, statementTimeout: null }).engine;
-  let patient: Database | null = null;
+  let withoutTimeout: OpenedDatabase | null = null;
   const database = databaseOn({
     dialect,
     engine,
     store: engine,
     limits: { duration: transactionTimeout * 1000, idle: transactionIdleTimeout * 1000, timer },
-    patient: () =>
-      (patient ??= databaseOn({
+    withoutTimeout: () =>
+      (withoutTimeout ??= databaseOn({
         dialect,
-        engine: patientEngine(),
+        engine: engineWithoutTimeout(),
         store: engine,
         limits: { duration: null, idle: null, timer },
-        patient: (itself) => itself,
+        withoutTimeout: (itself) => itself,
         close: async () => {},
       })),
-    close: async () => patient?.close(),
+    close: async () => withoutTimeout?.close(),
   });
   return database;
 }
@@ -70,22 +71,22 @@ interface Parts {
   /** What transactions are on: whoever is inside of one asks nothing of it but through that one. */
   readonly store: object;
   readonly limits: TransactionLimits;
-  readonly patient: (itself: Database) => Database;
+  readonly withoutTimeout: (itself: OpenedDatabase) => OpenedDatabase;
   /** What else is closed with it. */
   readonly close: () => Promise<void>;
 }
 
-function databaseOn(parts: Parts): Database {
+function databaseOn(parts: Parts): OpenedDatabase {
   const { dialect, store, limits } = parts;
   const engine = refusingInside(parts.engine, store);
-  let kysely: Database['kysely'] | null = null;
+  let kysely: OpenedDatabase['kysely'] | null = null;
   const text = dialect === 'postgres' ? remember(numberedPlaceholders) : (sql: string) => sql;
   const connectionOn = (on: EngineConnection): SqlConnection => ({
     execute: <Row>(sql: string, parameters: readonly SqlParameter[] = []) =>
       on.execute(text(sql), parameters) as Promise<SqlResult<unknown>> as Promise<SqlResult<Row>>,
   });
   const connection = connectionOn(dialect === 'sqlite' ? engine : askingAgain(engine));
-  const database: Database = {
+  const database: OpenedDatabase = {
     dialect,
     get kysely() {
       return (kysely ??= kyselyOn({ library: loadKysely(), dialect, engine, store, limits }));
@@ -113,7 +114,7 @@ function databaseOn(parts: Parts): Database {
     },
     readTogether: (work) => engine.readTogether(work),
     isUnavailable,
-    patient: () => parts.patient(database),
+    withoutTimeout: () => parts.withoutTimeout(database),
     async close() {
       await parts.close();
       await engine.close();

@@ -54,7 +54,7 @@ const TRANSACTION_REFUSALS = {
     'This is inside of a transaction, which would wait for it, and it for the transaction: use the connection that the work was given',
   ended: 'The transaction has ended: await every statement before its work returns or throws',
   idle: 'The transaction was rolled back, since it waited for something else than its statements: do that before it, or after it',
-  late: 'The transaction was rolled back, since it lasted too long: do less in it, or use `patient()`',
+  late: 'The transaction was rolled back, since it lasted too long: do less in it, or use `withoutTimeout()`',
 } as const;
 
 /** The work of a transaction does what it must not: a mistake of the application, whatever the engine. */

@@ -1,4 +1,5 @@
-import type { Events, Log } from './contracts.ts';
+import type { Log } from '../contracts/log.ts';
+import type { Events } from './contracts.ts';
 
 /** The two host hooks, and what the kit tells of. Plugins emit events of their own beside them. */
 export const Event = {

@@ -1,5 +1,10 @@
 /** The host kit: one implementation, thin, of what a host application is to the authorization server. */
 export type * from './contracts.ts';
+export type { Log, LogContext } from '../contracts/log.ts';
+export type { PasswordHasher } from '../contracts/password-hasher.ts';
+export type { PersonReference, Profile, UserInterface } from '../contracts/person.ts';
+export type { Database, SqlConnection, SqlDialect, SqlParameter, SqlResult } from '../sql/contract.ts';
+export type { ColumnTypes, Migration, MigrationState, SchemaConnection } from '../sql/schema.ts';
 export { defineApplication, migrationsOf, startApplication } from './application.ts';
 export { auth, session } from './request-context.ts';
 export { createAccounts } from './accounts.ts';
@@ -14,7 +19,7 @@ export {
 export { mergeConfig } from './config.ts';
 export { loadEnvironment } from './environment.ts';
 export { openDatabase, type DatabaseOptions } from './database.ts';
-export { migrate, migrationStatus } from './migrations.ts';
+export { migrate, migrationStatus } from '../sql/migrations.ts';
 export { argon2idHasher, type Argon2idOptions } from './password-hasher.ts';
 export { ConfigurationError, ConsoleError, OverloadedError, TransactionError, ViewError } from './errors.ts';
 export { ErrorHandler, HttpError } from './error-handler.ts';

@@ -1,6 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { isBearerRequest } from './bearer-request.ts';
-import type { Database, Migration } from './contracts.ts';
+import type { Database } from '../sql/contract.ts';
+import type { Migration } from '../sql/schema.ts';
 import { cookieKind, cookieOf, randomValue } from './cookies.ts';
 
 /**

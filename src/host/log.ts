@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 import { inspect } from 'node:util';
 import type * as Pino from 'pino';
-import type { Log, LogContext } from './contracts.ts';
+import type { Log, LogContext } from '../contracts/log.ts';
 
 /** Where the log is written, and how much. */
 export interface LogOptions {

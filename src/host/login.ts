@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { requestIdOf } from '../http/request-id.ts';
-import type { Application, Log, Route } from './contracts.ts';
+import type { Log } from '../contracts/log.ts';
+import type { Application, Route } from './contracts.ts';
 import { comesFromHere, isExempt, isSentFromHere, readBody, type CsrfOptions } from './csrf.ts';
 import { OverloadedError } from './errors.ts';
 import { csrfTokens } from './request-context.ts';

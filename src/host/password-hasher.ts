@@ -1,6 +1,6 @@
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
-import type { PasswordHasher } from './contracts.ts';
+import type { PasswordHasher } from '../contracts/password-hasher.ts';
 import { callerAtHand } from '../http/caller.ts';
 import { networkOf } from '../http/addresses.ts';
 import { createFairLine } from './fair-line.ts';

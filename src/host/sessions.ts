@@ -1,6 +1,9 @@
 import { createHash } from 'node:crypto';
 import { isBearerRequest } from './bearer-request.ts';
-import type { Database, Migration, PersonReference, Session, SqlConnection } from './contracts.ts';
+import { samePerson, type PersonReference } from '../contracts/person.ts';
+import type { Session } from './contracts.ts';
+import type { Database, SqlConnection } from '../sql/contract.ts';
+import type { Migration } from '../sql/schema.ts';
 import { cookieKind, randomValue, randomValueOf } from './cookies.ts';
 import { HttpError } from './error-handler.ts';
 
@@ -142,10 +145,6 @@ export function createSessions({ database, lifetime, secure, clock }: SessionsOp
 
 function hashOf(id: string): string {
   return createHash('sha256').update(id).digest('base64url');
-}
-
-function samePerson(one: PersonReference, other: PersonReference): boolean {
-  return one.provider === other.provider && one.id === other.id;
 }
 
 // --- statements -----------------------------------------------------------------------------------------------

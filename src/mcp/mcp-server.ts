@@ -1,4 +1,4 @@
-import type { Log } from '../host/contracts.ts';
+import type { Log } from '../contracts/log.ts';
 import { requestIdOf, withRequestId } from '../http/request-id.ts';
 import { BearerError, token, type AuthorizationServer, type Endpoint } from '../oauth-server/index.ts';
 import type { McpConfig } from './config.ts';

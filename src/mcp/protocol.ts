@@ -5,7 +5,7 @@ import {
   type CallToolResult,
   type ServerContext as SdkContext,
 } from '@modelcontextprotocol/server';
-import type { Log } from '../host/contracts.ts';
+import type { Log } from '../contracts/log.ts';
 import { errorResult, resultOf } from './tool-result.ts';
 import { ToolError, type RegisteredTool, type ToolCall, type ToolRegistry } from './tools.ts';
 

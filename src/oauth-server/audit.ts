@@ -1,4 +1,4 @@
-import type { PersonReference } from '../host/contracts.ts';
+import type { PersonReference } from '../contracts/person.ts';
 import type { Host } from './host.ts';
 
 /** The name under which the host kit emits every AuditEvent: `application.events.on(AUDIT, (event) => …)`. */

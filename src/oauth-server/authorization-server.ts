@@ -1,4 +1,4 @@
-import type { Database } from '../host/contracts.ts';
+import type { Database } from '../sql/contract.ts';
 import { createAudit } from './audit.ts';
 import { createCookieSealer } from './authorization/cookie-keys.ts';
 import { createClaims } from './claims.ts';

@@ -1,4 +1,4 @@
-import type { UserInterface } from '../host/contracts.ts';
+import type { UserInterface } from '../contracts/person.ts';
 import { BearerError } from './errors.ts';
 import { intersectScopes, scopesHeldBy } from './scopes.ts';
 import type { ServerContext } from './server-context.ts';

@@ -1,4 +1,5 @@
-import type { Log, UserInterface } from '../host/contracts.ts';
+import type { Log } from '../contracts/log.ts';
+import type { UserInterface } from '../contracts/person.ts';
 import type { ClaimsMapper } from './config.ts';
 
 /** Which scope releases which claims (OpenID Connect Core section 5.4). A claim that stands nowhere here is dropped. */

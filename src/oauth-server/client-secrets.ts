@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { PasswordHasher } from '../host/contracts.ts';
+import type { PasswordHasher } from '../contracts/password-hasher.ts';
 import type { Client } from './store/store.ts';
 import { equalInConstantTime, keyedHash, randomToken } from './tokens.ts';
 

@@ -1,4 +1,4 @@
-import type { PasswordHasher } from '../host/contracts.ts';
+import type { PasswordHasher } from '../contracts/password-hasher.ts';
 import type { Audit } from './audit.ts';
 import { RegistrationError } from './errors.ts';
 import { redirectUriProblem } from './redirect-uris.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { UserInterface } from '../host/contracts.ts';
+import type { UserInterface } from '../contracts/person.ts';
 import { IDENTITY_SCOPES, isScopeToken, OFFLINE_ACCESS } from './scopes.ts';
 
 /**

@@ -1,4 +1,4 @@
-import type { PersonReference, UserInterface } from '../host/contracts.ts';
+import { samePerson, type PersonReference, type UserInterface } from '../contracts/person.ts';
 import { requestIdOf } from '../http/request-id.ts';
 import { APPLICATIONS_PATH } from './endpoints/paths.ts';
 import { AuthorizationPageError, OAuthError } from './errors.ts';
@@ -289,10 +289,6 @@ async function requireClient(
     );
   }
   return client;
-}
-
-function samePerson(one: PersonReference, other: PersonReference): boolean {
-  return one.provider === other.provider && one.id === other.id;
 }
 
 function denied({ redirectUri, state }: AuthorizationRequest, description: string, detail: string): Answer {

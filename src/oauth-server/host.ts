@@ -1,5 +1,7 @@
 import type { AuditEvent } from './audit.ts';
-import type { Log, PasswordHasher, PersonReference, UserInterface } from '../host/contracts.ts';
+import type { Log } from '../contracts/log.ts';
+import type { PasswordHasher } from '../contracts/password-hasher.ts';
+import type { PersonReference, UserInterface } from '../contracts/person.ts';
 
 /**
  * Everything the authorization server needs of the application it runs in. It keeps no accounts, no login and no

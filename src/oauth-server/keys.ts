@@ -3,7 +3,7 @@ import { mkdir, open, readdir, readFile, rename, stat, unlink } from 'node:fs/pr
 import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import type { JWK } from 'jose';
-import type { Log } from '../host/contracts.ts';
+import type { Log } from '../contracts/log.ts';
 import { LONGEST_LIFETIME } from './config.ts';
 import { randomIdentifier } from './tokens.ts';
 

@@ -1,4 +1,4 @@
-import type { Log } from '../host/contracts.ts';
+import type { Log } from '../contracts/log.ts';
 import type { PrunedRows, Store } from './store/store.ts';
 
 /** Removes expired rows in small batches, safe while serving. */

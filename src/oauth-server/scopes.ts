@@ -1,4 +1,4 @@
-import type { PersonReference } from '../host/contracts.ts';
+import type { PersonReference } from '../contracts/person.ts';
 import type { OAuthServerConfig } from './config.ts';
 import { OAuthError } from './errors.ts';
 import type { Host } from './host.ts';

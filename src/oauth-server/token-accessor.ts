@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { UserInterface } from '../host/contracts.ts';
+import type { UserInterface } from '../contracts/person.ts';
 import { presentedToken, scopesThatReach, type UsableToken } from './bearer.ts';
 import { BearerError } from './errors.ts';
 import type { ServerContext } from './server-context.ts';

@@ -9,7 +9,7 @@ import type {
   TransactionSettings,
 } from 'kysely';
 import type * as KyselyLibrary from 'kysely';
-import type { SqlDialect } from '../contracts.ts';
+import type { SqlDialect } from '../../sql/contract.ts';
 import type { Engine, EngineSession, StatementResult } from './engine.ts';
 import { OpenTransaction, type TransactionLimits } from './open-transaction.ts';
 

@@ -1,4 +1,4 @@
-import type { PersonReference, UserInterface } from '../../host/contracts.ts';
+import type { PersonReference, UserInterface } from '../../contracts/person.ts';
 import { OAuthError } from '../errors.ts';
 import { signIdToken } from '../id-token.ts';
 import { quotedList, quotedUri } from '../refusals.ts';

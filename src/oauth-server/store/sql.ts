@@ -1,4 +1,5 @@
-import type { Database, PersonReference, SqlConnection } from '../../host/contracts.ts';
+import type { PersonReference } from '../../contracts/person.ts';
+import type { Database, SqlConnection } from '../../sql/contract.ts';
 import { equalInConstantTime } from '../tokens.ts';
 import { roomFor } from './fair-share.ts';
 import { BUDGET_ROW } from './migrations/0005-waiting-requests.ts';

@@ -1,4 +1,4 @@
-import type { PersonReference } from '../../host/contracts.ts';
+import type { PersonReference } from '../../contracts/person.ts';
 
 /** What a client may be granted: grant types of RFC 6749, and the right to ask the introspection endpoint. */
 export type Grant = 'authorization_code' | 'refresh_token' | 'client_credentials' | 'introspection';

@@ -1,4 +1,4 @@
-import type { Migration, SchemaConnection } from '../../../host/contracts.ts';
+import type { Migration, SchemaConnection } from '../../../sql/schema.ts';
 
 /**
  * The schema of the first release: every code and token carries the facts of its authorization, and a family is a value

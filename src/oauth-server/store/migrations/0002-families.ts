@@ -1,4 +1,4 @@
-import type { Migration } from '../../../host/contracts.ts';
+import type { Migration } from '../../../sql/schema.ts';
 import { randomIdentifier } from '../../tokens.ts';
 
 /**

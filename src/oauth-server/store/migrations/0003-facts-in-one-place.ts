@@ -1,4 +1,4 @@
-import type { Migration } from '../../../host/contracts.ts';
+import type { Migration } from '../../../sql/schema.ts';
 
 /** What stands in the family's row now, the codes and tokens need not repeat. */
 const MOVED = {

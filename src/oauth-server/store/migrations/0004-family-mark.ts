@@ -1,4 +1,4 @@
-import type { Migration } from '../../../host/contracts.ts';
+import type { Migration } from '../../../sql/schema.ts';
 
 /**
  * What all refresh tokens of a family share, so that one that was used is known without a row of its own. Families of before

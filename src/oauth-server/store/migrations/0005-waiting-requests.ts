@@ -1,4 +1,4 @@
-import type { Migration } from '../../../host/contracts.ts';
+import type { Migration } from '../../../sql/schema.ts';
 
 /** Stands beside the requests, and never expires. */
 export const BUDGET_ROW = 'budget';

@@ -1,4 +1,4 @@
-import type { Migration } from '../../../host/contracts.ts';
+import type { Migration } from '../../../sql/schema.ts';
 import { initialSchema } from './0001-initial.ts';
 import { familiesAndTargets } from './0002-families.ts';
 import { factsInOnePlace } from './0003-facts-in-one-place.ts';

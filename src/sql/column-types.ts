@@ -1,4 +1,5 @@
-import type { ColumnTypes, SqlConnection, SqlDialect } from './contracts.ts';
+import type { SqlConnection, SqlDialect } from './contract.ts';
+import type { ColumnTypes } from './schema.ts';
 
 /** How each engine spells the kinds of column. Identifiers compare byte by byte everywhere, trailing spaces included. */
 export async function columnTypesOf(dialect: SqlDialect, connection: SqlConnection): Promise<ColumnTypes> {

@@ -1,14 +1,13 @@
 import { setTimeout } from 'node:timers/promises';
 import { columnTypesOf } from './column-types.ts';
-import { isSqliteBusy } from './database/sqlite-failures.ts';
-import type {
-  ColumnTypes,
-  Database,
-  Migration,
-  MigrationState,
-  SchemaConnection,
-  SqlConnection,
-} from './contracts.ts';
+import type { Database, SqlConnection } from './contract.ts';
+import type { ColumnTypes, Migration, MigrationState, SchemaConnection } from './schema.ts';
+
+/** A store whose schema is changed. */
+export interface MigratedDatabase extends Database {
+  /** The same store for statements that may take long; without it, the time limits of the store hold. */
+  readonly withoutTimeout?: () => Database;
+}
 
 /**
  * Applies what is missing, in the order of the names; answers the names newly applied. Of two processes that migrate
@@ -16,12 +15,11 @@ import type {
  * commits each change of the schema by itself: there a step that was cut off stays marked as begun, and is run again.
  */
 export async function migrate(
-  database: Database,
+  database: MigratedDatabase,
   migrations: readonly Migration[],
 ): Promise<readonly string[]> {
   const ordered = inOrder(migrations);
-  const patient = database.patient();
-  return inTurn(patient, async (connection) => {
+  return inTurn(database.withoutTimeout?.() ?? database, async (connection) => {
     await lock(database, connection);
     try {
       const types = await columnTypesOf(database.dialect, connection);
@@ -48,7 +46,8 @@ async function inTurn<T>(database: Database, work: (connection: SqlConnection) =
     try {
       return await database.transaction(work);
     } catch (error) {
-      if (!isSqliteBusy(error) || performance.now() > until) throw error;
+      const isBusy = database.dialect === 'sqlite' && database.isUnavailable(error);
+      if (!isBusy || performance.now() > until) throw error;
       await setTimeout(100);
     }
   }

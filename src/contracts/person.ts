@@ -1,0 +1,35 @@
+/** People, as both the authorization server and the host kit speak of them. */
+
+/** Which account, without saying anything about it: the pair that a session keeps. Compared byte by byte. */
+export interface PersonReference {
+  /** Name of the account provider, at most 64 characters. */
+  readonly provider: string;
+  /** The account's identifier within its provider, at most 255 characters. */
+  readonly id: string;
+}
+
+/** OpenID Connect standard claims of a person (OpenID Connect Core 5.1), as far as the host knows them. */
+export interface Profile {
+  /** The full name, as people are to see it. */
+  readonly name?: string | undefined;
+  /** The address that this person is reached at. */
+  readonly email?: string | undefined;
+  /** Whether somebody has shown that the address is theirs. */
+  readonly email_verified?: boolean | undefined;
+  readonly [claim: string]: unknown;
+}
+
+/** The host's user model. */
+export interface UserInterface {
+  /** Which account this is. */
+  readonly reference: PersonReference;
+  /** Whether this account may sign in now. A suspended account answers false. */
+  isActive(): boolean;
+  /** What is known of this person; the consent screen shows it and the granted scopes release it. */
+  getProfile(): Profile;
+}
+
+/** Whether both name the same account. */
+export function samePerson(one: PersonReference, other: PersonReference): boolean {
+  return one.provider === other.provider && one.id === other.id;
+}

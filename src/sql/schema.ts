@@ -1,0 +1,48 @@
+import type { SqlConnection, SqlDialect } from './contract.ts';
+
+/** What the steps of a schema are written in. */
+
+/** How the engine at hand spells the kinds of column that a schema needs. */
+export interface ColumnTypes {
+  /** At most 255 characters, compared byte by byte: case and trailing spaces count. */
+  readonly identifier: string;
+  /** Text of any length, compared byte by byte. */
+  readonly text: string;
+  /** Milliseconds since 1970, 64 bits. */
+  readonly time: string;
+  /** 0 or 1. */
+  readonly flag: string;
+  /** A primary key that the engine counts up; a number is never given twice. */
+  readonly counter: string;
+  /** For the end of a CREATE TABLE whose primary key is not a counter. */
+  readonly tableOptions: string;
+}
+
+/** What a step of the schema works with. */
+export interface SchemaConnection extends SqlConnection {
+  /** The engine that the schema is for. */
+  readonly dialect: SqlDialect;
+  /** How that engine spells the kinds of column. */
+  readonly types: ColumnTypes;
+  /**
+   * Runs a statement that changes the schema. MySQL and MariaDB commit each of these by itself, so there a step that was
+   * cut off is run again from its start: what it had done already is passed over then.
+   */
+  readonly change: (statement: string) => Promise<void>;
+}
+
+/** One step of the schema. Names sort in the order of application and start with the plugin's name. */
+export interface Migration {
+  /** Such as `oauth_server_0001_initial`. */
+  readonly name: string;
+  /** Statements that write data must stand being run twice, for the same reason as `change`. */
+  up(schema: SchemaConnection): Promise<void>;
+}
+
+/** A step of the schema, and whether it is applied. */
+export interface MigrationState {
+  /** The step's name. */
+  readonly name: string;
+  /** ISO 8601; null for one that is still to be applied. */
+  readonly appliedAt: string | null;
+}
