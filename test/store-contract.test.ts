@@ -9,7 +9,7 @@ import type {
   Client,
   ConsentRequest,
   Family,
-  Grantable,
+  StoredGrant,
   NewTokens,
   RefreshToken,
   Store,
@@ -93,7 +93,7 @@ function requestOf(client: Client, changes: Partial<ConsentRequest> = {}): Conse
 const person = () => ({ provider: 'accounts', id: name('person') });
 
 /** An authorization with its code, as consent leaves it. */
-async function authorization(changes: Partial<Family> = {}): Promise<{ family: Family; code: Grantable }> {
+async function authorization(changes: Partial<Family> = {}): Promise<{ family: Family; code: StoredGrant }> {
   const client = changes.clientId === undefined ? await newClient() : clientNamed(changes.clientId);
   const family: Family = {
     id: name('family'),

@@ -3,8 +3,8 @@ import { BearerError } from './errors.ts';
 import { intersectScopes, scopesHeldBy } from './scopes.ts';
 import type { ServerContext } from './server-context.ts';
 import type { DeadToken } from './store/store.ts';
-import { targetName } from './targets.ts';
-import { tokenHash } from './tokens.ts';
+import { targetName } from './tokens/resource-indicators.ts';
+import { tokenHash } from './crypto.ts';
 
 /** A presented access token that is usable here and now. */
 export interface UsableToken {

@@ -5,7 +5,7 @@ import type { Parameters } from './parameters.ts';
 import { noteClient, quotedClientId } from './refusals.ts';
 import type { ServerContext } from './server-context.ts';
 import type { Client } from './store/store.ts';
-import { tokenHash } from './tokens.ts';
+import { tokenHash } from './crypto.ts';
 
 /** How clients authenticate at the token endpoint, by the names of RFC 7591; `none` is for public clients. */
 export const CLIENT_AUTHENTICATION_METHODS = ['client_secret_basic', 'client_secret_post', 'none'] as const;

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { PasswordHasher } from '../contracts/password-hasher.ts';
 import type { Client } from './store/store.ts';
-import { equalInConstantTime, keyedHash, randomToken } from './tokens.ts';
+import { equalInConstantTime, keyedHash, randomToken } from './crypto.ts';
 
 /** Checks client secrets with the hasher that the host uses for people. */
 export interface ClientSecrets {

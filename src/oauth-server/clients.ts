@@ -4,7 +4,7 @@ import { RegistrationError } from './errors.ts';
 import { redirectUriProblem } from './redirect-uris.ts';
 import { IDENTITY_SCOPES, OFFLINE_ACCESS, type ScopeCatalog } from './scopes.ts';
 import type { Client, Grant, Store } from './store/store.ts';
-import { randomIdentifier, randomToken } from './tokens.ts';
+import { randomIdentifier, randomToken } from './crypto.ts';
 
 /** An application that is to be registered. */
 export interface ClientRegistration {

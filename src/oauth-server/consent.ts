@@ -7,7 +7,7 @@ import { noteClient, quotedList, quotedUri } from './refusals.ts';
 import { scopesHeldBy } from './scopes.ts';
 import type { ServerContext } from './server-context.ts';
 import type { AskedPerson, Client, ConsentRequest } from './store/store.ts';
-import { keyedHash, randomIdentifier, randomToken, tokenHash } from './tokens.ts';
+import { keyedHash, randomIdentifier, randomToken, tokenHash } from './crypto.ts';
 
 /**
  * A request for consent: kept here once somebody is signed in, known to the browser by an opaque id alone, bound to the

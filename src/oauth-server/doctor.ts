@@ -5,7 +5,7 @@ import { CSRF_EXEMPT_ROUTES, type AuthorizationServer } from './authorization-se
 import { failing, ok, skipped, warning, type Check, type Finding } from './finding.ts';
 import { examinePublicAddress } from './public-address.ts';
 import type { Client } from './store/store.ts';
-import { randomToken } from './tokens.ts';
+import { randomToken } from './crypto.ts';
 
 /** A secret rotation that is open: the secret before is still accepted. */
 export interface OpenRotation {

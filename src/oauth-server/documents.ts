@@ -1,4 +1,4 @@
-import { tokenHash } from './tokens.ts';
+import { tokenHash } from './crypto.ts';
 import type { Reply } from './responses.ts';
 
 /** A public document, made ready once for all who ask. */

@@ -5,7 +5,7 @@ import { setTimeout } from 'node:timers/promises';
 import type { JWK } from 'jose';
 import type { Log } from '../contracts/log.ts';
 import { LONGEST_LIFETIME } from './config.ts';
-import { randomIdentifier } from './tokens.ts';
+import { randomIdentifier } from './crypto.ts';
 
 /** The one signature algorithm of ID tokens: the one that every OpenID Connect client must know. */
 export const SIGNING_ALGORITHM = 'RS256';

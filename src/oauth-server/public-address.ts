@@ -6,7 +6,7 @@ import type { AuthorizationServer } from './authorization-server.ts';
 import { failing, ok, skipped, warning, type Check, type Finding } from './finding.ts';
 import type { SigningKey } from './keys.ts';
 import { askRoundTrip, ROUND_TRIP_HEADER, type SeenRequest } from './round-trip.ts';
-import { randomIdentifier } from './tokens.ts';
+import { randomIdentifier } from './crypto.ts';
 
 /**
  * Asks the public address as a client would: does it lead to this installation, and what of a request comes through.

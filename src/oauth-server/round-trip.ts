@@ -8,7 +8,7 @@ import {
 } from 'node:crypto';
 import type { SigningKey } from './keys.ts';
 import type { ServerContext } from './server-context.ts';
-import { equalInConstantTime, randomToken } from './tokens.ts';
+import { equalInConstantTime, randomToken } from './crypto.ts';
 
 /**
  * How the doctor learns what a running process sees of a request that came through whatever stands before it. It sends a

@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
 import type { Store } from '../store/store.ts';
-import { randomToken } from '../tokens.ts';
+import { randomToken } from '../crypto.ts';
 
 /**
  * Encrypts what a browser keeps for this server: nobody else can read it, and only what was encrypted here, under the same

@@ -3,7 +3,7 @@ import { addressOf } from '../client-authentication.ts';
 import { AUTHORIZE_PATH } from '../endpoints/paths.ts';
 import { AuthorizationPageError } from '../errors.ts';
 import type { ServerContext } from '../server-context.ts';
-import { randomToken, tokenHash } from '../tokens.ts';
+import { randomToken, tokenHash } from '../crypto.ts';
 
 /**
  * Authorization requests that wait for somebody to sign in. Whoever sends one is nobody yet, so nothing is kept of it here:

@@ -24,8 +24,8 @@ import type { Reply } from '../responses.ts';
 import { beyondScopes, requestedScopes } from '../scopes.ts';
 import type { ServerContext } from '../server-context.ts';
 import type { Client } from '../store/store.ts';
-import { targetOf } from '../targets.ts';
-import { equalInConstantTime } from '../tokens.ts';
+import { targetOf } from '../tokens/resource-indicators.ts';
+import { equalInConstantTime } from '../crypto.ts';
 import { AUTHORIZE_PATH } from './paths.ts';
 
 /** A client and redirect URI that belong together: from here on, errors go to the redirect URI. */

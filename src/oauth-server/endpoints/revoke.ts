@@ -2,7 +2,7 @@ import { authenticateClient } from '../client-authentication.ts';
 import { formParameters } from '../parameters.ts';
 import type { Reply } from '../responses.ts';
 import type { ServerContext } from '../server-context.ts';
-import { offeredRefreshToken } from '../tokens.ts';
+import { offeredRefreshToken } from '../crypto.ts';
 
 /**
  * POST /oauth/revoke (RFC 7009): a refresh token ends everything that descends from its authorization, an access token

@@ -3,8 +3,8 @@ import { verifiesChallenge } from '../pkce.ts';
 import { quotedUri } from '../refusals.ts';
 import type { ServerContext } from '../server-context.ts';
 import type { AuthorizationCode, Client } from '../store/store.ts';
-import { targetName } from '../targets.ts';
-import { tokenHash } from '../tokens.ts';
+import { targetName } from '../tokens/resource-indicators.ts';
+import { tokenHash } from '../crypto.ts';
 import {
   activeAccount,
   anothersClient,

@@ -3,8 +3,8 @@ import type { Parameters } from '../parameters.ts';
 import { beyondScopes, formatScope, IDENTITY_SCOPES, requestedScopes } from '../scopes.ts';
 import type { ServerContext } from '../server-context.ts';
 import type { Client } from '../store/store.ts';
-import { randomToken, tokenHash } from '../tokens.ts';
-import { targetOf } from '../targets.ts';
+import { randomToken, tokenHash } from '../crypto.ts';
+import { targetOf } from '../tokens/resource-indicators.ts';
 import { requireGrant, type TokenResponse } from './token-response.ts';
 
 /** A token for the application itself (RFC 6749 section 4.4): no person, no refresh token. */

@@ -3,7 +3,7 @@ import type { Parameters } from '../parameters.ts';
 import { beyondScopes, requestedScopes } from '../scopes.ts';
 import type { ServerContext } from '../server-context.ts';
 import type { Client } from '../store/store.ts';
-import { familyOfRefreshToken, offeredRefreshToken } from '../tokens.ts';
+import { familyOfRefreshToken, offeredRefreshToken } from '../crypto.ts';
 import {
   activeAccount,
   anothersClient,

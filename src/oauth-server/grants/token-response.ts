@@ -4,17 +4,17 @@ import { signIdToken } from '../id-token.ts';
 import { quotedList, quotedUri } from '../refusals.ts';
 import { formatScope, intersectScopes, scopesHeldBy } from '../scopes.ts';
 import type { ServerContext } from '../server-context.ts';
-import { targetName } from '../targets.ts';
+import { targetName } from '../tokens/resource-indicators.ts';
 import type {
   Client,
   Family,
   Grant,
-  Grantable,
+  StoredGrant,
   GrantOutcome,
   GrantRefusal,
   NewTokens,
 } from '../store/store.ts';
-import { newRefreshToken, randomToken, tokenHash } from '../tokens.ts';
+import { newRefreshToken, randomToken, tokenHash } from '../crypto.ts';
 
 /** The successful answer of the token endpoint (RFC 6749 section 5.1, OpenID Connect Core section 3.1.3.3). */
 export interface TokenResponse {
@@ -56,11 +56,11 @@ export function invalidGrant(detail: string): OAuthError {
 /** Reasons that both grants of a person's have. */
 export const INACTIVE_ACCOUNT = 'the account is gone, or may no longer sign in';
 
-export function anothersClient(what: string, { family }: Grantable): string {
+export function anothersClient(what: string, { family }: StoredGrant): string {
   return `the ${what} belongs to the client ${family.clientId}`;
 }
 
-export function expired(what: string, { expiresAt }: Grantable): string {
+export function expired(what: string, { expiresAt }: StoredGrant): string {
   return `the ${what} expired at ${new Date(expiresAt).toISOString()}`;
 }
 
@@ -79,7 +79,7 @@ export async function activeAccount(
  */
 export function requireTarget(
   context: ServerContext,
-  { family }: Grantable,
+  { family }: StoredGrant,
   resource: string | undefined,
 ): void {
   if (resource !== undefined && resource !== family.audience) {
@@ -116,7 +116,7 @@ const LATE_REFUSALS: Readonly<Record<GrantRefusal, string>> = {
 export async function settleOutcome(
   context: ServerContext,
   grantType: PersonalGrant,
-  used: Grantable,
+  used: StoredGrant,
   prepared: PreparedTokens,
   outcome: GrantOutcome,
 ): Promise<TokenResponse> {
@@ -134,7 +134,7 @@ export async function settleOutcome(
 export async function revokeReplayed(
   context: ServerContext,
   grantType: PersonalGrant,
-  used: Grantable,
+  used: StoredGrant,
 ): Promise<void> {
   const revoked = await context.store.revokeReplayed(used, context.clock());
   await tellOfReplay(context, grantType, used, revoked);
@@ -144,7 +144,7 @@ export async function revokeReplayed(
 export async function tellOfReplay(
   context: ServerContext,
   grantType: PersonalGrant,
-  { family }: Grantable,
+  { family }: StoredGrant,
   revoked = true,
 ): Promise<void> {
   const about = { authorization: family.id, clientId: family.clientId, person: family.person };
@@ -155,7 +155,7 @@ export async function tellOfReplay(
 /** The family's scopes that the client is still registered for and the server still offers; `invalid_scope` if none is. */
 export function scopesInForce(
   context: ServerContext,
-  { family, clientScopes }: Grantable,
+  { family, clientScopes }: StoredGrant,
 ): readonly string[] {
   const scopes = intersectScopes(family.scopes, clientScopes).filter((scope) => context.scopes.has(scope));
   if (scopes.length > 0) return scopes;

@@ -1,6 +1,6 @@
 import type { PersonReference } from '../../contracts/person.ts';
 import type { Database, SqlConnection } from '../../sql/contract.ts';
-import { equalInConstantTime } from '../tokens.ts';
+import { equalInConstantTime } from '../crypto.ts';
 import { roomFor } from './fair-share.ts';
 import { BUDGET_ROW } from './migrations/0005-waiting-requests.ts';
 import type {
@@ -12,7 +12,7 @@ import type {
   ConsentRequest,
   Family,
   Grant,
-  Grantable,
+  StoredGrant,
   GrantOutcome,
   GrantRefusal,
   NewAccessToken,
@@ -37,7 +37,7 @@ export function createSqlStore(database: Database): Store {
   /** The one way from a code or refresh token to tokens: claim the family, use it up, issue. */
   function issueOnce(
     useUp: (connection: SqlConnection) => Promise<boolean>,
-    used: Grantable,
+    used: StoredGrant,
     tokens: NewTokens,
     now: number,
   ): Promise<GrantOutcome> {
@@ -415,7 +415,7 @@ const REPLACE_REFRESH_TOKEN = `UPDATE oauth_refresh_tokens SET token_hash = ?, i
 async function spend(
   connection: SqlConnection,
   statement: string,
-  { hash }: Grantable,
+  { hash }: StoredGrant,
   now: number,
 ): Promise<boolean> {
   const { affected } = await connection.execute(statement, [now, hash]);
@@ -844,7 +844,7 @@ function hasMark(family: Pick<MarkedFamilyRow, 'refresh_mark_hash'>, markHash: s
 
 function grantableOf(
   row: FamilyColumns & { readonly family_id: string; readonly expires_at: number },
-): Pick<Grantable, 'family' | 'expiresAt' | 'clientScopes'> {
+): Pick<StoredGrant, 'family' | 'expiresAt' | 'clientScopes'> {
   return { family: familyOf(row), expiresAt: row.expires_at, clientScopes: words(row.client_scope) };
 }
 

@@ -104,7 +104,7 @@ export interface Authorization {
 }
 
 /** A code or refresh token with what it would give, read before anything is decided. */
-export interface Grantable {
+export interface StoredGrant {
   readonly hash: string;
   readonly family: Family;
   /** Whether it was used before. */
@@ -121,13 +121,13 @@ export interface OfferedRefreshToken {
   readonly mark: { readonly familyId: string; readonly hash: string } | null;
 }
 
-export interface RefreshToken extends Grantable {
+export interface RefreshToken extends StoredGrant {
   /** Whether it has the mark of its family. */
   readonly marked: boolean;
 }
 
 /** An authorization code, and what its exchange must match. */
-export interface AuthorizationCode extends Grantable {
+export interface AuthorizationCode extends StoredGrant {
   readonly redirectUri: string;
   readonly codeChallenge: string;
   readonly nonce: string | null;
@@ -239,12 +239,12 @@ export interface Store {
   /** The code, spent or not; null when it is unknown. */
   findCode(codeHash: string): Promise<AuthorizationCode | null>;
   /** Spends the code and issues the tokens, both or neither. A code that was spent before revokes the family. */
-  spendCode(code: Grantable, tokens: NewTokens, now: number): Promise<GrantOutcome>;
+  spendCode(code: StoredGrant, tokens: NewTokens, now: number): Promise<GrantOutcome>;
   /**
    * Spends the code and issues nothing: it was offered with something that does not match. A code that was spent before,
    * also at this moment, revokes the family if the client that offers it is its own: then, and only then, it answers true.
    */
-  burnCode(code: Grantable, offeredBy: string, now: number): Promise<boolean>;
+  burnCode(code: StoredGrant, offeredBy: string, now: number): Promise<boolean>;
 
   /**
    * The refresh token, used or not; null when it is unknown. One that has the mark of its family and is not the one in use was
@@ -258,7 +258,7 @@ export interface Store {
   rotateRefreshToken(token: RefreshToken, tokens: NewTokens, now: number): Promise<GrantOutcome>;
 
   /** Ends the family of what was found to be used before, unless it turns out to be in use. False also when it was revoked. */
-  revokeReplayed(used: Grantable, now: number): Promise<boolean>;
+  revokeReplayed(used: StoredGrant, now: number): Promise<boolean>;
 
   /**
    * Ends everything that descends from the authorization, also what is being issued at this moment. False when it was

@@ -1,5 +1,5 @@
 import type { Migration } from '../../../sql/schema.ts';
-import { randomIdentifier } from '../../tokens.ts';
+import { randomIdentifier } from '../../crypto.ts';
 
 /**
  * Families become rows, authorizations carry their target, and clients the secret they last replaced. Whoever could

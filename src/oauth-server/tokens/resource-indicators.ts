@@ -1,6 +1,6 @@
-import { OAuthError } from './errors.ts';
-import { quotedUri } from './refusals.ts';
-import type { ServerContext } from './server-context.ts';
+import { OAuthError } from '../errors.ts';
+import { quotedUri } from '../refusals.ts';
+import type { ServerContext } from '../server-context.ts';
 
 /**
  * The target API of a grant, from the parameter `resource` (RFC 8707): the configured audience, which is also meant
