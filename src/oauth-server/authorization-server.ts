@@ -1,4 +1,5 @@
 import type { Database } from '../sql/contract.ts';
+import { createAccounts } from './accounts.ts';
 import { createAudit } from './audit.ts';
 import { createCookieSealer } from './authorization/cookie-keys.ts';
 import { createClaims } from './claims.ts';
@@ -107,6 +108,7 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
     issuer: new URL(publicUrl).origin,
     config,
     host,
+    accounts: createAccounts(host),
     store,
     scopes,
     clock,

@@ -1,8 +1,8 @@
 import { samePerson, type PersonReference, type UserInterface } from '../contracts/person.ts';
 import { requestIdOf } from '../http/request-id.ts';
+import type { Visitor } from './accounts.ts';
 import { APPLICATIONS_PATH } from './endpoints/paths.ts';
 import { AuthorizationPageError, OAuthError } from './errors.ts';
-import { activeAccount } from './grants/token-response.ts';
 import { noteClient, quotedList, quotedUri } from './refusals.ts';
 import { scopesHeldBy } from './scopes.ts';
 import type { ServerContext } from './server-context.ts';
@@ -19,14 +19,6 @@ export type AuthorizationRequest = Pick<
   ConsentRequest,
   'clientId' | 'redirectUri' | 'scopes' | 'state' | 'nonce' | 'codeChallenge' | 'audience'
 >;
-
-/** A person at a browser, for the request at hand. */
-export interface Visitor {
-  readonly user: UserInterface;
-  readonly browserSecret: string;
-  /** What they are answered to; it is named in the log. */
-  readonly request: Request;
-}
 
 /** A question that is ready to be shown. */
 export interface Question {
@@ -45,27 +37,6 @@ export interface Answer {
   readonly redirectUri: string;
   readonly state: string | null;
   readonly result: { readonly code: string } | { readonly error: OAuthError };
-}
-
-/** The signed-in person of this request, if the account may still sign in. */
-export async function visitorOf(context: ServerContext, request: Request): Promise<Visitor | null> {
-  const person = await context.host.signedIn(request);
-  const user = person === null ? null : await activeAccount(context, person);
-  return user === null ? null : { user, browserSecret: await browserSecretOf(context, request), request };
-}
-
-/** 128 bits in base64url. */
-const SHORTEST_SECRET = 22;
-
-/** With a secret that can be guessed, or is one for all, a consent would be bound to no browser. */
-async function browserSecretOf(context: ServerContext, request: Request): Promise<string> {
-  const secret: unknown = await context.host.browserSecret(request);
-  if (typeof secret === 'string' && secret.length >= SHORTEST_SECRET) return secret;
-  const found = typeof secret === 'string' ? `${secret.length} characters` : typeof secret;
-  throw new Error(
-    `Host.browserSecret must answer a random secret of this browser session, at least ${SHORTEST_SECRET} characters ` +
-      `(128 bits in base64url); it answered ${found}`,
-  );
 }
 
 /** Keeps the request as put to the person at this browser: the question to show, or the answer when there is none to ask. */

@@ -1,3 +1,4 @@
+import type { Accounts } from './accounts.ts';
 import type { Audit } from './audit.ts';
 import type { CookieSealer } from './authorization/cookie-keys.ts';
 import type { Claims } from './claims.ts';
@@ -17,6 +18,7 @@ export interface ServerContext {
   readonly issuer: string;
   readonly config: OAuthServerConfig;
   readonly host: Host;
+  readonly accounts: Accounts;
   readonly store: Store;
   readonly clients: Clients;
   readonly clientSecrets: ClientSecrets;

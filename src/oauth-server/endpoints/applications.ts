@@ -1,4 +1,4 @@
-import { visitorOf, type Visitor } from '../consent.ts';
+import type { Visitor } from '../accounts.ts';
 import { AuthorizationPageError } from '../errors.ts';
 import { pageReply, redirectReply } from '../pages.ts';
 import { formParameters, queryParameters } from '../parameters.ts';
@@ -20,7 +20,7 @@ interface HoldingApplication {
 
 /** GET /oauth/applications: which applications hold access for the signed-in person, since when and for what. */
 export async function applicationsEndpoint(context: ServerContext, request: Request): Promise<Reply> {
-  const visitor = await visitorOf(context, request);
+  const visitor = await context.accounts.visitor(request);
   if (visitor === null) return redirectReply(context.host.loginUrl(APPLICATIONS_PATH), 302);
   const person = visitor.user.reference;
   const authorizations = await context.store.listAuthorizations(person, context.clock());
@@ -55,7 +55,7 @@ export async function applicationsEndpoint(context: ServerContext, request: Requ
 /** POST /oauth/applications: takes back all that the person allowed one application, from this moment. */
 export async function removeApplicationEndpoint(context: ServerContext, request: Request): Promise<Reply> {
   const form = await formParameters(request);
-  const visitor = await visitorOf(context, request);
+  const visitor = await context.accounts.visitor(request);
   if (visitor === null) return redirectReply(context.host.loginUrl(APPLICATIONS_PATH), 303);
   const clientId = form.get('client_id') ?? '';
   if (!equalInConstantTime(form.get('csrf_token') ?? '', csrfTokenFor(clientId, visitor))) {

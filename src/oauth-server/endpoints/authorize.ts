@@ -7,7 +7,6 @@ import {
   notAnswerable,
   requireRequest,
   takeAnswer,
-  visitorOf,
   warnOfAnotherSecret,
   type Answer,
   type Asked,
@@ -46,7 +45,7 @@ export async function authorizeEndpoint(context: ServerContext, request: Request
   const returning = returningRequestId(parameters);
   if (returning !== null) return askOrSignIn(context, request, returning);
   return checked(context, request, parameters, async (authorization, client) => {
-    const visitor = await visitorOf(context, request);
+    const visitor = await context.accounts.visitor(request);
     if (visitor !== null) return shown(context, await ask(context, authorization, client, visitor));
     const { requestId, cookies } = await beginWaiting(context, request, sentIn(parameters));
     return { ...redirectReply(signInUrl(context, requestId), 302), cookies };
@@ -85,7 +84,7 @@ async function takeForm(context: ServerContext, request: Request, form: Paramete
   const requestId = form.get('request_id');
   const csrfToken = form.get('csrf_token');
   const decision = form.get('decision');
-  const visitor = await visitorOf(context, request);
+  const visitor = await context.accounts.visitor(request);
   if (visitor === null) {
     const detail = 'nobody is signed in in the session that the answer came with';
     throw new AuthorizationPageError('You are not signed in', SIGNED_OUT, detail);
@@ -139,7 +138,7 @@ function returningRequestId(parameters: Parameters): string | null {
 
 /** What was put to somebody is put again; what waited is checked as if it came now, since clients and scopes change. */
 async function askOrSignIn(context: ServerContext, request: Request, requestId: string): Promise<Reply> {
-  const visitor = await visitorOf(context, request);
+  const visitor = await context.accounts.visitor(request);
   if (visitor === null) {
     const cookies = await crowdedOut(context, request, requestId);
     return { ...redirectReply(signInUrl(context, requestId), 302), cookies };

@@ -6,7 +6,6 @@ import type { AuthorizationCode, Client } from '../store/store.ts';
 import { targetName } from '../tokens/resource-indicators.ts';
 import { tokenHash } from '../crypto.ts';
 import {
-  activeAccount,
   anothersClient,
   expired,
   INACTIVE_ACCOUNT,
@@ -57,7 +56,7 @@ export async function authorizationCodeGrant(
   if (problem !== null) throw invalidGrant(problem);
 
   requireTarget(context, code, presentation.resource);
-  const user = await activeAccount(context, code.family.person);
+  const user = await context.accounts.active(code.family.person);
   if (user === null) {
     await burn(context, code, client, now);
     throw invalidGrant(INACTIVE_ACCOUNT);

@@ -5,7 +5,6 @@ import type { ServerContext } from '../server-context.ts';
 import type { Client } from '../store/store.ts';
 import { familyOfRefreshToken, offeredRefreshToken } from '../crypto.ts';
 import {
-  activeAccount,
   anothersClient,
   expired,
   INACTIVE_ACCOUNT,
@@ -43,7 +42,7 @@ export async function refreshTokenGrant(
   if (token.expiresAt <= now) throw invalidGrant(expired('refresh token', token));
   requireTarget(context, token, resource);
   const scopes = narrowed(scopesInForce(context, token), requestedScope);
-  const user = await activeAccount(context, family.person);
+  const user = await context.accounts.active(family.person);
   if (user === null) throw invalidGrant(INACTIVE_ACCOUNT);
   const shared = token.marked ? (familyOfRefreshToken(offered)?.shared ?? null) : null;
   const prepared = await prepareTokens(context, { client, family, user, scopes, nonce: null, shared, now });

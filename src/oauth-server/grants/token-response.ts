@@ -1,4 +1,4 @@
-import type { PersonReference, UserInterface } from '../../contracts/person.ts';
+import type { UserInterface } from '../../contracts/person.ts';
 import { OAuthError } from '../errors.ts';
 import { signIdToken } from '../id-token.ts';
 import { quotedList, quotedUri } from '../refusals.ts';
@@ -62,15 +62,6 @@ export function anothersClient(what: string, { family }: StoredGrant): string {
 
 export function expired(what: string, { expiresAt }: StoredGrant): string {
   return `the ${what} expired at ${new Date(expiresAt).toISOString()}`;
-}
-
-/** The account behind a grant if it may still sign in, else null; asked before anything is spent or issued. */
-export async function activeAccount(
-  context: ServerContext,
-  person: PersonReference,
-): Promise<UserInterface | null> {
-  const user = await context.host.loadAccount(person);
-  return user !== null && user.isActive() ? user : null;
 }
 
 /**

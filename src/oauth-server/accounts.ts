@@ -1,0 +1,49 @@
+import type { PersonReference, UserInterface } from '../contracts/person.ts';
+import type { Host } from './host.ts';
+
+/** A person at a browser, for the request at hand. */
+export interface Visitor {
+  readonly user: UserInterface;
+  /** What consent is bound to: see `Host.browserSecret`. */
+  readonly browserSecret: string;
+  /** For what the log says of it. */
+  readonly request: Request;
+}
+
+/** The host's accounts, as the server uses them: one that may no longer sign in is none. */
+export interface Accounts {
+  /** The account of this person as it is now; null when there is none, or it may no longer sign in. */
+  active(person: PersonReference): Promise<UserInterface | null>;
+  /** Who is signed in in the browser that sent this request; null when nobody is. */
+  visitor(request: Request): Promise<Visitor | null>;
+}
+
+/** 128 bits in base64url. */
+const SHORTEST_SECRET = 22;
+
+export function createAccounts(host: Pick<Host, 'loadAccount' | 'signedIn' | 'browserSecret'>): Accounts {
+  async function active(person: PersonReference): Promise<UserInterface | null> {
+    const user = await host.loadAccount(person);
+    return user !== null && user.isActive() ? user : null;
+  }
+
+  /** With a secret that can be guessed, or is the same in every browser, a consent would be bound to none. */
+  async function browserSecret(request: Request): Promise<string> {
+    const secret: unknown = await host.browserSecret(request);
+    if (typeof secret === 'string' && secret.length >= SHORTEST_SECRET) return secret;
+    const found = typeof secret === 'string' ? `${secret.length} characters` : typeof secret;
+    throw new Error(
+      `Host.browserSecret must answer a random secret of this browser session, at least ${SHORTEST_SECRET} characters ` +
+        `(128 bits in base64url); it answered ${found}`,
+    );
+  }
+
+  return {
+    active,
+    async visitor(request) {
+      const person = await host.signedIn(request);
+      const user = person === null ? null : await active(person);
+      return user === null ? null : { user, browserSecret: await browserSecret(request), request };
+    },
+  };
+}
