@@ -69,7 +69,7 @@ export interface PortalOptions {
   /** Routes beside the portal's own. */
   readonly routes?: (application: Application) => readonly Route[];
   /** An administrator's URL of another database server than that of the test project. */
-  readonly databaseServer?: string;
+  readonly databaseServer?: string | null;
   /** `dev` unless given; `prod` needs a `public_url` of https, which only `application.fetch` reaches. */
   readonly mode?: 'dev' | 'prod';
 }
