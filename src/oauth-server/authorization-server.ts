@@ -6,7 +6,6 @@ import { createClaims } from './claims.ts';
 import { createClients, type Clients } from './clients.ts';
 import { createClientSecrets } from './client-secrets.ts';
 import type { OAuthServerConfig } from './config.ts';
-import { PREFLIGHT, readableByAnyOrigin } from './cross-origin.ts';
 import { applicationsEndpoint, removeApplicationEndpoint } from './endpoints/applications.ts';
 import { authorizeEndpoint, consentEndpoint } from './endpoints/authorize.ts';
 import {
@@ -14,30 +13,20 @@ import {
   jwksEndpoint,
   openidConfigurationEndpoint,
 } from './endpoints/discovery.ts';
-import type { Endpoint } from './endpoints/endpoint.ts';
+import { createEndpoints, type Endpoint } from './endpoints/endpoint.ts';
+import { createFailures } from './endpoints/failures.ts';
 import { introspectEndpoint } from './endpoints/introspect.ts';
-import { APPLICATIONS_PATH, AUTHORIZE_PATH } from './endpoints/paths.ts';
 import { revokeEndpoint } from './endpoints/revoke.ts';
 import { tokenEndpoint } from './endpoints/token.ts';
 import { userinfoEndpoint } from './endpoints/userinfo.ts';
-import { AuthorizationPageError, BearerError, type PageLink } from './errors.ts';
+import { BearerError } from './errors.ts';
 import { createFailedAttempts, systemRandom } from '../http/failed-attempts.ts';
-import { prefersPage } from '../http/accept.ts';
-import { occasionally } from '../http/occasionally.ts';
 import { requestIdOf } from '../http/request-id.ts';
 import type { Host } from './host.ts';
 import { createKeyRing, type KeyRing } from './keys.ts';
-import { pageReply } from './pages.ts';
 import { createPruning } from './pruning.ts';
-import { logRefusal, notedClient } from './refusals.ts';
-import {
-  bearerErrorResponse,
-  faultReply,
-  refusalReply,
-  responseOf,
-  unavailableReply,
-  type Reply,
-} from './responses.ts';
+import { logRefusal } from './refusals.ts';
+import { bearerErrorResponse, responseOf } from './responses.ts';
 import { createScopeCatalog } from './scopes.ts';
 import type { ServerContext } from './server-context.ts';
 import { createSqlStore } from './store/sql.ts';
@@ -127,10 +116,7 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
     cookieSealer: createCookieSealer({ store, clock, lifetime: config.consent_ttl * 1000 }),
     audience: config.audience === '' ? null : config.audience,
   };
-  const overloaded = occasionally((times) =>
-    host.log.warning('Too many secrets to check: requests of applications answered 503: {times}', { times }),
-  );
-  const faults = { host, database, serverName: config.name, showsDetails, overloaded };
+  const failures = createFailures({ host, database, serverName: config.name, showsDetails });
   const settle: AuthorizationServer['settleToken'] = async (authorization, asked) => {
     try {
       const refuse = refusing(host, asked);
@@ -138,7 +124,7 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
       return { run: (work) => runWithAccessor(accessor, work) };
     } catch (error) {
       const requestId = asked === undefined ? null : requestIdOf(asked());
-      const reply = await failureReply(faults, { endpoint: 'token()', requestId, asPage: false }, error);
+      const reply = await failures.reply(error, { endpoint: 'token()', requestId, asPage: false });
       return { failure: responseOf(reply, requestId) };
     }
   };
@@ -151,7 +137,24 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
     keys: context.keys,
     offers: (scope) => scopes.has(scope),
     prune: () => context.pruning.all(),
-    endpoints: ENDPOINTS.map((description) => endpointOf(context, faults, description)),
+    endpoints: createEndpoints({
+      host,
+      database,
+      failures,
+      handlers: {
+        oauth_server_authorize: (request) => authorizeEndpoint(context, request),
+        oauth_server_consent: (request) => consentEndpoint(context, request),
+        oauth_server_token: (request) => tokenEndpoint(context, request),
+        oauth_server_revoke: (request) => revokeEndpoint(context, request),
+        oauth_server_introspect: (request) => introspectEndpoint(context, request),
+        oauth_server_userinfo: (request) => userinfoEndpoint(context, request),
+        oauth_server_applications: (request) => applicationsEndpoint(context, request),
+        oauth_server_remove_application: (request) => removeApplicationEndpoint(context, request),
+        oauth_server_openid_configuration: (request) => openidConfigurationEndpoint(context, request),
+        oauth_server_metadata: (request) => authorizationServerEndpoint(context, request),
+        oauth_server_jwks: (request) => jwksEndpoint(context, request),
+      },
+    }),
     async withToken(request, next) {
       const settled = await settle(request.headers.get('authorization'), () => request);
       if ('failure' in settled) return settled.failure;
@@ -161,138 +164,6 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
         if (error instanceof BearerError) return bearerErrorResponse(error);
         throw error;
       }
-    },
-  };
-}
-
-type Answering = (context: ServerContext, request: Request) => Promise<Reply>;
-
-interface EndpointDescription {
-  readonly name: string;
-  readonly path: string;
-  readonly methods: readonly ('GET' | 'POST')[];
-  readonly answer: Answering;
-  /** Whether a page of any origin may call it. */
-  readonly anyOrigin: boolean;
-  /** Whether people see it in their browser, so that a fault is told on a page too. */
-  readonly forPeople?: boolean;
-  /** Whether it only says how things are, from what the store and the host's accounts hold at one moment. */
-  readonly onlyReads?: boolean;
-}
-
-const ENDPOINTS: readonly EndpointDescription[] = [
-  {
-    name: 'oauth_server_authorize',
-    path: AUTHORIZE_PATH,
-    methods: ['GET'],
-    answer: authorizeEndpoint,
-    anyOrigin: false,
-    forPeople: true,
-  },
-  {
-    name: 'oauth_server_consent',
-    path: AUTHORIZE_PATH,
-    methods: ['POST'],
-    answer: consentEndpoint,
-    anyOrigin: false,
-    forPeople: true,
-  },
-  {
-    name: 'oauth_server_token',
-    path: '/oauth/token',
-    methods: ['POST'],
-    answer: tokenEndpoint,
-    anyOrigin: true,
-  },
-  {
-    name: 'oauth_server_revoke',
-    path: '/oauth/revoke',
-    methods: ['POST'],
-    answer: revokeEndpoint,
-    anyOrigin: true,
-  },
-  {
-    name: 'oauth_server_introspect',
-    path: '/oauth/introspect',
-    methods: ['POST'],
-    answer: introspectEndpoint,
-    anyOrigin: false,
-    onlyReads: true,
-  },
-  {
-    name: 'oauth_server_userinfo',
-    path: '/oauth/userinfo',
-    methods: ['GET', 'POST'],
-    answer: userinfoEndpoint,
-    anyOrigin: true,
-    onlyReads: true,
-  },
-  {
-    name: 'oauth_server_applications',
-    path: APPLICATIONS_PATH,
-    methods: ['GET'],
-    answer: applicationsEndpoint,
-    anyOrigin: false,
-    forPeople: true,
-  },
-  {
-    name: 'oauth_server_remove_application',
-    path: APPLICATIONS_PATH,
-    methods: ['POST'],
-    answer: removeApplicationEndpoint,
-    anyOrigin: false,
-    forPeople: true,
-  },
-  {
-    name: 'oauth_server_openid_configuration',
-    path: '/.well-known/openid-configuration',
-    methods: ['GET'],
-    answer: openidConfigurationEndpoint,
-    anyOrigin: true,
-  },
-  {
-    name: 'oauth_server_metadata',
-    path: '/.well-known/oauth-authorization-server',
-    methods: ['GET'],
-    answer: authorizationServerEndpoint,
-    anyOrigin: true,
-  },
-  {
-    name: 'oauth_server_jwks',
-    path: '/.well-known/jwks.json',
-    methods: ['GET'],
-    answer: jwksEndpoint,
-    anyOrigin: true,
-  },
-];
-
-/** The names of the endpoints that the session-wide CSRF check leaves alone: they protect themselves, or read no session. */
-export const CSRF_EXEMPT_ROUTES: Readonly<Record<string, boolean>> = Object.fromEntries(
-  ENDPOINTS.filter(({ methods }) => methods.includes('POST')).map(({ name }) => [name, true]),
-);
-
-function endpointOf(context: ServerContext, faults: Faults, description: EndpointDescription): Endpoint {
-  const { name, path, methods, answer, anyOrigin, forPeople = false, onlyReads = false } = description;
-  const { host } = faults;
-  const answerTo = (request: Request) =>
-    onlyReads ? faults.database.readTogether(() => answer(context, request)) : answer(context, request);
-  const reply = async (request: Request, requestId: string) => {
-    const asPage = forPeople && prefersPage(request.headers.get('accept'));
-    const failed = { endpoint: name, requestId, asPage };
-    const replied = await answerTo(request).catch((error: unknown) => failureReply(faults, failed, error));
-    const { refused: error } = replied;
-    if (error !== undefined)
-      logRefusal(host, { endpoint: name, request, error, clientId: notedClient(request) });
-    return anyOrigin ? readableByAnyOrigin(replied) : replied;
-  };
-  return {
-    name,
-    path,
-    methods: anyOrigin ? [...methods, 'OPTIONS'] : methods,
-    async handle(request) {
-      const requestId = requestIdOf(request);
-      const isPreflight = anyOrigin && request.method === 'OPTIONS';
-      return responseOf(isPreflight ? PREFLIGHT : await reply(request, requestId), requestId);
     },
   };
 }
@@ -309,93 +180,4 @@ function refusing(host: Host, asked: (() => Request) | undefined): Refuse {
     isTold = true;
     throw error;
   };
-}
-
-interface Faults {
-  readonly host: Host;
-  readonly database: Database;
-  readonly serverName: string;
-  readonly showsDetails: boolean;
-  /** Tells the log that the host's hasher has more to do than it can. */
-  readonly overloaded: () => void;
-}
-
-/** Which request it was that failed. */
-interface Failed {
-  readonly endpoint: string;
-  readonly requestId: string | null;
-  /** Whether a person waits for the answer, at a browser. */
-  readonly asPage: boolean;
-}
-
-/** Answers whatever goes wrong: refusals with their error, an unreachable store with 503, a fault of ours with 500. */
-async function failureReply(faults: Faults, failed: Failed, error: unknown): Promise<Reply> {
-  if (error instanceof AuthorizationPageError) {
-    const { title, message, detail, link, retryAfter } = error;
-    const room = retryAfter === null ? { status: 400, otherwise: faultReply() } : withoutRoom(retryAfter);
-    const page = { title, message, detail, link, ...room };
-    return { ...(await errorPage(faults, failed, page)), refused: error };
-  }
-  const refusal = refusalReply(error);
-  if (refusal !== null && error instanceof Error) return { ...refusal, refused: error };
-  const { endpoint, requestId, asPage } = failed;
-  const unavailable = faults.database.isUnavailable(error);
-  const isPassing = unavailable || isOverload(error);
-  if (isPassing && !unavailable) faults.overloaded();
-  else faults.host.log.error('{endpoint} failed: {exception}', { endpoint, requestId, exception: error });
-  const reply = isPassing ? unavailableReply() : faultReply();
-  if (!asPage) return reply;
-  const told = isPassing ? UNAVAILABLE : FAULT;
-  return errorPage(faults, failed, { ...told, detail: null, status: reply.status, otherwise: reply });
-}
-
-function withoutRoom(retryAfter: number): Pick<ErrorPage, 'status' | 'otherwise'> {
-  const reply = unavailableReply();
-  const headers = { ...reply.headers, 'Retry-After': String(retryAfter) };
-  return { status: reply.status, otherwise: { ...reply, headers } };
-}
-
-const UNAVAILABLE = {
-  title: 'Please try again in a moment',
-  message: 'This site cannot answer now. Wait a little, then do the same again.',
-} as const;
-const FAULT = {
-  title: 'Something went wrong here',
-  message: 'The fault is ours, and it was written down. Go back to the application and start again.',
-} as const;
-
-/** What the host's hasher throws when it has more to do than it can: `status` 503. */
-function isOverload(error: unknown): boolean {
-  return error instanceof Error && 'status' in error && error.status === 503;
-}
-
-interface ErrorPage {
-  readonly title: string;
-  readonly message: string;
-  /** For the log, and for the page where it shows details. */
-  readonly detail: string | null;
-  readonly status: number;
-  /** What is answered when the view cannot be rendered; its `Retry-After` is the page's too. */
-  readonly otherwise: Reply;
-  readonly link?: PageLink | null;
-}
-
-async function errorPage(
-  { host, serverName, showsDetails }: Faults,
-  { requestId }: Failed,
-  { title, message, detail, status, otherwise, link = null }: ErrorPage,
-): Promise<Reply> {
-  const retryAfter = otherwise.headers['Retry-After'];
-  try {
-    const shown = showsDetails ? detail : null;
-    // A host's own view may know nothing of a link: the message says where to go, too.
-    const data = { serverName, title, message, status, requestId, detail: shown, link };
-    const page = await pageReply({ host, view: 'oauth/error', status, data, formLeadsTo: null });
-    return retryAfter === undefined
-      ? page
-      : { ...page, headers: { ...page.headers, 'Retry-After': retryAfter } };
-  } catch (exception) {
-    host.log.error('The view oauth/error cannot be rendered: {exception}', { requestId, exception });
-    return otherwise;
-  }
 }

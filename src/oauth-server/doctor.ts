@@ -1,7 +1,8 @@
 import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { Application } from '../host/contracts.ts';
-import { CSRF_EXEMPT_ROUTES, type AuthorizationServer } from './authorization-server.ts';
+import type { AuthorizationServer } from './authorization-server.ts';
+import { CSRF_EXEMPT_ROUTES } from './endpoints/table.ts';
 import { failing, ok, skipped, warning, type Check, type Finding } from './finding.ts';
 import { examinePublicAddress } from './public-address.ts';
 import type { Client } from './store/store.ts';

@@ -1,7 +1,6 @@
 /** The authorization server and OpenID Connect provider inside a host application. */
 export {
   createAuthorizationServer,
-  CSRF_EXEMPT_ROUTES,
   type AuthorizationServer,
   type AuthorizationServerOptions,
 } from './authorization-server.ts';
@@ -31,6 +30,7 @@ export {
 export { AUDIT, type AuditedAuthorization, type AuditEvent } from './audit.ts';
 export type { Host } from './host.ts';
 export type { Endpoint } from './endpoints/endpoint.ts';
+export { CSRF_EXEMPT_ROUTES } from './endpoints/table.ts';
 export type { Clients, ClientRegistration, RegisteredClient, RotatedSecret } from './clients.ts';
 export type { KeyRing, SigningKey } from './keys.ts';
 export type { Client, Grant, PrunedRows } from './store/store.ts';

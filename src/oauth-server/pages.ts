@@ -5,7 +5,7 @@ import type { Reply } from './responses.ts';
 /** The server's pages: never framed, never stored, no referrer, no script. */
 
 export interface PageOptions {
-  readonly host: Host;
+  readonly host: Pick<Host, 'render'>;
   readonly view: string;
   readonly status: number;
   readonly data: Readonly<Record<string, unknown>>;

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { AUDIT } from './audit.ts';
 import type { AddCommands, Application, Plugin } from '../host/contracts.ts';
-import { createAuthorizationServer, CSRF_EXEMPT_ROUTES } from './authorization-server.ts';
+import { createAuthorizationServer } from './authorization-server.ts';
 import { OAUTH_SERVER } from './authorization-server-of.ts';
 import { addClientCreate } from './commands/client-create.ts';
 import { addClientList } from './commands/client-list.ts';
@@ -13,6 +13,7 @@ import { addPrune } from './commands/prune.ts';
 import { addServerDoctor } from './commands/server-doctor.ts';
 import { addServerSetup } from './commands/server-setup.ts';
 import { oauthServerConfiguration, type OAuthServerConfig } from './config.ts';
+import { CSRF_EXEMPT_ROUTES } from './endpoints/table.ts';
 import type { Host } from './host.ts';
 import { oauthServerMigrations } from './store/migrations/index.ts';
 

@@ -1,0 +1,56 @@
+import { APPLICATIONS_PATH, AUTHORIZE_PATH } from './paths.ts';
+
+/** What is fixed about an endpoint, whatever handles its requests. */
+export interface EndpointDescription {
+  readonly name: string;
+  readonly path: string;
+  readonly methods: readonly ('GET' | 'POST')[];
+  /** Whether a page of any origin may call it: it reads no session. */
+  readonly anyOrigin?: boolean;
+  /** Whether people see it in their browser, so that a failure is a page for those who prefer one. */
+  readonly forPeople?: boolean;
+  /** Whether it changes nothing, so that all of its reads can be answered as of one moment. */
+  readonly onlyReads?: boolean;
+}
+
+/** Every endpoint of the server. */
+export const ENDPOINT_TABLE = [
+  { name: 'oauth_server_authorize', path: AUTHORIZE_PATH, methods: ['GET'], forPeople: true },
+  { name: 'oauth_server_consent', path: AUTHORIZE_PATH, methods: ['POST'], forPeople: true },
+  { name: 'oauth_server_token', path: '/oauth/token', methods: ['POST'], anyOrigin: true },
+  { name: 'oauth_server_revoke', path: '/oauth/revoke', methods: ['POST'], anyOrigin: true },
+  { name: 'oauth_server_introspect', path: '/oauth/introspect', methods: ['POST'], onlyReads: true },
+  {
+    name: 'oauth_server_userinfo',
+    path: '/oauth/userinfo',
+    methods: ['GET', 'POST'],
+    anyOrigin: true,
+    onlyReads: true,
+  },
+  { name: 'oauth_server_applications', path: APPLICATIONS_PATH, methods: ['GET'], forPeople: true },
+  { name: 'oauth_server_remove_application', path: APPLICATIONS_PATH, methods: ['POST'], forPeople: true },
+  {
+    name: 'oauth_server_openid_configuration',
+    path: '/.well-known/openid-configuration',
+    methods: ['GET'],
+    anyOrigin: true,
+  },
+  {
+    name: 'oauth_server_metadata',
+    path: '/.well-known/oauth-authorization-server',
+    methods: ['GET'],
+    anyOrigin: true,
+  },
+  { name: 'oauth_server_jwks', path: '/.well-known/jwks.json', methods: ['GET'], anyOrigin: true },
+] as const satisfies readonly EndpointDescription[];
+
+export type EndpointName = (typeof ENDPOINT_TABLE)[number]['name'];
+
+const WITH_POST: readonly EndpointDescription[] = ENDPOINT_TABLE.filter(({ methods }) =>
+  methods.some((method) => method === 'POST'),
+);
+
+/** The names of the endpoints that the session-wide CSRF check leaves alone: they protect themselves, or read no session. */
+export const CSRF_EXEMPT_ROUTES: Readonly<Record<string, boolean>> = Object.fromEntries(
+  WITH_POST.map(({ name }) => [name, true]),
+);
