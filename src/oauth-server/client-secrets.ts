@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
+import { equalInConstantTime } from '../http/constant-time.ts';
 import type { PasswordHasher } from '../contracts/password-hasher.ts';
 import type { Client } from './store/store.ts';
-import { equalInConstantTime, keyedHash, randomToken } from './crypto.ts';
+import { keyedHash, randomToken } from './crypto.ts';
 
 /** Checks client secrets with the hasher that the host uses for people. */
 export interface ClientSecrets {
