@@ -1,8 +1,7 @@
-import { createHmac } from 'node:crypto';
+import { createHmac, timingSafeEqual } from 'node:crypto';
 import { nameRequest, requestIdOf } from '../http/request-id.ts';
 import { readAtMost } from '../http/body.ts';
-import { isBearerRequest } from '../http/bearer.ts';
-import { equalInConstantTime } from '../http/constant-time.ts';
+import { isBearerRequest } from './bearer-request.ts';
 import type { Route } from './contracts.ts';
 import { cookieKind, randomValue, randomValueOf } from './cookies.ts';
 import { HttpError } from './error-handler.ts';
@@ -81,7 +80,8 @@ function tokenBoundTo(secret: string): string {
 }
 
 function sameToken(given: string | null, expected: string): boolean {
-  return equalInConstantTime(given ?? '', expected);
+  const [one, other] = [Buffer.from(given ?? ''), Buffer.from(expected)];
+  return one.length === other.length && timingSafeEqual(one, other);
 }
 
 /**

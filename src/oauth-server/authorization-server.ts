@@ -3,8 +3,9 @@ import { createAccounts } from './accounts.ts';
 import { createAudit } from './audit.ts';
 import { createCookieSealer } from './authorization/cookie-keys.ts';
 import { createClaims } from './claims.ts';
-import { createClients, type Clients } from './clients.ts';
-import { createClientSecrets } from './client-secrets.ts';
+import { createClients, type Clients } from './clients/clients.ts';
+import { createClientAuthentication } from './clients/authentication.ts';
+import { createClientSecrets } from './clients/secrets.ts';
 import type { OAuthServerConfig } from './config.ts';
 import { applicationsEndpoint, removeApplicationEndpoint } from './endpoints/applications.ts';
 import { authorizeEndpoint, consentEndpoint } from './endpoints/authorize.ts';
@@ -93,6 +94,15 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
   const scopes = createScopeCatalog(config.scopes);
   const { passwordHasher } = host;
   const audit = createAudit(host);
+  const clients = createClients({ store, scopes, passwordHasher, clock, audit });
+  const authenticateClient = createClientAuthentication({
+    clients,
+    secrets: createClientSecrets({ passwordHasher, clock }),
+    failedAttempts: createFailedAttempts({ clock, random }),
+    host,
+    audit,
+    clock,
+  });
   const context: ServerContext = {
     issuer: new URL(publicUrl).origin,
     config,
@@ -101,9 +111,8 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
     store,
     scopes,
     clock,
-    clients: createClients({ store, scopes, passwordHasher, clock, audit }),
-    clientSecrets: createClientSecrets({ passwordHasher, clock }),
-    failedAttempts: createFailedAttempts({ clock, random }),
+    clients,
+    authenticateClient,
     audit,
     claims: createClaims({ mapper: config.claims, offered: [...scopes.keys()], log: host.log }),
     keys: createKeyRing({

@@ -1,3 +1,4 @@
+import { canonicalAddress } from '../http/addresses.ts';
 import type { AuditEvent } from './audit.ts';
 import type { Log } from '../contracts/log.ts';
 import type { PasswordHasher } from '../contracts/password-hasher.ts';
@@ -38,4 +39,10 @@ export interface Host {
   audit(event: AuditEvent): Promise<void>;
   /** Takes what somebody should look at; secrets, tokens and codes are never among it. */
   readonly log: Log;
+}
+
+/** Where a request comes from, in canonical form; null when the host does not know, or knows no IP address. */
+export function callerAddress(host: Pick<Host, 'clientAddress'>, request: Request): string | null {
+  const address = host.clientAddress(request);
+  return address === null ? null : canonicalAddress(address);
 }

@@ -11,7 +11,7 @@ export { bearerErrorResponse } from './responses.ts';
 export { examine, type DoctorReport, type ExaminationOptions, type OpenRotation } from './doctor.ts';
 export type { Check, Finding } from './finding.ts';
 export { checksOf, describeChecks, failOnFaults } from './commands/doctor-report.ts';
-export { redirectUriProblem } from './redirect-uris.ts';
+export { redirectUriProblem } from './clients/redirect-uris.ts';
 export { setUpServer, type SetupReport } from './setup.ts';
 export {
   oauthServerConfiguration,
@@ -31,6 +31,7 @@ export { AUDIT, type AuditedAuthorization, type AuditEvent } from './audit.ts';
 export type { Host } from './host.ts';
 export type { Endpoint } from './endpoints/endpoint.ts';
 export { CSRF_EXEMPT_ROUTES } from './endpoints/table.ts';
-export type { Clients, ClientRegistration, RegisteredClient, RotatedSecret } from './clients.ts';
+export type { Clients, RegisteredClient, RotatedSecret } from './clients/clients.ts';
+export type { ClientRegistration } from './clients/registration.ts';
 export type { KeyRing, SigningKey } from './keys.ts';
 export type { Client, Grant, PrunedRows } from './store/store.ts';

@@ -1,4 +1,4 @@
-import { CLIENT_AUTHENTICATION_METHODS } from './client-authentication.ts';
+import { CLIENT_AUTHENTICATION_METHODS } from './clients/credentials.ts';
 import { claimNames } from './claims.ts';
 import { GRANT_TYPES_SUPPORTED } from './endpoints/token.ts';
 import { SIGNING_ALGORITHM } from './keys.ts';

@@ -1,4 +1,3 @@
-import { canonicalAddress } from '../http/addresses.ts';
 import { requestIdOf } from '../http/request-id.ts';
 import {
   AuthorizationPageError,
@@ -7,7 +6,7 @@ import {
   OAuthError,
   TooManyFailuresError,
 } from './errors.ts';
-import type { Host } from './host.ts';
+import { callerAddress, type Host } from './host.ts';
 
 /** A request that was refused. */
 export interface Refused {
@@ -30,15 +29,14 @@ export function logRefusal(
     requestId: request === null ? null : requestIdOf(request),
     ...reasonOf(error),
     clientId,
-    address: request === null ? null : addressOf(host, request),
+    address: request === null ? null : knownAddress(host, request),
   });
 }
 
-/** A refusal is answered, whatever the host knows of where it came from. */
-function addressOf(host: Pick<Host, 'clientAddress'>, request: Request): string | null {
+/** As `callerAddress`, but a host that fails to say it does not stop the refusal. */
+function knownAddress(host: Pick<Host, 'clientAddress'>, request: Request): string | null {
   try {
-    const said = host.clientAddress(request);
-    return said === null ? null : canonicalAddress(said);
+    return callerAddress(host, request);
   } catch {
     return null;
   }

@@ -1,11 +1,10 @@
 import type { Accounts } from './accounts.ts';
 import type { Audit } from './audit.ts';
 import type { CookieSealer } from './authorization/cookie-keys.ts';
+import type { AuthenticateClient } from './clients/authentication.ts';
 import type { Claims } from './claims.ts';
-import type { ClientSecrets } from './client-secrets.ts';
-import type { Clients } from './clients.ts';
+import type { Clients } from './clients/clients.ts';
 import type { OAuthServerConfig } from './config.ts';
-import type { FailedAttempts } from '../http/failed-attempts.ts';
 import type { Host } from './host.ts';
 import type { KeyRing } from './keys.ts';
 import type { Pruning } from './pruning.ts';
@@ -21,8 +20,7 @@ export interface ServerContext {
   readonly accounts: Accounts;
   readonly store: Store;
   readonly clients: Clients;
-  readonly clientSecrets: ClientSecrets;
-  readonly failedAttempts: FailedAttempts;
+  readonly authenticateClient: AuthenticateClient;
   readonly audit: Audit;
   readonly scopes: ScopeCatalog;
   readonly claims: Claims;

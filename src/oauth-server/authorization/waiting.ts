@@ -1,7 +1,7 @@
 import { networkOf } from '../../http/addresses.ts';
-import { addressOf } from '../client-authentication.ts';
 import { AUTHORIZE_PATH } from '../endpoints/paths.ts';
 import { AuthorizationPageError } from '../errors.ts';
+import { callerAddress } from '../host.ts';
 import type { ServerContext } from '../server-context.ts';
 import { randomToken, tokenHash } from '../crypto.ts';
 
@@ -120,7 +120,7 @@ async function keepInStore(context: ServerContext, request: Request, sent: SentP
   const kept = await context.store.keepWaitingRequest(
     {
       secretHash: tokenHash(secret),
-      network: networkOf(addressOf(request, context)) ?? '',
+      network: networkOf(callerAddress(context.host, request)) ?? '',
       parameters,
       bytes: Buffer.byteLength(parameters) + ROW_BYTES,
       expiresAt: context.clock() + context.config.consent_ttl * 1000,

@@ -1,5 +1,4 @@
 import { scopesThatReach, usableToken } from '../bearer.ts';
-import { authenticateClient } from '../client-authentication.ts';
 import { OAuthError } from '../errors.ts';
 import { formParameters } from '../parameters.ts';
 import { jsonReply, type Reply } from '../responses.ts';
@@ -12,7 +11,7 @@ import type { ServerContext } from '../server-context.ts';
  */
 export async function introspectEndpoint(context: ServerContext, request: Request): Promise<Reply> {
   const form = await formParameters(request);
-  const client = await authenticateClient(request, form, context);
+  const client = await context.authenticateClient(request, form);
   // Registration refuses the right to a public client, and so does this: a client id is not a secret.
   if (client.public || !client.grants.includes('introspection')) {
     const reason = client.public

@@ -1,4 +1,3 @@
-import { authenticateClient } from '../client-authentication.ts';
 import { formParameters } from '../parameters.ts';
 import type { Reply } from '../responses.ts';
 import type { ServerContext } from '../server-context.ts';
@@ -10,7 +9,7 @@ import { offeredRefreshToken } from '../crypto.ts';
  */
 export async function revokeEndpoint(context: ServerContext, request: Request): Promise<Reply> {
   const form = await formParameters(request);
-  const client = await authenticateClient(request, form, context);
+  const client = await context.authenticateClient(request, form);
   // token_type_hint only says where to look first; both places are looked at.
   const offered = offeredRefreshToken(form.require('token'));
   await context.store.revokeAccessToken(offered.hash, client.id);

@@ -1,4 +1,3 @@
-import { authenticateClient } from '../client-authentication.ts';
 import { OAuthError } from '../errors.ts';
 import { authorizationCodeGrant } from '../grants/authorization-code.ts';
 import { clientCredentialsGrant } from '../grants/client-credentials.ts';
@@ -24,7 +23,7 @@ export const GRANT_TYPES_SUPPORTED: readonly string[] = [...GRANT_TYPES.keys()];
 /** POST /oauth/token (RFC 6749 section 3.2). */
 export async function tokenEndpoint(context: ServerContext, request: Request): Promise<Reply> {
   const form = await formParameters(request);
-  const client = await authenticateClient(request, form, context);
+  const client = await context.authenticateClient(request, form);
   const grantType = form.require('grant_type');
   const grant = GRANT_TYPES.get(grantType);
   if (grant === undefined) {

@@ -1,19 +1,18 @@
 import { randomBytes } from 'node:crypto';
-import { equalInConstantTime } from '../http/constant-time.ts';
-import type { PasswordHasher } from '../contracts/password-hasher.ts';
-import type { Client } from './store/store.ts';
-import { keyedHash, randomToken } from './crypto.ts';
+import type { PasswordHasher } from '../../contracts/password-hasher.ts';
+import { equalInConstantTime, keyedHash, randomToken } from '../crypto.ts';
+import type { Client } from '../store/store.ts';
 
 /** Checks client secrets with the hasher that the host uses for people. */
 export interface ClientSecrets {
   /**
-   * Whether this process has found the secret right before, or is just finding it so for another request: one of the
-   * client's secrets that are accepted now. Costs no slow hash. False says nothing about the secret.
+   * Whether this process has verified the secret before, and the client still accepts it. Waits for another request that is
+   * verifying the same one. Costs no slow hash; false says nothing about the secret.
    */
   isKnown(client: Client, secret: string): Promise<boolean>;
   /**
-   * Whether the secret is the client's current one, or its previous one within the overlap window. Without a client,
-   * or for a client that has no secret, it answers false after the same work as for a wrong secret.
+   * Whether the secret is the client's current one, or its previous one within the overlap. Without a client, or for a
+   * client that has no secret, false after the same work as for a wrong secret.
    */
   verify(client: Client | null, secret: string): Promise<boolean>;
 }
@@ -24,22 +23,22 @@ export interface ClientSecretsOptions {
   readonly clock: () => number;
 }
 
-/** Secrets remembered at most; the one used longest ago is forgotten first, and costs a slow hash again. */
+/** Secrets remembered at most; the least recently used is forgotten first, and costs a slow hash again. */
 const MOST_REMEMBERED = 10_000;
 
 /**
- * A secret that was verified once is remembered as an HMAC over client, stored hash and secret, under a key of this
- * process that is kept nowhere: `docs/decisions/0006` says why that is safe.
+ * A secret that was verified is remembered as an HMAC over client, stored hash and secret, under a key that this process
+ * makes at its start and stores nowhere: `docs/decisions/0006` says why that is safe.
  */
 export function createClientSecrets({ passwordHasher, clock }: ClientSecretsOptions): ClientSecrets {
   const key = randomBytes(32).toString('base64url');
   const verified = new Map<string, string>();
-  const underWay = new Map<string, Promise<boolean>>();
+  const inFlight = new Map<string, Promise<boolean>>();
   let decoy: string | null = null;
 
-  // Ids are hexadecimal, so no two pairs look alike.
-  const entryOf = (client: Client, hash: string) => `${client.id} ${hash}`;
-  const proofOf = (client: Client, hash: string, secret: string) =>
+  // Client ids contain no spaces, so no two pairs have one key.
+  const cacheKey = (client: Client, hash: string) => `${client.id} ${hash}`;
+  const hmac = (client: Client, hash: string, secret: string) =>
     keyedHash(key, 'oauth/client-secret', client.id, hash, secret);
 
   function acceptedHashes(client: Client): readonly string[] {
@@ -49,17 +48,18 @@ export function createClientSecrets({ passwordHasher, clock }: ClientSecretsOpti
     return previousSecretHash !== null && previousLives ? [secretHash, previousSecretHash] : [secretHash];
   }
 
-  function remembersFor(client: Client, hash: string, secret: string): boolean {
-    const entry = entryOf(client, hash);
+  function isRemembered(client: Client, hash: string, secret: string): boolean {
+    const entry = cacheKey(client, hash);
     const proof = verified.get(entry);
-    if (proof === undefined || !equalInConstantTime(proof, proofOf(client, hash, secret))) return false;
+    if (proof === undefined || !equalInConstantTime(proof, hmac(client, hash, secret))) return false;
+    // Moves it to the end of the map: the first entry is the least recently used.
     verified.delete(entry);
     verified.set(entry, proof);
     return true;
   }
 
   function remember(client: Client, hash: string, secret: string): void {
-    verified.set(entryOf(client, hash), proofOf(client, hash, secret));
+    verified.set(cacheKey(client, hash), hmac(client, hash, secret));
     const [oldest] = verified.keys();
     if (verified.size > MOST_REMEMBERED && oldest !== undefined) verified.delete(oldest);
   }
@@ -77,11 +77,11 @@ export function createClientSecrets({ passwordHasher, clock }: ClientSecretsOpti
   return {
     async isKnown(client, secret) {
       const hashes = acceptedHashes(client);
-      const isRemembered = () => hashes.some((hash) => remembersFor(client, hash, secret));
-      if (isRemembered()) return true;
-      // After the other request's check nothing is taken from it but what it left to remember.
-      await underWay.get(proofOf(client, hashes.join(), secret))?.catch(() => {});
-      return isRemembered();
+      const anyIsRemembered = () => hashes.some((hash) => isRemembered(client, hash, secret));
+      if (anyIsRemembered()) return true;
+      // The other request's result is not used, only what it has remembered: a failure of its own is not this one's.
+      await inFlight.get(hmac(client, hashes.join(), secret))?.catch(() => {});
+      return anyIsRemembered();
     },
     async verify(client, secret) {
       const hashes = client === null ? [] : acceptedHashes(client);
@@ -90,13 +90,13 @@ export function createClientSecrets({ passwordHasher, clock }: ClientSecretsOpti
         await passwordHasher.verify(secret, decoy);
         return false;
       }
-      const proof = proofOf(client, hashes.join(), secret);
-      const verifying = underWay.get(proof) ?? verifySlowly(client, hashes, secret);
-      underWay.set(proof, verifying);
+      const proof = hmac(client, hashes.join(), secret);
+      const verifying = inFlight.get(proof) ?? verifySlowly(client, hashes, secret);
+      inFlight.set(proof, verifying);
       try {
         return await verifying;
       } finally {
-        if (underWay.get(proof) === verifying) underWay.delete(proof);
+        if (inFlight.get(proof) === verifying) inFlight.delete(proof);
       }
     },
   };
