@@ -1,7 +1,8 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 import { nameRequest, requestIdOf } from '../http/request-id.ts';
 import { readAtMost } from '../http/body.ts';
-import { isBearerRequest } from './bearer-request.ts';
+import { isBearerRequest } from '../http/bearer.ts';
+import { equalInConstantTime } from '../http/constant-time.ts';
 import type { Route } from './contracts.ts';
 import { cookieKind, randomValue, randomValueOf } from './cookies.ts';
 import { HttpError } from './error-handler.ts';
@@ -80,8 +81,7 @@ function tokenBoundTo(secret: string): string {
 }
 
 function sameToken(given: string | null, expected: string): boolean {
-  const [one, other] = [Buffer.from(given ?? ''), Buffer.from(expected)];
-  return one.length === other.length && timingSafeEqual(one, other);
+  return equalInConstantTime(given ?? '', expected);
 }
 
 /**

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import { prefersPage } from '../http/accept.ts';
+import { pageHeaders } from '../http/page-headers.ts';
 import type { Log } from '../contracts/log.ts';
 import type { Views } from './contracts.ts';
-import { pageHeaders } from './login.ts';
 
 /** How an application answers what went wrong, unless a listener of `Event.EXCEPTION` does: never with details. */
 export interface ErrorAnswer {

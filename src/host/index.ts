@@ -27,7 +27,7 @@ export { Event } from './events.ts';
 export { SignInSlowedError, type FailedSignIn } from './sign-in.ts';
 export { openLog, type ClosableLog, type LogOptions } from './log.ts';
 export { createViews } from './views.ts';
-export { pageHeaders } from './login.ts';
+export { pageHeaders } from '../http/page-headers.ts';
 export { returnPath } from './return-path.ts';
 export { listen, type ListenOptions, type RunningServer } from './server.ts';
 export { runConsole } from './run-console.ts';

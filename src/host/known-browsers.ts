@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { isBearerRequest } from './bearer-request.ts';
+import { isBearerRequest } from '../http/bearer.ts';
 import type { Database } from '../sql/contract.ts';
 import type { Migration } from '../sql/schema.ts';
 import { cookieKind, cookieOf, randomValue } from './cookies.ts';

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { pageHeaders } from '../http/page-headers.ts';
 import { requestIdOf } from '../http/request-id.ts';
 import type { Log } from '../contracts/log.ts';
 import type { Application, Route } from './contracts.ts';
@@ -145,23 +146,6 @@ export function logoutRoute(application: Application): Route {
       await application.auth().signOut();
       return seeOther('/');
     },
-  };
-}
-
-/**
- * For a page of the application: no framing, no storing, no referrer, no script, styles with this nonce. `form-action`
- * is left open: Chromium would hold the whole chain of redirects after signing in against it.
- */
-export function pageHeaders(nonce: string): Readonly<Record<string, string>> {
-  return {
-    'Content-Type': 'text/html; charset=utf-8',
-    'Content-Security-Policy':
-      `default-src 'none'; style-src 'self' 'nonce-${nonce}'; img-src 'self' data:; font-src 'self'; ` +
-      "base-uri 'none'; frame-ancestors 'none'",
-    'X-Frame-Options': 'DENY',
-    'X-Content-Type-Options': 'nosniff',
-    'Referrer-Policy': 'no-referrer',
-    'Cache-Control': 'no-store',
   };
 }
 

@@ -1,6 +1,5 @@
 import { z, type ZodType } from 'zod';
-
-const LOOPBACK_HOSTS: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]']);
+import { isLoopback } from '../http/loopback.ts';
 
 /** `public_url`: an absolute https origin; http for loopback under `APP_ENV=dev`. */
 export function publicUrlSchema(mode: 'dev' | 'prod'): ZodType<string> {
@@ -20,7 +19,7 @@ function publicUrlProblem(value: string, mode: 'dev' | 'prod'): string | null {
   if (!URL.canParse(value)) return 'is not an absolute URL';
   const url = new URL(value);
   if (url.protocol === 'http:') {
-    if (!LOOPBACK_HOSTS.has(url.hostname)) return 'must be https';
+    if (!isLoopback(url)) return 'must be https';
     if (mode !== 'dev') return 'must be https; http is for loopback under APP_ENV=dev only';
   } else if (url.protocol !== 'https:') {
     return 'must be https';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { isBearerRequest } from './bearer-request.ts';
+import { isBearerRequest } from '../http/bearer.ts';
 import { samePerson, type PersonReference } from '../contracts/person.ts';
 import type { Session } from './contracts.ts';
 import type { Database, SqlConnection } from '../sql/contract.ts';

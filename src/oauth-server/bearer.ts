@@ -1,4 +1,5 @@
 import type { UserInterface } from '../contracts/person.ts';
+import { parseBearer } from '../http/bearer.ts';
 import { BearerError } from './errors.ts';
 import { intersectScopes, scopesHeldBy } from './scopes.ts';
 import type { ServerContext } from './server-context.ts';
@@ -32,8 +33,9 @@ export async function presentedToken(
   authorization: string | null,
 ): Promise<UsableToken> {
   if (authorization === null) throw missingToken('there is no Authorization header');
-  if (!isBearer(authorization)) throw missingToken('the Authorization header is not of the scheme Bearer');
-  return tokenOfValue(context, bearerValue(authorization));
+  const presented = parseBearer(authorization);
+  if (presented === null) throw missingToken('the Authorization header is not of the scheme Bearer');
+  return tokenOfValue(context, presented.token);
 }
 
 /** The access token of this value, looked up. Throws `invalid_token` when it is not usable here, or null. */
@@ -45,14 +47,6 @@ export async function tokenOfValue(context: ServerContext, value: string | null)
 
 function missingToken(detail: string): BearerError {
   return new BearerError('missing_token', null, { detail });
-}
-
-export function isBearer(header: string): boolean {
-  return /^\s*Bearer(\s|$)/i.test(header);
-}
-
-function bearerValue(header: string): string | null {
-  return /^\s*Bearer +([A-Za-z0-9\-._~+/]+=*)\s*$/i.exec(header)?.[1] ?? null;
 }
 
 /** The token of this value, when it is usable here and now; for anything else why it is not, which is for the log. */

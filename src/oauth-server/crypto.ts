@@ -1,4 +1,4 @@
-import { createHmac, hash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createHmac, hash, randomBytes } from 'node:crypto';
 import type { OfferedRefreshToken } from './store/store.ts';
 
 /** A fresh opaque value of 256 random bits, base64url: access and refresh tokens, codes, request ids, secrets. */
@@ -35,12 +35,6 @@ export function tokenHash(token: string): string {
 /** HMAC-SHA-256 of the parts, base64url. The parts are delimited, so that no two lists of parts look alike. */
 export function keyedHash(key: string, ...parts: readonly string[]): string {
   return createHmac('sha256', key).update(JSON.stringify(parts)).digest('base64url');
-}
-
-/** Compares in a time that depends on the lengths only. */
-export function equalInConstantTime(one: string, other: string): boolean {
-  const [left, right] = [Buffer.from(one), Buffer.from(other)];
-  return left.length === right.length && timingSafeEqual(left, right);
 }
 
 /** What the store knows a refresh token by. */

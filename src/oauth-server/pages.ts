@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
+import { pageHeaders } from '../http/page-headers.ts';
 import type { Host } from './host.ts';
 import type { Reply } from './responses.ts';
-
-/** The server's pages: never framed, never stored, no referrer, no script. */
 
 export interface PageOptions {
   readonly host: Pick<Host, 'render'>;
@@ -16,18 +15,7 @@ export interface PageOptions {
 export async function pageReply({ host, view, status, data, formLeadsTo }: PageOptions): Promise<Reply> {
   const nonce = randomBytes(16).toString('base64');
   const html = await host.render(view, { ...data, nonce });
-  return {
-    status,
-    body: html,
-    headers: {
-      'Content-Type': 'text/html; charset=utf-8',
-      'Content-Security-Policy': contentSecurityPolicy(nonce, formLeadsTo),
-      'X-Frame-Options': 'DENY',
-      'X-Content-Type-Options': 'nosniff',
-      'Referrer-Policy': 'no-referrer',
-      'Cache-Control': 'no-store',
-    },
-  };
+  return { status, body: html, headers: pageHeaders(nonce, formAction(formLeadsTo)) };
 }
 
 /**
@@ -35,22 +23,9 @@ export async function pageReply({ host, view, status, data, formLeadsTo }: PageO
  * application makes after its own callback. So the policy names schemes, not hosts: https, and http only when the
  * answer goes to a loopback address.
  */
-function contentSecurityPolicy(nonce: string, formLeadsTo: string | null): string {
-  const formAction =
-    formLeadsTo === null
-      ? "'none'"
-      : new URL(formLeadsTo).protocol === 'http:'
-        ? "'self' https: http:"
-        : "'self' https:";
-  return [
-    "default-src 'none'",
-    `style-src 'self' 'nonce-${nonce}'`,
-    "img-src 'self' data:",
-    "font-src 'self'",
-    "base-uri 'none'",
-    "frame-ancestors 'none'",
-    `form-action ${formAction}`,
-  ].join('; ');
+function formAction(formLeadsTo: string | null): string {
+  if (formLeadsTo === null) return "'none'";
+  return new URL(formLeadsTo).protocol === 'http:' ? "'self' https: http:" : "'self' https:";
 }
 
 /** A redirect of the browser that leaves no trace in caches and no referrer. 303 after a form, 302 otherwise. */

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { equalInConstantTime } from './crypto.ts';
+import { equalInConstantTime } from '../http/constant-time.ts';
 
 const CODE_CHALLENGE = /^[A-Za-z0-9_-]{43}$/;
 const CODE_VERIFIER = /^[A-Za-z0-9._~-]{43,128}$/;

@@ -6,9 +6,10 @@ import {
   randomBytes,
   type KeyObject,
 } from 'node:crypto';
+import { equalInConstantTime } from '../http/constant-time.ts';
 import type { SigningKey } from './keys.ts';
 import type { ServerContext } from './server-context.ts';
-import { equalInConstantTime, randomToken } from './crypto.ts';
+import { randomToken } from './crypto.ts';
 
 /**
  * How the doctor learns what a running process sees of a request that came through whatever stands before it. It sends a

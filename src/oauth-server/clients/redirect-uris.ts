@@ -1,7 +1,8 @@
+import { isLoopback } from '../../http/loopback.ts';
+
 const PRINTABLE_ASCII = /^[\x21-\x7E]+$/;
 /** What an authorization response adds to the query. */
 const RESPONSE_PARAMETERS = ['code', 'state', 'iss', 'error', 'error_description'] as const;
-const LOOPBACK_HOSTS: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]']);
 
 /**
  * Why this cannot be registered as a redirect URI, or null when it can: it is absolute https (http for loopback only), without
@@ -14,7 +15,7 @@ export function redirectUriProblem(uri: string): string | null {
   if (uri.includes('#')) return 'has a fragment; remove it';
   if (url.username !== '' || url.password !== '') return 'carries credentials; remove them';
   if (!/^https?:\/\/[^/\\]/i.test(uri)) return 'is not an absolute https URL';
-  if (url.protocol === 'http:' && !LOOPBACK_HOSTS.has(url.hostname)) {
+  if (url.protocol === 'http:' && !isLoopback(url)) {
     return 'is not https; http is for loopback (localhost, 127.0.0.1, [::1]) only';
   }
   const taken = RESPONSE_PARAMETERS.find((name) => url.searchParams.has(name));

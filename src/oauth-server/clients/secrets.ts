@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { PasswordHasher } from '../../contracts/password-hasher.ts';
-import { equalInConstantTime, keyedHash, randomToken } from '../crypto.ts';
+import { equalInConstantTime } from '../../http/constant-time.ts';
+import { keyedHash, randomToken } from '../crypto.ts';
 import type { Client } from '../store/store.ts';
 
 /** Checks client secrets with the hasher that the host uses for people. */

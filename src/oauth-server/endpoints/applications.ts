@@ -1,3 +1,4 @@
+import { equalInConstantTime } from '../../http/constant-time.ts';
 import type { Visitor } from '../accounts.ts';
 import { AuthorizationPageError } from '../errors.ts';
 import { pageReply, redirectReply } from '../pages.ts';
@@ -6,7 +7,7 @@ import type { Reply } from '../responses.ts';
 import { intersectScopes, scopesHeldBy } from '../scopes.ts';
 import type { ServerContext } from '../server-context.ts';
 import type { Authorization } from '../store/store.ts';
-import { equalInConstantTime, keyedHash } from '../crypto.ts';
+import { keyedHash } from '../crypto.ts';
 import { APPLICATIONS_PATH } from './paths.ts';
 
 /** An application that may act for the person, with all that it was allowed. */

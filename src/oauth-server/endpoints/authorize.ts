@@ -1,4 +1,5 @@
-import { isBearer } from '../bearer.ts';
+import { isBearerRequest } from '../../http/bearer.ts';
+import { equalInConstantTime } from '../../http/constant-time.ts';
 import { beginWaiting, crowdedOut, waitingRequest, type SentParameters } from '../authorization/waiting.ts';
 import {
   ask,
@@ -24,7 +25,6 @@ import { beyondScopes, requestedScopes } from '../scopes.ts';
 import type { ServerContext } from '../server-context.ts';
 import type { Client } from '../store/store.ts';
 import { targetOf } from '../tokens/resource-indicators.ts';
-import { equalInConstantTime } from '../crypto.ts';
 import { AUTHORIZE_PATH } from './paths.ts';
 
 /** A client and redirect URI that belong together: from here on, errors go to the redirect URI. */
@@ -124,7 +124,7 @@ const BOTH_AT_ONCE = 'It is a question and an answer at once. Go back to the app
 
 /** People answer here, in a browser session, which a request with an access token never has. */
 function refuseBearer(request: Request): void {
-  if (isBearer(request.headers.get('authorization') ?? '')) {
+  if (isBearerRequest(request)) {
     throw new OAuthError('invalid_request', 'The authorization endpoint takes no access token.');
   }
 }

@@ -1,6 +1,6 @@
 import type { PersonReference } from '../../contracts/person.ts';
 import type { Database, SqlConnection } from '../../sql/contract.ts';
-import { equalInConstantTime } from '../crypto.ts';
+import { equalInConstantTime } from '../../http/constant-time.ts';
 import { roomFor } from './fair-share.ts';
 import { BUDGET_ROW } from './migrations/0005-waiting-requests.ts';
 import type {

@@ -1,0 +1,24 @@
+/**
+ * For a page that is never framed and never stored, sends no referrer, runs no script and takes styles with this nonce.
+ * `formAction` is where its forms may lead, in the words of a content security policy. Without it that is left open: Chromium
+ * holds the whole chain of redirects behind a form against it.
+ */
+export function pageHeaders(nonce: string, formAction?: string): Readonly<Record<string, string>> {
+  const policy = [
+    "default-src 'none'",
+    `style-src 'self' 'nonce-${nonce}'`,
+    "img-src 'self' data:",
+    "font-src 'self'",
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+    ...(formAction === undefined ? [] : [`form-action ${formAction}`]),
+  ];
+  return {
+    'Content-Type': 'text/html; charset=utf-8',
+    'Content-Security-Policy': policy.join('; '),
+    'X-Frame-Options': 'DENY',
+    'X-Content-Type-Options': 'nosniff',
+    'Referrer-Policy': 'no-referrer',
+    'Cache-Control': 'no-store',
+  };
+}
