@@ -1,7 +1,8 @@
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { examine, type Check } from 'portico/oauth-server';
+import { migrationStatus } from 'portico/host';
+import { examine, oauthServerMigrations, type Check } from 'portico/oauth-server';
 import { describe, expect, test } from 'vitest';
 import {
   ADA,
@@ -48,6 +49,21 @@ describe('the doctor', () => {
       expect(healthy).toBe(true);
       expect(checks.map(({ outcome }) => outcome)).toEqual(checks.map(() => 'ok'));
       expect(checks.length).toBeGreaterThan(8);
+    } finally {
+      await portal.close();
+    }
+  });
+
+  test('examines an application without the kit, which gives its store and its schema alone', async () => {
+    const portal = await startPortal();
+    try {
+      await registerClient(portal);
+      const { database } = portal.application;
+      const migrations = () => migrationStatus(database, oauthServerMigrations);
+      const { checks, healthy } = await examine({ database, migrations }, portal.server);
+      expect(healthy).toBe(true);
+      const skipped = checks.filter(({ outcome }) => outcome !== 'ok').map(({ part }) => part);
+      expect(skipped).toEqual(['sign-in route', 'endpoints', 'csrf_exempt_routes']);
     } finally {
       await portal.close();
     }

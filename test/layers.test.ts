@@ -17,6 +17,9 @@ interface Layer {
   readonly allowed: (found: Import) => boolean;
 }
 
+/** What plugins and console commands are written in; nothing else of the server knows the kit. */
+const KIT_TYPES = 'src/host/contracts.ts';
+
 const LAYERS: readonly Layer[] = [
   layer('src/contracts'),
   layer('src/http', { within: ['src/contracts'] }),
@@ -24,17 +27,24 @@ const LAYERS: readonly Layer[] = [
   layer('src/host', { within: ['src/contracts', 'src/http', 'src/sql'] }),
   layer('src/oauth-server', {
     within: ['src/contracts', 'src/http', 'src/sql'],
-    types: ['src/host/contracts.ts'],
+    types: [KIT_TYPES],
+    typesFor: ['src/oauth-server/plugin.ts', 'src/oauth-server/console/', 'src/oauth-server/commands/'],
   }),
   layer('src/mcp', {
     within: ['src/contracts', 'src/http'],
     files: ['src/oauth-server/index.ts'],
-    types: ['src/host/contracts.ts'],
+    types: [KIT_TYPES],
+    typesFor: ['src/mcp/plugin.ts'],
   }),
   layer('src/assistant', {
-    within: ['src/contracts'],
-    files: ['src/mcp/index.ts', 'src/oauth-server/index.ts'],
-    types: ['src/host/contracts.ts'],
+    within: ['src/contracts', 'src/sql'],
+    files: [
+      'src/mcp/index.ts',
+      'src/oauth-server/index.ts',
+      'src/oauth-server/console/checks.ts',
+      'src/oauth-server/console/report.ts',
+    ],
+    types: [KIT_TYPES],
   }),
   ...['src/node', 'src/express', 'src/fastify'].map((folder) =>
     layer(folder, {
@@ -52,17 +62,22 @@ const LAYERS: readonly Layer[] = [
   layer('examples/relying-party'),
 ];
 
-/** A folder may import of itself, of what is `within` these folders, of these `files`, and of those only `types`. */
+/**
+ * A folder may import of itself, of what is `within` these folders, of these `files`, and of those only `types`, which
+ * `typesFor` keeps to some of its files and folders.
+ */
 function layer(
   folder: string,
   {
     within = [],
     files = [],
     types = [],
+    typesFor = [''],
   }: {
     readonly within?: readonly string[];
     readonly files?: readonly string[];
     readonly types?: readonly string[];
+    readonly typesFor?: readonly string[];
   } = {},
 ): Layer {
   return {
@@ -72,7 +87,9 @@ function layer(
       return (
         [folder, ...within].some((each) => file.startsWith(`${each}/`)) ||
         files.includes(file) ||
-        (found.typesOnly && types.includes(file))
+        (found.typesOnly &&
+          types.includes(file) &&
+          typesFor.some((each) => path.relative(root, found.file).startsWith(each)))
       );
     },
   };

@@ -14,7 +14,7 @@ export interface WantedClient {
   readonly redirectUris: readonly string[];
 }
 
-/** What is registered for a role, held against what is wanted. */
+/** What is registered for a role, compared with what is wanted. */
 export interface FoundClient {
   readonly wanted: WantedClient;
   /** Null when it is still to be registered. */
@@ -43,16 +43,16 @@ export function wantedClients(server: AuthorizationServer, config: AssistantConf
   return [service, linking];
 }
 
-/** The registrations by role. Among several that play it, one that matches goes before one that differs. */
+/** The registration for each role. Of several candidates, one that matches is preferred to one that differs. */
 export async function findClients(
   server: AuthorizationServer,
   config: AssistantConfig,
 ): Promise<readonly FoundClient[]> {
-  const living = await livingClients(server);
+  const active = await activeClients(server);
   return wantedClients(server, config).map((wanted) => {
-    const found = living
+    const found = active
       .filter((client) => playsRole(client, wanted))
-      .map((client) => heldAgainst(client, wanted));
+      .map((client) => compareClient(client, wanted));
     return (
       found.find(({ differences }) => differences.length === 0) ??
       found[0] ?? { wanted, client: null, differences: [] }
@@ -61,13 +61,13 @@ export async function findClients(
 }
 
 /** The clients that have not been revoked, oldest first. */
-export async function livingClients(server: AuthorizationServer): Promise<readonly Client[]> {
+export async function activeClients(server: AuthorizationServer): Promise<readonly Client[]> {
   return (await server.clients.list()).filter(({ revokedAt }) => revokedAt === null);
 }
 
 /**
- * The service client is the one with the service scope. The linking client has the name that setup gives it, and a callback or
- * a scope as configured; the vendor's callback alone makes none, which a client of somebody else may have as well.
+ * The service client is the one with the service scope. The linking client has the name that setup gives it, and a configured
+ * callback or scope. The vendor's callback alone is not enough: somebody else's client may have it as well.
  */
 export function playsRole(client: Client, { role, name, scopes, redirectUris }: WantedClient): boolean {
   if (role === 'service') return client.scopes.includes(SERVICE_SCOPE);
@@ -80,11 +80,11 @@ export function playsRole(client: Client, { role, name, scopes, redirectUris }: 
 }
 
 /** A client that plays the role, and in what it differs. */
-export function heldAgainst(client: Client, wanted: WantedClient): FoundClient {
-  return { wanted, client, differences: differencesOf(client, wanted) };
+export function compareClient(client: Client, wanted: WantedClient): FoundClient {
+  return { wanted, client, differences: findDifferences(client, wanted) };
 }
 
-function differencesOf(client: Client, wanted: WantedClient): readonly string[] {
+function findDifferences(client: Client, wanted: WantedClient): readonly string[] {
   const compare = (what: string, registered: readonly string[], configured: readonly string[]) =>
     registered.toSorted().join(' ') === configured.toSorted().join(' ')
       ? []
@@ -102,8 +102,7 @@ function shown(values: readonly string[]): string {
 }
 
 /** What to do about a registration that differs. */
-export function reviewOf({ client }: FoundClient): string {
-  const id = client?.id ?? '';
+export function differenceRemedy({ id }: Client): string {
   return (
     `review it; to take the configuration over, end it with npx portico oauth:client:revoke ${id} ` +
     'and run assistant:setup again'

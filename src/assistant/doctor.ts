@@ -1,16 +1,22 @@
 import type { Application } from '../host/contracts.ts';
 import { mcpServerOf, SERVICE_SCOPE, type McpServer } from '../mcp/index.ts';
 import {
-  authorizationServerOf,
-  type AuthorizationServer,
+  check,
+  failing,
+  isHealthy,
+  ok,
+  skipped,
+  warning,
   type Check,
   type Finding,
-} from '../oauth-server/index.ts';
+} from '../oauth-server/console/checks.ts';
+import { authorizationServerOf, type AuthorizationServer } from '../oauth-server/index.ts';
+import { pendingSteps } from '../sql/migrations.ts';
 import {
+  activeClients,
+  differenceRemedy,
   findClients,
-  livingClients,
   playsRole,
-  reviewOf,
   wantedClients,
   type FoundClient,
 } from './clients.ts';
@@ -22,7 +28,7 @@ import { assistantConfigOf } from './setup.ts';
 export interface AssistantReport {
   /** False when a check fails. */
   readonly healthy: boolean;
-  /** One or more for each part, in the order in which they were looked at. */
+  /** One or more for each part, in the order in which they were examined. */
   readonly checks: readonly Check[];
 }
 
@@ -33,20 +39,13 @@ interface Subject {
   readonly config: AssistantConfig;
 }
 
-type Examination = (subject: Subject) => Promise<readonly Check[]> | readonly Check[];
-
-const ok = (part: string, detail: string): Check => ({ part, outcome: 'ok', detail, remedy: null });
-const skipped = (part: string, detail: string): Check => ({ part, outcome: 'skipped', detail, remedy: null });
-const failing = (part: string, detail: string, remedy: string): Check => ({
-  part,
-  outcome: 'failing',
-  detail,
-  remedy,
-});
+/** What is found is of the examination's part unless it names another. */
+type Findings = readonly (Finding | Check)[];
+type Examination = (subject: Subject) => Promise<Findings> | Findings;
 
 /**
- * Looks at what an assistant will rely on, by requests to the application itself where that shows it. It changes nothing,
- * and knows nothing of the network between the vendor and here. Without the listing when `serverOnly`.
+ * Examines what an assistant relies on, where possible by requests to the application itself. It changes nothing, and knows
+ * nothing of the network between the vendor and here. Without the listing when `serverOnly`.
  */
 export async function examineAssistant(
   application: Application,
@@ -59,11 +58,12 @@ export async function examineAssistant(
     config: assistantConfigOf(application),
   };
   const checks: Check[] = [];
-  for (const [part, examine] of EXAMINATIONS) checks.push(...(await look(subject, part, examine)));
-  checks.push(
-    ...(serverOnly ? [skipped('listing', '--server-only leaves it out')] : examineListing(subject.config)),
-  );
-  return { healthy: checks.every(({ outcome }) => outcome !== 'failing'), checks };
+  for (const [part, examine] of EXAMINATIONS) {
+    checks.push(...(await check(application.log, part, () => examine(subject))));
+  }
+  const listing = serverOnly ? [skipped('--server-only leaves it out')] : examineListing(subject.config);
+  checks.push(...listing.map((finding) => ({ part: 'listing', ...finding })));
+  return { healthy: isHealthy(checks), checks };
 }
 
 const EXAMINATIONS: readonly (readonly [part: string, Examination])[] = [
@@ -75,87 +75,76 @@ const EXAMINATIONS: readonly (readonly [part: string, Examination])[] = [
   ['tool scopes', examineTools],
 ];
 
-async function look(subject: Subject, part: string, examine: Examination): Promise<readonly Check[]> {
-  try {
-    return await examine(subject);
-  } catch (exception) {
-    subject.application.log.error('The doctor could not look at {part}: {exception}', { part, exception });
-    const message = exception instanceof Error ? exception.message : String(exception);
-    return [failing(part, message, 'see the log for the details')];
-  }
-}
-
-function examineConfiguration({ application, mcp, config }: Subject): readonly Check[] {
+function examineConfiguration({ application, mcp, config }: Subject): Findings {
   const exempt = application.config['csrf_exempt_routes'] as Readonly<Record<string, boolean>>;
   const mode = mcp.config.transport.streaming ? 'event streams' : 'JSON';
-  return [
-    ok('configuration', `the canonical resource is ${mcp.resource}, answers come as ${mode}`),
+  const exemption =
     exempt['mcp_server_rpc'] === true
-      ? ok('csrf_exempt_routes', 'mcp_server_rpc is exempt')
+      ? ok('mcp_server_rpc is exempt')
       : failing(
-          'csrf_exempt_routes',
           'the session-wide check refuses what assistants send to mcp_server_rpc',
           'take the entry set to false out of csrf_exempt_routes',
-        ),
-    config.account_linking
-      ? ok('account linking', `callback URIs: ${config.redirect_uris.join(', ')}`)
-      : skipped('account linking', 'assistant:account_linking is false'),
+        );
+  const linking = config.account_linking
+    ? ok(`callback URIs: ${config.redirect_uris.join(', ')}`)
+    : skipped('assistant:account_linking is false');
+  return [
+    ok(`the canonical resource is ${mcp.resource}, answers come as ${mode}`),
+    { part: 'csrf_exempt_routes', ...exemption },
+    { part: 'account linking', ...linking },
   ];
 }
 
-async function examineSchema({ application }: Subject): Promise<readonly Check[]> {
-  const missing = (await application.migrations()).filter(
-    ({ name, appliedAt }) => name.startsWith('oauth_server_') && appliedAt === null,
-  );
-  return missing.length === 0
-    ? [ok('OAuth tables', 'every step is applied')]
+async function examineSchema({ application }: Subject): Promise<Findings> {
+  const pending = pendingSteps(await application.migrations(), 'oauth_server_');
+  return pending.length === 0
+    ? [ok('every step is applied')]
     : [
         failing(
-          'OAuth tables',
-          `not applied: ${missing.map(({ name }) => name).join(', ')}`,
+          `not applied: ${pending.join(', ')}`,
           'run npx portico assistant:setup --migrate, or db:migrate up',
         ),
       ];
 }
 
 /** The three documents that an assistant starts from, as it would ask for them. */
-async function examineDiscovery(subject: Subject): Promise<readonly Check[]> {
+async function examineDiscovery(subject: Subject): Promise<Findings> {
   const { server, mcp } = subject;
-  const checks: Check[] = [];
+  const findings: Finding[] = [];
   for (const path of ['/.well-known/oauth-protected-resource/mcp', '/.well-known/oauth-protected-resource']) {
-    const document = await documentAt(subject, path);
+    const document = await fetchDocument(subject, path);
     const right =
       document['resource'] === mcp.resource &&
       JSON.stringify(document['authorization_servers']) === JSON.stringify([server.issuer]);
-    checks.push(
+    findings.push(
       right
-        ? ok('discovery', `${path} names the resource and its authorization server`)
-        : failing('discovery', `${path} does not name ${mcp.resource}`, ROUTE_REMEDY),
+        ? ok(`${path} names the resource and its authorization server`)
+        : failing(`${path} does not name ${mcp.resource}`, ROUTE_REMEDY),
     );
   }
   const path = '/.well-known/oauth-authorization-server';
-  const metadata = await documentAt(subject, path);
-  const lacking = [
-    ...lackingIn(metadata, 'grant_types_supported', [
+  const metadata = await fetchDocument(subject, path);
+  const missing = [
+    ...missingValues(metadata, 'grant_types_supported', [
       'client_credentials',
       'authorization_code',
       'refresh_token',
     ]),
-    ...lackingIn(metadata, 'code_challenge_methods_supported', ['S256']),
+    ...missingValues(metadata, 'code_challenge_methods_supported', ['S256']),
     ...(metadata['issuer'] === server.issuer ? [] : ['the issuer']),
   ];
-  checks.push(
-    lacking.length === 0
-      ? ok('discovery', `${path} offers what assistants need`)
-      : failing('discovery', `${path} lacks ${lacking.join(', ')}`, ROUTE_REMEDY),
+  findings.push(
+    missing.length === 0
+      ? ok(`${path} offers what assistants need`)
+      : failing(`${path} lacks ${missing.join(', ')}`, ROUTE_REMEDY),
   );
-  return checks;
+  return findings;
 }
 
 const ROUTE_REMEDY =
   'see that oauth_server:routes is true and that no route or hook of the application stands in its place';
 
-function lackingIn(
+function missingValues(
   document: Readonly<Record<string, unknown>>,
   key: string,
   needed: readonly string[],
@@ -164,7 +153,7 @@ function lackingIn(
   return needed.filter((value) => !Array.isArray(offered) || !offered.includes(value));
 }
 
-async function documentAt(
+async function fetchDocument(
   { application, server }: Subject,
   path: string,
 ): Promise<Readonly<Record<string, unknown>>> {
@@ -173,7 +162,7 @@ async function documentAt(
   return (await response.json()) as Record<string, unknown>;
 }
 
-async function examineRefusal({ application, mcp }: Subject): Promise<readonly Check[]> {
+async function examineRefusal({ application, mcp }: Subject): Promise<Findings> {
   const response = await application.fetch(
     new Request(mcp.resource, {
       method: 'POST',
@@ -183,11 +172,10 @@ async function examineRefusal({ application, mcp }: Subject): Promise<readonly C
   );
   const challenged = response.headers.has('www-authenticate');
   if (response.status === 401 && !challenged) {
-    return [ok('authentication', 'a request without a token is answered 401, without WWW-Authenticate')];
+    return [ok('a request without a token is answered 401, without WWW-Authenticate')];
   }
   return [
     failing(
-      'authentication',
       `a request without a token is answered ${response.status}${challenged ? ' with WWW-Authenticate' : ''}`,
       'look for a route or a hook of the application that answers in its place',
     ),
@@ -195,27 +183,29 @@ async function examineRefusal({ application, mcp }: Subject): Promise<readonly C
 }
 
 /**
- * Credentials stay separate: each client has its own grants and scopes, and neither has the other's. Whoever else can reach the
+ * Each of the two clients has its own grants and scopes, and neither has the other's. Any other client that reaches the
  * tools is named.
  */
-async function examineClients(subject: Subject): Promise<readonly Check[]> {
+async function examineClients(subject: Subject): Promise<Findings> {
   const { application, server, config } = subject;
-  const steps = await application.migrations();
-  if (steps.some(({ name, appliedAt }) => name.startsWith('oauth_server_') && appliedAt === null)) {
-    return [skipped('clients', 'the OAuth tables are not there')];
+  if (pendingSteps(await application.migrations(), 'oauth_server_').length > 0) {
+    return [skipped('the OAuth tables are not there')];
   }
   const clients = await findClients(server, config);
-  const checks = clients.map((found) => {
-    const part = `${found.wanted.role} client`;
-    if (found.client === null) {
-      return failing(part, 'is not registered', 'run npx portico assistant:setup');
-    }
-    if (found.differences.length > 0) {
-      return failing(part, `${found.client.id} differs in ${found.differences.join('; ')}`, reviewOf(found));
-    }
-    return ok(part, `${found.client.id} has ${found.wanted.grants.join(', ')} and nothing else`);
-  });
-  return [...checks, ...(await examineOthers(subject, clients))];
+  const findings = clients.map((found) => ({
+    part: `${found.wanted.role} client`,
+    ...examineClient(found),
+  }));
+  return [...findings, ...(await examineOthers(subject, clients))];
+}
+
+function examineClient(found: FoundClient): Finding {
+  const { client, wanted, differences } = found;
+  if (client === null) return failing('is not registered', 'run npx portico assistant:setup');
+  if (differences.length > 0) {
+    return failing(`${client.id} differs in ${differences.join('; ')}`, differenceRemedy(client));
+  }
+  return ok(`${client.id} has ${wanted.grants.join(', ')} and nothing else`);
 }
 
 /** The other clients that hold a scope of the resource. */
@@ -231,9 +221,9 @@ async function examineOthers(
     ...mcp.tools.all().flatMap(({ scope }) => scope ?? []),
   ]);
   const roles = wantedClients(server, { ...config, account_linking: true });
-  return (await livingClients(server))
+  return (await activeClients(server))
     .filter(({ id }) => !ids.has(id))
-    .flatMap((client) => {
+    .flatMap((client): readonly Check[] => {
       const held = client.scopes.filter((scope) => scopes.has(scope));
       if (held.length === 0) return [];
       const role = roles.find((wanted) => playsRole(client, wanted))?.role;
@@ -241,58 +231,51 @@ async function examineOthers(
       const end = `npx portico oauth:client:revoke ${client.id}`;
       if (role === undefined) {
         const remedy = `if it is not meant to call these tools, end it with ${end}`;
-        return [{ part: 'other clients', outcome: 'warning', detail: holds, remedy } as const];
+        return [{ part: 'other clients', ...warning(holds, remedy) }];
       }
-      const part = `${role} client`;
-      return role === 'account-linking' && !config.account_linking
-        ? [
-            failing(
-              part,
+      const finding =
+        role === 'account-linking' && !config.account_linking
+          ? failing(
               `${holds} while assistant:account_linking is false`,
               `end it with ${end}, or switch it on`,
-            ),
-          ]
-        : [
-            failing(
-              part,
+            )
+          : failing(
               `${holds} as well: there is more than one`,
               `end the one that the vendor does not use: ${end}`,
-            ),
-          ];
+            );
+      return [{ part: `${role} client`, ...finding }];
     });
 }
 
-function examineTools({ mcp, config }: Subject): readonly Check[] {
+function examineTools({ mcp, config }: Subject): Findings {
   const tools = mcp.tools.all();
   if (tools.length === 0) {
-    return [failing('tool scopes', 'no tool is registered', 'call tool().register(…) in register()')];
+    return [failing('no tool is registered', 'call tool().register(…) in register()')];
   }
   const personal = tools.filter((tool) => tool.personal);
   const publicCount = tools.length - personal.length;
   const unreachable = personal.filter(({ scope }) => scope !== null && !config.user_scopes.includes(scope));
-  const unlinked = personal.length > 0 && !config.account_linking;
-  const findings: Check[] = [
+  const findings = [
     unreachable.length === 0
-      ? ok('tool scopes', `${publicCount} public (${SERVICE_SCOPE}), ${personal.length} personal`)
+      ? ok(`${publicCount} public (${SERVICE_SCOPE}), ${personal.length} personal`)
       : failing(
-          'tool scopes',
           unreachable.map(({ name, scope }) => `${name} needs ${scope}`).join(', '),
           'add the scope to assistant:user_scopes and mcp:oauth:scopes_supported',
         ),
   ];
-  if (unlinked) {
-    const finding: Finding = {
-      outcome: 'warning',
-      detail: `nobody can call ${personal.map(({ name }) => name).join(', ')}: accounts cannot be linked`,
-      remedy: 'set assistant:account_linking and assistant:redirect_uris',
-    };
-    findings.push({ part: 'tool scopes', ...finding });
+  if (personal.length > 0 && !config.account_linking) {
+    findings.push(
+      warning(
+        `nobody can call ${personal.map(({ name }) => name).join(', ')}: accounts cannot be linked`,
+        'set assistant:account_linking and assistant:redirect_uris',
+      ),
+    );
   }
   return findings;
 }
 
-function examineListing({ listing }: AssistantConfig): readonly Check[] {
+function examineListing({ listing }: AssistantConfig): readonly Finding[] {
   const problems = listingProblems(listing);
-  if (problems.length === 0) return [ok('listing', 'is complete')];
-  return problems.map(({ key, message }) => failing('listing', key, message));
+  if (problems.length === 0) return [ok('is complete')];
+  return problems.map(({ key, message }) => failing(key, message));
 }

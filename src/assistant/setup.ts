@@ -3,12 +3,12 @@ import path from 'node:path';
 import { randomUUID } from 'node:crypto';
 import type { Application, ConfigurationProblem } from '../host/contracts.ts';
 import { mcpServerOf } from '../mcp/index.ts';
-import { authorizationServerOf, type AuthorizationServer } from '../oauth-server/index.ts';
+import { authorizationServerOf, type AuthorizationServer, type Client } from '../oauth-server/index.ts';
 import {
+  compareClient,
+  differenceRemedy,
   findClients,
-  heldAgainst,
   playsRole,
-  reviewOf,
   type ClientRole,
   type FoundClient,
   type WantedClient,
@@ -41,8 +41,8 @@ export interface AssistantSetup {
 }
 
 /**
- * Registers what is missing, and tells of each client at once: a secret that was made is told, whatever fails later. What
- * matches is left alone, and so is what differs.
+ * Registers the clients that are missing. `tell` gets each client at once, so that a new secret is shown even if something
+ * fails later. Registered clients are left alone, also those that differ from the configuration.
  */
 export async function setUpAssistant(
   application: Application,
@@ -51,7 +51,8 @@ export async function setUpAssistant(
   const server = authorizationServerOf(application);
   const clients: ClientSetup[] = [];
   for (const found of await findClients(server, assistantConfigOf(application))) {
-    const client = found.client === null ? await register(server, found.wanted) : foundAs(found);
+    const client =
+      found.client === null ? await register(server, found.wanted) : describeFound(found.client, found);
     clients.push(client);
     tell(client);
   }
@@ -61,24 +62,24 @@ export async function setUpAssistant(
 async function register(server: AuthorizationServer, wanted: WantedClient): Promise<ClientSetup> {
   const { role, name, grants, scopes, redirectUris } = wanted;
   const registration = { name, grants, scopes, redirectUris };
-  // Looked for again while it is registered: another process may be doing the same.
+  // Another process may be registering it at this moment.
   const { client, secret, created } = await server.clients.createUnless(registration, (each) =>
     playsRole(each, wanted),
   );
-  if (!created) return foundAs(heldAgainst(client, wanted));
+  if (!created) return describeFound(client, compareClient(client, wanted));
   const nothing = { differences: [], remedy: null } as const;
   return { role, client_id: client.id, client_secret: secret, state: 'registered', ...nothing };
 }
 
-function foundAs(found: FoundClient): ClientSetup {
-  const differs = found.differences.length > 0;
+function describeFound(client: Client, { wanted, differences }: FoundClient): ClientSetup {
+  const differs = differences.length > 0;
   return {
-    role: found.wanted.role,
-    client_id: found.client?.id ?? '',
+    role: wanted.role,
+    client_id: client.id,
     client_secret: null,
     state: differs ? 'differs' : 'unchanged',
-    differences: found.differences,
-    remedy: differs ? reviewOf(found) : null,
+    differences,
+    remedy: differs ? differenceRemedy(client) : null,
   };
 }
 
@@ -99,8 +100,8 @@ export class ListingError extends Error {
   }
 }
 
-/** The manifest as it is written. Throws a ListingError when the listing is not right. */
-export function manifestOf(application: Application): string {
+/** The text of the manifest. Throws a ListingError when the listing has problems. */
+export function createManifest(application: Application): string {
   const { listing } = assistantConfigOf(application);
   const problems = listingProblems(listing);
   if (problems.length > 0) throw new ListingError(problems);
@@ -108,9 +109,9 @@ export function manifestOf(application: Application): string {
   return `${JSON.stringify(manifest, null, 2)}\n`;
 }
 
-/** A manifest that is written beside its place, and is put there whole or not at all. */
+/** A manifest in a temporary file beside its place; publishing it is atomic. */
 export interface ManifestDraft {
-  /** Never over another file: false when there is one. */
+  /** Returns false, and replaces nothing, when a file is there already. */
   publish(): Promise<boolean>;
   discard(): Promise<void>;
 }

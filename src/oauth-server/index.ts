@@ -4,15 +4,15 @@ export {
   type AuthorizationServer,
   type AuthorizationServerOptions,
 } from './authorization-server.ts';
-export { authorizationServerOf } from './authorization-server-of.ts';
+export { authorizationServerOf } from './console/open-server.ts';
 export { oauthServer, type OAuthServerPluginOptions } from './plugin.ts';
 export { token, type TokenAccessor } from './token-accessor.ts';
 export { bearerErrorResponse } from './responses.ts';
-export { examine, type DoctorReport, type ExaminationOptions, type OpenRotation } from './doctor.ts';
-export type { Check, Finding } from './finding.ts';
-export { checksOf, describeChecks, failOnFaults } from './commands/doctor-report.ts';
+export { examine, type DoctorReport, type ExaminationOptions, type OpenRotation } from './console/doctor.ts';
+export type { Check, Finding } from './console/checks.ts';
+export type { ExaminedApplication } from './console/subject.ts';
 export { redirectUriProblem } from './clients/redirect-uris.ts';
-export { setUpServer, type SetupReport } from './setup.ts';
+export { setUpServer, type SetupReport } from './console/setup.ts';
 export {
   oauthServerConfiguration,
   type ClaimsMapper,

@@ -2,7 +2,6 @@ import path from 'node:path';
 import { AUDIT } from './audit.ts';
 import type { AddCommands, Application, Plugin } from '../host/contracts.ts';
 import { createAuthorizationServer } from './authorization-server.ts';
-import { OAUTH_SERVER } from './authorization-server-of.ts';
 import { addClientCreate } from './commands/client-create.ts';
 import { addClientList } from './commands/client-list.ts';
 import { addClientRevoke } from './commands/client-revoke.ts';
@@ -13,6 +12,7 @@ import { addPrune } from './commands/prune.ts';
 import { addServerDoctor } from './commands/server-doctor.ts';
 import { addServerSetup } from './commands/server-setup.ts';
 import { oauthServerConfiguration, type OAuthServerConfig } from './config.ts';
+import { OAUTH_SERVER } from './console/open-server.ts';
 import { CSRF_EXEMPT_ROUTES } from './endpoints/table.ts';
 import type { Host } from './host.ts';
 import { oauthServerMigrations } from './store/migrations/index.ts';
@@ -32,8 +32,8 @@ const COMMANDS: readonly AddCommands[] = [
 /** What an application gives the plugin besides its configuration. */
 export interface OAuthServerPluginOptions {
   /**
-   * Another application that Portico runs in, in the place of the kit's own accounts, sessions and sign-in. What a host
-   * leaves to the kit it takes from the application: the log, the views, the audit event.
+   * The application that Portico runs in, instead of the kit's own accounts, sessions and sign-in. What it leaves to the
+   * kit (log, views, audit event) it passes on from the kit's application, which it is given.
    */
   readonly host?: (application: Application) => Host;
   /** Milliseconds since 1970; the system's clock unless a test says otherwise. */
@@ -52,7 +52,7 @@ export function oauthServer({ host, ...options }: OAuthServerPluginOptions = {})
     defaults: { oauth_server: {}, csrf_exempt_routes: CSRF_EXEMPT_ROUTES },
     configuration: { oauth_server: oauthServerConfiguration },
     migrations: oauthServerMigrations,
-    // By way of the folder above: what is published has the code in another folder beside.
+    // In the published package this code is bundled into a folder beside `oauth-server`, not in it.
     views: path.join(import.meta.dirname, '..', 'oauth-server', 'views'),
     commands(program, context) {
       for (const add of COMMANDS) add(program, context);
@@ -60,7 +60,7 @@ export function oauthServer({ host, ...options }: OAuthServerPluginOptions = {})
     register(application) {
       const server = createAuthorizationServer({
         publicUrl: application.publicUrl,
-        config: configurationOf(application),
+        config: configurationWithKeyPath(application),
         host: host === undefined ? kitHost(application) : host(application),
         database: application.database,
         showsDetails: application.mode === 'dev',
@@ -78,9 +78,9 @@ export function oauthServer({ host, ...options }: OAuthServerPluginOptions = {})
 
 const DEFAULT_KEY_PATH = path.join('storage', 'oauth', 'keys');
 
-function configurationOf(application: Application): OAuthServerConfig {
+function configurationWithKeyPath(application: Application): OAuthServerConfig {
   const config = application.config['oauth_server'] as OAuthServerConfig;
-  // The document's default lies in the storage directory, wherever that is.
+  // The default path follows STORAGE_DIR (docs/specification.md).
   const keyPath =
     path.normalize(config.key_path) === DEFAULT_KEY_PATH
       ? path.join(application.storageDirectory, 'oauth', 'keys')

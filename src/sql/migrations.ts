@@ -66,6 +66,13 @@ export async function migrationStatus(
   });
 }
 
+/** The names of the steps that are still to be applied, of those whose names begin with the prefix. */
+export function pendingSteps(steps: readonly MigrationState[], prefix = ''): readonly string[] {
+  return steps.flatMap(({ name, appliedAt }) =>
+    appliedAt === null && name.startsWith(prefix) ? [name] : [],
+  );
+}
+
 function inOrder(migrations: readonly Migration[]): readonly Migration[] {
   const ordered = migrations.toSorted((one, other) => (one.name < other.name ? -1 : 1));
   const twice = ordered.find(({ name }, index) => ordered[index + 1]?.name === name);

@@ -1,5 +1,6 @@
 import type { AddCommands } from '../../host/contracts.ts';
-import { checksOf, describeChecks, failOnFaults, type Check } from '../../oauth-server/index.ts';
+import { failing, type Check } from '../../oauth-server/console/checks.ts';
+import { configurationChecks, printReport } from '../../oauth-server/console/report.ts';
 import { examineAssistant } from '../doctor.ts';
 
 export const addAssistantDoctor: AddCommands = (program, context) => {
@@ -13,29 +14,26 @@ export const addAssistantDoctor: AddCommands = (program, context) => {
       '\nExits with 1 when a check fails. It starts no server, changes nothing, and does not look at what lies between ' +
         'the vendor and here: reachability, latency, hosted images, certification.',
     )
-    .action(async (options: { serverOnly?: boolean; json?: boolean }) => {
-      const json = options.json === true;
-      const checks = await checksOf(async () => {
-        const application = await context.application();
-        return (await examineAssistant(application, { serverOnly: options.serverOnly === true })).checks;
-      }).catch((error: unknown) => {
+    .action(async ({ serverOnly = false, json = false }: { serverOnly?: boolean; json?: boolean }) => {
+      const examination = async () => examineAssistant(await context.application(), { serverOnly });
+      const { checks } = await examination().catch((error: unknown) => {
+        const problems = configurationChecks(error);
+        if (problems !== null) return { checks: problems };
         if (!json) throw error;
-        // Who reads JSON reads JSON; the whole of it, with its place in the code, stands beside.
+        // With --json standard output is JSON in any case; the stack goes to standard error.
         context.note(error instanceof Error ? (error.stack ?? error.message) : String(error));
-        return [notStarted(error)];
+        return { checks: [notStarted(error)] };
       });
-      const healthy = checks.every(({ outcome }) => outcome !== 'failing');
-      if (json) context.printJson({ healthy, checks });
-      else context.print(describeChecks(checks).join('\n'));
-      failOnFaults(context, checks);
+      printReport(context, { checks }, { json });
     });
 };
 
 function notStarted(error: unknown): Check {
   return {
     part: 'application',
-    outcome: 'failing',
-    detail: error instanceof Error ? error.message : String(error),
-    remedy: 'mend what keeps the application from starting; nothing else can be looked at before',
+    ...failing(
+      error instanceof Error ? error.message : String(error),
+      'mend what keeps the application from starting; nothing else can be looked at before',
+    ),
   };
 }

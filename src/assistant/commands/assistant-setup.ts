@@ -3,10 +3,11 @@ import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import type { AddCommands, Application, ConsoleContext } from '../../host/contracts.ts';
 import { mcpServerOf } from '../../mcp/index.ts';
+import { pendingSteps } from '../../sql/migrations.ts';
 import {
   draftManifest,
   ListingError,
-  manifestOf,
+  createManifest,
   setUpAssistant,
   type ClientSetup,
   type ManifestDraft,
@@ -36,7 +37,7 @@ export const addAssistantSetup: AddCommands = (program, context) => {
           : await drafted(
               context,
               file,
-              exported(context, () => manifestOf(application)),
+              exported(context, () => createManifest(application)),
             );
       try {
         if (migrate === true) await application.migrate((name) => name.startsWith('oauth_server_'));
@@ -68,10 +69,9 @@ export const addAssistantSetup: AddCommands = (program, context) => {
 };
 
 async function requireSchema(context: ConsoleContext, application: Application): Promise<void> {
-  const pending = (await application.migrations()).some(
-    ({ name, appliedAt }) => name.startsWith('oauth_server_') && appliedAt === null,
-  );
-  if (pending) context.fail('The schema is not applied: run this with --migrate, or db:migrate up first');
+  const pending = pendingSteps(await application.migrations(), 'oauth_server_');
+  if (pending.length > 0)
+    context.fail('The schema is not applied: run this with --migrate, or db:migrate up first');
 }
 
 /** What is registered is printed at once; with `--json`, also when something fails after it. */

@@ -1,5 +1,5 @@
 import type { AddCommands } from '../../host/contracts.ts';
-import { openServer } from '../authorization-server-of.ts';
+import { openServer } from '../console/open-server.ts';
 import type { Client } from '../store/store.ts';
 import { clientMetadata } from './client-metadata.ts';
 
@@ -23,13 +23,13 @@ function describe(client: Client): string {
     `${client.id}  ${client.name}  (${client.revokedAt === null ? kind : `${kind}, revoked`})`,
     `  grants     ${client.grants.join(', ')}`,
     ...(client.scopes.length === 0 ? [] : [`  scopes     ${client.scopes.join(', ')}`]),
-    ...rotationOf(client),
+    ...describeRotation(client),
     ...client.redirectUris.map((uri) => `  redirect   ${uri}`),
   ].join('\n');
 }
 
-/** An open rotation: the secret before is still accepted. */
-function rotationOf({ revokedAt, previousSecretExpiresAt }: Client): readonly string[] {
+/** While a rotation is open, the previous secret is still accepted. */
+function describeRotation({ revokedAt, previousSecretExpiresAt }: Client): readonly string[] {
   if (revokedAt !== null) return [];
   if (previousSecretExpiresAt === null || previousSecretExpiresAt <= Date.now()) return [];
   return [

@@ -10,11 +10,11 @@ export function clientMetadata(client: Client): Readonly<Record<string, unknown>
     grant_types: client.grants,
     token_endpoint_auth_method: client.public ? 'none' : 'client_secret_basic',
     client_id_issued_at: Math.floor(client.createdAt / 1000),
-    previous_secret_expires_at: secondsOf(client.previousSecretExpiresAt),
-    revoked_at: secondsOf(client.revokedAt),
+    previous_secret_expires_at: toSeconds(client.previousSecretExpiresAt),
+    revoked_at: toSeconds(client.revokedAt),
   };
 }
 
-function secondsOf(milliseconds: number | null): number | null {
+function toSeconds(milliseconds: number | null): number | null {
   return milliseconds === null ? null : Math.floor(milliseconds / 1000);
 }

@@ -1,5 +1,5 @@
 import type { AddCommands } from '../../host/contracts.ts';
-import { openServer } from '../authorization-server-of.ts';
+import { openServer } from '../console/open-server.ts';
 import { orFail } from './or-fail.ts';
 
 export const addClientRevoke: AddCommands = (program, context) => {

@@ -1,5 +1,5 @@
 import type { AddCommands } from '../../host/contracts.ts';
-import { openServer } from '../authorization-server-of.ts';
+import { openServer } from '../console/open-server.ts';
 
 export const addKeysGenerate: AddCommands = (program, context) => {
   program

@@ -1,7 +1,7 @@
 import type { ConsoleContext } from '../../host/contracts.ts';
 import { RegistrationError } from '../errors.ts';
 
-/** What was asked for, or the end of the command with the one line that says why not. */
+/** The result, or the end of the command with one line that says why there is none. */
 export async function orFail<T>(context: ConsoleContext, result: Promise<T>): Promise<T> {
   try {
     return await result;

@@ -1,7 +1,7 @@
 import type { AddCommands } from '../../host/contracts.ts';
-import { authorizationServerOf } from '../authorization-server-of.ts';
-import { examine, type OpenRotation } from '../doctor.ts';
-import { checksOf, describeChecks, failOnFaults } from './doctor-report.ts';
+import { examine, type OpenRotation } from '../console/doctor.ts';
+import { authorizationServerOf } from '../console/open-server.ts';
+import { configurationChecks, printReport } from '../console/report.ts';
 
 export const addServerDoctor: AddCommands = (program, context) => {
   program
@@ -13,20 +13,17 @@ export const addServerDoctor: AddCommands = (program, context) => {
     )
     .option('--json', 'print JSON, and nothing else, on standard output')
     .addHelpText('after', '\nExits with 1 when a part is failing. It changes nothing.')
-    .action(async (options: { json?: boolean; online?: boolean }) => {
-      const rotations: OpenRotation[] = [];
-      const checks = await checksOf(async () => {
+    .action(async ({ online = false, json = false }: { online?: boolean; json?: boolean }) => {
+      const examination = async () => {
         const application = await context.application();
-        const report = await examine(application, authorizationServerOf(application), {
-          online: options.online === true,
-        });
-        rotations.push(...report.open_rotations);
-        return report.checks;
+        return examine(application, authorizationServerOf(application), { online });
+      };
+      const { checks, open_rotations } = await examination().catch((error: unknown) => {
+        const problems = configurationChecks(error);
+        if (problems === null) throw error;
+        return { checks: problems, open_rotations: [] };
       });
-      const healthy = checks.every(({ outcome }) => outcome !== 'failing');
-      if (options.json === true) context.printJson({ healthy, checks, open_rotations: rotations });
-      else context.print([...describeChecks(checks), ...rotations.map(describeRotation)].join('\n'));
-      failOnFaults(context, checks);
+      printReport(context, { checks, open_rotations }, { json, lines: open_rotations.map(describeRotation) });
     });
 };
 

@@ -1,6 +1,6 @@
 import type { AddCommands } from '../../host/contracts.ts';
-import { authorizationServerOf } from '../authorization-server-of.ts';
-import { setUpServer } from '../setup.ts';
+import { authorizationServerOf } from '../console/open-server.ts';
+import { setUpServer } from '../console/setup.ts';
 
 export const addServerSetup: AddCommands = (program, context) => {
   program

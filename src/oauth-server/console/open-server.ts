@@ -1,11 +1,13 @@
-import type { Application, ConsoleContext } from '../host/contracts.ts';
-import type { AuthorizationServer } from './authorization-server.ts';
+import type { ConsoleContext } from '../../host/contracts.ts';
+import type { AuthorizationServer } from '../authorization-server.ts';
 
 /** The name under which `app.services` holds the AuthorizationServer. */
 export const OAUTH_SERVER = 'oauth_server';
 
 /** The authorization server of a started application. Throws when the plugin is not part of it. */
-export function authorizationServerOf(application: Application): AuthorizationServer {
+export function authorizationServerOf(application: {
+  readonly services: ReadonlyMap<string, unknown>;
+}): AuthorizationServer {
   const server = application.services.get(OAUTH_SERVER);
   if (server === undefined) throw new Error('The application has no oauthServer() among its plugins');
   return server as AuthorizationServer;

@@ -1,0 +1,50 @@
+import type { AuthorizationServer } from '../authorization-server.ts';
+import { CSRF_EXEMPT_ROUTES } from '../endpoints/table.ts';
+import { failing, ok, skipped, type Finding } from './checks.ts';
+import type { ExaminedApplication, Subject } from './subject.ts';
+
+// An application without the host kit leaves out what it does not have, and these checks are skipped.
+
+const NO_ROUTES = 'the application has no named routes';
+
+export function examineLoginRoute({
+  application,
+  server,
+}: {
+  readonly application: Pick<ExaminedApplication, 'hasRoute'>;
+  readonly server: AuthorizationServer;
+}): Finding {
+  const { login_route: route } = server.config;
+  if (route.startsWith('/') || application.hasRoute?.(route) === true) return ok(route);
+  if (application.hasRoute === undefined) return skipped(NO_ROUTES);
+  return failing(
+    `oauth_server:login_route: no route is named '${route}'`,
+    'give the application accounts, or name its sign-in route',
+  );
+}
+
+export async function examineEndpoints({ application, server }: Subject): Promise<Finding> {
+  if (!server.config.routes) return skipped('oauth_server:routes is false, so the application mounts them');
+  if (application.fetch === undefined) return skipped('the application mounts them');
+  const url = `${server.issuer}/.well-known/openid-configuration`;
+  const response = await application.fetch(new Request(url));
+  const document = (await response.json()) as { readonly issuer?: unknown };
+  if (response.status === 200 && document.issuer === server.issuer)
+    return ok(`this process would serve ${url}; whether that address leads to one, --online asks`);
+  return failing(
+    `${url} is answered with ${response.status}, not with the server's metadata`,
+    'look for a route or a hook of the application in its place',
+  );
+}
+
+export function examineExemptions({ application, server }: Subject): Finding {
+  if (!server.config.routes) return skipped('oauth_server:routes is false');
+  if (application.config === undefined) return skipped(NO_ROUTES);
+  const configured = application.config['csrf_exempt_routes'] as Readonly<Record<string, boolean>>;
+  const checked = Object.keys(CSRF_EXEMPT_ROUTES).filter((name) => configured[name] !== true);
+  if (checked.length === 0) return ok('the protocol endpoints are exempt');
+  return failing(
+    `the session-wide check refuses what applications send to ${checked.join(', ')}`,
+    'take the entries set to false out of csrf_exempt_routes',
+  );
+}

@@ -1,0 +1,87 @@
+import type { AuthorizationServer } from '../authorization-server.ts';
+import type { Client } from '../store/store.ts';
+import { examineEndpoints, examineExemptions, examineLoginRoute } from './application-checks.ts';
+import { check, isHealthy, ok, skipped, type Check, type Finding } from './checks.ts';
+import { examinePublicAddress } from './public-address.ts';
+import { examineClients, examineHasher, examineKeys, examineSchema, examineStore } from './server-checks.ts';
+import type { ExaminedApplication, Subject } from './subject.ts';
+import { examineViews } from './view-checks.ts';
+
+/** A client secret that was replaced and is still accepted. */
+export interface OpenRotation {
+  /** The application's identifier. */
+  readonly client_id: string;
+  /** The application's name. */
+  readonly client_name: string;
+  /** Seconds since 1970. */
+  readonly previous_secret_expires_at: number;
+}
+
+/** What `oauth:server:doctor` prints with `--json`. */
+export interface DoctorReport {
+  /** False when a part is failing. */
+  readonly healthy: boolean;
+  /** One for each part, in the order in which they were examined. */
+  readonly checks: readonly Check[];
+  /** The clients whose previous secret is still accepted. */
+  readonly open_rotations: readonly OpenRotation[];
+}
+
+/** What the doctor examines besides. */
+export interface ExaminationOptions {
+  /** Whether the public address is asked too, over the network; it is not unless this is true. */
+  readonly online?: boolean;
+  /** How long each answer of the public address is waited for, in seconds; 5 unless given. */
+  readonly patience?: number;
+}
+
+type Examination = (subject: Subject) => Promise<Finding> | Finding;
+
+/** In this order. */
+const EXAMINATIONS: readonly (readonly [part: string, Examination])[] = [
+  ['store', examineStore],
+  ['schema', examineSchema],
+  ['signing key', examineKeys],
+  ['sign-in route', examineLoginRoute],
+  ['endpoints', examineEndpoints],
+  ['csrf_exempt_routes', examineExemptions],
+  ['views', examineViews],
+  ['password hasher', examineHasher],
+  ['clients', examineClients],
+];
+
+/** Skipped while the store cannot be reached. */
+const STORED: ReadonlySet<string> = new Set(['schema', 'clients']);
+
+/**
+ * Examines every part of a configured server and changes nothing. A part that cannot be examined is failing. Without
+ * `online` nothing is known of the process that serves, nor of what stands before it.
+ */
+export async function examine(
+  application: ExaminedApplication,
+  server: AuthorizationServer,
+  { online = false, patience = 5 }: ExaminationOptions = {},
+): Promise<DoctorReport> {
+  const subject = { application, server };
+  const checks: Check[] = [{ part: 'configuration', ...ok(`public_url makes ${server.issuer} the issuer`) }];
+  for (const [part, examination] of EXAMINATIONS) {
+    const storeIsAway = checks.some((each) => each.part === 'store' && each.outcome !== 'ok');
+    const found =
+      STORED.has(part) && storeIsAway
+        ? [{ part, ...skipped('the store cannot be reached') }]
+        : await check(server.host.log, part, async () => [await examination(subject)]);
+    checks.push(...found);
+  }
+  if (online) checks.push(...(await examinePublicAddress(server, { patience })));
+  return { healthy: isHealthy(checks), checks, open_rotations: await openRotations(server) };
+}
+
+/** Empty when the clients cannot be read; the check of the schema says so. */
+async function openRotations(server: AuthorizationServer): Promise<readonly OpenRotation[]> {
+  const clients = await server.clients.list().catch((): readonly Client[] => []);
+  return clients.flatMap(({ id, name, revokedAt, previousSecretExpiresAt: until }) =>
+    revokedAt === null && until !== null && until > Date.now()
+      ? [{ client_id: id, client_name: name, previous_secret_expires_at: Math.floor(until / 1000) }]
+      : [],
+  );
+}

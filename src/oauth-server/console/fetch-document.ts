@@ -1,0 +1,139 @@
+import { get as getByHttp } from 'node:http';
+import { get as getByHttps } from 'node:https';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import { failing, type Finding } from './checks.ts';
+
+/** The longest document that is read, in bytes. */
+const LONGEST_DOCUMENT = 1024 * 1024;
+
+export interface FetchedDocument {
+  readonly document: object;
+  readonly headers: IncomingHttpHeaders;
+  /** The address that this process asked from. */
+  readonly from: string | null;
+}
+
+/** Fetches a JSON document and follows no redirect. What prevents that is returned as a finding. */
+export type FetchDocument = (
+  url: string,
+  headers?: Readonly<Record<string, string>>,
+) => Promise<FetchedDocument | { readonly fault: Finding }>;
+
+/** `patience` is how long each answer is waited for, in seconds. */
+export function createFetchDocument(patience: number): FetchDocument {
+  return async (url, headers) => {
+    try {
+      const signal = AbortSignal.timeout(patience * 1000);
+      const response = await request(url, signal, {
+        'Cache-Control': 'no-cache',
+        Accept: 'application/json',
+        ...headers,
+      });
+      return await readDocument(url, response);
+    } catch (error) {
+      return { fault: unreachable(new URL(url), patience, error) };
+    }
+  };
+}
+
+async function readDocument(
+  url: string,
+  response: IncomingMessage,
+): Promise<FetchedDocument | { readonly fault: Finding }> {
+  const from = response.socket.localAddress ?? null;
+  const { statusCode: status = 0, headers } = response;
+  if (status >= 300 && status < 400) {
+    response.destroy();
+    const fault = failing(
+      `${url} is answered with ${status}, to ${headers.location ?? 'nowhere'}; it was not followed`,
+      'an issuer is never redirected: set public_url (PUBLIC_URL) to the address that answers itself, as people and clients use it',
+    );
+    return { fault };
+  }
+  const text = await readBody(response);
+  const document = status === 200 ? parseObject(text) : null;
+  if (document !== null) return { document, headers, from };
+  const fault = failing(
+    `${url} is answered with ${status} and ${headers['content-type'] ?? 'no media type'}, not with the server's document`,
+    'let the proxy lead this path to the application, or correct public_url (PUBLIC_URL); of a 5xx the log of the process or proxy that answers says more',
+  );
+  return { fault };
+}
+
+function request(
+  url: string,
+  signal: AbortSignal,
+  headers: Readonly<Record<string, string>>,
+): Promise<IncomingMessage> {
+  const get = url.startsWith('https:') ? getByHttps : getByHttp;
+  return new Promise((resolve, reject) => {
+    get(url, { agent: false, headers, signal }, resolve).on('error', reject);
+  });
+}
+
+async function readBody(response: IncomingMessage): Promise<string> {
+  const pieces: Buffer[] = [];
+  let length = 0;
+  for await (const piece of response as AsyncIterable<Buffer>) {
+    length += piece.length;
+    if (length > LONGEST_DOCUMENT) break;
+    pieces.push(piece);
+  }
+  return Buffer.concat(pieces).toString('utf8');
+}
+
+function parseObject(text: string): object | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+const CORRECT = 'correct public_url (PUBLIC_URL)';
+const UNTRUSTED = [
+  'has a certificate that is signed by nobody whom this machine trusts',
+  'let the server send the whole chain; for an authority of your own set NODE_EXTRA_CA_CERTS',
+] as const;
+
+/** By Node's code for it: what is wrong, and what to do. */
+const UNREACHABLE: Readonly<Record<string, readonly [what: string, remedy: string]>> = {
+  ENOTFOUND: ['is a name that is not known', `${CORRECT}, or the entry of the name`],
+  EAI_AGAIN: ['is a name that cannot be looked up now', "look at this machine's name servers"],
+  ECONNREFUSED: ['refuses connections', `start the server or the proxy, or ${CORRECT}`],
+  ECONNRESET: [
+    'ends the connection without an answer',
+    `look at the log of what listens there, or ${CORRECT}`,
+  ],
+  EHOSTUNREACH: ['cannot be reached from this machine', `look at routes and firewalls, or ${CORRECT}`],
+  ENETUNREACH: ['cannot be reached from this machine', `look at routes and firewalls, or ${CORRECT}`],
+  ETIMEDOUT: ['cannot be reached from this machine', `look at routes and firewalls, or ${CORRECT}`],
+  EPROTO: ['does not speak TLS', `let a proxy that does stand there, or ${CORRECT}`],
+  ERR_SSL_WRONG_VERSION_NUMBER: ['does not speak TLS', `let a proxy that does stand there, or ${CORRECT}`],
+  ERR_SSL_PACKET_LENGTH_TOO_LONG: ['does not speak TLS', `let a proxy that does stand there, or ${CORRECT}`],
+  CERT_HAS_EXPIRED: ['has a certificate that has expired', 'renew it'],
+  CERT_NOT_YET_VALID: ['has a certificate that is not valid yet', "look at this machine's clock"],
+  ERR_TLS_CERT_ALTNAME_INVALID: [
+    'has a certificate for another name',
+    `give it one for this name, or ${CORRECT}`,
+  ],
+  DEPTH_ZERO_SELF_SIGNED_CERT: UNTRUSTED,
+  SELF_SIGNED_CERT_IN_CHAIN: UNTRUSTED,
+  UNABLE_TO_GET_ISSUER_CERT: UNTRUSTED,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: UNTRUSTED,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: UNTRUSTED,
+};
+
+function unreachable({ host }: URL, patience: number, error: unknown): Finding {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  if (code === 'ABORT_ERR') {
+    return failing(
+      `public_url: ${host} does not answer within ${patience} seconds`,
+      `look at what stands before the application, or ${CORRECT}`,
+    );
+  }
+  const message = error instanceof Error ? error.message : String(error);
+  const [what, remedy] = UNREACHABLE[code] ?? [`cannot be asked: ${message}`, CORRECT];
+  return failing(`public_url: ${host} ${what}${code === '' ? '' : ` (${code})`}`, remedy);
+}

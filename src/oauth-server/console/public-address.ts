@@ -1,0 +1,179 @@
+import { canonicalAddress } from '../../http/addresses.ts';
+import type { AuthorizationServer } from '../authorization-server.ts';
+import type { SigningKey } from '../keys.ts';
+import { askRoundTrip, ROUND_TRIP_HEADER, type SeenRequest } from '../round-trip.ts';
+import { randomIdentifier } from '../crypto.ts';
+import { failing, ok, skipped, warning, type Check, type Finding } from './checks.ts';
+import { createFetchDocument, type FetchDocument } from './fetch-document.ts';
+
+/**
+ * Asks the public address as a client would: does it lead to this installation, and what reaches the process of a request
+ * sent there? Of an address that leads elsewhere only the two public documents are fetched.
+ */
+export async function examinePublicAddress(
+  server: AuthorizationServer,
+  { patience }: { readonly patience: number },
+): Promise<readonly Check[]> {
+  const fetchDocument = createFetchDocument(patience);
+  const address = await examineIssuer(server, fetchDocument);
+  const keySet =
+    address.outcome === 'ok'
+      ? await examineKeySet(server, fetchDocument)
+      : skipped('the public address does not lead here');
+  const roundTrip =
+    keySet.outcome === 'ok'
+      ? await examineRoundTrip(server, fetchDocument)
+      : skipped('it is not certain who answers there');
+  return [
+    { part: 'public address', ...address },
+    { part: 'public key set', ...keySet },
+    { part: 'round trip', ...roundTrip },
+  ];
+}
+
+async function examineIssuer(server: AuthorizationServer, fetchDocument: FetchDocument): Promise<Finding> {
+  const url = `${server.issuer}/.well-known/openid-configuration`;
+  const asked = await fetchDocument(url);
+  if ('fault' in asked) return asked.fault;
+  const document = asked.document as { readonly issuer?: unknown };
+  if (document.issuer === server.issuer) return ok(`${url} was fetched, and names this issuer`);
+  return failing(
+    `${url} names the issuer ${JSON.stringify(document.issuer)}, this process ${server.issuer}`,
+    'give public_url (PUBLIC_URL) the same value in every process, and let the address lead to those',
+  );
+}
+
+async function examineKeySet(server: AuthorizationServer, fetchDocument: FetchDocument): Promise<Finding> {
+  const url = `${server.issuer}/.well-known/jwks.json`;
+  const asked = await fetchDocument(url);
+  if ('fault' in asked) return asked.fault;
+  const { keys: found } = asked.document as { readonly keys?: unknown };
+  const published = (Array.isArray(found) ? found : []) as readonly { kid?: unknown; n?: unknown }[];
+  const own = await server.keys.all();
+  const sameAs = (key: SigningKey) => (each: { kid?: unknown; n?: unknown }) =>
+    each.kid === key.kid && each.n === key.publicJwk.n;
+  const missing = own.filter((key) => !published.some(sameAs(key))).map(({ kid }) => kid);
+  const foreign = published
+    .filter((each) => !own.some((key) => sameAs(key)(each)))
+    .map(({ kid }) => String(kid));
+  if (missing.length === 0 && foreign.length === 0) {
+    return ok(`${url} was fetched, and holds the same keys as ${server.config.key_path}: ${own.length}`);
+  }
+  const difference = [
+    ...(missing.length === 0 ? [] : [`lacks ${missing.join(', ')}`]),
+    ...(foreign.length === 0 ? [] : [`has ${foreign.join(', ')}, which this directory has not`]),
+  ];
+  return failing(
+    `oauth_server:key_path: ${url} ${difference.join(' and ')}; looked at here: ${server.config.key_path}`,
+    'let every process use the same key directory (key_path, STORAGE_DIR); caches may take five seconds to follow a change',
+  );
+}
+
+// --- the round trip -------------------------------------------------------------------------------------------
+
+/** What a caller may write into `X-Forwarded-For` to hide its address; documentation addresses (RFC 5737) are nobody's. */
+const MADE_UP = '192.0.2.123';
+
+async function examineRoundTrip(server: AuthorizationServer, fetchDocument: FetchDocument): Promise<Finding> {
+  const key = await server.keys.active();
+  if (key === null) return skipped('it needs a signing key: run npx portico oauth:server:setup');
+  const question = askRoundTrip(key, server.issuer, Date.now());
+  // The unique query gets past a cache that ignores the request headers.
+  const url = `${server.issuer}/.well-known/openid-configuration?doctor=${randomIdentifier()}`;
+  const asked = await fetchDocument(url, {
+    [ROUND_TRIP_HEADER]: question.header,
+    'X-Forwarded-For': MADE_UP,
+  });
+  if ('fault' in asked) return asked.fault;
+  const answer = asked.headers[ROUND_TRIP_HEADER.toLowerCase()];
+  const seen = typeof answer === 'string' ? question.open(answer) : null;
+  if (seen === null) {
+    return warning(
+      `${url} came back without what the process saw of the request`,
+      `let the header ${ROUND_TRIP_HEADER} through, both ways, and no cache answer; or the process there is of an older release, or its clock more than five minutes off`,
+    );
+  }
+  return judge(seen, new URL(server.issuer), asked.from);
+}
+
+/** One finding out of the three, the worst first; `from` is the address that this process asked from. */
+function judge(seen: SeenRequest, issuer: URL, from: string | null): Finding {
+  const findings = [judgeAddress(seen, from), judgeHost(seen, issuer), judgeScheme(seen, issuer)];
+  const worstFirst = (['failing', 'warning', 'ok'] as const).flatMap((outcome) =>
+    findings.filter((each) => each.outcome === outcome),
+  );
+  const remedies = worstFirst.flatMap(({ remedy }) => (remedy === null ? [] : [remedy]));
+  return {
+    outcome: worstFirst[0]?.outcome ?? 'ok',
+    detail: worstFirst.map(({ detail }) => detail).join('; '),
+    remedy: remedies.length === 0 ? null : remedies.join('; '),
+  };
+}
+
+function judgeHost({ host, forwardedHost }: SeenRequest, issuer: URL): Finding {
+  if (host === issuer.host) return ok(`the process sees the host ${host}`);
+  if (forwardedHost === issuer.host)
+    return ok(`the process sees the host ${host}, and ${issuer.host} in X-Forwarded-Host`);
+  return warning(
+    `the process sees the host ${host ?? 'not at all'}, not ${issuer.host}: what the application makes of its own requests' URLs is wrong`,
+    'let the proxy pass Host on (nginx: proxy_set_header Host $host)',
+  );
+}
+
+function judgeScheme({ forwardedProto }: SeenRequest, issuer: URL): Finding {
+  const scheme = issuer.protocol.slice(0, -1);
+  const said = forwardedProto?.split(',', 1)[0]?.trim().toLowerCase() ?? null;
+  if (said === scheme) return ok(`X-Forwarded-Proto says ${said}`);
+  if (said === null) return ok('no X-Forwarded-Proto is sent, which the kit does not need');
+  return warning(
+    `X-Forwarded-Proto says ${said}, public_url ${scheme}`,
+    'let the outermost proxy set it (nginx: proxy_set_header X-Forwarded-Proto $scheme)',
+  );
+}
+
+/** When proxy and caller are both on this machine, the proxy's own address and the caller's cannot be told apart. */
+const UNCERTAIN = ', which is also how it sees a proxy of its own machine that it does not trust';
+
+function isLoopback(address: string): boolean {
+  return address.startsWith('127.') || address === '::1';
+}
+
+/** Each proxy appends the address of its caller, so the entries after the made-up one were written by proxies, one each. */
+function judgeAddress({ address: told, forwardedFor }: SeenRequest, from: string | null): Finding {
+  const address = told === null ? null : (canonicalAddress(told) ?? told);
+  const entries = (forwardedFor ?? '')
+    .split(',')
+    .map((entry) => entry.trim())
+    .filter((entry) => entry !== '');
+  const appended = entries.slice(entries.indexOf(MADE_UP) + 1);
+  const shown = address ?? 'nothing';
+  const proxies = `${appended.length === 1 ? '1 proxy appends' : `${appended.length} proxies append`} to X-Forwarded-For`;
+  const remedy =
+    `set trusted_proxies to ${appended.length}; in an application of another framework, let that trust as many ` +
+    "(Express: app.set('trust proxy', …)) and clientAddress of the host contract answer it";
+  if (address === MADE_UP) {
+    return failing(
+      `the process believes the address that this request made up (${MADE_UP}), so anybody escapes what slows guessing down: ${proxies}`,
+      remedy,
+    );
+  }
+  const [outermost] = appended;
+  if (outermost !== undefined) {
+    if (address !== null && address === canonicalAddress(outermost)) {
+      const seen = `${proxies}; the process sees the address ${address}`;
+      return ok(
+        isLoopback(address) ? `${seen}${UNCERTAIN}; trusted_proxies should be ${appended.length}` : seen,
+      );
+    }
+    return failing(
+      `the process sees the address ${shown}, where the outermost proxy was asked by ${outermost}: ${proxies}`,
+      remedy,
+    );
+  }
+  if (address === null || from === null || address === canonicalAddress(from))
+    return ok(`no proxy appends to X-Forwarded-For; the process sees the address ${shown}`);
+  return warning(
+    `the process sees the address ${shown}, this one asked from ${from}, and no proxy appends to X-Forwarded-For`,
+    'if a proxy stands before the process, everybody has its address: let it append (nginx: proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for) and set trusted_proxies; if a router translates addresses, this is right',
+  );
+}

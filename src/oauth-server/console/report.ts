@@ -1,0 +1,37 @@
+import type { ConfigurationProblem, ConsoleContext } from '../../host/contracts.ts';
+import { isHealthy, type Check } from './checks.ts';
+import type { OpenRotation } from './doctor.ts';
+
+/** The checks to report for an application whose configuration keeps it from starting; null for any other error. */
+export function configurationChecks(error: unknown): readonly Check[] | null {
+  if (!(error instanceof Error) || !('problems' in error)) return null;
+  return (error.problems as readonly ConfigurationProblem[]).map(({ key, message }): Check => ({
+    part: 'configuration',
+    outcome: 'failing',
+    detail: `${key}: ${message}`,
+    remedy: 'correct the configuration; nothing else can be looked at before',
+  }));
+}
+
+/** Prints a doctor's report, as JSON or as text with `lines` below the checks. Ends the command with 1 when a check fails. */
+export function printReport(
+  context: ConsoleContext,
+  report: { readonly checks: readonly Check[]; readonly open_rotations?: readonly OpenRotation[] },
+  { json, lines = [] }: { readonly json: boolean; readonly lines?: readonly string[] },
+): void {
+  const { checks } = report;
+  if (json) context.printJson({ healthy: isHealthy(checks), ...report });
+  else context.print([...describeChecks(checks), ...lines].join('\n'));
+  const faults = checks.filter(({ outcome }) => outcome === 'failing').length;
+  if (faults > 0) context.fail(faults === 1 ? 'One check fails.' : `${faults} checks fail.`);
+}
+
+/** A line for each check, with its remedy on the next line. */
+function describeChecks(checks: readonly Check[]): readonly string[] {
+  const width = Math.max(...checks.map(({ part }) => part.length));
+  const indent = ' '.repeat(width + 11);
+  return checks.flatMap(({ part, outcome, detail, remedy }) => [
+    `${outcome.padEnd(7)}  ${part.padEnd(width)}  ${detail}`,
+    ...(remedy === null ? [] : [`${indent}→ ${remedy}`]),
+  ]);
+}

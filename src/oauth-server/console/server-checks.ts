@@ -1,0 +1,83 @@
+import { readdir, stat } from 'node:fs/promises';
+import path from 'node:path';
+import { pendingSteps } from '../../sql/migrations.ts';
+import { randomToken } from '../crypto.ts';
+import { failing, ok, skipped, warning, type Finding } from './checks.ts';
+import type { Subject } from './subject.ts';
+
+export async function examineStore({ application: { database } }: Subject): Promise<Finding> {
+  try {
+    await database.execute('SELECT 1');
+    return ok(`${database.dialect} answers`);
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    return failing(
+      `the store cannot be reached: ${message}`,
+      'start it, or correct database_url (DATABASE_URL)',
+    );
+  }
+}
+
+export async function examineSchema({ application }: Subject): Promise<Finding> {
+  const pending = pendingSteps(await application.migrations());
+  if (pending.length === 0) return ok('every step is applied');
+  return failing(`not applied: ${pending.join(', ')}`, 'run npx portico db:migrate up');
+}
+
+export async function examineKeys({ server: { keys, config } }: Subject): Promise<Finding> {
+  const all = await keys.all();
+  const [active] = all;
+  if (active === undefined) {
+    return failing(
+      `oauth_server:key_path: there is no signing key in ${config.key_path}, so openid cannot be granted`,
+      'run npx portico oauth:server:setup, or point key_path to the directory that the servers share',
+    );
+  }
+  const open = await openToOthers(config.key_path);
+  if (open.length > 0) {
+    return failing(
+      `oauth_server:key_path: others than this user may open ${open.join(', ')}`,
+      `run chmod -R go= '${config.key_path.replaceAll("'", String.raw`'\''`)}'; if anybody may have read a key, generate ` +
+        'another (npx portico oauth:keys:generate) and remove that one',
+    );
+  }
+  const since = new Date(active.createdAt).toISOString();
+  return ok(`${active.kid} signs since ${since}; ${all.length} published`);
+}
+
+/** The key directory and the files in it, as far as group or others may open them. */
+async function openToOthers(directory: string): Promise<readonly string[]> {
+  // The mode bits mean nothing on Windows.
+  if (process.platform === 'win32') return [];
+  const names = await readdir(directory);
+  const files = [directory, ...names.toSorted().map((name) => path.join(directory, name))];
+  const modes = await Promise.all(files.map(async (file) => ({ file, mode: (await stat(file)).mode })));
+  return modes.filter(({ mode }) => (mode & 0o077) !== 0).map(({ file }) => file);
+}
+
+export async function examineHasher({ server: { host } }: Subject): Promise<Finding> {
+  const secret = randomToken();
+  const { passwordHasher } = host;
+  const hash = await passwordHasher.hash(secret);
+  const right = await passwordHasher.verify(secret, hash);
+  // Some hashers (bcrypt) read no more than 72 bytes, so the wrong secret differs in its first one.
+  const wrong = await passwordHasher.verify(`x${secret}`, hash);
+  if (right && !wrong) return ok('tells a right secret from a wrong one');
+  return failing('does not tell a right secret from a wrong one', "correct the host's password hasher");
+}
+
+export async function examineClients({ application, server }: Subject): Promise<Finding> {
+  if (pendingSteps(await application.migrations()).length > 0) return skipped('the schema is not applied');
+  const living = (await server.clients.list()).filter(({ revokedAt }) => revokedAt === null);
+  const unknown = living.flatMap(({ id, scopes }) =>
+    scopes.filter((scope) => !server.offers(scope)).map((scope) => `${id} has ${scope}`),
+  );
+  if (unknown.length > 0) {
+    return warning(
+      `scopes that the server does not offer any more: ${unknown.join(', ')}`,
+      'offer them again in oauth_server:scopes, or register the client anew',
+    );
+  }
+  if (living.length > 0) return ok(`${living.length} registered`);
+  return warning('none is registered', "run npx portico oauth:client:create '<name>' --redirect=<uri> …");
+}

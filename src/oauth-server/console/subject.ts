@@ -1,0 +1,32 @@
+import type { Database } from '../../sql/contract.ts';
+import type { MigrationState } from '../../sql/schema.ts';
+import type { AuthorizationServer } from '../authorization-server.ts';
+
+/**
+ * The application around the server, as far as the doctor examines it; the host kit's `Application` is one. An application
+ * without the kit gives its store and its schema: the checks of what it leaves out are skipped.
+ */
+export interface ExaminedApplication {
+  /** The store that the server was made with. */
+  readonly database: Pick<Database, 'dialect' | 'execute'>;
+  /** Every step of the schema; `migrationStatus` of portico/host reads it from a store. */
+  migrations(): Promise<readonly MigrationState[]>;
+  /** Whether a route of this name exists. */
+  hasRoute?(name: string): boolean;
+  /** Answers a request as the application would. */
+  fetch?(request: Request): Promise<Response>;
+  /** The validated configuration; the doctor reads `csrf_exempt_routes`. */
+  readonly config?: Readonly<Record<string, unknown>>;
+  /** The views of the application; `problems` names those that cannot be compiled. */
+  readonly views?: {
+    problems(): Promise<
+      readonly { readonly file: string; readonly line: number | null; readonly reason: string }[]
+    >;
+  };
+}
+
+/** What the examinations are given. */
+export interface Subject {
+  readonly application: ExaminedApplication;
+  readonly server: AuthorizationServer;
+}

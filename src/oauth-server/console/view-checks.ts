@@ -1,0 +1,67 @@
+import { randomToken } from '../crypto.ts';
+import { failing, ok, warning, type Finding } from './checks.ts';
+import type { Subject } from './subject.ts';
+
+/** Renders the pages with made-up data: a host's own view may be broken, or lack what an answer needs. */
+export async function examineViews({ application, server }: Subject): Promise<Finding> {
+  const [requestId, csrfToken] = [randomToken(), randomToken()];
+  const page = { serverName: server.config.name, nonce: randomToken() };
+  const person = { name: 'Ada Lovelace', email: 'ada@example.com' };
+  const scopes = [{ name: 'openid', label: 'Confirm who you are' }];
+  const since = { iso: '2026-01-01T00:00:00.000Z', text: 'January 1, 2026' };
+  const pages: Readonly<Record<string, object>> = {
+    'oauth/consent': {
+      clientName: 'An application',
+      person,
+      scopes,
+      redirectHost: 'client.example',
+      requestId,
+      csrfToken,
+      action: '/oauth/authorize',
+    },
+    'oauth/error': { title: 'A title', message: 'A text', status: 400 },
+    'oauth/applications': {
+      person,
+      applications: [{ clientId: 'id', name: 'An application', since, scopes, csrfToken }],
+      removed: true,
+      action: '/oauth/applications',
+    },
+  };
+  let consent = '';
+  /** The views by what is wrong with them: several may share a broken layout. */
+  const broken = new Map<string, string[]>();
+  for (const [view, data] of Object.entries(pages)) {
+    try {
+      const html = await server.host.render(view, { ...page, ...data });
+      if (view === 'oauth/consent') consent = html;
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      broken.set(message, [...(broken.get(message) ?? []), view]);
+    }
+  }
+  if (broken.size > 0) {
+    return failing(
+      [...broken].map(([message, views]) => `${views.join(', ')} cannot be shown: ${message}`).join('; '),
+      "mend it there, or take Portico's own view over again; then start the application anew",
+    );
+  }
+  const lacking = [
+    ...(consent.includes(requestId) ? [] : ['request_id']),
+    ...(consent.includes(csrfToken) ? [] : ['csrf_token']),
+    ...(consent.includes('decision') ? [] : ['decision']),
+  ];
+  if (lacking.length > 0) {
+    return failing(
+      `the form of oauth/consent lacks ${lacking.join(', ')}, so no answer can be taken`,
+      "take these fields over from Portico's own view",
+    );
+  }
+  const others = (await application.views?.problems()) ?? [];
+  if (others.length > 0) {
+    return warning(
+      `cannot be compiled: ${others.map(({ file, line, reason }) => `${file}:${line ?? '?'}: ${reason}`).join('; ')}`,
+      'mend it there, then start the application anew; the pages of the authorization server can be shown',
+    );
+  }
+  return ok('consent, error and applications were rendered with made-up data');
+}
