@@ -33,11 +33,11 @@ export function portico(server: AuthorizationServer, ...more: readonly Mountable
 /** Gives the handlers behind it `token()`: `app.use('/api', bearer(server))`. It refuses nothing by itself. */
 export function bearer(server: AuthorizationServer): RequestHandler {
   return async (req, res, next) => {
-    const settled = await server.settleToken(req.headers.authorization ?? null, () =>
+    const found = await server.lookUpToken(req.headers.authorization ?? null, () =>
       askerOf(req, server.issuer),
     );
-    if ('failure' in settled) await send(settled.failure, res, false);
-    else settled.run(next);
+    if ('failure' in found) await send(found.failure, res, false);
+    else found.run(next);
   };
 }
 

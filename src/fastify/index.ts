@@ -66,19 +66,19 @@ function answer(response: Response, reply: FastifyReply): FastifyReply {
 /** Gives the handlers behind it `token()`: `fastify.addHook('onRequest', bearer(server))`. It refuses nothing by itself. */
 export function bearer(server: AuthorizationServer) {
   return (request: FastifyRequest, reply: FastifyReply, done: () => void): void => {
-    const settle = async () => {
+    const lookUp = async () => {
       try {
-        const settled = await server.settleToken(request.headers.authorization ?? null, () => {
+        const found = await server.lookUpToken(request.headers.authorization ?? null, () => {
           requests.set(request.raw, request);
           return askerOf(request.raw, server.issuer);
         });
-        if ('failure' in settled) answer(settled.failure, reply);
-        else settled.run(done);
+        if ('failure' in found) answer(found.failure, reply);
+        else found.run(done);
       } catch (error) {
         if (!reply.sent) reply.send(error);
       }
     };
-    void settle();
+    void lookUp();
   };
 }
 

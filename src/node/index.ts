@@ -38,12 +38,12 @@ export function portico(server: AuthorizationServer, ...more: readonly Mountable
       return true;
     },
     async withToken(incoming, outgoing, handler) {
-      const settled = await server.settleToken(incoming.headers.authorization ?? null, () =>
+      const found = await server.lookUpToken(incoming.headers.authorization ?? null, () =>
         askerOf(incoming, server.issuer),
       );
-      if ('failure' in settled) return send(settled.failure, outgoing, false);
+      if ('failure' in found) return send(found.failure, outgoing, false);
       try {
-        await settled.run(handler);
+        await found.run(handler);
       } catch (error) {
         if (!(error instanceof BearerError) || outgoing.headersSent) throw error;
         await send(bearerErrorResponse(error), outgoing, false);

@@ -2,11 +2,18 @@ import { CLIENT_AUTHENTICATION_METHODS } from './clients/credentials.ts';
 import { claimNames } from './claims.ts';
 import { GRANT_TYPES_SUPPORTED } from './endpoints/token.ts';
 import { SIGNING_ALGORITHM } from './keys.ts';
-import type { ServerContext } from './server-context.ts';
+import type { ScopeCatalog } from './scopes.ts';
+
+export interface MetadataOptions {
+  readonly issuer: string;
+  readonly scopes: ScopeCatalog;
+}
 
 /** Authorization server metadata (RFC 8414 section 2, RFC 9207 section 3). */
-export function authorizationServerMetadata(context: ServerContext): Readonly<Record<string, unknown>> {
-  const { issuer } = context;
+export function authorizationServerMetadata({
+  issuer,
+  scopes,
+}: MetadataOptions): Readonly<Record<string, unknown>> {
   return {
     issuer,
     authorization_endpoint: `${issuer}/oauth/authorize`,
@@ -14,7 +21,7 @@ export function authorizationServerMetadata(context: ServerContext): Readonly<Re
     revocation_endpoint: `${issuer}/oauth/revoke`,
     introspection_endpoint: `${issuer}/oauth/introspect`,
     jwks_uri: `${issuer}/.well-known/jwks.json`,
-    scopes_supported: [...context.scopes.keys()],
+    scopes_supported: [...scopes.keys()],
     response_types_supported: ['code'],
     response_modes_supported: ['query'],
     grant_types_supported: GRANT_TYPES_SUPPORTED,
@@ -29,15 +36,16 @@ export function authorizationServerMetadata(context: ServerContext): Readonly<Re
 }
 
 /** The same, with what OpenID Connect Discovery 1.0 section 3 adds. */
-export function openidProviderMetadata(context: ServerContext): Readonly<Record<string, unknown>> {
+export function openidProviderMetadata(options: MetadataOptions): Readonly<Record<string, unknown>> {
+  const { issuer, scopes } = options;
   return {
-    ...authorizationServerMetadata(context),
-    userinfo_endpoint: `${context.issuer}/oauth/userinfo`,
+    ...authorizationServerMetadata(options),
+    userinfo_endpoint: `${issuer}/oauth/userinfo`,
     subject_types_supported: ['public'],
     id_token_signing_alg_values_supported: [SIGNING_ALGORITHM],
     prompt_values_supported: ['consent', 'none'],
     claim_types_supported: ['normal'],
-    claims_supported: ['sub', ...claimNames([...context.scopes.keys()])],
+    claims_supported: ['sub', ...claimNames([...scopes.keys()])],
     claims_parameter_supported: false,
     request_parameter_supported: false,
     request_uri_parameter_supported: false,

@@ -7,9 +7,9 @@ import {
   type KeyObject,
 } from 'node:crypto';
 import { equalInConstantTime } from '../http/constant-time.ts';
-import type { SigningKey } from './keys.ts';
-import type { ServerContext } from './server-context.ts';
 import { randomToken } from './crypto.ts';
+import type { Host } from './host.ts';
+import type { KeyRing, SigningKey } from './keys.ts';
 
 /**
  * How the doctor learns what a running process sees of a request that came through whatever stands before it. It sends a
@@ -90,22 +90,34 @@ export function askRoundTrip(key: SigningKey, issuer: string, now: number): Roun
   };
 }
 
+/** What a process answers with. */
+export interface RoundTripOptions {
+  readonly issuer: string;
+  readonly keys: Pick<KeyRing, 'published'>;
+  readonly host: Pick<Host, 'clientAddress'>;
+  /** Milliseconds since 1970. */
+  readonly clock: () => number;
+}
+
 /** The sealed answer to a request that carries a question of ours; null for every other request. */
-export async function answerRoundTrip(context: ServerContext, request: Request): Promise<string | null> {
+export async function answerRoundTrip(
+  { issuer, keys: ring, host, clock }: RoundTripOptions,
+  request: Request,
+): Promise<string | null> {
   const asked = request.headers.get(ROUND_TRIP_HEADER);
   if (asked === null) return null;
   const [, time = '', nonce = '', proof = '', kid = ''] = QUESTION.exec(asked) ?? [];
-  if (Math.abs(context.clock() - Number(time)) > QUESTION_HOLDS) return null;
+  if (Math.abs(clock() - Number(time)) > QUESTION_HOLDS) return null;
   // A key directory that cannot be read must not show here what it does not show to those who ask nothing.
-  const known = await context.keys.published().catch((): readonly SigningKey[] => []);
+  const known = await ring.published().catch((): readonly SigningKey[] => []);
   const key = known.find((each) => encodeURIComponent(each.kid) === kid);
   if (key === undefined) return null;
   const keys = keysOf(key);
-  if (!equalInConstantTime(proof, proofOf(keys, context.issuer, time, nonce))) return null;
-  return seal(keys, nonce, seen(context, request));
+  if (!equalInConstantTime(proof, proofOf(keys, issuer, time, nonce))) return null;
+  return seal(keys, nonce, seen(host, request));
 }
 
-function seen({ host }: ServerContext, request: Request): SeenRequest {
+function seen(host: Pick<Host, 'clientAddress'>, request: Request): SeenRequest {
   const value = (name: string) => request.headers.get(name)?.slice(0, LONGEST_VALUE) ?? null;
   return {
     host: value('host'),

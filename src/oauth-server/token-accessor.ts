@@ -1,12 +1,12 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { UserInterface } from '../contracts/person.ts';
-import { presentedToken, scopesThatReach, type UsableToken } from './bearer.ts';
-import { BearerError } from './errors.ts';
-import type { ServerContext } from './server-context.ts';
+import type { BearerTokens, UsableToken } from './bearer.ts';
+import type { BearerErrorCode } from './errors.ts';
+import type { ScopeCatalog } from './scopes.ts';
 
 /**
- * The access token of the request being answered. Everything it says was settled before the handler ran, so nothing
- * here is awaited, and it is right for the moment the request began. No call ever looks at a session or a cookie.
+ * The access token of the request being answered. All of it was looked up before the handler ran: nothing here is awaited,
+ * and it is right for the moment the request began. No call ever looks at a session or a cookie.
  */
 export interface TokenAccessor {
   /** Lets the request through only with a usable token, whatever its scope; otherwise throws, answered 401. */
@@ -43,58 +43,72 @@ export function runWithAccessor<T>(accessor: TokenAccessor, work: () => T): T {
   return requests.run(accessor, work);
 }
 
-/** Throws the refusal of the request at hand, and tells the log of it. */
-export type Refuse = (refusal: BearerError, clientId: string | null) => never;
+/** Why `token()` refuses. */
+export interface TokenRefusal {
+  readonly code: BearerErrorCode;
+  /** The scope that would have been needed; null when no token was usable. */
+  readonly scope: string | null;
+  /** For the log alone. */
+  readonly detail: string;
+  /** Null without a usable token. */
+  readonly clientId: string | null;
+}
+
+/** Throws the refusal of the request at hand. */
+export type Refuse = (refusal: TokenRefusal) => never;
 
 /** Looks up the token of an `Authorization` header, its account and the permissions behind its scopes. */
-export async function settleToken(
-  context: ServerContext,
-  authorization: string | null,
-  refuse: Refuse,
-): Promise<TokenAccessor> {
-  try {
-    const usable = await presentedToken(context, authorization);
-    return accessorFor(context, usable, new Set(await scopesThatReach(context, usable)), refuse);
-  } catch (error) {
-    if (!(error instanceof BearerError)) throw error;
-    return accessorWithout(context, () => refuse(error, null));
-  }
+export type TokenLookUp = (authorization: string | null, refuse: Refuse) => Promise<TokenAccessor>;
+
+export interface TokenLookUpOptions {
+  readonly bearerTokens: BearerTokens;
+  readonly scopes: ScopeCatalog;
+}
+
+export function createTokenLookUp({ bearerTokens, scopes }: TokenLookUpOptions): TokenLookUp {
+  return async (authorization, refuse) => {
+    const found = await bearerTokens.fromHeader(authorization);
+    if ('code' in found) {
+      return accessorWithout(scopes, () => refuse({ ...found, scope: null, clientId: null }));
+    }
+    return accessorFor(scopes, found, new Set(await bearerTokens.honouredScopes(found)), refuse);
+  };
 }
 
 function accessorFor(
-  context: ServerContext,
-  usable: UsableToken,
-  reaching: ReadonlySet<string>,
+  offered: ScopeCatalog,
+  { clientId, user, scopes }: UsableToken,
+  honoured: ReadonlySet<string>,
   refuse: Refuse,
 ): TokenAccessor {
   return {
     requireUsable() {},
     requireScope(scope) {
-      requireKnown(context, scope);
-      if (reaching.has(scope)) return;
-      const detail = usable.scopes.includes(scope)
+      requireOffered(offered, scope);
+      if (honoured.has(scope)) return;
+      const detail = scopes.includes(scope)
         ? `the person holds no permission for the scope ${scope}`
         : `the token has no scope ${scope}`;
-      refuse(new BearerError('insufficient_scope', scope, { detail }), usable.clientId);
+      refuse({ code: 'insufficient_scope', scope, detail, clientId });
     },
     can(scope) {
-      requireKnown(context, scope);
-      return reaching.has(scope);
+      requireOffered(offered, scope);
+      return honoured.has(scope);
     },
-    user: () => usable.user,
-    clientId: () => usable.clientId,
+    user: () => user,
+    clientId: () => clientId,
   };
 }
 
-function accessorWithout(context: ServerContext, refuse: () => never): TokenAccessor {
+function accessorWithout(offered: ScopeCatalog, refuse: () => never): TokenAccessor {
   return {
     requireUsable: refuse,
     requireScope(scope) {
-      requireKnown(context, scope);
+      requireOffered(offered, scope);
       refuse();
     },
     can(scope) {
-      requireKnown(context, scope);
+      requireOffered(offered, scope);
       return false;
     },
     user: () => null,
@@ -103,8 +117,8 @@ function accessorWithout(context: ServerContext, refuse: () => never): TokenAcce
 }
 
 /** A scope that nobody can hold is a slip of the handler's author, not of the caller. */
-function requireKnown(context: ServerContext, scope: string): void {
-  if (!context.scopes.has(scope)) {
+function requireOffered(offered: ScopeCatalog, scope: string): void {
+  if (!offered.has(scope)) {
     throw new Error(`The scope '${scope}' is asked of token(), but is not in oauth_server:scopes`);
   }
 }

@@ -1,54 +1,45 @@
 import { documentReply, publicDocument, type PublicDocument } from '../documents.ts';
-import type { SigningKey } from '../keys.ts';
-import { authorizationServerMetadata, openidProviderMetadata } from '../metadata.ts';
-import type { Reply } from '../responses.ts';
-import { answerRoundTrip, ROUND_TRIP_HEADER } from '../round-trip.ts';
-import type { ServerContext } from '../server-context.ts';
+import type { KeyRing, SigningKey } from '../keys.ts';
+import { authorizationServerMetadata, openidProviderMetadata, type MetadataOptions } from '../metadata.ts';
+import { answerRoundTrip, ROUND_TRIP_HEADER, type RoundTripOptions } from '../round-trip.ts';
+import type { Handler } from './endpoint.ts';
 
 const A_MINUTE = 60;
 /** A new key signs at once, so a cache may not hide it for long. */
 const SOME_SECONDS = 5;
 
-/** Made once for each server, or for each set of keys. */
-function onceFor<Key extends object>(make: (key: Key) => PublicDocument): (key: Key) => PublicDocument {
-  const made = new WeakMap<Key, PublicDocument>();
-  return (key) => {
-    let document = made.get(key);
-    if (document === undefined) {
-      document = make(key);
-      made.set(key, document);
-    }
-    return document;
-  };
-}
-
-const openidConfiguration = onceFor((context: ServerContext) =>
-  publicDocument(openidProviderMetadata(context), A_MINUTE),
-);
-const metadata = onceFor((context: ServerContext) =>
-  publicDocument(authorizationServerMetadata(context), A_MINUTE),
-);
-const keySet = onceFor((keys: readonly SigningKey[]) =>
-  publicDocument({ keys: keys.map((key) => key.publicJwk) }, SOME_SECONDS),
-);
-
-/** GET /.well-known/openid-configuration (OpenID Connect Discovery 1.0 section 4). The doctor's question rides along. */
-export async function openidConfigurationEndpoint(context: ServerContext, request: Request): Promise<Reply> {
-  const reply = documentReply(request, openidConfiguration(context));
-  const answer = await answerRoundTrip(context, request);
-  if (answer === null) return reply;
-  return {
-    ...reply,
-    headers: { ...reply.headers, 'Cache-Control': 'no-store', [ROUND_TRIP_HEADER]: answer },
+/**
+ * GET /.well-known/openid-configuration (OpenID Connect Discovery 1.0 section 4). The doctor sends its question along with a
+ * request for it.
+ */
+export function createOpenidConfigurationEndpoint(options: MetadataOptions & RoundTripOptions): Handler {
+  const configuration = publicDocument(openidProviderMetadata(options), A_MINUTE);
+  return async (request) => {
+    const reply = documentReply(request, configuration);
+    const answer = await answerRoundTrip(options, request);
+    if (answer === null) return reply;
+    return {
+      ...reply,
+      headers: { ...reply.headers, 'Cache-Control': 'no-store', [ROUND_TRIP_HEADER]: answer },
+    };
   };
 }
 
 /** GET /.well-known/oauth-authorization-server (RFC 8414 section 3). */
-export async function authorizationServerEndpoint(context: ServerContext, request: Request): Promise<Reply> {
-  return documentReply(request, metadata(context));
+export function createMetadataEndpoint(options: MetadataOptions): Handler {
+  const metadata = publicDocument(authorizationServerMetadata(options), A_MINUTE);
+  return async (request) => documentReply(request, metadata);
 }
 
 /** GET /.well-known/jwks.json (RFC 7517 section 5): every key, the retired ones too. */
-export async function jwksEndpoint(context: ServerContext, request: Request): Promise<Reply> {
-  return documentReply(request, keySet(await context.keys.published()));
+export function createJwksEndpoint({ keys }: { readonly keys: Pick<KeyRing, 'published'> }): Handler {
+  let made: { readonly of: readonly SigningKey[]; readonly document: PublicDocument } | null = null;
+  return async (request) => {
+    const published = await keys.published();
+    if (made?.of !== published) {
+      const content = { keys: published.map((key) => key.publicJwk) };
+      made = { of: published, document: publicDocument(content, SOME_SECONDS) };
+    }
+    return documentReply(request, made.document);
+  };
 }

@@ -1,36 +1,44 @@
-import { presentedToken, scopesThatReach, tokenOfValue, type UsableToken } from '../bearer.ts';
+import type { BearerTokens, NoToken, UsableToken } from '../bearer.ts';
+import type { Claims } from '../claims.ts';
 import { BearerError, OAuthError } from '../errors.ts';
 import { formParameters, isForm } from '../parameters.ts';
 import { noteClient } from '../refusals.ts';
-import { jsonReply, type Reply } from '../responses.ts';
-import type { ServerContext } from '../server-context.ts';
+import { jsonReply } from '../responses.ts';
+import type { Handler } from './endpoint.ts';
 
-/** GET and POST /oauth/userinfo (OpenID Connect Core section 5.3): what the token's scopes release about its person. */
-export async function userinfoEndpoint(context: ServerContext, request: Request): Promise<Reply> {
-  const token = await sentToken(context, request);
-  noteClient(request, token.clientId);
-  if (token.user === null || token.subject === null || !token.scopes.includes('openid')) {
-    const detail = token.user === null ? 'the token stands for no person' : 'the token has no scope openid';
-    throw new BearerError('insufficient_scope', 'openid', { detail });
-  }
-  const scopes = await scopesThatReach(context, token);
-  const claims = await context.claims(token.user, scopes);
-  return jsonReply({ ...claims, sub: token.subject });
+export interface UserinfoOptions {
+  readonly bearerTokens: BearerTokens;
+  readonly claims: Claims;
 }
 
-/**
- * From the header or from a form body (RFC 6750 sections 2.1 and 2.2), never from both. The body is read before anything is
- * asked of the store: a caller may be slow.
- */
-async function sentToken(context: ServerContext, request: Request): Promise<UsableToken> {
-  const authorization = request.headers.get('authorization');
-  const value = request.method === 'POST' && isForm(request) ? await tokenInForm(request) : undefined;
-  if (value === undefined) return presentedToken(context, authorization);
-  if (authorization !== null) {
-    const detail = 'a token in the form beside an Authorization header';
-    throw new BearerError('invalid_request', null, { detail });
+/** GET and POST /oauth/userinfo (OpenID Connect Core section 5.3): what the token's scopes release about its person. */
+export function createUserinfoEndpoint({ bearerTokens, claims }: UserinfoOptions): Handler {
+  /**
+   * From the header or from a form body (RFC 6750 sections 2.1 and 2.2), never from both. The body is read before anything is
+   * asked of the store: a caller may be slow.
+   */
+  async function sentToken(request: Request): Promise<UsableToken | NoToken> {
+    const authorization = request.headers.get('authorization');
+    const value = request.method === 'POST' && isForm(request) ? await tokenInForm(request) : undefined;
+    if (value === undefined) return bearerTokens.fromHeader(authorization);
+    if (authorization !== null) {
+      const detail = 'a token in the form beside an Authorization header';
+      throw new BearerError('invalid_request', null, { detail });
+    }
+    return bearerTokens.lookUp(value);
   }
-  return tokenOfValue(context, value);
+
+  return async (request) => {
+    const token = await sentToken(request);
+    if ('code' in token) throw new BearerError(token.code, null, token);
+    noteClient(request, token.clientId);
+    if (token.user === null || token.subject === null || !token.scopes.includes('openid')) {
+      const detail = token.user === null ? 'the token stands for no person' : 'the token has no scope openid';
+      throw new BearerError('insufficient_scope', 'openid', { detail });
+    }
+    const scopes = await bearerTokens.honouredScopes(token);
+    return jsonReply({ ...(await claims(token.user, scopes)), sub: token.subject });
+  };
 }
 
 async function tokenInForm(request: Request): Promise<string | undefined> {

@@ -1,0 +1,73 @@
+import { requestIdOf } from '../../http/request-id.ts';
+import type { Database } from '../../sql/contract.ts';
+import { BearerError } from '../errors.ts';
+import type { Host } from '../host.ts';
+import { logRefusal } from '../refusals.ts';
+import { bearerErrorResponse, responseOf } from '../responses.ts';
+import { runWithAccessor, type Refuse, type TokenLookUp } from '../token-accessor.ts';
+import type { Failures } from './failures.ts';
+
+/** What puts `token()` before routes of the host's own. */
+export interface ProtectedRoutes {
+  /**
+   * Looks up the token of a request's `Authorization` header, for a framework whose handlers are not `Request => Response`:
+   * `run` gives what it runs, and everything awaited in it, `token()`. When the look-up itself fails, the answer to send in
+   * its place. The request, made when it is asked for, says in the log which one was refused, and where it came from.
+   */
+  lookUpToken(
+    authorization: string | null,
+    request?: () => Request,
+  ): Promise<{ readonly run: <T>(work: () => T) => T } | { readonly failure: Response }>;
+  /** Runs a handler of the host with `token()` at hand, and answers what `token()` refuses with 401 or 403. */
+  withToken(request: Request, next: () => Promise<Response>): Promise<Response>;
+}
+
+export interface ProtectedRoutesOptions {
+  readonly lookUp: TokenLookUp;
+  readonly database: Pick<Database, 'readTogether'>;
+  readonly failures: Failures;
+  readonly host: Pick<Host, 'log' | 'clientAddress'>;
+}
+
+export function createProtectedRoutes(options: ProtectedRoutesOptions): ProtectedRoutes {
+  const { lookUp, database, failures, host } = options;
+
+  const lookUpToken: ProtectedRoutes['lookUpToken'] = async (authorization, request) => {
+    try {
+      const refuse = refusing(host, request);
+      const accessor = await database.readTogether(() => lookUp(authorization, refuse));
+      return { run: (work) => runWithAccessor(accessor, work) };
+    } catch (error) {
+      const requestId = request === undefined ? null : requestIdOf(request());
+      const reply = await failures.reply(error, { endpoint: 'token()', requestId, asPage: false });
+      return { failure: responseOf(reply, requestId) };
+    }
+  };
+
+  return {
+    lookUpToken,
+    async withToken(request, next) {
+      const found = await lookUpToken(request.headers.get('authorization'), () => request);
+      if ('failure' in found) return found.failure;
+      try {
+        return await found.run(next);
+      } catch (error) {
+        if (error instanceof BearerError) return bearerErrorResponse(error);
+        throw error;
+      }
+    },
+  };
+}
+
+/** Refuses one request, and logs that once, however often its handler asks. */
+function refusing(host: ProtectedRoutesOptions['host'], asked: (() => Request) | undefined): Refuse {
+  let isLogged = false;
+  return ({ code, scope, detail, clientId }) => {
+    const request = asked?.() ?? null;
+    const requestId = request === null ? null : requestIdOf(request);
+    const error = new BearerError(code, scope, { detail, requestId });
+    if (!isLogged) logRefusal(host, { endpoint: 'token()', request, error, clientId });
+    isLogged = true;
+    throw error;
+  };
+}
