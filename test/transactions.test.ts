@@ -38,7 +38,6 @@ const insert = (id: number, on: On = database) =>
   on.execute('INSERT INTO things (id, name) VALUES (?, ?)', [id, 'a thing']);
 const ids = async (on: On = database) =>
   (await on.execute<{ id: number }>('SELECT id FROM things ORDER BY id')).rows.map(({ id }) => id);
-const kyselyOf = (of: OpenedDatabase) => of.kysely.withTables<{ things: { id: number; name: string } }>();
 const refused = (reason: TransactionError['reason']) =>
   expect.objectContaining({ name: 'TransactionError', reason });
 const never = new Promise<never>(() => {});
@@ -56,11 +55,6 @@ describe('work that asks its own store past its connection', () => {
     'a write': (of) => insert(2, of),
     'a transaction': (of) => of.transaction(async () => {}),
     'a patient read': (of) => ids(of.withoutTimeout()),
-    "Kysely's query": (of) => kyselyOf(of).selectFrom('things').selectAll().execute(),
-    "Kysely's transaction": (of) =>
-      kyselyOf(of)
-        .transaction()
-        .execute(async () => {}),
   };
 
   describe.each(Object.keys(ASKED))('%s', (kind) => {
@@ -73,16 +67,6 @@ describe('work that asks its own store past its connection', () => {
         await insert(3, on);
       });
       expect(await ids()).toEqual([1, 3]);
-    });
-
-    test("in Kysely's transaction is refused at once", async () => {
-      await kyselyOf(database)
-        .transaction()
-        .execute(async (on) => {
-          await on.insertInto('things').values({ id: 1, name: 'one' }).execute();
-          await expect(ask(database)).rejects.toEqual(refused('inside'));
-        });
-      expect(await ids()).toEqual([1]);
     });
 
     test('in a transaction on another store is not', async () => {
@@ -109,19 +93,13 @@ describe('work that asks its own store past its connection', () => {
   test('may do so as soon as the transaction has ended', async () => {
     const ended = Promise.withResolvers<void>();
     let later: Promise<unknown> = never;
-    const inKysely: Promise<unknown>[] = [];
     await database.transaction(async (on) => {
       later = ended.promise.then(() => insert(2));
       await insert(1, on);
     });
-    await kyselyOf(database)
-      .transaction()
-      .execute(async () => {
-        inKysely.push(ended.promise.then(() => insert(3)));
-      });
     ended.resolve();
-    await Promise.all([later, ...inKysely]);
-    expect(await ids()).toEqual([1, 2, 3]);
+    await later;
+    expect(await ids()).toEqual([1, 2]);
   });
 });
 
@@ -220,28 +198,6 @@ describe('work that waits for something else than its statements', () => {
     await expect(waiting).rejects.toEqual(refused('late'));
   });
 
-  test('in a Kysely transaction is rolled back, and told at its next statement', async () => {
-    const { opened, timer } = openWithTimer();
-    const begun = Promise.withResolvers<void>();
-    const goOn = Promise.withResolvers<void>();
-    const waiting = kyselyOf(opened)
-      .transaction()
-      .execute(async (on) => {
-        await on.insertInto('things').values({ id: 1, name: 'one' }).execute();
-        begun.resolve();
-        await goOn.promise;
-        await on.insertInto('things').values({ id: 2, name: 'two' }).execute();
-      });
-    await begun.promise;
-    const blocked = ids(opened);
-    timer.advance(2000);
-    expect(await blocked).toEqual([]);
-    goOn.resolve();
-    await expect(waiting).rejects.toEqual(refused('idle'));
-    expect(await ids(opened)).toEqual([]);
-    expect(await ids(opened)).toEqual([]);
-  });
-
   test('may take its time on the patient store, as a change of the schema does', async () => {
     const { opened, timer } = openWithTimer();
     const begun = Promise.withResolvers<void>();
@@ -305,33 +261,6 @@ describe('a statement after the end of its transaction', () => {
     await expect(late).rejects.toEqual(refused('ended'));
     expect(await ids()).not.toContain(1);
     expect(await ids()).toHaveLength(24);
-  });
-
-  test("is refused in Kysely's transactions too", async () => {
-    const late: Promise<unknown>[] = [];
-    // On a connection that goes on to be used, by itself.
-    await kyselyOf(database)
-      .connection()
-      .execute(async (own) => {
-        const add = (id: number, on: Pick<typeof own, 'insertInto'>) =>
-          on.insertInto('things').values({ id, name: 'one' }).execute();
-        /** Some promises later, so that one of them meets the very moment at which the transaction ends. */
-        const addLater = async (id: number, on: typeof own) => {
-          for (let promises = 0; promises < id; promises += 1) await Promise.resolve();
-          await add(1000 + id, on);
-        };
-        const ending = own.transaction().execute(async (on) => {
-          for (let id = 0; id < 300; id += 1) late.push(addLater(id, on));
-          for (const each of late) each.catch(() => {});
-          await Promise.resolve();
-          throw new Error('no');
-        });
-        await expect(ending).rejects.toThrow('no');
-        await expect(Promise.all(late)).rejects.toThrow(/transaction/i);
-        await Promise.allSettled(late);
-        await add(1, own);
-      });
-    expect(await ids()).toEqual([1]);
   });
 
   test('that is under way is waited for: what it does is done, or the transaction fails with it', async () => {

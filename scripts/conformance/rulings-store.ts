@@ -137,7 +137,6 @@ export const storeRulings: Chapter = {
       tests: [
         'test/transactions.test.ts > a statement after the end of its transaction > is refused, and does not commit by itself',
         'test/transactions.test.ts > a statement after the end of its transaction > does not land in the transaction of somebody else',
-        "test/transactions.test.ts > a statement after the end of its transaction > is refused in Kysely's transactions too",
         'test/transactions.test.ts > a statement after the end of its transaction > that is under way is waited for: what it does is done, or the transaction fails with it',
       ],
     },
@@ -187,7 +186,7 @@ export const storeRulings: Chapter = {
       section: 'Store',
       rule: 'Times are 64-bit.',
       tests: [
-        'src/host/database.test.ts > the SQLite store > 64-bit times arrive as numbers',
+        'src/host/database/database.test.ts > the SQLite store > 64-bit times arrive as numbers',
         'test/store-contract.test.ts > refresh tokens and families > an access token lives until its last millisecond',
       ],
     },
@@ -202,7 +201,9 @@ export const storeRulings: Chapter = {
     {
       section: 'Store',
       rule: 'SQLite runs in WAL mode with synchronous=FULL.',
-      tests: ['src/host/database.test.ts > the SQLite store > is durable: WAL with synchronous=FULL'],
+      tests: [
+        'src/host/database/database.test.ts > the SQLite store > is durable: WAL with synchronous=FULL',
+      ],
     },
     {
       section: 'Store',

@@ -24,7 +24,8 @@ import type { Migration } from '../sql/schema.ts';
 import { limitBody } from './body-limit.ts';
 import { clientAddressOf } from './client-address.ts';
 import { checkCsrf, createCsrfTokens, type CsrfTokens } from './csrf.ts';
-import { openDatabase } from './database.ts';
+import { migrate } from './database/migrate.ts';
+import { openDatabase } from './database/open-database.ts';
 import { accountsMigration } from './database-accounts.ts';
 import { loadEnvironment } from './environment.ts';
 import { errorAnswer, errorJson } from './error-answers.ts';
@@ -38,7 +39,7 @@ import {
   type KnownBrowsers,
 } from './known-browsers.ts';
 import { openLog } from './log.ts';
-import { migrate, migrationStatus } from '../sql/migrations.ts';
+import { migrationStatus } from '../sql/migrations.ts';
 import { loginRoutes, logoutRoute } from './login.ts';
 import { argon2idHasher } from './password-hasher.ts';
 import { publicUrlSchema } from './public-url.ts';

@@ -3,7 +3,6 @@
  * authorization server imports this file as types, so that it never depends on the kit itself.
  */
 import type { Command } from 'commander';
-import type { Kysely } from 'kysely';
 import type { ZodType } from 'zod';
 import type { Log } from '../contracts/log.ts';
 import type { PasswordHasher } from '../contracts/password-hasher.ts';
@@ -122,17 +121,15 @@ export interface Auth {
 export interface Timer {
   /** Milliseconds since some moment; never goes back. */
   now(): number;
-  /** Calls once, after so many milliseconds; answers what takes that back. */
+  /** Calls once, after so many milliseconds; returns what cancels that. */
   after(milliseconds: number, call: () => void): () => void;
 }
 
 /** The application's own store, as `openDatabase` gives it. */
 export interface OpenedDatabase extends Database {
-  /** For a plugin's or an application's own typed queries. What `transaction` says of the work is true of its transactions. */
-  readonly kysely: Kysely<Record<string, Record<string, unknown>>>;
   /** The same store for statements that may take long, such as those that change the schema: without a time limit. */
   withoutTimeout(): OpenedDatabase;
-  /** Waits for what is under way and gives up the connections; nothing can be asked afterwards. */
+  /** Waits for writes in flight and closes the connections; statements are refused afterwards. */
   close(): Promise<void>;
 }
 

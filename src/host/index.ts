@@ -18,8 +18,9 @@ export {
 } from './database-accounts.ts';
 export { mergeConfig } from './config.ts';
 export { loadEnvironment } from './environment.ts';
-export { openDatabase, type DatabaseOptions } from './database.ts';
-export { migrate, migrationStatus } from '../sql/migrations.ts';
+export { migrate } from './database/migrate.ts';
+export { openDatabase, type DatabaseOptions } from './database/open-database.ts';
+export { migrationStatus } from '../sql/migrations.ts';
 export { argon2idHasher, type Argon2idOptions } from './password-hasher.ts';
 export { ConfigurationError, ConsoleError, OverloadedError, TransactionError, ViewError } from './errors.ts';
 export { ErrorHandler, HttpError } from './error-handler.ts';

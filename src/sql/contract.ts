@@ -3,25 +3,33 @@
 /** The engines that an application can be on; MariaDB speaks `mysql`. */
 export type SqlDialect = 'sqlite' | 'postgres' | 'mysql';
 
-/** What a statement gave. */
+/** What a statement returns. */
 export interface SqlResult<Row> {
   /** The rows of a SELECT, or of a RETURNING; empty for another statement. */
   readonly rows: readonly Row[];
   /** Rows that an INSERT, UPDATE or DELETE matched. */
   readonly affected: number;
+  /**
+   * After an INSERT of one row: the number that the engine gave it, exact beyond 2^53. Undefined where the engine does not
+   * tell: PostgreSQL (use RETURNING), SQLite for an upsert or a table WITHOUT ROWID, a table that numbers no rows.
+   */
+  readonly insertId?: bigint | undefined;
 }
 
-/** Runs one statement. Parameters are written `?` for every dialect. 64-bit integers arrive as numbers. */
+/** Where statements run: the store, or one transaction of it. */
 export interface SqlConnection {
-  /** Runs the statement. Rejects with the engine's own error; `isUnavailable` tells whether the store was away. */
+  /**
+   * Runs one statement. Parameters are written `?` for every dialect. 64-bit integers arrive as numbers. Rejects with the
+   * engine's own error; `isUnavailable` tells whether the store was away.
+   */
   execute<Row = Record<string, unknown>>(
     sql: string,
     parameters?: readonly SqlParameter[],
   ): Promise<SqlResult<Row>>;
 }
 
-/** A value for a `?` of a statement. */
-export type SqlParameter = string | number | null;
+/** A value for a `?` of a statement. The authorization server passes no bigint; an application may, such as an `insertId`. */
+export type SqlParameter = string | number | bigint | null;
 
 /** A relational store. */
 export interface Database extends SqlConnection {

@@ -3,23 +3,17 @@ import { columnTypesOf } from './column-types.ts';
 import type { Database, SqlConnection } from './contract.ts';
 import type { ColumnTypes, Migration, MigrationState, SchemaConnection } from './schema.ts';
 
-/** A store whose schema is changed. */
-export interface MigratedDatabase extends Database {
-  /** The same store for statements that may take long; without it, the time limits of the store hold. */
-  readonly withoutTimeout?: () => Database;
-}
-
 /**
  * Applies what is missing, in the order of the names; answers the names newly applied. Of two processes that migrate
  * at once, one does it and the other waits and finds it done. On SQLite and PostgreSQL it is all or nothing. MySQL
  * commits each change of the schema by itself: there a step that was cut off stays marked as begun, and is run again.
  */
 export async function migrate(
-  database: MigratedDatabase,
+  database: Database,
   migrations: readonly Migration[],
 ): Promise<readonly string[]> {
   const ordered = inOrder(migrations);
-  return inTurn(database.withoutTimeout?.() ?? database, async (connection) => {
+  return inTurn(database, async (connection) => {
     await lock(database, connection);
     try {
       const types = await columnTypesOf(database.dialect, connection);

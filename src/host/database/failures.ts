@@ -1,4 +1,4 @@
-import { isSqliteConflict, isSqliteUnavailable } from './sqlite-failures.ts';
+import { isSqliteConflict, isSqliteUnavailable } from './sqlite/failures.ts';
 
 /** Whether the store cannot be reached, is too busy, or may only be read from: the same may succeed later, or elsewhere. */
 export function isUnavailable(error: unknown): boolean {

@@ -1,7 +1,8 @@
 import type { PoolConnection, QueryOptions, ResultSetHeader, RowDataPacket } from 'mysql2';
+import type { SqlParameter } from '../../sql/contract.ts';
 import { driver } from './driver.ts';
 import type { Engine, StatementResult } from './engine.ts';
-import { onPool, type PooledConnection, type PoolLimits } from './pool.ts';
+import { createPoolEngine, type PooledConnection, type PoolLimits } from './pool.ts';
 
 /** How long a request waits for a connection to be made, in milliseconds. */
 const CONNECTION_TIMEOUT = 5000;
@@ -11,7 +12,7 @@ const LONGEST_QUEUE = 1000;
 /** MySQL or MariaDB through `mysql2`, which is imported only here: an application on SQLite need not install it. */
 export function openMysql(url: string, limits: PoolLimits): Engine {
   const { statementTimeout } = limits;
-  return onPool({
+  return createPoolEngine({
     async open() {
       const { createPool } = await driver('mysql2', () => import('mysql2'));
       const pool = createPool({
@@ -38,26 +39,24 @@ export function openMysql(url: string, limits: PoolLimits): Engine {
   });
 }
 
-type Answered = RowDataPacket[] | ResultSetHeader;
+type Answer = RowDataPacket[] | ResultSetHeader;
 
 function connectionOn(connection: PoolConnection, statementTimeout: number | null): PooledConnection {
   const limit = statementTimeout === null ? {} : { timeout: statementTimeout };
-  const execute = async (sql: string, parameters: readonly unknown[] = []) => {
+  const execute = async (sql: string, parameters: readonly SqlParameter[] = []) => {
     const options: QueryOptions = { sql, values: [...parameters], ...limit };
     return resultOf(
-      await promised<Answered>((done) =>
-        connection.query<Answered>(options, (error, answered) => done(error, answered)),
+      await promised<Answer>((done) =>
+        connection.query<Answer>(options, (error, answer) => done(error, answer)),
       ),
     );
   };
   return {
     identity: connection,
     execute,
-    async begin({ isolationLevel, accessMode }) {
-      const level = isolationLevel === undefined ? [] : [`ISOLATION LEVEL ${isolationLevel}`];
-      const wanted = [...level, ...(accessMode === undefined ? [] : [accessMode])];
+    async begin() {
       // It is about the connection's next transaction.
-      if (wanted.length > 0) await execute(`SET TRANSACTION ${wanted.join(', ')}`);
+      await execute('SET TRANSACTION ISOLATION LEVEL READ COMMITTED');
       await execute('BEGIN');
     },
     commit: () => execute('COMMIT'),
@@ -65,9 +64,11 @@ function connectionOn(connection: PoolConnection, statementTimeout: number | nul
   };
 }
 
-function resultOf(answered: Answered): StatementResult {
-  if (Array.isArray(answered)) return { rows: answered, affected: 0 };
-  return { rows: [], affected: answered.affectedRows, insertId: BigInt(answered.insertId) };
+function resultOf(answer: Answer): StatementResult {
+  if (Array.isArray(answer)) return { rows: answer, affected: 0 };
+  const { affectedRows: affected, insertId } = answer;
+  // The driver's types do not say that an id beyond 2^53 arrives as a string.
+  return { rows: [], affected, ...(insertId === 0 ? {} : { insertId: BigInt(insertId) }) };
 }
 
 /** The driver's promises leave out of an error whether it was fatal, so its callbacks are used. */

@@ -1,51 +1,53 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Timer } from '../contracts.ts';
 import { TransactionError } from '../errors.ts';
+import type { SqlParameter } from '../../sql/contract.ts';
 import type { EngineConnection, StatementResult } from './engine.ts';
 
-/** For how long a transaction may go on, in milliseconds; null for as long as it takes. */
+/** How long a transaction may last, in milliseconds; null for as long as it takes. */
 export interface TransactionLimits {
   readonly duration: number | null;
-  /** For how long it may wait for anything but its statements, once it has begun with them. */
+  /** How long it may wait for anything but its statements, once the first of them has run. */
   readonly idle: number | null;
   readonly timer: Timer;
 }
 
 /** The transaction that the code at hand is the work of. */
-const inside = new AsyncLocalStorage<OpenTransaction>();
+const current = new AsyncLocalStorage<OpenTransaction>();
 
-function living(open: OpenTransaction | undefined): OpenTransaction | undefined {
-  let found = open;
+/** The innermost that has not ended. What has ended is let go, with whatever that was inside of. */
+function innermostOpen(): OpenTransaction | undefined {
+  let found = current.getStore();
   while (found?.hasEnded === true) found = found.outer;
   return found;
 }
 
-/** Why this store must not be asked now: it would wait for the end of a transaction that waits for the answer. */
+/** The error when this store must not be asked now: the statement would wait for a transaction that waits for the statement. */
 export function refusalInside(store: object): TransactionError | null {
-  for (let open = inside.getStore(); open !== undefined; open = open.outer) {
+  for (let open = current.getStore(); open !== undefined; open = open.outer) {
     if (open.store === store && !open.hasEnded) return new TransactionError('inside');
   }
   return null;
 }
 
 /**
- * What a transaction's work is given to execute statements with. It refuses after the end, which waits for what is under
- * way: the connection may be somebody else's then.
+ * What a transaction's work is given to execute statements with. The end waits for statements in flight; after it,
+ * statements are refused, since the connection may be somebody else's then.
  */
 export class OpenTransaction implements EngineConnection {
   readonly store: object;
   readonly #connection: EngineConnection;
-  /** What this one is inside of, on another store. One that has ended, and whatever that was inside of, is let go. */
-  readonly outer = living(inside.getStore());
+  /** What this one is inside of, on another store. */
+  readonly outer = innermostOpen();
   readonly #limits: TransactionLimits;
   readonly #since: number;
   #ended: 'ended' | 'idle' | 'late' | null = null;
-  /** Statements that are not answered yet. */
-  #underWay = 0;
-  /** Since when there has been no statement; null before the first, when it holds nothing that others wait for. */
+  /** Statements that have not returned yet. */
+  #inFlight = 0;
+  /** Since when no statement is in flight; null before the first, when nothing is held that others wait for. */
   #idleSince: number | null = null;
-  #allAnswered: (() => void) | null = null;
-  /** What a statement that the work did not wait for came to. */
+  #allReturned: (() => void) | null = null;
+  /** The error of a statement that the work did not await. */
   #failed: { readonly error: unknown } | null = null;
   #stopWatching: (() => void) | null = null;
 
@@ -60,52 +62,47 @@ export class OpenTransaction implements EngineConnection {
     return this.#ended !== null;
   }
 
-  async execute(sql: string, parameters: readonly unknown[]): Promise<StatementResult> {
-    this.refuseAfterEnd();
-    this.#underWay += 1;
+  async execute(sql: string, parameters: readonly SqlParameter[]): Promise<StatementResult> {
+    this.#refuseAfterEnd();
+    this.#inFlight += 1;
     try {
       return await this.#connection.execute(sql, parameters);
     } catch (error) {
       if (this.#ended !== null) this.#failed ??= { error };
       throw error;
     } finally {
-      this.#underWay -= 1;
-      if (this.#underWay === 0) {
+      this.#inFlight -= 1;
+      if (this.#inFlight === 0) {
         this.#idleSince = this.#limits.timer.now();
-        this.#allAnswered?.();
+        this.#allReturned?.();
       }
     }
   }
 
-  /** Does the work, and ends: nothing is executed any more when this is settled. */
+  /** Does the work, and ends: no statement runs any more when this has settled. */
   async run<T>(work: (connection: EngineConnection) => Promise<T>): Promise<T> {
     const late = Promise.withResolvers<never>();
     let answer: T;
     try {
-      this.watch(() => late.reject(new TransactionError(this.#ended ?? 'late')));
-      answer = await Promise.race([inside.run(this, () => work(this)), late.promise]);
+      this.#watch(() => late.reject(new TransactionError(this.#ended ?? 'late')));
+      answer = await Promise.race([current.run(this, () => work(this)), late.promise]);
     } finally {
-      await this.end();
+      await this.#end();
     }
     if (this.#failed !== null) throw this.#failed.error;
     return answer;
   }
 
-  /** For work that is begun elsewhere: whatever the caller does from here on, it does inside. */
-  enter(): void {
-    inside.enterWith(this);
-  }
-
-  /** Ends it and says so when it has gone on for too long. */
-  watch(tellLate: () => void): void {
+  /** Ends it, and says so, once it has lasted or waited for too long. */
+  #watch(tellLate: () => void): void {
     const { duration, idle, timer } = this.#limits;
     if (duration === null || idle === null) return;
     const look = () => {
       const now = timer.now();
       const left = this.#since + duration - now;
-      const patience = this.#underWay > 0 || this.#idleSince === null ? idle : this.#idleSince + idle - now;
-      if (left > 0 && patience > 0) {
-        this.#stopWatching = timer.after(Math.min(left, patience), look);
+      const idleLeft = this.#inFlight > 0 || this.#idleSince === null ? idle : this.#idleSince + idle - now;
+      if (left > 0 && idleLeft > 0) {
+        this.#stopWatching = timer.after(Math.min(left, idleLeft), look);
         return;
       }
       this.#ended ??= left > 0 ? 'idle' : 'late';
@@ -114,14 +111,14 @@ export class OpenTransaction implements EngineConnection {
     this.#stopWatching = timer.after(Math.min(duration, idle), look);
   }
 
-  /** From now on it refuses; settled when the last statement is answered. */
-  async end(): Promise<void> {
+  /** Refuses statements from now on, and waits for those in flight. */
+  async #end(): Promise<void> {
     this.#ended ??= 'ended';
     this.#stopWatching?.();
-    if (this.#underWay > 0) await new Promise<void>((resolve) => (this.#allAnswered = resolve));
+    if (this.#inFlight > 0) await new Promise<void>((resolve) => (this.#allReturned = resolve));
   }
 
-  refuseAfterEnd(): void {
+  #refuseAfterEnd(): void {
     if (this.#ended !== null) throw new TransactionError(this.#ended);
   }
 }

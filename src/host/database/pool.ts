@@ -1,11 +1,6 @@
+import type { SqlParameter } from '../../sql/contract.ts';
 import type { Timer } from '../contracts.ts';
-import type {
-  Engine,
-  EngineConnection,
-  EngineSession,
-  StatementResult,
-  TransactionSettings,
-} from './engine.ts';
+import type { Engine, EngineConnection, StatementResult } from './engine.ts';
 import { isUnavailable, isWorthRetrying } from './failures.ts';
 import { refuseTransactionControl } from './transaction-control.ts';
 
@@ -18,17 +13,18 @@ export interface Pool {
 export interface PooledConnection extends EngineConnection {
   /** The connection itself: the same object however often it is given out. */
   readonly identity: object;
-  begin(settings: TransactionSettings): Promise<unknown>;
+  /** Begins a transaction at READ COMMITTED, whatever the server's default. */
+  begin(): Promise<unknown>;
   commit(): Promise<unknown>;
-  /** Gives it back, or gives it up. */
+  /** Gives it back to the pool, or gives it up. */
   release(broken: boolean): void;
 }
 
-/** For how long something may go on, in milliseconds. */
+/** Time limits, in milliseconds. */
 export interface PoolLimits {
-  /** Until a statement is answered; null for as long as it takes. */
+  /** How long a statement may take; null for as long as it takes. */
   readonly statementTimeout: number | null;
-  /** That a connection is used at most; some end a tenth earlier. */
+  /** How long a connection is used at most; some end a tenth earlier. */
   readonly connectionLifetime: number;
   readonly timer: Timer;
 }
@@ -42,14 +38,14 @@ export interface PoolOptions {
 }
 
 /** An engine on a server's connections: each statement or transaction has one for itself. */
-export function onPool({ open, isStatementError, limits }: PoolOptions): Engine {
+export function createPoolEngine({ open, isStatementError, limits }: PoolOptions): Engine {
   const { connectionLifetime, timer } = limits;
   let pool: Promise<Pool> | null = null;
   let closed = false;
   /** When each connection has been used for long enough, by the timer. */
   const replacedAt = new WeakMap<object, number>();
 
-  /** Behind its address there may be another server by now, and one that was the primary may still answer. */
+  /** Connections are replaced: behind the address there may be another server by now, and a former primary may still answer. */
   async function connect(from: Pool): Promise<PooledConnection> {
     for (;;) {
       const connection = await from.connect();
@@ -63,43 +59,40 @@ export function onPool({ open, isStatementError, limits }: PoolOptions): Engine 
     }
   }
 
-  async function session(): Promise<EngineSession> {
+  async function lend(): Promise<LentConnection> {
     if (closed) throw new Error('The database is closed');
     // A driver that could not be loaded may be there the next time.
     pool ??= open().catch((error: unknown) => {
       pool = null;
       throw error;
     });
-    return new PoolSession(await connect(await pool), isStatementError);
+    return new LentConnection(await connect(await pool), isStatementError);
   }
 
-  async function begin(): Promise<EngineSession> {
-    const had = await session();
+  async function begin(): Promise<LentConnection> {
+    const connection = await lend();
     try {
-      await had.begin(EVERYWHERE);
-      return had;
+      await connection.begin();
+      return connection;
     } catch (error) {
-      had.release();
+      connection.release();
       throw error;
     }
   }
 
-  async function withSession<T>(work: (session: EngineSession) => Promise<T>): Promise<T> {
-    const had = await session();
-    try {
-      return await work(had);
-    } finally {
-      had.release();
-    }
-  }
-
   return {
-    session,
-    execute: (sql, parameters) => withSession((had) => had.execute(sql, parameters)),
+    async execute(sql, parameters) {
+      const connection = await lend();
+      try {
+        return await connection.execute(sql, parameters);
+      } finally {
+        connection.release();
+      }
+    },
     readTogether: (work) => work(),
     async transaction(work) {
-      // What a transaction waits for before its first statement keeps no connection from anybody.
-      let begun = null as Promise<EngineSession> | null;
+      // It takes a connection with its first statement: what it waits for before that keeps none from anybody.
+      let begun = null as Promise<LentConnection> | null;
       const connection: EngineConnection = {
         execute: async (sql, parameters) => (await (begun ??= begin())).execute(sql, parameters),
       };
@@ -108,12 +101,12 @@ export function onPool({ open, isStatementError, limits }: PoolOptions): Engine 
         await (await begun)?.commit();
         return answer;
       } catch (error) {
-        // What went wrong first is what is told.
-        await begun?.then((session) => session.rollback()).catch(() => {});
+        // The first error is the one to tell.
+        await begun?.then((lent) => lent.rollback()).catch(() => {});
         throw error;
       } finally {
         await begun?.then(
-          (session) => session.release(),
+          (lent) => lent.release(),
           () => {},
         );
       }
@@ -127,14 +120,11 @@ export function onPool({ open, isStatementError, limits }: PoolOptions): Engine 
   };
 }
 
-/** What the transactions of the kit are written for, whatever the server's default. */
-const EVERYWHERE: TransactionSettings = { isolationLevel: 'READ COMMITTED' };
-
 /**
- * One on which something other than a statement failed is in an unknown state, perhaps in the middle of a transaction that
- * the next BEGIN would commit: it is not used again.
+ * A connection for one statement or transaction. Where something other than a statement failed, it is in an unknown state,
+ * perhaps in the middle of a transaction that the next BEGIN would commit: it is not used again.
  */
-class PoolSession implements EngineSession {
+class LentConnection implements EngineConnection {
   readonly #connection: PooledConnection;
   readonly #isStatementError: (error: unknown) => boolean;
   #broken = false;
@@ -147,26 +137,23 @@ class PoolSession implements EngineSession {
     this.#isStatementError = isStatementError;
   }
 
-  async execute(sql: string, parameters: readonly unknown[]): Promise<StatementResult> {
+  async execute(sql: string, parameters: readonly SqlParameter[]): Promise<StatementResult> {
     refuseTransactionControl(sql);
     this.#refuseWhenUndone();
     return this.#watched(this.#connection.execute(sql, parameters));
   }
 
-  async begin(settings: TransactionSettings): Promise<void> {
-    await this.#watched(this.#connection.begin(settings));
+  async begin(): Promise<void> {
+    await this.#watched(this.#connection.begin());
     this.#inTransaction = true;
   }
 
   async commit(): Promise<void> {
     this.#refuseWhenUndone();
     await this.#watched(this.#connection.commit());
-    this.#inTransaction = false;
   }
 
   async rollback(): Promise<void> {
-    this.#inTransaction = false;
-    this.#undone = null;
     if (this.#broken) return;
     try {
       await this.#connection.execute('ROLLBACK', []);
@@ -188,7 +175,7 @@ class PoolSession implements EngineSession {
     try {
       return await statement;
     } catch (error) {
-      // A primary that another one took over from answers as one whose statement was wrong.
+      // A primary that another one took over from answers as if the statement were wrong.
       this.#broken ||= !this.#isStatementError(error) || isUnavailable(error);
       if (this.#inTransaction && (this.#broken || isWorthRetrying(error))) this.#undone ??= { error };
       throw error;

@@ -3,7 +3,7 @@ import type { PoolClient, QueryResult } from 'pg';
 import { driver } from './driver.ts';
 import type { Engine, StatementResult } from './engine.ts';
 import { isAboutName, isOfOldSchema } from './failures.ts';
-import { onPool, type PooledConnection, type PoolLimits } from './pool.ts';
+import { createPoolEngine, type PooledConnection, type PoolLimits } from './pool.ts';
 
 /** How long a request waits for a connection, in milliseconds. */
 const CONNECTION_TIMEOUT = 5000;
@@ -12,7 +12,7 @@ const CONNECTION_TIMEOUT = 5000;
 export function openPostgres(url: string, limits: PoolLimits): Engine {
   const { statementTimeout } = limits;
   const names = createStatementNames();
-  return onPool({
+  return createPoolEngine({
     async open() {
       const { default: pg } = await driver('pg', () => import('pg'));
       const pool = new pg.Pool({
@@ -42,7 +42,8 @@ export function openPostgres(url: string, limits: PoolLimits): Engine {
 function connectionOn(client: PoolClient, names: StatementNames): PooledConnection {
   return {
     identity: client,
-    async execute(text, parameters) {
+    async execute(sql, parameters) {
+      const text = numbered(sql);
       const name = names.of(text);
       const values = [...parameters];
       try {
@@ -52,10 +53,7 @@ function connectionOn(client: PoolClient, names: StatementNames): PooledConnecti
         throw error;
       }
     },
-    begin({ isolationLevel, accessMode }) {
-      const level = isolationLevel === undefined ? '' : ` ISOLATION LEVEL ${isolationLevel}`;
-      return client.query(`BEGIN${level} ${accessMode ?? ''}`);
-    },
+    begin: () => client.query('BEGIN ISOLATION LEVEL READ COMMITTED'),
     async commit() {
       const { command } = await client.query('COMMIT');
       // The server does that after a failed statement whose error the work has swallowed.
@@ -108,6 +106,19 @@ function createStatementNames(): StatementNames {
 /** PostgreSQL names what is wrong with a statement by five characters (SQLSTATE). */
 function isStatementError(error: unknown): boolean {
   return error instanceof Error && 'code' in error && /^[0-9A-Z]{5}$/.test(String(error.code));
+}
+
+/** Texts whose placeholders are kept numbered, at most. */
+const MOST_TEXTS = 1000;
+const texts = new Map<string, string>();
+
+function numbered(sql: string): string {
+  let text = texts.get(sql);
+  if (text === undefined) {
+    text = numberedPlaceholders(sql);
+    if (texts.size < MOST_TEXTS) texts.set(sql, text);
+  }
+  return text;
 }
 
 /** `?` placeholders become `$1`, `$2` and so on; those inside quotes are left alone. */

@@ -2,11 +2,11 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { OpenedDatabase } from './contracts.ts';
-import type { Migration } from '../sql/schema.ts';
-import { numberedPlaceholders } from './database/postgres.ts';
-import { openDatabase } from './database.ts';
-import { migrate, migrationStatus } from '../sql/migrations.ts';
+import type { OpenedDatabase } from '../contracts.ts';
+import type { Migration } from '../../sql/schema.ts';
+import { openDatabase } from './open-database.ts';
+import { numberedPlaceholders } from './postgres.ts';
+import { migrate, migrationStatus } from '../../sql/migrations.ts';
 
 let folder: string;
 const opened: OpenedDatabase[] = [];

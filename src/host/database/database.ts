@@ -1,0 +1,90 @@
+import type { SqlConnection, SqlDialect, SqlParameter, SqlResult } from '../../sql/contract.ts';
+import type { OpenedDatabase } from '../contracts.ts';
+import type { Engine, EngineConnection } from './engine.ts';
+import { isAboutName, isUnavailable } from './failures.ts';
+import { OpenTransaction, refusalInside, type TransactionLimits } from './open-transaction.ts';
+import { resolveLostCommit, retrying } from './retrying.ts';
+
+/** What a database consists of. */
+export interface DatabaseParts {
+  readonly dialect: SqlDialect;
+  readonly engine: Engine;
+  /** What transactions belong to: inside of one, the same store is only asked through its connection. */
+  readonly store: object;
+  readonly limits: TransactionLimits;
+  readonly withoutTimeout: (itself: OpenedDatabase) => OpenedDatabase;
+  /** Closes what else belongs to it. */
+  readonly close: () => Promise<void>;
+}
+
+/** An engine as the contract of a store has it: with what is refused, attempted again and resolved. */
+export function createDatabase({ dialect, store, limits, ...parts }: DatabaseParts): OpenedDatabase {
+  const engine = refusingInside(parts.engine, store);
+  const connection = sqlConnection(dialect === 'sqlite' ? engine : askingAgain(engine));
+  const database: OpenedDatabase = {
+    dialect,
+    execute: (sql, parameters) => connection.execute(sql, parameters),
+    async transaction(work, committed = async () => false) {
+      return retrying(async () => {
+        let done: { readonly answer: Awaited<ReturnType<typeof work>> } | null = null as typeof done;
+        try {
+          return await engine.transaction(async (on) => {
+            done = null;
+            const answer = await new OpenTransaction(store, on, limits).run((open) =>
+              work(sqlConnection(open)),
+            );
+            done = { answer };
+            return answer;
+          });
+        } catch (error) {
+          if (done === null || !isUnavailable(error)) throw error;
+          const { answer } = done;
+          if (await resolveLostCommit(() => committed(connection, answer))) return answer;
+          throw error;
+        }
+      });
+    },
+    readTogether: (work) => engine.readTogether(work),
+    isUnavailable,
+    withoutTimeout: () => parts.withoutTimeout(database),
+    async close() {
+      await parts.close();
+      await engine.close();
+    },
+  };
+  return database;
+}
+
+function sqlConnection(on: EngineConnection): SqlConnection {
+  return {
+    execute: <Row>(sql: string, parameters: readonly SqlParameter[] = []) =>
+      on.execute(sql, parameters) as Promise<SqlResult<unknown>> as Promise<SqlResult<Row>>,
+  };
+}
+
+/** Inside of a transaction everything else would wait: on SQLite for ever, on a server once the last connection is taken. */
+function refusingInside(engine: Engine, store: object): Engine {
+  const unlessInside = <T>(ask: () => Promise<T>): Promise<T> => {
+    const refusal = refusalInside(store);
+    return refusal === null ? ask() : Promise.reject(refusal);
+  };
+  return {
+    execute: (sql, parameters) => unlessInside(() => engine.execute(sql, parameters)),
+    transaction: (work) => unlessInside(() => engine.transaction(work)),
+    readTogether: (work) => engine.readTogether(work),
+    close: () => engine.close(),
+  };
+}
+
+/** A statement of its own runs again after a conflict with others, and at once when only its name was wrong (`failures.ts`). */
+function askingAgain(engine: EngineConnection): EngineConnection {
+  const ask: EngineConnection['execute'] = async (sql, parameters) => {
+    try {
+      return await engine.execute(sql, parameters);
+    } catch (error) {
+      if (!isAboutName(error)) throw error;
+      return engine.execute(sql, parameters);
+    }
+  };
+  return { execute: (sql, parameters) => retrying(() => ask(sql, parameters)) };
+}

@@ -1,0 +1,11 @@
+import type { Migration } from '../../sql/schema.ts';
+import { migrate as migrateStore } from '../../sql/migrations.ts';
+import type { OpenedDatabase } from '../contracts.ts';
+
+/** Applies what is missing, as `migrate` of `portico/oauth-server`, without the time limits: a change of the schema may take long. */
+export function migrate(
+  database: OpenedDatabase,
+  migrations: readonly Migration[],
+): Promise<readonly string[]> {
+  return migrateStore(database.withoutTimeout(), migrations);
+}

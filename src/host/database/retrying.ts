@@ -1,0 +1,35 @@
+import { setTimeout } from 'node:timers/promises';
+import { isUnavailable, isWorthRetrying } from './failures.ts';
+
+const MOST_TRIES = 5;
+
+/** Attempts again what a conflict with others has undone. */
+export async function retrying<T>(attempt: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (tries >= MOST_TRIES || !isWorthRetrying(error)) throw error;
+      // Two that met once would meet again if both came back at the same moment.
+      await setTimeout(Math.random() * 10 * tries);
+    }
+  }
+}
+
+/** For how long a lost commit is looked for, and how often, in milliseconds. */
+const RESOLVE_WITHIN = 10_000;
+const RESOLVE_EVERY = 100;
+
+/** Whether a commit happened that the store was lost over: asks until the store answers. False when it stays away. */
+export async function resolveLostCommit(committed: () => Promise<boolean>): Promise<boolean> {
+  const until = performance.now() + RESOLVE_WITHIN;
+  for (;;) {
+    try {
+      return await committed();
+    } catch (error) {
+      if (!isUnavailable(error)) throw error;
+      if (performance.now() > until) return false;
+      await setTimeout(RESOLVE_EVERY);
+    }
+  }
+}

@@ -1,0 +1,102 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { setTimeout } from 'node:timers/promises';
+import type { SqlParameter } from '../../../sql/contract.ts';
+import type { Engine, EngineConnection, StatementResult } from '../engine.ts';
+import { isSqliteBusy } from './failures.ts';
+import { execute, Statements } from './statements.ts';
+import { countCommits, LONGEST_WAIT, WriteQueue } from './write-queue.ts';
+
+/** SQLite through `node:sqlite`: the file, absolute, or `:memory:`. */
+export function openSqlite(file: string): Engine {
+  return new SqliteEngine(file);
+}
+
+/** The `readTogether` that the code at hand is the work of. */
+const together = new AsyncLocalStorage<object>();
+
+/** One connection on the one thread. Reads run at once and see what is committed; writes go through the queue. */
+class SqliteEngine implements Engine {
+  readonly #statements: Statements;
+  readonly #queue: WriteQueue;
+  /** The read transaction that is open: for whom, and after how many commits it began. */
+  #reading: { readonly reader: object; readonly commits: number } | null = null;
+
+  constructor(file: string) {
+    this.#statements = new Statements(file, LONGEST_WAIT);
+    this.#queue = new WriteQueue(this.#statements, this.#endReading);
+  }
+
+  async execute(sql: string, parameters: readonly SqlParameter[]): Promise<StatementResult> {
+    if (!this.#statements.isRead(sql)) return this.#queue.statement(sql, parameters);
+    const until = performance.now() + LONGEST_WAIT;
+    for (;;) {
+      // What a batch has written is not committed yet, and may never be.
+      while (this.#queue.batch !== null) await this.#queue.batch;
+      try {
+        return this.#read(sql, parameters);
+      } catch (error) {
+        if (!isSqliteBusy(error) || performance.now() > until) throw error;
+        await setTimeout(1);
+      }
+    }
+  }
+
+  async readTogether<T>(work: () => Promise<T>): Promise<T> {
+    const reader = {};
+    try {
+      return await together.run(reader, work);
+    } finally {
+      if (this.#reading?.reader === reader) this.#endReading();
+    }
+  }
+
+  transaction<T>(work: (connection: EngineConnection) => Promise<T>): Promise<T> {
+    return this.#queue.transaction(asCaller(work));
+  }
+
+  /** What waits is written first. */
+  async close(): Promise<void> {
+    const waited = new AbortController();
+    const enough = setTimeout(LONGEST_WAIT, undefined, { signal: waited.signal }).catch(() => {});
+    await Promise.race([this.#queue.writing, enough]);
+    waited.abort();
+    this.#endReading();
+    this.#statements.close();
+  }
+
+  /**
+   * Taking and giving back SQLite's read lock costs more than most reads. So those that belong together share one, as long
+   * as the event loop stays in the same turn: whatever is sent to this process meanwhile is looked at in a later one.
+   */
+  #read(sql: string, parameters: readonly SqlParameter[]): StatementResult {
+    const reader = together.getStore();
+    if (this.#reading?.reader !== reader || this.#reading?.commits !== countCommits()) this.#endReading();
+    const prepared = this.#statements.prepare(sql);
+    if (!prepared.isQuery) this.#endReading();
+    else if (this.#reading === null && reader !== undefined) {
+      this.#statements.run('BEGIN');
+      this.#reading = { reader, commits: countCommits() };
+      process.nextTick(this.#endReading);
+    }
+    return execute(prepared, parameters);
+  }
+
+  readonly #endReading = (): void => {
+    if (this.#reading === null) return;
+    this.#reading = null;
+    if (this.#statements.isInTransaction) this.#statements.run('COMMIT');
+  };
+}
+
+/**
+ * The work in the context (`AsyncLocalStorage`) of whoever calls this, not of the request that happens to begin the batch.
+ * What awaits a promise goes on in its own context, which holds much less memory than `AsyncLocalStorage.bind`.
+ */
+function asCaller<Given, T>(work: (given: Given) => Promise<T>): (given: Given) => Promise<T> {
+  const begun = Promise.withResolvers<Given>();
+  const done = begun.promise.then(work);
+  return (given) => {
+    begun.resolve(given);
+    return done;
+  };
+}

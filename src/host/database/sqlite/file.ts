@@ -1,0 +1,34 @@
+import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
+import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+
+/** Opens a file, absolute, or `:memory:`, as the kit wants it. `wait`: for another process that opens it too, in milliseconds. */
+export function openFile(file: string, wait: number): DatabaseSync {
+  if (file !== ':memory:') createForOwnerOnly(file);
+  const database = new DatabaseSync(file, { timeout: wait, enableForeignKeyConstraints: true });
+  try {
+    // FULL: a revocation that was answered survives a power cut, which WAL alone does not promise.
+    database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL');
+    // From here on SQLite never blocks the thread to wait for another process: `whileBusy` tries again later.
+    database.exec('PRAGMA busy_timeout = 0');
+    return database;
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+/**
+ * SQLite itself would let everybody read. The files beside it (`-wal`, `-shm`) get the mode of this one. A file that exists
+ * is not opened here: POSIX locks belong to the process, so closing it again would drop those of every other connection.
+ */
+function createForOwnerOnly(file: string): void {
+  mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
+  // A link may name a file that is not there yet; an exclusive open would fail on it.
+  if (existsSync(file)) return;
+  try {
+    closeSync(openSync(file, 'a', 0o600));
+  } catch {
+    // SQLite says what is wrong with it.
+  }
+}

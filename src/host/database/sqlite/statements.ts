@@ -1,0 +1,162 @@
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { SqlParameter } from '../../../sql/contract.ts';
+import type { StatementResult } from '../engine.ts';
+import { isSqliteReadOnly } from './failures.ts';
+import { openFile } from './file.ts';
+
+/** Prepared statements are kept up to this number. */
+const KEPT_STATEMENTS = 256;
+
+/** Statements that change nothing, or that cannot run inside of a transaction. Whatever else is taken for a write. */
+const IS_READ = /^\s*(?:SELECT|VALUES|EXPLAIN|PRAGMA|VACUUM|ATTACH|DETACH)\b/i;
+const IS_QUERY = /^\s*(?:SELECT|VALUES)\b/i;
+/** With the name of the table. */
+const INSERT = /^\s*(?:INSERT|REPLACE)(?:\s+OR\s+\w+)?\s+INTO\s+["`[]?(\w+)/i;
+
+type Row = Readonly<Record<string, unknown>>;
+
+/** A prepared statement, and what kind it is. */
+export interface Prepared {
+  readonly statement: StatementSync;
+  readonly isRead: boolean;
+  readonly isQuery: boolean;
+  /** Whether SQLite numbers the row that it inserts. */
+  readonly numbersRow: boolean;
+  /** Makes rows of what the driver returns; null for a statement without columns. */
+  readonly toRows: ((rows: readonly unknown[]) => readonly Row[]) | null;
+}
+
+/** One connection to a file, opened at the first statement, and the statements that are prepared on it. */
+export class Statements {
+  readonly #file: string;
+  readonly #wait: number;
+  #database: DatabaseSync | null = null;
+  readonly #prepared = new Map<string, Prepared>();
+  #closed = false;
+  #isReadOnly = false;
+
+  constructor(file: string, wait: number) {
+    this.#file = file;
+    this.#wait = wait;
+  }
+
+  /** Whether a transaction is open, for reading or for writing. */
+  get isInTransaction(): boolean {
+    return this.#database?.isOpen === true && this.#database.isTransaction;
+  }
+
+  /** Whether a statement that `run` ran found the file to be read-only: `reopen` may help. */
+  get isReadOnly(): boolean {
+    return this.#isReadOnly;
+  }
+
+  isRead(sql: string): boolean {
+    const known = this.#prepared.get(sql);
+    return known === undefined ? IS_READ.test(sql) : known.isRead;
+  }
+
+  prepare(sql: string): Prepared {
+    if (this.#closed) throw new Error('The database is closed');
+    const known = this.#prepared.get(sql);
+    if (known !== undefined) return known;
+    this.#database ??= openFile(this.#file, this.#wait);
+    const prepared = prepareOn(this.#database, sql);
+    if (this.#prepared.size >= KEPT_STATEMENTS) this.#prepared.clear();
+    this.#prepared.set(sql, prepared);
+    return prepared;
+  }
+
+  run(sql: string, parameters: readonly SqlParameter[] = []): StatementResult {
+    try {
+      return execute(this.prepare(sql), parameters);
+    } catch (error) {
+      this.#isReadOnly ||= isSqliteReadOnly(error);
+      throw error;
+    }
+  }
+
+  /** The next statement opens the file anew. One in memory stays: what is in it would be gone. */
+  reopen(): void {
+    this.#isReadOnly = false;
+    if (this.#file === ':memory:' || this.#database?.isOpen !== true) return;
+    this.#prepared.clear();
+    this.#database.close();
+    this.#database = null;
+  }
+
+  close(): void {
+    this.#closed = true;
+    if (this.#database?.isOpen === true) this.#database.close();
+  }
+}
+
+function prepareOn(database: DatabaseSync, sql: string): Prepared {
+  const statement = database.prepare(sql);
+  const columns = statement.columns().map(({ name }) => name);
+  const numbersRow = columns.length === 0 && doesNumberRow(database, sql);
+  const kind = { statement, isRead: IS_READ.test(sql), isQuery: IS_QUERY.test(sql), numbersRow };
+  // As a number, one of 64 bits would be rounded.
+  if (numbersRow) statement.setReadBigInts(true);
+  if (columns.length === 0) return { ...kind, toRows: null };
+  // What a star stands for changes with the schema, which another process may change: the driver names those columns.
+  if (sql.includes('*')) return { ...kind, toRows: (rows) => rows.map((row) => ({ ...(row as Row) })) };
+  statement.setReturnArrays(true);
+  return { ...kind, toRows: toRowsNamed(columns) };
+}
+
+/** Otherwise SQLite tells the number of whatever was inserted before: for an upsert that updates, and a table WITHOUT ROWID. */
+function doesNumberRow(database: DatabaseSync, sql: string): boolean {
+  const [, table] = INSERT.exec(sql) ?? [];
+  if (table === undefined || /\bON\s+CONFLICT\b/i.test(sql)) return false;
+  const found = database.prepare('SELECT type, wr FROM pragma_table_list(?)').get(table);
+  return found?.['type'] === 'table' && found['wr'] === 0;
+}
+
+/** Names the values of each row: the driver's own rows take twice as long to make, and to read from. */
+function toRowsNamed(columns: readonly string[]): (rows: readonly unknown[]) => readonly Row[] {
+  const empty = Object.fromEntries(columns.map((column) => [column, null]));
+  const toRow = (values: readonly unknown[]) => {
+    const row: Record<string, unknown> = { ...empty };
+    for (const [index, column] of columns.entries()) row[column] = values[index];
+    return row;
+  };
+  return (rows) => (rows as readonly (readonly unknown[])[]).map(toRow);
+}
+
+/** Executes a statement on its connection. */
+export function execute(
+  { statement, numbersRow, toRows }: Prepared,
+  parameters: readonly SqlParameter[],
+): StatementResult {
+  if (toRows !== null) return { rows: toRows(statement.all(...parameters)), affected: 0 };
+  const { changes, lastInsertRowid } = statement.run(...parameters);
+  const affected = Number(changes);
+  return numbersRow && affected > 0
+    ? new InsertResult(affected, lastInsertRowid)
+    : { rows: NO_ROWS, affected };
+}
+
+const NO_ROWS: readonly never[] = [];
+
+/** Remembers whether the number has been looked at: only then does it matter that a repetition gives the same. */
+export class InsertResult implements StatementResult {
+  readonly rows = NO_ROWS;
+  readonly affected: number;
+  readonly #rowId: number | bigint;
+  #isLookedAt = false;
+
+  constructor(affected: number, rowId: number | bigint) {
+    this.affected = affected;
+    this.#rowId = rowId;
+  }
+
+  get insertId(): bigint {
+    this.#isLookedAt = true;
+    return BigInt(this.#rowId);
+  }
+
+  /** Whether somebody who has looked at this one's number would see the same in the other. */
+  looksLike(other: StatementResult): boolean {
+    return !this.#isLookedAt || (other instanceof InsertResult && other.#rowId === this.#rowId);
+  }
+}
