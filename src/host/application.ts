@@ -21,7 +21,8 @@ import type {
   Route,
 } from './contracts.ts';
 import type { Migration } from '../sql/schema.ts';
-import { limitBody } from './body-limit.ts';
+import { limitBody } from './http/body-limit.ts';
+import { ConfigurationError, isConfigurationError, isOverloaded } from '../contracts/errors.ts';
 import { clientAddressOf } from './client-address.ts';
 import { checkCsrf, createCsrfTokens, type CsrfTokens } from './csrf.ts';
 import { migrate } from './database/migrate.ts';
@@ -29,8 +30,8 @@ import { openDatabase } from './database/open-database.ts';
 import { accountsMigration } from './database-accounts.ts';
 import { loadEnvironment } from './environment.ts';
 import { errorAnswer, errorJson } from './error-answers.ts';
-import { ErrorHandler, HttpError } from './error-handler.ts';
-import { ConfigurationError, OverloadedError } from './errors.ts';
+import { ErrorHandler } from './error-handler.ts';
+import { HttpError } from './errors.ts';
 import { createEvents } from './events.ts';
 import {
   createKnownBrowsers,
@@ -201,7 +202,7 @@ function readConfiguration(
     for (const plugin of plugins) problems.push(...(plugin.problems?.(config) ?? []));
     if (problems.length === 0) return config;
   } catch (error) {
-    if (!(error instanceof ConfigurationError)) throw error;
+    if (!isConfigurationError(error)) throw error;
     problems.push(...error.problems);
   }
   throw new ConfigurationError(problems);
@@ -388,7 +389,7 @@ async function assemble(parts: Parts): Promise<Application> {
     const answered = await events.answerException(exception);
     if (answered !== null) return answered;
     const status = database.isUnavailable(exception) ? 503 : ErrorHandler.resolveStatusCode(exception);
-    if (exception instanceof OverloadedError) overloaded();
+    if (isOverloaded(exception)) overloaded();
     else if (status >= 500) log.error('The request failed: {exception}', { requestId, route, exception });
     else if (route !== null && status !== 404 && exception instanceof HttpError) {
       const { message: detail } = exception;

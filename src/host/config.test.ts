@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { mergeConfig, validateConfig } from './config.ts';
-import { ConfigurationError } from './errors.ts';
+import { ConfigurationError } from '../contracts/errors.ts';
 
 describe('merging configuration', () => {
   test('maps merge by key, at every depth', () => {

@@ -1,6 +1,6 @@
 import type { ZodType } from 'zod';
 import type { ConfigMap, ConfigurationProblem, ConfigValue } from './contracts.ts';
-import { ConfigurationError } from './errors.ts';
+import { ConfigurationError } from '../contracts/errors.ts';
 
 /**
  * Lays maps over one another, later ones on top: maps merge by key, arrays by position (an element beyond the later

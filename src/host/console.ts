@@ -7,7 +7,8 @@ import { requirePlugins, startApplication } from './application.ts';
 import { addServe } from './commands/serve.ts';
 import { addDbMigrate } from './commands/db-migrate.ts';
 import type { Application, ApplicationDefinition, ConsoleContext } from './contracts.ts';
-import { ConfigurationError, ConsoleError } from './errors.ts';
+import { isConfigurationError } from '../contracts/errors.ts';
+import { ConsoleError } from './errors.ts';
 import { describeError } from './log.ts';
 import { isSchemaPending, SCHEMA_PENDING } from './pending-schema.ts';
 
@@ -140,7 +141,7 @@ async function reportError(
 ): Promise<number> {
   // Commander has printed its own message, or the help that was asked for.
   if (error instanceof CommanderError) return error.exitCode;
-  if (error instanceof ConfigurationError) {
+  if (isConfigurationError(error)) {
     io.stderr(`The configuration cannot be used:\n${error.message.replaceAll(/^/gm, '  ')}\n`);
     return 1;
   }
@@ -186,7 +187,7 @@ async function load(file: string, io: ConsoleIo): Promise<{ readonly default?: u
   try {
     return (await import(pathToFileURL(file).href)) as { readonly default?: unknown };
   } catch (error) {
-    if (!(error instanceof ConfigurationError)) io.stderr(`The application cannot be loaded: ${file}\n\n`);
+    if (!isConfigurationError(error)) io.stderr(`The application cannot be loaded: ${file}\n\n`);
     throw error;
   }
 }

@@ -4,11 +4,14 @@
  */
 import type { Command } from 'commander';
 import type { ZodType } from 'zod';
+import type { ConfigurationProblem } from '../contracts/errors.ts';
 import type { Log } from '../contracts/log.ts';
 import type { PasswordHasher } from '../contracts/password-hasher.ts';
 import type { PersonReference, UserInterface } from '../contracts/person.ts';
 import type { Database } from '../sql/contract.ts';
 import type { Migration, MigrationState } from '../sql/schema.ts';
+
+export type { ConfigurationProblem } from '../contracts/errors.ts';
 
 /** A value of the merged configuration. */
 export type ConfigValue = unknown;
@@ -296,12 +299,4 @@ export interface ApplicationDefinition {
   readonly commands?: AddCommands;
   /** Adds the application's routes and event listeners, after the plugins registered. */
   readonly register?: (application: Application) => void | Promise<void>;
-}
-
-/** What is wrong with a configuration: every problem, each naming its key in colon form and what to do. */
-export interface ConfigurationProblem {
-  /** In the documents' form, such as `oauth_server:access_token_ttl`. */
-  readonly key: string;
-  /** What is wrong and what to do; reads on from the key. */
-  readonly message: string;
 }

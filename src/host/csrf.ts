@@ -1,15 +1,16 @@
 import { createHmac } from 'node:crypto';
 import { nameRequest, requestIdOf } from '../http/request-id.ts';
-import { readAtMost } from '../http/body.ts';
+import { mediaTypeOf } from '../http/media-types.ts';
 import { isBearerRequest } from '../http/bearer.ts';
 import { equalInConstantTime } from '../http/constant-time.ts';
 import type { Route } from './contracts.ts';
 import { cookieKind, randomValue, randomValueOf } from './cookies.ts';
-import { HttpError } from './error-handler.ts';
+import { HttpError } from './errors.ts';
+import { readBody } from './http/body-limit.ts';
 import type { RequestSession } from './sessions.ts';
 
 const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
-const FORM_TYPES = /^(?:application\/x-www-form-urlencoded|multipart\/form-data)\s*(?:;|$)/i;
+const FORM_TYPES: ReadonlySet<string> = new Set(['application/x-www-form-urlencoded', 'multipart/form-data']);
 
 /** The largest form that the check reads, in bytes. */
 const FORM_LIMIT = 1024 * 1024;
@@ -129,7 +130,7 @@ async function tokenOf(
 ): Promise<{ readonly request: Request; readonly token: string | null }> {
   const header = request.headers.get('x-csrf-token');
   if (header !== null) return { request, token: header };
-  if (!FORM_TYPES.test(request.headers.get('content-type') ?? '')) return { request, token: null };
+  if (!FORM_TYPES.has(mediaTypeOf(request.headers.get('content-type')))) return { request, token: null };
   const body = await readBody(request, FORM_LIMIT);
   const { url, method, headers, signal } = request;
   const copy = () => nameRequest(new Request(url, { method, headers, signal, body }), requestIdOf(request));
@@ -144,15 +145,4 @@ async function formField(request: Request, name: string): Promise<string | null>
   } catch {
     return null;
   }
-}
-
-/** The body of a request, at most so many bytes; a larger one is an HttpError 413, one that breaks off 400. */
-export async function readBody(request: Request, limit: number): Promise<Uint8Array<ArrayBuffer>> {
-  const body = await readAtMost(request, limit).catch((error: unknown) => {
-    if (error instanceof HttpError) throw error;
-    // The sender hung up, which is no fault of ours.
-    throw new HttpError(400, 'The body broke off');
-  });
-  if (body === null) throw new HttpError(413, `The body is larger than ${limit} bytes`);
-  return new Uint8Array(body);
 }

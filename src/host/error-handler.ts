@@ -1,19 +1,3 @@
-/** An error that is answered with its own status; its message is for the log. */
-export class HttpError extends Error {
-  override readonly name = 'HttpError';
-  /** 400 to 599. */
-  readonly status: number;
-  /** Sent with the answer, such as `Retry-After`. */
-  readonly headers: Readonly<Record<string, string>>;
-
-  /** `status` is 400 to 599. */
-  constructor(status: number, message: string, headers: Readonly<Record<string, string>> = {}) {
-    super(message);
-    this.status = status;
-    this.headers = headers;
-  }
-}
-
 /** How exceptions become answers when no listener of `Event.EXCEPTION` answers them. */
 export const ErrorHandler = {
   /** The status of an exception: its own `status` or `statusCode` when that is an error's, else 500. */

@@ -1,32 +1,24 @@
-import type { ConfigurationProblem, ViewProblem } from './contracts.ts';
+import type { ViewProblem } from './contracts.ts';
 
-/** The configuration cannot be used. The message names every problem, a line each: key in colon form, what to do. */
-export class ConfigurationError extends Error {
-  override readonly name = 'ConfigurationError';
-  /** Every problem, in the order of the configuration. */
-  readonly problems: readonly ConfigurationProblem[];
+/** An error that is answered with its own status; its message is for the log. */
+export class HttpError extends Error {
+  override readonly name = 'HttpError';
+  /** 400 to 599. */
+  readonly status: number;
+  /** Sent with the answer, such as `Retry-After`. */
+  readonly headers: Readonly<Record<string, string>>;
 
-  /** The message is made of the problems. */
-  constructor(problems: readonly ConfigurationProblem[]) {
-    super(problems.map(({ key, message }) => `${key}: ${message}`).join('\n'));
-    this.problems = problems;
+  /** `status` is 400 to 599. */
+  constructor(status: number, message: string, headers: Readonly<Record<string, string>> = {}) {
+    super(message);
+    this.status = status;
+    this.headers = headers;
   }
 }
 
 /** A console command cannot be carried out; the message is the one line that the person reads. */
 export class ConsoleError extends Error {
   override readonly name = 'ConsoleError';
-}
-
-/** There is more to do than can be done soon; the same request may succeed later. Answered 503. */
-export class OverloadedError extends Error {
-  override readonly name = 'OverloadedError';
-  /** Service Unavailable (RFC 9110 section 15.6.4). */
-  readonly status = 503;
-
-  constructor() {
-    super('Too many passwords are being checked at this moment');
-  }
 }
 
 /** A view cannot be compiled, or failed while it was shown. The message begins with file and line; the cause is what failed. */

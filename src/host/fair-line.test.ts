@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { OverloadedError } from './errors.ts';
+import { OverloadedError } from '../contracts/errors.ts';
 import { createFairLine, type FairLineOptions } from './fair-line.ts';
 
 /** A line that a test serves by hand: what is under way ends when it says so. */

@@ -1,4 +1,4 @@
-import { OverloadedError } from './errors.ts';
+import { OverloadedError } from '../contracts/errors.ts';
 
 /** A line in which networks take turns. */
 export interface FairLine {

@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { pageHeaders } from '../http/page-headers.ts';
 import { requestIdOf } from '../http/request-id.ts';
+import { isOverloaded } from '../contracts/errors.ts';
 import type { Log } from '../contracts/log.ts';
 import type { Application, Route } from './contracts.ts';
-import { comesFromHere, isExempt, isSentFromHere, readBody, type CsrfOptions } from './csrf.ts';
-import { OverloadedError } from './errors.ts';
+import { comesFromHere, isExempt, isSentFromHere, type CsrfOptions } from './csrf.ts';
+import { readBody } from './http/body-limit.ts';
 import { csrfTokens } from './request-context.ts';
 import { returnPath } from './return-path.ts';
 import { SignInSlowedError } from './sign-in.ts';
@@ -100,7 +101,7 @@ export function loginRoutes(
         } catch (failure) {
           const again = whenToTryAgain(failure);
           if (again === null) throw failure;
-          if (failure instanceof OverloadedError) overloaded();
+          if (isOverloaded(failure)) overloaded();
           const { status, error, seconds } = again;
           const headers = { 'Retry-After': String(seconds) };
           return page(status, { returnTo, identifier, error, invalid: false }, headers);
@@ -129,7 +130,7 @@ function whenToTryAgain(
     const error = `There were too many failed attempts to sign in. Your password was not checked: please try again in ${time}.`;
     return { status: 429, seconds, error };
   }
-  if (failure instanceof OverloadedError) {
+  if (isOverloaded(failure)) {
     const error = 'Too many people are signing in at this moment. Please try again in a few seconds.';
     return { status: 503, seconds: OVERLOADED_FOR, error };
   }

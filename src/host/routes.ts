@@ -1,6 +1,6 @@
 import { TrieRouter } from 'hono/router/trie-router';
 import type { Route, RouteParameters } from './contracts.ts';
-import { HttpError } from './error-handler.ts';
+import { HttpError } from './errors.ts';
 
 /** The route that answers a request, with its placeholders' values. */
 export interface MatchedRoute {

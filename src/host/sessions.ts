@@ -5,7 +5,7 @@ import type { Session } from './contracts.ts';
 import type { Database, SqlConnection } from '../sql/contract.ts';
 import type { Migration } from '../sql/schema.ts';
 import { cookieKind, randomValue, randomValueOf } from './cookies.ts';
-import { HttpError } from './error-handler.ts';
+import { HttpError } from './errors.ts';
 
 /** Sessions in the database: they survive a restart and serve any number of processes. */
 export interface Sessions {

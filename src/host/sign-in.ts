@@ -5,7 +5,7 @@ import type { AttemptKey, FailedAttempts } from '../http/failed-attempts.ts';
 import type { Log } from '../contracts/log.ts';
 import type { PersonReference } from '../contracts/person.ts';
 import type { Accounts, Events } from './contracts.ts';
-import { HttpError } from './error-handler.ts';
+import { HttpError } from './errors.ts';
 import { Event } from './events.ts';
 import type { KnownBrowser } from './known-browsers.ts';
 

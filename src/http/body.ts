@@ -1,27 +1,75 @@
+/** Bodies of requests, of which no more than a limit is read. */
+
+/** Why there is nothing to go on with; a body breaks off when its sender hangs up. */
+export type BodyFailure = 'too large' | 'broke off' | 'not UTF-8';
+
+/** What is made of a body that cannot be had: it throws, or returns something in its place. `cause` is what reading threw. */
+export type WithoutBody<T> = (failure: BodyFailure, cause?: unknown) => T;
+
 /**
- * The bytes of a body, or null when there are more of them than the limit. Rejects when the body breaks off. What is left of a
- * body that is too large is taken off the wire, up to a bound: a connection that is closed on a sender who is still sending
- * takes the refusal with it.
+ * The bytes of a body. What is left of one that is too large is taken off the wire, up to a bound: a connection that is closed
+ * on a sender who is still sending takes the refusal with it.
  */
-export async function readAtMost(request: Request, limit: number): Promise<Buffer | null> {
+export async function readBytes<T>(
+  request: Request,
+  limit: number,
+  withoutBody: WithoutBody<T>,
+): Promise<Buffer | T> {
   const reader = request.body?.getReader();
   if (reader === undefined) return Buffer.alloc(0);
   const chunks: Uint8Array[] = [];
   let size = 0;
-  for (;;) {
-    const { done, value } = await reader.read();
-    if (done) return Buffer.concat(chunks);
-    size += value.byteLength;
-    if (size > limit) {
-      void discard(reader);
-      return null;
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return Buffer.concat(chunks);
+      size += value.byteLength;
+      if (size > limit) break;
+      chunks.push(value);
     }
-    chunks.push(value);
+  } catch (error) {
+    return withoutBody('broke off', error);
+  }
+  void discard(reader);
+  return withoutBody('too large');
+}
+
+/** Kept: making one takes as long as decoding with it. */
+const UTF8 = new TextDecoder('utf-8', { fatal: true });
+
+/** The same as text. */
+export async function readText<T>(
+  request: Request,
+  limit: number,
+  withoutBody: WithoutBody<T>,
+): Promise<string | T> {
+  const declared = request.headers.get('content-length');
+  // The HTTP parser holds a body to the length it declared: one that is short is read at once, without a stream.
+  if (declared === null || Number(declared) > limit) {
+    const bytes = await readBytes(request, limit, withoutBody);
+    return Buffer.isBuffer(bytes) ? decode(bytes, withoutBody) : bytes;
+  }
+  let text: string;
+  try {
+    text = await request.text();
+  } catch (error) {
+    return withoutBody('broke off', error);
+  }
+  if (Buffer.byteLength(text) > limit) return withoutBody('too large');
+  // What stands for bytes that are no UTF-8. By itself it has no place in a form either, unless percent-encoded.
+  return text.includes('\u{FFFD}') ? withoutBody('not UTF-8') : text;
+}
+
+function decode<T>(bytes: Buffer, withoutBody: WithoutBody<T>): string | T {
+  try {
+    return UTF8.decode(bytes);
+  } catch {
+    return withoutBody('not UTF-8');
   }
 }
 
 /** The most of a body that is read only to be thrown away, in bytes. */
-const MOST_DISCARDED = 16 * 1024 * 1024;
+export const MOST_DISCARDED = 16 * 1024 * 1024;
 
 async function discard(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<void> {
   let discarded = 0;

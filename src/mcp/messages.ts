@@ -6,7 +6,7 @@ import {
   type JSONRPCErrorResponse,
   type JSONRPCMessage,
 } from '@modelcontextprotocol/server';
-import { readAtMost } from '../http/body.ts';
+import { readBytes } from '../http/body.ts';
 import { acceptsByName, mediaTypeOf } from '../http/media-types.ts';
 
 /** The body of a request to the MCP endpoint: read and parsed once, so that nobody sees another message than was judged. */
@@ -29,8 +29,10 @@ export async function readMessages(
 ): Promise<{ readonly messages: Messages } | { readonly refusal: Response }> {
   const unreadable = headerRefusal(request.headers);
   if (unreadable !== null) return { refusal: unreadable };
-  // Of a sender who hung up there is no message.
-  const body = await readAtMost(request, BODY_LIMIT).catch(() => Buffer.alloc(0));
+  // A sender who hung up has sent no message.
+  const body = await readBytes(request, BODY_LIMIT, (failure) =>
+    failure === 'too large' ? null : Buffer.alloc(0),
+  );
   if (body === null) return { refusal: refusal(413, 'The body is larger than 1 MiB.') };
   const parsed = parse(body);
   if (parsed === undefined) return { refusal: refusal(400, 'The body is not JSON.', {}, -32_700) };

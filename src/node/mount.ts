@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { finished, Readable } from 'node:stream';
 import type { ReadableStream as NodeStream } from 'node:stream/web';
+import { MOST_DISCARDED } from '../http/body.ts';
 import { mediaTypeOf } from '../http/media-types.ts';
 import { nameRequest, requestIdFor, withRequestId } from '../http/request-id.ts';
 import type { Endpoint } from '../oauth-server/index.ts';
@@ -153,10 +154,7 @@ function unread(source: Readable): ReadableStream<Uint8Array> {
   });
 }
 
-/** The most of a body that is taken off the wire only to reach the next request behind it, in bytes. */
-const MOST_DISCARDED = 16 * 1024 * 1024;
-
-/** Those of which nobody wants any more. */
+/** What is taken off the wire only to reach the next request behind it, `MOST_DISCARDED` at most. */
 const discarding = new WeakSet<Readable>();
 
 function discard(source: Readable): void {

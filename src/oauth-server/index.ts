@@ -27,6 +27,7 @@ export {
   type BearerErrorCode,
   type OAuthErrorCode,
 } from './errors.ts';
+export { OverloadedError } from '../contracts/errors.ts';
 export { AUDIT, type AuditedAuthorization, type AuditEvent } from './audit.ts';
 export type { Host } from './host.ts';
 export type { Endpoint } from './endpoints/endpoint.ts';

@@ -1,4 +1,5 @@
-import { readAtMost } from '../http/body.ts';
+import { readText, type BodyFailure } from '../http/body.ts';
+import { mediaTypeOf } from '../http/media-types.ts';
 import { BodyTooLargeError, OAuthError } from './errors.ts';
 import { quoted, quotedList } from './refusals.ts';
 
@@ -40,7 +41,7 @@ export async function readForm(request: Request): Promise<URLSearchParams> {
       sent === null ? 'it has no Content-Type' : `its Content-Type is ${quoted(sent)}`,
     );
   }
-  return new URLSearchParams(await readText(request));
+  return new URLSearchParams(await readText(request, FORM_LIMIT, refuseBody));
 }
 
 /** As `createParameters`, but a repeated parameter is refused at once, whatever it is. */
@@ -55,8 +56,7 @@ export function unrepeated(sent: URLSearchParams): Parameters {
 
 /** Whether the body says that it is a form (RFC 6749 appendix B). */
 export function isForm(request: Request): boolean {
-  const mediaType = request.headers.get('content-type')?.split(';', 1)[0]?.trim().toLowerCase();
-  return mediaType === 'application/x-www-form-urlencoded';
+  return mediaTypeOf(request.headers.get('content-type')) === 'application/x-www-form-urlencoded';
 }
 
 export function createParameters(sent: URLSearchParams): Parameters {
@@ -90,37 +90,11 @@ function sorted(sent: URLSearchParams) {
   return { parameters, repeated };
 }
 
-/** Kept: making one takes as long as decoding with it. */
-const UTF8 = new TextDecoder('utf-8', { fatal: true });
-
-async function readText(request: Request): Promise<string> {
-  const declared = request.headers.get('content-length');
-  // The HTTP parser holds a body to the length it declared: one that is short is read at once, without a stream.
-  if (declared !== null && Number(declared) <= FORM_LIMIT) {
-    const text = await request.text().catch(brokeOff);
-    if (Buffer.byteLength(text) > FORM_LIMIT) throw tooLarge();
-    // What stands for bytes that are no UTF-8. By itself it has no place in a form either, unless percent-encoded.
-    if (text.includes('\u{FFFD}')) throw notUtf8();
-    return text;
-  }
-  const bytes = await readAtMost(request, FORM_LIMIT).catch(brokeOff);
-  if (bytes === null) throw tooLarge();
-  try {
-    return UTF8.decode(bytes);
-  } catch {
-    throw notUtf8();
-  }
-}
-
-/** The sender hung up, which is no fault of ours. */
-function brokeOff(): never {
-  throw new OAuthError('invalid_request', 'The body broke off.');
-}
-
-function tooLarge(): BodyTooLargeError {
-  return new BodyTooLargeError('The body is larger than 64 KiB.');
-}
-
-function notUtf8(): OAuthError {
-  return new OAuthError('invalid_request', 'The body is not UTF-8.');
+/** A sender who hung up is no fault of ours. */
+function refuseBody(failure: BodyFailure): never {
+  if (failure === 'too large') throw new BodyTooLargeError('The body is larger than 64 KiB.');
+  throw new OAuthError(
+    'invalid_request',
+    failure === 'broke off' ? 'The body broke off.' : 'The body is not UTF-8.',
+  );
 }

@@ -1,4 +1,4 @@
-import { ConfigurationError } from '../errors.ts';
+import { ConfigurationError } from '../../contracts/errors.ts';
 
 /** A driver that an application installs only if it uses that engine. A missing one is a problem of `database_url`. */
 export async function driver<Module>(name: string, load: () => Promise<Module>): Promise<Module> {

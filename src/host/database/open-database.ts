@@ -1,7 +1,7 @@
 import path from 'node:path';
 import type { SqlDialect } from '../../sql/contract.ts';
 import type { OpenedDatabase, Timer } from '../contracts.ts';
-import { ConfigurationError } from '../errors.ts';
+import { ConfigurationError } from '../../contracts/errors.ts';
 import { createDatabase } from './database.ts';
 import type { Engine } from './engine.ts';
 import { openMysql } from './mysql.ts';

@@ -1,11 +1,12 @@
-import type { ConfigurationProblem, ConsoleContext } from '../../host/contracts.ts';
+import { isConfigurationError } from '../../contracts/errors.ts';
+import type { ConsoleContext } from '../../host/contracts.ts';
 import { isHealthy, type Check } from './checks.ts';
 import type { OpenRotation } from './doctor.ts';
 
 /** The checks to report for an application whose configuration keeps it from starting; null for any other error. */
 export function configurationChecks(error: unknown): readonly Check[] | null {
-  if (!(error instanceof Error) || !('problems' in error)) return null;
-  return (error.problems as readonly ConfigurationProblem[]).map(({ key, message }): Check => ({
+  if (!isConfigurationError(error)) return null;
+  return error.problems.map(({ key, message }): Check => ({
     part: 'configuration',
     outcome: 'failing',
     detail: `${key}: ${message}`,

@@ -1,7 +1,9 @@
+import { isOverloaded } from '../../contracts/errors.ts';
 import { occasionally } from '../../http/occasionally.ts';
 import type { Database } from '../../sql/contract.ts';
 import { AuthorizationPageError, type PageLink } from '../errors.ts';
 import type { Host } from '../host.ts';
+import { KeysLostError } from '../keys.ts';
 import { pageReply } from '../pages.ts';
 import { faultReply, refusalReply, unavailableReply, type Reply } from '../responses.ts';
 
@@ -64,10 +66,10 @@ export function createFailures({ host, database, serverName, showsDetails }: Fai
       if (refusal !== null && error instanceof Error) return { ...refusal, refused: error };
 
       const unavailable = database.isUnavailable(error);
-      const overloaded = !unavailable && isOverload(error);
+      const overloaded = !unavailable && isOverloaded(error);
       if (overloaded) logOverload();
       else host.log.error('{endpoint} failed: {exception}', { endpoint, requestId, exception: error });
-      const mayPass = unavailable || overloaded;
+      const mayPass = unavailable || overloaded || error instanceof KeysLostError;
       const reply = mayPass ? unavailableReply() : faultReply();
       if (!asPage) return reply;
       const { status } = reply;
@@ -101,9 +103,4 @@ function pageStatus({ retryAfter }: AuthorizationPageError): Pick<ErrorPage, 'st
   const reply = unavailableReply();
   const headers = { ...reply.headers, 'Retry-After': String(retryAfter) };
   return { status: reply.status, withoutView: { ...reply, headers } };
-}
-
-/** Thrown by the host's password hasher when it has more to do than it can, and by `keys.ts` when the keys are lost. */
-function isOverload(error: unknown): boolean {
-  return error instanceof Error && 'status' in error && error.status === 503;
 }

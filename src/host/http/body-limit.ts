@@ -1,5 +1,6 @@
-import { nameRequest, requestIdOf } from '../http/request-id.ts';
-import { HttpError } from './error-handler.ts';
+import { readBytes } from '../../http/body.ts';
+import { nameRequest, requestIdOf } from '../../http/request-id.ts';
+import { HttpError } from '../errors.ts';
 
 /**
  * A request of which no more than so many bytes can be read: a longer body is an HttpError 413, at once when its length
@@ -9,7 +10,7 @@ export function limitBody(request: Request, limit: number): Request {
   if (request.method === 'GET' || request.method === 'HEAD') return request;
   const declared = request.headers.get('content-length');
   if (declared !== null && Number(declared) > limit) throw tooLarge(limit);
-  // A declared length was held to by the HTTP parser.
+  // The HTTP parser holds a body to the length it declared.
   if (declared !== null || request.body === null) return request;
   let size = 0;
   const counted = request.body.pipeThrough(
@@ -30,6 +31,16 @@ export function limitBody(request: Request, limit: number): Request {
     duplex: 'half',
   } as RequestInit);
   return nameRequest(limited, requestIdOf(request));
+}
+
+/** The body of a request, at most so many bytes; a larger one is an HttpError 413, one that breaks off 400. */
+export async function readBody(request: Request, limit: number): Promise<Uint8Array<ArrayBuffer>> {
+  const body = await readBytes(request, limit, (failure, cause) => {
+    if (failure === 'too large') throw tooLarge(limit);
+    // What `limitBody` refuses breaks off, too; a sender who hung up is no fault of ours.
+    throw cause instanceof HttpError ? cause : new HttpError(400, 'The body broke off');
+  });
+  return new Uint8Array(body);
 }
 
 function tooLarge(limit: number): HttpError {

@@ -1,0 +1,58 @@
+/**
+ * Errors that one side throws and the other knows. They are known by `code`, not by class: a console that is installed
+ * elsewhere brings a second copy of this package, and with it a second class of the same name.
+ */
+const CONFIGURATION = 'PORTICO_CONFIGURATION';
+const OVERLOADED = 'PORTICO_OVERLOADED';
+
+/** What is wrong with one key of the configuration. */
+export interface ConfigurationProblem {
+  /** Its parts joined by colons, such as `oauth_server:access_token_ttl`. */
+  readonly key: string;
+  /** What is wrong and what to do; reads on from the key. */
+  readonly message: string;
+}
+
+/** The configuration cannot be used. The message names every problem, a line each: key in colon form, what to do. */
+export class ConfigurationError extends Error {
+  override readonly name = 'ConfigurationError';
+  /** The same in every copy of the package. */
+  readonly code = CONFIGURATION;
+  /** Every problem, in the order of the configuration. */
+  readonly problems: readonly ConfigurationProblem[];
+
+  /** The message is made of the problems. */
+  constructor(problems: readonly ConfigurationProblem[]) {
+    super(problems.map(({ key, message }) => `${key}: ${message}`).join('\n'));
+    this.problems = problems;
+  }
+}
+
+/**
+ * There is more to do than can be done soon; the same request may succeed later. A host's own password hasher throws it
+ * rather than let requests wait. Answered 503.
+ */
+export class OverloadedError extends Error {
+  override readonly name = 'OverloadedError';
+  /** The same in every copy of the package. */
+  readonly code = OVERLOADED;
+  /** Service Unavailable (RFC 9110 section 15.6.4). */
+  readonly status = 503;
+
+  /** The message is for the log. */
+  constructor(message = 'Too many passwords are being checked at this moment') {
+    super(message);
+  }
+}
+
+export function isConfigurationError(error: unknown): error is ConfigurationError {
+  return hasCode(error, CONFIGURATION);
+}
+
+export function isOverloaded(error: unknown): error is OverloadedError {
+  return hasCode(error, OVERLOADED);
+}
+
+function hasCode(error: unknown, code: string): boolean {
+  return error instanceof Error && 'code' in error && error.code === code;
+}
