@@ -106,6 +106,7 @@ async function answer(
 }
 
 describe('an application that does not use the kit', () => {
+  // @shows AS-1.1, AS-1.9, AS-3.4, AS-18.10, OIDC-2c
   test('offers the whole flow by its contract alone; where it says nothing of a person, an ID token still carries sub', async () => {
     const registration = {
       name: 'App',
@@ -141,6 +142,7 @@ describe('an application that does not use the kit', () => {
     expect(claims).toMatchObject({ iss: ISSUER, aud: client.id });
   });
 
+  // @shows AS-4.10, AS-9.3
   test('an unknown client costs its hasher what a wrong secret costs: one verification', async () => {
     const registration = { name: 'Job', grants: ['client_credentials'], scopes: ['notes:read'] };
     const { client } = await server.clients.create(registration);
@@ -241,6 +243,7 @@ describe('the secret of the browser session', () => {
   });
 
   test.each<[string, unknown, string]>([
+    // @shows AS-8.10
     ['an empty text', '', '0 characters'],
     ['a short text', 'x'.repeat(21), '21 characters'],
     ['nothing', undefined, 'undefined'],
@@ -256,6 +259,7 @@ describe('the secret of the browser session', () => {
     expect(told[0]?.text).toContain(found);
   });
 
+  // @shows AS-8.10
   test('another one than the question was asked with: nothing is answered, and the log names the likely cause and the remedy', async () => {
     const { requestId, csrfToken } = (await (await question()).json()) as Record<string, string>;
     const form = { request_id: requestId ?? '', csrf_token: csrfToken ?? '', decision: 'allow' };
@@ -289,6 +293,7 @@ describe('the secret of the browser session', () => {
     expect(await titleFor(PERSON)).toBe('You have answered this request');
   });
 
+  // @shows AS-7.13
   test('is not asked for before somebody is signed in', async () => {
     someone = null;
     browserSecret = '';
@@ -304,6 +309,7 @@ describe('the secret of the browser session', () => {
 });
 
 describe('a store that cannot be reached', () => {
+  // @shows AS-6.16, RFC7009-2.2.1
   test('is 503 temporarily_unavailable with Retry-After, as JSON, until it is back', async () => {
     // SQLite cannot open a folder; servers that go away are the business of outage.test.ts.
     const file = path.join(folder, 'away.sqlite');

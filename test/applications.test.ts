@@ -39,6 +39,7 @@ async function remove(visitor: Visitor, client: TestClient): Promise<Response> {
 }
 
 describe("a person's own page of applications", () => {
+  // @shows AS-6.10, HOST-2.3
   test('says which applications hold access, since when and for what', async () => {
     await obtainTokens(portal, notebook, ADA, { scope: 'openid notes:read' });
     const page = await ada.get(PAGE);
@@ -54,6 +55,7 @@ describe("a person's own page of applications", () => {
     expect(text).not.toContain('Write notes for you');
   });
 
+  // @shows AS-6.10, HOST-2.3, RFC9700-2.1f
   test('one button takes all of it back, from that moment, and from nobody else', async () => {
     const first = await obtainTokens(portal, notebook, ADA, { scope: 'openid notes:read' });
     const second = await obtainTokens(portal, notebook, ADA, { scope: 'notes:write' });
@@ -93,6 +95,7 @@ describe("a person's own page of applications", () => {
     expect(locationOf(answer).pathname).toBe(PAGE);
   });
 
+  // @shows AS-6.10
   test("takes nothing back without its own token, with another person's, or from another browser", async () => {
     const tokens = await obtainTokens(portal, notebook, ADA);
     const page = await ada.get(PAGE);

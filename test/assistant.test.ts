@@ -58,6 +58,7 @@ const registered = async () =>
   JSON.parse((await run(['oauth:client:list', '--json'])).stdout) as readonly Registered[];
 
 describe('assistant:setup', () => {
+  // @shows MCP-1.2, MCP-1.5, MCP-4.1, MCP-4.3, MCP-9.1
   test('registers the service client, prints id and secret once, and changes nothing when run again', async () => {
     const first = await run(['assistant:setup', '--migrate']);
     expect(first.code, first.stderr).toBe(0);
@@ -75,6 +76,7 @@ describe('assistant:setup', () => {
     expect(await registered()).toEqual(before);
   });
 
+  // @shows MCP-1.5, MCP-3.2, MCP-3.3, MCP-3.4, MCP-4.2, MCP-10.4
   test('with account linking registers both, and neither holds what is the other one’s', async () => {
     const { code, clients } = await setup(['--migrate'], LINKING);
     expect(code).toBe(0);
@@ -97,6 +99,7 @@ describe('assistant:setup', () => {
     ]);
   });
 
+  // @shows MCP-4.4
   test('reports a registration that differs, says what to do, and leaves it alone', async () => {
     await setup(['--migrate'], LINKING);
     const before = await registered();
@@ -115,6 +118,7 @@ describe('assistant:setup', () => {
     expect(recreated.clients.map(({ state }) => state)).toEqual(['unchanged', 'registered']);
   });
 
+  // @shows MCP-4.5
   test('a client of somebody else is not the linking client, though it has the vendor’s callback and scope', async () => {
     await run(['db:migrate', 'up']);
     const create = ['oauth:client:create', 'Somebody else', `--redirect=${CALLBACK}`, '--scope=mcp:tools'];
@@ -132,6 +136,7 @@ describe('assistant:setup', () => {
     ]);
   });
 
+  // @shows MCP-9.1
   test('without the schema says how to apply it; --migrate applies that of the authorization server alone', async () => {
     const { code, stderr } = await setup();
     expect(code).toBe(1);
@@ -145,6 +150,7 @@ describe('assistant:setup', () => {
     expect(applied.filter((name) => !name.startsWith('oauth_server_'))).toEqual([]);
   });
 
+  // @shows MCP-1.2, MCP-6.12, MCP-9.1, MCP-10.5, MCP-14.2
   test('--manifest writes the export whole, without credentials, and never over a file', async () => {
     const file = path.join(storage, 'addon.json');
     const { code, clients } = await setup(['--migrate', '--manifest', file], LINKING);
@@ -201,11 +207,15 @@ describe('assistant:setup', () => {
 
 describe('the environment', () => {
   test.each([
+    // @shows MCP-2.2, MCP-3.10
     ['ASSISTANT_MCP_RESOURCE', 'http://localhost:8082/mcp/', 'mcp:resource'],
     ['ASSISTANT_MCP_RESOURCE', 'http://localhost:8082/mcp?x', 'mcp:resource'],
     ['ASSISTANT_MCP_RESOURCE', 'https://elsewhere.example/mcp', 'mcp:resource'],
+    // @shows MCP-2.3
     ['ASSISTANT_NAME', 'x'.repeat(91), 'oauth_server:name'],
+    // @shows MCP-3.3
     ['ASSISTANT_REDIRECT_URI', 'https://vendor.example/cb?state=x', 'assistant:redirect_uris:0'],
+    // @shows MCP-2.1
     ['PUBLIC_URL', 'http://kitchen.example', 'public_url'],
     ['ASSISTANT_REDIRECT_URI', 'http://vendor.example/cb', 'assistant:redirect_uris:0'],
     ['ASSISTANT_REDIRECT_URI', 'https://*.vendor.example/cb', 'assistant:redirect_uris:0'],
@@ -215,6 +225,7 @@ describe('the environment', () => {
     expect(stderr).toContain(`${key}: `);
   });
 
+  // @shows MCP-3.6
   test('changed user scopes must be those that the resource offers', async () => {
     const config = { assistant: { user_scopes: ['mcp:other'] } };
     await expect(startAssistant({ config })).rejects.toThrow('mcp:oauth:scopes_supported: must equal');
@@ -231,6 +242,7 @@ describe('the environment', () => {
 });
 
 describe('assistant:doctor', () => {
+  // @shows MCP-1.2, MCP-9.2, MCP-9.3
   test('a line for each check, with what to do; exit 1, and 0 when all is well', async () => {
     const before = await run(['assistant:doctor', '--server-only']);
     expect(before.code).toBe(1);
@@ -254,6 +266,7 @@ describe('assistant:doctor', () => {
     );
   });
 
+  // @shows MCP-9.5
   test.each([
     ['a wrong configuration', { PUBLIC_URL: 'http://kitchen.example' }, 'configuration'],
     ['a wrong database URL', { DATABASE_URL: 'nonsense' }, 'configuration'],
@@ -268,6 +281,7 @@ describe('assistant:doctor', () => {
     expect(failing).toContain(part ?? failing[0]);
   });
 
+  // @shows MCP-9.5
   test.each([
     ['that is not there', null],
     ['that throws', "throw new Error('the oven has no door')"],
@@ -313,6 +327,7 @@ describe('assistant:doctor', () => {
     ]);
   });
 
+  // @shows MCP-9.3
   test('discovery that is not there', async () => {
     const config = { oauth_server: { routes: false } };
     expect(await finding('discovery', { config })).toMatchObject([
@@ -322,6 +337,7 @@ describe('assistant:doctor', () => {
     ]);
   });
 
+  // @shows MCP-3.2, MCP-9.5
   test('a linking client that lives while linking is off', async () => {
     const config = { assistant: { account_linking: false } };
     expect(await finding('account-linking client', { config })).toMatchObject([
@@ -347,6 +363,7 @@ describe('assistant:doctor', () => {
     }
   });
 
+  // @shows MCP-9.5
   test('every other client that holds a scope of the resource, while it lives', async () => {
     const prepare = async ({ server }: RunningAssistant) => {
       const redirectUris = [REDIRECT_URI];
@@ -360,6 +377,7 @@ describe('assistant:doctor', () => {
     ]);
   });
 
+  // @shows MCP-3.4, MCP-9.3
   test('a personal tool whose scope the linking client does not have', async () => {
     const personal = {
       name: () => 'order',
@@ -383,6 +401,7 @@ describe('assistant:doctor', () => {
     ]);
   });
 
+  // @shows MCP-3.7, MCP-9.3
   test('the listing, every failure with its path', async () => {
     const config = { assistant: { listing: { shortDescription: '', name: { value: 'x'.repeat(31) } } } };
     const checks = await finding('listing', { config }, false);
@@ -417,13 +436,17 @@ const FAMILY = '👨‍👩‍👧‍👦';
 const ACCENTED = 'e\u0301';
 
 describe('the listing', () => {
+  // @shows MCP-6.11
   test('the one of the example is right', () => {
     expect(problemsOf(() => {})).toEqual([]);
   });
 
   test.each<[string, string, number]>([
+    // @shows MCP-6.1
     ['name:value', 'name', 30],
+    // @shows MCP-6.2
     ['shortDescription', 'shortDescription', 123],
+    // @shows MCP-6.3
     ['fullDescription', 'fullDescription', 4000],
   ])('%s: 1 to so many characters, as a person counts them', (key, field, longest) => {
     const set = (text: unknown) => (listing: Map) => {
@@ -436,10 +459,12 @@ describe('the listing', () => {
     for (const wrong of ['', '  ', null, 7, undefined]) expect(problemsOf(set(wrong))).toEqual([`:${key}`]);
   });
 
+  // @shows MCP-6.13
   test('a character is what a person counts', () => {
     expect([FAMILY, ACCENTED, '🇺🇸', 'abc', ''].map(lengthOf)).toEqual([1, 1, 1, 3, 0]);
   });
 
+  // @shows MCP-6.4
   test.each<[string, unknown, readonly string[]]>([
     ['two', ['a', 'b'], [':examplePhrases']],
     ['three', ['a', 'b', 'c'], []],
@@ -453,6 +478,7 @@ describe('the listing', () => {
     expect(problemsOf((listing) => (listing['examplePhrases'] = phrases))).toEqual(problems);
   });
 
+  // @shows MCP-6.5
   test.each(['privacyPolicyUrl', 'termsOfUseUrl'])(
     'privacyAndCompliance:%s is an https URL, parsed',
     (name) => {
@@ -476,6 +502,7 @@ describe('the listing', () => {
     },
   );
 
+  // @shows MCP-6.6, MCP-6.7
   test('mediaAssets:icons: exactly the six sizes, light always, dark when given', () => {
     const light = ':mediaAssets:icons:light';
     expect(problemsOf((listing) => iconsOf(listing).pop())).toEqual([light]);
@@ -496,6 +523,7 @@ describe('the listing', () => {
     expect(problemsOf(asText)).toEqual([]);
   });
 
+  // @shows MCP-6.10
   test.each([
     'http://a.example/a.png',
     'https://a.example/a.gif',
@@ -507,6 +535,7 @@ describe('the listing', () => {
     expect(problemsOf(set)).toEqual([':mediaAssets:icons:light:0:uri']);
   });
 
+  // @shows MCP-6.10
   test.each(['png', 'JPG', 'jpeg', 'webp'])(
     'an image that ends in .%s is taken, whatever query follows',
     (end) => {
@@ -515,6 +544,7 @@ describe('the listing', () => {
     },
   );
 
+  // @shows MCP-6.8
   test('mediaAssets:carouselImages: at least one of 600x900, with alt text', () => {
     const path = ':mediaAssets:carouselImages';
     const image = (changes: Map) => (listing: Map) =>
@@ -526,6 +556,7 @@ describe('the listing', () => {
     expect(problemsOf(image({ altText: FAMILY.repeat(250) }))).toEqual([]);
   });
 
+  // @shows MCP-6.9
   test('mediaAssets:bannerImages: when given, 1200x600 with alt text', () => {
     const banner = { size: '1200x600', uri: 'https://a.example/b.webp', altText: 'A banner' };
     const set = (value: unknown) => (listing: Map) => (mediaOf(listing).bannerImages = value);
@@ -537,6 +568,7 @@ describe('the listing', () => {
     ]);
   });
 
+  // @shows MCP-3.7, MCP-13.1
   test('all failures at once, each with its path; a missing listing is one', () => {
     const paths = listingProblems({}).map(({ key }) => key);
     expect(paths).toEqual([
@@ -552,6 +584,7 @@ describe('the listing', () => {
     expect(listingProblems(undefined).map(({ key }) => key)).toEqual(['assistant:listing']);
   });
 
+  // @shows MCP-6.12
   test('is exported with sizes as texts, and otherwise as it is', () => {
     const listing = listingWith(() => {});
     const manifest = addonManifest(listing, 'https://kitchen.example/mcp') as {

@@ -44,6 +44,7 @@ const revoke = (token: string) =>
   });
 
 describe("events for a host's audit log", () => {
+  // @shows AS-4.6, AS-19.1
   test('a whole life: granted, issued, refreshed, replayed and revoked; with who, which application and what', async () => {
     const code = await obtainCode(portal, client, await portal.signedIn(ADA));
     const first = (await (await exchangeCode(portal, client, code)).json()) as Tokens;
@@ -82,12 +83,14 @@ describe("events for a host's audit log", () => {
     }
   });
 
+  // @shows AS-19.1
   test('consent denied', async () => {
     const visitor = await portal.signedIn(ADA);
     await visitor.submit(await visitor.get(authorizationUrl(portal, client)), { decision: 'deny' });
     expect(events).toEqual([{ type: 'consent_denied', clientId: client.id, person: expect.anything() }]);
   });
 
+  // @shows AS-19.1
   test('a code offered again', async () => {
     const code = await obtainCode(portal, client, await portal.signedIn(ADA));
     await exchangeCode(portal, client, code);
@@ -95,6 +98,7 @@ describe("events for a host's audit log", () => {
     expect(types()).toEqual(['consent_granted', 'tokens_issued', 'code_replayed', 'family_revoked']);
   });
 
+  // @shows AS-19.1
   test('a family revoked by the application, once however often it asks, and by the person', async () => {
     const visitor = await portal.signedIn(ADA);
     const authorize = async () =>
@@ -126,6 +130,7 @@ describe("events for a host's audit log", () => {
     ]);
   });
 
+  // @shows AS-19.1
   test('secret rotated, client revoked', async () => {
     await portal.server.clients.rotateSecret(client.id, 60);
     await portal.server.clients.revoke(client.id);
@@ -135,6 +140,7 @@ describe("events for a host's audit log", () => {
     ]);
   });
 
+  // @shows AS-19.1, AS-19.2
   test('client authentication failed: a known client by its id, with the address; what else was sent is not repeated', async () => {
     await requestToken(portal, { ...client, secret: 'guess' }, { grant_type: 'client_credentials' });
     await requestToken(portal, { id: 'my secret by mistake', secret: 'x' }, { grant_type: 'x' });
@@ -144,6 +150,7 @@ describe("events for a host's audit log", () => {
     ]);
   });
 
+  // @shows HOST-1.7, RFC9700-4.13
   test('the address is what a proxy says only when the application has one', async () => {
     await fetch(`${portal.url}/oauth/token`, {
       method: 'POST',

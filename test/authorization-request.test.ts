@@ -49,25 +49,32 @@ async function expectErrorPage(response: Response, says: string): Promise<void> 
 }
 
 describe('an authorization request without a certain destination is answered with a page, never a redirect', () => {
+  // @shows AS-7.4, RFC9700-4.11
   test('an unknown client', async () => {
     await expectErrorPage(await ask({ client_id: 'nobody' }), 'Unknown application');
   });
   test('a client id with a NUL character', async () => {
     await expectErrorPage(await ask({ client_id: `${client.id}\0` }), 'Unknown application');
   });
+  // @shows AS-7.4
   test('no client', async () => {
     await expectErrorPage(await ask({ client_id: undefined }), 'Unknown application');
   });
+  // @shows AS-7.4
   test('a repeated client_id', async () => {
     await expectErrorPage(await ask({}, `&client_id=${client.id}`), 'Unknown application');
   });
+  // @shows AS-7.1, RFC6749-3.1.2.4
   test('no redirect_uri, even for a client with one registered URI', async () => {
     await expectErrorPage(await ask({ redirect_uri: undefined }), 'Unregistered return address');
   });
+  // @shows AS-7.4
   test('a repeated redirect_uri', async () => {
     const again = `&redirect_uri=${encodeURIComponent(REDIRECT_URI)}`;
     await expectErrorPage(await ask({}, again), 'Unregistered return address');
   });
+  // @shows AS-7.1, AS-7.4, RFC6749-3.1.2.2, RFC6749-3.1.2.3, RFC6749-3.1.2.4, RFC6749-10.6, RFC6749-10.15
+  // @shows RFC9700-2.1a, RFC9700-4.1, RFC9700-4.11
   test.each([
     ['a slash more', `${REDIRECT_URI}/`],
     ['a letter less', REDIRECT_URI.slice(0, -1)],
@@ -85,31 +92,52 @@ describe('an authorization request without a certain destination is answered wit
 });
 
 describe('everything else goes back to the redirect URI with error, state and iss', () => {
+  // @shows AS-7.4, RFC6749-4.1.2.1c, RFC9207-2b, RFC9700-4.4
   test.each<[string, Record<string, string | undefined>, string]>([
+    // @shows AS-7.6, RFC6749-3.1.1
     ['response_type missing', { response_type: undefined }, 'invalid_request'],
+    // @shows AS-1.4, AS-7.6, RFC6749-3.1.1, RFC9700-2.1.2, RFC9700-4.3
     ['response_type=token', { response_type: 'token' }, 'unsupported_response_type'],
+    // @shows AS-1.4, RFC9700-2.1.2
     ['response_type=code id_token', { response_type: 'code id_token' }, 'unsupported_response_type'],
+    // @shows AS-7.6, RFC9700-4.3
     ['response_mode=fragment', { response_mode: 'fragment' }, 'invalid_request'],
+    // @shows AS-1.2, AS-7.2, RFC7636-4.4.1, RFC7636-7.2, RFC9700-2.1.1a, RFC9700-2.1.1d
     ['PKCE missing', { code_challenge: undefined, code_challenge_method: undefined }, 'invalid_request'],
+    // @shows RFC7636-4.3, RFC7636-7.2, RFC9700-2.1.1b
     ['PKCE without a method, which means plain', { code_challenge_method: undefined }, 'invalid_request'],
+    // @shows AS-1.2, AS-7.2, RFC7636-4.3, RFC7636-4.4.1, RFC7636-7.2, RFC9700-2.1.1b
     ['PKCE plain', { code_challenge_method: 'plain' }, 'invalid_request'],
     ['a code_challenge that is no SHA-256', { code_challenge: 'short' }, 'invalid_request'],
+    // @shows AS-1.5, AS-7.9, OIDC-3.1.2.1d, OIDC-3.1.2.6a
     ['prompt=none', { prompt: 'none' }, 'interaction_required'],
+    // @shows AS-7.10, OIDC-3.1.2.1e
     ['prompt=none beside another', { prompt: 'none consent' }, 'invalid_request'],
+    // @shows AS-1.5, AS-7.9, AS-7.10, OIDC-3.1.2.1f
     ['prompt=login', { prompt: 'login' }, 'invalid_request'],
+    // @shows AS-7.10
     ['prompt=login consent', { prompt: 'login consent' }, 'invalid_request'],
+    // @shows AS-7.10, OIDC-3.1.2.1f
     ['prompt=select_account', { prompt: 'select_account' }, 'invalid_request'],
+    // @shows AS-1.5, AS-7.9
     ['max_age', { max_age: '60' }, 'invalid_request'],
+    // @shows AS-7.9
     ['max_age=0', { max_age: '0' }, 'invalid_request'],
+    // @shows AS-7.6, OIDC-3.1.2.6a, OIDC-3.1.2.6b
     ['a request object', { request: 'eyJhbGciOiJub25lIn0.e30.' }, 'request_not_supported'],
+    // @shows AS-7.6, OIDC-3.1.2.6b
     ['a request_uri', { request_uri: 'https://client.example/r' }, 'request_uri_not_supported'],
+    // @shows AS-7.7, RFC6749-3.3a, OIDC-3.1.2.6a
     ['an unknown scope', { scope: 'notes:destroy' }, 'invalid_scope'],
+    // @shows RFC6749-3.3a
     ['an ill-formed scope', { scope: 'a"b' }, 'invalid_scope'],
+    // @shows AS-7.8
     ['a resource when no audience is configured', { resource: 'https://api.example/' }, 'invalid_target'],
   ])('%s', async (_, changes, error) => {
     await expectRedirectedError(await ask(changes), error);
   });
 
+  // @shows AS-1.2, AS-7.2, RFC7636-4.4.1, RFC7636-7.2, RFC9700-2.1.1a, RFC9700-2.1.1d
   test('PKCE missing, from a public client', async () => {
     const own = await registerClient(portal, { public: true });
     const visitor = await portal.signedIn(ADA);
@@ -117,6 +145,7 @@ describe('everything else goes back to the redirect URI with error, state and is
     await expectRedirectedError(await visitor.get(authorizationUrl(portal, own, without)), 'invalid_request');
   });
 
+  // @shows RFC6749-4.1.2.1b
   test('a client that is not registered for the grant is unauthorized_client', async () => {
     const own = await registerClient(portal);
     const { database } = portal.application;
@@ -127,6 +156,7 @@ describe('everything else goes back to the redirect URI with error, state and is
     await expectRedirectedError(await visitor.get(authorizationUrl(portal, own)), 'unauthorized_client');
   });
 
+  // @shows AS-7.5, RFC6749-3.1e
   test.each(['scope', 'nonce', 'code_challenge', 'response_type', 'prompt'])(
     'a repeated %s',
     async (name) => {
@@ -134,17 +164,20 @@ describe('everything else goes back to the redirect URI with error, state and is
     },
   );
 
+  // @shows AS-7.5
   test('a repeated state, which cannot be returned', async () => {
     const location = locationOf(await ask({}, '&state=other'));
     expect(location.searchParams.get('error')).toBe('invalid_request');
     expect(location.searchParams.has('state')).toBe(false);
   });
 
+  // @shows AS-7.8, RFC8707-2c
   test('a repeated resource is invalid_target', async () => {
     const both = '&resource=https%3A%2F%2Fa.example&resource=https%3A%2F%2Fb.example';
     await expectRedirectedError(await ask({}, both), 'invalid_target');
   });
 
+  // @shows AS-7.7
   test("a scope that is offered, but not this client's", async () => {
     const reader = await registerClient(portal, { scopes: ['notes:read'] });
     const visitor = await portal.signedIn(ADA);
@@ -152,6 +185,7 @@ describe('everything else goes back to the redirect URI with error, state and is
     await expectRedirectedError(response, 'invalid_scope');
   });
 
+  // @shows AS-8.7
   test('scopes of which the person holds no permission are access_denied, without a question', async () => {
     const visitor = await portal.signedIn(GRACE);
     const response = await visitor.get(authorizationUrl(portal, client, { scope: 'notes:write' }));
@@ -172,11 +206,13 @@ describe('an access token has no business here', () => {
 });
 
 describe('what a request may leave out or add', () => {
+  // @shows AS-1.5, AS-7.5, AS-7.9, RFC6749-3.1d, OIDC-3.1.2.1g, OIDC-3.1.2.1h
   test('unknown parameters and prompt=consent are fine', async () => {
     const response = await ask({ prompt: 'consent', display: 'popup', foo: 'bar', request_id: 'whatever' });
     expect(response.status).toBe(200);
   });
 
+  // @shows OIDC-3.1.2.1h
   test('the wishes of OpenID Connect that may be left unfulfilled are no error', async () => {
     const wishes = {
       display: 'page',
@@ -188,16 +224,19 @@ describe('what a request may leave out or add', () => {
     expect((await ask(wishes)).status).toBe(200);
   });
 
+  // @shows RFC6749-3.1c
   test('a parameter without a value counts as omitted', async () => {
     expect((await ask({ max_age: '', prompt: '', request: '' })).status).toBe(200);
   });
 
+  // @shows AS-7.7, RFC6749-3.3c
   test('without a scope, all the scopes of the client but openid are meant', async () => {
     const tokens = await obtainTokens(portal, client, ADA, { scope: undefined });
     expect(tokens.scope.split(' ').toSorted()).toEqual(['email', 'notes:read', 'notes:write', 'profile']);
     expect(tokens.id_token).toBeUndefined();
   });
 
+  // @shows AS-7.12, RFC6749-4.1.1, RFC9700-2.1d
   test('state and nonce are as long as the URL allows', async () => {
     const state = 'é%&='.repeat(600);
     const visitor = await portal.signedIn(ADA);
@@ -206,6 +245,7 @@ describe('what a request may leave out or add', () => {
     expect(answer.searchParams.get('state')).toBe(state);
   });
 
+  // @shows RFC6749-3.1.2b
   test('a redirect URI keeps its own query', async () => {
     const redirectUri = 'https://client.example/cb?keep=a%20b';
     const own = await registerClient(portal, { redirectUris: [redirectUri] });
@@ -217,6 +257,7 @@ describe('what a request may leave out or add', () => {
 });
 
 describe('offline_access, which clients hard-code', () => {
+  // @shows AS-3.5
   test('is no obstacle, is not shown, and is not among the scopes that are granted, which the answer tells', async () => {
     const visitor = await portal.signedIn(ADA);
     const scope = 'openid offline_access notes:read';
@@ -231,12 +272,14 @@ describe('offline_access, which clients hard-code', () => {
     expect(await again.json()).toMatchObject({ scope: 'openid notes:read' });
   });
 
+  // @shows AS-3.5
   test('gives no refresh token to a client that is not registered for refreshing', async () => {
     const own = await registerClient(portal, { grants: ['authorization_code'] });
     const tokens = await obtainTokens(portal, own, ADA, { scope: 'notes:read offline_access' });
     expect(tokens).not.toHaveProperty('refresh_token');
   });
 
+  // @shows AS-3.5
   test('alone it names no scope, as when none is sent', async () => {
     const without = await obtainTokens(portal, client, ADA, { scope: undefined });
     const tokens = await obtainTokens(portal, client, ADA, { scope: 'offline_access' });
@@ -262,6 +305,7 @@ describe('offline_access, which clients hard-code', () => {
     expect(tokens).not.toHaveProperty('refresh_token');
   });
 
+  // @shows AS-3.5
   test('may be named when a client is registered, and is in no metadata', async () => {
     const own = await registerClient(portal, { scopes: ['notes:read', 'offline_access'] });
     expect((await portal.server.clients.find(own.id))?.scopes).toEqual(['notes:read']);
@@ -271,6 +315,7 @@ describe('offline_access, which clients hard-code', () => {
 });
 
 describe('the browser is handed only an opaque request id', () => {
+  // @shows AS-1.1, AS-2.5, AS-4.9, AS-8.2, AS-14.3, OIDC-3.1.2.3
   test('on the way to signing in', async () => {
     const response = await portal.visitor().get(authorizationUrl(portal, client));
     expect(isRedirect(response)).toBe(true);
@@ -278,6 +323,7 @@ describe('the browser is handed only an opaque request id', () => {
     expect(location).toMatch(/^\/login\?return_to=\/oauth\/authorize\?request_id=[A-Za-z0-9_-]{43}$/);
   });
 
+  // @shows AS-4.9, AS-8.2
   test('in the form of the consent screen', async () => {
     const html = await (await ask({})).text();
     const fields = [...html.matchAll(/<input[^>]*name="([^"]+)"/g)].map(([, name]) => name);
@@ -287,6 +333,7 @@ describe('the browser is handed only an opaque request id', () => {
     expect(html).not.toContain('notes:write');
   });
 
+  // @shows AS-7.12
   test('a long request survives signing in', async () => {
     const visitor = portal.visitor();
     const state = 's'.repeat(6000);
@@ -300,6 +347,7 @@ describe('the browser is handed only an opaque request id', () => {
 });
 
 describe('the pages', () => {
+  // @shows AS-8.8, RFC6749-10.13, RFC9700-4.2.4a, RFC9700-4.16
   test('are not framed, not stored, send no referrer and run no script', async () => {
     for (const response of [await ask({}), await ask({ client_id: 'nobody' })]) {
       expect(response.headers.get('x-frame-options')).toBe('DENY');
@@ -312,6 +360,7 @@ describe('the pages', () => {
     }
   });
 
+  // @shows AS-2.2, AS-2.3, AS-3.4, AS-6.1, AS-8.5, RFC6749-3.1a, RFC6749-10.2
   test('say who asks, as whom, for what, and where the answer goes', async () => {
     const html = await (await ask({})).text();
     for (const said of [
@@ -326,6 +375,7 @@ describe('the pages', () => {
     }
   });
 
+  // @shows RFC6749-10.14
   test("escape an application's name", async () => {
     const named = await registerClient(portal, { name: '<script>alert("x")</script> & Co' });
     const visitor = await portal.signedIn(ADA);

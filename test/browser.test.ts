@@ -111,6 +111,7 @@ describe.runIf(executable !== null)('in a real Chromium', () => {
     on.getByRole('heading', { name: title, exact: true }).waitFor();
   const told = (text: string) => page.getByRole('status').filter({ hasText: text }).waitFor();
 
+  // @shows AS-8.8
   test('sign in, approve, land on the relying party with claims and the notes API', async () => {
     await askFor(ADA);
     expect(await heading()).toBe('Allow Notebook to use your Portal account?');
@@ -164,6 +165,7 @@ describe.runIf(executable !== null)('in a real Chromium', () => {
     await page.waitForURL(`${home}/`);
   });
 
+  // @shows AS-8.9
   test('the back button after the answer: it says that it was answered, and leads to the applications', async () => {
     await askFor(ADA);
     await allow();
@@ -179,6 +181,7 @@ describe.runIf(executable !== null)('in a real Chromium', () => {
     await arrive('Applications with access to your account');
   });
 
+  // @shows AS-7.13
   test('the first two tabs of a fresh browser, opened at once, are both answered', async () => {
     const other = await registerClient(portal, { name: 'Second', redirectUris: [`${home}/nowhere`] });
     const second = await context.newPage();
@@ -198,6 +201,7 @@ describe.runIf(executable !== null)('in a real Chromium', () => {
     expect(states.every((query) => query.has('code'))).toBe(true);
   });
 
+  // @shows AS-7.11, OIDC-3.1.2.1b
   test('an authorization request that another site sends as a form', async () => {
     const other = await registerClient(portal, { name: 'Second', redirectUris: [`${home}/nowhere`] });
     const fields = [...parametersOf(other.id, 'by post')].map(
@@ -229,6 +233,7 @@ describe.runIf(executable !== null)('in a real Chromium', () => {
     }
   });
 
+  // @shows AS-8.3
   test.each([
     ['in their order', [0, 1]],
     ['the later one first', [1, 0]],
@@ -259,6 +264,7 @@ describe.runIf(executable !== null)('in a real Chromium', () => {
     expect(new URL(page.url()).origin).toBe(portal.url);
   });
 
+  // @shows AS-8.6
   test('"Not you?" lets the other person sign in and be asked', async () => {
     await askFor(ADA);
     await page.getByRole('button', { name: 'Not you?' }).click();
@@ -269,6 +275,7 @@ describe.runIf(executable !== null)('in a real Chromium', () => {
     expect(await page.locator('main').innerText()).toContain('"name": "Grace Hopper"');
   });
 
+  // @shows AS-8.2
   test('the request id opened in another browser is refused', async () => {
     await askFor(ADA);
     const requestId = await page.locator('input[name=request_id]').inputValue();
@@ -289,6 +296,7 @@ describe.runIf(executable !== null)('in a real Chromium', () => {
     await page.waitForURL(`${home}/`);
   });
 
+  // @shows AS-8.8, RFC6749-10.13, RFC9700-4.16
   test('a page of another site cannot frame the consent screen', async () => {
     await askFor(ADA);
     const consent = page.url();
@@ -326,6 +334,7 @@ describe.runIf(executable !== null)('in a real Chromium', () => {
     expect(await page.locator('main').innerText()).toContain('The notes API answers 401');
   });
 
+  // @shows AS-8.5
   test('everything can be done by keyboard', async () => {
     await page.goto(home);
     const press = async (...keys: string[]) => {

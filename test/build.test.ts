@@ -72,6 +72,7 @@ const addOne = (text: string) => text.replace(/^export function /m, 'console.deb
 
 // Each build takes some seconds, and many on a busy machine.
 describe('a build', { timeout: 240_000 }, () => {
+  // @shows HOST-5.2
   test('does not disturb a server that runs on what was built before', async () => {
     const storage = await mkdtemp(path.join(tmpdir(), 'portico-build-'));
     const env = { STORAGE_DIR: storage, PORT: String(await freePort()), RP_PORT: String(await freePort()) };
@@ -123,6 +124,7 @@ describe('a build', { timeout: 240_000 }, () => {
     await rm(storage, { recursive: true, force: true });
   });
 
+  // @shows HOST-5.2
   test('is left out when nothing has changed', async () => {
     expect(await build()).toBe(0);
     const before = await built();
@@ -164,6 +166,7 @@ describe('a build', { timeout: 240_000 }, () => {
     expect(packed.toSorted()).toEqual(before.map((name) => `dist/${name}`).toSorted());
   });
 
+  // @shows HOST-5.2
   test('that fails leaves what was built before', async () => {
     expect(await build()).toBe(0);
     const before = await built();

@@ -31,6 +31,7 @@ async function authenticates(client: TestClient, secret: string): Promise<boolea
 }
 
 describe('rotating a secret', () => {
+  // @shows AS-4.1, AS-13.5
   test('client secret current: the new secret is current, and the previous one still accepted for the overlap', async () => {
     const client = await registerClient(portal);
     const tokens = await obtainTokens(portal, client, ADA);
@@ -52,6 +53,7 @@ describe('rotating a secret', () => {
     expect(await authenticates(client, secret)).toBe(true);
   });
 
+  // @shows AS-5.8, AS-16.2
   test('at most two secrets are accepted: rotating again inside a window drops the older one', async () => {
     const client = await registerClient(portal);
     const second = await portal.server.clients.rotateSecret(client.id);
@@ -71,6 +73,7 @@ describe('rotating a secret', () => {
     expect(await authenticates(client, third.secret)).toBe(true);
   });
 
+  // @shows RFC6749-10.1
   test('a public, an unknown and a revoked client have none to rotate', async () => {
     const { clients } = portal.server;
     const own = await registerClient(portal, { public: true });
@@ -86,6 +89,7 @@ describe('rotating a secret', () => {
 });
 
 describe('client registered, client revoked', () => {
+  // @shows AS-13.9, AS-14.7
   test('all tokens issued to it are revoked with it, and it is nobody from then on', async () => {
     const client = await registerClient(portal);
     const visitor = await portal.signedIn(ADA);
@@ -102,6 +106,7 @@ describe('client registered, client revoked', () => {
     await expect(obtainCode(portal, client, visitor)).rejects.toThrow('Unknown application');
   });
 
+  // @shows AS-14.7
   test('a consent screen that was open when it was revoked leads nowhere', async () => {
     const client = await registerClient(portal);
     const visitor = await portal.signedIn(ADA);
@@ -127,6 +132,7 @@ describe('client registered, client revoked', () => {
 });
 
 describe('signing key active, retired, removed', () => {
+  // @shows AS-5.14, AS-11.2, AS-13.7
   test('retired keys are removed when old enough, counted from when they stopped signing; the active one never', async () => {
     const { keys, config } = portal.server;
     const kids = async () => (await keys.all()).map(({ kid }) => kid);
@@ -149,6 +155,7 @@ describe('signing key active, retired, removed', () => {
     expect(jwks.keys.map(({ kid }) => kid)).toEqual([second]);
   });
 
+  // @shows AS-2.12, AS-5.14
   test.each([3599, 0, -1, Number.NaN, 3600.5])('the age %d is refused', async (age) => {
     await expect(portal.server.keys.prune(age)).rejects.toThrow('oauth_server:id_token_ttl, 3600 seconds');
   });

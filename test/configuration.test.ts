@@ -37,6 +37,7 @@ async function withPortal(
 const server = (config: Record<string, unknown>): PortalOptions => ({ config: { oauth_server: config } });
 
 describe('what is left out of oauth_server', () => {
+  // @shows AS-2.4, AS-2.5, AS-2.8, AS-2.10, AS-2.11, AS-2.13, AS-2.14
   test('has the defaults of the document', () => {
     expect(oauthServerConfiguration.parse({ name: 'Portal', scopes: {} })).toEqual({
       name: 'Portal',
@@ -55,16 +56,22 @@ describe('what is left out of oauth_server', () => {
 });
 
 describe('oauth_server:audience', () => {
-  test.each(['https://api.example/#part', 'https://api.example/#', '/api', 'api.example', 'urn:api'])(
-    '%j is refused',
-    (audience) => {
-      const { error } = oauthServerConfiguration.safeParse({ name: 'Portal', scopes: {}, audience });
-      expect(error?.issues.map((issue) => issue.path.join(':'))).toEqual(['audience']);
-    },
-  );
+  test.each([
+    // @shows RFC8707-2a
+    'https://api.example/#part',
+    'https://api.example/#',
+    // @shows RFC8707-2a
+    '/api',
+    'api.example',
+    'urn:api',
+  ])('%j is refused', (audience) => {
+    const { error } = oauthServerConfiguration.safeParse({ name: 'Portal', scopes: {}, audience });
+    expect(error?.issues.map((issue) => issue.path.join(':'))).toEqual(['audience']);
+  });
 });
 
 describe('oauth_server:scopes', () => {
+  // @shows AS-2.3
   test('of an object without a permission, the scope itself is the permission', async () => {
     const scopes = { 'notes:share': { label: 'Share your notes' } };
     await withPortal(server({ scopes }), async (portal) => {
@@ -91,6 +98,7 @@ describe('oauth_server:claims', () => {
     picture: null,
   });
 
+  // @shows AS-2.7, AS-3.3, AS-3.4, OIDC-5.1a, OIDC-5.1b
   test('are added and never replace; a claim without a scope is dropped, also one returned by accident', async () => {
     await withPortal(server({ claims }), async (portal) => {
       const client = await registerClient(portal);
@@ -119,6 +127,7 @@ describe('oauth_server:claims', () => {
     });
   });
 
+  // @shows AS-3.7
   test('that no scope of the server releases are told in the log, once for each name', async () => {
     await withPortal(server({ claims }), async (portal) => {
       const client = await registerClient(portal);
@@ -140,6 +149,7 @@ describe('oauth_server:claims', () => {
     });
   });
 
+  // @shows AS-3.3, OIDC-5.4a
   test('are released by the granted scopes only', async () => {
     await withPortal(server({ claims }), async (portal) => {
       const client = await registerClient(portal);
@@ -149,6 +159,7 @@ describe('oauth_server:claims', () => {
     });
   });
 
+  // @shows AS-3.6, OIDC-5.4b
   test('of a scope whose permission the person has lost are released no more', async () => {
     const scopes = { phone: { label: 'See your number', permission: 'phone.share' } };
     await withPortal(server({ claims, scopes }), async (portal) => {
@@ -186,6 +197,7 @@ describe('oauth_server:claims', () => {
 });
 
 describe('oauth_server:routes', () => {
+  // @shows AS-2.6
   test('false registers no endpoint; they stay reachable through the services, and token() works', async () => {
     await withPortal(server({ routes: false }), async (portal) => {
       expect((await fetch(`${portal.url}/oauth/token`, { method: 'POST' })).status).toBe(404);
@@ -198,6 +210,7 @@ describe('oauth_server:routes', () => {
 });
 
 describe('oauth_server:login_route', () => {
+  // @shows AS-2.5, AS-14.3, MCP-3.5
   test.each([
     ['home', '/'],
     ['/elsewhere/sign-in', '/elsewhere/sign-in'],
@@ -213,6 +226,7 @@ describe('oauth_server:login_route', () => {
 });
 
 describe('oauth/consent in the view directory of the host', () => {
+  // @shows AS-8.4
   test("is shown in the place of Portico's own", async () => {
     const views = await mkdtemp(path.join(tmpdir(), 'portico-shadow-'));
     await mkdir(path.join(views, 'oauth'));
@@ -234,6 +248,7 @@ describe('oauth/consent in the view directory of the host', () => {
 });
 
 describe('csrf_exempt_routes', () => {
+  // @shows AS-2.9, AS-6.12
   test('an application switches one entry off by name, and the others stay', async () => {
     await withPortal({ config: { csrf_exempt_routes: { oauth_server_token: false } } }, async (portal) => {
       expect((await fetch(`${portal.url}/oauth/token`, { method: 'POST' })).status).toBe(403);
@@ -243,6 +258,7 @@ describe('csrf_exempt_routes', () => {
 });
 
 describe('the lifetimes', () => {
+  // @shows AS-2.10, AS-2.11, AS-2.13, AS-2.14, AS-16.1
   test('are what is configured', async () => {
     await withPortal(server({ access_token_ttl: 60, id_token_ttl: 120 }), async (portal) => {
       const client = await registerClient(portal);
@@ -256,6 +272,7 @@ describe('the lifetimes', () => {
   const LIFETIMES = ['access_token_ttl', 'refresh_token_ttl', 'id_token_ttl', 'code_ttl', 'consent_ttl'];
   const A_CENTURY = 3_155_760_000;
 
+  // @shows AS-2.15, HOST-1.5
   test.each([...LIFETIMES.map((key) => `oauth_server:${key}`), 'session_ttl'])(
     '%s is a century at most',
     async (key) => {
@@ -274,6 +291,7 @@ describe('the lifetimes', () => {
     },
   );
 
+  // @shows AS-2.15
   test('of a century each, everything works', async () => {
     const lifetimes = Object.fromEntries(LIFETIMES.map((key) => [key, A_CENTURY]));
     const config = { oauth_server: lifetimes, session_ttl: A_CENTURY };
@@ -290,6 +308,7 @@ describe('the lifetimes', () => {
     });
   });
 
+  // @shows AS-2.10, AS-2.11, AS-2.13, AS-2.14, AS-16.1
   test('end what they are for: consent_ttl, code_ttl, access_token_ttl, refresh_token_ttl', async () => {
     const clock = createClock();
     const lifetimes = { consent_ttl: 20, code_ttl: 10, access_token_ttl: 30, refresh_token_ttl: 40 };
@@ -313,6 +332,7 @@ describe('the lifetimes', () => {
 });
 
 describe('oauth_server:key_path', () => {
+  // @shows AS-2.8, AS-4.8
   test('is oauth/keys in the storage unless said otherwise', async () => {
     await withPortal({}, async (portal) => {
       const expected = path.join(portal.env['STORAGE_DIR'] ?? '', 'oauth', 'keys');
@@ -321,6 +341,7 @@ describe('oauth_server:key_path', () => {
     });
   });
 
+  // @shows AS-2.8, AS-18.6, OIDC-10.1.1
   test('is shared: a key that one process generates signs in all of them, without a restart', async () => {
     const keyPath = await mkdtemp(path.join(tmpdir(), 'portico-keys-'));
     await withPortal(server({ key_path: keyPath }), async (one) => {

@@ -40,6 +40,8 @@ function ask(visitor: Visitor, changes: Record<string, string> = {}): Promise<Re
 }
 
 describe('a consent request is answered once, by the person and in the browser that were asked', () => {
+  // @shows AS-4.13, AS-6.2, AS-8.3, RFC6749-4.1.1, RFC6749-10.10a, RFC9207-2a, RFC9207-2c, RFC9700-2.1e, RFC9700-2.1f
+  // @shows RFC9700-4.4, OIDC-3.1.2.4, OIDC-3.1.2.5
   test('allowing issues a code, with state and iss', async () => {
     const visitor = await portal.signedIn(ADA);
     const answer = await visitor.submit(await ask(visitor), { decision: 'allow' });
@@ -50,6 +52,7 @@ describe('a consent request is answered once, by the person and in the browser t
     expect(location.searchParams.get('iss')).toBe(portal.url);
   });
 
+  // @shows AS-8.5, RFC6749-4.1.2.1a
   test('denying is access_denied, and no code', async () => {
     const visitor = await portal.signedIn(ADA);
     const location = locationOf(await visitor.submit(await ask(visitor), { decision: 'deny' }));
@@ -58,6 +61,7 @@ describe('a consent request is answered once, by the person and in the browser t
     expect(location.searchParams.has('code')).toBe(false);
   });
 
+  // @shows AS-8.1, AS-14.3, RFC6749-10.2, OIDC-3.1.2.1g, OIDC-3.1.2.4
   test('who allowed it before is asked again: nothing is ever granted without a question', async () => {
     const visitor = await portal.signedIn(ADA);
     for (let time = 0; time < 2; time += 1) {
@@ -79,6 +83,7 @@ describe('a consent request is answered once, by the person and in the browser t
     }
   });
 
+  // @shows AS-8.9
   test('answered before, it says so to the person who did, in the same browser, and to nobody else', async () => {
     const said = { allow: 'You allowed it', deny: 'You did not allow it, and nothing was shared' };
     for (const [decision, text] of Object.entries(said)) {
@@ -104,6 +109,7 @@ describe('a consent request is answered once, by the person and in the browser t
     }
   });
 
+  // @shows AS-8.9
   test('of many answers at the same moment one is taken', async () => {
     const visitor = await portal.signedIn(ADA);
     const page = await ask(visitor);
@@ -119,6 +125,7 @@ describe('a consent request is answered once, by the person and in the browser t
     expect(answers.filter((answer) => answer.status === 400)).toHaveLength(19);
   });
 
+  // @shows AS-6.2, AS-8.3, RFC6749-10.12, RFC9700-4.7
   test('neither the request id alone nor with a made-up token is enough', async () => {
     const visitor = await portal.signedIn(ADA);
     const page = await ask(visitor);
@@ -129,6 +136,7 @@ describe('a consent request is answered once, by the person and in the browser t
     expect((await visitor.submit(page, { decision: 'allow' })).status).toBe(303);
   });
 
+  // @shows AS-8.3, RFC6749-10.12
   test("one request's token does not answer another", async () => {
     const visitor = await portal.signedIn(ADA);
     const [one, other] = [await ask(visitor), await ask(visitor)];
@@ -142,6 +150,7 @@ describe('a consent request is answered once, by the person and in the browser t
     await expectNotTaken(await visitor.submit(await ask(visitor), { decision: 'yes' }));
   });
 
+  // @shows AS-8.2, AS-8.3
   test('the request id opened in another browser is refused, with the same person signed in too', async () => {
     const [visitor, elsewhere] = [await portal.signedIn(ADA), await portal.signedIn(ADA)];
     const page = await ask(visitor);
@@ -150,6 +159,7 @@ describe('a consent request is answered once, by the person and in the browser t
     expect((await visitor.submit(page, { decision: 'allow' })).status).toBe(303);
   });
 
+  // @shows AS-8.2
   test('another person signs in before the answer: the request is void', async () => {
     const visitor = await portal.signedIn(ADA);
     const page = await ask(visitor);
@@ -159,6 +169,7 @@ describe('a consent request is answered once, by the person and in the browser t
     await expectNotTaken(await visitor.get(`/oauth/authorize?request_id=${requestId}`));
   });
 
+  // @shows AS-5.12
   test('it stays void when the first person comes back', async () => {
     const visitor = await portal.signedIn(ADA);
     const page = await ask(visitor);
@@ -182,6 +193,7 @@ describe('a consent request is answered once, by the person and in the browser t
     await portal.restore(GRACE);
   });
 
+  // @shows AS-8.3
   test('two consent screens open at once are answered in either order', async () => {
     const visitor = await portal.signedIn(ADA);
     const [first, second] = [await ask(visitor, { state: 'first' }), await ask(visitor, { state: 'second' })];
@@ -201,6 +213,7 @@ describe('a consent request is answered once, by the person and in the browser t
     expect(locationOf(await visitor.submit(page, { decision: 'allow' })).searchParams.has('code')).toBe(true);
   });
 
+  // @shows AS-2.14
   test('within consent_ttl only', async () => {
     const visitor = await portal.signedIn(ADA);
     const [inTime, late] = [await ask(visitor), await ask(visitor)];
@@ -225,6 +238,7 @@ describe('a consent request is answered once, by the person and in the browser t
 });
 
 describe('"Not you?"', () => {
+  // @shows AS-8.6
   test('signs out, and asks whoever signs in next; the first request is void', async () => {
     const visitor = await portal.signedIn(ADA);
     const page = await ask(visitor, { scope: 'openid profile notes:read notes:write' });
@@ -244,6 +258,7 @@ describe('"Not you?"', () => {
 });
 
 describe('only what was shown is granted', () => {
+  // @shows AS-3.1, AS-8.7, RFC6749-3.3b, RFC6749-10.3b
   test('a scope whose permission the person lacks is neither asked for nor granted', async () => {
     const visitor = await portal.signedIn(GRACE);
     const page = await ask(visitor);
@@ -255,6 +270,7 @@ describe('only what was shown is granted', () => {
     expect(tokens.scope).toBe('openid profile email notes:read');
   });
 
+  // @shows AS-8.7
   test('a permission gained between the question and the answer is not granted', async () => {
     const visitor = await portal.signedIn(GRACE);
     const page = await ask(visitor);
@@ -265,6 +281,7 @@ describe('only what was shown is granted', () => {
     expect(tokens.scope).toBe('openid profile email notes:read');
   });
 
+  // @shows AS-8.7
   test('a permission gained while two tabs show the question: neither tab grants more than the first showed', async () => {
     const visitor = await portal.signedIn(GRACE);
     const first = await ask(visitor);
@@ -280,6 +297,7 @@ describe('only what was shown is granted', () => {
     expect(tokens.scope).toBe('openid profile email notes:read');
   });
 
+  // @shows AS-8.7
   test('a permission lost between the question and the answer is not granted', async () => {
     const visitor = await portal.signedIn(ADA);
     const page = await ask(visitor, { scope: 'notes:read notes:write' });

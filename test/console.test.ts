@@ -52,6 +52,7 @@ interface ClientMetadata {
 describe('oauth:client:create', () => {
   const redirect = '--redirect=https://client.example/cb';
 
+  // @shows AS-2.2, AS-4.13, AS-13.3, HOST-4.1, RFC6749-10.10a, RFC9700-2.6b
   test('prints the client by the names of RFC 7591, and nothing else on standard output', async () => {
     const args = ['oauth:client:create', 'My app', redirect, '--scope=openid,notes:read', '--json'];
     const client = parsed(await asProcess(...args));
@@ -65,6 +66,7 @@ describe('oauth:client:create', () => {
     });
   });
 
+  // @shows AS-13.3
   test('prints the id and the secret once, to a person', async () => {
     const { stdout, stderr } = await run('oauth:client:create', 'My app', redirect, '--scope=openid');
     expect(stdout).toMatch(/^client id: {5}[0-9a-f]{32}\nclient secret: [\w-]{43}\n$/);
@@ -73,6 +75,7 @@ describe('oauth:client:create', () => {
     expect(listed.stdout).not.toContain(/client secret: (\S+)/.exec(stdout)?.[1]);
   });
 
+  // @shows AS-13.3, RFC6749-10.1
   test('--public has no secret', async () => {
     const client = await json<ClientMetadata>(
       'oauth:client:create',
@@ -85,17 +88,20 @@ describe('oauth:client:create', () => {
     expect(client).toMatchObject({ token_endpoint_auth_method: 'none' });
   });
 
+  // @shows AS-13.11
   test('--grant=client_credentials needs no redirect', async () => {
     const args = ['oauth:client:create', 'Job', '--grant=client_credentials', '--scope=notes:read'];
     expect((await json<ClientMetadata>(...args)).grant_types).toEqual(['client_credentials']);
   });
 
+  // @shows AS-4.1, AS-10.2, AS-13.11
   test('--grant=introspection stands beside the grant types of a client with a redirect', async () => {
     const args = ['oauth:client:create', 'API', redirect, '--scope=openid', '--grant=introspection'];
     const { grant_types } = await json<ClientMetadata>(...args);
     expect(grant_types).toEqual(['authorization_code', 'refresh_token', 'introspection']);
   });
 
+  // @shows AS-13.3, AS-13.11, RFC9700-2.6c
   test('--grant, --redirect and --scope are repeatable', async () => {
     const client = await json<ClientMetadata>(
       'oauth:client:create',
@@ -112,17 +118,24 @@ describe('oauth:client:create', () => {
     expect(client.grant_types).toEqual(['authorization_code', 'client_credentials']);
   });
 
+  // @shows AS-13.12
   test.each([
+    // @shows RFC9700-2.6c
     ['http://client.example/cb', 'is not https'],
+    // @shows RFC9700-2.6c
     ['http://127.0.0.1.client.example/cb', 'is not https'],
+    // @shows RFC6749-3.1.2a
     ['/cb', 'is not an absolute URL'],
     ['client.example/cb', 'is not an absolute URL'],
     ['https:/client.example/cb', 'is not an absolute https URL'],
     ['app://callback', 'is not an absolute https URL'],
     ['javascript:alert(1)', 'is not an absolute https URL'],
+    // @shows AS-1.4, RFC9700-4.1
     ['https://*.client.example/cb', 'wildcard'],
+    // @shows AS-1.4
     ['https://client.example/*', 'wildcard'],
     ['https://client.example/cb#', 'fragment'],
+    // @shows RFC6749-3.1.2a
     ['https://client.example/cb#there', 'fragment'],
     ['https://user:pass@client.example/cb', 'credentials'],
     ['https://client.example/c b', 'is not an absolute URL'],
@@ -136,23 +149,29 @@ describe('oauth:client:create', () => {
     ['an unknown scope', [redirect, '--scope=notes:destroy'], 'notes:destroy'],
     ['no scope', [redirect], '--scope'],
     ['neither a redirect nor a grant', ['--scope=openid'], '--redirect'],
+    // @shows AS-1.4, RFC9700-2.4
     ['an unknown grant', [redirect, '--scope=openid', '--grant=password'], 'password'],
+    // @shows AS-13.13, RFC6749-4.4
     [
       'a public client with client credentials',
       ['--public', '--scope=notes:read', '--grant=client_credentials'],
       'public',
     ],
+    // @shows AS-10.2
     [
       'a public client with introspection',
       ['--public', redirect, '--scope=openid', '--grant=introspection'],
       'public',
     ],
+    // @shows AS-13.13
     [
       'a redirect that no grant uses',
       [redirect, '--scope=notes:read', '--grant=client_credentials'],
       'authorization_code',
     ],
+    // @shows RFC6749-3.1.2.2
     ['code without a redirect', ['--scope=openid', '--grant=authorization_code'], '--redirect'],
+    // @shows AS-13.13
     [
       'a personal scope for client credentials alone',
       ['--scope=openid', '--grant=client_credentials'],
@@ -164,6 +183,7 @@ describe('oauth:client:create', () => {
     expect(await json<unknown[]>('oauth:client:list')).toHaveLength(before.length);
   });
 
+  // @shows AS-16.3
   test.each(['', '   ', 'a\u202Eb', 'x'.repeat(101)])('refuses the name %j', async (name) => {
     expectRefusal(await run('oauth:client:create', name, redirect, '--scope=openid'), 'name');
   });
@@ -178,6 +198,7 @@ describe('oauth:client:rotate-secret and oauth:client:revoke', () => {
       '--scope=openid',
     );
 
+  // @shows AS-5.9, AS-13.4, AS-13.5
   test('prints the new secret once; the list marks the open rotation with its deadline', async () => {
     const client = await create();
     const before = Math.floor(Date.now() / 1000);
@@ -221,6 +242,7 @@ describe('oauth:client:rotate-secret and oauth:client:revoke', () => {
     expectRefusal(await run('oauth:client:revoke', 'unknown'), 'No client has this id');
   });
 
+  // @shows AS-13.4, AS-13.9
   test('a revoked client is listed as revoked', async () => {
     const client = await create();
     expect((await run('oauth:client:revoke', client.client_id)).code).toBe(0);
@@ -231,6 +253,7 @@ describe('oauth:client:rotate-secret and oauth:client:revoke', () => {
 });
 
 describe('oauth:server:doctor', () => {
+  // @shows AS-1.7, AS-13.2
   test('says which part is failing and what to do, and exits with 1', async () => {
     const empty = await mkdtemp(path.join(tmpdir(), 'portico-doctor-'));
     try {
@@ -261,6 +284,7 @@ describe('oauth:server:doctor', () => {
     expect(checks.map(({ detail }) => detail).join()).toMatch(/APP_ENV: .*public_url: /);
   });
 
+  // @shows AS-13.2
   test('marks an open rotation with its deadline', async () => {
     await run('oauth:server:setup');
     const args = ['--redirect=https://client.example/cb', '--scope=openid'];
@@ -286,11 +310,13 @@ describe('oauth:server:doctor', () => {
 });
 
 describe('the keys', () => {
+  // @shows AS-2.12, AS-13.7
   test('oauth:keys:prune refuses an age below the lifetime of an ID token', async () => {
     expectRefusal(await run('oauth:keys:prune', '--older-than=60'), 'oauth_server:id_token_ttl');
     expect((await run('oauth:keys:prune')).code).toBe(0);
   });
 
+  // @shows AS-2.15, AS-13.14
   test('ages and overlaps have an end: a century, and a year', async () => {
     expectRefusal(await run('oauth:keys:prune', '--older-than=9000000000000'), 'at most 3155760000 seconds');
     const { client_id: id } = await json<ClientMetadata>(
@@ -307,6 +333,7 @@ describe('the keys', () => {
     }
   });
 
+  // @shows AS-4.8, AS-13.1
   test('oauth:server:setup creates one key, once, and reports what is missing', async () => {
     const empty = await mkdtemp(path.join(tmpdir(), 'portico-setup-'));
     try {
@@ -323,6 +350,7 @@ describe('the keys', () => {
     }
   });
 
+  // @shows AS-13.6
   test('oauth:keys:generate adds a key each time', async () => {
     const kids = [
       await json<{ kid: string }>('oauth:keys:generate'),
@@ -333,6 +361,7 @@ describe('the keys', () => {
 });
 
 describe('the accounts of the portal', () => {
+  // @shows HOST-4.3
   test('account:create makes an account once, and prints the password that it made', async () => {
     const created = await run('account:create', 'new@example.com', 'Somebody New');
     expect(created.code, created.stderr).toBe(0);
@@ -367,6 +396,7 @@ describe('a schema that is not applied', () => {
 });
 
 describe('db:migrate', () => {
+  // @shows AS-13.8, HOST-4.3
   test('up a second time finds the schema up to date; status names every step', async () => {
     expect((await run('db:migrate', 'up')).stdout).toBe('The schema is up to date.\n');
     const states = await json<{ name: string; appliedAt: string | null }[]>('db:migrate', 'status');
@@ -403,6 +433,7 @@ describe('an application of another framework', () => {
 });
 
 describe('the console itself', () => {
+  // @shows HOST-4.3
   test('--help lists the commands of the kit, the plugin and the application', async () => {
     const { code, stdout } = await asProcess('--help');
     expect(code).toBe(0);
@@ -411,6 +442,7 @@ describe('the console itself', () => {
     }
   });
 
+  // @shows HOST-4.1
   test('an unknown command is an error that points to the help', async () => {
     const { code, stderr } = await asProcess('oauth:client:creat', 'x');
     expect(code).toBe(1);
@@ -418,6 +450,7 @@ describe('the console itself', () => {
     expect(stderr).toContain('--help');
   });
 
+  // @shows HOST-4.1
   test('in a folder without an application it says how to name one', async () => {
     const { code, stderr } = await portico(['serve'], { cwd: storage });
     expect(code).toBe(1);
@@ -442,6 +475,7 @@ describe('the service refuses to start, naming each key and what to do', () => {
     return porticoHere(['serve'], { cwd: MISCONFIGURED, env: given });
   }
 
+  // @shows AS-2.1, AS-2.2, AS-2.3, AS-2.16
   test('everything missing, all at once', async () => {
     const { code, stderr } = await serve({});
     expect(code).toBe(1);
@@ -451,12 +485,17 @@ describe('the service refuses to start, naming each key and what to do', () => {
     expect(stderr).not.toContain('    at ');
   });
 
+  // @shows API-8.2
   test.each([
+    // @shows AS-2.1, RFC6749-3.1b, RFC6749-10.9, RFC8414-2a
     ['http://app.example.com', 'dev'],
     ['http://localhost:8080', 'prod'],
+    // @shows AS-2.1, RFC8414-2a
     ['https://app.example.com/path', 'prod'],
+    // @shows RFC8414-2a
     ['https://app.example.com?x', 'prod'],
     ['https://user@app.example.com', 'prod'],
+    // @shows AS-2.1
     ['app.example.com', 'prod'],
     ['ftp://app.example.com', 'prod'],
     ['', 'prod'],
@@ -467,6 +506,7 @@ describe('the service refuses to start, naming each key and what to do', () => {
     expect(stderr).toMatch(/^ +public_url: /m);
   });
 
+  // @shows AS-2.3, AS-2.16, AS-3.2, RFC8707-2a
   test('everything malformed, all at once', async () => {
     const { stderr } = await serve({
       public_url: 'https://app.example.com',
@@ -531,6 +571,7 @@ describe('a mistake in the file of an application', () => {
     return portico(['serve', '--app', name], { cwd: folder });
   }
 
+  // @shows HOST-3.2
   test.each([
     [
       'a syntax error in TypeScript',
@@ -562,6 +603,7 @@ describe('a mistake in the file of an application', () => {
     expect(stderr).toMatch(/^ {4}at /m);
   });
 
+  // @shows HOST-3.2
   test.each([
     ['[oauthServer]', 'plugins:0: is a function, not what it returns; call it: oauthServer()'],
     ['[oauthServer(), undefined]', 'plugins:1: is no plugin; give what oauthServer() or another one returns'],
@@ -573,6 +615,7 @@ describe('a mistake in the file of an application', () => {
     expect(stderr).toBe(`The configuration cannot be used:\n  ${message}\n`);
   });
 
+  // @shows HOST-3.2
   test('what is thrown and is no error is printed too, with the file', async () => {
     const { code, stderr } = await mistaken('thrown.ts', "throw 'a text';\n");
     expect(code).toBe(1);
@@ -580,6 +623,7 @@ describe('a mistake in the file of an application', () => {
     expect(stderr).toContain("Thrown: 'a text'");
   });
 
+  // @shows HOST-4.2
   test('portico --version is printed all the same', async () => {
     await writeFile(path.join(folder, 'app.ts'), 'this is no program');
     const { code, stdout } = await portico(['--version'], { cwd: folder });
@@ -605,6 +649,7 @@ describe('log:path', () => {
     }),
   });
 
+  // @shows HOST-1.3, HOST-1.8
   test('- is standard output while serving, and serve says so', async () => {
     const folder = await mkdtemp(path.join(tmpdir(), 'portico-log-'));
     const port = await freePort();
@@ -622,6 +667,7 @@ describe('log:path', () => {
     await rm(folder, { recursive: true, force: true });
   });
 
+  // @shows HOST-1.3
   test('- is standard error for a command, whose standard output is data alone', async () => {
     const folder = await mkdtemp(path.join(tmpdir(), 'portico-log-'));
     const env = standardOutput(folder, 1);
@@ -637,6 +683,7 @@ describe('log:path', () => {
 });
 
 describe('account:grant', () => {
+  // @shows HOST-4.2
   test('warns about a permission that no scope names, and gives it all the same', async () => {
     await run('account:create', 'new@example.com', 'New');
     const misspelt = await run('account:grant', 'new@example.com', 'notes.raed');

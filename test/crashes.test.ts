@@ -137,6 +137,7 @@ async function examineCutOff(worker: Worker, use: Use): Promise<readonly string[
   return wrong;
 }
 
+// @shows AS-18.5, RFC7009-2.1g
 test('killed under load: what was answered is valid, nothing was spent twice, every revocation holds', async () => {
   const workers = await Promise.all(Array.from({ length: WORKERS }, () => createWorker(portal, client, url)));
   for (let kill = 0; kill < KILLS; kill += 1) {

@@ -404,6 +404,7 @@ describe('SQLite', () => {
     expect((await opened.execute('SELECT n FROM t ORDER BY n')).rows).toEqual([{ n: 1 }, { n: 2 }]);
   });
 
+  // @shows AS-18.12
   test('a file that can only be read from is unavailable, and opened anew', async () => {
     const { opened } = openFile();
     await opened.execute('CREATE TABLE t (n INTEGER)');
@@ -419,6 +420,7 @@ describe('SQLite', () => {
     expect((await opened.execute('SELECT n FROM t')).rows).toHaveLength(2);
   });
 
+  // @shows AS-18.14
   test('its files are for its own account alone, and so are the folders that are made for them', async () => {
     const above = mkdtempSync(path.join(folder, 'modes-'));
     const file = path.join(above, 'storage', 'data', 'test.sqlite');

@@ -148,6 +148,7 @@ describe('the public address, with --online', () => {
     });
   });
 
+  // @shows AS-13.15
   test('that another issuer answers at', async () => {
     const other = keep(await startPortal());
     const own = other.url.replace('localhost', '127.0.0.1');
@@ -157,6 +158,7 @@ describe('the public address, with --online', () => {
     });
   });
 
+  // @shows AS-13.15
   test('that a process with another key directory answers at', async () => {
     const proxy = keep(await startProxy());
     const config = { public_url: proxy.url };
@@ -239,6 +241,7 @@ describe('the round trip through the proxies', () => {
     expect(found['round trip']?.remedy).toMatch(remedy);
   });
 
+  // @shows AS-13.15
   test('warns of another host and another scheme', async () => {
     const found = await examined(await behind([{ host: 'backend:3000', proto: 'https' }], 0));
     expect(found['round trip']).toMatchObject({
@@ -265,6 +268,7 @@ describe('the round trip through the proxies', () => {
     expect((await examined(portal))['round trip']).toMatchObject({ outcome: 'skipped' });
   });
 
+  // @shows AS-13.15
   test('shows nothing to whoever does not have the keys', async () => {
     const questions: string[] = [];
     // What stands in front may keep the question, and ask it again.
@@ -318,6 +322,7 @@ describe('the round trip through the proxies', () => {
 });
 
 describe('oauth:server:doctor --online', () => {
+  // @shows AS-13.15
   test('asks a process that serves, and exits with 1 for a wrong PUBLIC_URL', async () => {
     const storage = await mkdtemp(path.join(tmpdir(), 'portico-online-'));
     keep({ close: () => rm(storage, { recursive: true, force: true }) });

@@ -41,6 +41,7 @@ async function withView(content: string, use: (folder: string) => Promise<void>)
 }
 
 describe('the doctor', () => {
+  // @shows AS-8.3
   test('finds nothing wrong with a portal that works', async () => {
     const portal = await startPortal();
     try {
@@ -69,6 +70,7 @@ describe('the doctor', () => {
     }
   });
 
+  // @shows AS-6.12
   test('an endpoint that the session-wide check refuses', async () => {
     const config = { csrf_exempt_routes: { oauth_server_token: false } };
     expect(await finding('csrf_exempt_routes', { config })).toMatchObject({
@@ -92,6 +94,7 @@ describe('the doctor', () => {
     });
   });
 
+  // @shows AS-1.7
   test('a sign-in route that is not there', async () => {
     const config = { oauth_server: { login_route: 'signin' } };
     expect(await finding('sign-in route', { config })).toMatchObject({
@@ -100,6 +103,7 @@ describe('the doctor', () => {
     });
   });
 
+  // @shows AS-13.2
   test('a view that cannot be compiled is named by file and line, in the log of a page that needs it too', async () => {
     await withView('<h1>\n<% if (it.person) { %>\n</h1>', async (views) => {
       const place = `${path.join(views, 'oauth', 'consent.eta')}:2: '{' is never closed`;
@@ -132,6 +136,7 @@ describe('the doctor', () => {
     });
   });
 
+  // @shows AS-13.2
   test('an unreadable signing key is named', async () => {
     const torn = await finding('signing key', {}, (portal) =>
       writeFile(path.join(portal.server.config.key_path, '9000000000000-torn.json'), '{'),
@@ -139,6 +144,7 @@ describe('the doctor', () => {
     expect(torn).toMatchObject({ outcome: 'failing', detail: expect.stringContaining('9000000000000-torn') });
   });
 
+  // @shows AS-13.2
   test('a key, or the key directory, that others may open is a fault', async () => {
     const directory = await finding('signing key', {}, ({ server }) => chmod(server.config.key_path, 0o750));
     expect(directory).toMatchObject({
@@ -164,6 +170,7 @@ describe('the doctor', () => {
     expect(found).toMatchObject({ outcome: 'warning', detail: expect.stringContaining('notes:erase') });
   });
 
+  // @shows AS-1.7
   test('a store that is gone', async () => {
     const portal = await startPortal();
     await portal.application.database.close();

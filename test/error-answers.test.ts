@@ -41,6 +41,7 @@ beforeAll(async () => {
 afterAll(() => running.close());
 
 describe('an application without hooks of its own', () => {
+  // @shows HOST-3.1
   test.each([
     ['GET', '/nowhere', 404, 'Not found'],
     ['DELETE', '/form', 405, 'Method not allowed'],
@@ -70,6 +71,7 @@ describe('an application without hooks of its own', () => {
     },
   );
 
+  // @shows HOST-3.1
   test.each([
     ['GET', '/nowhere', 404, 'There is no such page'],
     ['DELETE', '/form', 405, 'This was refused'],
@@ -87,6 +89,7 @@ describe('an application without hooks of its own', () => {
     expect(page).not.toContain('the secret of');
   });
 
+  // @shows HOST-1.6, HOST-3.1
   test('a body that is too large is 413, on a page too; a HEAD has neither', async () => {
     const init = { method: 'POST', body: 'x'.repeat(2000), headers: { Accept: BROWSER } };
     const response = await fetch(`${running.url}/form`, init);
@@ -151,6 +154,7 @@ describe('the portal', () => {
   });
   afterAll(() => portal.close());
 
+  // @shows AS-6.18
   test.each([
     '/x/../oauth/introspect',
     '/x/%2e%2e/oauth/introspect',
@@ -188,12 +192,14 @@ describe('the portal', () => {
     },
   );
 
+  // @shows AS-6.18
   test('a placeholder takes no dot segment, however it is written', async () => {
     for (const target of ['/api/notes/..', '/api/notes/%2e%2e', '/api/notes/x/../y']) {
       expect((await raw(portal.url, 'DELETE', target)).status).toBe(404);
     }
   });
 
+  // @shows AS-6.17
   test('a fault at an endpoint that people see is a page for them, and JSON for a program', async () => {
     const client = await registerClient(portal);
     const visitor = await portal.signedIn(ADA);

@@ -68,21 +68,25 @@ describe('the catalog', () => {
   });
   afterAll(() => catalog.close());
 
+  // @shows API-1.1, API-2.1, API-2.2, API-2.4, API-2.7, API-6.2
   test('GET /api/products: every product, with the currency and nosniff', async () => {
     const response = await get('/api/products');
     expect(response.headers.get('x-content-type-options')).toBe('nosniff');
     await expectJson(response, 200, { data: [cup, beans], currency: 'EUR' });
   });
+  // @shows API-1.5, API-2.1, API-2.3, API-2.6, API-4.4
   test('GET /api/products/{id}: the product by its exact id', async () => {
     await expectJson(await get('/api/products/coffee-beans'), 200, { data: beans, currency: 'EUR' });
     for (const id of ['Coffee-Beans', 'coffee-beans%20', 'unknown', '__proto__']) {
       await expectJson(await get(`/api/products/${id}`), 404, { error: 'Product not found.' });
     }
   });
+  // @shows API-2.5, API-7.1
   test.each(['1', '2', '20', '99', '100'])('limit=%s is at most that many', async (limit) => {
     const { data } = (await (await get(`/api/products?limit=${limit}`)).json()) as { data: unknown[] };
     expect(data).toHaveLength(Math.min(Number(limit), 2));
   });
+  // @shows API-2.5, API-4.4
   test.each([
     'limit=',
     'limit=0',
@@ -108,6 +112,7 @@ describe('the catalog', () => {
       error: 'limit must be an integer from 1 to 100.',
     });
   });
+  // @shows API-1.1, API-1.3, API-4.1
   test('an unknown route, a wrong method and a malformed path are refused in JSON, with nosniff', async () => {
     await expectJson(await get('/'), 404, REFUSED);
     await expectJson(await get('/api/products/a/b'), 404, REFUSED);
@@ -121,6 +126,7 @@ describe('the catalog', () => {
     const response = await get('/api/products', { method: 'HEAD' });
     expect([response.status, await response.text()]).toEqual([200, '']);
   });
+  // @shows API-8.1
   test('its answers are as it describes them', async () => {
     await expectDescribed(catalog, 'get /api/products', await get('/api/products'));
     await expectDescribed(catalog, 'get /api/products', await get('/api/products?limit=x'));
@@ -129,6 +135,7 @@ describe('the catalog', () => {
     const described = (await (await get('/openapi.json')).json()) as { openapi: string };
     expect(described.openapi).toBe('3.1.0');
   });
+  // @shows API-1.3
   test('whatever is asked, the answer is JSON and no fault', async () => {
     const word = fc.oneof(
       fc.string(),
@@ -177,6 +184,7 @@ describe('the article store', () => {
     return ((await response.json()) as { data: { id: number } }).data.id;
   }
 
+  // @shows API-1.2, API-3.2, API-3.3, API-3.4, API-5.1
   test('POST: 201 with the article and its Location; GET and the list show it, by id', async () => {
     const response = await post({ title: 'First', body: 'Text', id: 99, extra: true });
     const { data } = (await response.clone().json()) as { data: { id: number } };
@@ -190,6 +198,7 @@ describe('the article store', () => {
     expect(ids).toEqual(ids.toSorted((one, other) => one - other));
   });
 
+  // @shows API-1.6, API-3.5, API-3.10, API-5.1
   test('DELETE: 204 without a body; afterwards reading and deleting are 404', async () => {
     const id = await create();
     const response = await fetch(url(id), { method: 'DELETE' });
@@ -200,6 +209,7 @@ describe('the article store', () => {
     await expectJson(await fetch(url(id), { method: 'DELETE' }), 404, none);
   });
 
+  // @shows API-3.10
   test.each(['0', '-1', '01', '1.0', '1e1', 'abc', '%201', '9'.repeat(30), '1%00', '٣'])(
     'the id %s is the id of no article',
     async (id) => {
@@ -209,6 +219,7 @@ describe('the article store', () => {
 
   describe('create rules, in their order', () => {
     const good = { title: 'A', body: 'B' };
+    // @shows API-3.6
     test.each(['text/plain', 'application/jsonp', 'application/x-www-form-urlencoded', ''])(
       '1. the media type %j: 415, before anything is read',
       async (type) => {
@@ -217,6 +228,7 @@ describe('the article store', () => {
         expect(await response.json()).toEqual({ error: expect.any(String) });
       },
     );
+    // @shows API-3.6
     test.each([
       'application/json',
       'Application/JSON; charset=utf-8',
@@ -225,6 +237,7 @@ describe('the article store', () => {
     ])('1. the media type %j is taken', async (type) => {
       expect((await post(good, { 'Content-Type': type })).status).toBe(201);
     });
+    // @shows API-3.7
     test.each([
       ['nothing', ''],
       ['no JSON', '{'],
@@ -240,11 +253,13 @@ describe('the article store', () => {
       expect(response.status).toBe(400);
       expect(await response.json()).toEqual({ error: 'The body is malformed JSON.' });
     });
+    // @shows API-3.7, API-7.1
     test('2. nesting of 512 is read, and brackets in a text are no nesting', async () => {
       const inside = `{"title":"A","body":"B","x":${'['.repeat(511)}${']'.repeat(511)}}`;
       expect((await post(inside)).status).toBe(201);
       expect((await post({ title: 'A', body: '[{'.repeat(600) })).status).toBe(201);
     });
+    // @shows API-3.8, API-4.4
     test.each([
       'null',
       'true',
@@ -258,6 +273,7 @@ describe('the article store', () => {
       expect(response.status).toBe(422);
       expect(await response.json()).toEqual({ error: expect.any(String) });
     });
+    // @shows API-3.9, API-3.11
     test.each<[string, object, readonly string[]]>([
       ['nothing', {}, ['title', 'body']],
       ['no body', { title: 'A' }, ['body']],
@@ -275,6 +291,7 @@ describe('the article store', () => {
       expect(Object.keys(answer.fields)).toEqual(fields);
       for (const messages of Object.values(answer.fields)) expect(messages.join()).toMatch(/\w/);
     });
+    // @shows API-3.11, API-7.1
     test('4. the longest that is taken, to the byte, is kept as it is', async () => {
       const longest = { title: 'ä'.repeat(100), body: '😀'.repeat(2500) };
       const { data } = (await (await post(longest)).json()) as { data: { id: number } };
@@ -283,10 +300,12 @@ describe('the article store', () => {
       const kept = (await (await post(spaced)).json()) as { data: object };
       expect(kept.data).toMatchObject(spaced);
     });
+    // @shows API-3.9
     test('query parameters never supply a field', async () => {
       const response = await post({ body: 'B' }, {}, '?title=A');
       expect(((await response.json()) as { fields: object }).fields).toEqual({ title: [expect.any(String)] });
     });
+    // @shows API-3.12
     test('a body above 1 MiB is 413, declared or not', async () => {
       const large = JSON.stringify({ title: 'A', body: 'x'.repeat(1024 * 1024) });
       await expectJson(await post(large), 413, REFUSED);
@@ -301,6 +320,7 @@ describe('the article store', () => {
     });
   });
 
+  // @shows API-1.2, API-3.1
   test('ids increase and are never given twice, also after the last one was deleted and after a restart', async () => {
     const first = await create();
     await fetch(url(first), { method: 'DELETE' });
@@ -333,6 +353,7 @@ describe('the article store', () => {
     expect(ids.filter((id, index) => kept.get(id) !== `Article ${index}`)).toEqual([]);
   });
 
+  // @shows API-8.1
   test('its answers are as it describes them', async () => {
     const id = await create();
     await expectDescribed(store, 'get /api/articles', await fetch(url()));
@@ -352,6 +373,7 @@ describe('the article store', () => {
     await expectDescribed(store, 'delete /api/articles/{id}', await fetch(url(id), { method: 'DELETE' }));
   });
 
+  // @shows API-1.3
   test('whatever is sent, the answer is JSON and no fault', async () => {
     const value = fc.oneof(fc.jsonValue({ maxDepth: 4 }), fc.string({ unit: 'binary' }));
     const body = fc.oneof(
@@ -432,6 +454,7 @@ describe('an exception thrown in a controller', () => {
     },
   });
 
+  // @shows API-4.3, API-4.4, API-6.1, API-6.4
   test.each([
     ['the catalog', catalogApp],
     ['the article store', articlesApp],
@@ -447,6 +470,7 @@ describe('an exception thrown in a controller', () => {
     },
   );
 
+  // @shows API-4.2, API-6.1
   test('with a status of its own keeps it; below 500 the article store logs it too, the catalog does not', async () => {
     const teapot = Object.assign(new Error('short and stout'), { status: 418 });
     for (const [definition, logged] of [
@@ -508,6 +532,7 @@ describe('the protected variation', () => {
   test('reading is free', async () => {
     expect((await fetch(`${store.url}/api/articles`)).status).toBe(200);
   });
+  // @shows API-5.2
   test('an application writes and deletes with a token that reaches', async () => {
     const created = await write({ Authorization: `Bearer ${bearer}` });
     expect(created.status).toBe(201);
@@ -524,6 +549,7 @@ describe('the protected variation', () => {
     const grace = await session('grace@example.com');
     await expectJson(await write({ Cookie: grace.cookie, 'X-CSRF-Token': grace.csrf }), 403, REFUSED);
   });
+  // @shows API-5.3
   test('an invalid bearer never falls back to the cookie', async () => {
     const ada = await session('ada@example.com');
     const good = { Cookie: ada.cookie, 'X-CSRF-Token': ada.csrf };
@@ -531,6 +557,7 @@ describe('the protected variation', () => {
       expect((await write({ ...good, Authorization: authorization })).status).toBe(401);
     }
   });
+  // @shows API-5.2
   test('nobody writes without either', async () => {
     expect((await write({})).status).toBe(403);
     const count = ((await (await fetch(`${store.url}/api/articles`)).json()) as { data: unknown[] }).data;

@@ -63,6 +63,7 @@ async function guess(times: number): Promise<void> {
 }
 
 describe('failed client authentication', () => {
+  // @shows AS-17.1, RFC6749-10.10b
   test('is slowed down per client and address: the wait is told, and doubles', async () => {
     await guess(5);
     const refused = await ask('wrong');
@@ -78,6 +79,7 @@ describe('failed client authentication', () => {
     expect(waits).toEqual(['2', '4', '8', '16', '30', '30', '30']);
   });
 
+  // @shows AS-17.1
   test('locks nobody out: the right secret is taken from elsewhere, here after the wait, and at once when it was right before', async () => {
     await guess(5);
     expect(await status(ask(client.secret))).toBe(429);
@@ -102,6 +104,7 @@ describe('failed client authentication', () => {
     expect(await status(ask('wrong', { id: 'nobody' }))).toBe(429);
   });
 
+  // @shows AS-17.1, RFC6749-10.10b, RFC9700-4.13
   test('of many clients from one address is slowed down too', async () => {
     const guesses = [];
     for (let count = 0; count < 50; count += 1)
@@ -117,6 +120,7 @@ describe('failed client authentication', () => {
     expect(await status(ask('wrong'))).toBe(401);
   });
 
+  // @shows AS-17.1
   test('cannot keep the right secret out, however the one who guesses has set the counts before', async () => {
     // Both counts slow down, and were waited for a different number of times.
     await guess(5);
@@ -136,6 +140,7 @@ describe('failed client authentication', () => {
     expect(guesses.filter((answer) => answer === 401).length).toBeLessThan(guesses.length / 8);
   });
 
+  // @shows AS-17.1
   test('is told to the audit log when a series begins to be slowed, once', async () => {
     const told = () => events.filter(({ type }) => type === 'client_authentication_slowed');
     await guess(5);
@@ -162,6 +167,7 @@ describe('failed client authentication', () => {
     expect(await status(ask('wrong', { from: '2001:db8:0:2::1' }))).toBe(401);
   });
 
+  // @shows AS-17.4, HOST-1.7
   test.each([
     ['with a port', (port: number) => `203.0.113.77:${41_000 + port}`, '203.0.113.77'],
     ['of IPv6 with a port', (port: number) => `[2001:DB8:7::1]:${41_000 + port}`, '2001:db8:7::1'],
@@ -180,6 +186,7 @@ describe('failed client authentication', () => {
     expect(await status(ask(client.secret, { from: '198.51.100.2' }))).toBe(200);
   });
 
+  // @shows AS-17.4
   test('reads the addresses of several header fields as one list', async () => {
     const body = new URLSearchParams({ grant_type: 'client_credentials', client_id: client.id });
     body.set('client_secret', 'wrong');
@@ -208,6 +215,7 @@ describe('failed client authentication', () => {
   });
 });
 
+// @shows AS-17.3
 test('a flood of client secrets from one network keeps nobody of another out, and is told in a line a second', async () => {
   // The worst case: nothing of the flood is slowed down, and every attempt costs a hash.
   const passwordHasher = argon2idHasher({ memory: SCALE.slowHashMemory });

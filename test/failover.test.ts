@@ -67,6 +67,7 @@ const failureOf = (statement: Promise<unknown>): Promise<unknown> =>
   );
 
 describe('a primary that became read-only', () => {
+  // @shows AS-18.12
   test('is 503 with Retry-After, and tokens are issued again as soon as one may be written to', async () => {
     const portal = await startPortal({ databaseServer: asApplication });
     onTestFinished(() => portal.close());
@@ -87,7 +88,11 @@ describe('a primary that became read-only', () => {
     await expect.poll(status).toBe(200);
   });
 
-  test.each(['a statement', 'a transaction'])('loses the connection on which %s failed', async (kind) => {
+  test.each([
+    // @shows AS-18.12
+    'a statement',
+    'a transaction',
+  ])('loses the connection on which %s failed', async (kind) => {
     const database = await openOwn();
     await database.execute('CREATE TABLE t (n INTEGER)');
     const insert = (on: Pick<OpenedDatabase, 'execute'>) => on.execute('INSERT INTO t VALUES (1)');
@@ -117,6 +122,7 @@ describe('a primary that became read-only', () => {
     expect(await identityOf(database)).toBe(before);
   });
 
+  // @shows AS-18.12
   test('may be a server that says that it cannot serve, as a node of Galera that has lost its cluster', async () => {
     const database = await openOwn();
     const before = await identityOf(database);
@@ -135,6 +141,7 @@ describe('a primary that became read-only', () => {
 });
 
 describe('a connection', () => {
+  // @shows AS-18.12
   test('is used for as long as its lifetime, and then another one is made', async () => {
     let now = 0;
     const timer = { now: () => now, after: () => () => {} };

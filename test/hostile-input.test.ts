@@ -289,6 +289,7 @@ function clientPost(...alternatives: readonly Parameters[]): Arbitrary<Sent> {
 const constant = (value: string) => fc.constant(value);
 
 describe('whatever is sent', () => {
+  // @shows AS-6.19, RFC6749-10.14, RFC9700-2.1.2
   test('GET /oauth/authorize: the answer is a page or a redirect, to the client or to sign in, without a code', async () => {
     const requestId = await requestIdOf(ada);
     const scope = fc.oneof(
@@ -318,6 +319,7 @@ describe('whatever is sent', () => {
     ]);
   });
 
+  // @shows RFC9700-4.7
   test('POST /oauth/authorize: the answer is a page, nothing is answered, and the question can still be', async () => {
     const consent = await ada.visit(authorizationUrl(portal, client));
     const { request_id: requestId = '', csrf_token: csrfToken = '' } = formOf(
@@ -349,6 +351,7 @@ describe('whatever is sent', () => {
     expect(answered.headers.get('location')).toMatch(/[?&]code=/);
   });
 
+  // @shows AS-6.19
   test('POST /oauth/token: the answer is JSON, never a fault, never a token', async () => {
     const token = anyToken();
     const requests = clientPost(
@@ -369,6 +372,7 @@ describe('whatever is sent', () => {
     ]);
   });
 
+  // @shows AS-6.19
   test('POST /oauth/revoke: the answer is empty or JSON, and no token that lives is revoked', async () => {
     const hint = fc.oneof(fc.constantFrom('access_token', 'refresh_token'), word);
     const requests = clientPost({ token: anyToken() }, { token: anyToken(), token_type_hint: hint });
@@ -378,6 +382,7 @@ describe('whatever is sent', () => {
     });
   });
 
+  // @shows RFC7662-2.1a
   test('POST /oauth/introspect: the answer is JSON, and no token is active but one that was sent', async () => {
     const requests = clientPost({ token: anyToken() });
     await expectAll('POST /oauth/introspect', requests, [200, 400, 401, 413], (answer) => {
@@ -446,6 +451,7 @@ describe('whatever is sent', () => {
     ]);
   });
 
+  // @shows RFC6749-10.15, RFC9700-2.1c
   test('near those paths, by any method: never a fault, and nobody is led elsewhere', async () => {
     const methods = fc.constantFrom('GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND');
     const path = fc.constantFrom(...PATHS);
@@ -474,6 +480,7 @@ describe('whatever is sent', () => {
     ]);
   });
 
+  // @shows OIDC-3.1.2.3
   test('POST /login: nobody is signed in without the token of the page', async () => {
     const csrf = await csrfTokenOf(ada);
     const form = { identifier: constant(ADA), password: constant(PASSWORD), return_to: word };
@@ -493,6 +500,7 @@ describe('whatever is sent', () => {
     ]);
   });
 
+  // @shows RFC9700-2.1c
   test('POST /login with the right password: whatever return_to is, the browser stays', async () => {
     const hosts = fc
       .array(fc.constantFrom('/', '\\', '\t', '\n', '.', '@', ':', '%2f', 'https:', 'evil.example'), {
@@ -531,6 +539,7 @@ describe('whatever is sent', () => {
   });
 });
 
+// @shows AS-6.19
 test('afterwards everything that was minted before is good: the session, the code and every token', async () => {
   expect((await ada.visit(authorizationUrl(portal, client))).status).toBe(200);
   for (const tokens of [own, owners]) {

@@ -37,6 +37,7 @@ function kidOf(idToken: string): unknown {
 }
 
 describe('a clock that is set back', () => {
+  // @shows AS-11.3
   test('does not keep a process signing with a key that another one has replaced and removed', async () => {
     const tokens = await obtainTokens(portal, client, ADA);
     offset = -3_600_000;
@@ -91,6 +92,7 @@ describe('a key directory that is lost while serving', () => {
     ],
   ];
 
+  // @shows AS-11.4
   test.each(LOSSES)(
     '%s: the key set is 503, and is there again with the directory',
     async (_, lose, restore) => {
@@ -107,6 +109,7 @@ describe('a key directory that is lost while serving', () => {
     },
   );
 
+  // @shows AS-11.4
   test.each(LOSSES)('%s: what needs an ID token is 503, and nothing is spent', async (_, lose, restore) => {
     const visitor = await portal.signedIn(ADA);
     const code = await obtainCode(portal, client, visitor);
@@ -122,6 +125,7 @@ describe('a key directory that is lost while serving', () => {
     expect((await visitor.get(authorizationUrl(portal, client))).status).toBe(200);
   });
 
+  // @shows AS-11.4
   test('what needs no key goes on, and the metadata stays what it was', async () => {
     const metadata = async () => (await fetch(`${portal.url}/.well-known/openid-configuration`)).text();
     const before = await metadata();
@@ -134,6 +138,7 @@ describe('a key directory that is lost while serving', () => {
   });
 });
 
+// @shows AS-11.4
 test('a server that never had a key has an empty key set', async () => {
   const without = await startPortal({ signingKey: false });
   try {

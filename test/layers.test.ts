@@ -120,6 +120,7 @@ function filesIn(folder: string): readonly string[] {
 }
 
 describe('imports run downwards only', () => {
+  // @shows AS-1.1, MCP-1.1
   test.each(LAYERS)('$folder imports only what its layer allows', ({ folder, allowed }) => {
     const files = filesIn(folder);
     expect(files.length).toBeGreaterThan(0);

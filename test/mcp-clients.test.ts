@@ -188,6 +188,7 @@ async function consentInBrowser(url: URL): Promise<string> {
 }
 
 describe('client credentials, discovered from a bare 401', () => {
+  // @shows MCP-1.3
   test.each(CASES)('%s under %s', async (_, version, generation) => {
     const { id, secret } = assistant.service;
     const client = await generation.connect(generation.credentials(id, secret), offering(version));
@@ -210,6 +211,7 @@ describe('client credentials, discovered from a bare 401', () => {
 describe.runIf(findChromium() !== null)(
   'the authorization code, with a browser that answers the consent',
   () => {
+    // @shows MCP-3.5, MCP-10.6
     test.each(CASES)('%s under %s', async (_, version, generation) => {
       const { client, secret } = await assistant.server.clients.create({
         name: 'Linking',

@@ -10,6 +10,7 @@ const BYTES_A_CALL = 4000;
 const MOUNTS = [KIT, 'portico/node', 'portico/express', 'portico/fastify'];
 
 describe('a call of the MCP endpoint leaves nothing behind in a small heap, in JSON and streaming', () => {
+  // @shows MCP-8.12
   test.each(MOUNTS.slice(0, SCALE.soakedMounts))('%s', async (mount) => {
     const { json, streaming } = await soak({ mount, calls: SCALE.mcpCalls, heap: 64 });
     expect(json).toBeLessThan(BYTES_A_CALL);

@@ -128,6 +128,7 @@ async function expectRefused(response: Promise<Response>, status: number): Promi
 }
 
 describe('the life of a client', () => {
+  // @shows MCP-1.3, MCP-3.11, MCP-5.1, MCP-5.5, MCP-7.1, MCP-8.2, MCP-8.3, MCP-8.6, MCP-14.2
   test.each(['2025-11-25', '2025-03-26'])(
     'initialize, initialized, tools/list and tools/call under %s',
     async (version) => {
@@ -155,6 +156,7 @@ describe('the life of a client', () => {
     },
   );
 
+  // @shows MCP-8.7
   test.each([
     ['2026-07-28', '2025-11-25'],
     ['2025-11-26', '2025-11-25'],
@@ -189,6 +191,7 @@ describe('the life of a client', () => {
     });
   });
 
+  // @shows MCP-10.7
   test('service discovery lists personal tools too', async () => {
     const { result } = await answerOf(send(request('tools/list')));
     const names = (result as { tools: { name: string }[] }).tools.map(({ name }) => name);
@@ -200,6 +203,7 @@ describe('the life of a client', () => {
     expect(error?.code).toBe(-32_601);
   });
 
+  // @shows MCP-8.9
   test.each(['GET', 'HEAD', 'DELETE', 'PUT', 'PATCH', 'PROPFIND'])(
     'there is no stream and no session: %s is 405, with a token and without, and Allow names POST',
     async (method) => {
@@ -214,9 +218,11 @@ describe('the life of a client', () => {
 });
 
 describe('Errors: 400, 406 or 415 before MCP handles a call', () => {
+  // @shows MCP-8.1, MCP-11.1
   test('wrong Content-Type: 415', async () => {
     await expectRefused(send(calling('echo'), { headers: { 'Content-Type': 'text/plain' } }), 415);
   });
+  // @shows MCP-8.1, MCP-11.1
   test.each([
     'application/json',
     'text/event-stream',
@@ -230,12 +236,14 @@ describe('Errors: 400, 406 or 415 before MCP handles a call', () => {
   ])('Accept that does not list both, %s: 406', async (accept) => {
     await expectRefused(send(calling('echo'), { headers: { Accept: accept } }), 406);
   });
+  // @shows MCP-8.10
   test.each(['application/jsonx', 'application/json-patch+json', 'json', 'text/plain, application/json'])(
     'Content-Type %s: 415',
     async (type) => {
       await expectRefused(send(calling('echo'), { headers: { 'Content-Type': type } }), 415);
     },
   );
+  // @shows MCP-8.10
   test.each([
     ['Application/JSON', 'TEXT/Event-Stream , APPLICATION/json;q=0.5'],
     ['application/json ; charset=UTF-8', 'text/event-stream;q=1,application/json;charset="utf-8"'],
@@ -243,6 +251,7 @@ describe('Errors: 400, 406 or 415 before MCP handles a call', () => {
     const headers = { 'Content-Type': type, Accept: accept };
     expect((await send(calling('echo', { text: 'Hi' }), { headers })).status).toBe(200);
   });
+  // @shows MCP-8.10
   test.each([
     'null',
     'true',
@@ -260,6 +269,7 @@ describe('Errors: 400, 406 or 415 before MCP handles a call', () => {
     expect(response.status).toBe(400);
     expect(await response.json()).toMatchObject({ id: null, error: { code: -32_600 } });
   });
+  // @shows MCP-8.1, MCP-8.6, MCP-11.1
   test.each(['2025-06-18', '2024-11-05', '2026-07-28', 'x'])('protocol version %s: 400', async (version) => {
     await expectRefused(send(calling('echo'), { headers: { 'MCP-Protocol-Version': version } }), 400);
   });
@@ -269,6 +279,7 @@ describe('Errors: 400, 406 or 415 before MCP handles a call', () => {
     await expectRefused(send('{"jsonrpc":"1.0"}'), 400);
     await expectRefused(send('null'), 400);
   });
+  // @shows MCP-7.9, MCP-8.5, MCP-11.1
   test('csrf_exempt_routes:mcp_server_rpc disabled: refused before MCP handles it', async () => {
     const config = { csrf_exempt_routes: { mcp_server_rpc: false } };
     const guarded = await startAssistant({ config });
@@ -311,15 +322,18 @@ describe('a request without the parameters of its method', () => {
 });
 
 describe('Errors: 401 and 403', () => {
+  // @shows MCP-3.9, MCP-8.1, MCP-8.4, MCP-10.5, MCP-11.5
   test('an unauthenticated request: 401 without WWW-Authenticate', async () => {
     await expectRefused(send(request('tools/list'), { bearer: null }), 401);
     await expectRefused(send(request('tools/list'), { bearer: 'garbage' }), 401);
     await expectRefused(send('{', { bearer: null }), 401);
   });
+  // @shows MCP-5.4, MCP-10.7, MCP-11.2
   test('a service token on a personal tool: 401', async () => {
     await expectRefused(send(calling('my_account')), 401);
     await expectRefused(send(calling('who')), 401);
   });
+  // @shows MCP-5.2, MCP-5.6
   test('a linked account reaches its tools, as itself, whatever browser session comes beside', async () => {
     const { result } = await answerOf(send(calling('my_account'), { bearer: linked }));
     expect(result).toMatchObject({ structuredContent: { name: 'Ada Lovelace', email: ADA } });
@@ -332,6 +346,7 @@ describe('Errors: 401 and 403', () => {
     await expectRefused(send(calling('who'), { headers }), 401);
     await expectRefused(send(calling('who'), { bearer: null, headers }), 401);
   });
+  // @shows MCP-3.9, MCP-5.6, MCP-8.4, MCP-10.7, MCP-11.3
   test('after linking, the account lacks the permission: 403, from the next call on', async () => {
     const ada = await assistant.accounts.findByEmail(ADA);
     await assistant.accounts.deny(ada?.id ?? '', 'mcp:tools');
@@ -339,17 +354,20 @@ describe('Errors: 401 and 403', () => {
     await assistant.accounts.grant(ada?.id ?? '', 'mcp:tools');
     expect((await send(calling('my_account'), { bearer: linked })).status).toBe(200);
   });
+  // @shows MCP-5.2, MCP-10.7
   test("the token does not carry the tool's own scope: 403, though it reaches other tools", async () => {
     expect((await send(calling('who'), { bearer: linked })).status).toBe(200);
     await expectRefused(send(calling('orders'), { bearer: linked }), 403);
     await expectRefused(send(`\u{FEFF}${JSON.stringify(calling('orders'))}`, { bearer: linked }), 400);
   });
+  // @shows MCP-5.6
   test('a suspended account: 401, from the next call on', async () => {
     const ada = await assistant.accounts.findByEmail(ADA);
     await assistant.accounts.setActive(ada?.id ?? '', false);
     await expectRefused(send(calling('my_account'), { bearer: linked }), 401);
     await assistant.accounts.setActive(ada?.id ?? '', true);
   });
+  // @shows MCP-11.3
   test('the token lacks the user scope: 403, also for tools that are public', async () => {
     const { client, secret } = await assistant.server.clients.create({
       name: 'Other',
@@ -438,6 +456,7 @@ describe('a caller who leaves', () => {
 });
 
 describe('what a tool is given and answers', () => {
+  // @shows MCP-5.7
   test.each([
     ['a missing argument', {}],
     ['a wrong type', { a: 1, b: 'two' }],
@@ -475,6 +494,7 @@ describe('what a tool is given and answers', () => {
     const { result } = await answerOf(send(calling(name, args)));
     expect(result).toEqual({ content: [{ type: 'text', text }] });
   });
+  // @shows MCP-5.8
   test.each([
     ['of an unknown type', [{ type: 'film', reel: 1 }]],
     ['without its text', [{ type: 'text' }]],
@@ -497,9 +517,11 @@ describe('what a tool is given and answers', () => {
     const { result } = await answerOf(send(calling('picture')));
     expect(result).toEqual({ content: [{ type: 'image', data: 'AA==', mimeType: 'image/png' }] });
   });
+  // @shows MCP-5.7
   test('an unknown tool is -32602', async () => {
     expect((await answerOf(send(calling('unknown')))).error?.code).toBe(-32_602);
   });
+  // @shows MCP-5.7
   test('what a tool throws goes to the log, never to the caller; a ToolError is for the caller', async () => {
     const { result } = await answerOf(send(calling('broken')));
     expect(result).toEqual({ content: [{ type: 'text', text: 'The tool failed.' }], isError: true });
@@ -511,6 +533,7 @@ describe('what a tool is given and answers', () => {
 });
 
 describe('mcp:tool_timeout', () => {
+  // @shows MCP-5.9
   test.each([false, true])(
     'a tool that takes longer is an error, and is told to stop (streaming: %s)',
     async (stream) => {
@@ -536,6 +559,7 @@ describe('mcp:tool_timeout', () => {
     },
   );
 
+  // @shows MCP-5.9
   test.each([0, 1.5, '60', 86_401])('%s is refused at the start', async (limit) => {
     const config = { mcp: { tool_timeout: limit } };
     await expect(startAssistant({ config })).rejects.toThrow('mcp:tool_timeout: ');
@@ -545,6 +569,7 @@ describe('mcp:tool_timeout', () => {
 describe('mcp:transport:streaming', () => {
   const slow = { ...calling('slow'), params: { name: 'slow', _meta: { progressToken: 7 } } };
 
+  // @shows MCP-3.1, MCP-7.1
   test('true: progress and the result come as Server-Sent Events', async () => {
     const response = await send(slow, { bearer: await streaming.serviceToken(), at: streaming });
     expect(response.headers.get('content-type')).toBe('text/event-stream');
@@ -561,6 +586,7 @@ describe('mcp:transport:streaming', () => {
       { id: 1, result: { content: [{ type: 'text', text: 'done' }] } },
     ]);
   });
+  // @shows MCP-3.1
   test('false: one JSON response, and progress is told to nobody', async () => {
     const response = await send(slow);
     expect(response.headers.get('content-type')).toContain('application/json');
@@ -571,6 +597,7 @@ describe('mcp:transport:streaming', () => {
 describe('batches', () => {
   const batch = [calling('echo', { text: 'one' }), { ...calling('echo', { text: 'two' }), id: 2 }];
 
+  // @shows MCP-8.8
   test.each(['2025-03-26', undefined])('under %s all of it is answered', async (version) => {
     const response = await send(batch, { headers: { 'MCP-Protocol-Version': version } });
     expect(await response.json()).toMatchObject([
@@ -583,6 +610,7 @@ describe('batches', () => {
     await expectRefused(send([batch[0], { ...batch[1], id: 1 }], { headers }), 400);
     expect((await send([batch[0], { ...batch[1], id: '1' }], { headers })).status).toBe(200);
   });
+  // @shows MCP-8.8
   test('under 2025-11-25, and an empty one: 400', async () => {
     await expectRefused(send(batch), 400);
     await expectRefused(send([], { headers: { 'MCP-Protocol-Version': '2025-03-26' } }), 400);
@@ -590,11 +618,13 @@ describe('batches', () => {
 });
 
 describe('who may ask from where', () => {
+  // @shows MCP-8.11
   test('a page of a foreign origin: 403, before anything else', async () => {
     for (const origin of ['https://evil.example', 'null', assistant.url.replace('http', 'https')]) {
       await expectRefused(send(request('tools/list'), { headers: { Origin: origin } }), 403);
     }
   });
+  // @shows MCP-3.8, MCP-8.11
   test('the own origin, and one of mcp:allowed_origins, with what a browser needs', async () => {
     expect((await send(request('ping'), { headers: { Origin: assistant.url } })).status).toBe(200);
     const origin = 'https://inspector.example';
@@ -613,6 +643,7 @@ describe('who may ask from where', () => {
     const refused = await send(request('ping'), { bearer: null, headers: { Origin: origin } });
     expect([refused.status, refused.headers.get('access-control-allow-origin')]).toEqual([401, origin]);
   });
+  // @shows MCP-13.4
   test('a body above 1 MiB: 413', async () => {
     await expectRefused(send(calling('echo', { text: 'x'.repeat(1024 * 1024) })), 413);
     expect((await send(calling('echo', { text: 'x'.repeat(1000 * 1024) }))).status).toBe(200);
@@ -623,6 +654,7 @@ describe('discovery', () => {
   const document = async (at: string) =>
     (await (await fetch(`${assistant.url}/.well-known/${at}`)).json()) as Record<string, unknown>;
 
+  // @shows MCP-2.4, MCP-7.2, MCP-7.3, MCP-7.6
   test('the resource metadata names the canonical resource and the authorization server, at both paths', async () => {
     const metadata = await document('oauth-protected-resource/mcp');
     expect(metadata).toMatchObject({
@@ -633,6 +665,7 @@ describe('discovery', () => {
     });
     expect(await document('oauth-protected-resource')).toEqual(metadata);
   });
+  // @shows MCP-2.4, MCP-7.4, MCP-7.6
   test('the authorization server metadata offers client credentials, code, refresh and S256', async () => {
     expect(await document('oauth-authorization-server')).toMatchObject({
       issuer: assistant.url,
@@ -644,6 +677,7 @@ describe('discovery', () => {
       code_challenge_methods_supported: ['S256'],
     });
   });
+  // @shows MCP-7.5, MCP-10.1, MCP-10.2, MCP-13.3
   test('a service token is for mcp:service and the canonical resource only, without a refresh token', async () => {
     const form = (changes: Record<string, string>) =>
       fetch(`${assistant.url}/oauth/token`, {
@@ -669,6 +703,7 @@ describe('discovery', () => {
 });
 
 describe('a refusal', () => {
+  // @shows AS-12.9, AS-19.3, AS-19.4
   test.each([
     ['no token', { bearer: null }, 'token()', 'missing_token', 'there is no Authorization header'],
     ['an unknown token', { bearer: 'x' }, 'token()', 'invalid_token', 'the token is unknown'],
@@ -696,6 +731,7 @@ describe('a refusal', () => {
 });
 
 describe('registering tools', () => {
+  // @shows MCP-5.1
   test.each([
     ['a name twice', [toolNamed('echo', () => 1), toolNamed('echo', () => 2)], 'Two tools are named echo'],
     ['a name with a space', [toolNamed('a b', () => 1)], 'The tool name "a b"'],
@@ -723,6 +759,7 @@ describe('registering tools', () => {
   ])('refuses %s at the start', async (_, tools, says) => {
     await expect(startAssistant({ tools })).rejects.toThrow(says);
   });
+  // @shows MCP-5.3
   test('tool() outside of register() says what to do', () => {
     expect(() => tool()).toThrow('tool() was called outside of register()');
   });

@@ -234,6 +234,7 @@ describe.each(MOUNTS)('$name', (contender) => {
     expect(gone.status).toBe(405);
   });
 
+  // @shows AS-19.3, AS-19.4
   test.each([
     ['GET', '/.well-known/openid-configuration', 200],
     ['GET', '/.well-known/oauth-protected-resource/mcp', 200],
@@ -283,6 +284,7 @@ describe.each(MOUNTS)('$name', (contender) => {
     }
   });
 
+  // @shows MCP-8.9
   test.each(['GET', 'HEAD', 'DELETE', 'PUT', 'PATCH'])(
     'MCP by %s is 405, Allow names POST alone, and a page that is allowed can read it',
     async (method) => {
@@ -295,6 +297,7 @@ describe.each(MOUNTS)('$name', (contender) => {
     },
   );
 
+  // @shows MCP-8.9
   test('MCP by a method that no endpoint knows is 405, and Allow names POST and OPTIONS alone', async () => {
     const { hostname, port } = new URL(mount.url);
     const socket = connect(Number(port), hostname);
@@ -305,6 +308,7 @@ describe.each(MOUNTS)('$name', (contender) => {
     expect(await text(socket)).toMatch(answered);
   });
 
+  // @shows MCP-8.11
   test('a page that is allowed can read why its MCP call is refused, also that it is too large', async () => {
     const { access_token: accessToken } = await authorize();
     const call = (body: BodyInit, headers: Readonly<Record<string, string>> = {}) =>
@@ -353,6 +357,7 @@ describe.each(MOUNTS)('$name', (contender) => {
     expect(answered?.slice(0, own ? 2 : 1)).toEqual(['HTTP/1.1 401', 'HTTP/1.1 405'].slice(0, own ? 2 : 1));
   });
 
+  // @shows MCP-8.11
   test.each([
     'oauth-protected-resource',
     'oauth-protected-resource/mcp',

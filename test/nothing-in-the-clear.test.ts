@@ -74,6 +74,7 @@ async function dump(): Promise<string> {
 }
 
 describe('nothing bearable is kept in the clear', () => {
+  // @shows AS-4.3, AS-13.3, AS-18.4, RFC6749-10.3a, RFC9700-4.9, RFC9700-4.14.2d
   test('the whole database after a full flow holds no code, token or secret that was handed out', async () => {
     const contents = await dump();
     for (const [name, value] of handedOut) {
@@ -84,6 +85,7 @@ describe('nothing bearable is kept in the clear', () => {
 
   // A database server's files are not this process's to read.
   const ownFiles = inject('databaseServer') === undefined;
+  // @shows AS-18.4
   test('nor does any file of the storage, the store among them when it is a file', async () => {
     const folder = portal.env['STORAGE_DIR'] ?? '';
     const entries = await readdir(folder, { recursive: true, withFileTypes: true });
@@ -97,6 +99,7 @@ describe('nothing bearable is kept in the clear', () => {
     }
   });
 
+  // @shows AS-19.2, RFC6749-10.3a, RFC9700-4.9
   test('nor does the log, which tells of the faults', async () => {
     const log = await readFile(path.join(portal.env['STORAGE_DIR'] ?? '', 'app.log'), 'utf8');
     expect(log).toContain('oauth_access_tokens');

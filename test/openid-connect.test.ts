@@ -76,6 +76,8 @@ async function authorize(
 }
 
 describe('openid-client', () => {
+  // @shows AS-1.3, AS-2.12, AS-3.2, AS-4.5, AS-6.11, AS-11.1, RFC6749-10.16, RFC9700-2.1d, RFC9700-4.6, OIDC-2b
+  // @shows OIDC-2d, OIDC-3.1.2.1a, OIDC-3.1.3.6, OIDC-3.1.3.7, OIDC-5.1a, OIDC-5.3.2a, DISCOVERY-4.3
   test('signs a person in with state, nonce, PKCE and iss, and reads the claims', async () => {
     const { callback, checks } = await authorize(config, ADA);
     const tokens = await openid.authorizationCodeGrant(config, callback, checks);
@@ -92,6 +94,7 @@ describe('openid-client', () => {
     expect(userinfo).toEqual({ sub: claims?.sub, name: 'Ada Lovelace', email: ADA, email_verified: true });
   });
 
+  // @shows AS-11.1, OIDC-12.2
   test('refreshes: a new ID token without a nonce, for the same subject', async () => {
     const { callback, checks } = await authorize(config, ADA);
     const first = await openid.authorizationCodeGrant(config, callback, checks);
@@ -100,6 +103,7 @@ describe('openid-client', () => {
     expect(second.claims()?.nonce).toBeUndefined();
   });
 
+  // @shows OIDC-5.3.3
   test('a used refresh token again: the family is dead, the successor too', async () => {
     const { callback, checks } = await authorize(config, ADA);
     const first = await openid.authorizationCodeGrant(config, callback, checks);
@@ -112,6 +116,7 @@ describe('openid-client', () => {
     await expect(userinfo).rejects.toMatchObject({ status: 401 });
   });
 
+  // @shows AS-1.3, AS-10.5, OIDC-3.1.2.1c, OIDC-5.3.3
   test('without openid there is no ID token and no UserInfo', async () => {
     const { callback, checks } = await authorize(config, ADA, 'notes:read profile');
     const tokens = await openid.authorizationCodeGrant(config, callback, checks);
@@ -121,6 +126,7 @@ describe('openid-client', () => {
     ).rejects.toMatchObject({ status: 403 });
   });
 
+  // @shows AS-11.1, RFC6749-10.3b, RFC9700-4.6, OIDC-2a, OIDC-3.1.3.6, OIDC-5.4a
   test('openid alone releases the subject and nothing about the person', async () => {
     const { callback, checks } = await authorize(config, ADA, 'openid');
     const tokens = await openid.authorizationCodeGrant(config, callback, checks);
@@ -136,6 +142,7 @@ describe('openid-client', () => {
     ]);
   });
 
+  // @shows AS-4.7, OIDC-2c, OIDC-8
   test('the subject is one for all applications, another for another person, and reveals neither', async () => {
     const other = await registerClient(portal);
     const elsewhere = await discover(other, openid.ClientSecretPost(other.secret));
@@ -158,6 +165,7 @@ describe('openid-client', () => {
     for (const { id } of rows) expect(subjects.join()).not.toContain(id);
   });
 
+  // @shows AS-9.1, AS-13.3, AS-14.1, RFC9700-2.2.2
   test('a public client signs in with PKCE alone', async () => {
     const own = await registerClient(portal, { public: true });
     const configuration = await discover(own, openid.None());
@@ -179,6 +187,7 @@ describe('openid-client', () => {
     expect(tokens.refresh_token).toBeUndefined();
   });
 
+  // @shows RFC7636-4.6
   test('a code exchanged with the wrong verifier is invalid_grant, and spent', async () => {
     const { callback, checks } = await authorize(config, ADA);
     const wrong = { ...checks, pkceCodeVerifier: openid.randomPKCECodeVerifier() };
@@ -193,6 +202,7 @@ describe('openid-client', () => {
 describe('oauth4webapi', () => {
   const insecure = { [oauth.allowInsecureRequests]: true } as const;
 
+  // @shows AS-1.3, AS-2.2, RFC8414-3, RFC8414-3.3, RFC9700-2.6a, DISCOVERY-4, DISCOVERY-4.3
   test('discovers both documents, and the key of the ID token is in the key set', async () => {
     const issuer = new URL(portal.url);
     const oidc = await oauth.processDiscoveryResponse(
@@ -214,6 +224,7 @@ describe('oauth4webapi', () => {
     expect(JSON.stringify(oidc)).not.toContain('"Portal"');
   });
 
+  // @shows AS-4.5, AS-6.11, RFC9207-2c, OIDC-2d, OIDC-3.1.3.3, OIDC-3.1.3.7
   test('validates the response of a whole flow, the signature of the ID token included', async () => {
     const issuer = new URL(portal.url);
     const as = await oauth.processDiscoveryResponse(issuer, await oauth.discoveryRequest(issuer, insecure));
@@ -264,10 +275,13 @@ describe('the metadata', () => {
     return response.json();
   }
 
+  // @shows AS-1.2, AS-2.2, AS-6.9, AS-20.3, RFC8414-2a, RFC8414-2b, RFC8414-3.1, RFC8414-3.2, RFC9207-2.3
+  // @shows RFC9700-2.1.1e, RFC9700-2.6a
   test('of the authorization server names every endpoint and all that is offered, and nothing else', async () => {
     expect(await metadata('oauth-authorization-server')).toEqual(common(portal.url));
   });
 
+  // @shows AS-6.7, OIDC-3.1.2.6b, OIDC-8, DISCOVERY-3a, DISCOVERY-3b, DISCOVERY-4.1
   test('of the OpenID provider says the same, with what is its own', async () => {
     const claims = ['name', 'family_name', 'given_name', 'middle_name', 'nickname', 'preferred_username'];
     expect(await metadata('openid-configuration')).toEqual({
@@ -286,6 +300,7 @@ describe('the metadata', () => {
 });
 
 describe('UserInfo', () => {
+  // @shows AS-3.3, AS-6.6, AS-10.5, OIDC-5.3.1, OIDC-5.3.2a, OIDC-5.3.2b, OIDC-5.4a
   test('answers GET and POST alike: JSON with the subject of the ID token, not to be stored', async () => {
     const tokens = await obtainTokens(portal, client, ADA, { scope: 'openid email' });
     const { sub } = decodeJwt(tokens.id_token);
@@ -315,6 +330,7 @@ describe('UserInfo takes the token in a form body too', () => {
     expect(await response.json()).toMatchObject({ error: 'invalid_request' });
   }
 
+  // @shows AS-10.6, RFC6750-2.2
   test('of a form that says so: what the header would open', async () => {
     const answer = await post(form());
     expect([answer.status, answer.headers.get('cache-control')]).toEqual([200, 'no-store']);
@@ -325,12 +341,14 @@ describe('UserInfo takes the token in a form body too', () => {
     });
   });
 
+  // @shows AS-10.6, RFC6750-2
   test('beside an Authorization header it is invalid_request, whatever the header says', async () => {
     for (const header of [`Bearer ${tokens.access_token}`, 'Bearer other', 'Basic YTpi']) {
       await expectInvalidRequest(await post(form(), { Authorization: header }));
     }
   });
 
+  // @shows AS-10.6, RFC6750-2
   test('sent twice it is invalid_request', async () => {
     const twice = form();
     twice.append('access_token', tokens.access_token);
@@ -343,6 +361,7 @@ describe('UserInfo takes the token in a form body too', () => {
     expect([empty.status, empty.headers.get('www-authenticate')]).toEqual([401, 'Bearer realm="oauth"']);
   });
 
+  // @shows RFC6750-2.2
   test('no other body is read for one, and the header is enough beside a form without one', async () => {
     const text = `access_token=${tokens.access_token}`;
     expect((await post(text, { 'Content-Type': 'text/plain' })).status).toBe(401);
@@ -357,6 +376,7 @@ describe('UserInfo takes the token in a form body too', () => {
 });
 
 describe('signing keys', () => {
+  // @shows AS-4.8, AS-7.7, AS-11.5, MCP-7.7
   test('without one, openid is invalid_scope before anyone is asked, and all else works', async () => {
     const keyless = await startPortal({ signingKey: false });
     try {
@@ -374,6 +394,7 @@ describe('signing keys', () => {
     }
   });
 
+  // @shows AS-6.8, AS-11.2, AS-13.6, OIDC-10.1.1, DISCOVERY-3c
   test('a generated key signs from then on, and the one before stays published', async () => {
     const sign = async () => {
       const { callback, checks } = await authorize(config, ADA, 'openid');
@@ -491,6 +512,7 @@ describe('documents that anybody may keep', () => {
 describe('pages of any origin', () => {
   const origin = { Origin: 'https://app.example' };
 
+  // @shows AS-6.15, RFC7009-2.3, RFC9700-2.6d, OIDC-5.3
   test.each([
     '/oauth/token',
     '/oauth/revoke',
@@ -508,6 +530,7 @@ describe('pages of any origin', () => {
     expect(answer.headers.get('access-control-allow-origin')).toBe('*');
   });
 
+  // @shows AS-6.15, RFC9700-2.6e
   test.each(['/oauth/authorize', '/login', '/'])('may not read %s', async (path) => {
     for (const method of ['GET', 'OPTIONS']) {
       const response = await fetch(portal.url + path, { method, headers: origin, redirect: 'manual' });

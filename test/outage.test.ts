@@ -48,6 +48,7 @@ afterAll(async () => {
 const OUTAGE = 3000;
 const ROUNDS = SCALE.outages;
 
+// @shows AS-6.16, AS-18.9, RFC7009-2.2.1
 test('the database stopped under load, and back: 503 meanwhile, nothing else, nothing spent without an answer', async () => {
   const workers = await Promise.all(Array.from({ length: 6 }, () => createWorker(portal, client, url)));
   const totals = { answered: 0, unavailable: 0 };

@@ -157,6 +157,7 @@ const APPLICATIONS: readonly (readonly [
 ];
 
 describe('the packed package', () => {
+  // @shows HOST-5.1
   test.each(APPLICATIONS.slice(0, SCALE.compiledApplications))(
     'compiles with libraries checked where %s is installed',
     async (name, installed, files) => {

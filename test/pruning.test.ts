@@ -1,4 +1,6 @@
+import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { porticoHere, ROOT } from './support/console.ts';
 import {
   ADA,
   authorizationUrl,
@@ -43,6 +45,7 @@ const TABLES = [
 ];
 
 describe('removing expired rows', () => {
+  // @shows AS-13.10, AS-18.8
   test('takes nothing that lives, and nothing that knows a replay', async () => {
     const code = await obtainCode(portal, client, await portal.signedIn(ADA));
     const first = (await (await exchangeCode(portal, client, code)).json()) as Tokens;
@@ -57,6 +60,7 @@ describe('removing expired rows', () => {
     expect((await callApi(portal, '/api/notes', third.access_token)).status).toBe(401);
   });
 
+  // @shows AS-5.16
   test('a code that was spent long ago still ends its living family', async () => {
     const code = await obtainCode(portal, client, await portal.signedIn(ADA));
     const first = (await (await exchangeCode(portal, client, code)).json()) as Tokens;
@@ -67,6 +71,7 @@ describe('removing expired rows', () => {
     expect((await callApi(portal, '/api/notes', second.access_token)).status).toBe(401);
   });
 
+  // @shows AS-4.7, AS-18.8, OIDC-2c
   test('leaves nothing behind once everything has expired', async () => {
     await obtainTokens(portal, client, ADA);
     await portal.visitor().get(authorizationUrl(portal, client));
@@ -78,6 +83,27 @@ describe('removing expired rows', () => {
     expect(await rows('oauth_clients')).toBe(1);
   });
 
+  // @shows AS-13.10
+  test('is a command of the console too, which says how much it took', async () => {
+    const yesterday = createClock();
+    yesterday.advance(-DAY);
+    const own = await startPortal({ clock: yesterday.now });
+    try {
+      const service = await registerClient(own, {
+        redirectUris: [],
+        grants: ['client_credentials'],
+        scopes: ['notes:read'],
+      });
+      await requestToken(own, service, { grant_type: 'client_credentials' });
+      const cwd = path.join(ROOT, 'examples', 'portal');
+      const { stdout } = await porticoHere(['oauth:prune', '--json'], { cwd, env: own.env });
+      expect(JSON.parse(stdout)).toMatchObject({ access_tokens: 1, consent_requests: 0 });
+    } finally {
+      await own.close();
+    }
+  });
+
+  // @shows AS-18.8
   test('happens by itself while tokens are issued', async () => {
     const service = await registerClient(portal, {
       redirectUris: [],
@@ -91,6 +117,7 @@ describe('removing expired rows', () => {
     expect(await rows('oauth_access_tokens')).toBeLessThanOrEqual(60);
   });
 
+  // @shows AS-18.8
   test('happens by itself while requests come in that nobody answers', async () => {
     const visitor = await portal.signedIn(ADA);
     for (let count = 0; count < 60; count += 1) await visitor.get(authorizationUrl(portal, client));

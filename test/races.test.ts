@@ -74,6 +74,7 @@ function report(what: string, counts: Readonly<Record<number, number>>): void {
 }
 
 describe('two processes, one database', () => {
+  // @shows AS-5.5, AS-18.2, RFC9700-2.2.2, RFC9700-4.14.2b
   test('of concurrent uses of one refresh token exactly one is answered, and nothing of the family lives', async () => {
     const counts: Record<number, number> = {};
     const visitor = await one.signedIn(ADA);
@@ -88,6 +89,7 @@ describe('two processes, one database', () => {
     report('refresh token', counts);
   });
 
+  // @shows AS-18.2, AS-18.6, RFC6749-10.5, RFC9700-4.2.4b
   test('of concurrent uses of one code exactly one is answered, and nothing of the family lives', async () => {
     const counts: Record<number, number> = {};
     const visitor = await one.signedIn(ADA);
@@ -101,6 +103,7 @@ describe('two processes, one database', () => {
     report('code', counts);
   });
 
+  // @shows AS-1.8, AS-5.7
   test('suspending an account: within the same second no token, no ID token, no UserInfo, introspection inactive, in every process', async () => {
     for (let round = 0; round < 5; round += 1) {
       const tokens = await obtainTokens(one, client, ADA);
@@ -126,6 +129,7 @@ describe('two processes, one database', () => {
     }
   });
 
+  // @shows AS-10.3, AS-12.4, AS-18.6
   test('what one process revokes, suspends or demotes, the other refuses on the next call', async () => {
     const tokens = await obtainTokens(one, client, ADA);
     const status = async (at: string) => (await callApi(other, at, tokens.access_token)).status;

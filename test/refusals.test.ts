@@ -43,6 +43,7 @@ async function linesOf(response: Response): Promise<readonly Line[]> {
 }
 
 describe('the id of a request', () => {
+  // @shows AS-19.3
   test('is the one that came with it, when that is a plain word', async () => {
     const response = await fetch(`${portal.url}/.well-known/jwks.json`, {
       headers: { 'X-Request-Id': 'edge-7.a_B' },
@@ -50,11 +51,13 @@ describe('the id of a request', () => {
     expect(response.headers.get('x-request-id')).toBe('edge-7.a_B');
   });
 
+  // @shows AS-19.3
   test.each(['two words', 'a"quote', '', 'x'.repeat(129), 'é'])('is another one for %j', async (sent) => {
     const response = await fetch(`${portal.url}/oauth/userinfo`, { headers: { 'X-Request-Id': sent } });
     expect(response.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
   });
 
+  // @shows AS-19.3
   test.each([
     ['GET', '/.well-known/openid-configuration', 200],
     ['OPTIONS', '/oauth/token', 204],
@@ -73,6 +76,7 @@ describe('the id of a request', () => {
     expect(response.headers.get('x-request-id')).toBe('the-one');
   });
 
+  // @shows AS-19.3
   test('stands in a redirect, and in a 304', async () => {
     const visitor = await portal.signedIn(ADA);
     const redirect = await visitor.get(authorizationUrl(portal, client, { scope: 'nothing' }));
@@ -85,6 +89,7 @@ describe('the id of a request', () => {
     expect(unchanged.headers.get('x-request-id')).toBe('again');
   });
 
+  // @shows AS-19.3
   test('stands on an error page, for whoever asks for help', async () => {
     const page = await fetch(authorizationUrl(portal, { id: 'unknown', secret: '' }));
     const id = page.headers.get('x-request-id') ?? '';
@@ -93,6 +98,7 @@ describe('the id of a request', () => {
 });
 
 describe('a refusal leaves one line in the log', () => {
+  // @shows AS-19.4
   test('with the request, the endpoint, the error, the client and the address', async () => {
     const response = await refresh(portal, client, 'no-such-token');
     expect(response.status).toBe(400);
@@ -107,6 +113,7 @@ describe('a refusal leaves one line in the log', () => {
     ]);
   });
 
+  // @shows AS-19.4
   test('without a stack, and none for what succeeds', async () => {
     const code = await obtainCode(portal, client, await portal.signedIn(ADA));
     const granted = await exchangeCode(portal, client, code);
@@ -116,6 +123,7 @@ describe('a refusal leaves one line in the log', () => {
     expect(line?.['message']).not.toContain('\n');
   });
 
+  // @shows AS-19.4
   test('of a route that token() protects too', async () => {
     const [line, ...more] = await linesOf(await callApi(portal, '/api/notes', 'no-such-token'));
     expect(more).toEqual([]);
@@ -133,6 +141,7 @@ async function reasonFor(response: Response): Promise<unknown> {
 describe('the log says which of the possible reasons it was, where the client is told one answer for all', () => {
   const AN_HOUR = 3600;
 
+  // @shows AS-9.10, AS-19.4
   test('of a refresh token: unknown, of another client, used, expired, revoked, of an account that is inactive', async () => {
     const other = await registerClient(portal);
     const tokens = await obtainTokens(portal, client, ADA);
@@ -161,6 +170,7 @@ describe('the log says which of the possible reasons it was, where the client is
     );
   });
 
+  // @shows AS-9.10, AS-19.4
   test('of a code: unknown, wrong verifier, wrong redirect_uri with both, wrong resource, used, expired', async () => {
     const visitor = await portal.signedIn(ADA);
     const fresh = () => obtainCode(portal, client, visitor);
@@ -184,6 +194,7 @@ describe('the log says which of the possible reasons it was, where the client is
     expect(await reasonFor(await exchangeCode(portal, client, late))).toMatch(/^the code expired at /);
   });
 
+  // @shows AS-19.4
   test('of an access token: unknown, expired, revoked, without the scope, without the permission', async () => {
     const call = async (token: string) => reasonFor(await callApi(portal, '/api/notes', token));
     const tokens = await obtainTokens(portal, client, ADA);
@@ -233,6 +244,7 @@ describe('the log says which of the possible reasons it was, where the client is
     expect(await reasonFor(await fetch(authorizationUrl(portal, client, changes)))).toBe(reason);
   });
 
+  // @shows AS-19.2, AS-19.4
   test('of an unregistered redirect_uri: both, without what may be secret', async () => {
     const asked = async (redirect_uri: string) =>
       reasonFor(await fetch(authorizationUrl(portal, client, { redirect_uri })));
@@ -258,6 +270,7 @@ describe('the log says which of the possible reasons it was, where the client is
     ]);
   });
 
+  // @shows AS-19.4
   test('of what goes back to the redirect URI: which scope it was', async () => {
     const visitor = await portal.signedIn(ADA);
     const response = await visitor.get(authorizationUrl(portal, client, { scope: 'openid notes:raed' }));
@@ -286,6 +299,7 @@ describe('the log says which of the possible reasons it was, where the client is
     ).toBe(reason);
   });
 
+  // @shows AS-9.10
   test('of a client that is not authenticated', async () => {
     const form = { grant_type: 'refresh_token', refresh_token: 'x' };
     const unknown = await requestToken(portal, { id: 'f'.repeat(32), secret: 'x' }, form);
@@ -301,6 +315,7 @@ describe('the log says which of the possible reasons it was, where the client is
 });
 
 describe('what a stranger sends is no line of its own', () => {
+  // @shows AS-19.2, AS-19.4
   test('is cut, and characters that are not seen are written out', async () => {
     const scope = `evil\u202e\u009b ${'x'.repeat(3000)}`;
     const visitor = await portal.signedIn(ADA);
@@ -309,6 +324,7 @@ describe('what a stranger sends is no line of its own', () => {
     expect(reason.length).toBeLessThan(400);
   });
 
+  // @shows AS-19.2, AS-19.4
   test('is not shown where it may be a secret in the wrong place', async () => {
     const form = { grant_type: 'client_credentials' };
     const swapped = await requestToken(portal, { id: client.secret, secret: client.id }, form);
@@ -356,11 +372,13 @@ describe('what a stranger sends is no line of its own', () => {
 });
 
 describe('the reason on the error page', () => {
+  // @shows AS-19.4
   test('is shown under APP_ENV=dev', async () => {
     const page = await fetch(authorizationUrl(portal, client, { redirect_uri: 'https://client.example/x' }));
     expect(await page.text()).toContain('the redirect_uri is &quot;https://client.example/x&quot;');
   });
 
+  // @shows AS-19.4
   test('is never shown otherwise', async () => {
     const strict = await startPortal({ mode: 'prod', config: { public_url: 'https://portal.example' } });
     try {

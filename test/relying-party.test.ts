@@ -70,6 +70,7 @@ describe('signing in', () => {
 
   test.each([
     ['another state', 'state', 'not-the-state'],
+    // @shows RFC9207-2.4, RFC9700-2.1e
     ['another issuer', 'iss', 'https://attacker.example'],
     ['an invented code', 'code', 'invented'],
   ])('a callback with %s signs nobody in', async (_, name, value) => {

@@ -150,6 +150,7 @@ describe.each(GUARDED)('a resource server elsewhere, on %s', (_, start) => {
 describe('the cache', () => {
   afterEach(() => vi.useRealTimers());
 
+  // @shows AS-11.3
   test('is off unless asked for, and bounded in time and in size', async () => {
     const asked: string[] = [];
     const counting = createServer((request, response) => {

@@ -53,6 +53,7 @@ describe('POST /oauth/revoke', () => {
     expect(await response.text()).toBe('');
   }
 
+  // @shows AS-10.1, RFC7009-2.1a, RFC7009-2.1f
   test('a refresh token ends its family: successors and access tokens with it', async () => {
     const tokens = await obtainTokens(portal, client, ADA);
     await expectAccepted(client, { token: tokens.refresh_token });
@@ -60,6 +61,7 @@ describe('POST /oauth/revoke', () => {
     expect((await refresh(portal, client, tokens.refresh_token)).status).toBe(400);
   });
 
+  // @shows AS-10.1, RFC7009-2.1a, RFC7009-2.1d
   test('an access token ends only itself', async () => {
     const tokens = await obtainTokens(portal, client, ADA);
     await expectAccepted(client, { token: tokens.access_token, token_type_hint: 'refresh_token' });
@@ -68,6 +70,7 @@ describe('POST /oauth/revoke', () => {
     expect(await opens(next.access_token)).toBe(true);
   });
 
+  // @shows AS-10.1, RFC7009-2.1e, RFC7009-2.2
   test("an unknown or somebody else's token: 200, and nothing", async () => {
     const tokens = await obtainTokens(portal, client, ADA);
     const other = await registerClient(portal);
@@ -78,6 +81,7 @@ describe('POST /oauth/revoke', () => {
     expect((await refresh(portal, client, tokens.refresh_token)).status).toBe(200);
   });
 
+  // @shows RFC7009-2.1b, RFC9700-2.2.2
   test('a public client revokes its own by its id', async () => {
     const own = await registerClient(portal, { public: true });
     const visitor = await portal.signedIn(ADA);
@@ -94,6 +98,7 @@ describe('POST /oauth/revoke', () => {
     expect(await opens(tokens.access_token)).toBe(false);
   });
 
+  // @shows RFC7009-2.1b, RFC9700-2.5a
   test('a client that does not authenticate revokes nothing', async () => {
     const tokens = await obtainTokens(portal, client, ADA);
     const response = await post(
@@ -105,12 +110,14 @@ describe('POST /oauth/revoke', () => {
     expect(await opens(tokens.access_token)).toBe(true);
   });
 
+  // @shows RFC7009-2.1c
   test('without a token it is invalid_request', async () => {
     const response = await post('/oauth/revoke', client, {});
     expect(response.status).toBe(400);
     expect(await errorOf(response)).toBe('invalid_request');
   });
 
+  // @shows AS-6.4, AS-6.11
   test('openid-client finds and uses it', async () => {
     const authentication = openid.ClientSecretBasic(client.secret);
     const execute = [openid.allowInsecureRequests];
@@ -124,6 +131,7 @@ describe('POST /oauth/revoke', () => {
 });
 
 describe('POST /oauth/introspect', () => {
+  // @shows AS-2.4, AS-6.5, AS-10.3, AS-10.4, RFC6749-10.16, RFC7662-2.1a, RFC7662-2.2a, RFC7662-4b, RFC7662-5
   test('tells a resource server elsewhere what a token is good for, by the public subject', async () => {
     const tokens = await obtainTokens(portal, client, ADA);
     const told = await introspect(tokens.access_token);
@@ -142,6 +150,7 @@ describe('POST /oauth/introspect', () => {
     });
   });
 
+  // @shows AS-10.4, RFC9700-2.6b
   test('a client-credentials token has no sub', async () => {
     const service = await registerClient(portal, {
       redirectUris: [],
@@ -154,6 +163,7 @@ describe('POST /oauth/introspect', () => {
     expect(await introspect(access_token)).not.toHaveProperty('sub');
   });
 
+  // @shows AS-10.3, AS-10.4
   test('a demoted person takes effect on the next call', async () => {
     const { access_token } = await obtainTokens(portal, client, ADA, { scope: 'notes:read notes:write' });
     await portal.deny(ADA, 'notes.edit');
@@ -162,6 +172,7 @@ describe('POST /oauth/introspect', () => {
     expect((await introspect(access_token))['scope']).toBe('notes:read notes:write');
   });
 
+  // @shows RFC7662-2.2c, RFC7662-4a
   test('inactive: unknown, a refresh token, revoked, of a suspended person, expired', async () => {
     const inactive = { active: false };
     const tokens = await obtainTokens(portal, client, GRACE);
@@ -178,6 +189,7 @@ describe('POST /oauth/introspect', () => {
     expect(await introspect(tokens.access_token)).toEqual(inactive);
   });
 
+  // @shows AS-10.2, AS-10.3, AS-14.5, RFC7662-2.1b, RFC7662-2.3
   test('is for a confidential client with the right, and for nobody else', async () => {
     const { access_token: token } = await obtainTokens(portal, client, ADA);
     expect((await post('/oauth/introspect', null, { token })).status).toBe(401);
@@ -187,6 +199,7 @@ describe('POST /oauth/introspect', () => {
     expect(await errorOf(without)).toBe('unauthorized_client');
   });
 
+  // @shows AS-10.2, AS-14.5
   test('a public client is refused again at the endpoint, whatever its registration says', async () => {
     const own = await registerClient(portal, { public: true });
     await portal.application.database.execute(
@@ -198,6 +211,7 @@ describe('POST /oauth/introspect', () => {
     expect(await errorOf(response)).toBe('unauthorized_client');
   });
 
+  // @shows AS-6.15
   test('pages of other origins cannot read it', async () => {
     const response = await fetch(`${portal.url}/oauth/introspect`, {
       method: 'POST',

@@ -192,6 +192,7 @@ describe('from the first release to this one, with data', () => {
 
   const status = async (token: string, at = '/api/notes') => (await callApi(running, at, token)).status;
 
+  // @shows AS-20.2
   test('nothing is dropped', async () => {
     const after = await keysOf(running.application.database);
     for (const [table, keys] of Object.entries(before)) {
@@ -200,6 +201,7 @@ describe('from the first release to this one, with data', () => {
     }
   });
 
+  // @shows AS-4.3, AS-20.2
   test('access tokens of before work, for the same person and no more than before', async () => {
     expect(await status('good-access')).toBe(200);
     const userinfo = await callApi(running, '/oauth/userinfo', 'good-access');
@@ -211,6 +213,7 @@ describe('from the first release to this one, with data', () => {
     expect(await status('robot-access')).toBe(200);
   });
 
+  // @shows AS-20.2
   test('what was revoked stays revoked', async () => {
     expect(await status('revoked-access')).toBe(401);
     expect(await status('dead-access')).toBe(401);
@@ -218,6 +221,7 @@ describe('from the first release to this one, with data', () => {
     expect((await refresh(running, ENDED, 'refresh-of-the-revoked')).status).toBe(401);
   });
 
+  // @shows AS-4.3
   test('a code and a refresh token of before are good for one use', async () => {
     const tokens = (await (await exchangeCode(running, CLIENT, 'fresh-code')).json()) as Tokens;
     expect(await status(tokens.access_token)).toBe(200);
@@ -229,6 +233,7 @@ describe('from the first release to this one, with data', () => {
     expect(await status(accessToken)).toBe(401);
   });
 
+  // @shows AS-18.11
   test('a family of before grows no more with use, and knows all that was ever used', async () => {
     const rows = async () => {
       const { rows: found } = await running.application.database.execute(
@@ -251,11 +256,13 @@ describe('from the first release to this one, with data', () => {
     expect((await refresh(running, CLIENT, token)).status).toBe(400);
   });
 
+  // @shows AS-20.2
   test('a refresh token used before the upgrade and replayed after it ends its family', async () => {
     expect((await refresh(running, CLIENT, 'replayed-later')).status).toBe(400);
     expect((await refresh(running, CLIENT, 'successor-of-watched')).status).toBe(400);
   });
 
+  // @shows AS-4.10, AS-20.1
   test('client secrets of before are accepted, and can be rotated', async () => {
     const ask = (secret: string) =>
       requestToken(running, { ...ROBOT, secret }, { grant_type: 'client_credentials' });
@@ -264,6 +271,7 @@ describe('from the first release to this one, with data', () => {
     expect([(await ask(ROBOT.secret)).status, (await ask(secret)).status]).toEqual([200, 200]);
   });
 
+  // @shows AS-4.4, AS-4.12
   test('identifiers that differ in case, or in a space at the end, are different ones', async () => {
     expect((await running.server.clients.find(CLIENT.id))?.id).toBe(CLIENT.id);
     expect((await running.server.clients.find(SAME_BUT_FOR_CASE.id))?.id).toBe(SAME_BUT_FOR_CASE.id);
@@ -298,6 +306,7 @@ describe('applying the schema', () => {
     await rm(folder, { recursive: true });
   });
 
+  // @shows AS-13.8, AS-20.2
   test('of two processes that migrate at once one does it, the other waits and finds it done', async () => {
     const up = () =>
       portico(['db:migrate', 'up', '--json'], {
@@ -327,6 +336,7 @@ describe('applying the schema', () => {
     expect(applied.flat()).toEqual(['test_0000_slow']);
   });
 
+  // @shows AS-20.2
   test('a step that was cut off is finished by the next run', async () => {
     let cutOff = true;
     const step: Migration = {

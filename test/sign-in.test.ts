@@ -66,6 +66,7 @@ async function guess(times: number, attempt: Attempt = {}): Promise<void> {
 }
 
 describe('the sign-in page', () => {
+  // @shows HOST-2.1
   test('stores nothing until somebody is signed in', async () => {
     const before = await sessions();
     for (let count = 0; count < 5; count += 1) {
@@ -82,6 +83,7 @@ describe('the sign-in page', () => {
     expect(await sessions()).toBe(before + 1);
   });
 
+  // @shows HOST-2.1
   test('works in several tabs, also in one that was opened before somebody signed in', async () => {
     const visitor = portal.visitor();
     const [first, second] = [await visitor.get('/login'), await visitor.get('/login')];
@@ -92,6 +94,7 @@ describe('the sign-in page', () => {
     expect(await (await visitor.get('/')).text()).toContain('Grace');
   });
 
+  // @shows HOST-2.1
   test('works after hours of waiting, and asks again when a session ended meanwhile', async () => {
     const form = { identifier: ADA, password: PASSWORD };
     const [visitor, signedIn] = [portal.visitor(), await portal.signedIn(ADA)];
@@ -103,6 +106,7 @@ describe('the sign-in page', () => {
     expect((await signedIn.submit(asked, form)).status).toBe(303);
   });
 
+  // @shows HOST-2.1
   test.each<[string, (visitor: Visitor, form: Record<string, string>) => Promise<Response>]>([
     [
       'with the token of another browser',
@@ -170,6 +174,7 @@ describe('the sign-in page', () => {
 });
 
 describe('guessing passwords', () => {
+  // @shows AS-17.2
   test('is slowed down for an account and a network, with a page that says when to try again', async () => {
     await guess(5);
     const refused = await tryToSignIn('wrong');
@@ -188,6 +193,7 @@ describe('guessing passwords', () => {
     expect(waits).toEqual(['2 seconds', '4 seconds', '8 seconds', '16 seconds']);
   });
 
+  // @shows AS-17.2
   test('keeps nobody out: the right password is taken from elsewhere, for other accounts, and here after the wait', async () => {
     await guess(5);
     expect(await status(tryToSignIn(PASSWORD))).toBe(429);
@@ -197,6 +203,7 @@ describe('guessing passwords', () => {
     expect(await status(tryToSignIn(PASSWORD))).toBe(303);
   });
 
+  // @shows AS-17.2
   test('cannot keep the right password out from the same network, however long it goes on', async () => {
     await guess(5);
     random = createRandom(1);
@@ -221,6 +228,7 @@ describe('guessing passwords', () => {
       return { ...visitor, cookies: () => changed };
     };
 
+    // @shows AS-17.2
     test('whoever guesses from the same network', async () => {
       const visitor = await portal.signedIn(ADA);
       await visitor.submit(await visitor.get('/'));
@@ -233,6 +241,7 @@ describe('guessing passwords', () => {
       expect(await status(tryToSignIn(PASSWORD, { visitor }))).toBe(303);
     });
 
+    // @shows AS-17.2
     test('in another process, and for each of the people who use it', async () => {
       const visitor = await portal.signedIn(ADA);
       await visitor.submit(await visitor.get('/login'), { identifier: GRACE, password: PASSWORD });
@@ -256,6 +265,7 @@ describe('guessing passwords', () => {
       }
     });
 
+    // @shows AS-17.2
     test('but for its own guesses', async () => {
       const visitor = await portal.signedIn(ADA);
       await guess(5, { visitor });
@@ -263,6 +273,7 @@ describe('guessing passwords', () => {
       clock.advance(15 * 60);
     });
 
+    // @shows AS-17.2
     test.each<[string, () => Promise<Visitor>]>([
       ['of another account', () => portal.signedIn(GRACE)],
       ['that was made up', withCookie((known) => known.replace(/-.{43}/, `-${'A'.repeat(43)}`))],
@@ -283,6 +294,7 @@ describe('guessing passwords', () => {
     });
   });
 
+  // @shows AS-17.2
   test('is slowed down for an account that nobody has, and for one however it is spelled', async () => {
     await guess(5, { identifier: 'nobody@example.com' });
     expect(await status(tryToSignIn('wrong', { identifier: 'nobody@example.com' }))).toBe(429);
@@ -291,12 +303,14 @@ describe('guessing passwords', () => {
     expect(await status(tryToSignIn('wrong', { identifier: ADA }))).toBe(429);
   });
 
+  // @shows AS-17.2
   test('at many accounts from one network is slowed down', async () => {
     for (let count = 0; count < 50; count += 1) await guess(1, { identifier: `person-${count}@example.com` });
     expect(await status(tryToSignIn('wrong', { identifier: 'person-51@example.com' }))).toBe(429);
     expect(await status(tryToSignIn('wrong', { from: '198.51.100.2' }))).toBe(401);
   });
 
+  // @shows AS-17.2
   test('is told: whose account it was, from where, and the first time that it is slowed down; never what was typed', async () => {
     const ada = await portal.application.accounts.authenticate(ADA, PASSWORD);
     const person = ada?.reference;
@@ -323,6 +337,7 @@ describe('guessing passwords', () => {
 });
 
 describe('a flood of sign-ins', () => {
+  // @shows AS-17.3
   test('from one network keeps nobody of another out, and is told in a line a second', async () => {
     // The worst case: nothing of the flood is slowed down, and every attempt costs a hash.
     const passwordHasher = argon2idHasher({ memory: SCALE.slowHashMemory });

@@ -44,6 +44,7 @@ const credentials = (secret: string) =>
 const accepts = async (secret: string) => (await errorOf(await credentials(secret))) === 'invalid_grant';
 
 describe('States and transitions', () => {
+  // @shows AS-5.1
   test('authorization code issued, token request (authorization code grant), correct client, redirect URI and PKCE verifier, within code_ttl: spent; access token, refresh token (and ID token when openid was granted) are issued', async () => {
     const issued = await code();
     clock.advance(59);
@@ -63,11 +64,14 @@ describe('States and transitions', () => {
   });
 
   test.each<[string, (issued: string) => Promise<Response>]>([
+    // @shows AS-5.2
     ['client', async (issued) => exchangeCode(portal, await registerClient(portal), issued)],
+    // @shows AS-5.2
     [
       'redirect URI',
       (issued) => exchangeCode(portal, client, issued, { redirect_uri: 'https://client.example/callbacK' }),
     ],
+    // @shows AS-5.2, RFC9700-4.2.4c
     ['PKCE verifier', (issued) => exchangeCode(portal, client, issued, { code_verifier: 'x'.repeat(43) })],
     [
       'client (one without the grant)',
@@ -89,6 +93,7 @@ describe('States and transitions', () => {
     },
   );
 
+  // @shows AS-5.3
   test("authorization code issued, token request, failure on the server's side: unchanged (rolled back); nothing was issued, nothing was spent", async () => {
     const issued = await code();
     const { database } = portal.application;
@@ -100,6 +105,7 @@ describe('States and transitions', () => {
     expect((await exchangeCode(portal, client, issued)).status).toBe(200);
   });
 
+  // @shows AS-5.4
   test('refresh token valid, refresh request, token unused: replaced by a successor in the same family; old token is invalid at once; there is no grace window', async () => {
     const first = await obtainTokens(portal, client, ADA);
     const second = await bodyOf(await refresh(portal, client, first.refresh_token));
@@ -109,6 +115,7 @@ describe('States and transitions', () => {
     expect(await opens(second)).toBe(401);
   });
 
+  // @shows AS-5.5
   test('refresh token used, refresh request with the same token again (replay), replay detected: whole family revoked; a successor too', async () => {
     const first = await obtainTokens(portal, client, ADA);
     const second = await bodyOf(await refresh(portal, client, first.refresh_token));
@@ -118,6 +125,7 @@ describe('States and transitions', () => {
     expect((await refresh(portal, client, third.refresh_token)).status).toBe(400);
   });
 
+  // @shows AS-5.5, AS-18.8
   test('refresh token used, replay detected also after it would have expired, and after rows were pruned', async () => {
     const first = await obtainTokens(portal, client, ADA);
     clock.advance(20 * 86_400);
@@ -129,6 +137,7 @@ describe('States and transitions', () => {
     expect(await opens(third)).toBe(401);
   });
 
+  // @shows AS-5.6
   test('client registered, client revoked: revoked; all tokens issued to it are revoked with it', async () => {
     const tokens = await obtainTokens(portal, client, ADA);
     await portal.server.clients.revoke(client.id);
@@ -136,6 +145,7 @@ describe('States and transitions', () => {
     expect((await refresh(portal, client, tokens.refresh_token)).status).toBe(401);
   });
 
+  // @shows AS-5.7
   test('account active, account can no longer sign in: inactive; no token issued, no ID token minted, no UserInfo answered, for that account everywhere at once', async () => {
     const tokens = await obtainTokens(portal, client, ADA);
     const issued = await code();
@@ -154,6 +164,7 @@ describe('States and transitions', () => {
     }
   });
 
+  // @shows AS-5.8, AS-16.2
   test('client secret current, oauth:client:rotate-secret, default: new secret current, previous secret still accepted; previous accepted for the overlap (default one day); at most two secrets are accepted; rotating again inside a window drops the older one', async () => {
     const { secret: second } = await portal.server.clients.rotateSecret(client.id);
     expect([await accepts(client.secret), await accepts(second)]).toEqual([true, true]);
@@ -164,6 +175,7 @@ describe('States and transitions', () => {
     expect(accepted).toEqual([false, true, true]);
   });
 
+  // @shows AS-5.9
   test('previous secret accepted, oauth:client:rotate-secret <client_id> --now: previous secret ended immediately; the client breaks until redeployed', async () => {
     await portal.server.clients.rotateSecret(client.id);
     expect(await accepts(client.secret)).toBe(true);
@@ -171,6 +183,7 @@ describe('States and transitions', () => {
     expect([await accepts(client.secret), await accepts(secret)]).toEqual([false, true]);
   });
 
+  // @shows AS-5.10
   test('previous secret accepted, time, overlap window elapsed: previous secret ended; lapses by itself; nothing has to run', async () => {
     await portal.server.clients.rotateSecret(client.id, 600);
     clock.advance(599);
@@ -179,6 +192,7 @@ describe('States and transitions', () => {
     expect(await accepts(client.secret)).toBe(false);
   });
 
+  // @shows AS-5.11
   test('consent request pending, POST /oauth/authorize, same browser and same person as when asked, within consent_ttl: answered; code issued on consent', async () => {
     const visitor = await portal.signedIn(ADA);
     const page = await visitor.get(authorizationUrl(portal, client));
@@ -193,6 +207,7 @@ describe('States and transitions', () => {
     expect((await visitor.submit(late, { decision: 'allow' })).status).toBe(400);
   });
 
+  // @shows AS-5.12
   test('consent request pending, another person signs in before the answer: void', async () => {
     const visitor = await portal.signedIn(ADA);
     const page = await visitor.get(authorizationUrl(portal, client));
@@ -202,6 +217,7 @@ describe('States and transitions', () => {
     expect((await visitor.submit(page, { decision: 'allow' })).status).toBe(400);
   });
 
+  // @shows AS-5.13, AS-5.14
   test("signing key active, oauth:keys:generate: retired (still published); the new key signs from then on. signing key retired, oauth:keys:prune, old enough, counted from when the key stopped signing: removed; the active key is never removed; an age shorter than an ID token's lifetime is refused", async () => {
     const { keys } = portal.server;
     const before = await signingKid(await obtainTokens(portal, client, ADA));
@@ -220,11 +236,13 @@ describe('States and transitions', () => {
 });
 
 describe('Errors', () => {
+  // @shows AS-15.1
   test('no usable bearer token at a protected host endpoint: 401', async () => {
     expect((await fetch(`${portal.url}/api/notes`)).status).toBe(401);
     expect((await callApi(portal, '/api/notes', 'garbage')).status).toBe(401);
   });
 
+  // @shows AS-15.2
   test('token lacks the scope, or the person lacks the backing permission: 403', async () => {
     const narrow = await obtainTokens(portal, client, ADA, { scope: 'openid' });
     expect(await opens(narrow)).toBe(403);
@@ -235,8 +253,11 @@ describe('Errors', () => {
   });
 
   test.each([
+    // @shows AS-7.9, AS-15.3
     ['prompt=none', { prompt: 'none' }, 'interaction_required'],
+    // @shows AS-7.9, AS-15.4
     ['prompt=login', { prompt: 'login' }, 'invalid_request'],
+    // @shows AS-7.9, AS-15.4
     ['max_age present', { max_age: '0' }, 'invalid_request'],
   ])('%s: %s', async (_, parameters, error) => {
     const visitor = await portal.signedIn(ADA);
@@ -244,6 +265,7 @@ describe('Errors', () => {
     expect(answer.searchParams.get('error')).toBe(error);
   });
 
+  // @shows AS-15.5
   test('redirect_uri missing at authorization or token request: protocol error (RFC 6749 section 4.1.3)', async () => {
     const visitor = await portal.signedIn(ADA);
     const page = await visitor.get(authorizationUrl(portal, client, { redirect_uri: undefined }));
@@ -252,6 +274,7 @@ describe('Errors', () => {
     expect([response.status, await errorOf(response)]).toEqual([400, 'invalid_request']);
   });
 
+  // @shows AS-15.6
   test('authorization code offered with wrong client, redirect URI or verifier: exchange fails; code is spent', async () => {
     const issued = await code();
     const wrong = await exchangeCode(portal, client, issued, { code_verifier: 'y'.repeat(43) });
@@ -259,6 +282,7 @@ describe('Errors', () => {
     expect(await errorOf(await exchangeCode(portal, client, issued))).toBe('invalid_grant');
   });
 
+  // @shows AS-15.7
   test('replayed refresh token: rejected; family revoked', async () => {
     const first = await obtainTokens(portal, client, ADA);
     const second = await bodyOf(await refresh(portal, client, first.refresh_token));
@@ -266,6 +290,7 @@ describe('Errors', () => {
     expect(await opens(second)).toBe(401);
   });
 
+  // @shows AS-10.2, AS-15.9
   test('public client given the introspection grant: refused at registration and at the endpoint', async () => {
     const registration = registerClient(portal, { public: true, grants: ['introspection'] });
     await expect(registration).rejects.toThrow('A public client cannot have the grant introspection');
@@ -281,6 +306,7 @@ describe('Errors', () => {
     expect([response.status, await errorOf(response)]).toEqual([400, 'unauthorized_client']);
   });
 
+  // @shows AS-15.10
   test('inactive account: nothing issued and nothing answered for it', async () => {
     const tokens = await obtainTokens(portal, client, GRACE);
     const visitor = await portal.signedIn(GRACE);
@@ -299,6 +325,7 @@ describe('Errors', () => {
 describe('Errors, with an audience', () => {
   const audience = 'https://api.example/';
 
+  // @shows AS-2.4, AS-15.8, RFC7662-4a, RFC8707-3, RFC9700-2.3b
   test('token granted for a target other than the configured audience: treated as no token', async () => {
     const tokens = await obtainTokens(portal, client, ADA);
     const restarted = await startPortal({ config: { oauth_server: { audience } } });
@@ -322,6 +349,7 @@ describe('Errors, with an audience', () => {
     expect(await opens(tokens)).toBe(200);
   });
 
+  // @shows AS-4.2, AS-7.3, AS-10.4, AS-20.1, RFC7662-2.2b, RFC8707-2.1
   test('the audience is decided at authorization and kept through every refresh, whatever happens to the client later', async () => {
     const confined = await startPortal({ config: { oauth_server: { audience } } });
     try {

@@ -149,6 +149,7 @@ const TABLES = {
 } as const;
 
 describe('the schema', () => {
+  // @shows AS-4.4, AS-4.8, AS-4.11, AS-20.1
   test('has tables with the prefix oauth_ and no others; families are one of them, signing keys are not', async () => {
     const { rows } = await database.execute<{ name: string }>(TABLES[database.dialect]);
     const names = rows.map(({ name: table }) => table).filter((table) => table !== 'portico_migrations');
@@ -167,6 +168,7 @@ describe('the schema', () => {
 });
 
 describe('clients', () => {
+  // @shows AS-4.1, AS-4.12, AS-18.7
   test('are found by their id byte by byte: case and spaces at the end count', async () => {
     const one = await newClient({ id: 'Some-Client' });
     const two = await newClient({ id: 'some-client' });
@@ -177,6 +179,7 @@ describe('clients', () => {
     }
   });
 
+  // @shows AS-4.1
   test('rotate their secret only while they live and have one; the one before the previous is dropped', async () => {
     const { id } = await newClient({ secretHash: 'first' });
     expect(await store.rotateSecret(id, 'second', NOW + HOUR)).toBe(true);
@@ -195,6 +198,7 @@ describe('clients', () => {
     expect(await store.rotateSecret(id, 'x', null)).toBe(false);
   });
 
+  // @shows AS-5.6, AS-18.3
   test('revoked once, take every token with them', async () => {
     const { family, code } = await authorization();
     const issued = tokens();
@@ -228,12 +232,14 @@ describe('an access token that is none says why', () => {
 });
 
 describe('subjects', () => {
+  // @shows AS-4.7
   test('are assigned once, whoever asks at the same moment', async () => {
     const who = person();
     const assigned = await many(20, (each, index) => each.assignSubject(who, name(`subject${index}`)));
     expect(new Set(assigned).size).toBe(1);
   });
 
+  // @shows AS-4.6, AS-4.12
   test('of people whose ids differ in case, or by a space at the end, are different', async () => {
     const ids = ['Ada', 'ada', 'ada ', 'ADA', 'ädä', 'ada̋'];
     const subjects = await Promise.all(
@@ -270,6 +276,7 @@ describe('consent', () => {
     expect(await store.findConsentRequest(denied.idHash)).toMatchObject({ outcome: 'denied' });
   });
 
+  // @shows AS-8.9
   test('is answered once, by the person who was asked, in time', async () => {
     const client = await newClient();
     const asked = { person: person(), scopes: ['openid'] };
@@ -284,6 +291,7 @@ describe('consent', () => {
     expect(await many(12, (each) => answer(each))).toSatisfy(onlyOne);
   });
 
+  // @shows AS-18.1
   test('whose code cannot be kept is not answered', async () => {
     const { family, code } = await authorization();
     const client = await newClient();
@@ -302,6 +310,7 @@ describe('consent', () => {
 });
 
 describe('codes', () => {
+  // @shows AS-18.7
   test('of many exchanges at the same moment one is issued, and the others end its family', async () => {
     for (let round = 0; round < 10; round += 1) {
       const { code } = await authorization();
@@ -312,6 +321,7 @@ describe('codes', () => {
     }
   });
 
+  // @shows AS-18.1
   test('burnt are never exchanged; burnt after an exchange they end what it gave, in either order', async () => {
     const burnt = await authorization();
     await store.burnCode(burnt.code, burnt.family.clientId, NOW);
@@ -326,6 +336,7 @@ describe('codes', () => {
     }
   });
 
+  // @shows AS-5.16
   test('burnt by another client after an exchange end nothing, in either order', async () => {
     for (let round = 0; round < 10; round += 1) {
       const { code } = await authorization();
@@ -339,6 +350,7 @@ describe('codes', () => {
     }
   });
 
+  // @shows AS-18.1
   test('whose tokens cannot be kept are not spent', async () => {
     const taken = tokens();
     const first = await authorization();
@@ -360,6 +372,7 @@ describe('refresh tokens and families', () => {
     return { family, first };
   }
 
+  // @shows AS-4.3
   test('a used one again ends the family, the successors too', async () => {
     const { first } = await started();
     const [second, third] = [tokens(), tokens()];
@@ -378,6 +391,7 @@ describe('refresh tokens and families', () => {
     (await database.execute('SELECT 1 FROM oauth_refresh_tokens WHERE family_id = ?', [family.id])).rows
       .length;
 
+  // @shows AS-18.11
   test('with the mark of their family do not grow with use, and each that was used ends the family', async () => {
     for (const replayed of [0, 1, 7]) {
       const { family, first } = await started();
@@ -432,6 +446,7 @@ describe('refresh tokens and families', () => {
     expect(await lives(first)).toBe(true);
   });
 
+  // @shows AS-5.5, AS-18.2, RFC7009-2.1g
   test('of a rotation and a revocation at the same moment nothing lives afterwards', async () => {
     for (let round = 0; round < 25; round += 1) {
       const { family, first } = await started();
@@ -442,6 +457,7 @@ describe('refresh tokens and families', () => {
     }
   });
 
+  // @shows AS-18.3
   test('are revoked once', async () => {
     const { family } = await started();
     expect(await many(6, (each) => each.revokeFamily(family.id, NOW))).toSatisfy(onlyOne);
@@ -456,6 +472,7 @@ describe('refresh tokens and families', () => {
     expect((await refreshTokenOf(first)).used).toBe(false);
   });
 
+  // @shows AS-18.4
   test('an access token lives until its last millisecond', async () => {
     const { first } = await started();
     expect([await lives(first, NOW + HOUR - 1), await lives(first, NOW + HOUR)]).toEqual([true, false]);
@@ -513,12 +530,14 @@ describe('requests that wait for somebody to sign in', () => {
     expect(await store.findWaitingRequest('budget', NOW)).toBeNull();
   });
 
+  // @shows AS-7.14
   test('of one network take its share, also when all come at the same moment', async () => {
     const kept = await many(12, (each) => keep(waiting('a', 100), each));
     expect(kept.filter(Boolean)).toHaveLength(4);
     expect(await held()).toEqual({ all: 400, ofOne: 400 });
   });
 
+  // @shows AS-7.14
   test('of many networks take the whole at most: the oldest of the one that holds most makes room for one that holds less', async () => {
     const first = waiting('a', 100, NOW + 1);
     expect(await keep(first)).toBe(true);
@@ -562,6 +581,7 @@ describe('the keys of the cookies', () => {
 });
 
 describe('pruning', () => {
+  // @shows AS-18.8
   test('takes a batch at a time, keeps what a replay is known by, and leaves nothing behind', async () => {
     for (let round = 0; round < 50; round += 1) await store.prune(NOW + 100 * HOUR, 1000);
     const { code } = await authorization();
@@ -588,6 +608,7 @@ describe('pruning', () => {
     expect(rows).toEqual([]);
   });
 
+  // @shows AS-18.7
   test('at the same moment in two processes takes every row once', async () => {
     const client = await newClient();
     for (let count = 0; count < 40; count += 1) {
@@ -599,6 +620,7 @@ describe('pruning', () => {
     expect(pruned.reduce((sum, { accessTokens }) => sum + accessTokens, rest)).toBe(40);
   });
 
+  // @shows AS-18.8
   test('of many at the same moment in two processes none fails', async () => {
     for (let round = 0; round < 5; round += 1) {
       const begun = await Promise.all(Array.from({ length: 40 }, () => authorization()));

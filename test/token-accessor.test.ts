@@ -39,19 +39,23 @@ async function expect401(response: Response, error: string | null): Promise<void
 }
 
 describe('no usable token: 401', () => {
+  // @shows AS-12.1, AS-15.11, RFC6750-3a, RFC6750-3.1a
   test('no token', async () => {
     await expect401(await fetch(`${portal.url}/api/notes`), null);
   });
+  // @shows RFC6750-3.1a
   test('another scheme', async () => {
     const headers = { Authorization: `Basic ${btoa(`${client.id}:${client.secret}`)}` };
     await expect401(await fetch(`${portal.url}/api/notes`, { headers }), null);
   });
+  // @shows AS-12.1, RFC6750-3.1b
   test.each(['', 'garbage', 'a'.repeat(43), 'with spaces in it', 'x'.repeat(8000), '"', 'null'])(
     'garbage: %j',
     async (garbage) => {
       await expect401(await callApi(portal, '/api/notes', garbage), 'invalid_token');
     },
   );
+  // @shows RFC6750-2.2, RFC6750-2.3, RFC9700-4.3
   test('a token in the query or in a form opens nothing', async () => {
     const { access_token } = await obtainTokens(portal, client, ADA);
     await expect401(await fetch(`${portal.url}/api/notes?access_token=${access_token}`), null);
@@ -64,6 +68,7 @@ describe('no usable token: 401', () => {
     const { refresh_token } = await obtainTokens(portal, client, ADA);
     await expect401(await callApi(portal, '/api/notes', refresh_token), 'invalid_token');
   });
+  // @shows AS-2.10, AS-12.1, RFC6750-2.1, RFC6750-3.1b, RFC6750-5.3
   test('expired', async () => {
     const { access_token } = await obtainTokens(portal, client, ADA);
     clock.advance(3599);
@@ -71,12 +76,14 @@ describe('no usable token: 401', () => {
     clock.advance(2);
     await expect401(await callApi(portal, '/api/notes', access_token), 'invalid_token');
   });
+  // @shows AS-14.4, RFC6750-3.1b, RFC9700-4.9
   test('revoked with its family', async () => {
     const tokens = await obtainTokens(portal, client, ADA);
     await refresh(portal, client, tokens.refresh_token);
     await refresh(portal, client, tokens.refresh_token);
     await expect401(await callApi(portal, '/api/notes', tokens.access_token), 'invalid_token');
   });
+  // @shows AS-1.8
   test('of a suspended person, at once; restored, it works again', async () => {
     const { access_token } = await obtainTokens(portal, client, GRACE);
     await portal.suspend(GRACE);
@@ -114,10 +121,12 @@ describe('a token that does not reach: 403', () => {
     expect(response.headers.get('www-authenticate')).toContain(`scope="${scope}"`);
   }
 
+  // @shows AS-3.1, AS-12.1, AS-15.11, RFC6750-3a, RFC6750-3b, RFC6750-3.1c, RFC6750-5.3, RFC9700-2.3a
   test('the token lacks the scope', async () => {
     const { access_token } = await obtainTokens(portal, client, ADA, { scope: 'notes:read' });
     await expect403(await writeNote(access_token), 'notes:write');
   });
+  // @shows AS-2.3, AS-3.1, AS-12.1, AS-12.4, RFC9700-2.3a
   test('the person no longer holds the permission behind the scope', async () => {
     const { access_token } = await obtainTokens(portal, client, ADA);
     expect((await writeNote(access_token)).status).toBe(201);
@@ -126,6 +135,7 @@ describe('a token that does not reach: 403', () => {
     await portal.grant(ADA, 'notes.edit');
     expect((await writeNote(access_token)).status).toBe(201);
   });
+  // @shows AS-2.3
   test('a scope given as a plain string is the permission itself', async () => {
     const { access_token } = await obtainTokens(portal, client, GRACE);
     await portal.deny(GRACE, 'notes:read');
@@ -167,6 +177,7 @@ describe('can()', () => {
     return answer.text();
   }
 
+  // @shows AS-1.6, AS-12.2, AS-12.7
   test('is the check of requireScope(), as a yes or no: the scope, and the permission behind it', async () => {
     const wide = `Bearer ${(await obtainTokens(portal, client, ADA)).access_token}`;
     const narrow = `Bearer ${(await obtainTokens(portal, client, ADA, { scope: 'notes:read' })).access_token}`;
@@ -180,12 +191,14 @@ describe('can()', () => {
 });
 
 describe('whom a token stands for', () => {
+  // @shows AS-1.1, AS-1.6, AS-12.3, AS-12.9
   test('a person: user() is the host account', async () => {
     const { access_token } = await obtainTokens(portal, client, ADA);
     const answer = await callApi(portal, '/api/whoami', access_token);
     expect(await answer.json()).toEqual({ kind: 'person', name: 'Ada Lovelace' });
   });
 
+  // @shows AS-1.2, AS-12.3, AS-12.5, AS-12.9, RFC9700-2.6b
   test('an application by itself: user() is null, and no permission of anybody is asked for', async () => {
     const service = await registerClient(portal, {
       redirectUris: [],
@@ -205,20 +218,24 @@ describe('whom a token stands for', () => {
 });
 
 describe('there is no path from token() to a session', () => {
+  // @shows AS-12.6, AS-14.6
   test('a valid session cookie without a token is no token', async () => {
     const visitor = await portal.signedIn(ADA);
     expect((await visitor.get('/api/notes')).status).toBe(401);
   });
+  // @shows AS-12.6, AS-14.6
   test('a valid session cookie beside a bad bearer is no token', async () => {
     const visitor = await portal.signedIn(ADA);
     const response = await visitor.get('/api/notes', { Authorization: 'Bearer expired-or-invented' });
     await expect401(response, 'invalid_token');
   });
+  // @shows AS-12.6
   test('a bad bearer beside a valid session sees no session anywhere', async () => {
     const visitor = await portal.signedIn(ADA);
     const page = await visitor.get('/', { Authorization: 'Bearer invented' });
     expect(await page.text()).not.toContain('Ada Lovelace');
   });
+  // @shows RFC6750-2.1
   test("a bearer of one person beside another person's session is the bearer's person", async () => {
     const { access_token } = await obtainTokens(portal, client, GRACE);
     const visitor = await portal.signedIn(ADA);
@@ -228,10 +245,12 @@ describe('there is no path from token() to a session', () => {
 });
 
 describe('token() in the wrong place', () => {
+  // @shows AS-12.8
   test('throws outside of a request, and says what is missing', () => {
     expect(() => token()).toThrow(/outside of a request.*oauthServer\(\)/);
   });
 
+  // @shows AS-12.7, AS-12.8
   test('lets nothing through that asks for a scope nobody configured', async () => {
     const other = await startPortal();
     try {
@@ -254,6 +273,7 @@ describe('token() in the wrong place', () => {
     }
   });
 
+  // @shows AS-1.6
   test('two requests at once see their own token each', async () => {
     const [ada, grace] = await Promise.all([
       obtainTokens(portal, client, ADA),

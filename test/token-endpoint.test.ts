@@ -66,6 +66,8 @@ async function opens(accessToken: string): Promise<boolean> {
 }
 
 describe('the authorization code grant', () => {
+  // @shows AS-4.3, AS-4.13, AS-6.3, AS-6.14, AS-14.4, RFC6749-3.3a, RFC6749-3.3b, RFC6749-5.1, RFC6749-10.10a
+  // @shows RFC7636-4.2, RFC9700-4.14.2d, OIDC-3.1.3.3
   test('answers as RFC 6749 section 5.1 says, never to be stored', async () => {
     const response = await exchangeCode(portal, client, await code());
     expect(response.headers.get('cache-control')).toBe('no-store');
@@ -78,10 +80,14 @@ describe('the authorization code grant', () => {
     expect(tokens.refresh_token).toMatch(/^[0-9a-f]{32}\.[\w-]{43}\.[\w-]{43}$/);
   });
 
+  // @shows AS-9.4, AS-15.11, MCP-11.4, RFC6749-5.2a, OIDC-3.1.3.4
   test.each<[string, Record<string, string>]>([
+    // @shows AS-7.1, RFC6749-4.1.2c, RFC6749-4.1.3a, RFC6749-10.6, OIDC-3.1.3.2
     ['redirect URI', { redirect_uri: `${REDIRECT_URI}/` }],
+    // @shows RFC7636-4.4, RFC7636-4.6, RFC9700-2.1.1c, RFC9700-4.2.4c, RFC9700-4.5
     ['PKCE verifier', { code_verifier: VERIFIER.replace('d', 'e') }],
     ['PKCE verifier, ill-formed', { code_verifier: 'short' }],
+    // @shows AS-9.5, MCP-10.6, RFC8707-2.2
     ['resource', { resource: 'https://elsewhere.example/' }],
   ])('wrong %s: the exchange fails, and the code is never accepted again', async (_, changes) => {
     const issued = await code();
@@ -89,6 +95,7 @@ describe('the authorization code grant', () => {
     await expectError(await exchangeCode(portal, client, issued), 'invalid_grant');
   });
 
+  // @shows RFC7636-4.1
   test.each([
     ['too short', 'v'.repeat(42)],
     ['too long', 'v'.repeat(129)],
@@ -101,6 +108,7 @@ describe('the authorization code grant', () => {
     await expectError(response, 'invalid_grant');
   });
 
+  // @shows RFC6749-4.1.2c, RFC9700-4.5, OIDC-3.1.3.2
   test('wrong client: the exchange fails, and the code is never accepted again', async () => {
     const issued = await code();
     const other = await registerClient(portal);
@@ -108,15 +116,21 @@ describe('the authorization code grant', () => {
     await expectError(await exchangeCode(portal, client, issued), 'invalid_grant');
   });
 
-  test.each(['code', 'redirect_uri', 'code_verifier', 'grant_type'])(
-    'without %s: invalid_request, and the code can still be exchanged',
-    async (name) => {
-      const issued = await code();
-      await expectError(await exchangeCode(portal, client, issued, { [name]: '' }), 'invalid_request');
-      await tokensOf(await exchangeCode(portal, client, issued));
-    },
-  );
+  // @shows AS-5.15, AS-9.4, RFC6749-3.1c, RFC6749-3.2b, RFC6749-4.1.3b
+  test.each([
+    'code',
+    // @shows AS-7.1, RFC6749-4.1.3a
+    'redirect_uri',
+    // @shows RFC7636-4.5, RFC9700-2.1.1c
+    'code_verifier',
+    'grant_type',
+  ])('without %s: invalid_request, and the code can still be exchanged', async (name) => {
+    const issued = await code();
+    await expectError(await exchangeCode(portal, client, issued, { [name]: '' }), 'invalid_request');
+    await tokensOf(await exchangeCode(portal, client, issued));
+  });
 
+  // @shows RFC6749-4.1.3b
   test('a client that fails to authenticate spends nothing', async () => {
     const issued = await code();
     await expectError(
@@ -127,6 +141,7 @@ describe('the authorization code grant', () => {
     await tokensOf(await exchangeCode(portal, client, issued));
   });
 
+  // @shows AS-5.16, RFC6749-4.1.2b, RFC9700-4.2.4b, OIDC-3.1.3.2
   test('a spent code offered again is refused, and what it gave is revoked', async () => {
     const issued = await code();
     const tokens = await tokensOf(await exchangeCode(portal, client, issued));
@@ -137,7 +152,9 @@ describe('the authorization code grant', () => {
   });
 
   test.each([
+    // @shows AS-5.16
     ['public', { public: true }],
+    // @shows AS-5.16
     ['confidential', {}],
   ])(
     'a spent code offered by another, %s client is an ordinary refusal: nothing of what it gave ends',
@@ -170,6 +187,7 @@ describe('the authorization code grant', () => {
     expect(await opens(tokens.access_token)).toBe(true);
   });
 
+  // @shows AS-5.16
   test('of an exchange and an offer by another client at the same moment, what was answered lives', async () => {
     const stranger = await registerClient(portal, { public: true });
     for (let round = 0; round < 20; round += 1) {
@@ -195,6 +213,7 @@ describe('the authorization code grant', () => {
     }
   });
 
+  // @shows AS-2.13, RFC6749-4.1.2a, RFC6749-10.5
   test('within code_ttl only', async () => {
     const [inTime, late] = [await code(), await code()];
     clock.advance(59);
@@ -203,6 +222,7 @@ describe('the authorization code grant', () => {
     await expectError(await exchangeCode(portal, client, late), 'invalid_grant');
   });
 
+  // @shows AS-5.17, AS-9.9
   test('nothing is issued for an account that was suspended after it consented', async () => {
     const issued = await code(GRACE);
     await portal.suspend(GRACE);
@@ -245,6 +265,7 @@ describe('the authorization code grant', () => {
 });
 
 describe('the refresh token grant', () => {
+  // @shows AS-1.2, AS-6.3, RFC6749-6c
   test('replaces the token by a successor; the old one is invalid at once', async () => {
     const first = await obtainTokens(portal, client, ADA);
     const second = await tokensOf(await refresh(portal, client, first.refresh_token));
@@ -254,6 +275,7 @@ describe('the refresh token grant', () => {
     expect(await opens(third.access_token)).toBe(true);
   });
 
+  // @shows AS-1.2, RFC6749-10.4, RFC9700-4.14.2b
   test('a used token again revokes the whole family, the successor and every access token', async () => {
     const first = await obtainTokens(portal, client, ADA);
     const second = await tokensOf(await refresh(portal, client, first.refresh_token));
@@ -263,6 +285,7 @@ describe('the refresh token grant', () => {
     expect(await opens(second.access_token)).toBe(false);
   });
 
+  // @shows AS-18.11
   test('of a client that refreshes without pause the family does not grow, and each of its tokens is known as used', async () => {
     const rows = async () => {
       const { rows: kept } = await portal.application.database.execute('SELECT 1 FROM oauth_refresh_tokens');
@@ -281,6 +304,7 @@ describe('the refresh token grant', () => {
     await expectError(await refresh(portal, client, issued.at(-1)?.refresh_token ?? ''), 'invalid_grant');
   });
 
+  // @shows AS-18.11
   test('what has the mark of a family ends it; without that, it is unknown and changes nothing', async () => {
     const tokens = await obtainTokens(portal, client, ADA);
     const { refresh_token: token } = tokens;
@@ -312,6 +336,7 @@ describe('the refresh token grant', () => {
     }
   });
 
+  // @shows AS-4.4
   test('a replay leaves the families of other authorizations alone', async () => {
     const one = await obtainTokens(portal, client, ADA);
     const other = await obtainTokens(portal, client, ADA);
@@ -335,6 +360,7 @@ describe('the refresh token grant', () => {
     }
   });
 
+  // @shows RFC6749-6a, RFC6749-10.4, RFC9700-4.14.2a
   test("another client's token is refused and stays good", async () => {
     const tokens = await obtainTokens(portal, client, ADA);
     const other = await registerClient(portal);
@@ -342,6 +368,7 @@ describe('the refresh token grant', () => {
     await tokensOf(await refresh(portal, client, tokens.refresh_token));
   });
 
+  // @shows AS-9.6, RFC6749-6b, RFC6749-6c
   test('scope narrows the access token; the family keeps its scopes', async () => {
     const first = await obtainTokens(portal, client, ADA);
     const narrow = await tokensOf(
@@ -354,6 +381,7 @@ describe('the refresh token grant', () => {
     expect(wide.scope).toBe(first.scope);
   });
 
+  // @shows RFC6749-6b, RFC9700-4.14.2a
   test('a scope beyond what was granted is invalid_scope, and the token stays good', async () => {
     const tokens = await obtainTokens(portal, client, ADA, { scope: 'notes:read' });
     const wider = await refresh(portal, client, tokens.refresh_token, { scope: 'notes:read notes:write' });
@@ -361,6 +389,7 @@ describe('the refresh token grant', () => {
     await tokensOf(await refresh(portal, client, tokens.refresh_token));
   });
 
+  // @shows AS-9.7, RFC8707-2.2, RFC9700-4.14.2a
   test('a different resource is invalid_target, and the token stays good', async () => {
     const tokens = await obtainTokens(portal, client, ADA);
     const elsewhere = await refresh(portal, client, tokens.refresh_token, {
@@ -370,6 +399,7 @@ describe('the refresh token grant', () => {
     await tokensOf(await refresh(portal, client, tokens.refresh_token));
   });
 
+  // @shows AS-5.17, AS-9.9
   test('nothing is refreshed for a suspended account', async () => {
     const tokens = await obtainTokens(portal, client, GRACE);
     await portal.suspend(GRACE);
@@ -377,6 +407,7 @@ describe('the refresh token grant', () => {
     await portal.restore(GRACE);
   });
 
+  // @shows AS-2.11, AS-9.6, RFC9700-4.14.2c
   test('each successor lives refresh_token_ttl from its own issue', async () => {
     const first = await obtainTokens(portal, client, ADA);
     clock.advance(2_592_000 - 1);
@@ -416,6 +447,7 @@ describe('the refresh token grant', () => {
 });
 
 describe('the scopes that the client is registered for now', () => {
+  // @shows AS-10.3
   test('bound what is issued; when none is left, nothing is, and nothing is spent', async () => {
     const tokens = await obtainTokens(portal, client, ADA);
     const { database } = portal.application;
@@ -441,6 +473,7 @@ describe('the client credentials grant', () => {
     });
   });
 
+  // @shows AS-1.2, AS-6.3, AS-9.8, RFC6749-4.4.3
   test('gives an access token, and no refresh token', async () => {
     const tokens = await tokensOf(await requestToken(portal, service, { ...grant, scope: 'notes:read' }));
     expect(tokens).toEqual({
@@ -451,14 +484,17 @@ describe('the client credentials grant', () => {
     });
   });
 
+  // @shows AS-9.8, RFC6749-3.3c, RFC6749-4.4.2
   test('without a scope gives all that the client has', async () => {
     expect((await tokensOf(await requestToken(portal, service, grant))).scope).toBe('notes:read notes:write');
   });
 
+  // @shows RFC6749-4.4.2, RFC6749-5.2c
   test.each(['openid', 'profile', 'unknown', 'notes:read openid'])('refuses the scope %s', async (scope) => {
     await expectError(await requestToken(portal, service, { ...grant, scope }), 'invalid_scope');
   });
 
+  // @shows AS-9.8
   test('gives no scope about a person, also to a client that has some for people', async () => {
     const both = await registerClient(portal, {
       grants: ['authorization_code', 'client_credentials'],
@@ -469,10 +505,12 @@ describe('the client credentials grant', () => {
       await expectError(await requestToken(portal, both, { ...grant, scope }), 'invalid_scope');
   });
 
+  // @shows RFC6749-4.4, RFC6749-5.2c
   test('is refused to a client that was not registered for it', async () => {
     await expectError(await requestToken(portal, client, grant), 'unauthorized_client');
   });
 
+  // @shows RFC8707-2b
   test('refuses a resource when no audience is configured', async () => {
     const elsewhere = { ...grant, resource: 'https://elsewhere.example/' };
     await expectError(await requestToken(portal, service, elsewhere), 'invalid_target');
@@ -482,6 +520,7 @@ describe('the client credentials grant', () => {
 describe('client authentication', () => {
   const grant = { grant_type: 'refresh_token', refresh_token: 'unknown' };
 
+  // @shows AS-9.3, RFC6749-5.2b, OIDC-3.1.3.1
   test.each<[string, TestClient | null, Record<string, string>]>([
     ['nothing', null, {}],
     ['an unknown client', { id: 'unknown', secret: 'x' }, {}],
@@ -493,6 +532,7 @@ describe('client authentication', () => {
     await expectError(response, 'invalid_client', 401);
   });
 
+  // @shows AS-9.1, AS-14.1, AS-14.2, RFC6749-3.2.1, RFC9700-2.5a, OIDC-3.1.3.1
   test('a wrong secret, or a confidential client without one, is 401', async () => {
     const withoutSecret = { ...grant, client_id: client.id };
     await expectError(
@@ -520,11 +560,13 @@ describe('client authentication', () => {
     await expectError(response, 'invalid_client', 401);
   });
 
+  // @shows AS-9.1, AS-9.2, AS-14.1
   test('client_secret_post works as client_secret_basic does', async () => {
     const form = { ...grant, client_id: client.id, client_secret: client.secret };
     await expectError(await requestToken(portal, null, form), 'invalid_grant');
   });
 
+  // @shows AS-9.2
   test('client_secret_basic is form-decoded (RFC 6749 section 2.3.1)', async () => {
     const encoded = (text: string) =>
       Buffer.from(text)
@@ -534,6 +576,7 @@ describe('client authentication', () => {
     await expectError(await requestToken(portal, presented, grant), 'invalid_grant');
   });
 
+  // @shows AS-9.2
   test('both at once is invalid_request', async () => {
     const both = { ...grant, client_id: client.id, client_secret: client.secret };
     await expectError(await requestToken(portal, client, both), 'invalid_request');
@@ -546,6 +589,7 @@ describe('client authentication', () => {
     );
   });
 
+  // @shows RFC6749-5.2b
   test.each(['Basic', 'Basic !!!', 'Basic bm9jb2xvbg==', `Basic ${btoa('%zz:x')}`, `Basic ${btoa(':x')}`])(
     'the header %j is 401',
     async (header) => {
@@ -558,6 +602,7 @@ describe('client authentication', () => {
     },
   );
 
+  // @shows AS-9.1, AS-14.1
   test('a public client is identified by its id, and shows no secret', async () => {
     const own = await registerClient(portal, { public: true });
     const visitor = await portal.signedIn(ADA);
@@ -570,6 +615,7 @@ describe('client authentication', () => {
 });
 
 describe('the method', () => {
+  // @shows RFC6749-3.2a
   test('is POST: GET is 405, and nothing is spent', async () => {
     const issued = await code();
     const query = new URLSearchParams({
@@ -586,6 +632,7 @@ describe('the method', () => {
     await tokensOf(await exchangeCode(portal, client, issued));
   });
 
+  // @shows RFC6749-3.2a
   test('is POST: what stands in the query is not read', async () => {
     const query = new URLSearchParams({ grant_type: 'refresh_token', refresh_token: 'unknown' });
     const response = await fetch(`${portal.url}/oauth/token?${query}`, {
@@ -603,15 +650,18 @@ describe('the body', () => {
     return fetch(`${portal.url}/oauth/token`, { method: 'POST', headers, body });
   }
 
+  // @shows AS-6.13
   test('is a form and nothing else', async () => {
     await expectError(
       await post('{"grant_type":"client_credentials"}', 'application/json'),
       'invalid_request',
     );
   });
+  // @shows AS-6.13, AS-6.14, AS-16.3
   test('above 64 KiB is 413', async () => {
     await expectError(await post(`grant_type=${'a'.repeat(64 * 1024)}`), 'invalid_request', 413);
   });
+  // @shows AS-16.3
   test('above 64 KiB is 413, also where something before us has changed its length', async () => {
     const request = new Request(`${portal.url}/oauth/token`, {
       method: 'POST',
@@ -620,6 +670,7 @@ describe('the body', () => {
     });
     await expectError(await portal.application.fetch(request), 'invalid_request', 413);
   });
+  // @shows AS-6.13, AS-6.14, RFC6749-3.2b
   test('with a repeated parameter is invalid_request, whatever the parameter', async () => {
     await expectError(await post('grant_type=refresh_token&grant_type=refresh_token'), 'invalid_request');
     await expectError(await post('grant_type=refresh_token&x=1&x=2'), 'invalid_request');
@@ -627,6 +678,7 @@ describe('the body', () => {
   test('that is not UTF-8 is invalid_request', async () => {
     await expectError(await post(new Uint8Array([0x61, 0x3d, 0xff, 0xfe])), 'invalid_request');
   });
+  // @shows AS-1.2, AS-1.4, AS-15.11, RFC6749-5.2a, RFC6749-5.2c, RFC9700-2.4
   test('with an unknown grant_type is unsupported_grant_type', async () => {
     for (const type of ['password', 'implicit', 'toString', '__proto__']) {
       await expectError(await post(`grant_type=${type}`), 'unsupported_grant_type');
@@ -665,6 +717,7 @@ describe('a configured audience', () => {
   });
   afterAll(() => bound.close());
 
+  // @shows AS-7.3, AS-7.8, AS-9.7, MCP-10.6, RFC8707-2.1, RFC9700-2.3b
   test('is what a grant is bound to, named or not, and a refresh keeps it', async () => {
     for (const resource of [audience, undefined]) {
       const tokens = await obtainTokens(bound, own, ADA, { resource });
@@ -674,6 +727,7 @@ describe('a configured audience', () => {
     }
   });
 
+  // @shows AS-7.8, RFC8707-2b
   test('any other target is invalid_target, before anyone is asked', async () => {
     const visitor = await bound.signedIn(ADA);
     await expect(obtainCode(bound, own, visitor, { resource: 'https://api.portal.example' })).rejects.toThrow(
@@ -681,6 +735,7 @@ describe('a configured audience', () => {
     );
   });
 
+  // @shows AS-2.4, AS-7.8
   test('a token granted before the audience was configured is no token', async () => {
     const tokens = await obtainTokens(bound, own, ADA);
     await bound.application.database.execute('UPDATE oauth_families SET audience = NULL');

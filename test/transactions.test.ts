@@ -60,6 +60,7 @@ describe('work that asks its own store past its connection', () => {
   describe.each(Object.keys(ASKED))('%s', (kind) => {
     const ask = ASKED[kind] ?? (() => never);
 
+    // @shows AS-18.13
     test('in a transaction is refused at once, and the transaction may go on', async () => {
       await database.transaction(async (on) => {
         await insert(1, on);
@@ -104,6 +105,7 @@ describe('work that asks its own store past its connection', () => {
 });
 
 describe('work that waits for something else than its statements', () => {
+  // @shows AS-18.13
   test('keeps nobody waiting: others write, commit and read meanwhile', async () => {
     const answer = Promise.withResolvers<number>();
     const waiting = database.transaction(async (on) => {
@@ -169,6 +171,7 @@ describe('work that waits for something else than its statements', () => {
     expect(await ids()).toEqual([]);
   });
 
+  // @shows AS-18.13
   test('is rolled back and rejected when it has waited for too long', async () => {
     const { opened, timer } = openWithTimer();
     const begun = Promise.withResolvers<void>();
@@ -236,11 +239,13 @@ describe('a statement after the end of its transaction', () => {
     return late;
   }
 
+  // @shows AS-18.13
   test('is refused, and does not commit by itself', async () => {
     await expect(runOn((work) => database.transaction(work))).rejects.toEqual(refused('ended'));
     expect(await ids()).toEqual([]);
   });
 
+  // @shows AS-18.13
   test('does not land in the transaction of somebody else', async () => {
     const gate = Promise.withResolvers<void>();
     let late: Promise<unknown> = never;
@@ -263,6 +268,7 @@ describe('a statement after the end of its transaction', () => {
     expect(await ids()).toHaveLength(24);
   });
 
+  // @shows AS-18.13
   test('that is under way is waited for: what it does is done, or the transaction fails with it', async () => {
     const forgotten: Promise<unknown>[] = [];
     await database.transaction(async (on) => {
@@ -374,6 +380,7 @@ test('a transaction that waits is done once, though another of its batch fails a
   expect((await database.execute('SELECT n FROM counters')).rows).toEqual([{ n: 2 }, { n: 2 }, { n: 2 }]);
 });
 
+// @shows AS-18.8
 test('a statement by itself that a deadlock has undone is done again', async () => {
   await Promise.all([insert(1), insert(2)]);
   const { dialect } = database;
@@ -399,6 +406,7 @@ test('a statement by itself that a deadlock has undone is done again', async () 
   expect((await ids()).length).toBe(22);
 });
 
+// @shows AS-18.13
 test('an application that reads the request in a transaction lets no slow caller stop the token endpoint', async () => {
   const [begun, reading] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const CALLERS = { '/first': 20, '/between': 5 };

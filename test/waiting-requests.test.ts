@@ -74,6 +74,7 @@ async function allowed(visitor: Visitor, page: Response): Promise<URL> {
 }
 
 describe('a request of nobody', () => {
+  // @shows AS-7.13
   test('keeps nothing here: no row of its own and no session', async () => {
     const before = await counted();
     const answers = await Promise.all(Array.from({ length: 200 }, () => ask('s'.repeat(1500))));
@@ -81,6 +82,7 @@ describe('a request of nobody', () => {
     expect(await counted()).toEqual(before);
   });
 
+  // @shows AS-7.13
   test('waits in an encrypted cookie of its own, that scripts cannot read, for consent_ttl', async () => {
     const answer = await ask('a-telling-state');
     const [cookie = '', ...more] = answer.headers.getSetCookie();
@@ -126,6 +128,7 @@ describe('a request of nobody', () => {
     expect((await allowed(visitor, pages[3] ?? Response.error())).searchParams.has('code')).toBe(true);
   });
 
+  // @shows AS-7.13
   test('in several tabs of a fresh browser waits in each, and each is answered', async () => {
     const visitor = portal.visitor();
     const asked = await Promise.all(
@@ -141,6 +144,7 @@ describe('a request of nobody', () => {
     expect(states).toEqual(['third', 'second', 'first']);
   });
 
+  // @shows AS-7.13
   test('beyond a few in one browser the oldest goes, and no more than a few kilobytes wait', async () => {
     const visitor = portal.visitor();
     const asked: Response[] = [];
@@ -160,6 +164,7 @@ describe('a request of nobody', () => {
     expect((await back(asked[0])).status).toBe(400);
   });
 
+  // @shows AS-7.13
   test('waits no longer than consent_ttl; from when it is put to somebody they have that time to answer', async () => {
     const [inTime, late] = [portal.visitor(), portal.visitor()];
     const asked = [
@@ -174,6 +179,7 @@ describe('a request of nobody', () => {
     expect((await allowed(inTime, page)).searchParams.has('code')).toBe(true);
   });
 
+  // @shows AS-7.13
   test('is checked again when somebody has signed in: what was taken back meanwhile is not asked for', async () => {
     const { database } = portal.application;
     const cases = [
@@ -211,6 +217,7 @@ describe('a request of nobody', () => {
     expect((await signInAt(visitor, asked)).status).toBe(200);
   });
 
+  // @shows AS-7.13
   test('opens under its own name alone, and only as it was sealed', async () => {
     const visitor = portal.visitor();
     const other = portal.visitor();
@@ -273,6 +280,7 @@ describe('"Not you?"', () => {
 });
 
 describe('a request that is too long for a cookie', () => {
+  // @shows AS-7.14
   test('waits in the store for the one browser that has its secret, and is gone when it was put to somebody', async () => {
     const before = await counted();
     const visitor = portal.visitor();
@@ -286,6 +294,7 @@ describe('a request that is too long for a cookie', () => {
     expect((await counted()).waiting).toBe(before.waiting);
   });
 
+  // @shows AS-7.14
   test('a flood of them takes no more than its share: others find room, and no session begins', async () => {
     const before = await counted();
     const flood: Response[] = [];
@@ -321,6 +330,7 @@ describe('POST /oauth/authorize with a client_id is an authorization request', (
   const parameters = (changes: Readonly<Record<string, string>> = {}) =>
     Object.fromEntries(new URL(authorizationUrl(portal, client, changes)).searchParams);
 
+  // @shows AS-7.11, OIDC-3.1.2.1b
   test('checked as by GET, it leads on by its id, whoever is signed in', async () => {
     for (const visitor of [portal.visitor(), await portal.signedIn(ADA)]) {
       const before = await counted();
@@ -331,6 +341,7 @@ describe('POST /oauth/authorize with a client_id is an authorization request', (
     }
   });
 
+  // @shows AS-7.11, OIDC-3.1.2.1b
   test('the whole way: sign in, allow, code', async () => {
     const visitor = portal.visitor();
     const posted = await visitor.post('/oauth/authorize', parameters({ state: 'by-post' }));
@@ -349,6 +360,7 @@ describe('POST /oauth/authorize with a client_id is an authorization request', (
     expect(locationOf(answer).searchParams.get('state')).toBe(state);
   });
 
+  // @shows AS-7.11, OIDC-3.1.2.1b
   test('errors go where they go by GET, and a repeated parameter is one', async () => {
     const visitor = portal.visitor();
     const wrong = locationOf(await visitor.post('/oauth/authorize', parameters({ scope: 'notes:destroy' })));
@@ -365,6 +377,7 @@ describe('POST /oauth/authorize with a client_id is an authorization request', (
     expect(twice.searchParams.get('error')).toBe('invalid_request');
   });
 
+  // @shows AS-7.11, OIDC-3.1.2.1b
   test('with a request_id beside it is refused: it cannot be a question and an answer', async () => {
     const visitor = await portal.signedIn(ADA);
     const page = await visitor.get(authorizationUrl(portal, client));

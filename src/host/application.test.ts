@@ -120,6 +120,7 @@ async function addPeople({ database }: Application) {
 }
 
 describe('signing in', () => {
+  // @shows RFC9700-2.1f
   test('leads to the path to return to, and the session knows who it is', async () => {
     const application = await start();
     await addPeople(application);
@@ -158,6 +159,7 @@ describe('signing in', () => {
     },
   );
 
+  // @shows RFC6749-10.15, RFC9700-2.1c
   test.each(['https://evil.example/', '//evil.example', '/\\evil.example'])(
     'never leads to %s',
     async (returnTo) => {
@@ -176,6 +178,7 @@ describe('signing in', () => {
     expect(response.headers.get('location')).toBe('/%E6%97%A5%E6%9C%AC/%C3%A4?q=%C3%A9%20b#%F0%9F%98%80');
   });
 
+  // @shows HOST-2.2
   test('gives a new session id, and the one before is dead', async () => {
     const application = await start();
     await addPeople(application);
@@ -188,6 +191,7 @@ describe('signing in', () => {
     expect(await browser(application, planted).text('/who')).toBe('null');
   });
 
+  // @shows HOST-2.2
   test('keeps the secret and data of the visitor who signed in, and drops those of another person', async () => {
     const application = await start();
     await addPeople(application);
@@ -255,6 +259,7 @@ describe('the session', () => {
     expect(await visitor.text('/who')).toBe('"Ada"');
   });
 
+  // @shows HOST-2.1
   test('is not begun by a form without one, and lives two hours while nobody is signed in', async () => {
     const application = await start();
     const stored = async () =>
@@ -268,6 +273,7 @@ describe('the session', () => {
     expect((row?.expires_at ?? 0) - Date.now()).toBeLessThanOrEqual(2 * 3_600_000);
   });
 
+  // @shows HOST-1.5
   test('goes when it has ended, while new ones begin', async () => {
     const application = await start();
     await browser(application).text('/secret');
@@ -303,6 +309,7 @@ describe('the session', () => {
 });
 
 describe('the session-wide CSRF check', () => {
+  // @shows HOST-2.1, OIDC-3.1.2.3
   test('refuses an unsafe request without a token, with a wrong one, or with another session’s', async () => {
     const application = await start();
     const [visitor, other] = [browser(application), browser(application)];
@@ -312,6 +319,7 @@ describe('the session-wide CSRF check', () => {
     expect((await visitor.post('/change', { _csrf: await other.text('/token') })).status).toBe(403);
   });
 
+  // @shows HOST-2.1
   test('lets the form field or the header through, and the handler reads the body', async () => {
     const application = await start();
     const visitor = browser(application);
@@ -349,6 +357,7 @@ describe('the session-wide CSRF check', () => {
     expect((await browser(off).post('/change', {})).status).toBe(403);
   });
 
+  // @shows API-5.3
   test('an Authorization: Bearer header bypasses it, and authenticates nothing', async () => {
     const application = await start({
       routes: [route('who.post', 'POST', '/who', async () => Response.json((await auth().user()) === null))],
@@ -373,6 +382,7 @@ describe('the session-wide CSRF check', () => {
     }
   });
 
+  // @shows HOST-1.6
   test('a form above 1 MiB is 413', async () => {
     const application = await start();
     expect((await browser(application).post('/change', { a: 'x'.repeat(1024 * 1024) })).status).toBe(413);
@@ -394,6 +404,7 @@ describe('the session-wide CSRF check', () => {
 });
 
 describe('routes', () => {
+  // @shows API-1.5
   test('placeholders arrive by name, percent-decoded', async () => {
     const application = await start();
     expect(await browser(application).text('/items/a%2Fb%20%C3%A4')).toBe('{"id":"a/b ä"}');
@@ -453,6 +464,7 @@ describe('the two host hooks', () => {
     expect(log).toContain('the secret of the fault');
   });
 
+  // @shows API-6.2
   test('EXCEPTION receives the exception and returns the response; RESPONSE_HEADER passes every response', async () => {
     const application = await start({
       routes: [failing],

@@ -5,17 +5,20 @@ import { mergeConfig, validateConfig } from './config.ts';
 import { ConfigurationError } from '../contracts/errors.ts';
 
 describe('merging configuration', () => {
+  // @shows HOST-1.1
   test('maps merge by key, at every depth', () => {
     const merged = mergeConfig({ a: { x: 1, y: { p: 1 } }, b: 1 }, { a: { y: { q: 2 } }, c: 3 });
     expect(merged).toEqual({ a: { x: 1, y: { p: 1, q: 2 } }, b: 1, c: 3 });
   });
 
+  // @shows HOST-1.1
   test('arrays merge by position: what lies beyond the later array stays', () => {
     expect(mergeConfig({ list: ['mcp:tools'] }, { list: ['a', 'b'] })).toEqual({ list: ['a', 'b'] });
     expect(mergeConfig({ list: ['a', 'b', 'c'] }, { list: ['x'] })).toEqual({ list: ['x', 'b', 'c'] });
     expect(mergeConfig({ list: [{ a: 1, b: 1 }] }, { list: [{ b: 2 }] })).toEqual({ list: [{ a: 1, b: 2 }] });
   });
 
+  // @shows HOST-1.1
   test('anything else is replaced, and undefined changes nothing', () => {
     const claims = () => ({});
     expect(mergeConfig({ a: 1, b: [1], c: { d: 1 } }, { a: undefined, b: 'text', c: claims })).toEqual({
@@ -25,6 +28,7 @@ describe('merging configuration', () => {
     });
   });
 
+  // @shows AS-2.9
   test('several plugins contribute to one map without overwriting each other, and the application switches one off', () => {
     const merged = mergeConfig(
       { csrf_exempt_routes: { one: true } },
@@ -85,6 +89,7 @@ describe('validating configuration', () => {
     expect(config).toEqual({ one: { name: 'x', ttl: 5 }, two: {}, own: [1] });
   });
 
+  // @shows AS-2.16
   test('reports all problems at once, each by its key in colon form', () => {
     const attempt = () => validateConfig({ one: { ttl: 'x', nmae: 1 }, two: { bad: 'x', good: 1 } }, schemas);
     expect(attempt).toThrow(ConfigurationError);

@@ -16,11 +16,13 @@ describe('the environment of an application', () => {
     write('.env', 'A=1\nB="two words" # said\n');
     expect(loadEnvironment(folder, {})).toEqual({ A: '1', B: 'two words' });
   });
+  // @shows HOST-1.2
   test('.env.local replaces .env: nothing of .env is left', () => {
     write('.env', 'A=1\nB=2\n');
     write('.env.local', 'A=local\n');
     expect(loadEnvironment(folder, {})).toEqual({ A: 'local' });
   });
+  // @shows HOST-1.2
   test("the process's own values win", () => {
     write('.env', 'A=1\nB=2\n');
     expect(loadEnvironment(folder, { A: 'own' })).toEqual({ A: 'own', B: '2' });

@@ -40,6 +40,7 @@ function line({ atOnce = 1, mostWaiting = 200, mostOfOne = 100 }: Partial<FairLi
 const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 describe('a line in which networks take turns', () => {
+  // @shows AS-17.3
   test('a flood from one waits behind itself', async () => {
     const { enter, serve, served, refused } = line();
     for (let count = 0; count < 60; count += 1) enter('flood');

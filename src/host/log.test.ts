@@ -35,6 +35,7 @@ describe('the log', () => {
     expect(await readFile(file, 'utf8')).toBe('');
   });
 
+  // @shows AS-18.14
   test('is for its own account alone, and so is the folder that is made for it', async () => {
     const modes = await Promise.all([file, path.dirname(file)].map((each) => stat(each)));
     expect(modes.map(({ mode }) => (mode & 0o777).toString(8))).toEqual(['600', '700']);
@@ -57,6 +58,7 @@ describe('the log', () => {
     expect((await lines())[0]).toMatchObject({ message: 'Ada did {what}', who: 'Ada' });
   });
 
+  // @shows API-6.4
   test('{exception} is the error with its stack and its causes', async () => {
     const exception = new Error('outer', { cause: new TypeError('inner') });
     log.error('It failed: {exception}', { exception });
@@ -74,6 +76,7 @@ describe('the log', () => {
     expect(JSON.stringify(await lines())).not.toContain('abc-secret');
   });
 
+  // @shows HOST-1.8
   test('below its level nothing is written', async () => {
     log.debug('quiet');
     log.error('loud');

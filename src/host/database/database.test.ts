@@ -26,6 +26,7 @@ afterEach(async () => {
 });
 
 describe('the SQLite store', () => {
+  // @shows AS-18.5
   test('is durable: WAL with synchronous=FULL', async () => {
     const database = open();
     expect((await database.execute('PRAGMA journal_mode')).rows).toEqual([{ journal_mode: 'wal' }]);
@@ -61,6 +62,7 @@ describe('the SQLite store', () => {
     expect((await one.execute('SELECT n FROM counter')).rows).toEqual([{ n: 100 }]);
   });
 
+  // @shows AS-18.4
   test('64-bit times arrive as numbers', async () => {
     const { rows } = await open().execute('SELECT 1795240016123 AS at');
     expect(rows).toEqual([{ at: 1_795_240_016_123 }]);
@@ -81,6 +83,7 @@ describe('the SQLite store', () => {
     expect(open().isUnavailable(closed)).toBe(true);
   });
 
+  // @shows HOST-1.4
   test.each(['', 'sqlite:', 'oracle://host/db', 'file.sqlite'])(
     'the URL %j is a problem of database_url',
     (url) => {
