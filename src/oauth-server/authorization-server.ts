@@ -19,11 +19,13 @@ import { createEndpoints, type Endpoint } from './endpoints/endpoint.ts';
 import { createFailures } from './endpoints/failures.ts';
 import { createIntrospectEndpoint } from './endpoints/introspect.ts';
 import { createProtectedRoutes, type ProtectedRoutes } from './endpoints/protected-routes.ts';
-import { revokeEndpoint } from './endpoints/revoke.ts';
-import { tokenEndpoint } from './endpoints/token.ts';
+import { createRevokeEndpoint } from './endpoints/revoke.ts';
+import { createTokenEndpoint } from './endpoints/token.ts';
 import { createUserinfoEndpoint } from './endpoints/userinfo.ts';
 import { createFailedAttempts, systemRandom } from '../http/failed-attempts.ts';
 import type { Host } from './host.ts';
+import { createGrants } from './grants/grant-types.ts';
+import { createIssuing } from './grants/issuing.ts';
 import { createKeyRing, type KeyRing } from './keys.ts';
 import { createPruning } from './pruning.ts';
 import { createScopeCatalog } from './scopes.ts';
@@ -101,6 +103,8 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
     log,
   });
   const pruning = createPruning({ store, clock, log });
+  const issuing = createIssuing({ issuer, config, scopes, host, keys, claims });
+  const grants = createGrants({ store, accounts, issuing, scopes, audience, audit, clock });
   const bearerTokens = createBearerTokens({ store, accounts, host, scopes, audience, clock });
   const failures = createFailures({ host, database, serverName: config.name, showsDetails });
   const context: ServerContext = {
@@ -112,7 +116,6 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
     scopes,
     clock,
     clients,
-    authenticateClient,
     audit,
     claims,
     keys,
@@ -135,8 +138,8 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
       handlers: {
         oauth_server_authorize: (request) => authorizeEndpoint(context, request),
         oauth_server_consent: (request) => consentEndpoint(context, request),
-        oauth_server_token: (request) => tokenEndpoint(context, request),
-        oauth_server_revoke: (request) => revokeEndpoint(context, request),
+        oauth_server_token: createTokenEndpoint({ authenticateClient, grants, pruning }),
+        oauth_server_revoke: createRevokeEndpoint({ authenticateClient, store, audit, clock }),
         oauth_server_introspect: createIntrospectEndpoint({
           authenticateClient,
           bearerTokens,

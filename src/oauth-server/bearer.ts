@@ -3,9 +3,9 @@ import { parseBearer } from '../http/bearer.ts';
 import type { Accounts } from './accounts.ts';
 import { tokenHash } from './crypto.ts';
 import type { Host } from './host.ts';
-import { intersectScopes, scopesHeldBy, type ScopeCatalog } from './scopes.ts';
+import { scopesHeldBy, scopesInForce, type ScopeCatalog } from './scopes.ts';
 import type { DeadToken, Store } from './store/store.ts';
-import { targetName } from './tokens/resource-indicators.ts';
+import { quotedAudience } from './tokens/resource-indicators.ts';
 
 /** Looks up access tokens. Never throws for a token that is missing or not usable: whether that is refused the caller says. */
 export interface BearerTokens {
@@ -59,13 +59,13 @@ export function createBearerTokens(options: BearerTokensOptions): BearerTokens {
     const token = await store.findAccessToken(tokenHash(value), clock());
     if (typeof token === 'string') return DEAD_TOKENS[token];
     if (token.audience !== audience) {
-      const [granted, here] = [targetName(token.audience), targetName(audience)];
+      const [granted, here] = [quotedAudience(token.audience), quotedAudience(audience)];
       return invalid(`the token was granted for ${granted}, oauth_server:audience is ${here}`);
     }
     const user = token.person === null ? null : await accounts.active(token.person);
     if (token.person !== null && user === null) return INACTIVE_ACCOUNT;
     const { clientId, subject, issuedAt, expiresAt } = token;
-    const scopes = intersectScopes(token.scopes, token.clientScopes).filter((name) => offered.has(name));
+    const scopes = scopesInForce(token.scopes, token.clientScopes, offered);
     return { clientId, scopes, user, subject, audience, issuedAt, expiresAt };
   }
 

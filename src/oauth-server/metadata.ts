@@ -1,6 +1,6 @@
 import { CLIENT_AUTHENTICATION_METHODS } from './clients/credentials.ts';
 import { claimNames } from './claims.ts';
-import { GRANT_TYPES_SUPPORTED } from './endpoints/token.ts';
+import { GRANT_TYPES_SUPPORTED } from './grants/grant-types.ts';
 import { SIGNING_ALGORITHM } from './keys.ts';
 import type { ScopeCatalog } from './scopes.ts';
 

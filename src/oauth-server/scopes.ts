@@ -83,6 +83,15 @@ export function intersectScopes(names: readonly string[], allowed: readonly stri
   return names.filter((name) => set.has(name));
 }
 
+/** Those of the granted scopes that the client is still registered for and the server still offers. */
+export function scopesInForce(
+  granted: readonly string[],
+  registered: readonly string[],
+  catalog: ScopeCatalog,
+): readonly string[] {
+  return intersectScopes(granted, registered).filter((name) => catalog.has(name));
+}
+
 /** The scopes of `names` that are offered, and whose permission (where there is one) the person holds now. */
 export async function scopesHeldBy(
   host: Pick<Host, 'holdsPermission'>,

@@ -1,7 +1,6 @@
 import type { Accounts } from './accounts.ts';
 import type { Audit } from './audit.ts';
 import type { CookieSealer } from './authorization/cookie-keys.ts';
-import type { AuthenticateClient } from './clients/authentication.ts';
 import type { Claims } from './claims.ts';
 import type { Clients } from './clients/clients.ts';
 import type { OAuthServerConfig } from './config.ts';
@@ -20,7 +19,6 @@ export interface ServerContext {
   readonly accounts: Accounts;
   readonly store: Store;
   readonly clients: Clients;
-  readonly authenticateClient: AuthenticateClient;
   readonly audit: Audit;
   readonly scopes: ScopeCatalog;
   readonly claims: Claims;

@@ -24,7 +24,7 @@ import type { Reply } from '../responses.ts';
 import { beyondScopes, requestedScopes } from '../scopes.ts';
 import type { ServerContext } from '../server-context.ts';
 import type { Client } from '../store/store.ts';
-import { targetOf } from '../tokens/resource-indicators.ts';
+import { requireAudience } from '../tokens/resource-indicators.ts';
 import { AUTHORIZE_PATH } from './paths.ts';
 
 /** A client and redirect URI that belong together: from here on, errors go to the redirect URI. */
@@ -413,7 +413,7 @@ function resourceOf(context: ServerContext, parameters: Parameters): string | nu
   if (parameters.isRepeated('resource')) {
     throw new OAuthError('invalid_target', 'More than one resource is named; a grant has one target.');
   }
-  return targetOf(context, parameters.get('resource'));
+  return requireAudience(parameters.get('resource'), context.audience);
 }
 
 async function scopesOf(

@@ -1,54 +1,46 @@
+import type { Audit } from '../audit.ts';
 import { OAuthError } from '../errors.ts';
-import type { Parameters } from '../parameters.ts';
-import { beyondScopes, formatScope, IDENTITY_SCOPES, requestedScopes } from '../scopes.ts';
-import type { ServerContext } from '../server-context.ts';
-import type { Client } from '../store/store.ts';
-import { randomToken, tokenHash } from '../crypto.ts';
-import { targetOf } from '../tokens/resource-indicators.ts';
-import { requireGrant, type TokenResponse } from './token-response.ts';
+import { beyondScopes, IDENTITY_SCOPES, requestedScopes, type ScopeCatalog } from '../scopes.ts';
+import type { Client, Store } from '../store/store.ts';
+import { requireAudience } from '../tokens/resource-indicators.ts';
+import { requireGrant, type GrantHandler } from './grant.ts';
+import type { Issuing } from './issuing.ts';
+
+export interface ClientCredentialsGrantOptions {
+  readonly store: Pick<Store, 'issueClientToken'>;
+  readonly issuing: Pick<Issuing, 'forClient'>;
+  readonly scopes: ScopeCatalog;
+  /** `oauth_server:audience`; null when it is empty. */
+  readonly audience: string | null;
+  readonly audit: Audit;
+  readonly clock: () => number;
+}
 
 /** A token for the application itself (RFC 6749 section 4.4): no person, no refresh token. */
-export async function clientCredentialsGrant(
-  context: ServerContext,
-  client: Client,
-  form: Parameters,
-): Promise<TokenResponse> {
-  requireGrant(client, 'client_credentials');
-  const scopes = applicationScopes(context, client, form.get('scope'));
-  const audience = targetOf(context, form.get('resource'));
-  const now = context.clock();
-  const accessToken = randomToken();
-  const expiresAt = now + context.config.access_token_ttl * 1000;
-  await context.store.issueClientToken(
-    client.id,
-    audience,
-    { hash: tokenHash(accessToken), scopes, expiresAt },
-    now,
-  );
-  await context.audit({
-    type: 'tokens_issued',
-    grantType: 'client_credentials',
-    clientId: client.id,
-    person: null,
-    authorization: null,
-    scopes,
-  });
-  return {
-    access_token: accessToken,
-    token_type: 'Bearer',
-    expires_in: context.config.access_token_ttl,
-    scope: formatScope(scopes),
+export function createClientCredentialsGrant(options: ClientCredentialsGrantOptions): GrantHandler {
+  const { store, issuing, scopes: catalog, audience, audit, clock } = options;
+  const grantType = 'client_credentials';
+  return async (client, form) => {
+    requireGrant(client, grantType);
+    const scopes = applicationScopes(client, catalog, form.get('scope'));
+    const target = requireAudience(form.get('resource'), audience);
+    const now = clock();
+    const { tokens, response } = issuing.forClient(scopes, now);
+    await store.issueClientToken(client.id, target, tokens.accessToken, now);
+    const about = { clientId: client.id, person: null, authorization: null, scopes };
+    await audit({ type: 'tokens_issued', grantType, ...about });
+    return response;
   };
 }
 
 /** The scopes asked for, or all that the client has; those about a person make no sense here. */
 function applicationScopes(
-  context: ServerContext,
   client: Client,
+  catalog: ScopeCatalog,
   scope: string | undefined,
 ): readonly string[] {
   const available = client.scopes.filter(
-    (name) => context.scopes.has(name) && !Object.hasOwn(IDENTITY_SCOPES, name),
+    (name) => catalog.has(name) && !Object.hasOwn(IDENTITY_SCOPES, name),
   );
   const scopes = requestedScopes(scope) ?? available;
   if (scopes.length === 0 || !scopes.every((name) => available.includes(name))) {

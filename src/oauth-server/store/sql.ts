@@ -284,7 +284,7 @@ export function createSqlStore(database: Database): Store {
       const { rows } = await database.execute<RefreshTokenRow & FamilyColumns>(FIND_REFRESH_TOKEN, [hash]);
       const [row] = rows;
       if (row !== undefined) {
-        return { ...grantableOf(row), hash, used: row.used_at !== null, marked: hasMark(row, mark?.hash) };
+        return { ...storedGrant(row), hash, used: row.used_at !== null, marked: hasMark(row, mark?.hash) };
       }
       if (mark === null) return null;
       const { rows: families } = await database.execute<MarkedFamilyRow & FamilyColumns>(FIND_FAMILY, [
@@ -292,7 +292,7 @@ export function createSqlStore(database: Database): Store {
       ]);
       const [family] = families;
       if (family === undefined || !hasMark(family, mark.hash)) return null;
-      return { ...grantableOf(family), hash, used: true, marked: true };
+      return { ...storedGrant(family), hash, used: true, marked: true };
     },
 
     rotateRefreshToken(token, tokens, now) {
@@ -327,7 +327,8 @@ export function createSqlStore(database: Database): Store {
 
     async listAuthorizations(person, now) {
       const { rows } = await database.execute<FamilyColumns & AuthorizationRow>(
-        `SELECT f.id AS family_id, f.created_at, c.name AS client_name, ${FAMILY_COLUMNS} FROM oauth_families f
+        `SELECT f.id AS family_id, f.created_at, c.name AS client_name, c.scope AS client_scope, ${FAMILY_COLUMNS}
+        FROM oauth_families f
         JOIN oauth_clients c ON c.client_id = f.client_id AND c.revoked_at IS NULL
         WHERE f.user_provider = ? AND f.user_id = ? AND f.revoked_at IS NULL AND f.expires_at > ?
         ORDER BY f.created_at, f.id`,
@@ -389,20 +390,18 @@ const FIND_ACCESS_TOKEN = `SELECT t.client_id, t.family_id, t.scope, t.audience 
   LEFT JOIN oauth_families f ON f.id = t.family_id AND f.revoked_at IS NULL
   WHERE t.token_hash = ?`;
 
-const FAMILY_COLUMNS = `f.client_id, f.user_provider, f.user_id, f.subject, f.scope, f.audience,
-  c.scope AS client_scope`;
+const FAMILY_COLUMNS = 'f.client_id, f.user_provider, f.user_id, f.subject, f.scope, f.audience';
 
-const JOIN_FAMILY_AND_CLIENT = `JOIN oauth_families f ON f.id = t.family_id
-  JOIN oauth_clients c ON c.client_id = f.client_id`;
+const JOIN_FAMILY = 'JOIN oauth_families f ON f.id = t.family_id';
 
 const FIND_CODE = `SELECT t.code_hash, t.family_id, t.parameters, t.expires_at, t.spent_at, ${FAMILY_COLUMNS}
-  FROM oauth_authorization_codes t ${JOIN_FAMILY_AND_CLIENT} WHERE t.code_hash = ?`;
+  FROM oauth_authorization_codes t ${JOIN_FAMILY} WHERE t.code_hash = ?`;
 
 const FIND_REFRESH_TOKEN = `SELECT t.family_id, t.expires_at, t.used_at, f.refresh_mark_hash, ${FAMILY_COLUMNS}
-  FROM oauth_refresh_tokens t ${JOIN_FAMILY_AND_CLIENT} WHERE t.token_hash = ?`;
+  FROM oauth_refresh_tokens t ${JOIN_FAMILY} WHERE t.token_hash = ?`;
 
 const FIND_FAMILY = `SELECT f.id AS family_id, f.expires_at, f.refresh_mark_hash, ${FAMILY_COLUMNS}
-  FROM oauth_families f JOIN oauth_clients c ON c.client_id = f.client_id WHERE f.id = ?`;
+  FROM oauth_families f WHERE f.id = ?`;
 
 const SPEND_CODE = `UPDATE oauth_authorization_codes SET spent_at = ? WHERE code_hash = ? AND spent_at IS NULL`;
 
@@ -806,7 +805,6 @@ interface FamilyColumns {
   readonly subject: string;
   readonly scope: string;
   readonly audience: string | null;
-  readonly client_scope: string;
 }
 
 interface CodeRow {
@@ -820,7 +818,7 @@ interface CodeRow {
 function codeOf(row: CodeRow & FamilyColumns): AuthorizationCode {
   return {
     ...(JSON.parse(row.parameters) as CodeParameters),
-    ...grantableOf(row),
+    ...storedGrant(row),
     hash: row.code_hash,
     used: row.spent_at !== null,
   };
@@ -842,10 +840,10 @@ function hasMark(family: Pick<MarkedFamilyRow, 'refresh_mark_hash'>, markHash: s
   return known !== null && markHash !== undefined && equalInConstantTime(known, markHash);
 }
 
-function grantableOf(
+function storedGrant(
   row: FamilyColumns & { readonly family_id: string; readonly expires_at: number },
-): Pick<StoredGrant, 'family' | 'expiresAt' | 'clientScopes'> {
-  return { family: familyOf(row), expiresAt: row.expires_at, clientScopes: words(row.client_scope) };
+): Pick<StoredGrant, 'family' | 'expiresAt'> {
+  return { family: familyOf(row), expiresAt: row.expires_at };
 }
 
 function familyOf(row: FamilyColumns & { readonly family_id: string }): Family {
@@ -862,6 +860,7 @@ function familyOf(row: FamilyColumns & { readonly family_id: string }): Family {
 interface AuthorizationRow {
   readonly family_id: string;
   readonly client_name: string;
+  readonly client_scope: string;
   readonly created_at: number;
 }
 

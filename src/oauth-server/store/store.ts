@@ -110,8 +110,6 @@ export interface StoredGrant {
   /** Whether it was used before. */
   readonly used: boolean;
   readonly expiresAt: number;
-  /** The client's scopes as registered now. */
-  readonly clientScopes: readonly string[];
 }
 
 /** A refresh token as it was offered. */

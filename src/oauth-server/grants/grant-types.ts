@@ -1,0 +1,26 @@
+import { createAuthorizationCodeGrant, type AuthorizationCodeGrantOptions } from './authorization-code.ts';
+import { createClientCredentialsGrant, type ClientCredentialsGrantOptions } from './client-credentials.ts';
+import type { GrantHandler } from './grant.ts';
+import { createRefreshTokenGrant, type RefreshTokenGrantOptions } from './refresh-token.ts';
+
+/** What the grants need, all together. */
+export type GrantsOptions = AuthorizationCodeGrantOptions &
+  RefreshTokenGrantOptions &
+  ClientCredentialsGrantOptions;
+
+/** The grants, by the `grant_type` that asks for them; metadata lists them in this order. */
+const GRANTS: Readonly<Record<string, (options: GrantsOptions) => GrantHandler>> = {
+  authorization_code: createAuthorizationCodeGrant,
+  refresh_token: createRefreshTokenGrant,
+  client_credentials: createClientCredentialsGrant,
+};
+
+/** The values of `grant_type` that the token endpoint knows. */
+export const GRANT_TYPES_SUPPORTED: readonly string[] = Object.keys(GRANTS);
+
+/** The grants of a server, by `grant_type`. */
+export type Grants = ReadonlyMap<string, GrantHandler>;
+
+export function createGrants(options: GrantsOptions): Grants {
+  return new Map(Object.entries(GRANTS).map(([grantType, create]) => [grantType, create(options)]));
+}

@@ -1,0 +1,28 @@
+import { OAuthError } from '../errors.ts';
+import type { Parameters } from '../parameters.ts';
+import type { Client, Grant } from '../store/store.ts';
+
+/** Answers a token request of one `grant_type`, sent by this client; throws an OAuthError when it is refused. */
+export type GrantHandler = (client: Client, form: Parameters) => Promise<TokenResponse>;
+
+/** The successful answer of the token endpoint (RFC 6749 section 5.1, OpenID Connect Core section 3.1.3.3). */
+export interface TokenResponse {
+  readonly access_token: string;
+  readonly token_type: 'Bearer';
+  /** Seconds. */
+  readonly expires_in: number;
+  readonly scope: string;
+  readonly refresh_token?: string;
+  readonly id_token?: string;
+}
+
+/** Throws `unauthorized_client` unless the client was registered for this grant. */
+export function requireGrant(client: Client, grant: Grant): void {
+  if (!client.grants.includes(grant)) {
+    throw new OAuthError(
+      'unauthorized_client',
+      `The client is not registered for the grant ${grant}.`,
+      `the client is registered for ${client.grants.join(', ')}, not for ${grant}`,
+    );
+  }
+}

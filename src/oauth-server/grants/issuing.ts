@@ -1,0 +1,113 @@
+import type { UserInterface } from '../../contracts/person.ts';
+import type { Claims } from '../claims.ts';
+import type { OAuthServerConfig } from '../config.ts';
+import { randomToken, tokenHash } from '../crypto.ts';
+import type { Host } from '../host.ts';
+import { signIdToken } from '../id-token.ts';
+import type { KeyRing } from '../keys.ts';
+import { formatScope, scopesHeldBy, type ScopeCatalog } from '../scopes.ts';
+import type { Client, Family, NewTokens } from '../store/store.ts';
+import { newRefreshToken } from '../tokens/refresh-token-format.ts';
+import type { TokenResponse } from './grant.ts';
+
+/** Tokens that are made but not yet issued: what the store is to keep, and what the client will be told. */
+export interface PreparedTokens {
+  readonly tokens: NewTokens;
+  readonly response: TokenResponse;
+}
+
+/** Makes tokens before the store is asked to issue them: should signing fail, nothing was spent. */
+export interface Issuing {
+  /** For the client itself. */
+  forClient(scopes: readonly string[], now: number): PreparedTokens;
+  /** For a person: with an ID token if `openid` is among the scopes, and a refresh token if the client may use one. */
+  forPerson(request: PersonalTokenRequest): Promise<PreparedTokens>;
+}
+
+export interface PersonalTokenRequest {
+  readonly client: Client;
+  readonly family: Family;
+  readonly user: UserInterface;
+  readonly scopes: readonly string[];
+  /** Of the authorization request; null after a refresh. */
+  readonly nonce: string | null;
+  /** What all refresh tokens of the family share; null for its first. */
+  readonly shared: string | null;
+  readonly now: number;
+}
+
+export interface IssuingOptions {
+  readonly issuer: string;
+  readonly config: Pick<
+    OAuthServerConfig,
+    'access_token_ttl' | 'refresh_token_ttl' | 'id_token_ttl' | 'key_path'
+  >;
+  readonly scopes: ScopeCatalog;
+  readonly host: Pick<Host, 'holdsPermission'>;
+  readonly keys: Pick<KeyRing, 'active'>;
+  readonly claims: Claims;
+}
+
+export function createIssuing(options: IssuingOptions): Issuing {
+  const { issuer, config, scopes: catalog, host, keys, claims } = options;
+
+  const expiry = (now: number, seconds: number) => now + seconds * 1000;
+
+  async function idToken(request: PersonalTokenRequest, accessToken: string): Promise<string> {
+    const { family, user, nonce, now } = request;
+    const key = await keys.active();
+    if (key === null) throw new Error(`There is no signing key in ${config.key_path}`);
+    // A scope whose permission the person has lost since releases nothing.
+    const held = await scopesHeldBy(host, catalog, request.scopes, family.person);
+    return signIdToken(key, {
+      issuer,
+      subject: family.subject,
+      clientId: family.clientId,
+      issuedAt: now,
+      lifetime: config.id_token_ttl,
+      nonce,
+      accessToken,
+      claims: await claims(user, held),
+    });
+  }
+
+  function prepared(
+    accessToken: string,
+    scopes: readonly string[],
+    now: number,
+    refreshToken: NewTokens['refreshToken'] = null,
+    beside: Pick<TokenResponse, 'refresh_token' | 'id_token'> = {},
+  ): PreparedTokens {
+    const expiresAt = expiry(now, config.access_token_ttl);
+    return {
+      tokens: { accessToken: { hash: tokenHash(accessToken), scopes, expiresAt }, refreshToken },
+      response: {
+        access_token: accessToken,
+        token_type: 'Bearer',
+        expires_in: config.access_token_ttl,
+        scope: formatScope(scopes),
+        ...beside,
+      },
+    };
+  }
+
+  return {
+    forClient: (scopes, now) => prepared(randomToken(), scopes, now),
+    async forPerson(request) {
+      const { client, family, scopes, now } = request;
+      const accessToken = randomToken();
+      const shared = request.shared ?? randomToken();
+      const refreshToken = client.grants.includes('refresh_token')
+        ? newRefreshToken(family.id, shared)
+        : null;
+      const withIdToken = scopes.includes('openid') ? { id_token: await idToken(request, accessToken) } : {};
+      if (refreshToken === null) return prepared(accessToken, scopes, now, null, withIdToken);
+      const kept = {
+        hash: tokenHash(refreshToken),
+        markHash: tokenHash(shared),
+        expiresAt: expiry(now, config.refresh_token_ttl),
+      };
+      return prepared(accessToken, scopes, now, kept, { refresh_token: refreshToken, ...withIdToken });
+    },
+  };
+}

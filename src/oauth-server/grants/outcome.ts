@@ -1,0 +1,72 @@
+import type { Audit } from '../audit.ts';
+import { OAuthError } from '../errors.ts';
+import type { GrantOutcome, GrantRefusal, Store, StoredGrant } from '../store/store.ts';
+import type { TokenResponse } from './grant.ts';
+import type { PreparedTokens } from './issuing.ts';
+
+/** What the store said of a code or refresh token becomes an answer to the client, and events of the audit log. */
+export interface Outcomes {
+  /** Returns the response when the tokens were issued; throws `invalid_grant` when they were not. */
+  respond(used: StoredGrant, prepared: PreparedTokens, outcome: GrantOutcome): Promise<TokenResponse>;
+  /** Ends everything that descends from a grant that is used a second time: somebody else may hold what the first use gave. */
+  revokeReplayed(used: StoredGrant): Promise<void>;
+  /** Audits a second use, and that it ended the authorization. */
+  auditReplay(used: StoredGrant, revoked?: boolean): Promise<void>;
+}
+
+/** Why no tokens are issued: one public answer for every reason, which helps nobody but an attacker; `detail` is for the log. */
+export function invalidGrant(detail: string): OAuthError {
+  return new OAuthError(
+    'invalid_grant',
+    'The grant is unknown, expired, used, revoked, or does not belong to this client and request.',
+    detail,
+  );
+}
+
+/** What a grant of a person's is called in the log, and its second use in the audit log. */
+const WORDS = {
+  authorization_code: { name: 'code', replayed: 'code_replayed' },
+  refresh_token: { name: 'refresh token', replayed: 'refresh_token_replayed' },
+} as const;
+
+/** Why the store issued nothing, although all that was looked at before was right. */
+const LATE_REFUSALS: Readonly<Record<GrantRefusal, string>> = {
+  used: 'was used by another request at the same moment',
+  revoked: 'belongs to an authorization that was revoked',
+};
+
+export interface OutcomesOptions {
+  readonly store: Pick<Store, 'revokeReplayed'>;
+  readonly audit: Audit;
+  readonly clock: () => number;
+}
+
+export function createOutcomes(
+  grantType: keyof typeof WORDS,
+  { store, audit, clock }: OutcomesOptions,
+): Outcomes {
+  const { name, replayed } = WORDS[grantType];
+
+  async function auditReplay({ family }: StoredGrant, revoked = true): Promise<void> {
+    const about = { authorization: family.id, clientId: family.clientId, person: family.person };
+    await audit({ type: replayed, ...about });
+    if (revoked) await audit({ type: 'family_revoked', ...about, reason: 'replay' });
+  }
+
+  return {
+    async respond(used, { tokens, response }, outcome) {
+      if (!outcome.issued) {
+        if (outcome.refusal === 'used') await auditReplay(used);
+        throw invalidGrant(`the ${name} ${LATE_REFUSALS[outcome.refusal]}`);
+      }
+      const { id: authorization, clientId, person } = used.family;
+      const { scopes } = tokens.accessToken;
+      await audit({ type: 'tokens_issued', grantType, clientId, person, authorization, scopes });
+      return response;
+    },
+    async revokeReplayed(used) {
+      await auditReplay(used, await store.revokeReplayed(used, clock()));
+    },
+    auditReplay,
+  };
+}
