@@ -1,15 +1,18 @@
 import type { Database } from '../sql/contract.ts';
 import { createAccounts } from './accounts.ts';
 import { createAudit } from './audit.ts';
+import { createConsent } from './authorization/consent.ts';
 import { createCookieSealer } from './authorization/cookie-keys.ts';
+import { createRequestChecks } from './authorization/request.ts';
+import { createWaitingRequests } from './authorization/waiting.ts';
 import { createBearerTokens } from './bearer.ts';
 import { createClaims } from './claims.ts';
 import { createClients, type Clients } from './clients/clients.ts';
 import { createClientAuthentication } from './clients/authentication.ts';
 import { createClientSecrets } from './clients/secrets.ts';
 import type { OAuthServerConfig } from './config.ts';
-import { applicationsEndpoint, removeApplicationEndpoint } from './endpoints/applications.ts';
-import { authorizeEndpoint, consentEndpoint } from './endpoints/authorize.ts';
+import { createApplicationsEndpoints } from './endpoints/applications.ts';
+import { createAuthorizeEndpoints } from './endpoints/authorize.ts';
 import {
   createJwksEndpoint,
   createMetadataEndpoint,
@@ -18,6 +21,7 @@ import {
 import { createEndpoints, type Endpoint } from './endpoints/endpoint.ts';
 import { createFailures } from './endpoints/failures.ts';
 import { createIntrospectEndpoint } from './endpoints/introspect.ts';
+import { APPLICATIONS_PATH, AUTHORIZE_PATH } from './endpoints/paths.ts';
 import { createProtectedRoutes, type ProtectedRoutes } from './endpoints/protected-routes.ts';
 import { createRevokeEndpoint } from './endpoints/revoke.ts';
 import { createTokenEndpoint } from './endpoints/token.ts';
@@ -29,7 +33,6 @@ import { createIssuing } from './grants/issuing.ts';
 import { createKeyRing, type KeyRing } from './keys.ts';
 import { createPruning } from './pruning.ts';
 import { createScopeCatalog } from './scopes.ts';
-import type { ServerContext } from './server-context.ts';
 import { createSqlStore } from './store/sql.ts';
 import type { PrunedRows } from './store/store.ts';
 import { createTokenLookUp } from './token-accessor.ts';
@@ -106,23 +109,56 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
   const issuing = createIssuing({ issuer, config, scopes, host, keys, claims });
   const grants = createGrants({ store, accounts, issuing, scopes, audience, audit, clock });
   const bearerTokens = createBearerTokens({ store, accounts, host, scopes, audience, clock });
-  const failures = createFailures({ host, database, serverName: config.name, showsDetails });
-  const context: ServerContext = {
-    issuer,
-    config,
-    host,
-    accounts,
-    store,
-    scopes,
-    clock,
+  const checkRequest = createRequestChecks({
     clients,
-    audit,
-    claims,
+    scopes,
     keys,
-    pruning,
-    cookieSealer: createCookieSealer({ store, clock, lifetime: config.consent_ttl * 1000 }),
     audience,
-  };
+    serverName: config.name,
+    keyPath: config.key_path,
+  });
+  const waiting = createWaitingRequests({
+    store,
+    sealer: createCookieSealer({ store, clock, lifetime: config.consent_ttl * 1000 }),
+    host,
+    pruning,
+    clock,
+    lifetime: config.consent_ttl,
+    path: AUTHORIZE_PATH,
+    issuer,
+  });
+  const consent = createConsent({
+    store,
+    clients,
+    host,
+    scopes,
+    audit,
+    pruning,
+    clock,
+    lifetimes: config,
+    applicationsPath: APPLICATIONS_PATH,
+  });
+  const authorizeEndpoints = createAuthorizeEndpoints({
+    checkRequest,
+    consent,
+    waiting,
+    accounts,
+    host,
+    scopes,
+    issuer,
+    serverName: config.name,
+  });
+  const applicationsEndpoints = createApplicationsEndpoints({
+    store,
+    accounts,
+    host,
+    scopes,
+    audit,
+    clock,
+    issuer,
+    serverName: config.name,
+  });
+  const failures = createFailures({ host, database, serverName: config.name, showsDetails });
   return {
     issuer,
     config,
@@ -136,8 +172,8 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
       database,
       failures,
       handlers: {
-        oauth_server_authorize: (request) => authorizeEndpoint(context, request),
-        oauth_server_consent: (request) => consentEndpoint(context, request),
+        oauth_server_authorize: authorizeEndpoints.authorize,
+        oauth_server_consent: authorizeEndpoints.consent,
         oauth_server_token: createTokenEndpoint({ authenticateClient, grants, pruning }),
         oauth_server_revoke: createRevokeEndpoint({ authenticateClient, store, audit, clock }),
         oauth_server_introspect: createIntrospectEndpoint({
@@ -146,8 +182,8 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
           issuer,
         }),
         oauth_server_userinfo: createUserinfoEndpoint({ bearerTokens, claims }),
-        oauth_server_applications: (request) => applicationsEndpoint(context, request),
-        oauth_server_remove_application: (request) => removeApplicationEndpoint(context, request),
+        oauth_server_applications: applicationsEndpoints.list,
+        oauth_server_remove_application: applicationsEndpoints.remove,
         oauth_server_openid_configuration: createOpenidConfigurationEndpoint({
           issuer,
           scopes,

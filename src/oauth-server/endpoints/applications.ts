@@ -1,17 +1,38 @@
 import { equalInConstantTime } from '../../http/constant-time.ts';
-import type { Visitor } from '../accounts.ts';
+import type { Accounts, Visitor } from '../accounts.ts';
+import type { Audit } from '../audit.ts';
+import { shownPerson, shownScopes } from '../authorization/consent-page.ts';
+import { keyedHash } from '../crypto.ts';
 import { AuthorizationPageError } from '../errors.ts';
+import type { Host } from '../host.ts';
 import { pageReply, redirectReply } from '../pages.ts';
 import { formParameters, queryParameters } from '../parameters.ts';
 import type { Reply } from '../responses.ts';
-import { intersectScopes, scopesHeldBy } from '../scopes.ts';
-import type { ServerContext } from '../server-context.ts';
-import type { Authorization } from '../store/store.ts';
-import { keyedHash } from '../crypto.ts';
+import { intersectScopes, scopesHeldBy, type ScopeCatalog } from '../scopes.ts';
+import type { Authorization, Store } from '../store/store.ts';
 import { APPLICATIONS_PATH } from './paths.ts';
 
+export interface ApplicationsEndpointsOptions {
+  readonly store: Pick<Store, 'listAuthorizations' | 'revokeFamily'>;
+  readonly accounts: Pick<Accounts, 'visitor'>;
+  readonly host: Pick<Host, 'holdsPermission' | 'loginUrl' | 'render'>;
+  readonly scopes: ScopeCatalog;
+  readonly audit: Audit;
+  /** Milliseconds since 1970. */
+  readonly clock: () => number;
+  readonly issuer: string;
+  readonly serverName: string;
+}
+
+export interface ApplicationsEndpoints {
+  /** GET /oauth/applications: which applications have access for the signed-in person, since when and to what. */
+  readonly list: (request: Request) => Promise<Reply>;
+  /** POST /oauth/applications: ends all that the person allowed one application, from this moment. */
+  readonly remove: (request: Request) => Promise<Reply>;
+}
+
 /** An application that may act for the person, with all that it was allowed. */
-interface HoldingApplication {
+interface AllowedApplication {
   readonly clientId: string;
   readonly name: string;
   /** The first time, milliseconds since 1970. */
@@ -19,81 +40,84 @@ interface HoldingApplication {
   readonly scopes: readonly string[];
 }
 
-/** GET /oauth/applications: which applications hold access for the signed-in person, since when and for what. */
-export async function applicationsEndpoint(context: ServerContext, request: Request): Promise<Reply> {
-  const visitor = await context.accounts.visitor(request);
-  if (visitor === null) return redirectReply(context.host.loginUrl(APPLICATIONS_PATH), 302);
-  const person = visitor.user.reference;
-  const authorizations = await context.store.listAuthorizations(person, context.clock());
-  const applications = await Promise.all(
-    byApplication(authorizations).map(async ({ clientId, name, since, scopes }) => {
-      const held = await scopesHeldBy(context.host, context.scopes, scopes, person);
-      return {
-        clientId,
-        name,
-        since: { iso: new Date(since).toISOString(), text: dateOf(since) },
-        scopes: held.map((scope) => ({ name: scope, label: context.scopes.get(scope)?.label ?? scope })),
-        csrfToken: csrfTokenFor(clientId, visitor),
-      };
-    }),
-  );
-  const profile = visitor.user.getProfile();
-  return pageReply({
-    host: context.host,
-    view: 'oauth/applications',
-    status: 200,
-    formLeadsTo: context.issuer,
-    data: {
-      serverName: context.config.name,
-      person: { name: profile.name ?? null, email: profile.email ?? null },
-      applications,
-      removed: queryParameters(request).has('removed'),
-      action: APPLICATIONS_PATH,
+export function createApplicationsEndpoints(options: ApplicationsEndpointsOptions): ApplicationsEndpoints {
+  const { store, accounts, host, scopes: catalog, audit, clock, issuer, serverName } = options;
+
+  async function shownApplication({ clientId, name, since, scopes }: AllowedApplication, visitor: Visitor) {
+    const held = await scopesHeldBy(host, catalog, scopes, visitor.user.reference);
+    return {
+      clientId,
+      name,
+      since: { iso: new Date(since).toISOString(), text: shownDate(since) },
+      scopes: shownScopes(held, catalog),
+      csrfToken: csrfTokenFor(clientId, visitor),
+    };
+  }
+
+  return {
+    async list(request) {
+      const visitor = await accounts.visitor(request);
+      if (visitor === null) return redirectReply(host.loginUrl(APPLICATIONS_PATH), 302);
+      const authorizations = await store.listAuthorizations(visitor.user.reference, clock());
+      const applications = await Promise.all(
+        byApplication(authorizations).map((application) => shownApplication(application, visitor)),
+      );
+      return pageReply({
+        host,
+        view: 'oauth/applications',
+        status: 200,
+        formLeadsTo: issuer,
+        data: {
+          serverName,
+          person: shownPerson(visitor.user),
+          applications,
+          removed: queryParameters(request).has('removed'),
+          action: APPLICATIONS_PATH,
+        },
+      });
     },
-  });
+    async remove(request) {
+      const form = await formParameters(request);
+      const visitor = await accounts.visitor(request);
+      if (visitor === null) return redirectReply(host.loginUrl(APPLICATIONS_PATH), 303);
+      const clientId = form.get('client_id') ?? '';
+      if (!equalInConstantTime(form.get('csrf_token') ?? '', csrfTokenFor(clientId, visitor))) {
+        throw notAccepted();
+      }
+      const person = visitor.user.reference;
+      for (const { family } of await store.listAuthorizations(person, clock())) {
+        if (family.clientId !== clientId) continue;
+        if (!(await store.revokeFamily(family.id, clock()))) continue;
+        const about = { authorization: family.id, clientId, person };
+        await audit({ type: 'family_revoked', ...about, reason: 'person' });
+      }
+      return redirectReply(`${APPLICATIONS_PATH}?removed=1`, 303);
+    },
+  };
 }
 
-/** POST /oauth/applications: takes back all that the person allowed one application, from this moment. */
-export async function removeApplicationEndpoint(context: ServerContext, request: Request): Promise<Reply> {
-  const form = await formParameters(request);
-  const visitor = await context.accounts.visitor(request);
-  if (visitor === null) return redirectReply(context.host.loginUrl(APPLICATIONS_PATH), 303);
-  const clientId = form.get('client_id') ?? '';
-  if (!equalInConstantTime(form.get('csrf_token') ?? '', csrfTokenFor(clientId, visitor))) {
-    throw new AuthorizationPageError(
-      'This was not accepted',
-      NOT_FROM_HERE,
-      'the csrf_token is not the one of this application and browser session',
-    );
-  }
-  const person = visitor.user.reference;
-  const authorizations = await context.store.listAuthorizations(person, context.clock());
-  for (const { family } of authorizations) {
-    if (family.clientId !== clientId) continue;
-    if (!(await context.store.revokeFamily(family.id, context.clock()))) continue;
-    const about = { authorization: family.id, clientId, person };
-    await context.audit({ type: 'family_revoked', ...about, reason: 'person' });
-  }
-  return redirectReply(`${APPLICATIONS_PATH}?removed=1`, 303);
+function notAccepted(): AuthorizationPageError {
+  return new AuthorizationPageError(
+    'This was not accepted',
+    'It did not come from your page of applications, or somebody else has signed in since. Nothing was changed. ' +
+      'Open the page again.',
+    'the csrf_token is not the one of this application and browser session',
+  );
 }
 
-const NOT_FROM_HERE =
-  'It did not come from your page of applications, or somebody else has signed in since. Nothing was changed. ' +
-  'Open the page again.';
-
-function dateOf(time: number): string {
+function shownDate(time: number): string {
   return new Date(time).toLocaleDateString('en', { dateStyle: 'long', timeZone: 'UTC' });
 }
 
-/** For one application and person, keyed by the browser session. */
+/** Of one application and person, keyed by the browser session. */
 function csrfTokenFor(clientId: string, { user, browserSecret }: Visitor): string {
   const { provider, id } = user.reference;
   return keyedHash(browserSecret, 'oauth/applications', clientId, provider, id);
 }
 
-/** Several authorizations of one application are one line: together they say what it may do. */
-function byApplication(authorizations: readonly Authorization[]): readonly HoldingApplication[] {
-  const applications = new Map<string, HoldingApplication>();
+/** Several authorizations of one application are one entry, with the scopes of all. */
+function byApplication(authorizations: readonly Authorization[]): readonly AllowedApplication[] {
+  const applications = new Map<string, AllowedApplication>();
   for (const { family, clientName: name, clientScopes, createdAt } of authorizations) {
     const { clientId } = family;
     const before = applications.get(clientId);

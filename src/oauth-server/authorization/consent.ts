@@ -1,0 +1,286 @@
+import { samePerson, type PersonReference, type UserInterface } from '../../contracts/person.ts';
+import { equalInConstantTime } from '../../http/constant-time.ts';
+import { requestIdOf } from '../../http/request-id.ts';
+import type { Visitor } from '../accounts.ts';
+import type { Audit } from '../audit.ts';
+import type { Clients } from '../clients/clients.ts';
+import { keyedHash, randomIdentifier, randomToken, tokenHash } from '../crypto.ts';
+import { OAuthError } from '../errors.ts';
+import type { Host } from '../host.ts';
+import type { Pruning } from '../pruning.ts';
+import { noteClient, quotedList, quotedUri } from '../refusals.ts';
+import { scopesHeldBy, type ScopeCatalog } from '../scopes.ts';
+import type { Client, ConsentRequest, Store } from '../store/store.ts';
+import { answeredBefore, notAccepted, notAnswerable } from './consent-errors.ts';
+import type { AuthorizationRequest } from './request.ts';
+import type { AuthorizationResponse } from './response.ts';
+
+/**
+ * Asking a person for consent (AS-8). The request is saved when it is first put to somebody, under the hash of its opaque id,
+ * bound to that person and to their browser session, with the scopes that they were shown.
+ */
+export interface Consent {
+  /** Saves the request as put to this visitor, under a new id unless it waited under one. */
+  beginConsent(
+    request: AuthorizationRequest,
+    client: Client,
+    visitor: Visitor,
+    requestId?: string,
+  ): Promise<Presented>;
+  /**
+   * Puts a saved request to this visitor again; null when no request of this id was saved. Throws a page error when it is not
+   * theirs to answer in this browser, or no longer.
+   */
+  presentConsent(requestId: string, visitor: Visitor): Promise<Presented | null>;
+  /** Throws a page error unless the token is the one of this request and browser session. */
+  requireCsrfToken(requestId: string, visitor: Visitor, csrfToken: string): Promise<void>;
+  /** Takes this visitor's answer, once. Throws a page error when there is nothing that they may answer. */
+  completeConsent(requestId: string, visitor: Visitor, allow: boolean): Promise<AuthorizationResponse>;
+  /** The request, if this visitor may answer it now. Throws a page error otherwise. */
+  requirePending(requestId: string, visitor: Visitor): Promise<ConsentRequest>;
+  /** Ends the request without an answer. */
+  voidConsent(request: ConsentRequest): Promise<void>;
+}
+
+/** The consent screen to show, or the response when there is nothing to ask. */
+export type Presented = { readonly question: ConsentQuestion } | { readonly response: AuthorizationResponse };
+
+/** What the consent screen asks. */
+export interface ConsentQuestion {
+  readonly requestId: string;
+  readonly client: Client;
+  readonly user: UserInterface;
+  /** Those that the person may grant; never empty. */
+  readonly scopes: readonly string[];
+  readonly redirectUri: string;
+  readonly csrfToken: string;
+}
+
+export interface ConsentOptions {
+  readonly store: Pick<
+    Store,
+    | 'insertConsentRequest'
+    | 'findConsentRequest'
+    | 'askAgain'
+    | 'voidConsentRequest'
+    | 'answerConsent'
+    | 'assignSubject'
+  >;
+  readonly clients: Pick<Clients, 'find'>;
+  readonly host: Pick<Host, 'holdsPermission' | 'log'>;
+  readonly scopes: ScopeCatalog;
+  readonly audit: Audit;
+  readonly pruning: Pick<Pruning, 'tick'>;
+  /** Milliseconds since 1970. */
+  readonly clock: () => number;
+  /** In seconds. */
+  readonly lifetimes: { readonly consent_ttl: number; readonly code_ttl: number };
+  /** Where somebody who answered before can see and take back what they allowed. */
+  readonly applicationsPath: string;
+}
+
+export function createConsent(options: ConsentOptions): Consent {
+  const {
+    store,
+    clients,
+    host,
+    scopes: catalog,
+    audit,
+    pruning,
+    clock,
+    lifetimes,
+    applicationsPath,
+  } = options;
+
+  async function beginConsent(
+    request: AuthorizationRequest,
+    client: Client,
+    visitor: Visitor,
+    requestId = randomToken(),
+  ): Promise<Presented> {
+    const scopes = await scopesHeldBy(host, catalog, request.scopes, visitor.user.reference);
+    if (scopes.length === 0) return { response: nothingHeld(request) };
+    if (await saveRequest(request, requestId, visitor, scopes)) {
+      return { question: question(request, requestId, client, visitor, scopes) };
+    }
+    // The same page was opened twice at once, and the other was quicker.
+    const presented = await presentConsent(requestId, visitor);
+    if (presented === null) throw notAnswerable('it was pruned at the same moment');
+    return presented;
+  }
+
+  /** The time to answer starts here, when the request is first put to somebody. False when the id is taken. */
+  async function saveRequest(
+    request: AuthorizationRequest,
+    requestId: string,
+    visitor: Visitor,
+    shown: readonly string[],
+  ): Promise<boolean> {
+    const isSaved = await store.insertConsentRequest({
+      ...request,
+      idHash: tokenHash(requestId),
+      browserHash: tokenHash(visitor.browserSecret),
+      asked: { person: visitor.user.reference, scopes: shown },
+      outcome: null,
+      expiresAt: clock() + lifetimes.consent_ttl * 1000,
+    });
+    await pruning.tick();
+    return isSaved;
+  }
+
+  async function presentConsent(requestId: string, visitor: Visitor): Promise<Presented | null> {
+    const pending = await findPending(requestId, visitor);
+    if (pending === null) return null;
+    const client = await requireClient(pending);
+    // Never more than was shown before: the first tab may still be open, and its screen can be answered too.
+    const scopes = await scopesHeldBy(host, catalog, pending.asked.scopes, visitor.user.reference);
+    if (scopes.length === 0) {
+      await voidConsent(pending);
+      return { response: nothingHeld(pending) };
+    }
+    if (!(await store.askAgain(pending, scopes, clock()))) throw await endedMeanwhile(requestId, visitor);
+    return { question: question(pending, requestId, client, visitor, scopes) };
+  }
+
+  async function completeConsent(
+    requestId: string,
+    visitor: Visitor,
+    allow: boolean,
+  ): Promise<AuthorizationResponse> {
+    const pending = await requirePending(requestId, visitor);
+    await requireClient(pending);
+    const person = visitor.user.reference;
+    // Only what was shown can be granted, and only as far as it is still held.
+    const scopes = allow ? await scopesHeldBy(host, catalog, pending.asked.scopes, person) : [];
+    const code = randomToken();
+    const allowed = scopes.length === 0 ? null : await authorization(pending, person, scopes, code);
+    if (!(await store.answerConsent({ idHash: pending.idHash, person }, allowed, clock()))) {
+      throw await endedMeanwhile(requestId, visitor);
+    }
+    const { clientId, redirectUri, state } = pending;
+    if (allowed === null) {
+      await audit({ type: 'consent_denied', clientId, person });
+      const detail = allow ? noPermission(pending) : 'the person answered no';
+      return denied(pending, 'The person did not allow it.', detail);
+    }
+    const { id, audience } = allowed.family;
+    await audit({ type: 'consent_granted', authorization: id, clientId, person, scopes, audience });
+    return { redirectUri, state, result: { code } };
+  }
+
+  async function authorization(
+    { clientId, audience, redirectUri, codeChallenge, nonce }: ConsentRequest,
+    person: PersonReference,
+    scopes: readonly string[],
+    code: string,
+  ) {
+    const subject = await store.assignSubject(person, randomIdentifier());
+    const expiresAt = clock() + lifetimes.code_ttl * 1000;
+    return {
+      family: { id: randomIdentifier(), clientId, person, subject, scopes, audience },
+      code: { hash: tokenHash(code), redirectUri, codeChallenge, nonce, expiresAt },
+    };
+  }
+
+  /** The request, if this visitor may answer it now; null when no request of this id was saved. */
+  async function findPending(requestId: string, visitor: Visitor): Promise<ConsentRequest | null> {
+    const saved = await store.findConsentRequest(tokenHash(requestId));
+    if (saved === null) return null;
+    noteClient(visitor.request, saved.clientId);
+    if (!isOfBrowser(saved, visitor)) throw notAnswerable('it was asked in another browser session');
+    if (!samePerson(saved.asked.person, visitor.user.reference)) {
+      await voidConsent(saved);
+      throw notAnswerable('it was put to another person');
+    }
+    if (saved.outcome === 'allowed' || saved.outcome === 'denied') {
+      throw answeredBefore(saved.outcome, applicationsPath);
+    }
+    if (saved.outcome === 'void') throw notAnswerable('it was ended without an answer');
+    if (saved.expiresAt <= clock()) throw notAnswerable('it has expired');
+    return saved;
+  }
+
+  async function requirePending(requestId: string, visitor: Visitor): Promise<ConsentRequest> {
+    const pending = await findPending(requestId, visitor);
+    if (pending === null) throw notAnswerable('it is unknown, or expired long ago');
+    return pending;
+  }
+
+  /** Why the store refused to change a request that was pending when it was read. */
+  async function endedMeanwhile(requestId: string, visitor: Visitor): Promise<Error> {
+    await findPending(requestId, visitor);
+    return notAnswerable('it was put to the person with other scopes at the same moment');
+  }
+
+  /** The client, if it still lives and may still be answered at this redirect URI. */
+  async function requireClient({ clientId, redirectUri }: ConsentRequest): Promise<Client> {
+    const client = await clients.find(clientId);
+    if (client === null || client.revokedAt !== null) {
+      throw notAnswerable(`the client ${clientId} was revoked`);
+    }
+    if (!client.redirectUris.includes(redirectUri)) {
+      throw notAnswerable(
+        `the client ${clientId} is no longer registered with the redirect_uri ${quotedUri(redirectUri)}`,
+      );
+    }
+    return client;
+  }
+
+  /** Whether the request was asked in this browser session. If a pending one was not, the log says so (AS-8.10). */
+  function isOfBrowser(saved: ConsentRequest, { browserSecret, request }: Visitor): boolean {
+    if (saved.browserHash === tokenHash(browserSecret)) return true;
+    if (saved.outcome === null && saved.expiresAt > clock()) {
+      const requestId = requestIdOf(request);
+      host.log.warning(ANOTHER_SECRET, { clientId: saved.clientId, requestId });
+    }
+    return false;
+  }
+
+  async function requireCsrfToken(requestId: string, visitor: Visitor, csrfToken: string): Promise<void> {
+    if (equalInConstantTime(csrfToken, csrfTokenFor(requestId, visitor))) return;
+    const saved = await store.findConsentRequest(tokenHash(requestId));
+    if (saved !== null) isOfBrowser(saved, visitor);
+    throw notAccepted('the csrf_token is not the one of this request and browser session');
+  }
+
+  const voidConsent = ({ idHash }: ConsentRequest) => store.voidConsentRequest(idHash);
+
+  return { beginConsent, presentConsent, requireCsrfToken, completeConsent, requirePending, voidConsent };
+}
+
+const ANOTHER_SECRET =
+  'The question of client {clientId} met another browser secret than it was asked with. If nobody opened it in two browsers, ' +
+  'signing in began a session anew and dropped what was in it: keep the value that Host.browserSecret ' +
+  'answers (keepSessionInfo: true for passport, session.regenerate([...]) for @fastify/session), see docs/host-contract.md';
+
+function question(
+  { redirectUri }: AuthorizationRequest,
+  requestId: string,
+  client: Client,
+  visitor: Visitor,
+  scopes: readonly string[],
+): ConsentQuestion {
+  const csrfToken = csrfTokenFor(requestId, visitor);
+  return { requestId, client, user: visitor.user, scopes, redirectUri, csrfToken };
+}
+
+/** Of this one request, keyed by the browser session: any number of consent screens can be open at once (AS-8.3). */
+function csrfTokenFor(requestId: string, { browserSecret }: Visitor): string {
+  return keyedHash(browserSecret, 'oauth/consent', requestId);
+}
+
+function nothingHeld(request: AuthorizationRequest): AuthorizationResponse {
+  return denied(request, 'The person holds no permission that the scopes ask for.', noPermission(request));
+}
+
+function noPermission({ scopes }: AuthorizationRequest): string {
+  return `the person holds no permission behind the scopes asked for: ${quotedList(scopes)}`;
+}
+
+function denied(
+  { redirectUri, state }: AuthorizationRequest,
+  description: string,
+  detail: string,
+): AuthorizationResponse {
+  return { redirectUri, state, result: { error: new OAuthError('access_denied', description, detail) } };
+}

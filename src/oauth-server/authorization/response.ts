@@ -1,0 +1,19 @@
+import type { OAuthError } from '../errors.ts';
+import { redirectWith } from '../clients/redirect-uris.ts';
+
+/** What a client is told at its redirect URI (RFC 6749 sections 4.1.2 and 4.1.2.1). */
+export interface AuthorizationResponse {
+  readonly redirectUri: string;
+  /** As the client sent it; null when it sent none, or several. */
+  readonly state: string | null;
+  readonly result: { readonly code: string } | { readonly error: OAuthError };
+}
+
+/** The redirect URI with the response in its query, and `iss` (RFC 9207). */
+export function responseUrl({ redirectUri, state, result }: AuthorizationResponse, issuer: string): string {
+  const outcome =
+    'code' in result
+      ? { code: result.code }
+      : { error: result.error.code, error_description: result.error.message };
+  return redirectWith(redirectUri, { ...outcome, state: state ?? undefined, iss: issuer });
+}
