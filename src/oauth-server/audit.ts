@@ -1,5 +1,5 @@
+import type { Log } from '../contracts/log.ts';
 import type { PersonReference } from '../contracts/person.ts';
-import type { Host } from './host.ts';
 
 /** The name under which the host kit emits every AuditEvent: `application.events.on(AUDIT, (event) => …)`. */
 export const AUDIT = 'oauth_server.audit';
@@ -15,8 +15,8 @@ export interface AuditedAuthorization {
 }
 
 /**
- * What happened, for a host's audit log; told after it is durable and before it is answered. No event holds a secret,
- * a token or a code.
+ * What happened, for a host's audit log. The host gets it when it is durable, and before the request is answered. No event
+ * holds a secret, a token or a code.
  */
 export type AuditEvent =
   | (AuditedAuthorization & {
@@ -53,12 +53,12 @@ export type AuditEvent =
   /** A client secret was wrong. */
   | (FailedClientAuthentication & { readonly type: 'client_authentication_failed' })
   /**
-   * The first attempt that was answered 429, after many wrong secrets. It is told once: those that follow are not told
-   * until there was no failure for a quarter of an hour.
+   * The first attempt that was answered 429, after many wrong secrets. Those that follow are no events until there was no
+   * failure for a quarter of an hour.
    */
   | (FailedClientAuthentication & { readonly type: 'client_authentication_slowed' });
 
-/** An attempt of a client to authenticate that was not taken. */
+/** A refused attempt of a client to authenticate. */
 export interface FailedClientAuthentication {
   /** Null when no client has the id that was sent: what was sent may be anything, a secret too. */
   readonly clientId: string | null;
@@ -66,10 +66,10 @@ export interface FailedClientAuthentication {
   readonly address: string | null;
 }
 
-/** Tells the host. Never rejects: what has happened has happened, so a failing audit log is logged and no more. */
+/** Hands an event to the host. Never rejects: what it tells of has happened, so that a failing audit log is only logged. */
 export type Audit = (event: AuditEvent) => Promise<void>;
 
-export function createAudit(host: Pick<Host, 'audit' | 'log'>): Audit {
+export function createAudit(host: { readonly audit: Audit; readonly log: Log }): Audit {
   return async (event) => {
     try {
       await host.audit(event);

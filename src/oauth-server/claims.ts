@@ -2,7 +2,7 @@ import type { Log } from '../contracts/log.ts';
 import type { UserInterface } from '../contracts/person.ts';
 import type { ClaimsMapper } from './config.ts';
 
-/** Which scope releases which claims (OpenID Connect Core section 5.4). A claim that stands nowhere here is dropped. */
+/** Which scope releases which claims (OpenID Connect Core section 5.4). Every other claim is dropped. */
 const CLAIMS_OF_SCOPE: Readonly<Record<string, readonly string[]>> = {
   profile: [
     'name',
@@ -47,13 +47,13 @@ export interface ClaimsOptions {
 
 export function createClaims({ mapper, offered, log }: ClaimsOptions): Claims {
   const released = new Set(claimNames(offered));
-  const told = new Set<string>();
+  const warned = new Set<string>();
 
-  /** Once for each name, and no more of them than anybody reads. */
+  /** Once for each name, up to a number that somebody would still read. */
   function warnOfDropped(claims: Readonly<Record<string, unknown>>): void {
     for (const claim of Object.keys(claims)) {
-      if (released.has(claim) || told.has(claim) || told.size >= MOST_TOLD) continue;
-      told.add(claim);
+      if (released.has(claim) || warned.has(claim) || warned.size >= MOST_WARNINGS) continue;
+      warned.add(claim);
       log.warning('The claim {claim} is dropped: {reason}', { claim, reason: whyDropped(claim) });
     }
   }
@@ -74,7 +74,7 @@ export function createClaims({ mapper, offered, log }: ClaimsOptions): Claims {
   };
 }
 
-const MOST_TOLD = 100;
+const MOST_WARNINGS = 100;
 
 function whyDropped(claim: string): string {
   const [scope] = Object.entries(CLAIMS_OF_SCOPE).find(([, names]) => names.includes(claim)) ?? [];

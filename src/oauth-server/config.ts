@@ -15,7 +15,7 @@ const required = (what: string, hint: string) => ({
     issue.input === undefined ? `is missing; ${hint}` : `must be ${what}; ${hint}`,
 });
 
-/** The longest time that a lifetime, an age or an overlap may be, in seconds: a century. The ends of longer ones are no dates. */
+/** The longest lifetime, age or overlap, in seconds: a century. Beyond it, the time at which one ends may be no valid date. */
 export const LONGEST_LIFETIME = 3_155_760_000;
 
 const seconds = z
@@ -58,7 +58,7 @@ function isAbsoluteUri(value: string): boolean {
   return URL.canParse(value) && !value.includes('#') && /^https?:\/\//i.test(value);
 }
 
-/** The section `oauth_server` of the configuration, with every default of the document. Times are in seconds. */
+/** The section `oauth_server` of the configuration, with its defaults. Times are in seconds. */
 export const oauthServerConfiguration = z.strictObject({
   name: nonEmptyText('a display name', 'set the name that people know your application by'),
   scopes,

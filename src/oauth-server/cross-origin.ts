@@ -1,8 +1,8 @@
 import type { Reply } from './responses.ts';
 
 /**
- * Browser applications are public clients too: the endpoints that read no session answer every origin, without
- * credentials. What reads a session (authorize) or is not for browsers (introspect) is never wrapped.
+ * Cross-origin requests, never with credentials. Browser applications are public clients too, so pages of any origin may call
+ * the endpoints that read no session; authorize reads one, and introspect is not for browsers.
  */
 
 const PREFLIGHT_HEADERS = {
@@ -15,7 +15,7 @@ const PREFLIGHT_HEADERS = {
 
 export const PREFLIGHT: Reply = { status: 204, headers: PREFLIGHT_HEADERS, body: null };
 
-/** Lets a page of any origin read this answer. */
+/** Lets a page of any origin read the reply. */
 export function readableByAnyOrigin(reply: Reply): Reply {
   return {
     ...reply,

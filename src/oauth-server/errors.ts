@@ -1,4 +1,4 @@
-/** Error codes of RFC 6749 (4.1.2.1, 5.2), RFC 8707 section 2 and OpenID Connect Core 3.1.2.6 that this server answers. */
+/** The error codes of RFC 6749 (4.1.2.1, 5.2), RFC 8707 section 2 and OpenID Connect Core 3.1.2.6 that this server sends. */
 export type OAuthErrorCode =
   | 'invalid_request'
   | 'invalid_client'
@@ -32,7 +32,7 @@ export class OAuthError extends Error {
   }
 }
 
-/** Too many wrong client secrets came before this one; whoever waits may try again. */
+/** Too many wrong client secrets came before this one; a later attempt may go ahead. */
 export class TooManyFailuresError extends Error {
   override readonly name = 'TooManyFailuresError';
   /** Seconds. */
@@ -49,15 +49,15 @@ export class BodyTooLargeError extends Error {
   override readonly name = 'BodyTooLargeError';
 }
 
-/** An authorization request that must not be answered with a redirect (RFC 6749 section 4.1.2.1): told as a page. */
+/** A refusal in the browser that must not be a redirect (RFC 6749 section 4.1.2.1), and so is a page. */
 export class AuthorizationPageError extends Error {
   override readonly name = 'AuthorizationPageError';
   readonly title: string;
   /** Which of the possible reasons it was: for the log, and for the page under `APP_ENV=dev`. */
   readonly detail: string | null;
-  /** When the same may succeed, in seconds; null for what will not. */
+  /** In how many seconds the same may succeed; null when it will not. */
   readonly retryAfter: number | null;
-  /** Where the person can go from here, on this server; null for back to the application. */
+  /** Where the person can go from here, on this server; null when only back to the application. */
   readonly link: PageLink | null;
 
   constructor(
@@ -80,10 +80,10 @@ export interface PageLink {
   readonly text: string;
 }
 
-/** Why a bearer token does not open a protected resource (RFC 6750 section 3.1). */
+/** Why a request may not reach a protected resource (RFC 6750 section 3.1). */
 export type BearerErrorCode = 'missing_token' | 'invalid_request' | 'invalid_token' | 'insufficient_scope';
 
-/** A protected resource was asked for without a token that reaches it. */
+/** A request for a protected resource came without a token that reaches it. */
 export class BearerError extends Error {
   override readonly name = 'BearerError';
   /** The parameter `error` of the answer; a missing token has none (RFC 6750 section 3.1). */

@@ -35,9 +35,9 @@ export interface Host {
    * port; null when it is not known, and what is no IP address counts as that.
    */
   clientAddress(request: Request): string | null;
-  /** Takes an event for the host's audit log. It waits for this, so that what was answered was also told. */
+  /** Takes an event for the host's audit log. The server waits for it before it answers the request. */
   audit(event: AuditEvent): Promise<void>;
-  /** Takes what somebody should look at; secrets, tokens and codes are never among it. */
+  /** Takes what somebody should look at; it never holds a secret, a token or a code. */
   readonly log: Log;
 }
 

@@ -8,7 +8,7 @@ export interface PageOptions {
   readonly view: string;
   readonly status: number;
   readonly data: Readonly<Record<string, unknown>>;
-  /** Where a form of this page may lead in the end; null for a page without a form. */
+  /** Where the redirects behind a form of this page end; null for a page without a form. */
   readonly formLeadsTo: string | null;
 }
 
@@ -19,9 +19,9 @@ export async function pageReply({ host, view, status, data, formLeadsTo }: PageO
 }
 
 /**
- * Chromium holds the whole chain of redirects that follows a form against `form-action`, also those that the
- * application makes after its own callback. So the policy names schemes, not hosts: https, and http only when the
- * answer goes to a loopback address.
+ * Chromium checks every redirect that follows a form against `form-action`, also those that the application makes after
+ * its own callback. So the policy names schemes instead of hosts: https, and http only for a loopback redirect URI
+ * (docs/decisions/0003-form-action.md).
  */
 function formAction(formLeadsTo: string | null): string {
   if (formLeadsTo === null) return "'none'";

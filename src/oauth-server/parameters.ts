@@ -1,7 +1,7 @@
 import { readText, type BodyFailure } from '../http/body.ts';
 import { mediaTypeOf } from '../http/media-types.ts';
 import { BodyTooLargeError, OAuthError } from './errors.ts';
-import { quoted, quotedList } from './refusals.ts';
+import { quoted, quotedList } from './quoting.ts';
 
 /** The largest form body that is read, in bytes. */
 export const FORM_LIMIT = 64 * 1024;
@@ -26,12 +26,12 @@ export function queryParameters(request: Request): Parameters {
   return createParameters(new URL(request.url).searchParams);
 }
 
-/** The parameters of a form body; a repeated one is refused whatever it is. At most 64 KiB are read. */
+/** The parameters of a form body of at most 64 KiB. A repeated one is refused, whatever its name. */
 export async function formParameters(request: Request): Promise<Parameters> {
   return unrepeated(await readForm(request));
 }
 
-/** What was sent in a form body, of which at most 64 KiB are read. */
+/** The fields of a form body of at most 64 KiB. */
 export async function readForm(request: Request): Promise<URLSearchParams> {
   if (!isForm(request)) {
     const sent = request.headers.get('content-type');
@@ -44,9 +44,9 @@ export async function readForm(request: Request): Promise<URLSearchParams> {
   return new URLSearchParams(await readText(request, FORM_LIMIT, refuseBody));
 }
 
-/** As `createParameters`, but a repeated parameter is refused at once, whatever it is. */
+/** As `createParameters`, but a repeated parameter is refused at once, whatever its name. */
 export function unrepeated(sent: URLSearchParams): Parameters {
-  const { parameters, repeated } = sorted(sent);
+  const { parameters, repeated } = readParameters(sent);
   if (repeated.size > 0) {
     const detail = `repeated: ${quotedList([...repeated])}`;
     throw new OAuthError('invalid_request', 'A parameter is repeated.', detail);
@@ -60,11 +60,11 @@ export function isForm(request: Request): boolean {
 }
 
 export function createParameters(sent: URLSearchParams): Parameters {
-  return sorted(sent).parameters;
+  return readParameters(sent).parameters;
 }
 
-/** By name, the first value of each, and the names that were sent more than once. */
-function sorted(sent: URLSearchParams) {
+/** The parameters, and the names that were sent more than once. */
+function readParameters(sent: URLSearchParams) {
   const values = new Map<string, string>();
   const repeated = new Set<string>();
   const withValue = new Set<string>();

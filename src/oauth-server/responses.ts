@@ -10,19 +10,19 @@ import {
 
 /** The one place where errors become HTTP. */
 
-/** What is answered, as long as nobody has made a Response of it: more header fields can be laid beside these. */
+/** A response as plain data, to which header fields can still be added. */
 export interface Reply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | null;
   /** `Set-Cookie` headers, of which there may be several. */
   readonly cookies?: readonly string[];
-  /** What it refuses, to be told in the log; absent for anything else. */
+  /** The refusal that it answers with, for the log; absent when nothing was refused. */
   readonly refused?: Error;
 }
 
-/** With the id of its request, when that is known. */
-export function responseOf(
+/** The Response of a reply, with the id of its request when that is known. */
+export function toResponse(
   { status, headers, body, cookies = [] }: Reply,
   requestId: string | null,
 ): Response {
@@ -33,7 +33,7 @@ export function responseOf(
 }
 
 const NEVER_STORED = { 'Cache-Control': 'no-store', Pragma: 'no-cache' } as const;
-/** What an answer carries when nothing else is said. */
+/** The header fields of a JSON reply, unless others are given. */
 const JSON_NEVER_STORED = { 'Content-Type': 'application/json', ...NEVER_STORED } as const;
 
 export function jsonReply(body: unknown, status = 200, headers?: Readonly<Record<string, string>>): Reply {
@@ -44,7 +44,7 @@ export function jsonReply(body: unknown, status = 200, headers?: Readonly<Record
   };
 }
 
-/** What is not in this table is answered 400 (RFC 6749 section 5.2). */
+/** 400 for every other code (RFC 6749 section 5.2). */
 const STATUS: Partial<Readonly<Record<OAuthErrorCode, number>>> = { invalid_client: 401 };
 
 const BEARER_STATUS: Readonly<Record<BearerErrorCode, number>> = {
@@ -54,7 +54,7 @@ const BEARER_STATUS: Readonly<Record<BearerErrorCode, number>> = {
   insufficient_scope: 403,
 };
 
-/** The answer to a request that failed by something other than a fault of ours; null for a fault. */
+/** The reply to a refusal; null for any other error. */
 export function refusalReply(error: unknown): Reply | null {
   if (error instanceof OAuthError) {
     const status = STATUS[error.code] ?? 400;
@@ -73,12 +73,12 @@ export function refusalReply(error: unknown): Reply | null {
   return null;
 }
 
-/** The answer to a request whose token does not open what was asked for. */
+/** The response to a request whose token does not reach the resource: 400, 401 or 403, with a challenge. */
 export function bearerErrorResponse(error: BearerError): Response {
-  return responseOf(bearerErrorReply(error), error.requestId);
+  return toResponse(bearerErrorReply(error), error.requestId);
 }
 
-/** RFC 6750 section 3: a request without a token is told nothing but that one is needed. */
+/** Without a token the challenge names no error (RFC 6750 section 3). */
 function bearerErrorReply(error: BearerError): Reply {
   const attributes =
     error.code === 'missing_token'
@@ -96,7 +96,7 @@ function bearerErrorReply(error: BearerError): Reply {
   return jsonReply(body, BEARER_STATUS[error.code], { ...NEVER_STORED, 'WWW-Authenticate': challenge });
 }
 
-/** The store cannot be reached: nothing was spent, nothing issued, and the same request may succeed soon. */
+/** 503: nothing was spent, nothing issued, and the same request may succeed soon. */
 export function unavailableReply(): Reply {
   const body = {
     error: 'temporarily_unavailable',
@@ -105,7 +105,7 @@ export function unavailableReply(): Reply {
   return jsonReply(body, 503, { ...NEVER_STORED, 'Retry-After': '2' });
 }
 
-/** A fault of ours; what it was stands in the log only. */
+/** 500 for a fault of ours, which only the log describes. */
 export function faultReply(): Reply {
   return jsonReply({ error: 'server_error', error_description: 'The server failed to answer.' }, 500);
 }

@@ -1,8 +1,7 @@
 import type { PersonReference } from '../contracts/person.ts';
-import type { OAuthServerConfig } from './config.ts';
 import { OAuthError } from './errors.ts';
 import type { Host } from './host.ts';
-import { quotedList } from './refusals.ts';
+import { quotedList } from './quoting.ts';
 
 /** Scopes that need no configuring and require no permission, with the words that the consent screen uses. */
 export const IDENTITY_SCOPES: Readonly<Record<string, string>> = {
@@ -36,7 +35,12 @@ export interface Scope {
 /** Every scope that this server offers, by name: the identity scopes and the configured ones. */
 export type ScopeCatalog = ReadonlyMap<string, Scope>;
 
-export function createScopeCatalog(configured: OAuthServerConfig['scopes']): ScopeCatalog {
+/** `oauth_server:scopes`, by name: a label, for a permission of the scope's own name, or label and permission. */
+export type ConfiguredScopes = Readonly<
+  Record<string, string | { readonly label: string; readonly permission?: string | undefined }>
+>;
+
+export function createScopeCatalog(configured: ConfiguredScopes): ScopeCatalog {
   const catalog = new Map<string, Scope>();
   for (const [name, label] of Object.entries(IDENTITY_SCOPES))
     catalog.set(name, { name, label, permission: null });
@@ -59,7 +63,7 @@ function parseScope(value: string): readonly string[] {
   return [...new Set(names)];
 }
 
-/** The scopes that a request asks for; undefined when it names none, beside `offline_access`. */
+/** The scopes that a request asks for, without `offline_access`; undefined when that leaves none, or `scope` was omitted. */
 export function requestedScopes(value: string | undefined): readonly string[] | undefined {
   if (value === undefined) return undefined;
   const named = parseScope(value);
@@ -67,7 +71,7 @@ export function requestedScopes(value: string | undefined): readonly string[] | 
   return named.length > 0 && asked.length === 0 ? undefined : asked;
 }
 
-/** Why the scopes asked for cannot be had, as the log tells it. */
+/** For the log: which of the scopes asked for are not available, behind the reason. */
 export function beyondScopes(asked: readonly string[], available: readonly string[], reason: string): string {
   const beyond = asked.filter((name) => !available.includes(name));
   return beyond.length === 0 ? 'no scope was asked for' : `${reason}: ${quotedList(beyond)}`;

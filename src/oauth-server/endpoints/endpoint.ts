@@ -4,7 +4,7 @@ import { requestIdOf } from '../../http/request-id.ts';
 import { PREFLIGHT, readableByAnyOrigin } from '../cross-origin.ts';
 import type { Host } from '../host.ts';
 import { logRefusal, notedClient } from '../refusals.ts';
-import { responseOf, type Reply } from '../responses.ts';
+import { toResponse, type Reply } from '../responses.ts';
 import type { Failures } from './failures.ts';
 import { ENDPOINT_TABLE, type EndpointDescription, type EndpointName } from './table.ts';
 
@@ -70,7 +70,7 @@ function createEndpoint({
     async handle(request) {
       const requestId = requestIdOf(request);
       const isPreflight = anyOrigin && request.method === 'OPTIONS';
-      return responseOf(isPreflight ? PREFLIGHT : await reply(request, requestId), requestId);
+      return toResponse(isPreflight ? PREFLIGHT : await reply(request, requestId), requestId);
     },
   };
 }

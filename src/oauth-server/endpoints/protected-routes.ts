@@ -3,7 +3,7 @@ import type { Database } from '../../sql/contract.ts';
 import { BearerError } from '../errors.ts';
 import type { Host } from '../host.ts';
 import { logRefusal } from '../refusals.ts';
-import { bearerErrorResponse, responseOf } from '../responses.ts';
+import { bearerErrorResponse, toResponse } from '../responses.ts';
 import { runWithAccessor, type Refuse, type TokenLookUp } from '../token-accessor.ts';
 import type { Failures } from './failures.ts';
 
@@ -40,7 +40,7 @@ export function createProtectedRoutes(options: ProtectedRoutesOptions): Protecte
     } catch (error) {
       const requestId = request === undefined ? null : requestIdOf(request());
       const reply = await failures.reply(error, { endpoint: 'token()', requestId, asPage: false });
-      return { failure: responseOf(reply, requestId) };
+      return { failure: toResponse(reply, requestId) };
     }
   };
 

@@ -1,5 +1,5 @@
 import { OAuthError } from '../errors.ts';
-import { quotedUri } from '../refusals.ts';
+import { quotedUri } from '../quoting.ts';
 
 /**
  * Resource indicators (RFC 8707). Tokens are issued for one target API, `oauth_server:audience`, or for none (null) when it is

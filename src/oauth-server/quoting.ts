@@ -1,0 +1,37 @@
+/** What strangers sent, as a log may hold it: in quotes, cut, without invisible characters, and without what may be a secret. */
+
+const MOST_CHARACTERS = 200;
+/** As long as a secret, a token or a code of this server: somebody may have put one in the wrong place. */
+const LIKE_A_SECRET = /[A-Za-z0-9_-]{43,}/g;
+/** A code verifier (RFC 7636 section 4.1). The host of a URI may look like one, and is shown. */
+const LIKE_A_VERIFIER = /(?<!:\/\/[^/]*)[A-Za-z0-9._~-]{43,}/g;
+/** The last word of a text that was cut: the cut may have made a secret too short to be recognised. */
+const LAST_WORD = /[A-Za-z0-9._~-]+$/;
+
+export function quoted(text: string): string {
+  const cut =
+    text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS).replace(LAST_WORD, '')}…` : text;
+  const plain = cut
+    .replaceAll(LIKE_A_SECRET, '[…]')
+    .replaceAll(LIKE_A_VERIFIER, '[…]')
+    .replaceAll(/[\p{C}\p{Zl}\p{Zp}"\\]/gu, (each) => `\\u{${each.codePointAt(0)?.toString(16) ?? ''}}`);
+  return `"${plain}"`;
+}
+
+/** Without the parts that applications put secrets in: what stands before an @, the query and the fragment. */
+export function quotedUri(uri: string): string {
+  return quoted(uri.replace(/[?#].*$/s, (rest) => `${rest.slice(0, 1)}…`).replace(/\/\/[^/?#]*@/, '//…@'));
+}
+
+/** At most ten of them. */
+export function quotedList(names: readonly string[]): string {
+  const shown = names.slice(0, 10).map(quoted).join(', ');
+  return names.length > 10 ? `${shown} and ${names.length - 10} more` : shown;
+}
+
+/** A client id that nobody has may be anything, a secret too; one of this server's form is shown. */
+export function quotedClientId(clientId: string): string {
+  return /^[0-9a-f]{32}$/.test(clientId)
+    ? quoted(clientId)
+    : `that was sent; it has ${clientId.length} characters and may be a secret, so it is not shown`;
+}
