@@ -1,59 +1,91 @@
-import { WebStandardStreamableHTTPServerTransport, type Server } from '@modelcontextprotocol/server';
-import { paramsError, plainHeaders, refusal } from './messages.ts';
-
-export interface Exchange {
-  /** Made for this one request: nothing is kept between requests, so any process may answer the next one. */
-  readonly server: Server;
-  readonly request: Request;
-  /** Its body, read and parsed. */
-  readonly parsed: unknown;
-  readonly streaming: boolean;
-}
+import {
+  isJSONRPCRequest,
+  isSpecType,
+  WebStandardStreamableHTTPServerTransport,
+  type JSONRPCErrorResponse,
+  type JSONRPCMessage,
+} from '@modelcontextprotocol/server';
+import type { Messages } from './messages.ts';
+import { createProtocolServer, type ProtocolOptions } from './protocol.ts';
+import { refusal } from './refusal.ts';
 
 /**
- * What the protocol answers to one request. When the caller hangs up, nobody waits any longer and its tools are told. Once
- * the answer is made, or its stream has ended, nothing listens on the request's signal any more: the runtime may hold a
- * signal with listeners, and all that they refer to, for as long as the process lives.
+ * Answers the messages of one request by a protocol server of its own: nothing is kept between requests, so any process may
+ * answer the next one. When the caller hangs up, the running tools are aborted. Once the response is made, or its stream has
+ * ended, the listener on the request's signal is removed: the runtime may keep a signal that has listeners, and all that they
+ * refer to, for as long as the process lives.
  */
-export async function exchange({ server, request, parsed, streaming }: Exchange): Promise<Response> {
-  const { url, headers, signal } = request;
-  const gone = Promise.withResolvers<Response>();
-  const over = () => signal.removeEventListener('abort', leave);
-  const leave = () => {
-    over();
-    gone.resolve(refusal(499, 'The caller is gone.'));
+export async function exchange(
+  { url, headers, signal }: Request,
+  { parsed, requestedVersion }: Messages,
+  options: ProtocolOptions,
+): Promise<Response> {
+  const { streaming } = options.config.transport;
+  const server = createProtocolServer(options, requestedVersion);
+  const hungUp = Promise.withResolvers<Response>();
+  const stopListening = () => signal.removeEventListener('abort', abandon);
+  const abandon = () => {
+    stopListening();
+    hungUp.resolve(refusal(499, 'The caller is gone.'));
     server.close().catch(() => {});
   };
   const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: !streaming });
   await server.connect(transport);
-  refuseWrongParams(transport);
-  if (signal.aborted) leave();
-  else signal.addEventListener('abort', leave);
+  refuseInvalidParams(transport);
+  if (signal.aborted) abandon();
+  else signal.addEventListener('abort', abandon);
   let streams = false;
   try {
-    const message = new Request(url, { method: 'POST', headers: plainHeaders(headers) });
+    const message = new Request(url, { method: 'POST', headers: transportHeaders(headers) });
     const answer = transport.handleRequest(message, { parsedBody: parsed });
-    const response = await Promise.race([answer, gone.promise]);
+    const response = await Promise.race([answer, hungUp.promise]);
     streams = response.headers.get('content-type') === 'text/event-stream' && response.body !== null;
-    return streams ? followed(response, over, leave) : response;
+    return streams ? watchStream(response, stopListening, abandon) : response;
   } finally {
-    if (!streams) over();
+    if (!streams) stopListening();
   }
 }
 
-/** The server calls what its schemas do not take its own error, and tells the caller their complaint. */
-function refuseWrongParams(transport: WebStandardStreamableHTTPServerTransport): void {
-  const { onmessage: served } = transport;
-  const onmessage: typeof served = (message, extra) => {
+/** The transport compares media types as text, so it gets the plain form of what `readMessages` has accepted. */
+function transportHeaders(headers: Headers): Headers {
+  const plain = new Headers(headers);
+  plain.set('Accept', 'application/json, text/event-stream');
+  plain.set('Content-Type', 'application/json');
+  return plain;
+}
+
+/** The SDK reports invalid parameters as an internal error, with its schema's messages; the protocol has -32602 for them. */
+function refuseInvalidParams(transport: WebStandardStreamableHTTPServerTransport): void {
+  const { onmessage: serve } = transport;
+  const onmessage: typeof serve = (message, extra) => {
     const error = paramsError(message);
-    if (error === null) served?.(message, extra);
+    if (error === null) serve?.(message, extra);
     else void transport.send(error);
   };
   Object.assign(transport, { onmessage });
 }
 
-/** The same stream; who reads it says when it has ended, or that nobody reads it any more. */
-function followed({ body, status, headers }: Response, ended: () => void, cancelled: () => void): Response {
+/** The served methods, each with the check of its requests. */
+const REQUESTS = new Map<string, (message: unknown) => boolean>([
+  ['initialize', isSpecType.InitializeRequest],
+  ['ping', isSpecType.PingRequest],
+  ['tools/list', isSpecType.ListToolsRequest],
+  ['tools/call', isSpecType.CallToolRequest],
+]);
+
+/** The error for a request whose parameters are not those of its method; null for any other message. */
+function paramsError(message: JSONRPCMessage): JSONRPCErrorResponse | null {
+  if (!isJSONRPCRequest(message) || REQUESTS.get(message.method)?.(message) !== false) return null;
+  const text = `The parameters are not those of ${message.method}.`;
+  return { jsonrpc: '2.0', id: message.id, error: { code: -32_602, message: text } };
+}
+
+/** The same stream, which reports its end and that its reader has cancelled it. */
+function watchStream(
+  { body, status, headers }: Response,
+  ended: () => void,
+  cancelled: () => void,
+): Response {
   const reader = body?.getReader();
   const stream = new ReadableStream<Uint8Array>({
     async pull(controller) {

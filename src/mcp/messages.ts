@@ -1,21 +1,15 @@
-import {
-  isJSONRPCNotification,
-  isJSONRPCRequest,
-  isJSONRPCResponse,
-  isSpecType,
-  type JSONRPCErrorResponse,
-  type JSONRPCMessage,
-} from '@modelcontextprotocol/server';
+import { isJSONRPCNotification, isJSONRPCRequest, isJSONRPCResponse } from '@modelcontextprotocol/server';
 import { readBytes } from '../http/body.ts';
 import { acceptsByName, mediaTypeOf } from '../http/media-types.ts';
+import { refusal } from './refusal.ts';
 
-/** The body of a request to the MCP endpoint: read and parsed once, so that nobody sees another message than was judged. */
+/** The body of a request to the MCP endpoint. It is parsed once, so that what was checked is what the protocol's server gets. */
 export interface Messages {
   readonly parsed: unknown;
   /** The names of the tools that it calls. */
   readonly calledTools: readonly string[];
-  /** The protocol version that it asks to begin with; null when it does not begin. */
-  readonly initializesAs: string | null;
+  /** The protocol version that its `initialize` asks for; null without one. */
+  readonly requestedVersion: string | null;
 }
 
 /** The largest body that is read, in bytes. */
@@ -23,13 +17,13 @@ const BODY_LIMIT = 1024 * 1024;
 /** The one version in which several messages may come in one body (MCP 2025-03-26, Batching). */
 const BATCHING_VERSION = '2025-03-26';
 
-/** Reads the messages, or the answer to a body that cannot be taken. */
+/** Reads and checks the messages; what cannot be accepted is returned as a refusal. */
 export async function readMessages(
   request: Request,
 ): Promise<{ readonly messages: Messages } | { readonly refusal: Response }> {
   const unreadable = headerRefusal(request.headers);
   if (unreadable !== null) return { refusal: unreadable };
-  // A sender who hung up has sent no message.
+  // When the sender hangs up, the body counts as empty.
   const body = await readBytes(request, BODY_LIMIT, (failure) =>
     failure === 'too large' ? null : Buffer.alloc(0),
   );
@@ -37,69 +31,44 @@ export async function readMessages(
   const parsed = parse(body);
   if (parsed === undefined) return { refusal: refusal(400, 'The body is not JSON.', {}, -32_700) };
   const messages: readonly unknown[] = Array.isArray(parsed) ? parsed : [parsed];
-  // A request without the header speaks the version that knew none.
+  // The header was introduced after 2025-03-26, so a request without it is of that version.
   const version = request.headers.get('mcp-protocol-version') ?? BATCHING_VERSION;
   if (Array.isArray(parsed) && (parsed.length === 0 || version !== BATCHING_VERSION)) {
     return { refusal: refusal(400, 'Batches are only for the protocol version 2025-03-26.', {}, -32_600) };
   }
-  // What is cancelled is never answered, and there is nothing before this body that could be.
-  if (Array.isArray(parsed) && messages.some((message) => methodOf(message) === CANCELLED)) {
+  // A cancelled request gets no response, so a batch that cancels its own would never be answered; and a server without
+  // sessions has no other request that a batch could cancel.
+  if (Array.isArray(parsed) && messages.some((message) => readMethod(message) === CANCELLED)) {
     return { refusal: refusal(400, 'A batch cannot cancel what it asks for.', {}, -32_600) };
   }
   if (!messages.every(isMessage)) {
     return { refusal: refusal(400, 'The body is no request of JSON-RPC 2.0.', {}, -32_600) };
   }
-  if (!haveOwnIds(messages)) {
+  if (!haveUniqueIds(messages)) {
     return { refusal: refusal(400, 'Two requests of a batch have the same id.', {}, -32_600) };
   }
   return {
-    messages: { parsed, calledTools: calledTools(messages), initializesAs: initializesAs(messages) },
+    messages: {
+      parsed,
+      calledTools: findCalledTools(messages),
+      requestedVersion: findRequestedVersion(messages),
+    },
   };
 }
 
 const JSON_TYPE = 'application/json';
-/** What every caller must be ready to be answered with, whichever is used (MCP, Sending Messages to the Server). */
-const ANSWERS = [JSON_TYPE, 'text/event-stream'] as const;
+/** The media types that every client must accept (MCP, Sending Messages to the Server). */
+const RESPONSE_TYPES = [JSON_TYPE, 'text/event-stream'] as const;
 
-/** The header fields of a request whose body was read here, for a transport that compares media types as texts. */
-export function plainHeaders(headers: Headers): Headers {
-  const plain = new Headers(headers);
-  plain.set('Accept', ANSWERS.join(', '));
-  plain.set('Content-Type', JSON_TYPE);
-  return plain;
-}
-
-/** What the transport asks of every POST, before its body is read (MCP, Sending Messages to the Server). */
+/** What is required of every POST before its body is read (MCP, Sending Messages to the Server). */
 function headerRefusal(headers: Headers): Response | null {
   const accept = headers.get('accept');
-  if (!ANSWERS.every((mediaType) => acceptsByName(accept, mediaType))) {
+  if (!RESPONSE_TYPES.every((mediaType) => acceptsByName(accept, mediaType))) {
     return refusal(406, 'Accept must list both application/json and text/event-stream.');
   }
   if (mediaTypeOf(headers.get('content-type')) !== JSON_TYPE)
     return refusal(415, 'Content-Type must be application/json.');
   return null;
-}
-
-/** What the endpoint refuses before the protocol begins, as the protocol's own transport would say it. */
-export function refusal(
-  status: number,
-  message: string,
-  headers: Readonly<Record<string, string>> = {},
-  code = -32_000,
-): Response {
-  const response = Response.json(
-    { jsonrpc: '2.0', error: { code, message }, id: null },
-    { status, headers: { 'Cache-Control': 'no-store', ...headers } },
-  );
-  reasons.set(response, message);
-  return response;
-}
-
-const reasons = new WeakMap<Response, string>();
-
-/** What a refusal says, for the log; null for any other answer. */
-export function refusedBecause(response: Response): string | null {
-  return reasons.get(response) ?? null;
 }
 
 /** The JSON value, or undefined for anything that is not JSON in UTF-8 without a byte order mark (RFC 8259 section 8.1). */
@@ -113,7 +82,7 @@ function parse(body: Buffer): unknown {
 
 const CANCELLED = 'notifications/cancelled';
 
-function methodOf(message: unknown): unknown {
+function readMethod(message: unknown): unknown {
   return isObject(message) ? message['method'] : undefined;
 }
 
@@ -121,34 +90,19 @@ function isMessage(message: unknown): boolean {
   return isJSONRPCRequest(message) || isJSONRPCNotification(message) || isJSONRPCResponse(message);
 }
 
-/** Who is answered by id could not tell two answers apart, and would be given one of them alone. */
-function haveOwnIds(messages: readonly unknown[]): boolean {
+/** Responses are matched by id: of two requests with the same one, only one would be answered. */
+function haveUniqueIds(messages: readonly unknown[]): boolean {
   const ids = messages.filter((message) => isJSONRPCRequest(message)).map(({ id }) => id);
   return new Set(ids).size === ids.length;
 }
 
-/** The methods that are served, each with what its requests look like. */
-const REQUESTS = new Map<string, (message: unknown) => boolean>([
-  ['initialize', isSpecType.InitializeRequest],
-  ['ping', isSpecType.PingRequest],
-  ['tools/list', isSpecType.ListToolsRequest],
-  ['tools/call', isSpecType.CallToolRequest],
-]);
-
-/** The error for a request without the parameters of its method; null for any other message. */
-export function paramsError(message: JSONRPCMessage): JSONRPCErrorResponse | null {
-  if (!isJSONRPCRequest(message) || REQUESTS.get(message.method)?.(message) !== false) return null;
-  const text = `The parameters are not those of ${message.method}.`;
-  return { jsonrpc: '2.0', id: message.id, error: { code: -32_602, message: text } };
-}
-
-function initializesAs(messages: readonly unknown[]): string | null {
-  const first = messages.find((message) => methodOf(message) === 'initialize');
+function findRequestedVersion(messages: readonly unknown[]): string | null {
+  const first = messages.find((message) => readMethod(message) === 'initialize');
   const asked = isObject(first) && isObject(first['params']) ? first['params']['protocolVersion'] : null;
   return typeof asked === 'string' ? asked : null;
 }
 
-function calledTools(messages: readonly unknown[]): readonly string[] {
+function findCalledTools(messages: readonly unknown[]): readonly string[] {
   return messages.flatMap((message) => {
     if (!isObject(message) || message['method'] !== 'tools/call' || !isObject(message['params'])) return [];
     const { name } = message['params'];

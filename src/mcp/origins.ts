@@ -7,8 +7,13 @@ export function isForeign(request: Request, ownOrigin: string, allowed: readonly
   return origin !== null && origin !== ownOrigin && !allowed.includes(origin);
 }
 
-/** What lets a page of an allowed origin read the answer. */
-export function corsHeaders(
+/** Lets a page of an allowed origin read the response, also a refusal. */
+export function withCors(response: Response, request: Request, allowed: readonly string[]): Response {
+  for (const [name, value] of corsHeaders(request, allowed)) response.headers.append(name, value);
+  return response;
+}
+
+function corsHeaders(
   request: Request,
   allowed: readonly string[],
 ): readonly (readonly [name: string, value: string])[] {
@@ -21,11 +26,12 @@ export function corsHeaders(
   ];
 }
 
-export function preflightResponse(cors: readonly (readonly [name: string, value: string])[]): Response {
+export function preflightResponse(request: Request, allowed: readonly string[]): Response {
+  const cors = corsHeaders(request, allowed);
   const headers = new Headers([
-    // Those that are answered 405, too: a page asks for a stream or ends a session to see whether it can.
+    // GET and DELETE are answered 405, but pages send them to find that out.
     ['Access-Control-Allow-Methods', 'POST, GET, DELETE'],
-    // The last two come from clients that first try a later version than is spoken here, and go on with an older one.
+    // The last two are sent by clients that first try a newer protocol version and then fall back.
     [
       'Access-Control-Allow-Headers',
       'Authorization, Content-Type, Accept, MCP-Protocol-Version, Mcp-Method, Mcp-Name',
@@ -36,7 +42,7 @@ export function preflightResponse(cors: readonly (readonly [name: string, value:
   return new Response(null, { status: 204, headers: cors.length === 0 ? {} : headers });
 }
 
-/** The public documents: to whom they may be shown nobody asks, and clients send the version with the request for them. */
+/** For the public documents, which any page may read. Clients send the protocol version when they fetch them. */
 export const DOCUMENT_PREFLIGHT: Readonly<Record<string, string>> = {
   'Access-Control-Allow-Origin': '*',
   'Access-Control-Allow-Methods': 'GET',

@@ -10,7 +10,7 @@ const MCP = 'mcp';
 
 const registering = new AsyncLocalStorage<ToolRegistry>();
 
-/** The tools of the application that is being put together: `tool().register(…)` in its `register`. Throws elsewhere. */
+/** The registry of the application that is being started: `tool().register(…)` in its `register`. Throws elsewhere. */
 export function tool(): ToolRegistry {
   const tools = registering.getStore();
   if (tools === undefined) {
@@ -62,7 +62,7 @@ export function mcp(): Plugin {
   };
 }
 
-/** The resource is the audience of its tokens: one URL, in three places of the configuration. */
+/** The resource is also the audience of its tokens: one URL, which three keys of the configuration must agree on. */
 function problems(config: ConfigMap): readonly ConfigurationProblem[] {
   const { resource, oauth } = config['mcp'] as McpConfig;
   const { audience, scopes } = config['oauth_server'] as {
@@ -75,7 +75,7 @@ function problems(config: ConfigMap): readonly ConfigurationProblem[] {
     ...(resource === undefined || resource === canonical
       ? []
       : [{ key: 'mcp:resource', message: `must be public_url plus /mcp, ${canonical}` }]),
-    // Where both come from one wrong value, one problem says so.
+    // When both have the same wrong value, one problem is enough.
     ...(audience === canonical || (resource !== undefined && audience === resource)
       ? []
       : [{ key: 'oauth_server:audience', message: `must be the MCP resource, ${canonical}` }]),

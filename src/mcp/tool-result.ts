@@ -1,6 +1,6 @@
 import { isSpecType, type CallToolResult } from '@modelcontextprotocol/server';
 
-/** Content blocks that a tool has put together itself: text, images, audio, embedded resources (MCP, Tool Result). */
+/** Content blocks that a tool has made itself: text, images, audio, embedded resources (MCP, Tool Result). */
 export class ToolContent {
   /** What the model reads, in this order. */
   readonly blocks: CallToolResult['content'];
@@ -25,11 +25,11 @@ export function content(
   return new ToolContent(blocks, structuredContent);
 }
 
-/** What a tool returned, as MCP answers it. Throws for what cannot be answered: no content of MCP, or no JSON. */
-export function resultOf(returned: unknown): CallToolResult {
+/** What a tool returned, as a result of MCP. Throws when it is neither content of MCP nor JSON. */
+export function toolResult(returned: unknown): CallToolResult {
   if (returned instanceof ToolContent) return contentResult(returned);
   const text = typeof returned === 'string' ? returned : (JSON.stringify(returned) ?? '');
-  // What JSON makes of it decides: a Date is a text on the other side.
+  // The JSON form decides what is sent as structured content: a Date, for one, becomes a string.
   const sent: unknown = typeof returned === 'object' && returned !== null ? JSON.parse(text) : null;
   return {
     content: [{ type: 'text', text }],

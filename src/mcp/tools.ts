@@ -3,14 +3,14 @@ import { AjvJsonSchemaValidator } from '@modelcontextprotocol/server/validators/
 /** A JSON Schema (2020-12) of a tool's arguments; its root describes an object. */
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
-/** What a tool gets to know about the call it answers. */
+/** What a tool is given besides its arguments. */
 export interface ToolCall {
   /**
-   * Tells the caller how far the work has come, when it asked to be told and the transport streams; otherwise nothing. Never
-   * rejects: whoever is not there any more is not told.
+   * Reports progress to the caller when it asked for that and the transport streams; otherwise does nothing. Never rejects,
+   * also when the caller is gone.
    */
   readonly progress: (done: number, total?: number, message?: string) => Promise<void>;
-  /** Aborted when the caller gives up, and when the call takes longer than `mcp:tool_timeout`: it is answered then. */
+  /** Aborted when the caller gives up, and when the call takes longer than `mcp:tool_timeout`; the caller then gets a tool error. */
   readonly signal: AbortSignal;
 }
 
@@ -45,12 +45,12 @@ export interface ScopedToolInterface extends UserToolInterface {
   scope(): string;
 }
 
-/** Told to the caller, in its own words; nothing is logged. */
+/** Its message goes to the caller as a tool error; nothing is logged. */
 export class ToolError extends Error {
   override readonly name = 'ToolError';
 }
 
-/** A registered tool, its description taken once and its schema compiled. */
+/** A registered tool: what it says of itself, read once, and its compiled schema. */
 export interface RegisteredTool {
   /** As the tool gave it. */
   readonly name: string;
@@ -80,10 +80,10 @@ export interface ToolRegistry {
 
 const TOOL_NAME = /^[A-Za-z0-9_./-]{1,128}$/;
 
-/** One of its own for each tool: a validator knows schemas by their `$id`, and takes the first of two for both. */
-function validatorOf(name: string, schema: JsonSchema) {
+/** Each tool gets its own validator: one shared by two schemas with the same `$id` would use the first for both. */
+function compileSchema(name: string, schema: JsonSchema) {
   try {
-    // Ajv's own word, not JSON Schema's: it would answer with a promise, which is no verdict.
+    // An extension of Ajv, not JSON Schema: its validation returns a promise, which would count as valid.
     if ('$async' in schema) throw new Error('$async is no keyword of JSON Schema');
     return new AjvJsonSchemaValidator().getValidator({ ...schema });
   } catch (error) {
@@ -106,7 +106,7 @@ export function createToolRegistry(): ToolRegistry {
     if (inputSchema['type'] !== 'object') {
       throw new Error(`The inputSchema() of the tool ${name} must describe an object: { type: 'object', … }`);
     }
-    const validate = validatorOf(name, inputSchema);
+    const validate = compileSchema(name, inputSchema);
     const scope = 'scope' in tool && typeof tool.scope === 'function' ? String(tool.scope()) : null;
     return {
       name,

@@ -1,7 +1,7 @@
-/** A resource server elsewhere: its requests are let through by what the authorization server says of their tokens. */
+/** For an API in another process: it asks the authorization server about each token by introspection (RFC 7662). */
 import * as oauth from 'oauth4webapi';
 
-/** Whom a resource server asks, and as whom. */
+/** Which authorization server to ask, and with which credentials. */
 export interface ResourceServerOptions {
   /** The authorization server: its `public_url`. */
   readonly issuer: string;
@@ -12,8 +12,8 @@ export interface ResourceServerOptions {
   /** The target that tokens must have been granted for; null for tokens without one. */
   readonly audience: string | null;
   /**
-   * Answers may be remembered this long, so many of them. Off unless given: without it a revocation, a suspension or a lost
-   * permission takes effect on the next call, with it after so many seconds at the latest.
+   * How long answers are cached, and how many. Off unless given: without it a revocation, a suspension or a lost permission
+   * takes effect on the next call, with it after so many seconds at the latest.
    */
   readonly cache?: { readonly seconds: number; readonly entries: number };
   /** Lets tests and other machines of a private network use plain http. */
@@ -32,7 +32,7 @@ export interface IntrospectedToken {
   readonly subject: string | null;
 }
 
-/** What lets requests through by their tokens. */
+/** Checks the tokens of requests. */
 export interface ResourceServer {
   /**
    * The token of an `Authorization` header, when it reaches the scope. Otherwise the response to send: 401, 403, or 503 when
@@ -41,10 +41,10 @@ export interface ResourceServer {
   authorize(authorization: string | null | undefined, scope: string): Promise<IntrospectedToken | Response>;
 }
 
-/** How long an answer of the authorization server is waited for, in milliseconds. */
-const PATIENCE = 5000;
+/** How long to wait for an answer of the authorization server, in milliseconds. */
+const TIMEOUT = 5000;
 
-interface Remembered {
+interface CachedAnswer {
   readonly answer: IntrospectedToken | null;
   readonly until: number;
 }
@@ -58,12 +58,12 @@ export function createResourceServer(options: ResourceServerOptions): ResourceSe
   };
   const client: oauth.Client = { client_id: options.clientId };
   const authenticate = oauth.ClientSecretBasic(options.clientSecret);
-  const remembered = new Map<string, Remembered>();
+  const cached = new Map<string, CachedAnswer>();
 
   async function ask(token: string): Promise<IntrospectedToken | null> {
     const response = await oauth.introspectionRequest(as, client, authenticate, token, {
       [oauth.allowInsecureRequests]: options.allowInsecureRequests === true,
-      signal: () => AbortSignal.timeout(PATIENCE),
+      signal: () => AbortSignal.timeout(TIMEOUT),
     });
     const answer = await oauth.processIntrospectionResponse(as, client, response);
     const targets: readonly string[] = answer.aud === undefined ? [] : [answer.aud].flat();
@@ -79,16 +79,16 @@ export function createResourceServer(options: ResourceServerOptions): ResourceSe
 
   async function introspect(token: string): Promise<IntrospectedToken | null> {
     if (cache.seconds <= 0) return ask(token);
-    const found = remembered.get(token);
-    // Never beyond the token's own end; and by a clock that is never set back.
+    const found = cached.get(token);
+    // Never longer than the token lives; the cache's own time is measured by a clock that is never set back.
     const lives = (found?.answer?.expiresAt ?? Infinity) > Date.now();
     if (found !== undefined && lives && found.until > performance.now()) return found.answer;
     const answer = await ask(token);
-    remembered.delete(token);
-    remembered.set(token, { answer, until: performance.now() + cache.seconds * 1000 });
-    for (const oldest of remembered.keys()) {
-      if (remembered.size <= cache.entries) break;
-      remembered.delete(oldest);
+    cached.delete(token);
+    cached.set(token, { answer, until: performance.now() + cache.seconds * 1000 });
+    for (const oldest of cached.keys()) {
+      if (cached.size <= cache.entries) break;
+      cached.delete(oldest);
     }
     return answer;
   }
@@ -98,9 +98,9 @@ export function createResourceServer(options: ResourceServerOptions): ResourceSe
       const token = /^Bearer +([A-Za-z0-9\-._~+/]+=*)$/i.exec(authorization?.trim() ?? '')?.[1];
       if (token === undefined) return refuse(401, null);
       try {
-        const known = await introspect(token);
-        if (known === null) return refuse(401, 'invalid_token');
-        return known.scopes.includes(scope) ? known : refuse(403, 'insufficient_scope', scope);
+        const introspected = await introspect(token);
+        if (introspected === null) return refuse(401, 'invalid_token');
+        return introspected.scopes.includes(scope) ? introspected : refuse(403, 'insufficient_scope', scope);
       } catch {
         return Response.json(
           { error: 'temporarily_unavailable' },
@@ -123,19 +123,19 @@ function refuse(status: 401 | 403, error: string | null, scope?: string): Respon
   );
 }
 
-// --- as the frameworks take it --------------------------------------------------------------------------------
+// --- guards for frameworks -------------------------------------------------------------------------------------
 
-/** The token that a guard let through, by the framework's own request. */
+/** The tokens that the guards accepted, by the framework's request. */
 const tokens = new WeakMap<object, IntrospectedToken>();
 
-/** The token of a request that one of the guards below let through. Throws for another. */
+/** The token of a request that one of the guards below accepted. Throws for any other request. */
 export function tokenOf(request: object): IntrospectedToken {
   const token = tokens.get(request);
   if (token === undefined) throw new Error('No guard of portico/resource-server stands before this handler');
   return token;
 }
 
-// What the guards need of each framework, in types of their own: whoever uses one need not have the others installed.
+// The parts of each framework that the guards use, as types of our own, so that none of them has to be installed.
 
 /** As much of a request of Express or Fastify as a guard reads. */
 export interface GuardedRequest {

@@ -1,0 +1,22 @@
+/** The messages of the refusals, for the log: a Response does not give its body twice. */
+const messages = new WeakMap<Response, string>();
+
+/** A refusal by the endpoint, before the protocol's server is asked; it has the form that the SDK's own transport uses. */
+export function refusal(
+  status: number,
+  message: string,
+  headers: Readonly<Record<string, string>> = {},
+  code = -32_000,
+): Response {
+  const response = Response.json(
+    { jsonrpc: '2.0', error: { code, message }, id: null },
+    { status, headers: { 'Cache-Control': 'no-store', ...headers } },
+  );
+  messages.set(response, message);
+  return response;
+}
+
+/** The message of a refusal; null for any other response. */
+export function refusalMessage(response: Response): string | null {
+  return messages.get(response) ?? null;
+}

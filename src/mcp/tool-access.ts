@@ -1,0 +1,29 @@
+import { token, type AuthorizationServer } from '../oauth-server/index.ts';
+import type { McpConfig } from './config.ts';
+import type { RegisteredTool } from './tools.ts';
+
+/** The scope of service tokens: listing all tools, and calling the public ones. */
+export const SERVICE_SCOPE = 'mcp:service';
+
+/** Whether the token of this request has a scope of the resource, one that the server still offers. */
+export function reachesResource(server: AuthorizationServer, config: McpConfig): boolean {
+  return [SERVICE_SCOPE, ...config.oauth.scopes_supported].some(
+    (scope) => server.offers(scope) && token().can(scope),
+  );
+}
+
+/** Why the token of this request may not call a tool: 401 without a linked account, 403 when it lacks the scope. */
+export interface CallRefusal {
+  readonly status: 401 | 403;
+  readonly message: string;
+}
+
+/** Null when the call is allowed. */
+export function callRefusal({ oauth }: McpConfig, tool: RegisteredTool): CallRefusal | null {
+  if (!tool.personal) return null;
+  if (token().user() === null) {
+    return { status: 401, message: 'This tool acts for an account: link one first.' };
+  }
+  if (token().can(tool.scope ?? oauth.scopes_supported[0] ?? '')) return null;
+  return { status: 403, message: 'The linked account or its token does not reach this tool.' };
+}
