@@ -28,7 +28,7 @@ export function createFairLine({ atOnce, mostWaiting, mostOfOne }: FairLineOptio
   /** By network; the one that is served next stands first. */
   const waiting = new Map<string | null, Turn[]>();
   let waitingInAll = 0;
-  let underWay = 0;
+  let inFlight = 0;
 
   function turnOf(network: string | null): Promise<void> {
     const own = waiting.get(network) ?? [];
@@ -53,7 +53,7 @@ export function createFairLine({ atOnce, mostWaiting, mostOfOne }: FairLineOptio
   function next(): void {
     const [first] = waiting;
     if (first === undefined) {
-      underWay -= 1;
+      inFlight -= 1;
       return;
     }
     const [network, turns] = first;
@@ -65,7 +65,7 @@ export function createFairLine({ atOnce, mostWaiting, mostOfOne }: FairLineOptio
   }
 
   return async (network, work) => {
-    if (underWay < atOnce) underWay += 1;
+    if (inFlight < atOnce) inFlight += 1;
     else await turnOf(network);
     try {
       return await work();

@@ -16,7 +16,7 @@ export {
   type DatabaseAccountsOptions,
   type NewAccount,
 } from './database-accounts.ts';
-export { mergeConfig } from './config.ts';
+export { mergeConfig } from './configuration.ts';
 export { loadEnvironment } from './environment.ts';
 export { migrate } from './database/migrate.ts';
 export { openDatabase, type DatabaseOptions } from './database/open-database.ts';

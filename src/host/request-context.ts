@@ -1,7 +1,10 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { Auth, Session } from './contracts.ts';
-import type { CsrfTokens } from './csrf.ts';
-import type { KnownBrowser } from './known-browsers.ts';
+import { requestIdOf } from '../http/request-id.ts';
+import { createAuth } from './auth.ts';
+import type { Accounts, Auth, Session } from './contracts.ts';
+import { createCsrfTokens, type CsrfTokens } from './csrf.ts';
+import type { KnownBrowser, KnownBrowsers } from './known-browsers.ts';
+import type { RequestSession, Sessions } from './sessions.ts';
 
 /** What belongs to the request being answered. */
 export interface RequestContext {
@@ -13,6 +16,29 @@ export interface RequestContext {
   readonly clientAddress: string | null;
   /** What the log and the answer call the request. */
   readonly requestId: string;
+  /** The `Set-Cookie` headers that the response must carry. */
+  setCookies(): readonly string[];
+}
+
+/** `address` is asked for where the request comes from, when somebody wants to know. */
+export type CreateContext = (request: Request, address: () => string | null) => RequestContext;
+
+export interface RequestContextOptions {
+  /** Null in an application without accounts. */
+  readonly sessions: Sessions | null;
+  readonly knownBrowsers: KnownBrowsers;
+  readonly accounts: Accounts;
+  /** Whether the application is served over https. */
+  readonly secure: boolean;
+}
+
+type PartsWithAccounts = RequestContextOptions & { readonly sessions: Sessions };
+
+/** Most requests ask for nothing of their context, so each part is made when it is asked for. */
+export function createRequestContexts({ sessions, ...others }: RequestContextOptions): CreateContext {
+  if (sessions === null) return (request, address) => new ContextWithoutAccounts(request, address);
+  const parts = { ...others, sessions };
+  return (request, address) => new ContextWithAccounts(parts, request, address);
 }
 
 const requests = new AsyncLocalStorage<RequestContext>();
@@ -66,4 +92,78 @@ function refuse(call: string): never {
     `${call} was called outside of a request, or in an application without accounts: ` +
       'call it in a route handler, and give defineApplication() its accounts',
   );
+}
+
+// --- with accounts, and without -------------------------------------------------------------------------------
+
+class ContextWithAccounts implements RequestContext {
+  readonly #parts: PartsWithAccounts;
+  readonly #request: Request;
+  readonly #address: () => string | null;
+  #session: RequestSession | null = null;
+  #csrf: CsrfTokens | null = null;
+  #knownBrowser: KnownBrowser | null = null;
+  #auth: Auth | null = null;
+
+  constructor(parts: PartsWithAccounts, request: Request, address: () => string | null) {
+    this.#parts = parts;
+    this.#request = request;
+    this.#address = address;
+  }
+
+  get session(): RequestSession {
+    return (this.#session ??= this.#parts.sessions.of(this.#request));
+  }
+
+  get auth(): Auth {
+    return (this.#auth ??= createAuth(this.session, this.#parts.accounts, this.csrf));
+  }
+
+  get csrf(): CsrfTokens {
+    const { secure } = this.#parts;
+    return (this.#csrf ??= createCsrfTokens({ request: this.#request, session: this.session, secure }));
+  }
+
+  get knownBrowser(): KnownBrowser {
+    return (this.#knownBrowser ??= this.#parts.knownBrowsers.of(this.#request));
+  }
+
+  get clientAddress(): string | null {
+    return this.#address();
+  }
+
+  get requestId(): string {
+    return requestIdOf(this.#request);
+  }
+
+  setCookies(): readonly string[] {
+    const cookies = [this.#session, this.#csrf, this.#knownBrowser].map((each) => each?.setCookie());
+    return cookies.filter((cookie) => typeof cookie === 'string');
+  }
+}
+
+class ContextWithoutAccounts implements RequestContext {
+  readonly session = null;
+  readonly auth = null;
+  readonly csrf = null;
+  readonly knownBrowser = null;
+  readonly #request: Request;
+  readonly #address: () => string | null;
+
+  constructor(request: Request, address: () => string | null) {
+    this.#request = request;
+    this.#address = address;
+  }
+
+  get clientAddress(): string | null {
+    return this.#address();
+  }
+
+  get requestId(): string {
+    return requestIdOf(this.#request);
+  }
+
+  setCookies(): readonly string[] {
+    return [];
+  }
 }

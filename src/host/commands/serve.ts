@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import path from 'node:path';
-import { STANDARD_OUTPUT } from '../application.ts';
+import { STANDARD_OUTPUT } from '../configuration.ts';
 import type { AddCommands, Application } from '../contracts.ts';
 import { isSchemaPending, SCHEMA_PENDING } from '../pending-schema.ts';
 import { listen } from '../server.ts';

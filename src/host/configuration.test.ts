@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { mergeConfig, validateConfig } from './config.ts';
+import { mergeConfig, validateConfig } from './configuration.ts';
 import { ConfigurationError } from '../contracts/errors.ts';
 
 describe('merging configuration', () => {

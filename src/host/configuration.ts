@@ -1,0 +1,193 @@
+import path from 'node:path';
+import { z, type ZodType } from 'zod';
+import { ConfigurationError, isConfigurationError } from '../contracts/errors.ts';
+import type {
+  Application,
+  ApplicationDefinition,
+  ConfigMap,
+  ConfigurationProblem,
+  ConfigValue,
+  Environment,
+} from './contracts.ts';
+import { loadEnvironment } from './environment.ts';
+import { publicUrlSchema } from './public-url.ts';
+
+/** What an application is started with. */
+export interface Configuration {
+  readonly env: Environment;
+  readonly mode: Application['mode'];
+  /** Absolute. */
+  readonly storageDirectory: string;
+  /** All of it, validated, with defaults. */
+  readonly config: ConfigMap;
+  /** The kit's own keys of it. */
+  readonly kit: KitConfig;
+}
+
+/** The `log:path` that is no file. */
+export const STANDARD_OUTPUT = '-';
+
+const FOURTEEN_DAYS = 14 * 24 * 3600;
+/** In seconds. What ends later than a century from now has an end that is no date. */
+const A_CENTURY = 3_155_760_000;
+
+/** The kit's own keys of the configuration. */
+function kitConfiguration(mode: Application['mode']) {
+  return {
+    public_url: publicUrlSchema(mode),
+    csrf_exempt_routes: z.record(z.string(), z.boolean({ error: 'must be true or false' }), {
+      error: 'must be a map of route names to true or false',
+    }),
+    database_url: z.string({ error: 'must be a URL such as sqlite:storage/app.sqlite' }),
+    body_limit: z.int({ error: 'must be a whole number of bytes' }).min(1024, 'must be at least 1024 bytes'),
+    trusted_proxies: z
+      .int({ error: 'must be the number of proxies in front of the application' })
+      .min(0, 'must be 0 or more'),
+    session_ttl: z
+      .int({ error: 'must be a whole number of seconds' })
+      .min(60, 'must be at least 60 seconds')
+      .max(A_CENTURY, `must be at most ${A_CENTURY} seconds, a century`),
+    log: z.strictObject({
+      path: z.string({ error: 'must be a file name, or - for standard output' }),
+      level: z.enum(['debug', 'info', 'warning', 'error'], {
+        error: 'must be debug, info, warning or error',
+      }),
+    }),
+  } satisfies Readonly<Record<string, ZodType>>;
+}
+
+type KitConfig = {
+  [Key in keyof ReturnType<typeof kitConfiguration>]: z.output<ReturnType<typeof kitConfiguration>[Key]>;
+};
+
+/**
+ * The configuration of an application: the defaults of the kit, those of the plugins over them, and the application's own values
+ * on top. Throws a ConfigurationError that names every problem. `base` stands in the place of the process's environment.
+ */
+export function readConfiguration(definition: ApplicationDefinition, base?: Environment): Configuration {
+  const env = loadEnvironment(definition.directory, base);
+  const mode = env['APP_ENV'] === 'dev' ? 'dev' : 'prod';
+  const storageDirectory = path.resolve(definition.directory, env['STORAGE_DIR'] ?? 'storage');
+  const plugins = definition.plugins ?? [];
+  const defaults = {
+    csrf_exempt_routes: {},
+    database_url: env['DATABASE_URL'] ?? `sqlite:${path.join(storageDirectory, 'app.sqlite')}`,
+    body_limit: 1024 * 1024,
+    trusted_proxies: 0,
+    session_ttl: FOURTEEN_DAYS,
+    log: { path: path.join('logs', 'app.log'), level: 'info' },
+  };
+  const layers = [...plugins.map((plugin) => plugin.defaults), definition.config];
+  const merged = mergeConfig(
+    defaults,
+    ...layers.map((layer) => (typeof layer === 'function' ? layer(env) : layer)),
+  );
+  const schemas = Object.assign({}, kitConfiguration(mode), ...plugins.map((plugin) => plugin.configuration));
+  const problems: ConfigurationProblem[] = [];
+  if (!['dev', 'prod', undefined].includes(env['APP_ENV'])) {
+    problems.push({ key: 'APP_ENV', message: 'must be dev or prod' });
+  }
+  try {
+    const config = validateConfig(merged, schemas);
+    for (const plugin of plugins) problems.push(...(plugin.problems?.(config) ?? []));
+    if (problems.length === 0) {
+      return { env, mode, storageDirectory, config, kit: config as unknown as KitConfig };
+    }
+  } catch (error) {
+    if (!isConfigurationError(error)) throw error;
+    problems.push(...error.problems);
+  }
+  throw new ConfigurationError(problems);
+}
+
+/** Throws a ConfigurationError for what stands among the plugins and is none. */
+export function requirePlugins({ plugins = [] }: ApplicationDefinition): void {
+  const problems = plugins.flatMap((plugin: unknown, index): readonly ConfigurationProblem[] => {
+    const key = `plugins:${index}`;
+    if (typeof plugin === 'function') {
+      const name = plugin.name === '' ? 'it' : plugin.name;
+      return [{ key, message: `is a function, not what it returns; call it: ${name}()` }];
+    }
+    const isPlugin =
+      typeof plugin === 'object' && plugin !== null && 'register' in plugin && 'commands' in plugin;
+    return isPlugin ? [] : [{ key, message: 'is no plugin; give what oauthServer() or another one returns' }];
+  });
+  if (problems.length > 0) throw new ConfigurationError(problems);
+}
+
+/** What people know the application by: the name the authorization server shows them, or else its host. */
+export function applicationName(config: ConfigMap, publicUrl: string): string {
+  const named = [config['name'], (config['oauth_server'] as ConfigMap | undefined)?.['name']];
+  return named.find((name) => typeof name === 'string') ?? new URL(publicUrl).host;
+}
+
+// --- merging and validating -----------------------------------------------------------------------------------
+
+/**
+ * Lays maps over one another, later ones on top: maps merge by key, arrays by position (an element beyond the later
+ * array's end stays), everything else is replaced. An undefined value changes nothing.
+ */
+export function mergeConfig(...layers: readonly ConfigMap[]): ConfigMap {
+  return layers.reduce<ConfigMap>((under, over) => mergeMaps(under, over), {});
+}
+
+function mergeMaps(under: ConfigMap, over: ConfigMap): ConfigMap {
+  const merged = new Map(Object.entries(under));
+  for (const [key, value] of Object.entries(over)) merged.set(key, mergeValues(merged.get(key), value));
+  // fromEntries defines properties, so that a key such as __proto__ stays a mere key.
+  return Object.fromEntries(merged);
+}
+
+function mergeValues(under: ConfigValue, over: ConfigValue): ConfigValue {
+  if (over === undefined) return under;
+  if (isMap(over)) return mergeMaps(isMap(under) ? under : {}, over);
+  if (!Array.isArray(over)) return over;
+  const values: readonly unknown[] = over;
+  const beneath: readonly unknown[] = Array.isArray(under) ? under : [];
+  const length = Math.max(values.length, beneath.length);
+  return Array.from({ length }, (_, index) => mergeValues(beneath[index], values[index]));
+}
+
+function isMap(value: ConfigValue): value is ConfigMap {
+  if (typeof value !== 'object' || value === null) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
+}
+
+/** A key as messages name it: its parts joined by colons. */
+export function configurationKey(path: readonly PropertyKey[]): string {
+  return path.map(String).join(':');
+}
+
+/**
+ * Checks each top-level key that has a schema, and fills in the schema's defaults; other keys are the application's own
+ * and pass through. Throws a ConfigurationError with all problems of all keys.
+ */
+export function validateConfig(config: ConfigMap, schemas: Readonly<Record<string, ZodType>>): ConfigMap {
+  const problems: ConfigurationProblem[] = [];
+  const validated = new Map(Object.entries(config));
+  for (const [key, schema] of Object.entries(schemas)) {
+    const result = schema.safeParse(config[key]);
+    if (result.success) {
+      validated.set(key, result.data);
+      continue;
+    }
+    for (const issue of result.error.issues) {
+      const path = [key, ...issue.path];
+      if (issue.code === 'unrecognized_keys') {
+        for (const unknown of issue.keys) {
+          problems.push({
+            key: configurationKey([...path, unknown]),
+            message: 'is not a known key; remove it',
+          });
+        }
+      } else {
+        // What is wrong with a map's key is told by the issues inside.
+        const message = issue.code === 'invalid_key' ? issue.issues[0]?.message : issue.message;
+        problems.push({ key: configurationKey(path), message: message ?? issue.message });
+      }
+    }
+  }
+  if (problems.length > 0) throw new ConfigurationError(problems);
+  return Object.fromEntries(validated);
+}
