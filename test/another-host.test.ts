@@ -1,34 +1,44 @@
+import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
 import { mkdir, mkdtemp, rm, rmdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { promisify } from 'node:util';
 import { decodeJwt } from 'jose';
 import {
-  argon2idHasher,
-  migrate,
-  openDatabase,
-  type Database,
-  type LogContext,
-  type OpenedDatabase,
-} from 'portico/host';
-import {
   createAuthorizationServer,
+  migrate,
   oauthServerConfiguration,
   oauthServerMigrations,
   type AuthorizationServer,
+  type Database,
   type Host,
+  type LogContext,
+  type PasswordHasher,
 } from 'portico/oauth-server';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createDatabase } from './support/database.ts';
+import { openOwnStore, type OwnStore } from './support/own-store.ts';
 import { CHALLENGE, REDIRECT_URI, VERIFIER, type Tokens } from './support/portal.ts';
 
-/** An application that does not use the kit: the contract of a host, and nothing else. */
+/** An application that uses nothing of the kit: its own store and hasher, and the contract of a host. */
 const ISSUER = 'https://host.example';
 const PERSON = { provider: 'staff', id: '7' };
-const hasher = argon2idHasher({ memory: 64, passes: 1 });
+
+const derive = promisify<string, string, number, Buffer>(scrypt);
+const hasher: PasswordHasher = {
+  async hash(password) {
+    const salt = randomBytes(16).toString('base64url');
+    return `$scrypt$${salt}$${(await derive(password, salt, 32)).toString('base64url')}`;
+  },
+  async verify(password, hash) {
+    const [, salt = '', known = ''] = /^\$scrypt\$([\w-]+)\$([\w-]{43})$/.exec(hash) ?? [];
+    return known !== '' && timingSafeEqual(await derive(password, salt, 32), Buffer.from(known, 'base64url'));
+  },
+};
 
 let folder: string;
 let created: Awaited<ReturnType<typeof createDatabase>>;
-let database: OpenedDatabase;
+let database: OwnStore;
 let server: AuthorizationServer;
 let verifications = 0;
 let someone: typeof PERSON | null = PERSON;
@@ -73,7 +83,7 @@ const host: Host = {
 beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'portico-host-'));
   created = await createDatabase(folder);
-  database = openDatabase(created.url, { directory: folder });
+  database = openOwnStore(created.url);
   await migrate(database, oauthServerMigrations);
   server = serverOn(database);
   await server.keys.generate();
@@ -314,7 +324,7 @@ describe('a store that cannot be reached', () => {
     // SQLite cannot open a folder; servers that go away are the business of outage.test.ts.
     const file = path.join(folder, 'away.sqlite');
     await mkdir(file);
-    const store = openDatabase(`sqlite:${file}`, { directory: folder });
+    const store = openOwnStore(`sqlite:${file}`);
     const form = { grant_type: 'refresh_token', client_id: 'app', refresh_token: 'x' };
     const ask = () => answer('oauth_server_token', '/oauth/token', form, serverOn(store));
     const refused = await ask();

@@ -128,9 +128,15 @@ export interface Timer {
   after(milliseconds: number, call: () => void): () => void;
 }
 
-/** The application's own store, as `openDatabase` gives it. */
+/**
+ * The application's own store, as `openDatabase` returns it. It begins a transaction anew after a deadlock or a serialisation
+ * failure, and keeps the rules of `transaction` itself: what asks this store past the work's connection is refused at once,
+ * and so is a statement after the end, which waits for statements that the work has not awaited. A transaction whose
+ * statements have begun and that waits 2 seconds for something else, or that lasts 30, is rolled back. All of these are a
+ * `TransactionError`.
+ */
 export interface OpenedDatabase extends Database {
-  /** The same store for statements that may take long, such as those that change the schema: without a time limit. */
+  /** The same store without time limits, for statements that may take long, such as those that change the schema. */
   withoutTimeout(): OpenedDatabase;
   /** Waits for writes in flight and closes the connections; statements are refused afterwards. */
   close(): Promise<void>;

@@ -20,6 +20,12 @@ export {
   type OAuthServerConfigInput,
 } from './config.ts';
 export { oauthServerMigrations } from './store/migrations/index.ts';
+export { migrate, migrationStatus } from '../sql/migrations.ts';
+export type { ColumnTypes, Migration, MigrationState, SchemaConnection } from '../sql/schema.ts';
+export type { Database, SqlConnection, SqlDialect, SqlParameter, SqlResult } from '../sql/contract.ts';
+export type { Log, LogContext } from '../contracts/log.ts';
+export type { PasswordHasher } from '../contracts/password-hasher.ts';
+export type { PersonReference, Profile, UserInterface } from '../contracts/person.ts';
 export {
   BearerError,
   OAuthError,

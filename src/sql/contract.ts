@@ -31,31 +31,32 @@ export interface SqlConnection {
 /** A value for a `?` of a statement. The authorization server passes no bigint; an application may, such as an `insertId`. */
 export type SqlParameter = string | number | bigint | null;
 
-/** A relational store. */
+/** A relational store, as the authorization server uses it: these five members. */
 export interface Database extends SqlConnection {
   /** The engine that it is. */
   readonly dialect: SqlDialect;
   /**
-   * Runs the work in one transaction (`BEGIN IMMEDIATE` on SQLite, READ COMMITTED elsewhere): what it returns
-   * commits, what it throws rolls back. A deadlock or a serialisation failure runs the work again, so it must
-   * have no effect but its statements. The work uses only the connection it is given, and waits for nothing else: what
-   * asks this store otherwise is refused at once, a statement after the end is refused too, and a transaction that has begun
-   * with its statements and waits 2 seconds for something else, or lasts 30, is rolled back. All of these are a
-   * `TransactionError`. The end waits for statements that the work has not awaited.
+   * Runs the work in one transaction (`BEGIN IMMEDIATE` on SQLite, READ COMMITTED elsewhere): what it returns commits, what
+   * it throws rolls back. After a deadlock or a serialisation failure the work runs again, or the transaction rejects with an
+   * error that `isUnavailable` accepts. So the work has no effect but its statements, and uses only the connection that it
+   * is given.
    *
-   * When the store is lost while it commits, nobody knows whether it did. Then, and only then, `committed` is asked, as
-   * soon as the store answers again: true makes the work's answer the transaction's, false or a store that stays away
-   * makes it fail as unavailable.
+   * When the store is lost while it commits, nobody knows whether it did. Then, and only then, `committed` is asked, as soon
+   * as the store answers again: true makes the work's answer the transaction's, false or a store that stays away makes it
+   * fail as unavailable. Without it nothing is asked, and the transaction fails as unavailable.
    */
   transaction<T>(
     work: (connection: SqlConnection) => Promise<T>,
     committed?: (connection: SqlConnection, answer: T) => Promise<boolean>,
   ): Promise<T>;
   /**
-   * Runs work whose reads answer one question together, such as what a token is good for. They see nothing older than the
-   * moment the first of them runs, and on SQLite those that follow each other at once share one look at the file.
+   * Runs work whose reads answer one question together, such as what a token is good for. A store may let them share what a
+   * read costs; they see nothing older than the moment at which the first of them runs. `(work) => work()` is right too.
    */
   readTogether<T>(work: () => Promise<T>): Promise<T>;
-  /** Whether an error says that the store cannot be reached or is too busy, as opposed to a wrong statement. */
+  /**
+   * Whether an error means that the same may succeed later or elsewhere: the store cannot be reached, is too busy, or may only
+   * be read from. It is answered 503; a wrong statement is not, and is a fault.
+   */
   isUnavailable(error: unknown): boolean;
 }
