@@ -355,6 +355,7 @@ describe('a flood of sign-ins', () => {
       const answers = new Set<number>();
       let page = '';
       const flooding = new AbortController();
+      const full = Promise.withResolvers<void>();
       const waits = new Set<string | null>();
       const began = performance.now();
       const flood = Array.from({ length: 120 }, async () => {
@@ -365,9 +366,11 @@ describe('a flood of sign-ins', () => {
           if (answer.status === 503) {
             page = text;
             waits.add(answer.headers.get('retry-after'));
+            full.resolve();
           }
         }
       });
+      await full.promise;
       const signIns: number[] = [];
       for (let batch = 1; batch <= SCALE.floodedSignIns; batch += 1) {
         const addresses = Array.from({ length: 5 }, (_, index) => `198.51.100.${10 * batch + index}`);

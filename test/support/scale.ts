@@ -14,7 +14,7 @@ const COUNTS = {
   /** Times five people sign in while one network floods the sign-in. */
   floodedSignIns: { short: 1, long: 3 },
   /** KiB of memory for a hash that takes its time: the kit's own in the long form. */
-  slowHashMemory: { short: 8192, long: 47_104 },
+  slowHashMemory: { short: 16_384, long: 47_104 },
   /** Of light and dark, on a phone and on a desktop: both of each, or every pair. */
   looks: { short: 2, long: 4 },
   /** Applications, each with another framework installed, that are compiled with their libraries. */
