@@ -255,16 +255,16 @@ describe('consent', () => {
     const request = requestOf(await newClient(), { asked });
     expect(await many(6, (each) => each.insertConsentRequest(request))).toSatisfy(onlyOne);
     expect(await other.findConsentRequest(request.idHash)).toEqual(request);
-    expect(await many(6, (each) => each.askAgain(request, ['openid'], NOW))).toSatisfy(onlyOne);
+    expect(await many(6, (each) => each.presentConsentRequest(request, ['openid'], NOW))).toSatisfy(onlyOne);
     expect(await other.findConsentRequest(request.idHash)).toMatchObject({ asked: { scopes: ['openid'] } });
-    expect(await store.askAgain(request, ['notes:read'], NOW)).toBe(false);
+    expect(await store.presentConsentRequest(request, ['notes:read'], NOW)).toBe(false);
   });
 
   test('ended is not put again, and what came of it stands', async () => {
     const request = requestOf(await newClient());
     await store.insertConsentRequest(request);
     await other.voidConsentRequest(request.idHash);
-    expect(await store.askAgain(request, ['openid'], NOW)).toBe(false);
+    expect(await store.presentConsentRequest(request, ['openid'], NOW)).toBe(false);
     const { person: who } = request.asked;
     expect(await store.answerConsent({ idHash: request.idHash, person: who }, null, NOW)).toBe(false);
     expect(await store.findConsentRequest(request.idHash)).toMatchObject({ outcome: 'void' });

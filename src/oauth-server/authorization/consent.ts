@@ -61,7 +61,7 @@ export interface ConsentOptions {
     Store,
     | 'insertConsentRequest'
     | 'findConsentRequest'
-    | 'askAgain'
+    | 'presentConsentRequest'
     | 'voidConsentRequest'
     | 'answerConsent'
     | 'assignSubject'
@@ -138,7 +138,8 @@ export function createConsent(options: ConsentOptions): Consent {
       await voidConsent(pending);
       return { response: nothingHeld(pending) };
     }
-    if (!(await store.askAgain(pending, scopes, clock()))) throw await endedMeanwhile(requestId, visitor);
+    if (!(await store.presentConsentRequest(pending, scopes, clock())))
+      throw await endedMeanwhile(requestId, visitor);
     return { question: question(pending, requestId, client, visitor, scopes) };
   }
 

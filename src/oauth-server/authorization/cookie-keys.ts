@@ -3,12 +3,12 @@ import type { Store } from '../store/store.ts';
 import { randomToken } from '../crypto.ts';
 
 /**
- * Encrypts what a browser keeps for this server: nobody else can read it, and only what was encrypted here, under the same
- * name, is read again. The key is made once by whichever process needs it first, and kept in the store for all of them.
+ * Encrypts what a browser stores for this server. Only what was encrypted here, under the same name, is decrypted again. The
+ * process that first needs a key makes it; the store holds it for all of them.
  */
 export interface CookieSealer {
   seal(name: string, content: string): Promise<string>;
-  /** What was sealed under this name; null for anything else, and when its key is no longer kept. */
+  /** What was sealed under this name; null for anything else, and when its key is gone. */
   open(name: string, sealed: string): Promise<string | null>;
 }
 
@@ -16,13 +16,13 @@ export interface CookieSealerOptions {
   readonly store: Pick<Store, 'cookieKey' | 'findCookieKey'>;
   /** Milliseconds since 1970. */
   readonly clock: () => number;
-  /** How long what is sealed is good for, in milliseconds: as long its key is kept. */
+  /** How long sealed content is needed, and so its key, in milliseconds. */
   readonly lifetime: number;
 }
 
-/** Each key seals for thirty days, in milliseconds. The number of its period is its name, so no process has to be told. */
+/** A key seals for thirty days (in milliseconds), named by the number of that period: all processes agree on it. */
 const PERIOD = 30 * 86_400_000;
-/** Another process may be ahead by so much, in milliseconds, and may have begun the next period. */
+/** Another process's clock may be ahead, in milliseconds, and in the next period already. */
 const CLOCKS_DIFFER = 300_000;
 
 const ALGORITHM = 'aes-256-gcm';
@@ -31,27 +31,27 @@ const TAG_BYTES = 16;
 const SEALED = /^(\d{1,9})\.([A-Za-z0-9_-]{38,})$/;
 
 export function createCookieSealer({ store, clock, lifetime }: CookieSealerOptions): CookieSealer {
-  const held = new Map<number, string>();
+  const known = new Map<number, string>();
   const periodAt = (time: number) => Math.floor(time / PERIOD);
 
-  function hold(period: number, key: string): string {
-    held.set(period, key);
-    for (const other of held.keys()) if (other < periodAt(clock() - lifetime)) held.delete(other);
+  function remember(period: number, key: string): string {
+    known.set(period, key);
+    for (const other of known.keys()) if (other < periodAt(clock() - lifetime)) known.delete(other);
     return key;
   }
 
   async function sealingKey(period: number): Promise<string> {
     const oldest = periodAt(clock() - lifetime);
-    return held.get(period) ?? hold(period, await store.cookieKey(period, randomToken(), oldest));
+    return known.get(period) ?? remember(period, await store.cookieKey(period, randomToken(), oldest));
   }
 
   async function openingKey(period: number): Promise<string | null> {
-    // A made-up number must not cost a question to the store.
+    // A number that somebody made up must not reach the store.
     if (period < periodAt(clock() - lifetime) || period > periodAt(clock() + CLOCKS_DIFFER)) return null;
-    const known = held.get(period);
-    if (known !== undefined) return known;
+    const key = known.get(period);
+    if (key !== undefined) return key;
     const found = await store.findCookieKey(period);
-    return found === null ? null : hold(period, found);
+    return found === null ? null : remember(period, found);
   }
 
   return {
@@ -84,7 +84,7 @@ export function createCookieSealer({ store, clock, lifetime }: CookieSealerOptio
   };
 }
 
-/** A key of its own for every name: the kept key is for this one purpose, and no iv has to be unique beyond one name. */
+/** A key for each name, derived for this one purpose: an IV has to be unique under one name only. */
 function keyFor(key: string, name: string): Uint8Array {
   return new Uint8Array(hkdfSync('sha256', Buffer.from(key, 'base64url'), '', `portico/cookie/${name}`, 32));
 }

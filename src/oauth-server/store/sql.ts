@@ -168,7 +168,7 @@ export function createSqlStore(database: Database): Store {
       return rows[0] === undefined ? null : consentRequestOf(rows[0]);
     },
 
-    async askAgain({ idHash, asked }, scopes, now) {
+    async presentConsentRequest({ idHash, asked }, scopes, now) {
       const { affected } = await database.execute(
         `UPDATE oauth_consent_requests SET asked_scope = ?
         WHERE id_hash = ? AND asked_scope = ? AND expires_at > ? AND outcome IS NULL`,

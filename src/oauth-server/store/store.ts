@@ -208,7 +208,7 @@ export interface Store {
    * Puts the request to the same person again, with these scopes. False when it was answered, voided, or put with other
    * scopes since it was read.
    */
-  askAgain(read: ConsentRequest, scopes: readonly string[], now: number): Promise<boolean>;
+  presentConsentRequest(read: ConsentRequest, scopes: readonly string[], now: number): Promise<boolean>;
   /** Ends the request without an answer, unless it has one. */
   voidConsentRequest(idHash: string): Promise<void>;
   /**

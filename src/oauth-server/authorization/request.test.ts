@@ -1,0 +1,86 @@
+import { expect, test } from 'vitest';
+import { AuthorizationPageError } from '../errors.ts';
+import { createParameters } from '../parameters.ts';
+import { createScopeCatalog } from '../scopes.ts';
+import type { Client } from '../store/store.ts';
+import { createRequestChecks } from './request.ts';
+
+const CLIENT: Client = {
+  id: 'the-client',
+  name: 'An application',
+  redirectUris: ['https://app.example/callback'],
+  scopes: ['openid', 'notes:read'],
+  grants: ['refresh_token'],
+  public: true,
+  secretHash: null,
+  previousSecretHash: null,
+  previousSecretExpiresAt: null,
+  createdAt: 0,
+  revokedAt: null,
+};
+
+/** What each step is refused with, what is sent when it is, and what else when it passes; undefined for nothing. */
+const STEPS: readonly (readonly [
+  told: string,
+  wrong: Readonly<Record<string, string>>,
+  right: Readonly<Record<string, string | undefined>>,
+])[] = [
+  ['Unknown application', { client_id: 'nobody' }, { client_id: CLIENT.id }],
+  [
+    'Unregistered return address',
+    { redirect_uri: 'https://other.example/' },
+    { redirect_uri: 'https://app.example/callback' },
+  ],
+  ['The parameter nonce is repeated.', { nonce: 'twice' }, { nonce: 'once' }],
+  ['request_not_supported', { request: 'e30' }, { request: undefined }],
+  ['request_uri_not_supported', { request_uri: 'urn:example' }, { request_uri: undefined }],
+  ['unsupported_response_type', { response_type: 'token' }, { response_type: 'code' }],
+  ['The only response_mode is query.', { response_mode: 'fragment' }, { response_mode: 'query' }],
+  ['prompt=login cannot be honoured', { prompt: 'login' }, { prompt: 'consent' }],
+  ['max_age cannot be honoured', { max_age: '1' }, { max_age: undefined }],
+  ['unauthorized_client', { grant: 'refresh_token' }, { grant: 'authorization_code' }],
+  [
+    'PKCE is required',
+    { code_challenge_method: 'plain' },
+    { code_challenge_method: 'S256', code_challenge: 'c'.repeat(43) },
+  ],
+  ['invalid_target', { resource: 'https://other.example/' }, { resource: 'https://api.example/' }],
+  ['The scope is empty, unknown', { scope: 'openid notes:delete' }, { scope: 'openid notes:read' }],
+  ['the server has no signing key', {}, {}],
+];
+
+/** What a request is told that is right up to this step, and wrong there and after it. */
+async function toldAt(position: number): Promise<string> {
+  const given = new Map<string, string | undefined>();
+  for (const [index, [, wrong, right]] of STEPS.entries()) {
+    for (const [name, value] of Object.entries(index < position ? right : wrong)) given.set(name, value);
+  }
+  const sent = new URLSearchParams();
+  for (const [name, value] of given) if (value !== undefined) sent.append(name, value);
+  if (given.get('nonce') === 'twice') sent.append('nonce', 'twice');
+  const grants: Client['grants'] =
+    given.get('grant') === 'authorization_code' ? ['authorization_code'] : ['refresh_token'];
+  const check = createRequestChecks({
+    clients: { find: async (id) => (id === CLIENT.id ? { ...CLIENT, grants } : null) },
+    scopes: createScopeCatalog({ 'notes:read': 'Read notes' }),
+    keys: { active: async () => null },
+    audience: 'https://api.example/',
+    serverName: 'A server',
+    keyPath: '/keys',
+  });
+  try {
+    const checked = await check(createParameters(sent), new Request('https://server.example/'));
+    const error =
+      'response' in checked && 'error' in checked.response.result && checked.response.result.error;
+    return error ? `${error.code}: ${error.message}` : 'nothing';
+  } catch (error) {
+    return error instanceof AuthorizationPageError ? error.title : String(error);
+  }
+}
+
+test.each(STEPS.map(([told], position) => ({ position, told })))(
+  'of several things that are wrong, the first step that refuses is told: $told',
+  async ({ position, told }) => {
+    expect(await toldAt(position)).toContain(told);
+  },
+);
