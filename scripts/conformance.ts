@@ -94,8 +94,9 @@ function problems(): readonly string[] {
   return [...MARKS.flatMap(problemsOfMark), ...RULES.flatMap(problemsOfRule), ...strayCitations(), ...stale];
 }
 
-function problemsOfMark({ ids, file, line, test }: Mark): readonly string[] {
+function problemsOfMark({ ids, file, line, test, wellFormed }: Mark): readonly string[] {
   const where = `${file}:${line}`;
+  if (!wellFormed) return [`${where}: write // @shows AS-7.4, RFC9207-2a`];
   return [
     ...(test === null ? [`${where}: stands above no test, and above no row of a table`] : []),
     ...ids.filter((id) => !isRule(id)).map((id) => `${where}: no such rule: ${id}`),

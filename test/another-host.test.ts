@@ -49,7 +49,7 @@ const logging = (level: string) => (message: string, context?: LogContext) => {
   logged.push({ level, text: exception instanceof Error ? `${message} ${exception.message}` : message });
 };
 
-/** Everything asks the store first, as a host does that keeps its people in the same one. */
+/** Queries the store first, as a host does that keeps its people in the same database. */
 async function asked<T>(answer: T): Promise<T> {
   await database.execute('SELECT 1');
   return answer;
@@ -321,7 +321,7 @@ describe('the secret of the browser session', () => {
 describe('a store that cannot be reached', () => {
   // @shows AS-6.16, RFC7009-2.2.1
   test('is 503 temporarily_unavailable with Retry-After, as JSON, until it is back', async () => {
-    // SQLite cannot open a folder; servers that go away are the business of outage.test.ts.
+    // SQLite cannot open a folder. outage.test.ts stops database servers.
     const file = path.join(folder, 'away.sqlite');
     await mkdir(file);
     const store = openOwnStore(`sqlite:${file}`);

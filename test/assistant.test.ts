@@ -187,7 +187,7 @@ describe('assistant:setup', () => {
 
   test('--json prints the secrets also when the file is taken by another meanwhile', async () => {
     const file = path.join(storage, 'addon.json');
-    // Nothing is there to be read, and its name is taken all the same.
+    // A dangling link: nothing to read, but the name is taken.
     await symlink('nowhere', file);
     const { code, clients, stderr } = await setup(['--migrate', '--manifest', file], LINKING);
     expect([code, stderr]).toEqual([1, `${file} exists; name another file\n`]);
@@ -416,7 +416,7 @@ describe('assistant:doctor', () => {
 
 type Map = Record<string, unknown>;
 
-/** The listing of the example, which is right, with a change. */
+/** The example's valid listing with a change. */
 function listingWith(change: (listing: Map) => void): Map {
   const config = (typeof kitchen.config === 'function' ? kitchen.config({}) : kitchen.config) as {
     assistant: { listing: Map };

@@ -18,8 +18,8 @@ import {
 import { SCALE } from './support/scale.ts';
 
 /**
- * The main job in a real Chromium, against the portal and the relying party of the examples. A machine without one
- * runs the rest and says so; under CI a missing Chromium is a failure.
+ * The main flow in a real Chromium, with the portal and the relying party of the examples. Without a Chromium these tests
+ * are skipped; under CI that is a failure.
  */
 const executable = findChromium();
 if (executable === null && process.env['CI'] !== undefined) {
@@ -33,7 +33,7 @@ if (executable === null) {
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-/** Color schemes and widths; the first two have both of each. */
+/** Color schemes and widths; the first two cover both schemes and both widths. */
 const LOOKS = [
   ['light', 360],
   ['dark', 1280],
@@ -51,7 +51,7 @@ describe.runIf(executable !== null)('in a real Chromium', () => {
 
   beforeAll(async () => {
     browser = await launchChromium(executable ?? '');
-    // Wrong passwords, of which some pages are made here, are slowed down elsewhere.
+    // Some pages here need wrong passwords, which must not be slowed down.
     portal = await startPortal({ random: () => 0 });
     const port = await freePort();
     home = `http://localhost:${port}`;
@@ -92,7 +92,7 @@ describe.runIf(executable !== null)('in a real Chromium', () => {
     await on.getByRole('button', { name: 'Allow' }).waitFor();
   }
 
-  /** An authorization request to be answered at a page of the relying party that is none. */
+  /** An authorization request whose redirect URI is no page of the relying party. */
   const parametersOf = (clientId: string, state: string) =>
     new URLSearchParams({
       client_id: clientId,
@@ -106,7 +106,7 @@ describe.runIf(executable !== null)('in a real Chromium', () => {
 
   const allow = (on = page) => on.getByRole('button', { name: 'Allow' }).click();
   const heading = (on = page) => on.getByRole('heading', { level: 1 }).innerText();
-  /** Waits for the page with this heading: a click is over before the page it leads to is there. */
+  /** Waits for the page with this heading: a click resolves before the next page has loaded. */
   const arrive = (title: string, on = page) =>
     on.getByRole('heading', { name: title, exact: true }).waitFor();
   const told = (text: string) => page.getByRole('status').filter({ hasText: text }).waitFor();
@@ -218,7 +218,7 @@ describe.runIf(executable !== null)('in a real Chromium', () => {
     await new Promise<void>((resolve) => site.listen(port, '127.0.0.1', resolve));
     try {
       for (const known of [false, true]) {
-        // By its address it is another site than that of localhost.
+        // An IP address is another site than localhost.
         await page.goto(`http://127.0.0.1:${port}/`);
         await page.getByRole('button', { name: 'Go' }).click();
         if (!known) await signIn(page, ADA);

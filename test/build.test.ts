@@ -20,7 +20,7 @@ beforeAll(async () => {
   for (const name of ['bin', 'examples', 'scripts', 'src', 'package.json', 'package-lock.json'])
     await cp(path.join(ROOT, name), path.join(folder, name), { recursive: true, filter: isOurs });
   await cp(path.join(ROOT, 'tsconfig.json'), path.join(folder, 'tsconfig.json'));
-  // The compiler takes most of a build, and need not read everything each time to be built around.
+  // Compiling takes most of a build, and these tests need not compile everything.
   const compiled = JSON.parse(await readFile(path.join(ROOT, 'tsconfig.build.json'), 'utf8')) as object;
   const include = ['src/http', path.join('src', SHARED)];
   await writeFile(path.join(folder, 'tsconfig.build.json'), JSON.stringify({ ...compiled, include }));
@@ -29,7 +29,7 @@ beforeAll(async () => {
 }, 240_000);
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-/** What a run of the examples left behind belongs to that run. */
+/** Storage and logs of the examples are not copied. */
 function isOurs(file: string): boolean {
   return !['storage', 'logs'].includes(path.basename(file));
 }
@@ -91,7 +91,7 @@ describe('a build', { timeout: 240_000 }, () => {
         await ask('/');
         await ask('/.well-known/openid-configuration');
         await ask('/.well-known/jwks.json');
-        // The builds want the processor too.
+        // The builds compete for the processor.
         await setTimeout(20);
       }
       await work;

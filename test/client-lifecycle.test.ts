@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => portal.close());
 
-/** Whether the token endpoint knows this client by this secret. */
+/** Whether the token endpoint accepts this secret of the client. */
 async function authenticates(client: TestClient, secret: string): Promise<boolean> {
   const form = { grant_type: 'refresh_token', refresh_token: 'unknown' };
   const response = await requestToken(portal, { ...client, secret }, form);
@@ -139,7 +139,7 @@ describe('signing key active, retired, removed', () => {
     const [first = ''] = await kids();
     clock.advance(100_000);
     const second = (await keys.generate()).kid;
-    // It is old, but it signed until a moment ago.
+    // The key is old, but it stopped signing only a moment ago.
     expect(await keys.prune(3600)).toEqual([]);
     clock.advance(3600);
     expect(await keys.prune(3600)).toEqual([]);

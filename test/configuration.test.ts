@@ -38,7 +38,7 @@ const server = (config: Record<string, unknown>): PortalOptions => ({ config: { 
 
 describe('what is left out of oauth_server', () => {
   // @shows AS-2.4, AS-2.5, AS-2.8, AS-2.10, AS-2.11, AS-2.13, AS-2.14
-  test('has the defaults of the document', () => {
+  test('has the defaults of the specification', () => {
     expect(oauthServerConfiguration.parse({ name: 'Portal', scopes: {} })).toEqual({
       name: 'Portal',
       scopes: {},
@@ -370,7 +370,7 @@ describe('oauth_server:key_path', () => {
           return ((await answer.json()) as { keys: { kid: string }[] }).keys.map(({ kid }) => kid);
         };
         for (let round = 0; round < 20; round += 1) {
-          // As if nothing had happened for an hour: then the directory is not read at each request.
+          // As if unchanged for an hour: then the directory is not read at each request.
           await utimes(keyPath, new Date(Date.now() - 3_600_000), new Date(Date.now() - 3_600_000));
           const signing = rotated(one);
           let kid: string | null | undefined = null;

@@ -296,7 +296,7 @@ describe('oauth:server:doctor', () => {
     const told = new RegExp(`^open +rotation +Turning \\(${id}\\): .* accepted until (\\S+)$`, 'm').exec(
       stdout,
     );
-    // However long the commands take; the deadline is told to the minute or the second.
+    // The commands take time, and the deadline is printed to the minute or the second.
     const deadline = Date.parse(told?.[1] ?? '') - 3_600_000;
     expect(deadline).toBeGreaterThan(before - 60_000);
     expect(deadline).toBeLessThanOrEqual(after);
@@ -556,7 +556,7 @@ describe('a mistake in the file of an application', () => {
   let folder: string;
   beforeAll(async () => {
     folder = await mkdtemp(path.join(tmpdir(), 'portico-mistake-'));
-    // As in an application's own folder: its packages are found from it.
+    // As in an application's own folder, from which its packages are resolved.
     await mkdir(path.join(folder, 'node_modules'));
     await symlink(ROOT, path.join(folder, 'node_modules', 'portico'));
     await writeFile(path.join(folder, 'package.json'), '{"type":"module"}');
@@ -671,7 +671,7 @@ describe('log:path', () => {
   test('- is standard error for a command, whose standard output is data alone', async () => {
     const folder = await mkdtemp(path.join(tmpdir(), 'portico-log-'));
     const env = standardOutput(folder, 1);
-    // Without a schema, what the doctor cannot look at is told in the log.
+    // Without a schema, the doctor logs what it cannot examine.
     const { stdout, stderr } = await portico(['--app', fixture, 'oauth:server:setup', '--json'], {
       cwd: folder,
       env,

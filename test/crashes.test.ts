@@ -14,7 +14,7 @@ import {
 } from './support/portal.ts';
 import { SCALE } from './support/scale.ts';
 
-/** A server process that is killed under load, again and again, and what its clients find afterwards. */
+/** Kills a server process under load, repeatedly, and checks what its clients find afterwards. */
 const KILLS = SCALE.kills;
 const WORKERS = 6;
 
@@ -61,11 +61,11 @@ async function killUnderLoad(workers: readonly Worker[], steps: number): Promise
 
 const hashOf = (token: string) => createHash('sha256').update(token).digest('base64url');
 
-/** What the store says of a use that was cut off: whether it happened. */
+/** Whether the store has a request whose answer was cut off. */
 async function happened(use: Use): Promise<boolean> {
   const { database } = portal.application;
   if (use.kind === 'revoke') return false;
-  // A refresh token gives its place to its successor.
+  // A used refresh token is replaced by its successor.
   const [table, key, mark, value] =
     use.kind === 'exchange'
       ? ['oauth_authorization_codes', 'code_hash', 'spent_at', use.code]
@@ -96,7 +96,7 @@ const status = async ({ accessToken }: Chain) =>
 
 const counts = { answered: 0, revocations: 0, cutOffBefore: 0, cutOffAfter: 0 };
 
-/** After a restart: what was answered is true, and what was cut off happened once or not at all. What is not so, in words. */
+/** After a restart: what was answered holds, and what was cut off happened once or not at all. Returns what is wrong. */
 async function examine(worker: Worker): Promise<readonly string[]> {
   const { chain, pending } = worker;
   const wrong: string[] = [];
@@ -128,7 +128,7 @@ async function examineCutOff(worker: Worker, use: Use): Promise<readonly string[
   const again = await worker.send(use);
   if (again !== (spent ? 400 : 'answered')) wrong.push(`sent again, a ${use.kind} is answered ${again}`);
   if (spent) {
-    // Its answer never arrived; used a second time, nothing of it lives.
+    // Its answer never arrived; a second use revokes the family.
     if (chain !== null && (await status(chain)) !== 401) wrong.push('a replay left a token alive');
     worker.chain = null;
     worker.pending = null;

@@ -19,7 +19,7 @@ function keep<T extends { close(): Promise<unknown> }>(each: T): T {
   return each;
 }
 
-/** A portal behind a chain of proxies, outermost first, whose public address is the outermost one's. */
+/** A portal behind a chain of proxies, the outermost first; its public address is the outermost proxy's. */
 async function behind(chain: readonly ProxyOptions[], trusted: number): Promise<RunningPortal> {
   const proxies = [];
   for (const options of chain) proxies.push(keep(await startProxy(options)));
@@ -37,7 +37,7 @@ async function examined(portal: RunningPortal, patience?: number): Promise<Reado
   return Object.fromEntries(checks.map((check) => [check.part, check]));
 }
 
-/** What it finds where public_url leads to something else. */
+/** What it finds where public_url leads somewhere else. */
 async function examinedAt(publicUrl: string, patience?: number) {
   const portal = keep(await startPortal({ config: { public_url: publicUrl } }));
   return examined(portal, patience);
@@ -271,7 +271,7 @@ describe('the round trip through the proxies', () => {
   // @shows AS-13.15
   test('shows nothing to whoever does not have the keys', async () => {
     const questions: string[] = [];
-    // What stands in front may keep the question, and ask it again.
+    // A proxy may record the request, and replay it.
     const hears = ({ 'portico-doctor': question }: IncomingHttpHeaders) => {
       if (typeof question === 'string') questions.push(question);
     };
@@ -339,7 +339,7 @@ describe('oauth:server:doctor --online', () => {
 
     const right = await portico(['oauth:server:doctor', '--online'], { cwd, env });
     expect(right.stdout).toMatch(/^ok {7}public address {2,}http.* was fetched, and names this issuer$/m);
-    // It trusts no proxy, and there is one.
+    // There is a proxy, and none is trusted.
     expect(right.stdout).toMatch(/^failing {2}round trip .*\n +→ set trusted_proxies to 1;/m);
     expect(right.code).toBe(1);
 

@@ -13,7 +13,7 @@ import {
   type RunningPortal,
 } from './support/portal.ts';
 
-/** What the doctor finds of one part, in a portal that something was done to. */
+/** The doctor's check of one part, in a portal that was prepared this way. */
 async function finding(
   part: string,
   options: PortalOptions,

@@ -25,7 +25,7 @@ const teller = defineApplication({
         throw new HttpError(409, 'the secret of the refusal');
       },
       '/form': () => new Response('taken'),
-      // What an application without types may do.
+      // As an application in JavaScript may do.
       '/forgotten': (() => undefined) as unknown as () => Response,
     };
     for (const [path, handler] of Object.entries(answers)) {

@@ -45,7 +45,7 @@ interface Described {
   >;
 }
 
-/** Holds an answer against what the API says of itself. */
+/** Checks a response against the OpenAPI description. */
 async function expectDescribed(at: RunningApplication, operation: string, response: Response): Promise<void> {
   const description = (await (await fetch(`${at.url}/openapi.json`)).json()) as Described;
   const [method = '', template = ''] = operation.split(' ');
@@ -335,13 +335,13 @@ describe('the article store', () => {
   });
 
   test('1,000 concurrent creates: 1,000 distinct ids, none lost', async () => {
-    // Not over connections: a listening socket keeps 511 that nobody has taken yet, and those beyond are reset at times.
+    // Without HTTP connections: beyond the 511 of a listening socket's backlog, some are reset.
     const created = async (index: number) => {
       const body = JSON.stringify({ title: `Article ${index}`, body: 'A body' });
       const headers = { 'Content-Type': 'application/json' };
       const send = () => store.application.fetch(new Request(url(), { method: 'POST', headers, body }));
       let response = await send();
-      // Who waited too long for one of the database's connections is told to come back, and does.
+      // 503 after waiting too long for a connection to the database: tried again.
       while (response.status === 503) response = await send();
       expect(response.status).toBe(201);
       return ((await response.json()) as { data: { id: number } }).data.id;

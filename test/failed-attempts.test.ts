@@ -16,14 +16,14 @@ import {
 import { createRandom } from './support/random.ts';
 import { SCALE } from './support/scale.ts';
 
-/** Wrong client secrets, as they come from an address; the proxy of the tests says which. */
+/** Wrong client secrets from chosen addresses, given in X-Forwarded-For. */
 const clock = createClock();
 let portal: RunningPortal;
 let client: TestClient;
 let address: string;
 let addresses = 0;
 const events: AuditEvent[] = [];
-/** No attempt goes ahead by the draw, unless a test says otherwise. */
+/** By default, the random draw lets no slowed attempt go ahead. */
 const never = () => 0.999;
 let random = never;
 
@@ -122,7 +122,7 @@ describe('failed client authentication', () => {
 
   // @shows AS-17.1
   test('cannot keep the right secret out, however the one who guesses has set the counts before', async () => {
-    // Both counts slow down, and were waited for a different number of times.
+    // Both counters slow down, with different waits.
     await guess(5);
     for (let count = 0; count < 7; count += 1) expect(await status(ask('wrong'))).toBe(429);
     for (let count = 0; count < 45; count += 1) await ask('wrong', { id: `no-${count}` });

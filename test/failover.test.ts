@@ -5,10 +5,10 @@ import { createDatabase } from './support/database.ts';
 import { MARIADB, POSTGRES, type DatabaseServer } from './support/engines/database-server.ts';
 import { registerClient, requestToken, startPortal } from './support/portal.ts';
 
-/** A server of this test's own, which becomes read-only, as a primary does that another one took over from. */
+/** Makes its own server read-only, as a failover does with the old primary. */
 let server: DatabaseServer;
 let administrator: OpenedDatabase;
-/** As an application has it: without the privilege to write all the same. */
+/** An ordinary account, without the privilege to write to a read-only server. */
 let asApplication: string;
 const isPostgres = inject('databaseServer')?.startsWith('postgres') === true;
 
@@ -98,7 +98,7 @@ describe('a primary that became read-only', () => {
     const insert = (on: Pick<OpenedDatabase, 'execute'>) => on.execute('INSERT INTO t VALUES (1)');
     const write = () => (kind === 'a statement' ? insert(database) : database.transaction(insert));
     await becomeReadOnly();
-    // PostgreSQL's processes look at their settings a moment after they are told to.
+    // PostgreSQL's processes reload their settings with a delay.
     const before: unknown[] = [];
     const failing = async () => {
       before.push(await identityOf(database));
@@ -126,7 +126,7 @@ describe('a primary that became read-only', () => {
   test('may be a server that says that it cannot serve, as a node of Galera that has lost its cluster', async () => {
     const database = await openOwn();
     const before = await identityOf(database);
-    // One server is no cluster, so it is told to say what one says that is out of it.
+    // A single server is no cluster, so it is made to raise the error of a node outside of one.
     const failure = await failureOf(
       database.execute(
         isPostgres

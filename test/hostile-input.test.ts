@@ -43,9 +43,9 @@ const HANGS = 60_000;
 let portal: RunningPortal;
 /** A public client: it has no secret, and checking one is slow by intent. */
 let client: TestClient;
-/** Its secret is never sent here, so even its tokens as they are must be worth nothing. */
+/** Its secret is never sent, so even its unchanged tokens must be refused. */
 let owner: TestClient;
-/** The right to introspect, and no other; its secret is sent in one of fifty requests. */
+/** May only introspect; its secret is sent in one of fifty requests. */
 let inspector: TestClient;
 let ada: Visitor;
 let own: Tokens;
@@ -53,11 +53,11 @@ let owners: Tokens;
 let code: string;
 
 beforeAll(async () => {
-  // Time stands still for the server: what lives at the beginning must live when the last request is answered.
+  // The server's clock stands still, so that nothing expires during the test.
   const now = Date.now();
   portal = await startPortal({ clock: () => now, random: () => 0 });
   const { database } = portal.application;
-  // Every session would wait for the disk, and no test here pulls the plug.
+  // No fsync: every session would wait for the disk.
   if (database.dialect === 'sqlite') await database.execute('PRAGMA synchronous = OFF');
   client = await registerClient(portal, { public: true });
   owner = await registerClient(portal);
@@ -94,7 +94,7 @@ type Judge = (answer: Answer) => readonly string[];
 const TRACE = /\bat .*\(.*:\d+:\d+\)|node_modules|\.[jt]s:\d+|node:internal/;
 const TOKEN = /"(?:access|refresh|id)_token"\s*:/;
 
-/** For every endpoint: no fault, nothing of the inside, no token, and nobody is led astray. */
+/** For every endpoint: no fault, no internals, no token, and no redirect elsewhere. */
 function judged(answer: Answer): string[] {
   const { response, body } = answer;
   const headers = [...response.headers].map((header) => header.join(': ')).join('\n');
@@ -152,15 +152,15 @@ const forPeople: Judge = (answer) => {
 };
 
 async function answerTo(method: string, path: string, sent: Sent): Promise<Answer> {
-  // Else no timer would run for seconds: not the one that finds what hangs, nor those that close idle connections.
+  // Lets timers run: the one that finds what hangs, and those that close idle connections.
   await setImmediate();
   const response = await portal.application.fetch(requestOf(portal, method, path, sent));
   return { sent, response, body: await response.text() };
 }
 
 /**
- * Sends the requests to the endpoint, such as `POST /oauth/token`, and holds every answer against the rules. Requests
- * that are all refused at the door would show little, so these statuses must be among the answers.
+ * Sends the requests to the endpoint, such as `POST /oauth/token`, and checks every answer. If all were refused early, that
+ * would show little, so these statuses must be among the answers.
  */
 async function expectAll(
   endpoint: string,
@@ -180,7 +180,7 @@ async function expectAll(
     { numRuns: CASES, timeout: HANGS },
   );
   expect(await kept()).toEqual(before);
-  // A run of a few cases is luck.
+  // Only a long run is certain to reach all of them.
   expect(STRESS ? reached.filter((status) => !seen.has(status)) : []).toEqual([]);
 }
 
@@ -222,7 +222,7 @@ async function kept(): Promise<Readonly<Record<string, readonly string[]>>> {
 
 // --- what is sent ---------------------------------------------------------------------------------------------
 
-/** Anything that looks like a token and is none to this client: one of the owner, or all but one character right. */
+/** Looks like a token and is none for this client: another client's, or with one character changed. */
 function anyToken(): Arbitrary<string> {
   const living = [own.access_token, own.id_token, code, owners.access_token];
   return fc.oneof(
@@ -233,8 +233,8 @@ function anyToken(): Arbitrary<string> {
 }
 
 /**
- * Without the mark of its family it is nobody's. Whoever has the mark has had a token of the family, so what differs after
- * it is one that was used before, and ends the family (docs/decisions/0008).
+ * A token without the mark of its family is unknown. Who has the mark has had a token of the family, so a token that differs
+ * after the mark counts as a used one, and ends the family (docs/decisions/0008).
  */
 function nearRefreshToken(token: string): Arbitrary<string> {
   const end = token.lastIndexOf('.');
@@ -395,7 +395,7 @@ describe('whatever is sent', () => {
 
   test.each([
     ['GET', [200, 401]],
-    // Only a body can be none of a form, or too large.
+    // Only a request with a body can be 413 or of a wrong type.
     ['POST', [200, 400, 401, 413]],
   ] as const)(
     '%s /oauth/userinfo: the answer is JSON, and tells of nobody but to a token',
@@ -488,7 +488,7 @@ describe('whatever is sent', () => {
     const usual = { token, cookie: ada.cookies(), authorized: 0 };
     const requests = rarely(
       postNear([form, { ...form, _csrf: fc.oneof(nearMiss(csrf), word) }], usual),
-      // These come as far as the password, which is slow to check by intent.
+      // These reach the password check, which is slow on purpose.
       fc.oneof(
         postNear([{ ...form, _csrf: constant(csrf), password: fc.oneof(nearMiss(PASSWORD), word) }], usual),
         postNear([form], { token, authorized: 100 }),

@@ -11,7 +11,7 @@ interface Import {
   readonly typesOnly: boolean;
 }
 
-/** What a layer may import of ours; everything else of ours is forbidden to it. */
+/** What a layer may import of this repository, and nothing else of it. */
 interface Layer {
   readonly folder: string;
   readonly allowed: (found: Import) => boolean;

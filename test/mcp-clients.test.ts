@@ -13,9 +13,9 @@ import { findChromium, launchChromium } from './support/chromium.ts';
 import { ROOT, start, type ConsoleResult } from './support/console.ts';
 import { ADA, freePort, PASSWORD } from './support/portal.ts';
 
-/** The official clients, each of which starts from a bare 401, and the inspector. */
+/** The official MCP clients, which start from a 401 without a challenge, and the inspector. */
 let assistant: RunningAssistant;
-/** Where the authorization-code flow comes back to. */
+/** The redirect URI of the authorization code flow. */
 let callback: Server;
 let redirectUrl: string;
 
@@ -36,7 +36,7 @@ afterAll(async () => {
 const VERSIONS = ['2025-11-25', '2025-03-26'] as const;
 type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
 
-/** A client offers the newest version that it knows; this makes it offer another one. */
+/** Makes a client offer this version instead of its newest. */
 function offering(version: string): Fetch {
   return (url, init) => {
     const body = init?.body;
@@ -58,7 +58,7 @@ interface Provider {
   readonly authorizationUrl: () => URL | null;
 }
 
-/** A provider of the authorization-code flow that keeps everything in memory. */
+/** An in-memory OAuth provider for the client. */
 function codeProvider(information: { client_id: string; client_secret: string }) {
   const kept: { url: URL | null; verifier: string; tokens: unknown } = {
     url: null,
@@ -87,8 +87,8 @@ function codeProvider(information: { client_id: string; client_secret: string })
 const SERVICE = 'mcp:service';
 
 /**
- * This generation asks for the scopes of the resource metadata, which are those of people, whatever scope its provider
- * was given. A service says at the one place left to it that it wants its own.
+ * This generation of the client requests the scopes of the resource metadata, which are for people, whatever its provider is
+ * configured with. A service can only set its own scope here.
  */
 class ServiceProvider extends client2.ClientCredentialsProvider {
   override prepareTokenRequest(): URLSearchParams {
@@ -170,7 +170,7 @@ const CASES = GENERATIONS.flatMap((generation) =>
   VERSIONS.map((version) => [generation.name, version, generation] as const),
 );
 
-/** Signs Ada in at this URL and allows what is asked; answers the code that the browser brings back. */
+/** Signs Ada in at this URL and allows what is asked; returns the code that the browser brings back. */
 async function consentInBrowser(url: URL): Promise<string> {
   const browser = await launchChromium(findChromium() ?? '');
   try {

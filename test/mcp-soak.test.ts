@@ -3,10 +3,10 @@ import { describe, expect, test } from 'vitest';
 import { KIT, soak } from './support/mcp/soak.ts';
 import { SCALE } from './support/scale.ts';
 
-/** A call that is held by what it listened on keeps some twenty thousand bytes. */
+/** A leaked call would keep some twenty thousand bytes. */
 const BYTES_A_CALL = 4000;
 
-/** Express and Fastify go by way of the bare mount. */
+/** Express and Fastify use `portico/node`. */
 const MOUNTS = [KIT, 'portico/node', 'portico/express', 'portico/fastify'];
 
 describe('a call of the MCP endpoint leaves nothing behind in a small heap, in JSON and streaming', () => {

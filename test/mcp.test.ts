@@ -16,7 +16,7 @@ function toolNamed(
   return { name: () => name, description: () => `The tool ${name}`, inputSchema: () => inputSchema, handle };
 }
 
-/** What the tool `wrong` answers with: no content, whatever the compiler is told. */
+/** The result of the tool `wrong`: no valid content, though the types say so. */
 let wrongBlocks: unknown = [];
 
 const TOOLS: readonly ToolInterface[] = [
@@ -465,7 +465,7 @@ describe('what a tool is given and answers', () => {
     ['a list', [1, 2]],
   ])('arguments are checked before the tool runs: %s', async (_, args) => {
     const { result, error } = await answerOf(send(calling('add', args)));
-    // A list in the place of the arguments is no message of the protocol at all.
+    // A list as arguments makes the message invalid by the protocol.
     expect(error === undefined ? result?.['isError'] : error.code < 0).toBe(true);
     expect(JSON.stringify(result ?? error)).not.toContain('sum');
   });
@@ -541,7 +541,7 @@ describe('mcp:tool_timeout', () => {
       const endless = toolNamed('endless', async (_, { signal, progress }) => {
         signal.addEventListener('abort', () => {
           told.resolve(signal.aborted);
-          // Nobody hears it any more, and nobody waits for it: that is no fault.
+          // Progress that comes too late is discarded, without a fault.
           void progress(1, 2);
         });
         await new Promise(() => {});
@@ -637,7 +637,7 @@ describe('who may ask from where', () => {
       headers: { Origin: origin, 'Access-Control-Request-Method': 'POST' },
     });
     expect(preflight.status).toBe(204);
-    // A client that tries 2026-07-28 first sends Mcp-Method and Mcp-Name with it.
+    // A client that first tries 2026-07-28 sends Mcp-Method and Mcp-Name too.
     for (const header of ['MCP-Protocol-Version', 'Mcp-Method', 'Mcp-Name'])
       expect(preflight.headers.get('access-control-allow-headers')).toContain(header);
     const refused = await send(request('ping'), { bearer: null, headers: { Origin: origin } });

@@ -66,7 +66,7 @@ describe.each(MOUNTS)('$name', (contender) => {
     });
   }
 
-  /** An authorization request for one scope, whose code nobody will exchange. */
+  /** An authorization request whose code is not exchanged. */
   const requestOf = async (more: Readonly<Record<string, string>> = {}) =>
     openid.buildAuthorizationUrl(config, {
       redirect_uri: REDIRECT_URI,
@@ -302,7 +302,7 @@ describe.each(MOUNTS)('$name', (contender) => {
     const { hostname, port } = new URL(mount.url);
     const socket = connect(Number(port), hostname);
     socket.write('TRACE /mcp HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n');
-    // A framework that was told of each method keeps the others to itself.
+    // A framework may itself answer methods that no endpoint registered.
     const own = contender.name.startsWith('portico/');
     const answered = own ? /^HTTP\/1\.1 405 [^]*^allow: POST, OPTIONS\r$/im : /^HTTP\/1\.1 [2345]/;
     expect(await text(socket)).toMatch(answered);
@@ -352,7 +352,7 @@ describe.each(MOUNTS)('$name', (contender) => {
         'GET /mcp HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n',
     );
     const answered = (await text(socket)).match(/HTTP\/1\.1 \d+/g);
-    // The server below Hono takes a body off the wire itself, or ends the connection.
+    // The Node server below Hono reads the rest of a body itself, or closes the connection.
     const own = contender.name.startsWith('portico/');
     expect(answered?.slice(0, own ? 2 : 1)).toEqual(['HTTP/1.1 401', 'HTTP/1.1 405'].slice(0, own ? 2 : 1));
   });

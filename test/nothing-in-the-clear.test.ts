@@ -23,7 +23,7 @@ beforeAll(async () => {
   const client = await registerClient(portal);
   const visitor = await portal.signedIn(ADA);
   const code = await obtainCode(portal, client, visitor);
-  // One request waits for somebody to sign in in a cookie, and one that is too long for it in the store.
+  // One request that waits for sign-in in a cookie, and a longer one that waits in the store.
   const waiting = portal.visitor();
   for (const state of ['short', 's'.repeat(5000)]) {
     const asked = await waiting.get(authorizationUrl(portal, client, { state }));
@@ -33,7 +33,7 @@ beforeAll(async () => {
   const first = (await (await exchangeCode(portal, client, code)).json()) as Tokens;
   const second = (await (await refresh(portal, client, first.refresh_token)).json()) as Tokens;
   await callApi(portal, '/oauth/userinfo', second.access_token);
-  // What fails is written about, too.
+  // Failures are logged too.
   await exchangeCode(portal, client, code);
   await callApi(portal, '/api/notes', 'invented-token-that-is-long-enough');
   await portal.application.database.execute('ALTER TABLE oauth_access_tokens RENAME TO gone');
@@ -68,7 +68,7 @@ async function dump(): Promise<string> {
     tables.map(async ({ name }) => ({ name, rows: (await database.execute(`SELECT * FROM ${name}`)).rows })),
   );
   const empty = contents.filter(({ rows }) => rows.length === 0).map(({ name }) => name);
-  // A table that nothing was written to would prove nothing.
+  // An empty table would prove nothing.
   expect(empty.toSorted()).toEqual(['portal_notes']);
   return JSON.stringify(contents);
 }
@@ -83,7 +83,7 @@ describe('nothing bearable is kept in the clear', () => {
     }
   });
 
-  // A database server's files are not this process's to read.
+  // This process cannot read a database server's files.
   const ownFiles = inject('databaseServer') === undefined;
   // @shows AS-18.4
   test('nor does any file of the storage, the store among them when it is a file', async () => {

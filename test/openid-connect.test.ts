@@ -22,7 +22,7 @@ import {
 } from './support/portal.ts';
 import { locationOf } from './support/visitor.ts';
 
-/** Real OpenID Connect client libraries on the other side, with every check that they have. */
+/** Tests with real OpenID Connect client libraries and all of their checks. */
 
 let portal: RunningPortal;
 let client: TestClient;
@@ -45,7 +45,7 @@ interface Flow {
   readonly checks: openid.AuthorizationCodeGrantChecks;
 }
 
-/** Asks as openid-client would, and has the person answer. */
+/** Sends the request of openid-client, and lets the person answer. */
 async function authorize(
   configuration: openid.Configuration,
   email: string,
@@ -492,7 +492,7 @@ describe('documents that anybody may keep', () => {
         const response = await fetch(`${own.url}/.well-known/jwks.json`);
         return ((await response.json()) as { keys: { kid: string }[] }).keys.map(({ kid }) => kid);
       };
-      // As if nothing had happened for an hour: then the directory is not read at each request.
+      // As if unchanged for an hour: then the directory is not read at each request.
       await utimes(directory, new Date(Date.now() - 3_600_000), new Date(Date.now() - 3_600_000));
       const [first] = await kids();
       expect(await kids()).toEqual([first]);

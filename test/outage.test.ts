@@ -15,7 +15,7 @@ import {
 } from './support/portal.ts';
 import { SCALE } from './support/scale.ts';
 
-/** A database server of this test's own, which it stops under load, and starts again. */
+/** Stops its own database server under load, and starts it again. */
 let database: DatabaseServer;
 let portal: RunningPortal;
 let client: TestClient;
@@ -44,7 +44,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** How long the database is away, in milliseconds: the outage is the thing under test, not a wait for something. */
+/** How long the database is down, in milliseconds: the outage is what is tested, not a wait for something. */
 const OUTAGE = 3000;
 const ROUNDS = SCALE.outages;
 
@@ -74,17 +74,17 @@ test('the database stopped under load, and back: 503 meanwhile, nothing else, no
 
 interface Load {
   readonly counts: { readonly answered: number; readonly unavailable: number };
-  /** Waits until so many steps were answered. */
+  /** Waits until this many steps were answered. */
   answers(count: number): Promise<void>;
-  /** Waits until so many steps were told to come back. */
+  /** Waits until this many steps were answered with 503. */
   unavailable(count: number): Promise<void>;
   /** Lets every worker end with an answer. */
   stop(): Promise<void>;
 }
 
 /**
- * Lets the workers work. A use that was told to come back is sent again, and then has to be answered: a worker fails when
- * it is refused, since then it was spent and nobody was told.
+ * Runs the workers. A request that was answered with 503 is sent again, and must succeed: a refusal means that the first one
+ * was spent though its client was told nothing.
  */
 function createLoad(workers: readonly Worker[]): Load {
   const counts = { answered: 0, unavailable: 0, stopping: false };
@@ -96,7 +96,7 @@ function createLoad(workers: readonly Worker[]): Load {
       counts[step] += 1;
       for (const look of waiting) look();
       if (step === 'answered' && counts.stopping) return;
-      // As `Retry-After` asks, in short.
+      // Shorter than `Retry-After` asks for.
       if (step === 'unavailable') await new Promise((resolve) => setTimeout(resolve, 50));
     }
   };

@@ -29,7 +29,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-/** A new application that has Portico and what Portico brings, and of the rest only what is named. */
+/** A new application with Portico, its dependencies, and only these packages besides. */
 async function application(
   name: string,
   installed: readonly string[],
@@ -48,7 +48,7 @@ async function application(
   return own;
 }
 
-/** What the compiler has to say. */
+/** The output of the compiler. */
 async function compile(cwd: string): Promise<string> {
   try {
     return (await run(process.execPath, [COMPILER, '-p', '.'], { cwd })).stdout;
@@ -77,10 +77,10 @@ const RESOURCE = `
   const resource = createResourceServer({ issuer: 'https://as.example', clientId: 'id', clientSecret: 's', audience: null });
 `;
 
-/** Entries that need no framework; all of each is used, so that all of its types are looked at. */
+/** Entries that need no framework, each used as a whole, so that all types are checked. */
 const FRAMEWORKLESS = ['host', 'oauth-server', 'mcp', 'assistant', 'node', 'resource-server'];
 
-/** What an application has installed besides, and what it may use then. */
+/** What an application has installed besides Portico, and the entries that it can use with it. */
 const APPLICATIONS: readonly (readonly [
   name: string,
   installed: readonly string[],

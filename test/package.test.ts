@@ -16,7 +16,7 @@ let manifest: { exports: Record<string, unknown>; bin: Record<string, string> };
 beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'portico-package-'));
   manifest = JSON.parse(await readFile(path.join(root, 'package.json'), 'utf8')) as typeof manifest;
-  // The tree is built already; packing must not build it again under the tests that run beside this one.
+  // Already built; a second build would disturb the tests that run in parallel.
   await run('npm', ['pack', '--ignore-scripts', '--pack-destination', folder], { cwd: root });
   await writeFile(
     path.join(folder, 'package.json'),

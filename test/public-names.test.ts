@@ -15,7 +15,7 @@ const ENTRIES = Object.entries(manifest.exports).flatMap(([entry, target]) =>
   typeof target === 'string' ? [] : [[entry.replace('.', 'portico'), path.join(root, target.types)] as const],
 );
 
-/** A file of declarations, as an editor of somebody who uses the package reads it. */
+/** A declaration file, as an editor of a user of the package reads it. */
 interface Module {
   readonly file: string;
   readonly text: string;
@@ -36,7 +36,7 @@ function moduleOf(file: string): Module {
   return found;
 }
 
-/** A name that is offered, where it is declared, and what is declared there. */
+/** An exported name, where it is declared, and its declaration. */
 interface Named {
   readonly name: string;
   readonly module: Module;
@@ -85,7 +85,7 @@ function membersOf(declaration: Declaration): readonly { readonly name: string; 
   if (declaration.type !== 'ClassDeclaration') return [];
   return declaration.body.body.flatMap((member) => {
     if (member.type !== 'PropertyDefinition' && member.type !== 'MethodDefinition') return [];
-    // An error's name says what its class says; a constructor that takes nothing has nothing to say.
+    // `name` of an error and a constructor without parameters need no comment.
     if (member.key.type !== 'Identifier' || member.key.name === 'name') return [];
     if (
       member.type === 'MethodDefinition' &&
@@ -107,7 +107,7 @@ function signaturesOf(signatures: readonly Signature[]) {
   });
 }
 
-/** Whether a doc comment of some words stands right before. */
+/** Whether a doc comment stands right before the declaration. */
 function isDescribed({ text, parsed }: Module, start: number): boolean {
   return parsed.comments.some(
     ({ type, value, end }) =>

@@ -18,7 +18,7 @@ import {
 } from './support/portal.ts';
 import { SCALE } from './support/scale.ts';
 
-/** Two server processes on one database and one key directory, each asked at the same moment. */
+/** Two server processes on one database and one key directory, used at the same moment. */
 const ROUNDS = SCALE.raceRounds;
 
 let one: RunningPortal;
@@ -42,7 +42,7 @@ afterAll(async () => {
   await one.close();
 });
 
-/** The same use, several times at once, in turn at the two processes. */
+/** The same request several times at once, alternating between the two processes. */
 async function atOnce(
   round: number,
   use: (portal: RunningPortal) => Promise<Response>,
@@ -115,7 +115,7 @@ describe('two processes, one database', () => {
         expect((await callApi(portal, '/oauth/userinfo', tokens.access_token)).status).toBe(200);
       }
       await one.suspend(ADA);
-      // The very next calls, all at once: there is no second in which anything is left.
+      // The very next calls, all at once: nothing works for even a moment longer.
       const refusals = [one, other].map(async (portal, index) => ({
         userinfo: (await callApi(portal, '/oauth/userinfo', tokens.access_token)).status,
         api: (await callApi(portal, '/api/notes', tokens.access_token)).status,

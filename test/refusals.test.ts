@@ -30,7 +30,7 @@ afterAll(() => portal.close());
 
 type Line = Readonly<Record<string, unknown>>;
 
-/** What the log says of the request that this is the answer to. */
+/** The lines of the log about the request of this response. */
 async function linesOf(response: Response): Promise<readonly Line[]> {
   const log = await readFile(`${portal.env['STORAGE_DIR'] ?? ''}/app.log`, 'utf8').catch(() => '');
   const id = response.headers.get('x-request-id');
@@ -131,7 +131,7 @@ describe('a refusal leaves one line in the log', () => {
   });
 });
 
-/** The private reason that the log gives for this answer. */
+/** The private reason in the log for this response. */
 async function reasonFor(response: Response): Promise<unknown> {
   const lines = await linesOf(response);
   expect(lines).toHaveLength(1);

@@ -26,7 +26,7 @@ afterAll(async () => {
   await portal.close();
 });
 
-/** Starts to sign in, and answers the consent screen: the way back to the relying party, not yet gone. */
+/** Signs in and answers the consent screen; returns the redirect to the relying party, not yet followed. */
 async function wayBack(visitor: Visitor, decision: 'allow' | 'deny'): Promise<URL> {
   const away = locationOf(await visitor.post('/sign-in', {}));
   const ada = await portal.signedIn(ADA);
@@ -39,7 +39,7 @@ async function signedIn(): Promise<Visitor> {
   return visitor;
 }
 
-/** Sends a form as a browser does that shows a page of this origin. */
+/** Sends a form as a browser would from a page of this origin. */
 function send(visitor: Visitor, path: string, origin: string, form: Record<string, string> = {}) {
   return fetch(`${home}${path}`, {
     method: 'POST',

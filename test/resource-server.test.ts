@@ -26,7 +26,7 @@ import {
   type TestClient,
 } from './support/portal.ts';
 
-/** An API elsewhere, which knows tokens only by asking the portal. */
+/** An API elsewhere, which introspects tokens at the portal. */
 let portal: RunningPortal;
 let client: TestClient;
 let asker: TestClient;
@@ -176,7 +176,7 @@ describe('the cache', () => {
     expect(await use(brief, 'a')).toEqual(['a']);
     const passed = performance.now() + 2;
     while (performance.now() < passed);
-    // No longer for a clock that is set back meanwhile.
+    // A clock that is set back does not make it longer.
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() - 3_600_000 });
     expect(await use(brief, 'a')).toEqual(['a']);
   });

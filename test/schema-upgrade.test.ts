@@ -32,14 +32,14 @@ import {
   type Tokens,
 } from './support/portal.ts';
 
-/** A database as the first release left it, with what people and applications held then. */
+/** A database of the first release, with its data. */
 const CLIENT = { id: 'Client-of-before', secret: 'the secret of before' };
 const SAME_BUT_FOR_CASE = { id: 'client-OF-before', secret: 'another secret' };
 const ROBOT = { id: 'robot-of-before', secret: 'the secret of the robot' };
 const ENDED = { id: 'revoked-of-before', secret: 'the secret of the revoked' };
 const SUBJECT = 'subject-of-ada';
 
-/** A family with an id as they were given from the first release on: its tokens say it. */
+/** The id of a family, in the form of every release; its tokens contain it. */
 const RESTING = '6e2f1a0c9b8d7e6f5a4b3c2d1e0f9a8b';
 const hashOf = (token: string) => createHash('sha256').update(token).digest('base64url');
 const HOUR = 3_600_000;
@@ -52,7 +52,7 @@ const TABLES = {
   oauth_access_tokens: 'token_hash',
 } as const;
 
-/** The schema of the first release, with the people of the host. */
+/** The schema of the first release, and the host's people. */
 async function firstRelease(application: Application): Promise<void> {
   const others = migrationsOf(portal).filter(({ name }) => !name.startsWith('oauth_server_'));
   await migrate(application.database, [...others, ...oauthServerMigrations.slice(0, 1)]);
@@ -296,7 +296,7 @@ describe('applying the schema', () => {
     folder = await mkdtemp(path.join(tmpdir(), 'portico-schema-'));
     database = await createDatabase(folder);
     opened = openDatabase(database.url, { directory: folder });
-    // Two SQLite connections of one process would wait for each other on its one thread.
+    // Two SQLite connections on one thread would wait for each other forever.
     other = opened.dialect === 'sqlite' ? opened : openDatabase(database.url, { directory: folder });
   });
   afterAll(async () => {

@@ -8,7 +8,7 @@ import { SCALE } from './support/scale.ts';
 import { createRandom } from './support/random.ts';
 import { createVisitor, formOf, type Visitor } from './support/visitor.ts';
 
-/** The kit's sign-in page, as browsers and those who guess reach it; the proxy of the tests says where they come from. */
+/** The kit's sign-in page for browsers and guessers; X-Forwarded-For gives their addresses. */
 const clock = createClock();
 const never = () => 0.999;
 let random = never;

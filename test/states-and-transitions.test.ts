@@ -21,7 +21,7 @@ import {
 } from './support/portal.ts';
 import { locationOf } from './support/visitor.ts';
 
-/** The tables "States and transitions" and "Errors" of the document, each row with its own words as the title. */
+/** The tables of AS-5 and AS-15 in docs/specification.md, row by row. */
 const clock = createClock();
 let portal: RunningPortal;
 let client: TestClient;
@@ -40,7 +40,7 @@ const opens = async (tokens: Tokens, path = '/api/notes') =>
   (await callApi(portal, path, tokens.access_token)).status;
 const credentials = (secret: string) =>
   requestToken(portal, { ...client, secret }, { grant_type: 'refresh_token', refresh_token: 'none' });
-/** Whether a secret authenticates: what is refused afterwards is the grant, not the client. */
+/** Whether a secret authenticates: then the grant is refused, not the client. */
 const accepts = async (secret: string) => (await errorOf(await credentials(secret))) === 'invalid_grant';
 
 describe('States and transitions', () => {
@@ -337,7 +337,7 @@ describe('Errors, with an audience', () => {
       expect((await callApi(restarted, '/api/notes', good.access_token)).status).toBe(401);
       expect((await callApi(restarted, '/oauth/userinfo', good.access_token)).status).toBe(401);
       expect(await introspect(restarted, good.access_token)).toEqual({ active: false });
-      // Nor is another one issued in its place: it would be no token either, and nothing is spent for it.
+      // It is not replaced by one for the new target either, and nothing is spent.
       expect((await refresh(restarted, confined, good.refresh_token)).status).toBe(400);
       await setTarget(restarted, audience);
       expect((await refresh(restarted, confined, good.refresh_token)).status).toBe(200);
@@ -375,7 +375,7 @@ describe('Errors, with an audience', () => {
   });
 });
 
-/** As if the authorizations had been given for another target than the one configured now. */
+/** Rewrites the authorizations as if they had been given for another target. */
 async function setTarget(at: RunningPortal, audience: string | null): Promise<void> {
   await at.application.database.execute('UPDATE oauth_families SET audience = ?', [audience]);
 }

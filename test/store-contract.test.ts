@@ -17,7 +17,7 @@ import type {
 import { createDatabase } from './support/database.ts';
 import { startStoreProcess, type StoreProcess } from './support/store-process.ts';
 
-/** What the store promises, on every engine: to this process, and to another one on the same database. */
+/** The store's contract, on every engine, in this process and with a second one on the same database. */
 let folder: string;
 let created: Awaited<ReturnType<typeof createDatabase>>;
 let database: OpenedDatabase;
@@ -92,7 +92,7 @@ function requestOf(client: Client, changes: Partial<ConsentRequest> = {}): Conse
 
 const person = () => ({ provider: 'accounts', id: name('person') });
 
-/** An authorization with its code, as consent leaves it. */
+/** An authorization with its code, as after consent. */
 async function authorization(changes: Partial<Family> = {}): Promise<{ family: Family; code: StoredGrant }> {
   const client = changes.clientId === undefined ? await newClient() : clientNamed(changes.clientId);
   const family: Family = {
@@ -134,7 +134,7 @@ function tokens(changes: Partial<NewTokens> = {}): NewTokens {
 const lives = async (issued: NewTokens, now = NOW) =>
   typeof (await other.findAccessToken(issued.accessToken.hash, now)) !== 'string';
 
-/** As it is offered: with the mark of its family, or, as those of before there was one, without. */
+/** A refresh token as a client sends it: with the mark of its family, or without, as those of older releases. */
 async function refreshTokenOf(issued: NewTokens, marked: Family | null = null): Promise<RefreshToken> {
   const mark = marked === null ? null : { familyId: marked.id, hash: issued.refreshToken?.markHash ?? '' };
   const found = await store.findRefreshToken({ hash: issued.refreshToken?.hash ?? '', mark });
@@ -434,7 +434,7 @@ describe('refresh tokens and families', () => {
     expect(await find(name('family'), 'mark')).toBeNull();
     expect(await find(family.id.toUpperCase(), 'mark')).toBeNull();
     expect(await find(family.id, 'mark')).toMatchObject({ used: true });
-    // Nobody has exchanged the code of this one: it has no mark, so nothing is one of its tokens.
+    // Its code was not exchanged: it has no mark, so no token belongs to it.
     expect(await find((await authorization()).family.id, 'mark')).toBeNull();
     expect(await refreshTokenOf(first, another)).toMatchObject({ used: false, family: { id: family.id } });
   });
@@ -549,7 +549,7 @@ describe('requests that wait for somebody to sign in', () => {
     expect(await keep(newcomer, other)).toBe(true);
     expect([await waits(first), await waits(newcomer)]).toEqual([false, true]);
     expect((await held()).all).toBe(1000);
-    // The others hold 300 each: nobody makes room for a network that would hold as much itself.
+    // The others hold 300 each: none makes room for a network that would hold as much.
     const more = [
       await keep(waiting('d', 100)),
       await keep(waiting('d', 100)),
@@ -592,7 +592,7 @@ describe('pruning', () => {
       await store.rotateRefreshToken(await refreshTokenOf(issued), next, NOW);
       issued = next;
     }
-    // The family lives as long as its last refresh token, whatever has expired before.
+    // The family lives until its last refresh token expires.
     expect(await store.prune(NOW + 5 * HOUR, 4)).toEqual({
       families: 0,
       refreshTokens: 0,

@@ -66,7 +66,7 @@ describe('a test file', () => {
 });
 
 describe('Vitest', () => {
-  /** What it would run, by the configuration of this repository. */
+  /** The files that Vitest would run with this repository's configuration. */
   function listed(env: Readonly<Record<string, string>> = {}): ReadonlyMap<string, readonly string[]> {
     const vitest = path.join(ROOT, 'node_modules', 'vitest', 'vitest.mjs');
     const { status, stdout, stderr } = spawnSync(

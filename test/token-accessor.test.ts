@@ -60,7 +60,7 @@ describe('no usable token: 401', () => {
     const { access_token } = await obtainTokens(portal, client, ADA);
     await expect401(await fetch(`${portal.url}/api/notes?access_token=${access_token}`), null);
     const body = new URLSearchParams({ access_token });
-    // Without a bearer it is a browser's request, which the session-wide check refuses.
+    // Without a bearer token it counts as a browser's request, which the CSRF check refuses.
     expect((await fetch(`${portal.url}/api/notes`, { method: 'POST', body })).status).toBe(403);
     await expect401(await fetch(`${portal.url}/oauth/userinfo?access_token=${access_token}`), null);
   });
@@ -155,7 +155,7 @@ describe('a scope that the server no longer offers', () => {
     const { access_token } = (await issued.json()) as Tokens;
     expect(await introspect(portal, access_token)).toMatchObject({ scope: 'notes:read notes:write' });
     const { database } = portal.application;
-    // As if the configuration had named this scope when the token was issued, and did no longer.
+    // As if this scope had been configured when the token was issued, and is no longer.
     for (const table of ['oauth_access_tokens', 'oauth_clients'])
       await database.execute(`UPDATE ${table} SET scope = ? WHERE client_id = ?`, [
         'notes:read notes:gone',
@@ -166,7 +166,7 @@ describe('a scope that the server no longer offers', () => {
 });
 
 describe('can()', () => {
-  /** What can() answers about notes:write to this Authorization header, in a handler of the host. */
+  /** What can('notes:write') returns in a handler of the host, with this Authorization header. */
   async function can(authorization: string | null): Promise<string> {
     const headers = authorization === null ? {} : { Authorization: authorization };
     const request = new Request(`${portal.url}/x`, { headers });

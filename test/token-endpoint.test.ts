@@ -48,7 +48,7 @@ async function code(email = ADA): Promise<string> {
   return obtainCode(portal, client, await portal.signedIn(email));
 }
 
-/** The client, public or not, offers a code. */
+/** A client, public or confidential, offers a code. */
 function offer({ id, secret }: TestClient, issued: string): Promise<Response> {
   if (secret !== '') return exchangeCode(portal, { id, secret }, issued);
   return requestToken(portal, null, {
@@ -60,7 +60,7 @@ function offer({ id, secret }: TestClient, issued: string): Promise<Response> {
   });
 }
 
-/** Whether a token opens the API. */
+/** Whether the API accepts a token. */
 async function opens(accessToken: string): Promise<boolean> {
   return (await callApi(portal, '/api/whoami', accessToken)).status === 200;
 }
@@ -167,7 +167,7 @@ describe('the authorization code grant', () => {
       const unknown = await offer(stranger, 'never-issued');
       expect(await refused.json()).toEqual(await unknown.json());
       expect(await opens(tokens.access_token)).toBe(true);
-      // By its own client it is a replay, whoever offered it in between.
+      // Offered by its own client it is a replay, whoever offered it in between.
       await expectError(await offer(own, issued), 'invalid_grant');
       expect(await opens(tokens.access_token)).toBe(false);
     },
@@ -228,7 +228,7 @@ describe('the authorization code grant', () => {
     await portal.suspend(GRACE);
     await expectError(await exchangeCode(portal, client, issued), 'invalid_grant');
     await portal.restore(GRACE);
-    // Nor later: the code is spent.
+    // The code is spent.
     await expectError(await exchangeCode(portal, client, issued), 'invalid_grant');
   });
 
@@ -400,11 +400,12 @@ describe('the refresh token grant', () => {
   });
 
   // @shows AS-5.17, AS-9.9
-  test('nothing is refreshed for a suspended account', async () => {
+  test('nothing is refreshed for a suspended account; its refresh token lives again when the account does', async () => {
     const tokens = await obtainTokens(portal, client, GRACE);
     await portal.suspend(GRACE);
     await expectError(await refresh(portal, client, tokens.refresh_token), 'invalid_grant');
     await portal.restore(GRACE);
+    expect((await refresh(portal, client, tokens.refresh_token)).status).toBe(200);
   });
 
   // @shows AS-2.11, AS-9.6, RFC9700-4.14.2c
@@ -432,7 +433,7 @@ describe('the refresh token grant', () => {
   test('what the server no longer offers is not in the successor', async () => {
     const tokens = await obtainTokens(portal, client, ADA, { scope: 'notes:read notes:write' });
     const { database } = portal.application;
-    // As if the configuration had named this scope when the person allowed it, and did no longer.
+    // As if this scope had been configured when the person allowed it, and is no longer.
     await database.execute('UPDATE oauth_families SET scope = ? WHERE scope = ?', [
       'notes:read notes:gone',
       'notes:read notes:write',

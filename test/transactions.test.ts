@@ -9,7 +9,7 @@ import { createDatabase, someoneWaits, type TestDatabase } from './support/datab
 import { registerClient, requestToken, startPortal } from './support/portal.ts';
 import { createTimer } from './support/timer.ts';
 
-/** What a transaction's work does that it should not do, and what keeps it from doing harm: the same on every engine. */
+/** Mistakes in the work of a transaction, and what keeps them from doing harm, on every engine (decision 19). */
 let folder: string;
 let store: TestDatabase;
 let database: OpenedDatabase;
@@ -220,7 +220,7 @@ describe('work that waits for something else than its statements', () => {
 });
 
 describe('a statement after the end of its transaction', () => {
-  /** Waits until the transaction has failed, and then goes on with it all the same. */
+  /** Waits until the transaction has failed, and goes on using it. */
   async function runOn(transaction: (work: (on: On) => Promise<unknown>) => Promise<unknown>) {
     const failed = Promise.withResolvers<void>();
     let late: Promise<unknown> = never;
@@ -287,7 +287,7 @@ describe('a statement after the end of its transaction', () => {
 });
 
 describe('work that goes on after what undid its transaction', () => {
-  /** What fails, and takes everything before it along; on MySQL only a deadlock does (below). */
+  /** Fails, and undoes the whole transaction; on MySQL only a deadlock does (below). */
   const UNDOING = {
     sqlite: "INSERT OR ROLLBACK INTO things (id, name) VALUES (1, 'again')",
     postgres: "INSERT INTO things (id, name) VALUES (1, 'again')",
@@ -315,7 +315,7 @@ describe('work that goes on after what undid its transaction', () => {
     onTestFinished(() => watching.close());
     const [first, second] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const large = database.transaction(async (on) => {
-      // The more a transaction has done, the less likely it is the one that is undone.
+      // The transaction that has done less is chosen as the deadlock's victim.
       for (let id = 10; id < 30; id += 1) await insert(id, on);
       await rename(1, on);
       first.resolve();
@@ -394,7 +394,7 @@ test('a statement by itself that a deadlock has undone is done again', async () 
   onTestFinished(() => watching.close());
   const begun = Promise.withResolvers<void>();
   const forwards = database.transaction(async (on) => {
-    // The more a transaction has done, the less likely it is the one that is undone.
+    // The transaction that has done less is chosen as the deadlock's victim.
     for (let id = 10; id < 30; id += 1) await insert(id, on);
     await on.execute("UPDATE things SET name = 'forwards' WHERE id = 1");
     begun.resolve();

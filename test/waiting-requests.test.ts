@@ -15,7 +15,7 @@ import {
 } from './support/portal.ts';
 import { isRedirect, locationOf, type Visitor } from './support/visitor.ts';
 
-/** Until somebody is signed in, an authorization request waits in the browser, and the server keeps nothing of it. */
+/** Until somebody is signed in, an authorization request waits in a cookie, and the server stores nothing (AS-7.13). */
 let portal: RunningPortal;
 let client: TestClient;
 const clock = createClock();
@@ -50,7 +50,7 @@ async function counted() {
   };
 }
 
-/** One request of nobody, from this address. */
+/** An authorization request without a session, from this address. */
 function ask(state: string, from = '192.0.2.1'): Promise<Response> {
   const headers = { 'X-Forwarded-For': from };
   return fetch(authorizationUrl(portal, client, { state }), { headers, redirect: 'manual' });
@@ -62,7 +62,7 @@ const waitingIn = (visitor: Visitor) =>
     .split('; ')
     .filter((cookie) => cookie.startsWith('portico_request_'));
 
-/** Signs in where the redirect leads, and comes back. */
+/** Follows the redirect to sign-in, signs in, and returns. */
 async function signInAt(visitor: Visitor, asked: Response, email = ADA): Promise<Response> {
   const login = await visitor.visit(locationOf(asked).href);
   return visitor.get(locationOf(await signIn(visitor, login, email)).href);
@@ -313,7 +313,7 @@ describe('a request that is too long for a cookie', () => {
     expect(after.waiting - before.waiting).toBeLessThan(220);
     expect(isRedirect(await ask(LONG, '198.51.100.8'))).toBe(true);
     expect(isRedirect(await ask('short', '198.51.100.7'))).toBe(true);
-    // Signed in, nobody needs that room.
+    // Nothing waits once somebody is signed in.
     const visitor = await portal.signedIn(ADA);
     expect((await visitor.get(authorizationUrl(portal, client, { state: LONG }))).status).toBe(200);
   });

@@ -57,7 +57,7 @@ const PROBLEMS: Readonly<Record<JsonProblem, readonly [status: number, error: st
   malformed: [400, 'The body is malformed JSON.'],
 };
 
-/** The checks of a new article, in the order of the document. */
+/** Checks a new article, in the order of API-3.6 to API-3.9. */
 async function inputOf(
   request: Request,
 ): Promise<{ readonly article: NewArticle } | { readonly refusal: Response }> {

@@ -10,6 +10,8 @@ export interface Mark {
   readonly line: number;
   /** The titles of what it stands in and its own, and the first column of a row in brackets; null above anything else. */
   readonly test: string | null;
+  /** Whether it is written as one; `ids` is empty otherwise. */
+  readonly wellFormed: boolean;
 }
 
 interface Node {
@@ -21,7 +23,7 @@ interface Node {
 
 const MARK = /^ *\/\/ @shows ([A-Z\d]+-[\d.]+[a-z]?(?:, [A-Z\d]+-[\d.]+[a-z]?)*)$/;
 
-/** @throws {Error} Naming file and line, when a mark is not written as one. */
+/** The marks of a test file, and every comment that begins with an `@` and is none that is known. */
 export function marksOf(root: string, file: string): readonly Mark[] {
   const source = readFileSync(path.join(root, file), 'utf8');
   const tests = testsIn(source);
@@ -30,15 +32,9 @@ export function marksOf(root: string, file: string): readonly Mark[] {
   for (const [at, line] of source.split('\n').entries()) {
     offset += line.length + 1;
     if (!/^ *\/\/ *@(?!engines\b|ts-)/.test(line)) continue;
-    const ids = MARK.exec(line)?.[1];
-    if (ids === undefined)
-      throw new Error(`${file}:${at + 1}: no mark that is known: // @shows AS-7.4, RFC9207-2a`);
-    marks.push({
-      ids: ids.split(', '),
-      file,
-      line: at + 1,
-      test: tests.get(nextCode(source, offset)) ?? null,
-    });
+    const test = tests.get(nextCode(source, offset)) ?? null;
+    const ids = MARK.exec(line)?.[1]?.split(', ') ?? [];
+    marks.push({ ids, file, line: at + 1, test, wellFormed: ids.length > 0 });
   }
   return marks;
 }

@@ -14,7 +14,7 @@ import { auth, session } from './request-context.ts';
 import { listen } from './server.ts';
 
 const ORIGIN = 'https://app.example';
-/** As the kit's own, with so little memory that it takes no time. */
+/** The kit's hasher with very little memory. */
 const HASHER = argon2idHasher({ memory: 64 });
 let folder: string;
 const started: Application[] = [];
@@ -252,7 +252,7 @@ describe('the session', () => {
     await accounts.setActive(ada.id, false);
     const cookie = visitor.session();
     expect(await visitor.text('/who')).toBe('null');
-    // It ended there: whoever signs in next in this browser begins in a session of their own.
+    // The session ended; the next person to sign in with this browser gets a new one.
     await accounts.setActive(ada.id, true);
     expect(await browser(application, cookie).text('/who')).toBe('null');
     await visitor.signIn('ada@example.com');

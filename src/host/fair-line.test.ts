@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { OverloadedError } from '../contracts/errors.ts';
 import { createFairLine, type FairLineOptions } from './fair-line.ts';
 
-/** A line that a test serves by hand: what is under way ends when it says so. */
+/** A queue that the test serves by hand: work in flight ends when the test ends it. */
 function line({ atOnce = 1, mostWaiting = 200, mostOfOne = 100 }: Partial<FairLineOptions> = {}) {
   const inTurn = createFairLine({ atOnce, mostWaiting, mostOfOne });
   const served: (string | null)[] = [];
@@ -26,7 +26,7 @@ function line({ atOnce = 1, mostWaiting = 200, mostOfOne = 100 }: Partial<FairLi
         refused.push(error instanceof OverloadedError ? network : 'for another reason');
       });
     },
-    /** Ends what is under way, one after the other, until nothing is. */
+    /** Ends the work in flight, one after the other, until there is none. */
     serve: async (times = Infinity) => {
       await settled();
       for (let count = 0; count < times && ends.length > 0; count += 1) {

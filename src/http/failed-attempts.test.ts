@@ -5,7 +5,7 @@ const MINUTE = 60_000;
 const CLIENT: AttemptKey = { key: 'client', free: 5 };
 const NETWORK: AttemptKey = { key: 'network', free: 50 };
 
-/** Numbers from 0 up to, and not including, 1, that a seed decides (Lehmer, "minimal standard"). */
+/** A seeded Math.random() (Lehmer, "minimal standard"). */
 function createRandom(seed: number): () => number {
   let state = seed;
   return () => {
@@ -14,7 +14,7 @@ function createRandom(seed: number): () => number {
   };
 }
 
-/** Attempts at a clock that stands still, with the draws given; `never` when there are none left. */
+/** Attempts with a clock that stands still and these random draws; then `never`. */
 function limiter() {
   const time = { now: 1_000_000_000 };
   const draws: number[] = [];

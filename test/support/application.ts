@@ -12,11 +12,11 @@ import { CHEAP, hashingWith } from './hashers.ts';
 import { createDatabase } from './database.ts';
 import { freePort } from './portal.ts';
 
-/** An application of the examples, running: its own storage, its own port. */
+/** A running example application with its own storage and port. */
 export interface RunningApplication {
   readonly url: string;
   readonly application: Application;
-  /** Ends this process's part and starts another one on the same storage. */
+  /** Stops the application and starts it again on the same storage. */
   restart(): Promise<RunningApplication>;
   close(): Promise<void>;
 }

@@ -29,7 +29,7 @@ import {
 } from './portal.ts';
 import { createVisitor, locationOf } from './visitor.ts';
 
-/** The assistant's host of the examples, running: its own storage, its own port. */
+/** The running example of a voice-assistant host, with its own storage and port. */
 export interface RunningAssistant {
   readonly url: string;
   /** The canonical resource, where the tools are. */
@@ -41,7 +41,7 @@ export interface RunningAssistant {
   readonly linking: TestClient;
   /** A token of the service client. */
   serviceToken(): Promise<string>;
-  /** A token for Ada, of the linking client unless another is named, by the whole flow. */
+  /** Runs the whole authorization flow for Ada; the client is the linking client by default. */
   linkedToken(scope?: string, client?: TestClient): Promise<string>;
   close(): Promise<void>;
 }
@@ -51,7 +51,7 @@ export interface AssistantOptions {
   /** Registered beside those of the example. */
   readonly tools?: readonly ToolInterface[];
   readonly clock?: () => number;
-  /** Another database server than that of the test project; null for SQLite. */
+  /** A database server other than the test project's; null for SQLite. */
   readonly databaseServer?: string | null;
 }
 

@@ -3,14 +3,14 @@ import { chromium, type Browser } from 'playwright-core';
 
 const EXECUTABLES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'] as const;
 
-/** Where a Chromium is on this machine: `CHROMIUM`, or where distributions put it; null when there is none. */
+/** The path of a Chromium: `CHROMIUM`, or where distributions install it; null when there is none. */
 export function findChromium(): string | null {
   const named = process.env['CHROMIUM'];
   if (named !== undefined && named !== '') return named;
   return EXECUTABLES.find((file) => existsSync(file)) ?? null;
 }
 
-/** A real Chromium without a window, that reaches nothing but this machine. */
+/** A headless Chromium that resolves no name but localhost. */
 export function launchChromium(executablePath: string): Promise<Browser> {
   return chromium.launch({
     executablePath,

@@ -17,7 +17,7 @@ export interface ProcessOptions {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** Runs the console as a person would, in a folder and a process of its own, and waits for its end. */
+/** Runs a console command in its own process, and waits until it ends. */
 export async function portico(args: readonly string[], options: ProcessOptions): Promise<ConsoleResult> {
   const child = start([CONSOLE, ...args], options);
   const [code] = (await once(child.process, 'close')) as [number | null];
@@ -27,8 +27,8 @@ export async function portico(args: readonly string[], options: ProcessOptions):
 let commandBefore: Promise<unknown> = Promise.resolve();
 
 /**
- * The same console and the same answer without a process, one command after the other: for what a command does. What Node
- * and the operating system add, as warnings and exit codes, only `portico` sees; modules are loaded once for all commands.
+ * Runs a console command inside this process, one at a time: faster, for tests of what a command does. Use `portico` where
+ * warnings of Node or the exit code of the process matter.
  */
 export function porticoHere(
   args: readonly string[],
@@ -53,7 +53,7 @@ export function porticoHere(
   return command;
 }
 
-/** Not this process's own, but for what every program needs. */
+/** Only these variables, and `PATH` and `HOME` of this process. */
 function environment(env: Readonly<Record<string, string>>): Record<string, string> {
   return { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', ...env };
 }
@@ -62,7 +62,7 @@ export interface RunningProcess {
   readonly process: ChildProcess;
   stdout(): string;
   stderr(): string;
-  /** Waits until standard output or standard error holds the text; fails when the process ends before. */
+  /** Waits until standard output or standard error contains the text; rejects when the process ends first. */
   says(text: string): Promise<void>;
   /** Waits for the exit code. */
   ended(): Promise<number | null>;
@@ -70,7 +70,7 @@ export interface RunningProcess {
   stop(signal?: NodeJS.Signals): Promise<number | null>;
 }
 
-/** Starts Node on a script of this package, without this process's environment but for the path. */
+/** Starts Node on a script, with only these variables, `PATH` and `HOME`. */
 export function start(args: readonly string[], { cwd, env = {} }: ProcessOptions): RunningProcess {
   const child = spawn(process.execPath, [...args], {
     cwd,

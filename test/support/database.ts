@@ -10,7 +10,7 @@ declare module 'vitest' {
   }
 }
 
-/** A database that nobody else uses. */
+/** A database for one test file. */
 export interface TestDatabase {
   /** As `DATABASE_URL` takes it. */
   readonly url: string;
@@ -18,8 +18,7 @@ export interface TestDatabase {
 }
 
 /**
- * A new database on the engine of the test project, unless another server (null for SQLite) is named: a file in the folder,
- * or one of the server's own.
+ * Creates a database on the engine of the test project, or on the given server (null for SQLite, then a file in the folder).
  */
 export async function createDatabase(
   folder: string,
@@ -48,9 +47,9 @@ const LOCK_WAITS = {
   mysql: "SELECT 1 FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT'",
 } as const;
 
-/** Whether a statement waits at this moment for what a transaction has locked. */
+/** Whether a statement is waiting for a lock. */
 export async function someoneWaits(database: Database): Promise<boolean> {
   const { dialect } = database;
-  // On SQLite a write waits for the one before it, and for no lock.
+  // SQLite queues writes in the process, so no statement waits for a lock.
   return dialect === 'sqlite' || (await database.execute(LOCK_WAITS[dialect])).rows.length > 0;
 }

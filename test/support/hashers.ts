@@ -5,10 +5,10 @@ import {
   type PasswordHasher,
 } from 'portico/host';
 
-/** The kit's hasher, with so little memory that it takes no time: most tests sign in for something else than the hash. */
+/** The kit's hasher with very little memory: most tests sign in, and few are about the hash. */
 export const CHEAP = argon2idHasher({ memory: 64 });
 
-/** The same application with another hasher. What was hashed as the kit does still verifies. */
+/** The same application with another hasher; hashes that the kit made still verify. */
 export function hashingWith(
   passwordHasher: PasswordHasher,
   definition: ApplicationDefinition,

@@ -1,9 +1,9 @@
 import fc, { type Arbitrary } from 'fast-check';
 import type { RunningPortal } from './portal.ts';
 
-/** Requests as nobody would send them who means well, for fast-check. */
+/** Generators of malformed and malicious requests, for fast-check. */
 
-/** One request without its method and path, as plain data that a failing run can print. */
+/** A request without its method and path, as plain data that a failing run can print. */
 export interface Sent {
   /** Empty, or from the `?` on. */
   readonly query: string;
@@ -21,7 +21,7 @@ export function requestOf(portal: RunningPortal, method: string, path: string, s
 
 // --- words ----------------------------------------------------------------------------------------------------
 
-/** Stands in some of the words; a page that repeats it as it is lets scripts in. */
+/** Part of some words; a page that repeats it unescaped would run the script. */
 export const MARKUP = '"><script>alert(1)</script>';
 
 const ODD_WORDS = [
@@ -86,10 +86,10 @@ const ODD_WORDS = [
   'plain',
 ] as const;
 
-/** One UTF-16 unit, so lone surrogates and NUL are among them. */
+/** One UTF-16 code unit, lone surrogates and NUL included. */
 const unit = fc.integer({ min: 0, max: 0xffff }).map((code) => String.fromCharCode(code));
 
-/** Around the 64 KiB that a form may have, and far above. */
+/** Around the limit of a form, 64 KiB, and far above. */
 const hugeWord = fc
   .tuple(
     fc.constantFrom('a', '\0', '%', '/', '[', '%41', 'a=b&', 'é', '😀'),
@@ -114,8 +114,8 @@ export const word: Arbitrary<string> = fc.oneof(
 const NOT_IN_A_TOKEN = ['\0', ' ', '%', '.', '/', '=', '[', 'é', 'Ａ', '\uD800', '\u{FEFF}'] as const;
 
 /**
- * The value, but for one character, which is not the first: a header's leading space is nothing. Cut off anywhere it is
- * another value still, so no `&` that a broken encoding brings in can make it right.
+ * The value with one character changed, added or removed: never the first one, since leading spaces of a header are ignored.
+ * No prefix of the result is the value either, so an `&` from a broken encoding cannot make it right.
  */
 export function nearMiss(value: string): Arbitrary<string> {
   return fc
@@ -133,7 +133,7 @@ export function nearMiss(value: string): Arbitrary<string> {
 
 // --- parameters -----------------------------------------------------------------------------------------------
 
-/** What a right request sends, by name: each value a generator, most of them of something that nearly fits. */
+/** The parameters of a valid request: a generator for each, mostly of values that are nearly right. */
 export type Parameters = Readonly<Record<string, Arbitrary<string>>>;
 
 const oddName = fc.oneof(
@@ -157,7 +157,7 @@ const oddName = fc.oneof(
   word,
 );
 
-/** Pairs that are nearly right: one left out, emptied, sent twice, nested, or with an odd word; and odd pairs between. */
+/** Nearly valid pairs: one may be missing, empty, repeated, nested or odd, and odd pairs may be added. */
 function pairsNear(parameters: Parameters): Arbitrary<readonly Pair[]> {
   const each = Object.entries(parameters).map(([name, value]): Arbitrary<readonly Pair[]> =>
     fc.oneof(
@@ -193,7 +193,7 @@ const oddPairs: Arbitrary<readonly Pair[]> = fc.oneof(
 
 const FLAWS = ['%', '%z', '%00', '%ff%fe', '%ed%a0%80', '&', '&&', '=', ';', '+', '?', '\0', '\uD800'];
 
-/** Percent-encoded as it should be, broken somewhere, or not encoded at all. */
+/** Percent-encoded correctly, with one flaw, or not at all. */
 function encoded(pairs: Arbitrary<readonly Pair[]>): Arbitrary<string> {
   const right = pairs.map((given) =>
     new URLSearchParams(given.map(([name, value]) => [name, value])).toString(),
@@ -227,7 +227,7 @@ export function queryNear(...alternatives: readonly Parameters[]): Arbitrary<str
   return parametersNear(...alternatives).map((text) => `?${text}`);
 }
 
-/** What comes where no parameter is expected. */
+/** For endpoints that expect no query. */
 export const anyQuery: Arbitrary<string> = fc.oneof(
   { weight: 2, arbitrary: fc.constant('') },
   { weight: 1, arbitrary: queryNear({}) },
@@ -235,7 +235,7 @@ export const anyQuery: Arbitrary<string> = fc.oneof(
 
 // --- headers --------------------------------------------------------------------------------------------------
 
-/** Everything that a header may hold: bytes but NUL and line breaks. */
+/** Any value of a header: bytes other than NUL and line breaks. */
 const headerText = fc.oneof(
   {
     weight: 30,
@@ -255,7 +255,7 @@ const headerText = fc.oneof(
   },
 );
 
-/** A string as the bytes of its UTF-8, with others for those that no header can hold. */
+/** The UTF-8 bytes of a string; those that no header may contain become `?`. */
 function forHeader(value: string): string {
   return Buffer.from(value, 'utf8')
     .toString('latin1')
@@ -264,7 +264,7 @@ function forHeader(value: string): string {
 
 const base64 = (text: string) => Buffer.from(text, 'utf8').toString('base64');
 
-/** An `Authorization` header that holds no client secret: checking one is slow by intent. */
+/** An `Authorization` header without a client secret, since checking one is slow on purpose. */
 function authorizationNear(token: Arbitrary<string>): Arbitrary<string> {
   return fc.oneof(
     { weight: 6, arbitrary: token.map((value) => `Bearer ${forHeader(value)}`) },
@@ -279,7 +279,7 @@ function authorizationNear(token: Arbitrary<string>): Arbitrary<string> {
   );
 }
 
-/** A `Cookie` header, none of them of a living session. */
+/** A `Cookie` header that belongs to no session. */
 const oddCookie = fc.oneof(
   headerText,
   headerText.map((text) => `portico_session=${text}`),
@@ -309,9 +309,9 @@ const oddHeader = fc.tuple(
 export interface HeaderOptions {
   /** Tokens for the `Authorization` header. */
   readonly token: Arbitrary<string>;
-  /** The `Cookie` header of a browser that somebody is signed in with; most requests carry it. */
+  /** The `Cookie` header of a signed-in browser; most requests carry it. */
   readonly cookie?: string;
-  /** How often there is an `Authorization` header, of 100; 15 unless given. */
+  /** Percentage of requests with an `Authorization` header; 15 by default. */
   readonly authorized?: number;
 }
 
@@ -373,7 +373,7 @@ const deepJson = fc.integer({ min: 1, max: 20_000 }).map((depth) => '{"client_id
 
 const bytes = (text: string) => Uint8Array.from(Buffer.from(text, 'utf8'));
 
-/** A body that is nearly one of these forms, with its `Content-Type` among the headers. */
+/** A nearly valid body for one of these forms, with a `Content-Type` header. */
 function bodyNear(alternatives: readonly Parameters[]): Arbitrary<Pick<Sent, 'headers' | 'body'>> {
   const form = parametersNear(...alternatives);
   const body: Arbitrary<Sent['body']> = fc.oneof(
@@ -414,7 +414,7 @@ export function getNear(query: Arbitrary<string>, headers: HeaderOptions): Arbit
   return fc.record({ query, headers: headersNear(headers), body: fc.constant(null) });
 }
 
-/** A POST of nearly one of these forms; `also` are headers that the form's sender must have had. */
+/** A nearly valid POST of one of these forms; `also` are headers that every one of them carries. */
 export function postNear(
   alternatives: readonly Parameters[],
   headers: HeaderOptions,
@@ -429,7 +429,7 @@ export function postNear(
     }));
 }
 
-/** One of fifty is of the second kind. */
+/** One request in fifty is of the second kind. */
 export function rarely(usual: Arbitrary<Sent>, rare: Arbitrary<Sent>): Arbitrary<Sent> {
   return fc.oneof({ weight: 49, arbitrary: usual }, { weight: 1, arbitrary: rare });
 }

@@ -10,15 +10,15 @@ import {
 } from './portal.ts';
 import { isRedirect, type Visitor } from './visitor.ts';
 
-/** Tokens of one authorization, as a client that was answered knows them. */
+/** The tokens of one authorization that its client has received. */
 export interface Chain {
   readonly accessToken: string;
   readonly refreshToken: string;
-  /** How often tokens were answered. */
+  /** How often tokens were received. */
   readonly answered: number;
 }
 
-/** A use that was sent and not yet answered. */
+/** A request that was sent and not answered yet. */
 export type Use =
   | { readonly kind: 'exchange'; readonly code: string }
   | { readonly kind: 'refresh'; readonly token: string }
@@ -28,16 +28,16 @@ export type Use =
 export type Step = 'answered' | 'unavailable' | 'cut off';
 
 /**
- * A public client with one authorization after another: it exchanges, refreshes some times and revokes. A use that was
- * not answered stays `pending`, and is the next step.
+ * A public client that goes through one authorization after another: exchange, some refreshes, revocation. A request that
+ * got no answer stays `pending`, and the next step sends it again.
  */
 export interface Worker {
   chain: Chain | null;
   pending: Use | null;
-  /** Whose revocation was answered. */
+  /** Authorizations whose revocation was confirmed. */
   readonly revoked: Chain[];
   step(): Promise<Step>;
-  /** Sends a use; an answer other than 200 or 503 is returned as its status. */
+  /** Sends a request; for an answer other than 200 and 503, returns the status. */
   send(use: Use): Promise<Step | number>;
 }
 
@@ -74,7 +74,7 @@ export async function createWorker(portal: RunningPortal, client: TestClient, ur
       : use.kind === 'refresh'
         ? post('/oauth/token', { grant_type: 'refresh_token', refresh_token: use.token })
         : post('/oauth/revoke', { token: use.chain.refreshToken }));
-    // An answer that breaks off has not arrived.
+    // A truncated answer counts as none.
     const body = await response?.text().catch(() => null);
     if (response === null || body === null || body === undefined) return 'cut off';
     if (response.status === 503) return unavailable(new Response(body, response));
@@ -119,7 +119,7 @@ export async function createWorker(portal: RunningPortal, client: TestClient, ur
   return worker;
 }
 
-/** The store is away: told as JSON, with when to come back. */
+/** A 503 must be JSON with `Retry-After`. */
 async function unavailable(response: Response): Promise<Step> {
   const body = (await response.json()) as { readonly error?: unknown };
   if (typeof body.error !== 'string' || response.headers.get('retry-after') === null) {
@@ -128,7 +128,7 @@ async function unavailable(response: Response): Promise<Step> {
   return 'unavailable';
 }
 
-/** The answer to a consent screen, or what came in its place; null when the server was not there. */
+/** The response after allowing, or the one that came instead of the consent screen; null when the server was down. */
 async function consent(
   portal: RunningPortal,
   client: TestClient,

@@ -32,7 +32,7 @@ import { createDatabase } from './database.ts';
 import { definePlain, type PlainHost } from './plain-host.ts';
 import { freePort } from './portal.ts';
 
-/** Portico in one application of one framework, running. */
+/** A running application of some framework with Portico mounted. */
 export interface RunningMount {
   readonly url: string;
   readonly server: AuthorizationServer;
@@ -42,16 +42,16 @@ export interface RunningMount {
 }
 
 export interface MountOptions {
-  /** Another database server than that of the test project; null for SQLite. */
+  /** A database server other than the test project's; null for SQLite. */
   readonly databaseServer?: string | null;
 }
 
-/** A way to mount it; a fourth framework is one row more. */
+/** A way to mount Portico; another framework is another row of MOUNTS. */
 export interface Mount {
   readonly name: string;
-  /** Whether the framework itself writes a path like /x/../y as /y, for every route and middleware alike. */
+  /** Whether the framework itself turns a path like /x/../y into /y before routing. */
   readonly normalises: boolean;
-  /** Whether the host parses JSON itself before, and refuses in its own words what is none or too large. */
+  /** Whether the host parses JSON first, and answers malformed or large bodies itself. */
   readonly parsesJson: boolean;
   start(config?: ConfigMap, options?: MountOptions): Promise<RunningMount>;
 }
@@ -115,7 +115,7 @@ function closing(server: Server): Running {
   };
 }
 
-/** A handler of a fetch-style host: the API that token() protects, in every framework the same. */
+/** The API that token() protects, the same in every framework. */
 function orders(): Response {
   token().requireScope('orders:read');
   return Response.json({ orders: [], of: token().user()?.getProfile().name ?? null });

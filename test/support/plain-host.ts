@@ -7,10 +7,10 @@ import { incomingOf, requestFrom, send } from 'portico/node';
 import { oauthServer, token, type Host } from 'portico/oauth-server';
 import type { Users } from '../../examples/express-app/users.ts';
 
-/** A host with nothing but a cookie: what an application without any framework's session would write. */
+/** A host without a framework: it keeps its own sessions, by a cookie. */
 export interface PlainHost {
   define(users: () => Users): ApplicationDefinition;
-  /** Puts a request (or what stands behind it) in its session; the `Set-Cookie` that the answer must carry, if any. */
+  /** Finds or starts the session of a request; returns the `Set-Cookie` of a new one. `key` identifies the request. */
   begin(key: object, cookies: string): string | null;
   /** The host's own pages: sign-in, and a home page. */
   answer(users: Users, request: Request): Promise<Response>;
@@ -26,7 +26,7 @@ export function definePlain(): PlainHost {
   const sessions = new Map<string, Session>();
   const begun = new WeakMap<object, string>();
 
-  /** Which session a request is in: by its cookie, or the one that began with it. */
+  /** Finds the session by the cookie, or starts one. */
   function begin(key: object, cookies: string): string | null {
     const [, known = ''] = /(?:^|; )sid=([^;]+)/.exec(cookies) ?? [];
     const fresh = !sessions.has(known);

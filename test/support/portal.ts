@@ -27,7 +27,7 @@ import { CHEAP, hashingWith, withHasher } from './hashers.ts';
 import { createDatabase } from './database.ts';
 import { createVisitor, locationOf, type Visitor } from './visitor.ts';
 
-/** The portal of the examples, running: its own storage, its own port. */
+/** The running example portal, with its own storage and port. */
 export interface RunningPortal {
   readonly url: string;
   readonly application: Application;
@@ -50,31 +50,31 @@ export const ADA = 'ada@example.com';
 export const GRACE = 'grace@example.com';
 
 export interface PortalOptions {
-  /** Laid over the portal's own configuration. */
+  /** Merged over the portal's own configuration. */
   readonly config?: ConfigMap;
   /** Milliseconds since 1970, for the authorization server. */
   readonly clock?: () => number;
   /** Milliseconds since 1970, for the kit: sessions, and how long a sign-in waits. */
   readonly hostClock?: () => number;
-  /** From 0 up to, and not including, 1: the draws of the authorization server and of the kit. */
+  /** In place of Math.random(), for the authorization server and the kit. */
   readonly random?: () => number;
-  /** A folder of views in the place of the portal's own. */
+  /** A folder of views that replaces the portal's own. */
   readonly views?: string;
-  /** Whether it gets a signing key; it does unless this is false. */
+  /** Whether there is a signing key; true by default. */
   readonly signingKey?: boolean;
-  /** What passwords and client secrets are hashed with; something cheap unless given. */
+  /** Hashes passwords and client secrets; cheap by default. */
   readonly passwordHasher?: PasswordHasher;
   /** Runs on the empty database, before the schema is applied. */
   readonly beforeSchema?: (application: Application) => Promise<void>;
   /** Routes beside the portal's own. */
   readonly routes?: (application: Application) => readonly Route[];
-  /** An administrator's URL of another database server than that of the test project. */
+  /** An administrator's URL of a database server other than the test project's. */
   readonly databaseServer?: string | null;
-  /** `dev` unless given; `prod` needs a `public_url` of https, which only `application.fetch` reaches. */
+  /** `dev` by default; `prod` needs an https `public_url`, which only `application.fetch` reaches. */
   readonly mode?: 'dev' | 'prod';
 }
 
-/** A clock that nothing but a test moves. */
+/** A clock that stands still until the test moves it. */
 export function createClock(): { now: () => number; advance: (seconds: number) => void } {
   let now = Date.now();
   return {
@@ -173,7 +173,7 @@ export function signIn(
   return visitor.submit(page, { identifier: email, password });
 }
 
-/** A port that nothing listens on. */
+/** A free port. */
 export async function freePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -207,7 +207,7 @@ export async function registerClient(
   return { id: client.id, secret: secret ?? '' };
 }
 
-/** An authorization request that is right in everything, but for the changes; undefined takes a parameter out. */
+/** The URL of a valid authorization request with these changes; undefined removes a parameter. */
 export function authorizationUrl(
   portal: RunningPortal,
   client: TestClient,
@@ -230,7 +230,7 @@ export function authorizationUrl(
   return url.href;
 }
 
-/** A code that this person has just allowed. */
+/** A fresh authorization code for this person. */
 export async function obtainCode(
   portal: RunningPortal,
   client: TestClient,
@@ -294,7 +294,7 @@ export function refresh(
   });
 }
 
-/** Tokens of a whole authorization by this person. */
+/** Runs the whole authorization flow for this person. */
 export async function obtainTokens(
   portal: RunningPortal,
   client: TestClient,
@@ -307,7 +307,7 @@ export async function obtainTokens(
   return (await response.json()) as Tokens;
 }
 
-/** Asks the portal's API with a bearer token. */
+/** Calls the portal's API with a bearer token. */
 export function callApi(portal: RunningPortal, path: string, accessToken: string, init: RequestInit = {}) {
   const headers = new Headers(init.headers);
   headers.set('Authorization', `Bearer ${accessToken}`);
@@ -319,7 +319,7 @@ export async function errorOf(response: Response): Promise<unknown> {
   return ((await response.json()) as { error?: unknown }).error;
 }
 
-/** What the introspection endpoint tells a resource server elsewhere about a token. */
+/** Introspects a token as a resource server does. */
 export async function introspect(
   portal: RunningPortal,
   token: string,

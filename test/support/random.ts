@@ -1,4 +1,4 @@
-/** Numbers from 0 up to, and not including, 1, that a seed decides (mulberry32). */
+/** A seeded Math.random() (mulberry32). */
 export function createRandom(seed: number): () => number {
   let state = seed;
   return () => {

@@ -9,26 +9,26 @@ import {
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 
-/** How a reverse proxy passes requests on; what is not said is left as it came. */
+/** How a reverse proxy forwards requests; headers are forwarded unchanged by default. */
 export interface ProxyOptions {
-  /** Appends whom it was asked by to `X-Forwarded-For`; an address of its own choice when it is a text. */
+  /** Appends the caller's address to `X-Forwarded-For`, or this text. */
   readonly appends?: boolean | string;
-  /** Takes away what the caller said in `X-Forwarded-For` before. */
+  /** Removes the caller's own `X-Forwarded-For` first. */
   readonly forgets?: boolean;
-  /** The `Host` that it sends on, in the place of the caller's. */
+  /** Replaces the caller's `Host`. */
   readonly host?: string;
-  /** What it says in `X-Forwarded-Proto`. */
+  /** Sets `X-Forwarded-Proto`. */
   readonly proto?: string;
-  /** Drops this header of requests. */
+  /** Removes this request header. */
   readonly drops?: string;
-  /** Is told the headers of every request as they came. */
+  /** Called with the headers of every request, as received. */
   readonly hears?: (headers: IncomingHttpHeaders) => void;
 }
 
 export interface RunningProxy {
   readonly url: string;
   readonly port: number;
-  /** Where it leads to; nowhere before, which is 502. */
+  /** Where requests are forwarded to; 502 until it is set. */
   leadTo(port: number): void;
   close(): Promise<void>;
 }
@@ -69,7 +69,7 @@ function passOn(
   incoming.pipe(onward);
 }
 
-/** A server of a few lines on a loopback port; by TLS when it is given a key and its certificate. */
+/** A small server on a loopback port; with TLS when a key and certificate are given. */
 export async function startServer(
   answer: RequestListener,
   tls?: { readonly key: string; readonly cert: string },

@@ -1,6 +1,6 @@
 /**
- * How much the tests do that can do more: the short form for `npm test`, between two edits, and the long one for
- * `npm run test:stress`, which sets STRESS. A test file that imports this one belongs to the stress run.
+ * Counts and sizes for tests that have a short form, for `npm test`, and a long one, for `npm run test:stress`, which sets
+ * STRESS. A test file that imports this one belongs to the stress run.
  */
 const COUNTS = {
   /** Concurrent uses of one code, and of one refresh token, in two processes. */
@@ -11,15 +11,15 @@ const COUNTS = {
   outages: { short: 1, long: 3 },
   /** MCP calls in each mount and mode whose bytes are counted. */
   mcpCalls: { short: 120, long: 6000 },
-  /** Times five people sign in while one network floods the sign-in. */
+  /** How many times five people sign in while one network floods the sign-in. */
   floodedSignIns: { short: 1, long: 3 },
-  /** KiB of memory for a hash that takes its time: the kit's own in the long form. */
+  /** KiB of memory for a slow hash; the kit's own value in the long form. */
   slowHashMemory: { short: 16_384, long: 47_104 },
-  /** Of light and dark, on a phone and on a desktop: both of each, or every pair. */
+  /** Combinations of light or dark with phone or desktop: two that cover all four, or every one. */
   looks: { short: 2, long: 4 },
-  /** Applications, each with another framework installed, that are compiled with their libraries. */
+  /** Applications that are compiled, each with another framework installed. */
   compiledApplications: { short: 1, long: 4 },
-  /** The kit and the bare mount, or all. */
+  /** Mounts that are soaked: the kit and `portico/node`, or all. */
   soakedMounts: { short: 2, long: 4 },
   /** Odd requests to every endpoint of the server and the kit. */
   hostileRequests: { short: 200, long: 10_000 },

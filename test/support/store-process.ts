@@ -4,7 +4,7 @@ import { openDatabase } from 'portico/host';
 import { createSqlStore } from '../../src/oauth-server/store/sql.ts';
 import type { Store } from '../../src/oauth-server/store/store.ts';
 
-/** The store in a process of its own, on a database that is there. */
+/** A second process with its own store on the same database. */
 export interface StoreProcess {
   readonly store: Store;
   close(): Promise<void>;
@@ -19,7 +19,7 @@ interface Call {
 type Outcome =
   { readonly id: number; readonly value: unknown } | { readonly id: number; readonly error: unknown };
 
-/** Starts this file as a process, which answers for the store until it is closed. */
+/** Starts this file as a process, which runs the store's methods until it is closed. */
 export async function startStoreProcess(url: string, folder: string): Promise<StoreProcess> {
   const child = fork(import.meta.filename, [url, folder], { serialization: 'advanced', execArgv: [] });
   const waiting = new Map<number, PromiseWithResolvers<unknown>>();

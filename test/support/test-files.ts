@@ -15,7 +15,7 @@ export interface TestFile {
   readonly long: boolean;
 }
 
-/** What a file may say of itself; one that says nothing runs on every engine. */
+/** What the first line of a file may name; a file without it runs on every engine. */
 const CHOICES: Readonly<Record<string, readonly EngineName[]>> = {
   sqlite: ['sqlite'],
   servers: ['postgres', 'mariadb'],
@@ -23,11 +23,10 @@ const CHOICES: Readonly<Record<string, readonly EngineName[]>> = {
 
 /**
  * Every test file below the root. One in `test/` runs on every engine, unless its first line is
- * `// @engines sqlite: <why>` or `// @engines servers: <why>`. Those beside the code start no engine of the project, and
- * run once. One that reads `scale.ts` belongs to both forms, and one whose first line says `, long` before its reason to the
- * long form alone.
+ * `// @engines sqlite: <why>` or `// @engines servers: <why>`. Tests in `src` use no engine of the project, and run once. A
+ * file that imports `scale.ts` belongs to both forms; one whose first line says `, long` belongs to the long form only.
  *
- * @throws {Error} Naming the file and what to write, when its first line is neither.
+ * @throws {Error} When the first line of a file names no engines that are known.
  */
 export function testFiles(root: string): readonly TestFile[] {
   const options = { cwd: root, exclude: (name: string) => name === 'node_modules' };

@@ -1,10 +1,10 @@
 import type { Timer } from 'portico/host';
 
-/** Time that passes when a test says so. */
+/** A timer that a test moves. */
 export function createTimer(): Timer & {
-  /** So many milliseconds pass, and what was waiting for them is called. */
+  /** Lets this many milliseconds pass, and runs what was scheduled for them. */
   advance(milliseconds: number): void;
-  /** How many calls are still to come. */
+  /** The number of calls still scheduled. */
   waiting(): number;
 } {
   let now = 0;
@@ -18,7 +18,7 @@ export function createTimer(): Timer & {
     },
     advance(milliseconds) {
       now += milliseconds;
-      // One that is added meanwhile is for later.
+      // What is scheduled meanwhile waits for the next time.
       const due = Array.from(calls).filter(({ at }) => at <= now);
       for (const entry of due) {
         calls.delete(entry);

@@ -1,14 +1,14 @@
-/** Somebody at a browser, without the browser: keeps cookies, fills in forms, follows nothing by itself. */
+/** A minimal browser: keeps cookies, fills in forms, follows no redirect unless asked. */
 export interface Visitor {
   get(url: string, headers?: Readonly<Record<string, string>>): Promise<Response>;
-  /** Sends the form of a page with its hidden fields, and with these values. */
+  /** Submits the form of a page: its hidden fields and these values. */
   submit(page: Response, values?: Readonly<Record<string, string>>): Promise<Response>;
   post(url: string, form: Readonly<Record<string, string>>): Promise<Response>;
-  /** As `get`, and on through redirects as long as they stay on the origin. */
+  /** Like `get`, and follows redirects within the origin. */
   visit(url: string): Promise<Response>;
   /** The `Cookie` header that this visitor sends. */
   cookies(): string;
-  /** Keeps what a `Set-Cookie` header says that came another way. */
+  /** Stores the cookie of a `Set-Cookie` header that was received otherwise. */
   accept(cookie: string): void;
 }
 

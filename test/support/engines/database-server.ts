@@ -6,15 +6,15 @@ import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
-/** A database server of this machine's packages, started for the tests on a free loopback port. */
+/** A locally installed database server, started for the tests on a free loopback port. */
 export interface DatabaseServer {
   /** An administrator's URL, with the right to create databases. */
   readonly url: string;
-  /** Ends the server at once, as a crash would, and keeps its data. */
+  /** Kills the server, as a crash would; its data stays. */
   kill(): Promise<void>;
   /** Starts it again on the same port and data. */
   restart(): Promise<void>;
-  /** Ends it for good, and removes its data. */
+  /** Kills it, and removes its data. */
   close(): Promise<void>;
 }
 
@@ -22,7 +22,7 @@ export interface DatabaseServer {
 export interface Engine {
   /** The name of its test project. */
   readonly name: 'postgres' | 'mariadb';
-  /** As people call it. */
+  /** For messages. */
   readonly label: string;
   /** Debian's package. */
   readonly package: string;
@@ -50,7 +50,7 @@ export const POSTGRES: Engine = {
       account: 'postgres',
       initialise: (folder) =>
         `${bin}/initdb -D ${folder} -U postgres -A trust --no-sync --locale=C -E UTF8`.split(' '),
-      // A crash of the tests' own machine may lose the tests' data, so nothing waits for the disk.
+      // Without fsync: test data need not survive a power cut.
       serve: (folder, port) =>
         `${bin}/postgres -D ${folder} -p ${port} -h 127.0.0.1 -c unix_socket_directories= -c fsync=off -c max_connections=300`.split(
           ' ',
@@ -73,7 +73,7 @@ export const MARIADB: Engine = {
         `mariadb-install-db --no-defaults --datadir=${folder} --auth-root-authentication-method=normal --skip-test-db`.split(
           ' ',
         ),
-      // With the default collation of a distribution, which is case-insensitive.
+      // Debian's default collation, which ignores case.
       serve: (folder, port) =>
         (
           `${server} --no-defaults --datadir=${folder} --port=${port} --socket=${folder}/mariadb.sock ` +
@@ -111,7 +111,7 @@ async function startServer(programs: EnginePrograms): Promise<DatabaseServer> {
   const port = await freePort();
   const url = programs.url(port);
   let server = await serve(programs.serve(data, port), owner, url);
-  // Whatever ends the tests, the server does not outlive them.
+  // However the tests end, the server ends with them.
   const last = () => server.kill('SIGKILL');
   process.once('exit', last);
 
@@ -141,7 +141,7 @@ interface Owner {
   readonly gid?: number;
 }
 
-/** As root the folder is given to the package's account, and the server runs as it. */
+/** As root, the server runs as the account of its package, which then owns the folder. */
 async function unprivilegedOwner(account: string, folder: string): Promise<Owner> {
   if (process.getuid?.() !== 0) return {};
   const [uid, gid] = ['-u', '-g'].map((flag) =>
@@ -177,7 +177,7 @@ async function serve(
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     if (said.length < 100_000) said += text;
   });
-  // Only here, since the configuration of the tests reads this file before anything is built.
+  // Imported late: vitest.config.ts loads this file before `dist` is built.
   const { openDatabase } = await import('portico/host');
   const until = Date.now() + PATIENCE;
   for (;;) {

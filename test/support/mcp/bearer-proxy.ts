@@ -1,7 +1,7 @@
 import { createServer, request } from 'node:http';
 import { once } from 'node:events';
 
-/** A server before another one, on loopback, that adds the token which its callers have no way to send. */
+/** A proxy on loopback that adds the bearer token, for callers that cannot send one. */
 export interface BearerProxy {
   readonly url: string;
   close(): Promise<void>;

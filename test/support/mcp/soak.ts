@@ -11,7 +11,7 @@ export interface Endpoint {
   readonly token: string;
 }
 
-/** What a process under soak says when it listens: an endpoint that answers in JSON, and one that streams. */
+/** What the process under test reports when it listens: an endpoint that answers with JSON, and one that streams. */
 export interface Soaked {
   readonly json: Endpoint;
   readonly streaming: Endpoint;
@@ -26,7 +26,7 @@ export interface SoakOptions {
   readonly heap: number;
 }
 
-/** What each call has left behind in the heap, in bytes. */
+/** Growth of the heap per call, in bytes. */
 export interface LeftBehind {
   readonly json: number;
   readonly streaming: number;
@@ -42,8 +42,8 @@ const MESSAGES: readonly string[] = [
 ].map((message) => JSON.stringify({ jsonrpc: '2.0', id: 1, ...message }));
 
 /**
- * Calls the MCP endpoints of a process with a small heap, and measures what stays in it. Rejects when a call is not answered
- * with a result.
+ * Calls the MCP endpoints of a process with a small heap, and measures how much the heap grows. Rejects when a call has no
+ * result.
  */
 export async function soak({ mount, calls, heap }: SoakOptions): Promise<LeftBehind> {
   const child = fork(path.join(import.meta.dirname, 'soaked.ts'), [mount], {

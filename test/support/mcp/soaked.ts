@@ -1,4 +1,4 @@
-// A process with the MCP endpoint in one mount, once for each mode, for soak.ts: `soaked.ts <mount>`, with an IPC channel.
+// The process that soak.ts measures: one mount, with and without streaming. `soaked.ts <mount>`, with an IPC channel.
 import type { ToolInterface } from 'portico/mcp';
 import type { AuthorizationServer } from 'portico/oauth-server';
 import { startAssistant } from '../assistant.ts';
@@ -53,7 +53,7 @@ function collect(): void {
   globalThis.gc();
 }
 
-/** What is finalised in one turn is collected in the next. */
+/** What is finalised in one turn of the event loop can be collected in the next. */
 async function heapUsed(): Promise<number> {
   for (let turn = 0; turn < 4; turn += 1) {
     collect();
