@@ -1,10 +1,11 @@
 import { mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { addonManifest, examineAssistant, lengthOf, listingProblems } from 'portico/assistant';
+import { addonManifest, examineAssistant, listingProblems } from 'portico/assistant';
 import type { ToolInterface } from 'portico/mcp';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import kitchen from '../examples/assistant/app.ts';
+import { lengthOf } from '../src/assistant/listing.ts';
 import { startAssistant, type AssistantOptions, type RunningAssistant } from './support/assistant.ts';
 import { porticoHere, ROOT, type ConsoleResult } from './support/console.ts';
 import { REDIRECT_URI } from './support/portal.ts';

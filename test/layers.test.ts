@@ -40,7 +40,9 @@ const LAYERS: readonly Layer[] = [
     within: ['src/contracts', 'src/sql'],
     files: [
       'src/mcp/index.ts',
+      'src/mcp/tool-access.ts',
       'src/oauth-server/index.ts',
+      'src/oauth-server/clients/redirect-uris.ts',
       'src/oauth-server/console/checks.ts',
       'src/oauth-server/console/report.ts',
     ],
@@ -49,7 +51,7 @@ const LAYERS: readonly Layer[] = [
   ...['src/node', 'src/express', 'src/fastify'].map((folder) =>
     layer(folder, {
       within: ['src/http'],
-      files: ['src/node/index.ts', 'src/mcp/index.ts', 'src/oauth-server/index.ts'],
+      files: ['src/node/mount.ts', 'src/oauth-server/index.ts'],
     }),
   ),
   layer('src/resource-server'),

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { redirectUriProblem } from '../oauth-server/index.ts';
+import { redirectUriProblem } from '../oauth-server/clients/redirect-uris.ts';
 
 const redirectUri = z
   .string({ error: 'must be a callback URI' })

@@ -1,5 +1,6 @@
 import type { Application } from '../host/contracts.ts';
-import { mcpServerOf, SERVICE_SCOPE, type McpServer } from '../mcp/index.ts';
+import { mcpServerOf, type McpServer } from '../mcp/index.ts';
+import { SERVICE_SCOPE } from '../mcp/tool-access.ts';
 import {
   check,
   failing,

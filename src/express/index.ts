@@ -7,10 +7,10 @@ import {
   incomingOf,
   send,
   type Mountable,
-} from '../node/index.ts';
+} from '../node/mount.ts';
 import { BearerError, bearerErrorResponse, type AuthorizationServer } from '../oauth-server/index.ts';
 
-export type { Mountable } from '../node/index.ts';
+export type { Mountable } from '../node/mount.ts';
 
 /**
  * The endpoints as middleware: `app.use(portico(server, mcp))`, at the root of the application, behind its session and

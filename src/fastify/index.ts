@@ -8,10 +8,10 @@ import {
   methodNotAllowed,
   requestFrom,
   type Mountable,
-} from '../node/index.ts';
+} from '../node/mount.ts';
 import { BearerError, bearerErrorResponse, type AuthorizationServer } from '../oauth-server/index.ts';
 
-export type { Mountable } from '../node/index.ts';
+export type { Mountable } from '../node/mount.ts';
 
 const requests = new WeakMap<object, FastifyRequest>();
 

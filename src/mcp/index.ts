@@ -1,7 +1,5 @@
 /** The MCP endpoint: an application's tools behind the bearer tokens of its own authorization server. */
-export { createMcpServer, MCP_PATH, type McpServer, type McpServerOptions } from './mcp-server.ts';
-export { PROTOCOL_VERSIONS } from './protocol.ts';
-export { SERVICE_SCOPE } from './tool-access.ts';
+export { createMcpServer, type McpServer, type McpServerOptions } from './mcp-server.ts';
 export { mcp, mcpServerOf, tool } from './plugin.ts';
 export {
   createToolRegistry,

@@ -3,19 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { BearerError, bearerErrorResponse, type AuthorizationServer } from '../oauth-server/index.ts';
 import { answerDispatched, askerOf, createDispatcher, send, type Mountable } from './mount.ts';
 
-export {
-  answerDispatched,
-  answerTo,
-  askerOf,
-  createDispatcher,
-  incomingOf,
-  methodNotAllowed,
-  requestFrom,
-  send,
-  type Dispatched,
-  type Incoming,
-  type Mountable,
-} from './mount.ts';
+export { incomingOf, requestFrom, send, type Incoming, type Mountable } from './mount.ts';
 
 /** What a host on `node:http` calls in its request listener. */
 export interface NodeMount {

@@ -11,7 +11,6 @@ export { bearerErrorResponse } from './responses.ts';
 export { examine, type DoctorReport, type ExaminationOptions, type OpenRotation } from './console/doctor.ts';
 export type { Check, Finding } from './console/checks.ts';
 export type { ExaminedApplication } from './console/subject.ts';
-export { redirectUriProblem } from './clients/redirect-uris.ts';
 export { setUpServer, type SetupReport } from './console/setup.ts';
 export {
   oauthServerConfiguration,
@@ -37,7 +36,6 @@ export { OverloadedError } from '../contracts/errors.ts';
 export { AUDIT, type AuditedAuthorization, type AuditEvent } from './audit.ts';
 export type { Host } from './host.ts';
 export type { Endpoint } from './endpoints/endpoint.ts';
-export { CSRF_EXEMPT_ROUTES } from './endpoints/table.ts';
 export type { Clients, RegisteredClient, RotatedSecret } from './clients/clients.ts';
 export type { ClientRegistration } from './clients/registration.ts';
 export type { KeyRing, SigningKey } from './keys.ts';

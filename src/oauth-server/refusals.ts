@@ -66,5 +66,3 @@ export function noteClient(request: Request, clientId: string): void {
 export function notedClient(request: Request): string | null {
   return clients.get(request) ?? null;
 }
-
-export { quoted, quotedClientId, quotedList, quotedUri } from './quoting.ts';

@@ -8,7 +8,8 @@ import { keyedHash, randomIdentifier, randomToken, tokenHash } from '../crypto.t
 import { OAuthError } from '../errors.ts';
 import type { Host } from '../host.ts';
 import type { Pruning } from '../pruning.ts';
-import { noteClient, quotedList, quotedUri } from '../refusals.ts';
+import { quotedList, quotedUri } from '../quoting.ts';
+import { noteClient } from '../refusals.ts';
 import { scopesHeldBy, type ScopeCatalog } from '../scopes.ts';
 import type { Client, ConsentRequest, Store } from '../store/store.ts';
 import { answeredBefore, notAccepted, notAnswerable } from './consent-errors.ts';

@@ -3,7 +3,7 @@ import { OAuthError } from '../errors.ts';
 import type { Grants } from '../grants/grant-types.ts';
 import { formParameters } from '../parameters.ts';
 import type { Pruning } from '../pruning.ts';
-import { quoted } from '../refusals.ts';
+import { quoted } from '../quoting.ts';
 import { jsonReply } from '../responses.ts';
 import type { Handler } from './endpoint.ts';
 

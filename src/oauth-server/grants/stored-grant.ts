@@ -1,5 +1,5 @@
 import { OAuthError } from '../errors.ts';
-import { quotedList } from '../refusals.ts';
+import { quotedList } from '../quoting.ts';
 import { scopesInForce, type ScopeCatalog } from '../scopes.ts';
 import type { Client, Family, StoredGrant } from '../store/store.ts';
 import { quotedAudience } from '../tokens/resource-indicators.ts';
