@@ -41,6 +41,7 @@ let created: Awaited<ReturnType<typeof createDatabase>>;
 let database: OwnStore;
 let server: AuthorizationServer;
 let verifications = 0;
+let loads = 0;
 let someone: typeof PERSON | null = PERSON;
 let browserSecret: unknown = 'the secret of this browser';
 const logged: { level: string; text: string }[] = [];
@@ -57,7 +58,10 @@ async function asked<T>(answer: T): Promise<T> {
 
 const host: Host = {
   signedIn: () => asked(someone),
-  loadAccount: (reference) => asked({ reference, isActive: () => true, getProfile: () => ({}) }),
+  loadAccount(reference) {
+    loads += 1;
+    return asked({ reference, isActive: () => true, getProfile: () => ({}) });
+  },
   holdsPermission: () => asked(true),
   browserSecret: () => asked(browserSecret as string),
   signOut: () => asked(undefined),
@@ -163,6 +167,38 @@ describe('an application that does not use the kit', () => {
       return verifications - before;
     };
     expect([await cost(client.id), await cost('nobody')]).toEqual([1, 1]);
+  });
+
+  test('is asked for the account once by each request of a person at a browser', async () => {
+    const registration = { name: 'App', redirectUris: [REDIRECT_URI], scopes: ['notes:read'] };
+    const { client } = await server.clients.create(registration);
+    const query = new URLSearchParams({
+      client_id: client.id,
+      redirect_uri: REDIRECT_URI,
+      response_type: 'code',
+      code_challenge: CHALLENGE,
+      code_challenge_method: 'S256',
+    });
+    const once = async (asking: Promise<Response>, status: number) => {
+      const before = loads;
+      const response = await asking;
+      expect([response.status, loads - before]).toEqual([status, 1]);
+      return response;
+    };
+    for (const decision of ['allow', 'deny', 'switch']) {
+      const page = await once(answer('oauth_server_authorize', `/oauth/authorize?${query}`), 200);
+      const { requestId, csrfToken } = (await page.json()) as { requestId: string; csrfToken: string };
+      await once(answer('oauth_server_authorize', `/oauth/authorize?request_id=${requestId}`), 200);
+      const form = { request_id: requestId, csrf_token: csrfToken, decision };
+      await once(answer('oauth_server_consent', '/oauth/authorize', form), 303);
+    }
+    const page = await once(answer('oauth_server_applications', '/oauth/applications'), 200);
+    const { applications } = (await page.json()) as {
+      applications: readonly { clientId: string; csrfToken: string }[];
+    };
+    const allowed = applications.find(({ clientId }) => clientId === client.id);
+    const form = { client_id: client.id, csrf_token: allowed?.csrfToken ?? '' };
+    await once(answer('oauth_server_remove_application', '/oauth/applications', form), 303);
   });
 });
 

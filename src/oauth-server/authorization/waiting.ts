@@ -67,7 +67,7 @@ const MOST_COOKIES = 8;
 const MOST_BYTES = 6144;
 
 /** What the store holds of waiting requests at most, in bytes: in all, and of one network. */
-export const WAITING_BUDGET = { total: 8 * 1024 * 1024, ofOneNetwork: 1024 * 1024 } as const;
+const WAITING_BUDGET = { total: 8 * 1024 * 1024, ofOneNetwork: 1024 * 1024 } as const;
 /** What a row takes beside the parameters, about. */
 const ROW_BYTES = 300;
 /** The `Retry-After` when the budget is used up, in seconds. */
