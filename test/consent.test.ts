@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import {
   ADA,
   authorizationUrl,
@@ -211,6 +211,25 @@ describe('a consent request is answered once, by the person and in the browser t
     const page = await visitor.get(back.href);
     expect(await page.clone().text()).toContain('Grace Hopper');
     expect(locationOf(await visitor.submit(page, { decision: 'allow' })).searchParams.has('code')).toBe(true);
+  });
+
+  test("a suspended person's session ends where it is met", async () => {
+    const visitor = await portal.signedIn(ADA);
+    await portal.suspend(ADA);
+    const response = await visitor.get(authorizationUrl(portal, client));
+    expect(response.headers.getSetCookie().join()).toMatch(/portico_session=; [^,]*Max-Age=0/);
+    await portal.restore(ADA);
+    expect(locationOf(await visitor.get(authorizationUrl(portal, client))).pathname).toBe('/login');
+  });
+
+  test('the account is loaded once to be asked, and once to answer', async () => {
+    const visitor = await portal.signedIn(ADA);
+    const loaded = vi.spyOn(portal.application.accounts, 'find');
+    const page = await ask(visitor);
+    expect(loaded).toHaveBeenCalledTimes(1);
+    expect((await visitor.submit(page, { decision: 'allow' })).status).toBe(303);
+    expect(loaded).toHaveBeenCalledTimes(2);
+    loaded.mockRestore();
   });
 
   // @shows AS-2.14

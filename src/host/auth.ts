@@ -19,6 +19,7 @@ export function createAuth(session: RequestSession, accounts: Accounts, csrf: Cs
 
   return {
     user: () => (user ??= load()),
+    person: () => session.person(),
     async signIn(person) {
       user = null;
       await session.signIn(person);

@@ -107,6 +107,11 @@ export interface Session {
 export interface Auth {
   /** The signed-in account, loaded once a request; null when nobody is, or the account is no longer active. */
   user(): Promise<UserInterface | null>;
+  /**
+   * Whose session this is, without loading the account, which may be gone or no longer active: for somebody who loads it
+   * anyway. Null when nobody is signed in.
+   */
+  person(): Promise<PersonReference | null>;
   /** Signs in: a new session id, the former one dead, the data kept only if the same person was signed in before. */
   signIn(person: PersonReference): Promise<void>;
   /** Ends the session, with everything it held. */

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { AUDIT } from './audit.ts';
-import type { AddCommands, Application, Plugin } from '../host/contracts.ts';
+import type { AddCommands, Application, Auth, Plugin } from '../host/contracts.ts';
 import { createAuthorizationServer } from './authorization-server.ts';
 import { addClientCreate } from './commands/client-create.ts';
 import { addClientList } from './commands/client-list.ts';
@@ -14,6 +14,7 @@ import { addServerSetup } from './commands/server-setup.ts';
 import { oauthServerConfiguration, type OAuthServerConfig } from './config.ts';
 import { OAUTH_SERVER } from './console/open-server.ts';
 import { CSRF_EXEMPT_ROUTES } from './endpoints/table.ts';
+import type { PersonReference } from '../contracts/person.ts';
 import type { Host } from './host.ts';
 import { oauthServerMigrations } from './store/migrations/index.ts';
 
@@ -90,11 +91,21 @@ function configurationWithKeyPath(application: Application): OAuthServerConfig {
 
 function kitHost(application: Application): Host {
   const loginRoute = (application.config['oauth_server'] as OAuthServerConfig).login_route;
+  /** Whose session each was read from: the server loads the account of what `signedIn` returned, once. */
+  const sessions = new WeakMap<PersonReference, Auth>();
   return {
     async signedIn() {
-      return (await application.auth().user())?.reference ?? null;
+      const auth = application.auth();
+      const person = await auth.person();
+      if (person !== null) sessions.set(person, auth);
+      return person;
     },
-    loadAccount: (person) => application.accounts.find(person),
+    async loadAccount(person) {
+      const account = await application.accounts.find(person);
+      // As `auth().user()` does: nobody can go on in that session, nor must the next person begin in it.
+      if (account === null || !account.isActive()) await sessions.get(person)?.signOut();
+      return account;
+    },
     holdsPermission: (person, permission) => application.accounts.holdsPermission(person, permission),
     browserSecret: () => application.session().secret(),
     signOut: () => application.auth().signOut(),
