@@ -33,7 +33,8 @@ import {
   session,
 } from './request-context.ts';
 import { createRoutes } from './routes.ts';
-import { createSessions, sessionsMigration } from './sessions.ts';
+import { sessionsMigration } from './accounts/session-rows.ts';
+import { createSessions } from './accounts/sessions.ts';
 import { guardSignIn } from './sign-in.ts';
 import { createViews } from './views.ts';
 

@@ -1,7 +1,7 @@
 import type { UserInterface } from '../contracts/person.ts';
 import type { Accounts, Auth } from './contracts.ts';
 import type { CsrfTokens } from './csrf.ts';
-import type { RequestSession } from './sessions.ts';
+import type { RequestSession } from './accounts/sessions.ts';
 
 /** Who is signed in, by the session of one request and the account as it is now. */
 export function createAuth(session: RequestSession, accounts: Accounts, csrf: CsrfTokens): Auth {

@@ -7,7 +7,7 @@ import type { Route } from './contracts.ts';
 import { cookieKind, randomValue, randomValueOf } from './cookies.ts';
 import { HttpError } from './errors.ts';
 import { readBody } from './http/body-limit.ts';
-import type { RequestSession } from './sessions.ts';
+import type { RequestSession } from './accounts/sessions.ts';
 
 const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 const FORM_TYPES: ReadonlySet<string> = new Set(['application/x-www-form-urlencoded', 'multipart/form-data']);

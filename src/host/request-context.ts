@@ -4,7 +4,7 @@ import { createAuth } from './auth.ts';
 import type { Accounts, Auth, Session } from './contracts.ts';
 import { createCsrfTokens, type CsrfTokens } from './csrf.ts';
 import type { KnownBrowser, KnownBrowsers } from './known-browsers.ts';
-import type { RequestSession, Sessions } from './sessions.ts';
+import type { RequestSession, Sessions } from './accounts/sessions.ts';
 
 /** What belongs to the request being answered. */
 export interface RequestContext {

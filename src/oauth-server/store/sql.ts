@@ -32,8 +32,6 @@ import type {
  * family's row and revoking updates the same row, so neither passes the other.
  */
 export function createSqlStore(database: Database): Store {
-  const remembered = rememberClients();
-
   /** The one way from a code or refresh token to tokens: claim the family, use it up, issue. */
   function issueOnce(
     useUp: (connection: SqlConnection) => Promise<boolean>,
@@ -97,7 +95,7 @@ export function createSqlStore(database: Database): Store {
       const { rows } = await database.execute<ClientRow>(FIND_CLIENT, [id]);
       // Some collations ignore trailing spaces; a client id is compared byte by byte.
       const row = rows.find((found) => found.client_id === id);
-      return row === undefined ? null : remembered(row);
+      return row === undefined ? null : clientOf(row);
     },
 
     async rotateSecret(clientId, secretHash, previousExpiresAt) {
@@ -724,29 +722,6 @@ interface ClientRow {
   readonly previous_secret_expires_at: number | null;
   readonly created_at: number;
   readonly revoked_at: number | null;
-}
-
-/** Clients remembered at most. */
-const MOST_CLIENTS = 1000;
-
-/** Reads rows, each of them once: the row is asked of the store every time, what it means only when it has changed. */
-function rememberClients(): (row: ClientRow) => Client {
-  const known = new Map<string, { readonly row: ClientRow; readonly client: Client }>();
-  return (row) => {
-    const before = known.get(row.client_id);
-    if (before !== undefined && sameRow(before.row, row)) return before.client;
-    const client = clientOf(row);
-    if (known.size >= MOST_CLIENTS) known.clear();
-    known.set(row.client_id, { row, client });
-    return client;
-  };
-}
-
-function sameRow(one: ClientRow, other: ClientRow): boolean {
-  for (const column in one) {
-    if (one[column as keyof ClientRow] !== other[column as keyof ClientRow]) return false;
-  }
-  return true;
 }
 
 function clientOf(row: ClientRow): Client {
