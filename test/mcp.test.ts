@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { content, tool, ToolError, type ToolCall, type ToolInterface } from 'portico/mcp';
+import { content, mcpServerOf, tool, ToolError, type ToolCall, type ToolInterface } from 'portico/mcp';
 import { token } from 'portico/oauth-server';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startAssistant, type RunningAssistant } from './support/assistant.ts';
@@ -279,7 +279,7 @@ describe('Errors: 400, 406 or 415 before MCP handles a call', () => {
     await expectRefused(send('{"jsonrpc":"1.0"}'), 400);
     await expectRefused(send('null'), 400);
   });
-  // @shows MCP-7.9, MCP-8.5, MCP-11.1
+  // @shows MCP-8.5, MCP-11.1
   test('csrf_exempt_routes:mcp_server_rpc disabled: refused before MCP handles it', async () => {
     const config = { csrf_exempt_routes: { mcp_server_rpc: false } };
     const guarded = await startAssistant({ config });
@@ -653,6 +653,16 @@ describe('who may ask from where', () => {
 describe('discovery', () => {
   const document = async (at: string) =>
     (await (await fetch(`${assistant.url}/.well-known/${at}`)).json()) as Record<string, unknown>;
+
+  // @shows MCP-7.9
+  test('the routes of the endpoint keep their names, which applications exempt or mount by', () => {
+    const own = mcpServerOf(assistant.application).endpoints.filter((each) => each.path === '/mcp');
+    const named = own.map(({ name, methods }) => [name, ...methods.slice(0, 2)]);
+    expect(named).toEqual([
+      ['mcp_server_rpc', 'POST', 'OPTIONS'],
+      ['mcp_server_stream', 'GET', 'DELETE'],
+    ]);
+  });
 
   // @shows MCP-2.4, MCP-7.2, MCP-7.3, MCP-7.6
   test('the resource metadata names the canonical resource and the authorization server, at both paths', async () => {
