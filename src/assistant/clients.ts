@@ -5,7 +5,7 @@ import type { AssistantConfig } from './config.ts';
 /** The two clients of an assistant: the application acting as itself, and the one that people link their account to. */
 export type ClientRole = 'service' | 'account-linking';
 
-/** What the configuration wants registered. */
+/** A client as the configuration wants it. */
 export interface WantedClient {
   readonly role: ClientRole;
   readonly name: string;

@@ -5,7 +5,7 @@ const redirectUri = z
   .string({ error: 'must be a callback URI' })
   .refine(isExactHttps, "must be an exact https callback URI, as the vendor's console shows it");
 
-/** One that can be registered, and https: loopback is not where a vendor calls back. */
+/** A redirect URI that can be registered; a vendor has no use for the loopback ones among them. */
 function isExactHttps(value: string): boolean {
   return redirectUriProblem(value) === null && new URL(value).protocol === 'https:';
 }

@@ -23,7 +23,7 @@ import {
 } from './clients.ts';
 import type { AssistantConfig } from './config.ts';
 import { listingProblems } from './listing.ts';
-import { assistantConfigOf } from './setup.ts';
+import { assistantConfig } from './setup.ts';
 
 /** What `assistant:doctor` prints with `--json`. */
 export interface AssistantReport {
@@ -56,7 +56,7 @@ export async function examineAssistant(
     application,
     server: authorizationServerOf(application),
     mcp: mcpServerOf(application),
-    config: assistantConfigOf(application),
+    config: assistantConfig(application),
   };
   const checks: Check[] = [];
   for (const [part, examine] of EXAMINATIONS) {

@@ -26,7 +26,7 @@ export function assistant(): Plugin {
   };
 }
 
-/** The clients are named after the server, and a client's name has at most 100 characters. */
+/** The clients are named after the server, with a suffix, and a client's name has at most 100 characters. */
 const LONGEST_NAME = 90;
 
 function defaults(env: Environment): ConfigMap {

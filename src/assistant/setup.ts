@@ -50,7 +50,7 @@ export async function setUpAssistant(
 ): Promise<AssistantSetup> {
   const server = authorizationServerOf(application);
   const clients: ClientSetup[] = [];
-  for (const found of await findClients(server, assistantConfigOf(application))) {
+  for (const found of await findClients(server, assistantConfig(application))) {
     const client =
       found.client === null ? await register(server, found.wanted) : describeFound(found.client, found);
     clients.push(client);
@@ -83,7 +83,7 @@ function describeFound(client: Client, { wanted, differences }: FoundClient): Cl
   };
 }
 
-export function assistantConfigOf(application: Application): AssistantConfig {
+export function assistantConfig(application: Application): AssistantConfig {
   return application.config['assistant'] as AssistantConfig;
 }
 
@@ -102,7 +102,7 @@ export class ListingError extends Error {
 
 /** The text of the manifest. Throws a ListingError when the listing has problems. */
 export function createManifest(application: Application): string {
-  const { listing } = assistantConfigOf(application);
+  const { listing } = assistantConfig(application);
   const problems = listingProblems(listing);
   if (problems.length > 0) throw new ListingError(problems);
   const manifest = addonManifest(listing as Listing, mcpServerOf(application).resource);

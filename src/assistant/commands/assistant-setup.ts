@@ -28,26 +28,20 @@ export const addAssistantSetup: AddCommands = (program, context) => {
     .option('--json', 'print JSON, and nothing else, on standard output')
     .action(async ({ migrate, manifest, json }: Options) => {
       const application = await context.application();
-      // What may fail without having changed anything comes first.
+      // What can fail without changing anything comes first.
       const file = manifest === undefined ? null : path.resolve(manifest);
       if (file !== null && existsSync(file)) context.fail(`${file} exists; name another file`);
       const draft =
-        file === null
-          ? null
-          : await drafted(
-              context,
-              file,
-              exported(context, () => createManifest(application)),
-            );
+        file === null ? null : await writeDraft(context, file, exportListing(context, application));
       try {
         if (migrate === true) await application.migrate((name) => name.startsWith('oauth_server_'));
         await requireSchema(context, application);
-        const clients = await registered(
+        const clients = await registerClients(
           context,
           application,
           json === true ? null : (line) => context.print(line),
         );
-        // The secrets are shown this once, whatever becomes of the file.
+        // The secrets are shown only now, so they are printed even if the file cannot be published.
         let written: string | null = null;
         try {
           if (draft !== null && (await draft.publish())) written = file;
@@ -74,31 +68,31 @@ async function requireSchema(context: ConsoleContext, application: Application):
     context.fail('The schema is not applied: run this with --migrate, or db:migrate up first');
 }
 
-/** What is registered is printed at once; with `--json`, also when something fails after it. */
-async function registered(
+/** Prints each client as soon as it is registered; with `--json`, prints those so far when a later one fails. */
+async function registerClients(
   context: ConsoleContext,
   application: Application,
   print: ((line: string) => void) | null,
 ): Promise<readonly ClientSetup[]> {
-  const told: ClientSetup[] = [];
+  const clients: ClientSetup[] = [];
   print?.(`canonical resource: ${mcpServerOf(application).resource}`);
   try {
     await setUpAssistant(application, (client) => {
-      told.push(client);
+      clients.push(client);
       for (const line of describe(client)) print?.(line);
     });
   } catch (error) {
-    if (print === null && told.length > 0) context.printJson({ clients: told });
+    if (print === null && clients.length > 0) context.printJson({ clients });
     throw error;
   }
-  if (told.some(({ client_secret: secret }) => secret !== null)) {
+  if (clients.some(({ client_secret: secret }) => secret !== null)) {
     if (print !== null)
       context.note('Keep the secrets now: only their hashes are stored, and they are not shown again.');
   }
-  return told;
+  return clients;
 }
 
-async function drafted(context: ConsoleContext, file: string, manifest: string): Promise<ManifestDraft> {
+async function writeDraft(context: ConsoleContext, file: string, manifest: string): Promise<ManifestDraft> {
   try {
     await mkdir(path.dirname(file), { recursive: true });
     return await draftManifest(file, manifest);
@@ -109,9 +103,9 @@ async function drafted(context: ConsoleContext, file: string, manifest: string):
   }
 }
 
-function exported(context: ConsoleContext, manifest: () => string): string {
+function exportListing(context: ConsoleContext, application: Application): string {
   try {
-    return manifest();
+    return createManifest(application);
   } catch (error) {
     if (error instanceof ListingError) context.fail(`The listing cannot be exported:\n${error.message}`);
     throw error;
