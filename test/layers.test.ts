@@ -54,7 +54,7 @@ const LAYERS: readonly Layer[] = [
       files: ['src/node/mount.ts', 'src/oauth-server/index.ts'],
     }),
   ),
-  layer('src/resource-server'),
+  layer('src/resource-server', { within: ['src/http'] }),
   layer('examples/express-app'),
   layer('examples/fastify-app'),
   layer('examples/assistant'),

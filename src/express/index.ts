@@ -2,7 +2,7 @@
 import type { ErrorRequestHandler, Request as ExpressRequest, RequestHandler } from 'express';
 import {
   answerDispatched,
-  askerOf,
+  headersOnly,
   createDispatcher,
   incomingOf,
   send,
@@ -34,7 +34,7 @@ export function portico(server: AuthorizationServer, ...more: readonly Mountable
 export function bearer(server: AuthorizationServer): RequestHandler {
   return async (req, res, next) => {
     const found = await server.lookUpToken(req.headers.authorization ?? null, () =>
-      askerOf(req, server.issuer),
+      headersOnly(req, server.issuer),
     );
     if ('failure' in found) await send(found.failure, res, false);
     else found.run(next);

@@ -2,7 +2,7 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import {
   answerTo,
-  askerOf,
+  headersOnly,
   createDispatcher,
   incomingOf,
   methodNotAllowed,
@@ -70,7 +70,7 @@ export function bearer(server: AuthorizationServer) {
       try {
         const found = await server.lookUpToken(request.headers.authorization ?? null, () => {
           requests.set(request.raw, request);
-          return askerOf(request.raw, server.issuer);
+          return headersOnly(request.raw, server.issuer);
         });
         if ('failure' in found) answer(found.failure, reply);
         else found.run(done);

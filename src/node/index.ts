@@ -1,7 +1,7 @@
 /** Portico in an application on `node:http`. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { BearerError, bearerErrorResponse, type AuthorizationServer } from '../oauth-server/index.ts';
-import { answerDispatched, askerOf, createDispatcher, send, type Mountable } from './mount.ts';
+import { answerDispatched, headersOnly, createDispatcher, send, type Mountable } from './mount.ts';
 
 export { incomingOf, requestFrom, send, type Incoming, type Mountable } from './mount.ts';
 
@@ -27,7 +27,7 @@ export function portico(server: AuthorizationServer, ...more: readonly Mountable
     },
     async withToken(incoming, outgoing, handler) {
       const found = await server.lookUpToken(incoming.headers.authorization ?? null, () =>
-        askerOf(incoming, server.issuer),
+        headersOnly(incoming, server.issuer),
       );
       if ('failure' in found) return send(found.failure, outgoing, false);
       try {

@@ -22,12 +22,12 @@ export function incomingOf(request: Request): IncomingMessage | null {
   return messages.get(request) ?? null;
 }
 
-/** The endpoint that a request is for; the methods it would have when only the method is wrong; null for any other. */
+/** The endpoint that a request is for; the methods of its path when only the method is wrong; null for any other request. */
 export type Dispatched = Endpoint | { readonly allow: string } | null;
 
 /**
- * Finds endpoints by the request's target as it was sent: what is not literally one of their paths is not theirs, so that
- * what the host has put before a path stands before it.
+ * Finds endpoints by the request's target as it was sent. Only a path that is literally an endpoint's matches, so that
+ * whatever the host has put before that path has seen the request.
  */
 export function createDispatcher(mounted: readonly Mountable[]) {
   const endpoints = mounted.flatMap((each) => each.endpoints);
@@ -43,21 +43,21 @@ export function createDispatcher(mounted: readonly Mountable[]) {
   };
 }
 
-/** Where a request comes from, and what it is for. */
+/** A request as Node's own objects have it. */
 export interface Incoming {
   /** Node's request. */
   readonly incoming: IncomingMessage;
-  /** Node's response, which nothing was written to yet. */
+  /** Node's response, to which nothing has been written yet. */
   readonly outgoing: ServerResponse;
   /** Path and query as they were sent; begins with `/`. */
   readonly target: string;
-  /** What the host's own parser made of the body; undefined when none has read it. */
+  /** The body as the host's own parser has parsed it; undefined when none has read it. */
   readonly parsed: unknown;
 }
 
 /**
  * The request as the endpoints see it. Its origin is the issuer and nothing else: what a proxy says in `X-Forwarded-…`
- * changes nothing. A body that the host's own parser has read is put together again. It is aborted when the caller leaves.
+ * changes nothing. A body that the host's own parser has read is serialized again. It is aborted when the caller leaves.
  */
 export function requestFrom({ incoming, outgoing, target, parsed }: Incoming, origin: string): Request {
   const method = incoming.method ?? 'GET';
@@ -75,15 +75,15 @@ export function requestFrom({ incoming, outgoing, target, parsed }: Incoming, or
     signal: left.signal,
     ...(body === null ? {} : { body, duplex: 'half' }),
   });
-  return standFor(incoming, request);
+  return linked(incoming, request);
 }
 
-/** A request that says who asks, for a handler of the host's own, whose body and path are nobody's business here. */
-export function askerOf(incoming: IncomingMessage, origin: string): Request {
-  return standFor(incoming, new Request(origin, { headers: headersOf(incoming) }));
+/** The headers of a request to a handler of the host's own, for the log and for the host; neither its path nor its body. */
+export function headersOnly(incoming: IncomingMessage, origin: string): Request {
+  return linked(incoming, new Request(origin, { headers: headersOf(incoming) }));
 }
 
-function standFor(incoming: IncomingMessage, request: Request): Request {
+function linked(incoming: IncomingMessage, request: Request): Request {
   messages.set(request, incoming);
   return nameRequest(request, requestIdOfIncoming(incoming));
 }
@@ -92,7 +92,7 @@ function requestIdOfIncoming(incoming: IncomingMessage): string {
   return requestIdFor(incoming, incoming.headers['x-request-id']);
 }
 
-/** The answer with the id of the request that it is for. */
+/** The response with the id of its request. */
 export function answerTo(incoming: IncomingMessage, response: Response): Response {
   return withRequestId(response, requestIdOfIncoming(incoming));
 }
@@ -101,7 +101,7 @@ function headersOf(incoming: IncomingMessage): Headers {
   const headers = new Headers();
   for (let index = 0; index < incoming.rawHeaders.length; index += 2) {
     const [name = '', value = ''] = incoming.rawHeaders.slice(index, index + 2);
-    // Of HTTP/2's own; they are no headers of a Request.
+    // HTTP/2's pseudo-headers are no headers of a Request.
     if (!name.startsWith(':')) headers.append(name, value);
   }
   return headers;
@@ -118,21 +118,21 @@ function bodyOf(incoming: IncomingMessage, headers: Headers, parsed: unknown): B
     addFields(form, '', parsed);
     return form.toString();
   } catch {
-    // Nested deeper than can be written: the endpoint says that it is no message.
+    // Nested too deeply to be serialized: the endpoint answers that it is no message.
     return '';
   }
 }
 
 /**
- * A body that nobody has read. Who stops reading it does not close the connection: an endpoint refuses a body that is too
- * large, and its answer has to reach a sender who is still sending.
+ * A body that nobody has read yet. Cancelling it does not close the connection: the answer to a body that is too large has
+ * to reach a sender who is still sending.
  */
 function unread(source: Readable): ReadableStream<Uint8Array> {
   let cancelled = false;
   return new ReadableStream<Uint8Array>({
     start(controller) {
       source.on('data', (chunk: Uint8Array) => {
-        // Nobody would ask for more, and what has been paused here would stay so.
+        // Once it is discarded nobody pulls any more: pausing would stop it for good.
         if (discarding.has(source)) return;
         controller.enqueue(chunk);
         if ((controller.desiredSize ?? 0) <= 0) source.pause();
@@ -168,7 +168,7 @@ function discard(source: Readable): void {
   source.resume();
 }
 
-/** A list was a repeated field, a map one with brackets in its name. */
+/** A list was a repeated field, a map a field with brackets in its name. */
 function addFields(form: URLSearchParams, name: string, value: unknown): void {
   if (Array.isArray(value)) {
     for (const each of value as readonly unknown[]) addFields(form, name, each);
@@ -180,7 +180,7 @@ function addFields(form: URLSearchParams, name: string, value: unknown): void {
   }
 }
 
-/** Sends a Response; its `Set-Cookie` beside those that the framework has set. */
+/** Sends a Response; its `Set-Cookie` headers are added to those that the framework has set. */
 export async function send(response: Response, outgoing: ServerResponse, head: boolean): Promise<void> {
   outgoing.statusCode = response.status;
   for (const [name, value] of response.headers) {
@@ -217,9 +217,7 @@ export async function answerDispatched(
   await send(answerTo(asked.incoming, response), asked.outgoing, asked.incoming.method === 'HEAD');
 }
 
-/**
- * The answer to a method that a path has not: 405, with the methods that it has in `Allow` (RFC 9110 section 15.5.6).
- */
+/** 405, with the methods of the path in `Allow` (RFC 9110 section 15.5.6). */
 export function methodNotAllowed(allow: string): Response {
   return Response.json({ error: 'invalid_request' }, { status: 405, headers: { Allow: allow } });
 }

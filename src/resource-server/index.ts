@@ -1,5 +1,6 @@
 /** For an API in another process: it asks the authorization server about each token by introspection (RFC 7662). */
 import * as oauth from 'oauth4webapi';
+import { parseBearer } from '../http/bearer.ts';
 
 /** Which authorization server to ask, and with which credentials. */
 export interface ResourceServerOptions {
@@ -95,8 +96,8 @@ export function createResourceServer(options: ResourceServerOptions): ResourceSe
 
   return {
     async authorize(authorization, scope) {
-      const token = /^Bearer +([A-Za-z0-9\-._~+/]+=*)$/i.exec(authorization?.trim() ?? '')?.[1];
-      if (token === undefined) return refuse(401, null);
+      const token = parseBearer(authorization ?? null)?.token ?? null;
+      if (token === null) return refuse(401, null);
       try {
         const introspected = await introspect(token);
         if (introspected === null) return refuse(401, 'invalid_token');
