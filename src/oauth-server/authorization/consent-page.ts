@@ -19,11 +19,13 @@ export function consentPageData(
   };
 }
 
+/** As the views name the person who is signed in. */
 export function shownPerson(user: UserInterface) {
   const { name = null, email = null } = user.getProfile();
   return { name, email };
 }
 
+/** Each with its label. */
 export function shownScopes(names: readonly string[], catalog: ScopeCatalog) {
   return names.map((name) => ({ name, label: catalog.get(name)?.label ?? name }));
 }
