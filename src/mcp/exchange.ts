@@ -11,7 +11,7 @@ import { refusal } from './refusal.ts';
 
 /**
  * Answers the messages of one request by a protocol server of its own: nothing is kept between requests, so any process may
- * answer the next one. When the caller hangs up, the running tools are aborted. Once the response is made, or its stream has
+ * answer the next one (MCP-8.12). When the caller hangs up, the running tools are aborted. Once the response is made, or its stream has
  * ended, the listener on the request's signal is removed: the runtime may keep a signal that has listeners, and all that they
  * refer to, for as long as the process lives.
  */

@@ -31,7 +31,7 @@ export async function readMessages(
   const parsed = parse(body);
   if (parsed === undefined) return { refusal: refusal(400, 'The body is not JSON.', {}, -32_700) };
   const messages: readonly unknown[] = Array.isArray(parsed) ? parsed : [parsed];
-  // The header was introduced after 2025-03-26, so a request without it is of that version.
+  // The header was introduced after 2025-03-26, so a request without it is of that version (MCP-8.8).
   const version = request.headers.get('mcp-protocol-version') ?? BATCHING_VERSION;
   if (Array.isArray(parsed) && (parsed.length === 0 || version !== BATCHING_VERSION)) {
     return { refusal: refusal(400, 'Batches are only for the protocol version 2025-03-26.', {}, -32_600) };

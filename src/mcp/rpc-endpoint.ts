@@ -20,7 +20,7 @@ interface RpcEndpointOptions {
 
 /**
  * POST /mcp: origin, token, messages and tools are checked in this order, then the protocol answers. Never rejects. Neither 401
- * nor 403 has a challenge, as the vendor's toolkit requires (RFC 6750 section 3 would have one).
+ * nor 403 has a challenge, which RFC 6750 section 3 would have (MCP-8.4).
  */
 export function createRpcEndpoint(options: RpcEndpointOptions): (request: Request) => Promise<Response> {
   const { server, config, log } = options;

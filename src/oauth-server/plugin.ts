@@ -81,7 +81,7 @@ const DEFAULT_KEY_PATH = path.join('storage', 'oauth', 'keys');
 
 function configurationWithKeyPath(application: Application): OAuthServerConfig {
   const config = application.config['oauth_server'] as OAuthServerConfig;
-  // The default path follows STORAGE_DIR (docs/specification.md).
+  // The default path follows STORAGE_DIR (AS-2.8).
   const keyPath =
     path.normalize(config.key_path) === DEFAULT_KEY_PATH
       ? path.join(application.storageDirectory, 'oauth', 'keys')
