@@ -12,7 +12,7 @@ export function createAuth(session: RequestSession, accounts: Accounts, csrf: Cs
     if (person === null) return null;
     const account = await accounts.find(person);
     if (account !== null && account.isActive()) return account;
-    // Nobody can go on in it, and whoever signs in next must not begin in somebody else's.
+    // An inactive person cannot go on in this session, and the next one must not begin in it.
     await session.signOut();
     return null;
   }

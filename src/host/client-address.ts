@@ -1,12 +1,11 @@
 import { canonicalAddress } from '../http/addresses.ts';
 
 /**
- * Where a request comes from, as an IP address in the one way to write it; null when it is not known. Each proxy appends to
- * `X-Forwarded-For` whom it was asked by, so with so many trusted ones in front the entry that far from the end is true; what
- * stands before it is anybody's word. An entry there that is no address is one of a caller who would be somebody new with
- * every request, so it counts as the proxy itself.
+ * Where a request comes from, as a canonical IP address; null when it is not known. Each proxy appends the address that it was
+ * called from to `X-Forwarded-For`. So behind N trusted proxies the Nth entry from the end is true, and what stands before it may
+ * be made up. When that entry is no address, the connection's counts: otherwise a caller could be somebody new with every request.
  */
-export function clientAddressOf(
+export function resolveClientAddress(
   request: Request,
   connectedFrom: string | null,
   trustedProxies: number,

@@ -100,7 +100,7 @@ export function readConfiguration(definition: ApplicationDefinition, base?: Envi
   throw new ConfigurationError(problems);
 }
 
-/** Throws a ConfigurationError for what stands among the plugins and is none. */
+/** Throws a ConfigurationError for anything among the plugins that is no plugin. */
 export function requirePlugins({ plugins = [] }: ApplicationDefinition): void {
   const problems = plugins.flatMap((plugin: unknown, index): readonly ConfigurationProblem[] => {
     const key = `plugins:${index}`;
@@ -115,7 +115,7 @@ export function requirePlugins({ plugins = [] }: ApplicationDefinition): void {
   if (problems.length > 0) throw new ConfigurationError(problems);
 }
 
-/** What people know the application by: the name the authorization server shows them, or else its host. */
+/** The application's name for people: the one that the authorization server shows them, or else its host. */
 export function applicationName(config: ConfigMap, publicUrl: string): string {
   const named = [config['name'], (config['oauth_server'] as ConfigMap | undefined)?.['name']];
   return named.find((name) => typeof name === 'string') ?? new URL(publicUrl).host;
@@ -182,7 +182,7 @@ export function validateConfig(config: ConfigMap, schemas: Readonly<Record<strin
           });
         }
       } else {
-        // What is wrong with a map's key is told by the issues inside.
+        // For a bad key of a map, the message is in the inner issue.
         const message = issue.code === 'invalid_key' ? issue.issues[0]?.message : issue.message;
         problems.push({ key: configurationKey(path), message: message ?? issue.message });
       }

@@ -24,12 +24,12 @@ export interface ConsoleIo {
 }
 
 /**
- * Runs one console command of the application found from the current folder; answers the exit code. Rejects with a syntax
- * error whose place nobody can print but Node itself, when it ends a process.
+ * Runs one console command of the application found from the current folder; returns the exit code. Rejects with a syntax error
+ * of the application's code: only Node itself can print its place, when it ends the process.
  */
 export async function runConsole(argv: readonly string[], io: ConsoleIo): Promise<number> {
   if (argv[0] === '--version') {
-    // Also where no application is, or a broken one.
+    // Works without an application, too, or with a broken one.
     io.stdout(`${version()}\n`);
     return 0;
   }
@@ -59,7 +59,7 @@ export async function runConsole(argv: readonly string[], io: ConsoleIo): Promis
   }
 }
 
-/** A doctor whose report a program reads: it gets one though the application, which brings the doctor, cannot be read. */
+/** Whether a program waits for a doctor's report: it gets one even when the application, which brings the doctor, cannot be loaded. */
 function asksForReport(argv: readonly string[]): boolean {
   return argv.includes('--json') && argv.some((argument) => argument.endsWith(':doctor'));
 }
@@ -94,7 +94,7 @@ function createProgram(io: ConsoleIo): Command {
     .exitOverride();
 }
 
-/** Two folders above, whether this is the source or what is published. */
+/** package.json is two folders above in the source, and in what is published. */
 function version(): string {
   const manifest = path.join(import.meta.dirname, '..', '..', 'package.json');
   const { version: own } = JSON.parse(readFileSync(manifest, 'utf8')) as { readonly version: string };
@@ -129,7 +129,7 @@ function createContext(
   return context;
 }
 
-/** A syntax error of JavaScript: Node keeps the file and the line to itself until it ends the process with it. */
+/** A syntax error of JavaScript: its stack names neither file nor line, which Node prints only when it ends the process. */
 function isPlaceless(error: unknown): boolean {
   const stack = error instanceof SyntaxError ? (error.stack ?? '') : '';
   return stack.startsWith('SyntaxError') && !stack.includes('file:');
@@ -183,7 +183,7 @@ async function findDefinition(argv: readonly string[], io: ConsoleIo): Promise<A
   return definition as ApplicationDefinition;
 }
 
-/** Says which application it was, before what is wrong is printed. */
+/** Names the file before the error is printed. */
 async function load(file: string, io: ConsoleIo): Promise<{ readonly default?: unknown }> {
   try {
     return (await import(pathToFileURL(file).href)) as { readonly default?: unknown };
@@ -193,7 +193,7 @@ async function load(file: string, io: ConsoleIo): Promise<{ readonly default?: u
   }
 }
 
-/** `--app` is needed before commander runs: the application brings the commands. */
+/** Read before commander runs: the application brings the commands. */
 function namedApplication(argv: readonly string[]): string | null {
   for (const [index, argument] of argv.entries()) {
     if (argument === '--') return null;

@@ -15,7 +15,7 @@ export type { ConfigurationProblem } from '../contracts/errors.ts';
 
 /** A value of the merged configuration. */
 export type ConfigValue = unknown;
-/** A map of the configuration; keys are named in messages in the documents' form, `oauth_server:name`. */
+/** A map of the configuration. Messages name a key by its path, with colons: `oauth_server:name`. */
 export type ConfigMap = { readonly [key: string]: ConfigValue };
 /** Environment values: the process's own, over those of `.env` (or of `.env.local`, which replaces it). */
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -26,11 +26,11 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 export interface AccountProvider {
   /** Unique in the application; the `provider` of its accounts' references. */
   readonly name: string;
-  /** Loads an account as it is now, or null when there is none of this id. Never answers from a cache. */
+  /** Loads an account as it is now, or null when there is none of this id. Never from a cache. */
   find(id: string): Promise<UserInterface | null>;
   /**
-   * The active account that these credentials belong to, or null. Takes the same time whatever is wrong. Tells `names`, before
-   * the password is looked at, which account the identifier names, if any: for the event of a sign-in that fails.
+   * The active account that these credentials belong to, or null. Takes the same time whatever is wrong. Before it checks the
+   * password it calls `names` with the account that the identifier names, if any: for the event of a sign-in that fails.
    */
   authenticate(
     identifier: string,
@@ -41,13 +41,13 @@ export interface AccountProvider {
   holdsPermission(id: string, permission: string): Promise<boolean>;
 }
 
-/** All providers of an application, seen as one. */
+/** All providers of an application as one. */
 export interface Accounts {
   /** Loads an account as it is now; null when the provider or the account does not exist. */
   find(person: PersonReference): Promise<UserInterface | null>;
   /**
-   * Asks each provider in its order; null when none accepts the credentials. The accounts of an application slow guessing down,
-   * by where the request at hand comes from: after many failures they throw a SignInSlowedError, which is answered 429.
+   * Asks each provider in its order; null when none accepts the credentials. Guessing is slowed down, by account and by where the
+   * request comes from: after many failures this throws a SignInSlowedError, which is answered 429.
    */
   authenticate(
     identifier: string,
@@ -79,7 +79,7 @@ export interface Route {
   readonly refusesMethods?: true;
   /** Absolute path, placeholders in braces: `/api/articles/{id}`. */
   readonly path: string;
-  /** Answers the request; what it throws is mapped to a status by `ErrorHandler`. */
+  /** What it throws is mapped to a status by `ErrorHandler`. */
   readonly handler: RouteHandler;
 }
 
@@ -96,9 +96,8 @@ export interface Session {
   /** Keeps a JSON value; undefined removes it. */
   set(key: string, value: unknown): Promise<void>;
   /**
-   * A random secret (at least 128 bits, base64url) that is made when it is first asked for and lives exactly as
-   * long as this browser's session: it survives the new session id at sign-in and ends at sign-out. It is never
-   * sent to the browser.
+   * A random secret (at least 128 bits, base64url), made when it is first asked for. It lives as long as this browser's
+   * session: it survives the new session id at sign-in, and ends at sign-out. It is never sent to the browser.
    */
   secret(): Promise<string>;
 }
@@ -112,7 +111,7 @@ export interface Auth {
    * anyway. Null when nobody is signed in.
    */
   person(): Promise<PersonReference | null>;
-  /** Signs in: a new session id, the former one dead, the data kept only if the same person was signed in before. */
+  /** Signs in: a new session id replaces the former one. The data is kept unless another person was signed in before. */
   signIn(person: PersonReference): Promise<void>;
   /** Ends the session, with everything it held. */
   signOut(): Promise<void>;
@@ -156,7 +155,7 @@ export interface Views {
    * which names file and line, when the view cannot be compiled or fails.
    */
   render(name: string, data: Readonly<Record<string, unknown>>): Promise<string>;
-  /** Those of all the folders' views that cannot be compiled, shown or not. */
+  /** All views, of every folder, that cannot be compiled. */
   problems(): Promise<readonly ViewProblem[]>;
 }
 
@@ -183,8 +182,8 @@ export interface Connection {
   /** The other end, such as `192.0.2.7`. */
   readonly address: string | null;
   /**
-   * The request's target as it was sent. A URL has its dot segments and backslashes rewritten, so that only here can be seen
-   * that a path was not literally one of a route; without it the URL is believed.
+   * The request's target as it was sent. A URL parser resolves dot segments and backslashes, so only this shows whether the
+   * path was written as a route's is. Without it the URL's path counts.
    */
   readonly target?: string;
 }
@@ -207,11 +206,11 @@ export interface Application {
   readonly database: OpenedDatabase;
   /** Every step of the application's schema, its plugins' too, in their order. */
   migrations(): Promise<readonly MigrationState[]>;
-  /** Applies what is missing of it, or of the steps with these names; answers the names newly applied. */
+  /** Applies the steps that are missing, or those of them that `only` accepts; returns the names of those applied. */
   migrate(only?: (name: string) => boolean): Promise<readonly string[]>;
   /** The account providers as one; without any when the application has none. */
   readonly accounts: Accounts;
-  /** For the secrets of applications; the account providers get one of their own. */
+  /** For the secrets of applications. The account providers get another, with a queue of its own. */
   readonly passwordHasher: PasswordHasher;
   /** The application's views before those of the plugins and of the kit. */
   readonly views: Views;
@@ -233,14 +232,14 @@ export interface Application {
   session(): Session;
   /** Who is signed in for the request being answered. Throws outside of one. */
   auth(): Auth;
-  /** The application's one door. */
+  /** Answers a request. Everything that reaches the application comes through here. */
   fetch(request: Request, connection?: Connection): Promise<Response>;
   /**
    * Where the request being answered comes from: the other end of its connection, or with `trusted_proxies` what that
    * many proxies say in `X-Forwarded-For`. Null when it is not known. Throws outside of a request.
    */
   clientAddress(): string | null;
-  /** Waits for what is under way and closes the store and the log. */
+  /** Waits for the requests in flight, ten seconds at most, and closes the store and the log. */
   close(): Promise<void>;
 }
 
@@ -272,7 +271,7 @@ export interface Plugin {
   readonly defaults: ConfigMap | ((env: Environment) => ConfigMap);
   /** How each top-level key of this plugin is validated; problems name the key in colon form. */
   readonly configuration: Readonly<Record<string, ZodType>>;
-  /** What is wrong between keys that are each right by themselves; asked when all of them are. */
+  /** Finds what is wrong between keys that are each valid by themselves; called when all of them are. */
   readonly problems?: (config: ConfigMap) => readonly ConfigurationProblem[];
   /** Its steps of the schema, in their order; empty for none. */
   readonly migrations: readonly Migration[];
@@ -282,7 +281,7 @@ export interface Plugin {
   readonly commands: AddCommands;
   /** Adds routes, middleware and services to a starting application. The schema may not exist yet. */
   register(application: Application): void | Promise<void>;
-  /** Runs the application's own `register`, so that it can have something at hand there. */
+  /** Runs the application's own `register`, so that a function such as `tool()` works inside of it. */
   readonly around?: (application: Application, register: () => Promise<void>) => Promise<void>;
 }
 

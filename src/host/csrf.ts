@@ -4,7 +4,7 @@ import { mediaTypeOf } from '../http/media-types.ts';
 import { isBearerRequest } from '../http/bearer.ts';
 import { equalInConstantTime } from '../http/constant-time.ts';
 import type { Route } from './contracts.ts';
-import { cookieKind, randomValue, randomValueOf } from './cookies.ts';
+import { cookieKind, randomValue, readRandomValue } from './cookies.ts';
 import { HttpError } from './errors.ts';
 import { readBody } from './http/body-limit.ts';
 import type { RequestSession } from './accounts/sessions.ts';
@@ -23,15 +23,15 @@ export interface CsrfOptions {
 }
 
 /**
- * The CSRF tokens of one browser, for a form's field `_csrf` or the header `X-CSRF-Token`. While somebody is signed in, they
- * are bound to the session. Before, they are bound to a random value in a cookie of their own (a double-submit cookie), so
- * that a page for somebody who is not signed in stores nothing.
+ * The CSRF tokens of one browser, for a form's field `_csrf` or the header `X-CSRF-Token`. While somebody is signed in they are
+ * bound to the session. Otherwise they are bound to a random value in a cookie (a double-submit cookie), so that a form shown to
+ * somebody who is not signed in stores nothing.
  */
 export interface CsrfTokens {
   /** For the forms of a page. */
   token(): Promise<string>;
   accepts(token: string | null): Promise<boolean>;
-  /** The same for the sign-in form, which may have been open since before somebody signed in in another tab. */
+  /** For the sign-in form: it may have been opened before somebody signed in in another tab, with the token of the cookie. */
   acceptsToSignIn(token: string | null): Promise<boolean>;
   /** The `Set-Cookie` header that the response must carry; null when the browser's cookie is right. */
   setCookie(): string | null;
@@ -47,7 +47,7 @@ export interface CsrfTokensOptions {
 export function createCsrfTokens({ request, session, secure }: CsrfTokensOptions): CsrfTokens {
   const { name, attributes } = cookieKind('portico_csrf', secure);
   const withoutCookies = isBearerRequest(request);
-  const sent = withoutCookies ? null : randomValueOf(request, name);
+  const sent = withoutCookies ? null : readRandomValue(request, name);
   let made: string | null = null;
 
   function cookieToken(): string {
@@ -99,25 +99,25 @@ export async function checkCsrf(
   if (isBearerRequest(request)) return request;
 
   if (!comesFromHere(request, origin)) throw new HttpError(403, 'The request comes from another site');
-  const { request: reread, token } = await tokenOf(request);
+  const { request: reread, token } = await sentToken(request);
   if ((await context.csrf?.accepts(token)) !== true)
     throw new HttpError(403, 'The CSRF token is missing or wrong');
   return reread;
 }
 
-/** Whether the application has said that the check leaves this route alone. */
+/** Whether the configuration exempts this route from the check. */
 export function isExempt(routeName: string, exemptRoutes: CsrfOptions['exemptRoutes']): boolean {
   return Object.hasOwn(exemptRoutes, routeName) && exemptRoutes[routeName] === true;
 }
 
-/** Whether the browser itself says that a page of this origin sent the request, which no page can make it say. */
+/** Whether the browser says that a page of this origin sent the request. No page can forge this header. */
 export function isSentFromHere(request: Request): boolean {
   return request.headers.get('sec-fetch-site') === 'same-origin';
 }
 
 /**
- * What the browser says of the page that sent the request. `Sec-Fetch-Site` is the better witness: a page without
- * referrer, as those of the kit are, sends its forms with the origin `null`.
+ * Whether nothing says that another site sent the request. `Sec-Fetch-Site` goes first: a page without referrer, as those of
+ * the kit are, sends its forms with the origin `null`.
  */
 export function comesFromHere(request: Request, origin: string): boolean {
   const site = request.headers.get('sec-fetch-site');
@@ -126,7 +126,7 @@ export function comesFromHere(request: Request, origin: string): boolean {
   return sentFrom === null || sentFrom === 'null' || sentFrom === origin;
 }
 
-async function tokenOf(
+async function sentToken(
   request: Request,
 ): Promise<{ readonly request: Request; readonly token: string | null }> {
   const header = request.headers.get('x-csrf-token');

@@ -4,7 +4,7 @@ import type { Log } from '../contracts/log.ts';
 import { requestIdOf, withRequestId } from '../http/request-id.ts';
 import { isLiteralTarget } from '../http/request-target.ts';
 import type { Database } from '../sql/contract.ts';
-import { clientAddressOf } from './client-address.ts';
+import { resolveClientAddress } from './client-address.ts';
 import type { Connection, Middleware, Route, Views } from './contracts.ts';
 import { checkCsrf, type CsrfOptions } from './csrf.ts';
 import { errorAnswer, errorJson } from './error-answers.ts';
@@ -42,9 +42,9 @@ export interface DispatcherOptions {
   readonly database: Pick<Database, 'isUnavailable'>;
   readonly views: Views;
   readonly log: Log;
-  /** What people know the application by. */
+  /** The application's name for people. */
   readonly name: string;
-  /** Tells the log that there are more passwords to check than can be. */
+  /** Logs that there are more passwords to check than can be. */
   readonly overloaded: () => void;
 }
 
@@ -63,7 +63,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       );
       return finished(await events.passResponse(response));
     } catch (exception) {
-      // Even what a hook does wrong must not reach the caller.
+      // An error of a hook must not reach the caller either.
       log.error('A host hook failed: {exception}', { requestId, exception });
       return finished(errorJson({ request, requestId, status: 500, headers: {} }));
     } finally {
@@ -75,10 +75,10 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     if (connection.target !== undefined && !isLiteralTarget(connection.target)) {
       throw new HttpError(404, 'The path is not written as any route is');
     }
-    const matched = routes.match(sent.method, pathOf(sent.url));
+    const matched = routes.match(sent.method, pathname(sent.url));
     progress.route = matched.route.name;
     const request = ownRoutes.has(matched.route) ? limitBody(sent, options.bodyLimit) : sent;
-    const address = () => clientAddressOf(request, connection.address, options.trustedProxies);
+    const address = () => resolveClientAddress(request, connection.address, options.trustedProxies);
     const context = options.createContext(request, address);
     const { csrf } = options;
     if (csrf === null) return runWithContext(context, () => handle(matched, request));
@@ -140,13 +140,13 @@ interface Progress {
   route: string | null;
 }
 
-/** Not by `instanceof`: there is more than one class of them, the runtime's and that of `@hono/node-server`. */
+/** Not by `instanceof`: `@hono/node-server` has a class of its own beside the runtime's. */
 function isResponse(answered: unknown): answered is Response {
   return typeof answered === 'object' && answered !== null && 'headers' in answered && 'status' in answered;
 }
 
 /** The path in the URL of a request, which is absolute and normalised. */
-function pathOf(url: string): string {
+function pathname(url: string): string {
   const from = url.indexOf('/', url.indexOf('://') + 3);
   const query = url.indexOf('?', from);
   const path = query < 0 ? url.slice(from) : url.slice(from, query);

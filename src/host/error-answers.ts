@@ -5,7 +5,7 @@ import { pageHeaders } from '../http/page-headers.ts';
 import type { Log } from '../contracts/log.ts';
 import type { Views } from './contracts.ts';
 
-/** How an application answers what went wrong, unless a listener of `Event.EXCEPTION` does: never with details. */
+/** What is said of an error that no listener of `Event.EXCEPTION` answered: never its details. */
 export interface ErrorAnswer {
   readonly request: Request;
   readonly requestId: string;
@@ -33,7 +33,7 @@ export async function errorAnswer(
 
 /** The same as JSON, which needs no view. */
 export function errorJson({ request, status, headers }: ErrorAnswer): Response {
-  const body = { error: phraseOf(status), method: request.method, path: new URL(request.url).pathname };
+  const body = { error: reasonPhrase(status), method: request.method, path: new URL(request.url).pathname };
   return new Response(JSON.stringify(body), {
     status,
     headers: {
@@ -47,7 +47,7 @@ export function errorJson({ request, status, headers }: ErrorAnswer): Response {
 }
 
 /** RFC 9110 section 15, as a sentence begins: `Not found`. */
-function phraseOf(status: number): string {
+function reasonPhrase(status: number): string {
   const phrase = STATUS_CODES[status] ?? (status < 500 ? 'Bad Request' : 'Internal Server Error');
   return phrase.slice(0, 1) + phrase.slice(1).toLowerCase();
 }

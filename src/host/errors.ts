@@ -1,11 +1,11 @@
 import type { ViewProblem } from './contracts.ts';
 
-/** An error that is answered with its own status; its message is for the log. */
+/** An error that is answered with this status; its message is for the log alone. */
 export class HttpError extends Error {
   override readonly name = 'HttpError';
   /** 400 to 599. */
   readonly status: number;
-  /** Sent with the answer, such as `Retry-After`. */
+  /** Sent with the response, such as `Retry-After`. */
   readonly headers: Readonly<Record<string, string>>;
 
   /** `status` is 400 to 599. */

@@ -1,17 +1,17 @@
 import { OverloadedError } from '../contracts/errors.ts';
 
-/** A line in which networks take turns. */
+/** A queue in which networks take turns. */
 export interface FairLine {
-  /** Does the work when its turn comes; rejects with an OverloadedError when too much waits. */
+  /** Runs the work when its turn comes; rejects with an OverloadedError when too much waits. */
   <T>(network: string | null, work: () => Promise<T>): Promise<T>;
 }
 
 export interface FairLineOptions {
-  /** What is served at once. */
+  /** How many run at once. */
   readonly atOnce: number;
-  /** What may wait, in all. */
+  /** How many may wait, in all. */
   readonly mostWaiting: number;
-  /** What may wait of one network. */
+  /** How many may wait of one network. */
   readonly mostOfOne: number;
 }
 
@@ -21,11 +21,11 @@ interface Turn {
 }
 
 /**
- * A flood from one network waits behind itself: each network that has something waiting is served once before any is served
- * again. When the line is full, the network that fills most of it loses its last place to one that has fewer.
+ * Round robin: each network that has something waiting is served once before any is served again, so a flood from one network
+ * waits behind itself. When the queue is full, the network with most places loses its last one to a network with fewer.
  */
 export function createFairLine({ atOnce, mostWaiting, mostOfOne }: FairLineOptions): FairLine {
-  /** By network; the one that is served next stands first. */
+  /** By network, in the order of their turns. */
   const waiting = new Map<string | null, Turn[]>();
   let waitingInAll = 0;
   let inFlight = 0;
@@ -70,7 +70,6 @@ export function createFairLine({ atOnce, mostWaiting, mostOfOne }: FairLineOptio
     try {
       return await work();
     } finally {
-      // The place goes to the next in turn, or is given back.
       next();
     }
   };

@@ -1,4 +1,4 @@
-/** The host kit: one implementation, thin, of what a host application is to the authorization server. */
+/** The host kit: a thin framework for applications that have none, and one implementation of the server's host contract. */
 export type * from './contracts.ts';
 export type { Log, LogContext } from '../contracts/log.ts';
 export type { PasswordHasher } from '../contracts/password-hasher.ts';

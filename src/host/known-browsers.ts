@@ -2,7 +2,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import { isBearerRequest } from '../http/bearer.ts';
 import type { Database } from '../sql/contract.ts';
 import type { Migration } from '../sql/schema.ts';
-import { cookieKind, cookieOf, randomValue } from './cookies.ts';
+import { cookieKind, readCookie, randomValue } from './cookies.ts';
 
 /**
  * Browsers in which somebody has signed in to an account before. They are told apart from whoever guesses at that account from the
@@ -67,7 +67,7 @@ export function createKnownBrowsers({ database, secure, clock }: KnownBrowsersOp
 
   return {
     of(request) {
-      const sent = isBearerRequest(request) ? null : cookieOf(request, name);
+      const sent = isBearerRequest(request) ? null : readCookie(request, name);
       const entries = (sent ?? '')
         .split('.')
         .filter((entry) => ENTRY.test(entry))

@@ -12,7 +12,7 @@ export interface LogOptions {
    * for the account of the process alone.
    */
   readonly file: string;
-  /** The least level that is written: `debug`, `info` (the default), `warning` or `error`. */
+  /** The lowest level that is written: `debug`, `info` (the default), `warning` or `error`. */
   readonly level?: string;
 }
 
@@ -24,7 +24,7 @@ export interface ClosableLog extends Log {
 
 const LEVELS = { debug: 20, info: 30, warning: 40, error: 50 } as const;
 
-/** What stands under one of these names is never written. */
+/** Values under these names are never written. */
 const SECRET_KEYS: ReadonlySet<string> = new Set([
   'authorization',
   'cookie',
@@ -47,7 +47,7 @@ export function openLog({ file, level = 'info' }: LogOptions): ClosableLog {
   const write =
     (severity: keyof typeof LEVELS) =>
     (message: string, context: LogContext = {}) => {
-      // The descriptor may be somebody else's by now.
+      // After closing, the descriptor's number may belong to another file.
       if (closed) return;
       const shown = withoutSecrets(context);
       const { exception: _, ...fields } = shown;
@@ -68,7 +68,7 @@ export function openLog({ file, level = 'info' }: LogOptions): ClosableLog {
   };
 }
 
-/** Streams stay open: others write there too. */
+/** Never closed: others write there too. */
 const STREAMS: Readonly<Record<string, number>> = { stdout: 1, stderr: 2 };
 
 function openFile(file: string): number {
@@ -85,7 +85,7 @@ interface Writer {
 function openWriter(descriptor: number, level: string): Writer {
   const { destination, pino } = createRequire(import.meta.url)('pino') as typeof Pino;
   const stream = destination({ fd: descriptor, sync: true });
-  // A full disk must not take the application with it.
+  // A full disk must not end the process.
   stream.on('error', () => {});
   const logger = pino(
     {
@@ -120,12 +120,12 @@ function withoutSecrets(context: LogContext): LogContext {
 
 function expand(message: string, context: LogContext): string {
   return message.replace(/\{(\w+)\}/g, (placeholder, key: string) =>
-    Object.hasOwn(context, key) ? textOf(context[key]) : placeholder,
+    Object.hasOwn(context, key) ? asText(context[key]) : placeholder,
   );
 }
 
-/** An error with its stack and its causes; anything else as a person would write it. */
-function textOf(value: unknown): string {
+/** An error with its stack and its causes; anything else in short. */
+function asText(value: unknown): string {
   if (typeof value === 'string') return value;
   return value instanceof Error ? describeError(value) : inspect(value, { depth: 4, breakLength: Infinity });
 }

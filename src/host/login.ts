@@ -16,26 +16,26 @@ const FORM_LIMIT = 64 * 1024;
 /** When to come back while more passwords are to be checked than can be, in seconds. */
 const OVERLOADED_FOR = 2;
 
-/** What a sign-in page shows: what was typed before, and what became of it. */
+/** What the sign-in page shows: after an attempt, what was typed and what is wrong. */
 interface SignInForm {
   readonly returnTo: string;
   readonly identifier: string;
   readonly error: string | null;
-  /** Whether what was typed is wrong, as opposed to not looked at. */
+  /** Whether the credentials are wrong; false when they were not checked. */
   readonly invalid: boolean;
 }
 
 export interface LoginOptions {
-  /** What people know the application by. */
+  /** The application's name for people. */
   readonly name: string;
   readonly csrf: CsrfOptions;
-  /** Tells the log that there are more passwords to check than can be. */
+  /** Logs that there are more passwords to check than can be. */
   readonly overloaded: () => void;
 }
 
 /**
- * The kit's own sign-in page: the routes `login` and `login_submit`. The form checks its CSRF token itself, so that whoever
- * waited too long is answered by the page; nothing is stored before somebody is signed in.
+ * The kit's own sign-in page: the routes `login` and `login_submit`. The form checks its CSRF token itself, so that a token that
+ * is no longer right is answered with the page. Nothing is stored before somebody is signed in.
  */
 export function loginRoutes(
   application: Application,
@@ -57,9 +57,9 @@ export function loginRoutes(
   const checksNothing = isExempt('login_submit', csrf.exemptRoutes);
 
   /**
-   * Whether the form is one of this browser's: another site could have somebody signed in as somebody else. Signing in uses
-   * nothing of a session, so the browser's own word is enough where it gives it: the first two tabs of a fresh browser each get
-   * a cookie, and only one can be kept.
+   * Whether the form was sent from a page of this application: another site could sign somebody in to an account of its own.
+   * Signing in uses nothing of a session, so `Sec-Fetch-Site: same-origin` is enough. The token alone would fail in a fresh
+   * browser with two tabs: each is given a cookie, and the browser keeps one.
    */
   const isOurs = async (request: Request, form: URLSearchParams): Promise<boolean> =>
     isSentFromHere(request) ||
@@ -85,7 +85,7 @@ export function loginRoutes(
         const identifier = form.get('identifier') ?? '';
         const returnTo = returnPath(form.get('return_to'));
         if (!checksNothing && !(await isOurs(request, form))) {
-          tellOfForgery(application.log, request, csrf.origin);
+          logForgery(application.log, request, csrf.origin);
           const error =
             'This page had been open for too long, or in too many tabs. Please sign in once more.';
           return page(403, { returnTo, identifier: '', error, invalid: false });
@@ -111,8 +111,8 @@ export function loginRoutes(
   ];
 }
 
-/** One line, as every route's check of its forms leaves one. */
-function tellOfForgery(log: Log, request: Request, origin: string): void {
+/** The same line that the check of every other route leaves in the log. */
+function logForgery(log: Log, request: Request, origin: string): void {
   const detail = comesFromHere(request, origin)
     ? 'the CSRF token is missing or not of this browser'
     : 'the form comes from another site';
@@ -120,7 +120,7 @@ function tellOfForgery(log: Log, request: Request, origin: string): void {
   log.info('{route} refused: {status} ({detail})', context);
 }
 
-/** For a sign-in that was not looked at; null for a failure of another kind. */
+/** For a sign-in whose password was not checked; null for a failure of another kind. */
 function whenToTryAgain(
   failure: unknown,
 ): { readonly status: number; readonly seconds: number; readonly error: string } | null {

@@ -14,7 +14,7 @@ export interface Argon2idOptions {
   readonly passes?: number;
   /** Lanes of the memory; 1 unless given. */
   readonly parallelism?: number;
-  /** Hashes under way at once: each holds a thread of Node's pool, which files, names and signatures need too. 2 unless given. */
+  /** Hashes computed at once: each holds a thread of Node's pool, which files, DNS and signatures need too. 2 unless given. */
   readonly atOnce?: number;
 }
 
@@ -30,36 +30,33 @@ const HASH =
 const LIMITS = { memory: 1_048_576, passes: 16, parallelism: 16 } as const;
 
 /**
- * argon2id with parameters that OWASP recommends: 46 MiB, one pass, one lane. Hashes are PHC strings. Blocks of less than
- * 32 MiB would stay with the process after the hash, once for each thread of Node's pool; these go back at once. Networks take
- * turns: what a request of one asks for waits behind what others of the same one asked for.
+ * argon2id with parameters that OWASP recommends: 46 MiB, one pass, one lane. Hashes are PHC strings. The process would keep
+ * blocks of less than 32 MiB, one for each thread of Node's pool; larger ones are freed at once (decision 13). Networks take turns:
+ * a hash waits behind those that others of the same network asked for.
  */
 export function argon2idHasher(options: Argon2idOptions = {}): PasswordHasher {
   const { memory = 47_104, passes = 1, parallelism = 1, atOnce = 2 } = options;
-  const line = createFairLine({ atOnce, ...WAITING });
-  const inTurn = <T>(work: () => Promise<T>) => line(callerAtHand() ?? networkOf(addressAtHand()), work);
+  const queue = createFairLine({ atOnce, ...WAITING });
+  const inTurn = <T>(work: () => Promise<T>) => queue(callerAtHand() ?? networkOf(addressAtHand()), work);
   return {
     async hash(password) {
       const salt = randomBytes(16);
-      const tag = await inTurn(() => tagOf(password, { memory, passes, parallelism, salt }, 32));
+      const tag = await inTurn(() => computeTag(password, { memory, passes, parallelism, salt }, 32));
       return `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${unpadded(salt)}$${unpadded(tag)}`;
     },
     async verify(password, hash) {
       const parsed = parse(hash);
       if (parsed === null) return false;
-      const tag = await inTurn(() => tagOf(password, parsed, parsed.tag.length));
+      const tag = await inTurn(() => computeTag(password, parsed, parsed.tag.length));
       return timingSafeEqual(tag, parsed.tag);
     },
   };
 }
 
-/**
- * Hashes that wait for their turn, in all and of one network: some seconds of work. The next one is refused rather than kept
- * waiting.
- */
+/** Hashes that wait for their turn, in all and of one network: some seconds of work. Any more are refused. */
 const WAITING = { mostWaiting: 200, mostOfOne: 100 } as const;
 
-function tagOf(password: string, hash: Omit<Argon2idHash, 'tag'>, tagLength: number): Promise<Buffer> {
+function computeTag(password: string, hash: Omit<Argon2idHash, 'tag'>, tagLength: number): Promise<Buffer> {
   const { memory, passes, parallelism, salt: nonce } = hash;
   return derive('argon2id', { message: password, nonce, memory, passes, parallelism, tagLength });
 }

@@ -14,7 +14,7 @@ export interface RequestContext {
   readonly csrf: CsrfTokens | null;
   readonly knownBrowser: KnownBrowser | null;
   readonly clientAddress: string | null;
-  /** What the log and the answer call the request. */
+  /** The request's id, in the log and in the response. */
   readonly requestId: string;
   /** The `Set-Cookie` headers that the response must carry. */
   setCookies(): readonly string[];
@@ -73,7 +73,7 @@ export function addressAtHand(): string | null {
   return requests.getStore()?.clientAddress ?? null;
 }
 
-/** What the request being answered is called; null outside of one. */
+/** The id of the request being answered; null outside of one. */
 export function requestIdAtHand(): string | null {
   return requests.getStore()?.requestId ?? null;
 }

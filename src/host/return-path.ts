@@ -3,7 +3,7 @@
  * `//evil.example`, `/\evil.example` or an absolute URL.
  */
 export function returnPath(value: string | null): string {
-  // Browsers drop tabs and line breaks and read \ as /, so none of them may stand in it.
+  // Browsers drop tabs and line breaks and read \ as /, so all of them are refused.
   if (value === null || !/^\/(?!\/)[^\\\p{Cc}]*$/u.test(value)) return '/';
   const here = 'https://host.invalid';
   if (!URL.canParse(value, here)) return '/';

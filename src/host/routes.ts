@@ -24,7 +24,7 @@ export function createRoutes(): Routes {
   const router = new TrieRouter<Route>();
   const routes = new Map<string, Route>();
   const taken = new Map<string, string>();
-  /** What the router found for paths without placeholders: at most one for each route and method. */
+  /** Matches of paths without placeholders, remembered: at most one for each route and method. */
   const found = new Map<string, MatchedRoute>();
   const methods = new Set<string>();
 

@@ -49,7 +49,7 @@ export async function listen(
   return { url: `http://${host}:${address.port}`, port: address.port, close: () => close(server) };
 }
 
-/** A request line or a `Host` that makes no URL: it never was a request to the application. */
+/** For a request line and a `Host` that make no URL: there is no Request to give to the application. */
 function notARequest(error: unknown): Response {
   const [status, text] =
     error instanceof RequestError ? [400, 'Bad request'] : [500, 'Internal server error'];
@@ -64,7 +64,7 @@ function close(server: Server): Promise<void> {
       clearTimeout(forced);
       resolve();
     });
-    // Connections that wait for a next request would hold the server open.
+    // Idle keep-alive connections would hold the server open.
     server.closeIdleConnections();
   });
 }

@@ -12,15 +12,15 @@ import type { KnownBrowser } from './known-browsers.ts';
 /** What listeners of `Event.SIGN_IN_FAILED` and `Event.SIGN_IN_SLOWED` receive. */
 export interface FailedSignIn {
   /**
-   * Whose account the identifier names; null when no account has it, or its provider does not say. What was typed is not told:
-   * people type passwords into the wrong field.
+   * Whose account the identifier names; null when no account has it, or its provider does not say. The identifier itself is left
+   * out: people type passwords into the wrong field.
    */
   readonly person: PersonReference | null;
   /** Where the request came from; null when it is not known. */
   readonly address: string | null;
 }
 
-/** Too many sign-ins failed before this one, so the password was not looked at; answered 429. */
+/** Too many sign-ins failed before this one, so the password was not checked; answered 429. */
 export class SignInSlowedError extends HttpError {
   /** Seconds. */
   readonly retryAfter: number;
@@ -33,7 +33,7 @@ export class SignInSlowedError extends HttpError {
   }
 }
 
-/** Failures at one account from one network, and at all accounts from one network, before anything slows down. */
+/** Failures before sign-ins are slowed down: at one account from one network, and at all accounts from one network. */
 const FREE_FAILURES = { account: 5, network: 50 } as const;
 
 export interface GuardOptions {
@@ -42,14 +42,14 @@ export interface GuardOptions {
   readonly address: () => string | null;
   /** The browser that sent it; null outside of a request. */
   readonly browser: () => KnownBrowser | null;
-  /** What the request at hand is called; null outside of one. */
+  /** The id of the request at hand; null outside of one. */
   readonly requestId: () => string | null;
   readonly events: Pick<Events, 'emit'>;
   readonly log: Log;
 }
 
 /**
- * Accounts at which guessing is slowed down and told of, whoever asks: the kit's sign-in page and an application's own.
+ * Slows down guessing at these accounts, on the kit's sign-in page and on an application's own, and emits events about it.
  * `docs/decisions/0007` says how, and why nobody is locked out.
  */
 export function guardSignIn(accounts: Accounts, options: GuardOptions): Accounts {
@@ -59,15 +59,15 @@ export function guardSignIn(accounts: Accounts, options: GuardOptions): Accounts
     async authenticate(identifier, password) {
       const from = address();
       const browser = browserAtHand();
-      const account = accountOf(identifier);
+      const account = accountKey(identifier);
       const isKnown = (await browser?.knows(account)) ?? false;
-      const { keys, line } = isKnown ? countedByBrowser(account) : countedByNetwork(account, from);
+      const { keys, caller } = isKnown ? countedByBrowser(account) : countedByNetwork(account, from);
       let person: PersonReference | null = null;
       const check = () =>
         accounts.authenticate(identifier, password, (named) => {
           person = named;
         });
-      const attempt = await failedAttempts.attempt(keys, () => onBehalfOf(line, check));
+      const attempt = await failedAttempts.attempt(keys, () => onBehalfOf(caller, check));
       if (attempt.outcome === 'right') {
         await browser?.remember(account);
         return attempt.value;
@@ -90,18 +90,16 @@ export function guardSignIn(accounts: Accounts, options: GuardOptions): Accounts
   };
 }
 
-/**
- * A hash: what was typed may be a password, and long. Spellings that some provider may take for one account count as one.
- */
-function accountOf(identifier: string): string {
+/** What attempts at an account are counted by: a hash, since people type passwords into the wrong field. Spellings that a provider may take for the same account count as one. */
+function accountKey(identifier: string): string {
   const spelled = identifier.normalize('NFKC').trim().toLowerCase();
   return createHash('sha256').update(spelled).digest('base64url');
 }
 
-/** What an attempt is counted by, and for whom it waits in a line. */
+/** What an attempt is counted by, and whose turn it waits for. */
 interface Counted {
   readonly keys: readonly AttemptKey[];
-  readonly line: string | null;
+  readonly caller: string | null;
 }
 
 function countedByNetwork(account: string, address: string | null): Counted {
@@ -111,12 +109,12 @@ function countedByNetwork(account: string, address: string | null): Counted {
       { key: JSON.stringify([account, network]), free: FREE_FAILURES.account },
       { key: JSON.stringify([network]), free: FREE_FAILURES.network },
     ],
-    line: network,
+    caller: network,
   };
 }
 
-/** Who signed in to the account in this browser before neither waits for strangers of the same network, nor behind them. */
+/** A browser in which somebody signed in to the account before is not held up by strangers of the same network. */
 function countedByBrowser(account: string): Counted {
   const known = JSON.stringify(['known', account]);
-  return { keys: [{ key: known, free: FREE_FAILURES.account }], line: known };
+  return { keys: [{ key: known, free: FREE_FAILURES.account }], caller: known };
 }

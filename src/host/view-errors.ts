@@ -9,10 +9,7 @@ interface Block {
   readonly line: number;
 }
 
-/**
- * Makes the engine say of everything that goes wrong in a view which file and line it is in: what cannot be compiled, and
- * what fails while it is shown.
- */
+/** Makes the engine throw a ViewError, with file and line, for a view that cannot be compiled or fails while it is rendered. */
 export function locateErrors(eta: Eta): void {
   const compile = eta.compile.bind(eta);
   eta.compile = (text, options) => {
@@ -23,12 +20,14 @@ export function locateErrors(eta: Eta): void {
     }
   };
   eta.RuntimeErr = (error, _, line, file) => {
-    // A view within a view has said it already.
-    throw error instanceof ViewError ? error : new ViewError({ file, line, reason: messageOf(error) }, error);
+    // An error of an included view has its place already.
+    throw error instanceof ViewError
+      ? error
+      : new ViewError({ file, line, reason: errorMessage(error) }, error);
   };
 }
 
-/** The engine's own parser counts from the opening tag; the code may begin lines below it. */
+/** Corrects the engine's line numbers: it counts from the opening tag, and the code may begin lines below. */
 export function linesOfCode(): Eta['config']['plugins'][number] {
   let template = '';
   return {
@@ -47,7 +46,7 @@ export function linesOfCode(): Eta['config']['plugins'][number] {
 }
 
 function syntaxError(eta: Eta, text: string, file: string, error: unknown): ViewError {
-  const parsed = /^(.*?) at line (\d+) col \d+:/.exec(messageOf(error));
+  const parsed = /^(.*?) at line (\d+) col \d+:/.exec(errorMessage(error));
   if (parsed !== null)
     return new ViewError({ file, line: Number(parsed[2]), reason: parsed[1] ?? '' }, error);
   const blocks = eta
@@ -55,11 +54,12 @@ function syntaxError(eta: Eta, text: string, file: string, error: unknown): View
     .flatMap((block) =>
       typeof block === 'string' ? [] : [{ type: block.t, code: block.val, line: block.lineNo ?? 1 }],
     );
-  const found = unbalanced(blocks) ?? refused(eta, text) ?? { line: null, reason: messageOf(error) };
+  const found = unbalanced(blocks) ??
+    syntaxErrorPlace(eta, text) ?? { line: null, reason: errorMessage(error) };
   return new ViewError({ file, ...found }, error);
 }
 
-// --- brackets, which the language itself would miss only at the very end -----------------------------------------
+// --- brackets: JavaScript itself reports an unclosed one at the end of the file ------------------------------------
 
 interface Place {
   readonly line: number | null;
@@ -67,10 +67,10 @@ interface Place {
 }
 
 const CLOSED_BY: Readonly<Record<string, string>> = { '(': ')', '[': ']', '{': '}' };
-/** What no bracket counts in: strings and comments. */
+/** Strings and comments, where brackets do not count. */
 const QUOTED = /'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|`(?:\\.|[^`\\])*`|\/\*.*?\*\/|\/\/[^\n]*/gs;
 
-/** The bracket that has no other; code that is run may open in one block what another one closes. */
+/** The first bracket without its counterpart. Code in `<% %>` may open in one block what another one closes. */
 function unbalanced(blocks: readonly Block[]): Place | null {
   let open: { readonly bracket: string; readonly line: number }[] = [];
   for (const { type, code, line } of blocks) {
@@ -97,8 +97,8 @@ function unbalanced(blocks: readonly Block[]): Place | null {
   return left === undefined ? null : { line: left.line, reason: `'${left.bracket}' is never closed` };
 }
 
-/** Where the language refuses the code that the engine made of the view. */
-function refused(eta: Eta, text: string): Place | null {
+/** Where JavaScript finds a syntax error in the code that the engine made of the view. */
+function syntaxErrorPlace(eta: Eta, text: string): Place | null {
   const code = `(async function (it, options) {\n${eta.compileToString(text, { async: true })}\n})`;
   try {
     compileFunction(code, [], { filename: 'view' });
@@ -113,6 +113,6 @@ function refused(eta: Eta, text: string): Place | null {
   }
 }
 
-function messageOf(error: unknown): string {
+function errorMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

@@ -10,11 +10,11 @@ const SUFFIX = '.eta';
 
 /**
  * Views from several folders: the first folder that has a file of the name wins, for layouts and partials too, so an
- * application's folder shadows those of the plugins. Output is escaped; templates are compiled once. What is there is read
- * here, so that a process keeps its views whatever becomes of the files, and never shows one that belongs to later code.
+ * application's folder shadows those of the plugins. Output is escaped; templates are compiled once. All files are read at once,
+ * so that a process keeps the views of its own release when a deployment replaces them (decision 22).
  */
 export function createViews(directories: readonly string[]): Views {
-  const folders = directories.map((directory) => ({ directory, texts: textsIn(directory) }));
+  const folders = directories.map((directory) => ({ directory, texts: readTexts(directory) }));
   const found = new Map<string, ViewFile>();
   let engine: Promise<Eta> | null = null;
 
@@ -23,7 +23,7 @@ export function createViews(directories: readonly string[]): Views {
       throw new Error(`The view name '${name}' is not letters, digits, - and _ between slashes`);
     for (const { directory, texts } of folders) {
       const file = path.join(directory, `${name}${SUFFIX}`);
-      const text = texts.get(file) ?? textOf(file);
+      const text = texts.get(file) ?? readText(file);
       if (text !== null) return { file, text };
     }
     throw new Error(`There is no view '${name}' in ${directories.join(' or ')}`);
@@ -64,8 +64,8 @@ interface ViewFile {
   readonly text: string;
 }
 
-/** What can be read in a folder now, by file; the rest, such as what is behind a link, is looked for when it is needed. */
-function textsIn(directory: string): ReadonlyMap<string, string> {
+/** The views in a folder, by file. Those that this does not find, such as behind a link, are read when they are needed. */
+function readTexts(directory: string): ReadonlyMap<string, string> {
   const texts = new Map<string, string>();
   try {
     for (const entry of readdirSync(directory, { recursive: true, encoding: 'utf8' })) {
@@ -73,13 +73,13 @@ function textsIn(directory: string): ReadonlyMap<string, string> {
       if (entry.endsWith(SUFFIX)) texts.set(file, readFileSync(file, 'utf8'));
     }
   } catch {
-    // Whoever needs a view that cannot be read is told so then.
+    // A view that cannot be read is reported when it is rendered.
   }
   return texts;
 }
 
 /** Null when there is no such file. */
-function textOf(file: string): string | null {
+function readText(file: string): string | null {
   try {
     return readFileSync(file, 'utf8');
   } catch (error) {
@@ -90,7 +90,7 @@ function textOf(file: string): string | null {
 
 async function createEngine(find: (name: string) => ViewFile): Promise<Eta> {
   const { Eta } = await import('eta');
-  // `debug` makes the code keep count of the line it is at.
+  // `debug` makes the compiled code track its line.
   const eta = new Eta({
     cache: true,
     autoEscape: true,

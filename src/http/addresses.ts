@@ -1,13 +1,11 @@
 import { isIPv4, isIPv6 } from 'node:net';
 
-/** Addresses of callers, as they are counted and told: one way to write each. */
-
 const WITH_PORT = /^(?:\[([^\]]+)\]|([^:[\]]+))(?::(\d{1,5}))?$/;
 const ZONE = /%[^%]*$/;
 const HIGHEST_PORT = 65_535;
 
 /**
- * The one way to write an IP address, without what stands around it: a port (`203.0.113.7:41234`, `[2001:db8::1]:443`, as
+ * The canonical form of an IP address, without what may surround it: a port (`203.0.113.7:41234`, `[2001:db8::1]:443`, as
  * IIS and Azure write them) and a zone (`fe80::1%eth0`). IPv6 is compressed and in lower case (RFC 5952), and an IPv4
  * address mapped to it (`::ffff:203.0.113.7`) is that IPv4 address. Null for everything that is no IP address.
  */
@@ -17,17 +15,17 @@ export function canonicalAddress(text: string): string | null {
   if (plain !== undefined) return isIPv4(plain) ? plain : null;
   const address = (bracketed ?? text).replace(ZONE, '');
   if (!isIPv6(address)) return null;
-  const groups = groupsOf(address);
+  const groups = ipv6Groups(address);
   return ipv4MappedTo(groups) ?? compressed(address);
 }
 
 /**
- * Whom attempts and work are counted for: an IPv4 address, or the /64 of an IPv6 address, in which a caller may choose any.
- * Takes an address as `canonicalAddress` writes it.
+ * The network that attempts and work are counted for: an IPv4 address, or the /64 of an IPv6 address, in which a caller may choose
+ * any. Takes an address as `canonicalAddress` returns it.
  */
 export function networkOf(address: string | null): string | null {
   if (address === null || !isIPv6(address)) return address;
-  const network = groupsOf(address).slice(0, 4);
+  const network = ipv6Groups(address).slice(0, 4);
   return `${network.map((group) => group.toString(16)).join(':')}::/64`;
 }
 
@@ -37,15 +35,15 @@ function compressed(address: string): string {
 }
 
 /** The eight groups of an IPv6 address. */
-function groupsOf(address: string): readonly number[] {
+function ipv6Groups(address: string): readonly number[] {
   const [head = '', tail] = compressed(address).split('::');
-  const before = partsOf(head);
-  const after = partsOf(tail ?? '');
+  const before = parseGroups(head);
+  const after = parseGroups(tail ?? '');
   const zeros = Array.from({ length: 8 - before.length - after.length }, () => 0);
   return [...before, ...zeros, ...after];
 }
 
-function partsOf(groups: string): readonly number[] {
+function parseGroups(groups: string): readonly number[] {
   return groups === '' ? [] : groups.split(':').map((group) => Number.parseInt(group, 16));
 }
 

@@ -1,14 +1,12 @@
-/** Bodies of requests, of which no more than a limit is read. */
-
-/** Why there is nothing to go on with; a body breaks off when its sender hangs up. */
+/** Why a body cannot be used. It breaks off when its sender hangs up. */
 export type BodyFailure = 'too large' | 'broke off' | 'not UTF-8';
 
-/** What is made of a body that cannot be had: it throws, or returns something in its place. `cause` is what reading threw. */
+/** Called for a body that cannot be used: throws, or returns something in its place. `cause` is what reading threw. */
 export type WithoutBody<T> = (failure: BodyFailure, cause?: unknown) => T;
 
 /**
- * The bytes of a body. What is left of one that is too large is taken off the wire, up to a bound: a connection that is closed
- * on a sender who is still sending takes the refusal with it.
+ * The bytes of a body. The rest of one that is too large is read and dropped, up to a bound: closing the connection on a sender who
+ * is still sending would lose the response that says so.
  */
 export async function readBytes<T>(
   request: Request,
@@ -56,7 +54,7 @@ export async function readText<T>(
     return withoutBody('broke off', error);
   }
   if (Buffer.byteLength(text) > limit) return withoutBody('too large');
-  // What stands for bytes that are no UTF-8. By itself it has no place in a form either, unless percent-encoded.
+  // The replacement for bytes that are no UTF-8. A form has it percent-encoded, if at all.
   return text.includes('\u{FFFD}') ? withoutBody('not UTF-8') : text;
 }
 
@@ -68,7 +66,7 @@ function decode<T>(bytes: Buffer, withoutBody: WithoutBody<T>): string | T {
   }
 }
 
-/** The most of a body that is read only to be thrown away, in bytes. */
+/** The most of a body that is read only to be dropped, in bytes. */
 export const MOST_DISCARDED = 16 * 1024 * 1024;
 
 async function discard(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<void> {
@@ -81,6 +79,6 @@ async function discard(reader: ReadableStreamDefaultReader<Uint8Array>): Promise
     }
     await reader.cancel();
   } catch {
-    // The sender left, which is as well.
+    // The sender left.
   }
 }

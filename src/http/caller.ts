@@ -3,14 +3,14 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 const callers = new AsyncLocalStorage<string | null>();
 
 /**
- * Runs work as work for this caller: what it waits for in a line it shares with everybody, such as a slow hash, it waits for
- * behind the work for the same caller. That is a network (`networkOf` in `addresses.ts`), or one that is known better.
+ * Runs work on behalf of a caller. In a queue that is shared by everybody, such as the one for slow hashes, it waits behind the
+ * work of the same caller. A caller is a network (`networkOf` in `addresses.ts`), or somebody who is known better.
  */
 export function onBehalfOf<T>(caller: string | null, work: () => Promise<T>): Promise<T> {
   return callers.run(caller, work);
 }
 
-/** Whom the work at hand is done for; null when nobody said. */
+/** The caller that the work at hand is done for; null outside of `onBehalfOf`. */
 export function callerAtHand(): string | null {
   return callers.getStore() ?? null;
 }

@@ -1,20 +1,19 @@
 import { randomInt } from 'node:crypto';
 
 /**
- * Slows guessing down. After some free failures an attempt of the same kind is let through only now and then, at
- * intervals that double; in between it is refused at once, without a slow hash. Nothing is ever locked: for each attempt in
- * between it is drawn anew whether it goes ahead, one time in twenty, so that nobody who guesses all the time can take every
- * turn, nor know beforehand whose turn it is.
+ * Slows guessing down. After some free failures, attempts with the same key go ahead only at intervals that double; in between
+ * they are refused at once, without a slow hash. Nothing is ever locked: of the attempts in between one in twenty, drawn at random,
+ * goes ahead. So whoever guesses all the time cannot take every turn, nor know whose turn is next.
  */
 export interface FailedAttempts {
   /**
-   * Lets an attempt be judged, unless it has to wait. It counts as failed while it is judged, so that those at the same
-   * moment do not all go ahead; the count is taken back when it was right, or could not be judged because `judge` rejected.
+   * Calls `judge`, unless the attempt has to wait. The attempt counts as failed meanwhile, so that many at the same moment do not
+   * all go ahead; that is taken back when it was right, or when `judge` rejected.
    */
   attempt<T>(keys: readonly AttemptKey[], judge: () => Promise<T | null>): Promise<Attempt<T>>;
 }
 
-/** What failures are counted by, such as one client from one address. */
+/** What failures are counted by, such as one client from one network. */
 export interface AttemptKey {
   readonly key: string;
   /** Failures in a quarter of an hour before anything slows down. */
@@ -39,7 +38,7 @@ export interface FailedAttemptsOptions {
   readonly random: () => number;
 }
 
-/** For `random`: numbers that nobody can foresee. */
+/** For `random`: unpredictable numbers. */
 export function systemRandom(): number {
   return randomInt(RANDOM_RANGE) / RANDOM_RANGE;
 }
@@ -53,7 +52,7 @@ interface Failures {
   /** When the attempt before the last one could have been made. */
   readonly before: number;
   readonly forgottenAt: number;
-  /** Whether it has been told that attempts are slowed. */
+  /** Whether an attempt was reported as the first to be slowed. */
   readonly told: boolean;
 }
 
@@ -64,7 +63,7 @@ const LONGEST_INTERVAL = 30_000;
 const MEMORY = 15 * 60_000;
 /** Keys remembered at most; the one that failed longest ago is forgotten first. */
 const MOST_KEYS = 10_000;
-/** Of the attempts that would have to wait, one in so many goes ahead. */
+/** Of the attempts that would have to wait, one in this many goes ahead. */
 const GOES_AHEAD = 20;
 
 export function createFailedAttempts({ clock, random }: FailedAttemptsOptions): FailedAttempts {
@@ -73,7 +72,7 @@ export function createFailedAttempts({ clock, random }: FailedAttemptsOptions): 
   function of({ key, free }: AttemptKey): Failures | null {
     const now = clock();
     const found = failures.get(key);
-    // One further ahead was written before the clock was set back.
+    // An entry from the future was written before the clock was set back.
     if (found === undefined || found.forgottenAt <= now || found.forgottenAt > now + MEMORY) return null;
     // A network of many people fails now and then without anybody guessing.
     const period = MEMORY / free;
@@ -99,7 +98,7 @@ export function createFailedAttempts({ clock, random }: FailedAttemptsOptions): 
       const before = of({ key, free });
       const count = (before?.count ?? 0) + 1;
       const interval = count < free ? 0 : Math.min(FIRST_INTERVAL * 2 ** (count - free), LONGEST_INTERVAL);
-      // The one that failed last stands last.
+      // Keeps the keys in the order of their last failure.
       failures.delete(key);
       failures.set(key, {
         count,
@@ -121,7 +120,7 @@ export function createFailedAttempts({ clock, random }: FailedAttemptsOptions): 
     for (const { key, free } of keys) {
       const found = of({ key, free });
       if (found === null) continue;
-      // The wait that others have earned stays; the one that this attempt began with goes.
+      // Waits caused by other attempts stay; the one that this attempt caused goes.
       const nextAt = found.count <= free ? now : found.before;
       failures.set(key, { ...found, count: Math.max(0, found.count - 1), nextAt });
     }

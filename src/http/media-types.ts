@@ -13,10 +13,10 @@ export function acceptsByName(accept: string | null, mediaType: string): boolean
   });
 }
 
-/** A weight of nothing: "not acceptable" (RFC 9110 section 12.4.2). */
+/** "Not acceptable" (RFC 9110 section 12.4.2). */
 const NO_WEIGHT = /^\s*q=0(?:\.0{0,3})?\s*$/i;
 
-/** One pass, whatever is sent. A quote that is never closed lasts to the end, and what is in it separates nothing. */
+/** In one pass, so that no input takes long. A quote that is never closed lasts to the end. */
 function splitOutsideQuotes(text: string, separator: ',' | ';'): readonly string[] {
   const parts: string[] = [];
   let from = 0;

@@ -1,25 +1,25 @@
 const BETWEEN = 1000;
 
 /**
- * For a line of the log about what may happen thousands of times a second: tells of it at once, and of what follows at most
- * once a second, with how many they were.
+ * Limits a line of the log about what may happen thousands of times a second: the first time is logged at once, what follows at
+ * most once a second, with their number.
  */
-export function occasionally(tell: (times: number) => void): () => void {
+export function occasionally(log: (times: number) => void): () => void {
   let pausing = false;
-  let untold = 0;
+  let unlogged = 0;
 
-  function tellAndPause(times: number): void {
+  function logAndPause(times: number): void {
     pausing = true;
     setTimeout(() => {
       pausing = false;
-      if (untold > 0) tellAndPause(untold);
+      if (unlogged > 0) logAndPause(unlogged);
     }, BETWEEN).unref();
-    untold = 0;
-    tell(times);
+    unlogged = 0;
+    log(times);
   }
 
   return () => {
-    if (pausing) untold += 1;
-    else tellAndPause(1);
+    if (pausing) unlogged += 1;
+    else logAndPause(1);
   };
 }

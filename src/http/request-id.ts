@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 
 /**
- * What a request is called in the log, and in its answer: whoever is refused can say which request it was. A proxy's or the
- * caller's own `X-Request-Id` is kept when it is a plain word, so that one name goes through all logs.
+ * Names a request in the log and in its response, so that whoever is refused can say which request it was. An `X-Request-Id` that
+ * was sent is kept when it is a plain word: then one id goes through all logs.
  */
 export const REQUEST_ID_HEADER = 'X-Request-Id';
 
@@ -16,7 +16,7 @@ export function requestIdOf(request: Request): string {
   return ids.get(request) ?? requestIdFor(request, request.headers.get(REQUEST_ID_HEADER));
 }
 
-/** The same for what stands for a request elsewhere, such as Node's own message, with the header that was sent. */
+/** The same for another object that represents a request, such as Node's own message; `sent` is its header. */
 export function requestIdFor(asked: object, sent: unknown): string {
   let id = ids.get(asked);
   if (id === undefined) {
@@ -26,24 +26,24 @@ export function requestIdFor(asked: object, sent: unknown): string {
   return id;
 }
 
-/** Gives a request that is made of something else that one's id. */
+/** Gives a request that was made from another one, or from Node's message, the id of that. */
 export function nameRequest(made: Request, id: string): Request {
   ids.set(made, id);
   return made;
 }
 
-/** An id for what is no Request. */
+/** For a response without a Request. */
 export function newRequestId(): string {
   return randomUUID();
 }
 
-/** Says that the answer was made with its id among its headers: looking there costs more than making the answer. */
+/** Notes that the response has its id among its headers: looking there costs more than making the response. */
 export function madeWithRequestId(response: Response): Response {
   named.add(response);
   return response;
 }
 
-/** The answer with the request's id, unless it has one. */
+/** The response with the request's id, unless it has one. */
 export function withRequestId(response: Response, id: string): Response {
   if (named.has(response)) return response;
   if (response.headers.has(REQUEST_ID_HEADER)) return response;
@@ -51,7 +51,7 @@ export function withRequestId(response: Response, id: string): Response {
     response.headers.set(REQUEST_ID_HEADER, id);
     return response;
   } catch {
-    // What fetch() and Response.redirect() give cannot be changed.
+    // Responses of fetch() and Response.redirect() are immutable.
     const headers = new Headers(response.headers);
     headers.set(REQUEST_ID_HEADER, id);
     return new Response(response.body, { status: response.status, statusText: response.statusText, headers });

@@ -1,7 +1,7 @@
 /**
- * Whether the path of a request's target is what a URL parser leaves as it is: without `.` and `..`, written out or
- * percent-encoded, without backslashes and without a fragment. Of anything else two readers make two paths, and what was put
- * before one of them (a proxy's rule, a guard) does not stand before the other.
+ * Whether a URL parser leaves the path of this request target as it is: it has no `.` or `..`, plain or percent-encoded, no
+ * backslash and no fragment. A proxy's rule or a guard may read any other target as another path than the router does, and be
+ * passed by.
  */
 export function isLiteralTarget(target: string): boolean {
   const from = target.startsWith('/') ? target : target.replace(AUTHORITY, '');
@@ -9,6 +9,6 @@ export function isLiteralTarget(target: string): boolean {
   return !REWRITTEN.test(query < 0 ? from : from.slice(0, query));
 }
 
-/** Of a target in absolute form, as a proxy is sent one (RFC 9112 section 3.2.2). */
+/** The beginning of a target in absolute form, as proxies are sent it (RFC 9112 section 3.2.2). */
 const AUTHORITY = /^[^:/?#]+:\/\/[^/?#\\]*/;
 const REWRITTEN = /[\\#]|\/(?:\.|%2e){1,2}(?:\/|$)/i;

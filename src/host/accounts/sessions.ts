@@ -3,7 +3,7 @@ import { samePerson, type PersonReference } from '../../contracts/person.ts';
 import { isBearerRequest } from '../../http/bearer.ts';
 import type { Database } from '../../sql/contract.ts';
 import type { Session } from '../contracts.ts';
-import { cookieKind, randomValue, randomValueOf } from '../cookies.ts';
+import { cookieKind, randomValue, readRandomValue } from '../cookies.ts';
 import { HttpError } from '../errors.ts';
 import { createSessionRows, type StoredSession } from './session-rows.ts';
 
@@ -50,7 +50,7 @@ export function createSessions({ database, lifetime, secure, clock }: SessionsOp
 
   function of(request: Request): RequestSession {
     const withoutSession = isBearerRequest(request);
-    const id = withoutSession ? null : randomValueOf(request, cookieName);
+    const id = withoutSession ? null : readRandomValue(request, cookieName);
     let loaded: Promise<StoredSession | null> | null = null;
     let cookie: string | null = null;
 

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Application, AddCommands, ConfigMap, ConsoleContext } from '../contracts.ts';
 import { databaseAccounts, type DatabaseAccount, type DatabaseAccounts } from '../database-accounts.ts';
 
-/** `account:…`: the people of an application whose accounts are `databaseAccounts`, for its `commands`. */
+/** `account:…`: manages the accounts of an application that uses `databaseAccounts`. */
 export const accountCommands: AddCommands = (program, context) => {
   program
     .command('account:create')
@@ -11,7 +11,7 @@ export const accountCommands: AddCommands = (program, context) => {
     .argument('<name>')
     .option('--password <password>')
     .action(async (email: string, name: string, options: { password?: string }) => {
-      const accounts = accountsOf(await context.application());
+      const accounts = openAccounts(await context.application());
       if ((await accounts.findByEmail(email)) !== null)
         context.fail(`There is an account for ${email} already`);
       const password = options.password ?? randomBytes(12).toString('base64url');
@@ -25,7 +25,7 @@ export const accountCommands: AddCommands = (program, context) => {
     .description('list the accounts with their permissions')
     .option('--json', 'print JSON, and nothing else, on standard output')
     .action(async (options: { json?: boolean }) => {
-      const accounts = accountsOf(await context.application());
+      const accounts = openAccounts(await context.application());
       const listed = await Promise.all(
         (await accounts.list()).map(async ({ id, email, name, active }) => ({
           email,
@@ -67,7 +67,7 @@ export const accountCommands: AddCommands = (program, context) => {
     .argument('<permission>')
     .action(async (email: string, permission: string) => {
       const { accounts, account } = await open(context, email);
-      const named = permissionsOfScopes(await context.application());
+      const named = scopePermissions(await context.application());
       if (named !== null && !named.includes(permission)) {
         context.note(
           `Warning: no scope names the permission ${permission}; those that scopes name are ${named.join(', ') || 'none'}`,
@@ -94,7 +94,7 @@ export const accountCommands: AddCommands = (program, context) => {
 };
 
 /** The permissions behind the configured scopes; null in an application without an authorization server. */
-function permissionsOfScopes({ config }: Application): readonly string[] | null {
+function scopePermissions({ config }: Application): readonly string[] | null {
   const { scopes } = (config['oauth_server'] ?? {}) as { readonly scopes?: ConfigMap };
   if (scopes === undefined) return null;
   return Object.entries(scopes).map(([name, definition]) => {
@@ -105,7 +105,7 @@ function permissionsOfScopes({ config }: Application): readonly string[] | null 
   });
 }
 
-function accountsOf({ database, passwordHasher }: Application): DatabaseAccounts {
+function openAccounts({ database, passwordHasher }: Application): DatabaseAccounts {
   return databaseAccounts({ database, passwordHasher });
 }
 
@@ -113,7 +113,7 @@ async function open(
   context: ConsoleContext,
   email: string,
 ): Promise<{ accounts: DatabaseAccounts; account: DatabaseAccount }> {
-  const accounts = accountsOf(await context.application());
+  const accounts = openAccounts(await context.application());
   const account = await accounts.findByEmail(email);
   return account === null
     ? context.fail(`No account has the email ${email}; see account:list`)

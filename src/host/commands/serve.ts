@@ -10,7 +10,7 @@ interface Options {
   readonly hostname?: string;
 }
 
-/** `serve`: answers requests until it is told to stop, then lets those in flight finish. */
+/** `serve`: answers requests until SIGINT or SIGTERM, then lets those in flight finish. */
 export const addServe: AddCommands = (program, context) => {
   program
     .command('serve')
@@ -33,7 +33,7 @@ export const addServe: AddCommands = (program, context) => {
         throw error;
       });
       context.note(`Listening on ${server.url}, as ${application.publicUrl}`);
-      context.note(`The log is ${logOf(application)}`);
+      context.note(`The log is ${logDestination(application)}`);
       await stopSignal();
       context.note('Stopping: requests in flight finish. Once more to stop at once.');
       process.once('SIGINT', () => process.exit(130));
@@ -42,7 +42,7 @@ export const addServe: AddCommands = (program, context) => {
     });
 };
 
-function logOf({ config, directory }: Application): string {
+function logDestination({ config, directory }: Application): string {
   const { path: file } = config['log'] as { readonly path: string };
   return file === STANDARD_OUTPUT ? 'standard output' : path.resolve(directory, file);
 }
