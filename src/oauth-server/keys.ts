@@ -1,5 +1,5 @@
 import { createPrivateKey, type KeyObject } from 'node:crypto';
-import { mkdir, open, readdir, readFile, rename, stat, unlink } from 'node:fs/promises';
+import { mkdir, open, readdir, readFile, rename, unlink } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import type { JWK } from 'jose';
@@ -28,18 +28,21 @@ export interface SigningKey {
  */
 export interface KeyRing {
   /**
-   * The key that signs now, or null when there is none. Another process's new key is seen within a second. As `all` and
+   * The key that signs now, or null when there is none. Another process's new key is seen within a second. Like `all` and
    * `published`, it throws a KeysLostError when this process knew keys and the directory shows none any more.
    */
   active(): Promise<SigningKey | null>;
   /** All keys, newest first, as the directory holds them at this moment. */
   all(): Promise<readonly SigningKey[]>;
-  /** The same for the key set, of which many ask: as of ten milliseconds ago at most, and read again when it has changed. */
+  /**
+   * The same for the key set, which many ask for: as of ten milliseconds ago at most, and the same array until they change.
+   * Whatever has signed is among them.
+   */
   published(): Promise<readonly SigningKey[]>;
   /** Adds a key, which signs from now on. Nothing else ever makes one. */
   generate(): Promise<SigningKey>;
   /**
-   * Removes the retired keys that stopped signing at least so many seconds ago, never the active one; answers their kids.
+   * Removes the retired keys that stopped signing at least so many seconds ago, never the active one; returns their kids.
    * Throws a RangeError for an age below an ID token's lifetime, since a token could outlive the key that proves it, and
    * for one above a century.
    */
@@ -49,7 +52,7 @@ export interface KeyRing {
 /** Keys were known, and the directory is gone, empty or cannot be read: without them nothing can be signed or proved. */
 export class KeysLostError extends Error {
   override readonly name = 'KeysLostError';
-  /** Answered as an unreachable store is: it may be back soon. */
+  /** Like an unreachable store: it may be back soon. */
   readonly status = 503;
 
   constructor(directory: string, cause: unknown) {
@@ -58,9 +61,12 @@ export class KeysLostError extends Error {
 }
 
 const KEY_FILE = /^(\d+)-[A-Za-z0-9_-]+\.json$/;
+/** How old a look at the directory may be that tells which key signs, in milliseconds. */
 const RELOAD_AFTER = 1000;
-/** How long a look at the directory holds for the key set, in milliseconds: a new key signs no sooner than all have seen it. */
+/** How old a look may be that the key set is made from, in milliseconds: a look at each request would double its cost. */
 const LOOK_HOLDS = 10;
+/** For how long after a change the key set is read anew at each request, in milliseconds: changes seldom come alone. */
+const RECENT_CHANGE = 1000;
 
 export interface KeyRingOptions {
   /** The key directory, absolute. */
@@ -72,55 +78,68 @@ export interface KeyRingOptions {
   readonly log: Log;
 }
 
+/** What the last look at the directory found. */
+interface KnownKeys {
+  readonly keys: readonly SigningKey[];
+  /** Of their files. */
+  readonly names: string;
+  /** Whether each of them could be read; what could not is tried again. */
+  readonly complete: boolean;
+}
+
 export function createKeyRing({ directory, clock, idTokenLifetime, log }: KeyRingOptions): KeyRing {
   const loaded = new Map<string, Promise<SigningKey>>();
-  // What is held for moments is held by `performance`, whose time never goes back.
-  let active: { key: SigningKey | null; readAt: number } | null = null;
+  let known: KnownKeys | null = null;
   /** Whether there ever were keys here. */
   let hadKeys = false;
-  /** When the active key was first seen here. */
-  let seenAt = Number.NEGATIVE_INFINITY;
-
-  let listed: Listed | null = null;
-  let looking: Promise<string | null> | null = null;
+  // Durations are measured with `performance.now()`, which is never set back.
+  let looking: Promise<readonly SigningKey[]> | null = null;
   let lookedAt = Number.NEGATIVE_INFINITY;
+  let changedAt = Number.NEGATIVE_INFINITY;
 
-  /** Those who ask at about the same time look once. */
-  function look(): Promise<string | null> {
-    if (looking === null || performance.now() - lookedAt >= LOOK_HOLDS) {
-      lookedAt = performance.now();
-      looking = stateOf(directory);
-    }
-    return looking;
+  function look(): Promise<readonly SigningKey[]> {
+    lookedAt = performance.now();
+    const keys = readAll();
+    looking = keys;
+    // A look that failed is not used again.
+    keys.catch(() => {
+      if (looking === keys) looking = null;
+    });
+    return keys;
   }
 
-  async function all(): Promise<readonly SigningKey[]> {
-    const state = await stateOf(directory);
-    const names = await keyFiles(directory).catch((error: unknown) => {
+  /** The last look, if it began less than so many milliseconds ago; else a new one. */
+  function lookWithin(milliseconds: number): Promise<readonly SigningKey[]> {
+    return looking !== null && performance.now() - lookedAt < milliseconds ? looking : look();
+  }
+
+  async function readAll(): Promise<readonly SigningKey[]> {
+    const files = await keyFiles(directory).catch((error: unknown) => {
       if (!hadKeys) throw error;
       return lost(error);
     });
-    if (names.length === 0 && hadKeys) return lost(null);
-    hadKeys ||= names.length > 0;
-    for (const name of loaded.keys()) if (!names.includes(name)) loaded.delete(name);
-    names.sort(newestFirst);
-    const keys = (await Promise.all(names.map((name, index) => loadUnlessRetired(name, index)))).filter(
-      (key) => key !== null,
-    );
-    if (active?.key?.kid !== keys[0]?.kid) seenAt = performance.now();
-    active = { key: keys[0] ?? null, readAt: performance.now() };
-    // What could not be read is tried again at the next request.
-    listed = state === null || keys.length < names.length ? null : { keys, state, readAt: performance.now() };
+    if (files.length === 0 && hadKeys) return lost(null);
+    hadKeys ||= files.length > 0;
+    const names = files.sort(newestFirst).join();
+    if (known?.names === names && known.complete) return known.keys;
+    const keys = await load(files);
+    if (known?.names !== names) changedAt = performance.now();
+    known = { keys, names, complete: keys.length === files.length };
     return keys;
   }
 
   function lost(cause: unknown): never {
-    active = null;
-    listed = null;
+    known = null;
     throw new KeysLostError(directory, cause);
   }
 
-  /** A retired key that cannot be read proves nothing any more, and stops nothing either. The newest one must be read. */
+  async function load(files: readonly string[]): Promise<readonly SigningKey[]> {
+    for (const name of loaded.keys()) if (!files.includes(name)) loaded.delete(name);
+    const keys = await Promise.all(files.map((name, index) => loadUnlessRetired(name, index)));
+    return keys.filter((key) => key !== null);
+  }
+
+  /** The newest key must be readable. A retired one that is not is left out: it stops nothing. */
   function loadUnlessRetired(name: string, index: number): Promise<SigningKey | null> {
     const key = loadOnce(name);
     if (index === 0) return key;
@@ -134,7 +153,6 @@ export function createKeyRing({ directory, clock, idTokenLifetime, log }: KeyRin
     let key = loaded.get(name);
     if (key === undefined) {
       key = readKey(directory, name);
-      // A file that could not be read now may be readable at the next request.
       key.catch(() => loaded.delete(name));
       loaded.set(name, key);
     }
@@ -142,18 +160,12 @@ export function createKeyRing({ directory, clock, idTokenLifetime, log }: KeyRin
   }
 
   return {
-    all,
-    async published() {
-      const state = await look();
-      const isFresh =
-        listed !== null && state === listed.state && performance.now() - listed.readAt < RELOAD_AFTER;
-      return listed !== null && isFresh ? listed.keys : all();
-    },
+    all: look,
+    published: () => lookWithin(performance.now() - changedAt < RECENT_CHANGE ? 0 : LOOK_HOLDS),
     async active() {
-      const isFresh = active !== null && performance.now() - active.readAt < RELOAD_AFTER;
-      const key = active !== null && isFresh ? active.key : ((await all())[0] ?? null);
-      // By then every process has looked again, and publishes it.
-      if (performance.now() - seenAt < LOOK_HOLDS) await setTimeout(2 * LOOK_HOLDS);
+      const [key = null] = await lookWithin(RELOAD_AFTER);
+      // A new key signs nothing until no process publishes what it found before the key was there.
+      if (performance.now() - changedAt < LOOK_HOLDS) await setTimeout(2 * LOOK_HOLDS);
       return key;
     },
     async generate() {
@@ -162,13 +174,13 @@ export function createKeyRing({ directory, clock, idTokenLifetime, log }: KeyRin
       const jwk = await exportJWK(pair.privateKey);
       const kid = await calculateJwkThumbprint(jwk);
       // Another machine's clock may be ahead of this one, yet the new key is the one to sign from now on.
-      const newest = (await all())[0]?.createdAt ?? 0;
+      const newest = (await look())[0]?.createdAt ?? 0;
       const createdAt = Math.max(clock(), newest + 1);
       const name = fileName(createdAt, kid);
       const content = { ...jwk, kid, alg: SIGNING_ALGORITHM, use: 'sig' };
       await writeOnce(directory, name, `${JSON.stringify(content, null, 2)}\n`);
       const key = await loadOnce(name);
-      await all();
+      await look();
       return key;
     },
     async prune(olderThan) {
@@ -180,8 +192,8 @@ export function createKeyRing({ directory, clock, idTokenLifetime, log }: KeyRin
       if (olderThan > LONGEST_LIFETIME) {
         throw new RangeError(`The age must be at most ${LONGEST_LIFETIME} seconds, a century`);
       }
-      const keys = await all();
-      // A key stopped signing when the next one was generated; other processes noticed at their next look.
+      const keys = await look();
+      // A key stopped signing when the next one was generated, and in other processes at their next look.
       const removable = keys.filter((_, index) => {
         const next = keys[index - 1];
         return next !== undefined && next.createdAt + RELOAD_AFTER + olderThan * 1000 <= clock();
@@ -189,7 +201,7 @@ export function createKeyRing({ directory, clock, idTokenLifetime, log }: KeyRin
       await Promise.all(
         removable.map(({ createdAt, kid }) => unlink(path.join(directory, fileName(createdAt, kid)))),
       );
-      await all();
+      await look();
       return removable.map(({ kid }) => kid);
     },
   };
@@ -203,23 +215,6 @@ function newestFirst(one: string, other: string): number {
 
 function fileName(createdAt: number, kid: string): string {
   return `${createdAt}-${kid}.json`;
-}
-
-/** The keys as they were read, and the directory's state then; when, in milliseconds of `performance`. */
-interface Listed {
-  readonly keys: readonly SigningKey[];
-  readonly state: string;
-  readonly readAt: number;
-}
-
-/** How long the time of a directory's last change may hide a second change, in milliseconds. */
-const ONE_TICK = 1000;
-
-/** Changes whenever a file is added or removed; null when that cannot be told, as for a moment after a change. */
-async function stateOf(directory: string): Promise<string | null> {
-  const stats = await stat(directory).catch(() => null);
-  if (stats === null || Date.now() - stats.mtimeMs < ONE_TICK) return null;
-  return `${stats.dev}/${stats.ino}/${stats.mtimeMs}`;
 }
 
 async function keyFiles(directory: string): Promise<string[]> {
