@@ -76,7 +76,7 @@ export function databaseAccounts(options: DatabaseAccountsOptions): DatabaseAcco
   let decoy: string | null = null;
 
   async function rowBy(column: 'id' | 'email', value: string): Promise<AccountRow | null> {
-    // PostgreSQL's text cannot hold it, so nobody is called that.
+    // PostgreSQL's text cannot hold NUL, so no account has it.
     if (value.includes('\0')) return null;
     const { rows } = await database.execute<AccountRow>(
       `SELECT id, email, email_verified, name, password_hash, active FROM host_accounts WHERE provider = ? AND ${column} = ?`,
@@ -85,7 +85,7 @@ export function databaseAccounts(options: DatabaseAccountsOptions): DatabaseAcco
     return rows.find((row) => row[column] === value) ?? null;
   }
 
-  function accountOf({ id, email, email_verified, name, active }: AccountRow): DatabaseAccount {
+  function toAccount({ id, email, email_verified, name, active }: AccountRow): DatabaseAccount {
     return {
       reference: { provider, id },
       id,
@@ -99,7 +99,7 @@ export function databaseAccounts(options: DatabaseAccountsOptions): DatabaseAcco
 
   async function findBy(column: 'id' | 'email', value: string): Promise<DatabaseAccount | null> {
     const row = await rowBy(column, value);
-    return row === null ? null : accountOf(row);
+    return row === null ? null : toAccount(row);
   }
 
   return {
@@ -112,7 +112,7 @@ export function databaseAccounts(options: DatabaseAccountsOptions): DatabaseAcco
       // An unknown account costs the same slow check as a known one.
       decoy ??= await passwordHasher.hash(randomUUID());
       const matches = await passwordHasher.verify(password, row?.password_hash ?? decoy);
-      return row !== null && matches && row.active === 1 ? accountOf(row) : null;
+      return row !== null && matches && row.active === 1 ? toAccount(row) : null;
     },
     async holdsPermission(id, permission) {
       const { rows } = await database.execute<{ permission: string }>(
@@ -126,7 +126,7 @@ export function databaseAccounts(options: DatabaseAccountsOptions): DatabaseAcco
         'SELECT id, email, email_verified, name, password_hash, active FROM host_accounts WHERE provider = ? ORDER BY email',
         [provider],
       );
-      return rows.map(accountOf);
+      return rows.map(toAccount);
     },
     async create({ email, name, password, emailVerified = false }) {
       const row = {
@@ -142,7 +142,7 @@ export function databaseAccounts(options: DatabaseAccountsOptions): DatabaseAcco
         VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
         [provider, row.id, row.email, row.email_verified, name, row.password_hash, row.active, Date.now()],
       );
-      return accountOf(row);
+      return toAccount(row);
     },
     async setActive(id, active) {
       await database.execute('UPDATE host_accounts SET active = ? WHERE provider = ? AND id = ?', [

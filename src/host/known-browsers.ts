@@ -12,11 +12,11 @@ export interface KnownBrowsers {
   of(request: Request): KnownBrowser;
 }
 
-/** What is known of the browser that sent one request. Accounts are told by a hash of what was typed. */
+/** What is known of the browser that sent one request. An account is named by a hash of what was typed. */
 export interface KnownBrowser {
   /** Whether somebody has signed in to this account in it. */
   knows(account: string): Promise<boolean>;
-  /** Somebody has. */
+  /** Notes that somebody has. */
   remember(account: string): Promise<void>;
   /** The `Set-Cookie` header that the response must carry; null when nothing was remembered. */
   setCookie(): string | null;
@@ -30,20 +30,20 @@ export interface KnownBrowsersOptions {
   readonly clock: () => number;
 }
 
-/** How long a browser is known after the last time, in seconds: half a year. */
+/** How long a browser is known after the last sign-in, in seconds: half a year. */
 const LIFETIME = 180 * 86_400;
 /** Accounts that one browser is known for; the one it signed in to longest ago is forgotten first. */
 const MOST_ACCOUNTS = 4;
-/** When, in seconds since 1970, and the proof of it. */
+/** The time of the sign-in, in seconds since 1970, and the proof of it. */
 const ENTRY = /^(\d{1,12})-([A-Za-z0-9_-]{43})$/;
 
 export function createKnownBrowsers({ database, secure, clock }: KnownBrowsersOptions): KnownBrowsers {
   const { name, attributes } = cookieKind('portico_known', secure);
   let key: Promise<string> | null = null;
 
-  /** Made by whichever process needs it first, and kept for all of them. */
-  async function keyAtHand(): Promise<string> {
-    key ??= keyKept(database, clock());
+  /** The process that needs the key first makes it; all of them share it. */
+  async function loadKey(): Promise<string> {
+    key ??= findOrMakeKey(database, clock());
     try {
       return await key;
     } catch (error) {
@@ -52,17 +52,17 @@ export function createKnownBrowsers({ database, secure, clock }: KnownBrowsersOp
     }
   }
 
-  async function proofOf(account: string, at: string): Promise<string> {
-    return createHmac('sha256', await keyAtHand())
+  async function prove(account: string, at: string): Promise<string> {
+    return createHmac('sha256', await loadKey())
       .update(`${at} ${account}`)
       .digest('base64url');
   }
 
-  async function isProofOf(account: string, entry: string): Promise<boolean> {
+  async function isProven(account: string, entry: string): Promise<boolean> {
     const [, at = '', proof = ''] = ENTRY.exec(entry) ?? [];
     const now = clock() / 1000;
     if (proof === '' || Number(at) > now || Number(at) + LIFETIME <= now) return false;
-    return timingSafeEqual(Buffer.from(proof), Buffer.from(await proofOf(account, at)));
+    return timingSafeEqual(Buffer.from(proof), Buffer.from(await prove(account, at)));
   }
 
   return {
@@ -75,7 +75,7 @@ export function createKnownBrowsers({ database, secure, clock }: KnownBrowsersOp
       let cookie: string | null = null;
 
       async function others(account: string): Promise<readonly string[]> {
-        const proofs = await Promise.all(entries.map((entry) => isProofOf(account, entry)));
+        const proofs = await Promise.all(entries.map((entry) => isProven(account, entry)));
         return entries.filter((_, index) => proofs[index] !== true);
       }
 
@@ -83,7 +83,7 @@ export function createKnownBrowsers({ database, secure, clock }: KnownBrowsersOp
         knows: async (account) => (await others(account)).length < entries.length,
         async remember(account) {
           const at = String(Math.floor(clock() / 1000));
-          const own = `${at}-${await proofOf(account, at)}`;
+          const own = `${at}-${await prove(account, at)}`;
           const kept = [own, ...(await others(account))].slice(0, MOST_ACCOUNTS);
           cookie = `${name}=${kept.join('.')}; ${attributes}; Max-Age=${LIFETIME}`;
         },
@@ -95,7 +95,7 @@ export function createKnownBrowsers({ database, secure, clock }: KnownBrowsersOp
 
 const KEY_NAME = 'known_browsers';
 
-async function keyKept(database: Database, now: number): Promise<string> {
+async function findOrMakeKey(database: Database, now: number): Promise<string> {
   const find = async () => {
     const { rows } = await database.execute<{ value: string }>(
       'SELECT value FROM host_secrets WHERE name = ?',

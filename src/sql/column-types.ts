@@ -1,8 +1,8 @@
 import type { SqlConnection, SqlDialect } from './contract.ts';
 import type { ColumnTypes } from './schema.ts';
 
-/** How each engine spells the kinds of column. Identifiers compare byte by byte everywhere, trailing spaces included. */
-export async function columnTypesOf(dialect: SqlDialect, connection: SqlConnection): Promise<ColumnTypes> {
+/** How this engine spells the kinds of column. Identifiers compare byte by byte on all of them, trailing spaces included. */
+export async function findColumnTypes(dialect: SqlDialect, connection: SqlConnection): Promise<ColumnTypes> {
   return dialect === 'mysql' ? mysqlColumnTypes(await binaryCollation(connection)) : COLUMN_TYPES[dialect];
 }
 
@@ -37,7 +37,7 @@ function mysqlColumnTypes(collation: string): ColumnTypes {
   };
 }
 
-/** Of the binary collations the one that does not ignore trailing spaces: MariaDB and MySQL name it differently. */
+/** The binary collation that does not ignore trailing spaces; MariaDB and MySQL name it differently. */
 async function binaryCollation(connection: SqlConnection): Promise<string> {
   const { rows } = await connection.execute<{ version: string }>('SELECT VERSION() AS version');
   return /mariadb/i.test(rows[0]?.version ?? '') ? 'utf8mb4_nopad_bin' : 'utf8mb4_0900_bin';

@@ -1,22 +1,24 @@
 import { setTimeout } from 'node:timers/promises';
-import { columnTypesOf } from './column-types.ts';
+import { findColumnTypes } from './column-types.ts';
 import type { Database, SqlConnection } from './contract.ts';
 import type { ColumnTypes, Migration, MigrationState, SchemaConnection } from './schema.ts';
 
 /**
- * Applies what is missing, in the order of the names; answers the names newly applied. Of two processes that migrate
- * at once, one does it and the other waits and finds it done. On SQLite and PostgreSQL it is all or nothing. MySQL
+ * Applies the steps that are missing, in the order of their names; returns the names newly applied. When two processes
+ * migrate at once, one does it, and the other waits and finds it done. On SQLite and PostgreSQL it is all or nothing. MySQL
  * commits each change of the schema by itself: there a step that was cut off stays marked as begun, and is run again.
+ *
+ * Steps may take long, so use a store without the time limits that requests have.
  */
 export async function migrate(
   database: Database,
   migrations: readonly Migration[],
 ): Promise<readonly string[]> {
-  const ordered = inOrder(migrations);
-  return inTurn(database, async (connection) => {
+  const ordered = sorted(migrations);
+  return waitForLock(database, async (connection) => {
     await lock(database, connection);
     try {
-      const types = await columnTypesOf(database.dialect, connection);
+      const types = await findColumnTypes(database.dialect, connection);
       await createTable(connection, types);
       const known = await knownMigrations(connection);
       const missing = ordered.filter(({ name }) => (known.get(name) ?? BEGUN) === BEGUN);
@@ -33,8 +35,11 @@ export async function migrate(
   });
 }
 
-/** On SQLite another process's migration shows as a lock that outlasts the wait of any statement. */
-async function inTurn<T>(database: Database, work: (connection: SqlConnection) => Promise<T>): Promise<T> {
+/** On SQLite the lock of another process's migration lasts longer than a statement waits for it. */
+async function waitForLock<T>(
+  database: Database,
+  work: (connection: SqlConnection) => Promise<T>,
+): Promise<T> {
   const until = performance.now() + LOCK_SECONDS * 1000;
   for (;;) {
     try {
@@ -52,9 +57,9 @@ export async function migrationStatus(
   database: Database,
   migrations: readonly Migration[],
 ): Promise<readonly MigrationState[]> {
-  await createTable(database, await columnTypesOf(database.dialect, database));
+  await createTable(database, await findColumnTypes(database.dialect, database));
   const known = await knownMigrations(database);
-  return inOrder(migrations).map(({ name }) => {
+  return sorted(migrations).map(({ name }) => {
     const at = known.get(name) ?? BEGUN;
     return { name, appliedAt: at === BEGUN ? null : new Date(at).toISOString() };
   });
@@ -67,7 +72,7 @@ export function pendingSteps(steps: readonly MigrationState[], prefix = ''): rea
   );
 }
 
-function inOrder(migrations: readonly Migration[]): readonly Migration[] {
+function sorted(migrations: readonly Migration[]): readonly Migration[] {
   const ordered = migrations.toSorted((one, other) => (one.name < other.name ? -1 : 1));
   const twice = ordered.find(({ name }, index) => ordered[index + 1]?.name === name);
   if (twice !== undefined) throw new Error(`Two migrations are named ${twice.name}`);

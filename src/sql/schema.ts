@@ -1,7 +1,5 @@
 import type { SqlConnection, SqlDialect } from './contract.ts';
 
-/** What the steps of a schema are written in. */
-
 /** How the engine at hand spells the kinds of column that a schema needs. */
 export interface ColumnTypes {
   /** At most 255 characters, compared byte by byte: case and trailing spaces count. */
@@ -12,7 +10,7 @@ export interface ColumnTypes {
   readonly time: string;
   /** 0 or 1. */
   readonly flag: string;
-  /** A primary key that the engine counts up; a number is never given twice. */
+  /** A primary key that the engine numbers; a number is never given twice. */
   readonly counter: string;
   /** For the end of a CREATE TABLE whose primary key is not a counter. */
   readonly tableOptions: string;
@@ -25,8 +23,8 @@ export interface SchemaConnection extends SqlConnection {
   /** How that engine spells the kinds of column. */
   readonly types: ColumnTypes;
   /**
-   * Runs a statement that changes the schema. MySQL and MariaDB commit each of these by itself, so there a step that was
-   * cut off is run again from its start: what it had done already is passed over then.
+   * Runs a statement that changes the schema. MySQL and MariaDB commit each of these by itself, so a step that was cut off
+   * is run again there from its start: a change that was made already is skipped then.
    */
   readonly change: (statement: string) => Promise<void>;
 }
@@ -35,7 +33,7 @@ export interface SchemaConnection extends SqlConnection {
 export interface Migration {
   /** Such as `oauth_server_0001_initial`. */
   readonly name: string;
-  /** Statements that write data must stand being run twice, for the same reason as `change`. */
+  /** Applies the step. It may be run twice (see `change`), so a statement that writes data must allow for that. */
   up(schema: SchemaConnection): Promise<void>;
 }
 

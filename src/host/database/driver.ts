@@ -1,7 +1,7 @@
 import { ConfigurationError } from '../../contracts/errors.ts';
 
-/** A driver that an application installs only if it uses that engine. A missing one is a problem of `database_url`. */
-export async function driver<Module>(name: string, load: () => Promise<Module>): Promise<Module> {
+/** Loads a driver, which an application installs only if it uses that engine. A missing one is a problem of `database_url`. */
+export async function loadDriver<Module>(name: string, load: () => Promise<Module>): Promise<Module> {
   try {
     return await load();
   } catch (error) {

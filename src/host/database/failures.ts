@@ -2,27 +2,25 @@ import { isSqliteConflict, isSqliteUnavailable } from './sqlite/failures.ts';
 
 /** Whether the store cannot be reached, is too busy, or may only be read from: the same may succeed later, or elsewhere. */
 export function isUnavailable(error: unknown): boolean {
-  return causesOf(error).some(saysUnavailable);
+  return causes(error).some(saysUnavailable);
 }
 
-/** Whether all was undone since others were in the way, so that it can be done again. */
+/** Whether a conflict with others undid everything, so that it can be done again. */
 export function isWorthRetrying(error: unknown): boolean {
-  return causesOf(error).some(
+  return causes(error).some(
     (cause) =>
-      isAboutName(cause) ||
-      isSqliteConflict(cause) ||
-      codesOf(cause).some((code) => WORTH_RETRYING.has(code)),
+      isAboutName(cause) || isSqliteConflict(cause) || codes(cause).some((code) => WORTH_RETRYING.has(code)),
   );
 }
 
-/** PostgreSQL: the statement itself may be right, and nothing was done: asked again, it goes without its name, or under another. */
+/** PostgreSQL: the name of a prepared statement was wrong, and nothing was done. Run again, it has another name, or none. */
 export function isAboutName(error: unknown): boolean {
-  return error instanceof Error && codesOf(error).some((code) => ABOUT_NAMES.has(code));
+  return error instanceof Error && codes(error).some((code) => ABOUT_NAMES.has(code));
 }
 
 /** PostgreSQL: the statement was planned for a schema that has changed since. */
-export function isOfOldSchema(error: unknown): boolean {
-  return error instanceof Error && codesOf(error).includes('0A000');
+export function isOutdatedPlan(error: unknown): boolean {
+  return error instanceof Error && codes(error).includes('0A000');
 }
 
 const ABOUT_NAMES: ReadonlySet<unknown> = new Set(['0A000', '26000', '42P05']);
@@ -52,17 +50,17 @@ const UNREACHABLE: ReadonlySet<unknown> = new Set([
   // PostgreSQL: a standby, or a primary that another one took over from.
   '25006',
 ]);
-/** MySQL: what an option of the server forbids, by no means only the one that makes it read-only. */
+/** MySQL: an option of the server forbids it, which need not be the one that makes it read-only. */
 const FORBIDDEN_BY_OPTION = 1290;
 /** PostgreSQL's classes: connection exception, insufficient resources, operator intervention. */
 const UNREACHABLE_CLASSES = /^(?:08|53|57P)/;
-/** What `pg` and `mysql2` throw without any code. */
+/** Errors of `pg` and `mysql2` that have no code. */
 const UNREACHABLE_MESSAGES =
   /timeout exceeded when trying to connect|Query read timeout|Connection terminated|connection is closed|Client has encountered a connection error|in closed state|Queue limit reached|Pool is closed/i;
 
 function saysUnavailable(error: Error): boolean {
   if (isSqliteUnavailable(error) || UNREACHABLE_MESSAGES.test(error.message)) return true;
-  return codesOf(error).some(
+  return codes(error).some(
     (code) =>
       UNREACHABLE.has(code) ||
       (code === FORBIDDEN_BY_OPTION && /read[-_]only/i.test(error.message)) ||
@@ -70,13 +68,13 @@ function saysUnavailable(error: Error): boolean {
   );
 }
 
-function codesOf(error: Error): readonly unknown[] {
+function codes(error: Error): readonly unknown[] {
   return [...('code' in error ? [error.code] : []), ...('errno' in error ? [error.errno] : [])];
 }
 
 /** The error, what caused it, and what caused that; a failed connection to several addresses is an AggregateError. */
-function causesOf(error: unknown, depth = 0): readonly Error[] {
+function causes(error: unknown, depth = 0): readonly Error[] {
   if (!(error instanceof Error) || depth > 5) return [];
   const several: readonly unknown[] = error instanceof AggregateError ? error.errors : [];
-  return [error, ...[error.cause, ...several].flatMap((cause) => causesOf(cause, depth + 1))];
+  return [error, ...[error.cause, ...several].flatMap((cause) => causes(cause, depth + 1))];
 }

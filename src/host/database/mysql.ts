@@ -1,6 +1,6 @@
 import type { PoolConnection, QueryOptions, ResultSetHeader, RowDataPacket } from 'mysql2';
 import type { SqlParameter } from '../../sql/contract.ts';
-import { driver } from './driver.ts';
+import { loadDriver } from './driver.ts';
 import type { Engine, StatementResult } from './engine.ts';
 import { createPoolEngine, type PooledConnection, type PoolLimits } from './pool.ts';
 
@@ -14,7 +14,7 @@ export function openMysql(url: string, limits: PoolLimits): Engine {
   const { statementTimeout } = limits;
   return createPoolEngine({
     async open() {
-      const { createPool } = await driver('mysql2', () => import('mysql2'));
+      const { createPool } = await loadDriver('mysql2', () => import('mysql2'));
       const pool = createPool({
         uri: url.replace(/^mariadb:/, 'mysql:'),
         connectionLimit: 10,
@@ -29,7 +29,7 @@ export function openMysql(url: string, limits: PoolLimits): Engine {
       return {
         connect: () =>
           promised<PoolConnection>((done) => pool.getConnection(done)).then((connection) =>
-            connectionOn(connection, statementTimeout),
+            toConnection(connection, statementTimeout),
           ),
         end: () => promised<void>((done) => pool.end(done)),
       };
@@ -41,11 +41,11 @@ export function openMysql(url: string, limits: PoolLimits): Engine {
 
 type Answer = RowDataPacket[] | ResultSetHeader;
 
-function connectionOn(connection: PoolConnection, statementTimeout: number | null): PooledConnection {
+function toConnection(connection: PoolConnection, statementTimeout: number | null): PooledConnection {
   const limit = statementTimeout === null ? {} : { timeout: statementTimeout };
   const execute = async (sql: string, parameters: readonly SqlParameter[] = []) => {
     const options: QueryOptions = { sql, values: [...parameters], ...limit };
-    return resultOf(
+    return toResult(
       await promised<Answer>((done) =>
         connection.query<Answer>(options, (error, answer) => done(error, answer)),
       ),
@@ -55,7 +55,7 @@ function connectionOn(connection: PoolConnection, statementTimeout: number | nul
     identity: connection,
     execute,
     async begin() {
-      // It is about the connection's next transaction.
+      // For the connection's next transaction alone.
       await execute('SET TRANSACTION ISOLATION LEVEL READ COMMITTED');
       await execute('BEGIN');
     },
@@ -64,14 +64,14 @@ function connectionOn(connection: PoolConnection, statementTimeout: number | nul
   };
 }
 
-function resultOf(answer: Answer): StatementResult {
+function toResult(answer: Answer): StatementResult {
   if (Array.isArray(answer)) return { rows: answer, affected: 0 };
   const { affectedRows: affected, insertId } = answer;
   // The driver's types do not say that an id beyond 2^53 arrives as a string.
   return { rows: [], affected, ...(insertId === 0 ? {} : { insertId: BigInt(insertId) }) };
 }
 
-/** The driver's promises leave out of an error whether it was fatal, so its callbacks are used. */
+/** The driver's own promises drop from an error whether it was fatal, so its callbacks are used. */
 function promised<T>(call: (done: (error: unknown, value?: T) => void) => void): Promise<T> {
   return new Promise((resolve, reject) => {
     call((error, value) => {
@@ -81,7 +81,7 @@ function promised<T>(call: (done: (error: unknown, value?: T) => void) => void):
   });
 }
 
-/** The server names what is wrong with a statement by its SQLSTATE; what is fatal to the connection has none, or says so. */
+/** An error about a statement has an SQLSTATE; one that is fatal to the connection has none, or says so. */
 function isStatementError(error: unknown): boolean {
   if (!(error instanceof Error) || !('sqlState' in error)) return false;
   return error.sqlState !== undefined && !('fatal' in error && error.fatal === true);

@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 import type { PoolClient, QueryResult } from 'pg';
-import { driver } from './driver.ts';
+import { loadDriver } from './driver.ts';
 import type { Engine, StatementResult } from './engine.ts';
-import { isAboutName, isOfOldSchema } from './failures.ts';
+import { isAboutName, isOutdatedPlan } from './failures.ts';
 import { createPoolEngine, type PooledConnection, type PoolLimits } from './pool.ts';
 
 /** How long a request waits for a connection, in milliseconds. */
@@ -14,7 +14,7 @@ export function openPostgres(url: string, limits: PoolLimits): Engine {
   const names = createStatementNames();
   return createPoolEngine({
     async open() {
-      const { default: pg } = await driver('pg', () => import('pg'));
+      const { default: pg } = await loadDriver('pg', () => import('pg'));
       const pool = new pg.Pool({
         connectionString: url,
         max: 10,
@@ -22,24 +22,24 @@ export function openPostgres(url: string, limits: PoolLimits): Engine {
         ...(statementTimeout === null ? {} : { query_timeout: statementTimeout }),
         keepAlive: true,
         types: {
-          // 64-bit integers are times and counts here, well within what a number holds.
+          // 64-bit integers are times and counts here, which a number holds exactly.
           getTypeParser: (oid, format) =>
             oid === pg.types.builtins.INT8 && format !== 'binary'
               ? Number
               : pg.types.getTypeParser(oid, format),
         },
       });
-      // A connection that breaks, in use or not, fails the statement that needs it; without a listener it would end the process.
+      // A connection that breaks fails the next statement on it; without these listeners it would end the process.
       pool.on('error', () => {});
       pool.on('connect', (client) => client.on('error', () => {}));
-      return { connect: async () => connectionOn(await pool.connect(), names), end: () => pool.end() };
+      return { connect: async () => toConnection(await pool.connect(), names), end: () => pool.end() };
     },
     isStatementError,
     limits,
   });
 }
 
-function connectionOn(client: PoolClient, names: StatementNames): PooledConnection {
+function toConnection(client: PoolClient, names: StatementNames): PooledConnection {
   return {
     identity: client,
     async execute(sql, parameters) {
@@ -47,7 +47,7 @@ function connectionOn(client: PoolClient, names: StatementNames): PooledConnecti
       const name = names.of(text);
       const values = [...parameters];
       try {
-        return resultOf(await client.query(name === null ? { text, values } : { name, text, values }));
+        return toResult(await client.query(name === null ? { text, values } : { name, text, values }));
       } catch (error) {
         if (name !== null && isAboutName(error)) names.failed(error);
         throw error;
@@ -63,20 +63,20 @@ function connectionOn(client: PoolClient, names: StatementNames): PooledConnecti
   };
 }
 
-function resultOf({ rows, rowCount, command }: QueryResult<Record<string, unknown>>): StatementResult {
+function toResult({ rows, rowCount, command }: QueryResult<Record<string, unknown>>): StatementResult {
   return { rows, affected: CHANGES.has(command) ? (rowCount ?? 0) : 0 };
 }
 
 const CHANGES: ReadonlySet<string> = new Set(['INSERT', 'UPDATE', 'DELETE', 'MERGE']);
 
-/** Statements that have a name are parsed and planned once for each connection. */
+/** Named statements are parsed and planned once for each connection. */
 interface StatementNames {
-  /** Null for one that goes without. The same name never means another text, whoever uses the connection. */
+  /** Null for one without a name. A name is derived from the text, so it never means another one, whoever uses the connection. */
   of(text: string): string | null;
   failed(error: unknown): void;
 }
 
-/** Statements with a name at most: the server keeps each for as long as the connection lives. */
+/** Named statements at most: the server keeps each for as long as the connection lives. */
 const MOST_NAMES = 256;
 
 function createStatementNames(): StatementNames {
@@ -95,15 +95,15 @@ function createStatementNames(): StatementNames {
     },
     failed(error) {
       names.clear();
-      // Its plan is of a schema that has changed since: every statement is planned anew, under another name.
-      if (isOfOldSchema(error)) schema += 1;
-      // Or a connection pooler gave the session to somebody else in between, and will again.
+      // The plan is outdated: every statement is planned anew, under another name.
+      if (isOutdatedPlan(error)) schema += 1;
+      // Otherwise a connection pooler hands sessions around, and will again: no names any more.
       else inUse = false;
     },
   };
 }
 
-/** PostgreSQL names what is wrong with a statement by five characters (SQLSTATE). */
+/** An error about a statement has five characters as its code (SQLSTATE). */
 function isStatementError(error: unknown): boolean {
   return error instanceof Error && 'code' in error && /^[0-9A-Z]{5}$/.test(String(error.code));
 }

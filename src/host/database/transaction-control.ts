@@ -1,4 +1,4 @@
-/** What an engine leaves out before the first word of a statement. */
+/** What engines skip before the first word of a statement: spaces, semicolons, comments. */
 const BEFORE = String.raw`^(?:[\s;]|--[^\n]*(?:\n|$)|\/\*(?:[^*]|\*(?!\/))*\*\/)*`;
 /** MariaDB's BEGIN NOT ATOMIC is a block of statements. */
 const ENDS_OR_BEGINS = new RegExp(
@@ -8,15 +8,15 @@ const ENDS_OR_BEGINS = new RegExp(
 const IS_ABOUT_SAVEPOINTS = new RegExp(String.raw`${BEFORE}(?:SAVEPOINT|RELEASE|ROLLBACK)\b`, 'i');
 
 /**
- * A transaction ends with the work it was begun for, and not by a statement: what came after would commit by itself, and
- * what was begun so would stay open on a connection that goes to somebody else.
+ * A statement must not end a transaction: what came after it would commit by itself. Nor may it begin one, which would stay
+ * open on a connection that goes to somebody else.
  */
 export function refuseTransactionControl(sql: string): void {
   if (ENDS_OR_BEGINS.test(sql))
     throw new Error('Use transaction(): what begins or ends one cannot be executed');
 }
 
-/** Where a transaction may be one part of a larger one. */
+/** Savepoints too, where a transaction is itself a savepoint among others. */
 export function refuseSavepoints(sql: string): void {
   if (IS_ABOUT_SAVEPOINTS.test(sql))
     throw new Error('Use transaction(): what begins or ends a part of one cannot be executed');

@@ -1,6 +1,6 @@
 import type { WaitingBudget } from './store.ts';
 
-/** What somebody's request takes of the budget. */
+/** What one waiting request takes of the budget. */
 export interface Holding {
   readonly key: string;
   readonly network: string;
@@ -8,11 +8,11 @@ export interface Holding {
 }
 
 /**
- * Which of what is held, oldest first, has to go so that there is room for one more: the oldest of the network that holds
- * most, as long as it holds more than the newcomer's then would. So no network takes another's share, however much it sends.
- * Null when there is no room.
+ * Makes room for one more: returns the keys that have to go, null when there is no room. `held` is sorted, oldest first. The
+ * oldest of the network that holds most goes, as long as that network holds more than the newcomer's then would: so no
+ * network takes another's share, however much it sends.
  */
-export function roomFor(
+export function makeRoom(
   newcomer: Omit<Holding, 'key'>,
   held: readonly Holding[],
   budget: WaitingBudget,
@@ -23,12 +23,12 @@ export function roomFor(
     share.push(holding);
     shares.set(holding.network, share);
   }
-  const own = bytesOf(shares.get(newcomer.network) ?? []) + newcomer.bytes;
+  const own = sumBytes(shares.get(newcomer.network) ?? []) + newcomer.bytes;
   if (own > budget.ofOneNetwork) return null;
   const leaving: string[] = [];
-  for (let room = budget.total - bytesOf(held) - newcomer.bytes; room < 0;) {
-    const largest = [...shares.values()].toSorted((one, other) => bytesOf(other) - bytesOf(one))[0] ?? [];
-    if (bytesOf(largest) <= own) return null;
+  for (let room = budget.total - sumBytes(held) - newcomer.bytes; room < 0;) {
+    const largest = [...shares.values()].toSorted((one, other) => sumBytes(other) - sumBytes(one))[0] ?? [];
+    if (sumBytes(largest) <= own) return null;
     const oldest = largest.shift();
     if (oldest === undefined) return null;
     leaving.push(oldest.key);
@@ -37,6 +37,6 @@ export function roomFor(
   return leaving;
 }
 
-function bytesOf(share: readonly Holding[]): number {
+function sumBytes(share: readonly Holding[]): number {
   return share.reduce((sum, { bytes }) => sum + bytes, 0);
 }

@@ -1,7 +1,7 @@
 import type { PersonReference } from '../../contracts/person.ts';
 import type { Database, SqlConnection } from '../../sql/contract.ts';
 import { equalInConstantTime } from '../../http/constant-time.ts';
-import { roomFor } from './fair-share.ts';
+import { makeRoom } from './fair-share.ts';
 import { BUDGET_ROW } from './migrations/0005-waiting-requests.ts';
 import type {
   AccessToken,
@@ -95,7 +95,7 @@ export function createSqlStore(database: Database): Store {
       const { rows } = await database.execute<ClientRow>(FIND_CLIENT, [id]);
       // Some collations ignore trailing spaces; a client id is compared byte by byte.
       const row = rows.find((found) => found.client_id === id);
-      return row === undefined ? null : clientOf(row);
+      return row === undefined ? null : toClient(row);
     },
 
     async rotateSecret(clientId, secretHash, previousExpiresAt) {
@@ -163,7 +163,7 @@ export function createSqlStore(database: Database): Store {
 
     async findConsentRequest(idHash) {
       const { rows } = await database.execute<ConsentRequestRow>(FIND_CONSENT_REQUEST, [idHash]);
-      return rows[0] === undefined ? null : consentRequestOf(rows[0]);
+      return rows[0] === undefined ? null : toConsentRequest(rows[0]);
     },
 
     async presentConsentRequest({ idHash, asked }, scopes, now) {
@@ -207,7 +207,7 @@ export function createSqlStore(database: Database): Store {
     },
 
     async keepWaitingRequest(request, budget, now) {
-      // Whose network has no room left is told so by a look, without a write.
+      // A network that has no room left is refused without a write.
       const { rows } = await database.execute<{ held: number | string | null }>(
         'SELECT SUM(byte_count) AS held FROM oauth_waiting_requests WHERE network = ? AND expires_at > ?',
         [request.network, now],
@@ -251,7 +251,7 @@ export function createSqlStore(database: Database): Store {
 
     async findCode(codeHash) {
       const { rows } = await database.execute<CodeRow & FamilyColumns>(FIND_CODE, [codeHash]);
-      return rows[0] === undefined ? null : codeOf(rows[0]);
+      return rows[0] === undefined ? null : toCode(rows[0]);
     },
 
     spendCode: (code, tokens, now) =>
@@ -268,7 +268,7 @@ export function createSqlStore(database: Database): Store {
 
     burnCode(code, offeredBy, now) {
       return database.transaction(async (connection) => {
-        // Waits for an exchange under way: the code is spent after it, or before it.
+        // Waits for an exchange in flight, so that the code is spent either before or after it.
         await connection.execute('UPDATE oauth_families SET expires_at = expires_at WHERE id = ?', [
           code.family.id,
         ]);
@@ -333,7 +333,7 @@ export function createSqlStore(database: Database): Store {
         [person.provider, person.id, now],
       );
       return rows.map((row) => ({
-        family: familyOf(row),
+        family: toFamily(row),
         clientName: row.client_name,
         clientScopes: words(row.client_scope),
         createdAt: row.created_at,
@@ -365,7 +365,7 @@ export function createSqlStore(database: Database): Store {
 
     async findAccessToken(hash, now) {
       const { rows } = await database.execute<AccessTokenRow>(FIND_ACCESS_TOKEN, [hash]);
-      return rows[0] === undefined ? 'unknown' : accessTokenOf(rows[0], now);
+      return rows[0] === undefined ? 'unknown' : toAccessToken(rows[0], now);
     },
   };
 }
@@ -408,7 +408,7 @@ const USE_REFRESH_TOKEN = `UPDATE oauth_refresh_tokens SET used_at = ? WHERE tok
 const REPLACE_REFRESH_TOKEN = `UPDATE oauth_refresh_tokens SET token_hash = ?, issued_at = ?, expires_at = ?
   WHERE token_hash = ? AND used_at IS NULL`;
 
-/** Marks it as used; false when it was before. */
+/** Marks the code or token as used; false when it was before. */
 async function spend(
   connection: SqlConnection,
   statement: string,
@@ -462,7 +462,7 @@ async function listClients(connection: SqlConnection): Promise<readonly Client[]
   const { rows } = await connection.execute<ClientRow>(
     `SELECT ${CLIENT_COLUMNS} FROM oauth_clients ORDER BY created_at, client_id`,
   );
-  return rows.map(clientOf);
+  return rows.map(toClient);
 }
 
 async function findSubject(connection: SqlConnection, person: PersonReference): Promise<string | null> {
@@ -495,7 +495,7 @@ async function keepWaiting(
   budget: WaitingBudget,
   now: number,
 ): Promise<boolean> {
-  // One after the other: what is counted is what is there when the row is added.
+  // Claims the one row that every caller writes first, so that nobody adds between the count and the insert.
   await connection.execute('UPDATE oauth_waiting_requests SET byte_count = 0 WHERE secret_hash = ?', [
     BUDGET_ROW,
   ]);
@@ -510,7 +510,7 @@ async function keepWaiting(
     row,
   }));
   const over = held.filter(({ row }) => row.expires_at <= now);
-  const room = roomFor(
+  const room = makeRoom(
     request,
     held.filter(({ row }) => row.expires_at > now),
     budget,
@@ -724,7 +724,7 @@ interface ClientRow {
   readonly revoked_at: number | null;
 }
 
-function clientOf(row: ClientRow): Client {
+function toClient(row: ClientRow): Client {
   return {
     id: row.client_id,
     name: row.name,
@@ -740,7 +740,7 @@ function clientOf(row: ClientRow): Client {
   };
 }
 
-/** Kept as JSON: what a client sent may hold characters that a text column refuses. */
+/** Kept as JSON: what a client sent may hold characters that a text column refuses, such as NUL. */
 type ConsentParameters = Pick<ConsentRequest, 'redirectUri' | 'scopes' | 'state' | 'nonce' | 'codeChallenge'>;
 type CodeParameters = Pick<NewCode, 'redirectUri' | 'codeChallenge' | 'nonce'>;
 
@@ -757,9 +757,9 @@ interface ConsentRequestRow {
   readonly expires_at: number;
 }
 
-function consentRequestOf(row: ConsentRequestRow): ConsentRequest | null {
+function toConsentRequest(row: ConsentRequestRow): ConsentRequest | null {
   const { user_provider: provider, user_id: id, asked_scope: scope } = row;
-  // A release of before kept those here, too, that were put to nobody yet.
+  // An earlier release also kept requests here that no person had been shown yet.
   if (provider === null || id === null || scope === null) return null;
   return {
     ...(JSON.parse(row.parameters) as ConsentParameters),
@@ -790,7 +790,7 @@ interface CodeRow {
   readonly spent_at: number | null;
 }
 
-function codeOf(row: CodeRow & FamilyColumns): AuthorizationCode {
+function toCode(row: CodeRow & FamilyColumns): AuthorizationCode {
   return {
     ...(JSON.parse(row.parameters) as CodeParameters),
     ...storedGrant(row),
@@ -809,7 +809,7 @@ interface RefreshTokenRow extends MarkedFamilyRow {
   readonly used_at: number | null;
 }
 
-/** Whether somebody holds, or held, a refresh token of this family. */
+/** Whether the mark is the family's: whoever has it holds, or held, a refresh token of it. */
 function hasMark(family: Pick<MarkedFamilyRow, 'refresh_mark_hash'>, markHash: string | undefined): boolean {
   const { refresh_mark_hash: known } = family;
   return known !== null && markHash !== undefined && equalInConstantTime(known, markHash);
@@ -818,10 +818,10 @@ function hasMark(family: Pick<MarkedFamilyRow, 'refresh_mark_hash'>, markHash: s
 function storedGrant(
   row: FamilyColumns & { readonly family_id: string; readonly expires_at: number },
 ): Pick<StoredGrant, 'family' | 'expiresAt'> {
-  return { family: familyOf(row), expiresAt: row.expires_at };
+  return { family: toFamily(row), expiresAt: row.expires_at };
 }
 
-function familyOf(row: FamilyColumns & { readonly family_id: string }): Family {
+function toFamily(row: FamilyColumns & { readonly family_id: string }): Family {
   return {
     id: row.family_id,
     clientId: row.client_id,
@@ -855,7 +855,7 @@ interface AccessTokenRow {
 }
 
 /** A token whose client's or family's row is revoked, or gone, is dead. */
-function accessTokenOf(row: AccessTokenRow, now: number): AccessToken | DeadToken {
+function toAccessToken(row: AccessTokenRow, now: number): AccessToken | DeadToken {
   if (row.expires_at <= now) return 'expired';
   if (row.living_client_scope === null) return 'client revoked';
   const token = {

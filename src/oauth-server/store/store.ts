@@ -3,7 +3,7 @@ import type { PersonReference } from '../../contracts/person.ts';
 /** What a client may be granted: grant types of RFC 6749, and the right to ask the introspection endpoint. */
 export type Grant = 'authorization_code' | 'refresh_token' | 'client_credentials' | 'introspection';
 
-/** A registered application. */
+/** A registered application. Times are milliseconds since 1970 in all of this file. */
 export interface Client {
   /** Never changes. */
   readonly id: string;
@@ -29,7 +29,7 @@ export interface Client {
   readonly revokedAt: number | null;
 }
 
-/** An authorization request that was put to a person. The browser knows nothing of it but its id. */
+/** An authorization request that a person was shown. The browser knows nothing of it but its id. */
 export interface ConsentRequest {
   /** SHA-256 of the request id. */
   readonly idHash: string;
@@ -44,14 +44,14 @@ export interface ConsentRequest {
   readonly codeChallenge: string;
   /** The target API; null when no audience is configured. */
   readonly audience: string | null;
-  /** Who is asked, and for which of the scopes. */
+  /** Who was shown it, and with which of the scopes. */
   readonly asked: AskedPerson;
-  /** What came of it; null while it waits for the answer. */
+  /** Null while it waits for the answer. */
   readonly outcome: ConsentOutcome | null;
   readonly expiresAt: number;
 }
 
-/** Void: it ended without an answer, as when another person signed in before one. */
+/** `void`: it ended without an answer, such as when another person signed in. */
 export type ConsentOutcome = 'allowed' | 'denied' | 'void';
 
 /** An authorization request that waits for somebody to sign in, and is too long to wait in the browser. */
@@ -61,7 +61,7 @@ export interface WaitingRequest {
   /** Where it came from; empty when that is not known. */
   readonly network: string;
   readonly parameters: string;
-  /** What it counts for. */
+  /** What it counts for in the budget. */
   readonly bytes: number;
   readonly expiresAt: number;
 }
@@ -86,7 +86,7 @@ export interface Family {
   readonly id: string;
   readonly clientId: string;
   readonly person: PersonReference;
-  /** The person as the outside world knows it. */
+  /** The person's `sub`. */
   readonly subject: string;
   readonly scopes: readonly string[];
   /** Decided when the person consented, kept through every refresh. */
@@ -115,7 +115,7 @@ export interface StoredGrant {
 /** A refresh token as it was offered. */
 export interface OfferedRefreshToken {
   readonly hash: string;
-  /** What it says of its family, with the hash of what all of the family's share; null for one of before there was that. */
+  /** The family that it names, with the hash of the mark that all tokens of the family share; null for one of an earlier release. */
   readonly mark: { readonly familyId: string; readonly hash: string } | null;
 }
 
@@ -138,7 +138,7 @@ export interface NewToken {
 }
 
 export interface NewRefreshToken extends NewToken {
-  /** Of what all refresh tokens of the family share. */
+  /** The hash of the mark that all refresh tokens of the family share. */
   readonly markHash: string;
 }
 
@@ -160,12 +160,12 @@ export interface AccessToken {
   readonly expiresAt: number;
 }
 
-/** Why there is no live access token of a hash: for the log. One that was revoked by itself is unknown. */
+/** Why there is no live access token of a hash: for the log. A token that was revoked by itself is deleted, so unknown. */
 export type DeadToken = 'unknown' | 'expired' | 'client revoked' | 'authorization revoked';
 
 /** Why no tokens were issued. */
 export type GrantRefusal =
-  /** It was used before, so the family is revoked now: what came of the first use is dead (RFC 6749 4.1.2, RFC 9700 4.14). */
+  /** It was used before, so the family is revoked now, with what the first use gave (RFC 6749 4.1.2, RFC 9700 4.14). */
   | 'used'
   /** The family was revoked before. */
   | 'revoked';
@@ -174,22 +174,21 @@ export type GrantOutcome =
   { readonly issued: true } | { readonly issued: false; readonly refusal: GrantRefusal };
 
 /**
- * What the authorization server keeps, as whole steps: each method is atomic and answers only after its effect is
- * durable. A refusal that must last (a spent code, a revoked family) is an answer; what is thrown has changed nothing.
- * Times are milliseconds since 1970.
+ * What the authorization server keeps, as whole steps: each method is atomic and returns only after its effect is durable.
+ * A refusal that must last (a spent code, a revoked family) is returned; what is thrown has changed nothing.
  */
 export interface Store {
   insertClient(client: Client): Promise<void>;
   /**
-   * Inserts the client unless one is there, and answers that one, the oldest; null when it was inserted. Of several calls at
-   * once, also of other processes, each sees what the one before has inserted.
+   * Inserts the client unless one is there already: returns that one, the oldest, or null when it was inserted. Calls at the
+   * same time, also of other processes, run one after the other: each sees what the one before has inserted.
    */
   insertClientUnless(client: Client, isThere: (client: Client) => boolean): Promise<Client | null>;
   /** Also a revoked client; null when the id, compared byte by byte, is unknown. */
   findClient(id: string): Promise<Client | null>;
   /**
-   * Makes this the current secret and the one before the previous one, until then; null ends it at once. A secret that was
-   * the previous one before is dropped. False for an unknown, public or revoked client.
+   * Makes this the current secret, and the current one the previous one, which is accepted until `previousExpiresAt` (null:
+   * not at all). The previous one of before is dropped. False for an unknown, public or revoked client.
    */
   rotateSecret(clientId: string, secretHash: string, previousExpiresAt: number | null): Promise<boolean>;
   /** Ends the client, and with it every token that it holds. False when it is unknown or was revoked before. */
@@ -205,8 +204,8 @@ export interface Store {
   /** The request, also when it was answered, voided or has expired; null when it is unknown. */
   findConsentRequest(idHash: string): Promise<ConsentRequest | null>;
   /**
-   * Puts the request to the same person again, with these scopes. False when it was answered, voided, or put with other
-   * scopes since it was read.
+   * Notes that the same person is shown the request again, with these scopes. False when it was answered, voided, or shown
+   * with other scopes since it was read.
    */
   presentConsentRequest(read: ConsentRequest, scopes: readonly string[], now: number): Promise<boolean>;
   /** Ends the request without an answer, unless it has one. */
@@ -222,15 +221,15 @@ export interface Store {
   ): Promise<boolean>;
 
   /**
-   * Keeps the request, within the budget: where there is no room, the network that holds most makes some, if it holds more
-   * than this one's would. False when there is none all the same.
+   * Keeps the request, within the budget. Where there is no room, the oldest requests of the network that holds most go, if
+   * it holds more than this one's would. False when there is still no room.
    */
   keepWaitingRequest(request: WaitingRequest, budget: WaitingBudget, now: number): Promise<boolean>;
   /** The parameters of a request that waits; null when it is unknown or has expired. */
   findWaitingRequest(secretHash: string, now: number): Promise<string | null>;
   endWaitingRequest(secretHash: string): Promise<void>;
 
-  /** The key of this period: `candidate` if there was none, else the one kept before. Those before the oldest go. */
+  /** The key of this period: `candidate` if there was none, else the one kept before. Keys of periods before `oldest` go. */
   cookieKey(period: number, candidate: string, oldest: number): Promise<string>;
   findCookieKey(period: number): Promise<string | null>;
 
@@ -239,23 +238,23 @@ export interface Store {
   /** Spends the code and issues the tokens, both or neither. A code that was spent before revokes the family. */
   spendCode(code: StoredGrant, tokens: NewTokens, now: number): Promise<GrantOutcome>;
   /**
-   * Spends the code and issues nothing: it was offered with something that does not match. A code that was spent before,
-   * also at this moment, revokes the family if the client that offers it is its own: then, and only then, it answers true.
+   * Spends the code and issues nothing: it was offered with something that does not match. When it was spent already, also
+   * at this moment, and the client that offers it is its own, the family is revoked. True when this revoked it.
    */
   burnCode(code: StoredGrant, offeredBy: string, now: number): Promise<boolean>;
 
   /**
-   * The refresh token, used or not; null when it is unknown. One that has the mark of its family and is not the one in use was
-   * in use before: that mark left the server in no other way.
+   * The refresh token, used or not; null when it is unknown. One that has the mark of its family and is not the current one was
+   * used before: the mark leaves the server in refresh tokens alone.
    */
   findRefreshToken(token: OfferedRefreshToken): Promise<RefreshToken | null>;
   /**
-   * Uses the token and issues its successors, both or neither. One that was used before revokes the family. One with the mark
-   * gives its place to its successor, so that a family does not grow with use.
+   * Uses the token and issues its successors, both or neither. One that was used before revokes the family. The row of one
+   * with the mark becomes its successor's, so that a family does not grow with use.
    */
   rotateRefreshToken(token: RefreshToken, tokens: NewTokens, now: number): Promise<GrantOutcome>;
 
-  /** Ends the family of what was found to be used before, unless it turns out to be in use. False also when it was revoked. */
+  /** Revokes the family of a token that was found used, unless it has become the current one. False also when it was revoked before. */
   revokeReplayed(used: StoredGrant, now: number): Promise<boolean>;
 
   /**
@@ -279,8 +278,8 @@ export interface Store {
   ): Promise<void>;
 
   /**
-   * Removes at most so many rows of each kind that expired before. Codes and refresh tokens stay as long as their
-   * family has a token that lives, since that is how a replay is known.
+   * Removes expired rows, at most `limit` of each kind. Codes and refresh tokens stay as long as a token of their family
+   * lives, since that is how a replay is known.
    */
   prune(expiredBefore: number, limit: number): Promise<PrunedRows>;
 

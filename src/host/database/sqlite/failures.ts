@@ -8,41 +8,41 @@ const CONFLICT = 517;
 
 /** BUSY and LOCKED: another process is writing. */
 export function isSqliteBusy(error: unknown): boolean {
-  const code = primaryCodeOf(error);
+  const code = primaryCode(error);
   return code === BUSY || code === LOCKED;
 }
 
-/** The file may only be read, or is no longer the one that was opened: another connection may find it otherwise. */
+/** The file may only be read, or is no longer the one that was opened; it may be different for a new connection. */
 export function isSqliteReadOnly(error: unknown): boolean {
-  return primaryCodeOf(error) === READONLY;
+  return primaryCode(error) === READONLY;
 }
 
 /** SQLite's result codes that mean "not now". */
 export function isSqliteUnavailable(error: unknown): boolean {
-  return UNAVAILABLE.has(primaryCodeOf(error));
+  return UNAVAILABLE.has(primaryCode(error));
 }
 
 export function isSqliteConflict(error: unknown): boolean {
-  return codeOf(error) === CONFLICT;
+  return resultCode(error) === CONFLICT;
 }
 
-/** As SQLite itself says that there is too much to do. */
+/** The error that SQLite itself reports when it is too busy. */
 export function busy(message: string): Error {
   return Object.assign(new Error(message), { errcode: BUSY });
 }
 
-/** As SQLite itself says that what a transaction has read was changed by another one. */
+/** The error that SQLite itself reports when what a transaction has read was changed by another one. */
 export function conflict(message: string): Error {
   return Object.assign(new Error(message), { errcode: CONFLICT });
 }
 
 /** The low byte of the extended result code. */
-function primaryCodeOf(error: unknown): number | null {
-  const code = codeOf(error);
+function primaryCode(error: unknown): number | null {
+  const code = resultCode(error);
   return code === null ? null : code & 0xff;
 }
 
-function codeOf(error: unknown): number | null {
+function resultCode(error: unknown): number | null {
   if (!(error instanceof Error) || !('errcode' in error) || typeof error.errcode !== 'number') return null;
   return error.errcode;
 }

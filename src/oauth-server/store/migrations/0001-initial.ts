@@ -2,7 +2,7 @@ import type { Migration, SchemaConnection } from '../../../sql/schema.ts';
 
 /**
  * The schema of the first release: every code and token carries the facts of its authorization, and a family is a value
- * that they share. No foreign keys: what an expired row refers to may go before it.
+ * that they share. No foreign keys: an expired row may outlive the row that it refers to.
  */
 export const initialSchema: Migration = {
   name: 'oauth_server_0001_initial',

@@ -3,7 +3,7 @@ import { randomIdentifier } from '../../crypto.ts';
 
 /**
  * Families become rows, authorizations carry their target, and clients the secret they last replaced. Whoever could
- * use a code or token before can use it afterwards: nothing is signed out. An authorization of before has no target.
+ * use a code or token before can use it afterwards: nobody is signed out. Earlier authorizations have no target.
  */
 export const familiesAndTargets: Migration = {
   name: 'oauth_server_0002_families_and_targets',

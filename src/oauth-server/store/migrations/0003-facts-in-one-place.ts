@@ -1,13 +1,13 @@
 import type { Migration } from '../../../sql/schema.ts';
 
-/** What stands in the family's row now, the codes and tokens need not repeat. */
+/** Columns that the family's row has now; codes and tokens need not repeat them. */
 const MOVED = {
   oauth_authorization_codes: ['client_id', 'user_provider', 'user_id', 'scope'],
   oauth_refresh_tokens: ['client_id', 'user_provider', 'user_id', 'scope', 'revoked_at'],
   oauth_access_tokens: ['user_provider', 'user_id', 'revoked_at'],
 } as const;
 
-/** A step of its own: once a column is gone, the step before could not be run again. */
+/** Not part of the step before, which could not be run again once a column is gone. */
 export const factsInOnePlace: Migration = {
   name: 'oauth_server_0003_facts_in_one_place',
   async up({ change, dialect }) {

@@ -1,8 +1,8 @@
 import type { Migration } from '../../../sql/schema.ts';
 
 /**
- * What all refresh tokens of a family share, so that one that was used is known without a row of its own. Families of before
- * get it with their next refresh; what they used until then keeps its rows.
+ * The mark that all refresh tokens of a family share, so that a used one is known without a row of its own. Existing families
+ * get it with their next refresh; tokens that were used before keep their rows.
  */
 export const familyMark: Migration = {
   name: 'oauth_server_0004_family_mark',

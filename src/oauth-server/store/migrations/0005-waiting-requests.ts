@@ -1,11 +1,11 @@
 import type { Migration } from '../../../sql/schema.ts';
 
-/** Stands beside the requests, and never expires. */
+/** The key of a row that is no request, and never expires: the budget's lock. */
 export const BUDGET_ROW = 'budget';
 
 /**
- * What waits for somebody to sign in is no longer a consent request: a cookie holds it, whose keys are kept here, or, when it
- * is too long for one, a row of its own. A consent request that was answered keeps what came of it until it expires.
+ * A request that waits for somebody to sign in is no longer a consent request: a cookie holds it, whose keys are kept here, or a
+ * row of its own when it is too long for a cookie. An answered consent request keeps its outcome until it expires.
  */
 export const waitingRequests: Migration = {
   name: 'oauth_server_0005_waiting_requests',
@@ -26,7 +26,7 @@ export const waitingRequests: Migration = {
     ) ${tableOptions}`);
     await change('CREATE INDEX oauth_waiting_requests_expiry ON oauth_waiting_requests (expires_at)');
     await change('CREATE INDEX oauth_waiting_requests_network ON oauth_waiting_requests (network)');
-    // The row that whoever adds one writes first, so that they count one after the other.
+    // Whoever adds a request writes this row first, so that they count one after the other.
     await schema.execute('DELETE FROM oauth_waiting_requests WHERE secret_hash = ?', [BUDGET_ROW]);
     await schema.execute(
       `INSERT INTO oauth_waiting_requests (secret_hash, network, parameters, byte_count, expires_at)
