@@ -18,7 +18,7 @@ import {
   createMetadataEndpoint,
   createOpenidConfigurationEndpoint,
 } from './endpoints/discovery.ts';
-import { createEndpoints, type Endpoint } from './endpoints/endpoint.ts';
+import { createEndpoints, type Endpoint, type EndpointsOptions } from './endpoints/endpoint.ts';
 import { createFailures } from './endpoints/failures.ts';
 import { createIntrospectEndpoint } from './endpoints/introspect.ts';
 import { APPLICATIONS_PATH, AUTHORIZE_PATH } from './endpoints/paths.ts';
@@ -83,40 +83,37 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
   const { publicUrl, config, host, database, clock = Date.now, random = systemRandom } = options;
   const { showsDetails = false } = options;
   const { passwordHasher, log } = host;
+  const { name: serverName, key_path: keyPath } = config;
   const issuer = new URL(publicUrl).origin;
   const audience = config.audience === '' ? null : config.audience;
+
   const store = createSqlStore(database);
+  const pruning = createPruning({ store, clock, log });
+  const keys = createKeyRing({ directory: keyPath, clock, idTokenLifetime: config.id_token_ttl, log });
+  const audit = createAudit(host);
+
   const scopes = createScopeCatalog(config.scopes);
   const claims = createClaims({ mapper: config.claims, offered: [...scopes.keys()], log });
   const accounts = createAccounts(host);
-  const audit = createAudit(host);
+  const bearerTokens = createBearerTokens({ store, accounts, host, scopes, audience, clock });
+  const lookUp = createTokenLookUp({ bearerTokens, scopes });
+
   const clients = createClients({ store, scopes, passwordHasher, clock, audit });
+  const secrets = createClientSecrets({ passwordHasher, clock });
+  const failedAttempts = createFailedAttempts({ clock, random });
   const authenticateClient = createClientAuthentication({
     clients,
-    secrets: createClientSecrets({ passwordHasher, clock }),
-    failedAttempts: createFailedAttempts({ clock, random }),
+    secrets,
+    failedAttempts,
     host,
     audit,
     clock,
   });
-  const keys = createKeyRing({
-    directory: config.key_path,
-    clock,
-    idTokenLifetime: config.id_token_ttl,
-    log,
-  });
-  const pruning = createPruning({ store, clock, log });
+
   const issuing = createIssuing({ issuer, config, scopes, host, keys, claims });
   const grants = createGrants({ store, accounts, issuing, scopes, audience, audit, clock });
-  const bearerTokens = createBearerTokens({ store, accounts, host, scopes, audience, clock });
-  const checkRequest = createRequestChecks({
-    clients,
-    scopes,
-    keys,
-    audience,
-    serverName: config.name,
-    keyPath: config.key_path,
-  });
+
+  const checkRequest = createRequestChecks({ clients, scopes, keys, audience, serverName, keyPath });
   const waiting = createWaitingRequests({
     store,
     sealer: createCookieSealer({ store, clock, lifetime: config.consent_ttl * 1000 }),
@@ -138,7 +135,8 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
     lifetimes: config,
     applicationsPath: APPLICATIONS_PATH,
   });
-  const authorizeEndpoints = createAuthorizeEndpoints({
+
+  const authorize = createAuthorizeEndpoints({
     checkRequest,
     consent,
     waiting,
@@ -146,9 +144,9 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
     host,
     scopes,
     issuer,
-    serverName: config.name,
+    serverName,
   });
-  const applicationsEndpoints = createApplicationsEndpoints({
+  const applications = createApplicationsEndpoints({
     store,
     accounts,
     host,
@@ -156,9 +154,28 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
     audit,
     clock,
     issuer,
-    serverName: config.name,
+    serverName,
   });
-  const failures = createFailures({ host, database, serverName: config.name, showsDetails });
+  const handlers: EndpointsOptions['handlers'] = {
+    oauth_server_authorize: authorize.authorize,
+    oauth_server_consent: authorize.consent,
+    oauth_server_token: createTokenEndpoint({ authenticateClient, grants, pruning }),
+    oauth_server_revoke: createRevokeEndpoint({ authenticateClient, store, audit, clock }),
+    oauth_server_introspect: createIntrospectEndpoint({ authenticateClient, bearerTokens, issuer }),
+    oauth_server_userinfo: createUserinfoEndpoint({ bearerTokens, claims }),
+    oauth_server_applications: applications.list,
+    oauth_server_remove_application: applications.remove,
+    oauth_server_openid_configuration: createOpenidConfigurationEndpoint({
+      issuer,
+      scopes,
+      keys,
+      host,
+      clock,
+    }),
+    oauth_server_metadata: createMetadataEndpoint({ issuer, scopes }),
+    oauth_server_jwks: createJwksEndpoint({ keys }),
+  };
+  const failures = createFailures({ host, database, serverName, showsDetails });
   return {
     issuer,
     config,
@@ -167,39 +184,7 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
     keys,
     offers: (scope) => scopes.has(scope),
     prune: () => pruning.all(),
-    endpoints: createEndpoints({
-      host,
-      database,
-      failures,
-      handlers: {
-        oauth_server_authorize: authorizeEndpoints.authorize,
-        oauth_server_consent: authorizeEndpoints.consent,
-        oauth_server_token: createTokenEndpoint({ authenticateClient, grants, pruning }),
-        oauth_server_revoke: createRevokeEndpoint({ authenticateClient, store, audit, clock }),
-        oauth_server_introspect: createIntrospectEndpoint({
-          authenticateClient,
-          bearerTokens,
-          issuer,
-        }),
-        oauth_server_userinfo: createUserinfoEndpoint({ bearerTokens, claims }),
-        oauth_server_applications: applicationsEndpoints.list,
-        oauth_server_remove_application: applicationsEndpoints.remove,
-        oauth_server_openid_configuration: createOpenidConfigurationEndpoint({
-          issuer,
-          scopes,
-          keys,
-          host,
-          clock,
-        }),
-        oauth_server_metadata: createMetadataEndpoint({ issuer, scopes }),
-        oauth_server_jwks: createJwksEndpoint({ keys }),
-      },
-    }),
-    ...createProtectedRoutes({
-      host,
-      database,
-      failures,
-      lookUp: createTokenLookUp({ bearerTokens, scopes }),
-    }),
+    endpoints: createEndpoints({ handlers, failures, host, database }),
+    ...createProtectedRoutes({ lookUp, failures, host, database }),
   };
 }
