@@ -8,7 +8,7 @@ import { assistantConfiguration, type AssistantConfig } from './config.ts';
 const COMMANDS: readonly AddCommands[] = [addAssistantSetup, addAssistantDoctor];
 
 /**
- * The voice-assistant plugin, behind `oauthServer()` and `mcp()` in the list: from `PUBLIC_URL`, `ASSISTANT_MCP_RESOURCE` and
+ * The voice-assistant plugin, after `oauthServer()` and `mcp()` in the list. From `PUBLIC_URL`, `ASSISTANT_MCP_RESOURCE` and
  * `ASSISTANT_NAME` it derives the issuer, the resource and the audience; it brings `assistant:setup` and `assistant:doctor`.
  */
 export function assistant(): Plugin {

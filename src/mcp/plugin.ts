@@ -30,7 +30,7 @@ export function mcpServerOf(application: Application): McpServer {
 }
 
 /**
- * The MCP endpoint as a plugin of the host kit, behind `oauthServer()` in the list: the section `mcp` of the configuration,
+ * The MCP endpoint as a plugin of the host kit, after `oauthServer()` in the list: the section `mcp` of the configuration,
  * `POST /mcp`, the resource metadata, and `tool()` for the application's own tools.
  */
 export function mcp(): Plugin {

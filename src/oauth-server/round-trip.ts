@@ -92,7 +92,7 @@ export function askRoundTrip(key: SigningKey, issuer: string, now: number): Roun
   };
 }
 
-/** What a process answers with. */
+/** What the serving process needs for an answer. */
 export interface RoundTripOptions {
   readonly issuer: string;
   readonly keys: Pick<KeyRing, 'published'>;

@@ -138,13 +138,13 @@ export function tokenOf(request: object): IntrospectedToken {
 
 // The parts of each framework that the guards use, as types of our own, so that none of them has to be installed.
 
-/** As much of a request of Express or Fastify as a guard reads. */
+/** The part of an Express or Fastify request that a guard reads. */
 export interface GuardedRequest {
   /** Header fields, by names in lower case. */
   readonly headers: { readonly authorization?: string | undefined };
 }
 
-/** As much of Express's response as a guard answers with. */
+/** The part of Express's response that a guard uses. */
 export interface ExpressAnswer {
   /** Sets the status. */
   status(code: number): ExpressAnswer;
@@ -154,7 +154,7 @@ export interface ExpressAnswer {
   send(body: unknown): unknown;
 }
 
-/** As much of Fastify's reply as a guard answers with. */
+/** The part of Fastify's reply that a guard uses. */
 export interface FastifyAnswer {
   /** Sets the status. */
   code(status: number): FastifyAnswer;
@@ -164,7 +164,7 @@ export interface FastifyAnswer {
   send(body: unknown): unknown;
 }
 
-/** As much of Hono's context as a guard reads. */
+/** The part of Hono's context that a guard reads. */
 export interface GuardedContext {
   /** Hono's own request. */
   readonly req: {
