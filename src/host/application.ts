@@ -112,7 +112,7 @@ async function assemble(parts: Parts): Promise<Application> {
   const origin = new URL(kit.public_url).origin;
   const secure = origin.startsWith('https:');
   const name = applicationName(config, origin);
-  const overloaded = occasionally((times) =>
+  const logOverload = occasionally((times) =>
     log.warning('Too many passwords to check: requests answered 503: {times}', { times }),
   );
 
@@ -158,7 +158,7 @@ async function assemble(parts: Parts): Promise<Application> {
     views,
     log,
     name,
-    overloaded,
+    logOverload,
   });
 
   let phase: 'plugins' | 'application' | 'started' = 'plugins';
@@ -213,7 +213,7 @@ async function assemble(parts: Parts): Promise<Application> {
   phase = 'application';
   await registerOwnParts(definition, application);
   if (hasAccounts && !routes.has('login')) {
-    const signIn = loginRoutes(application, { name, csrf, overloaded });
+    const signIn = loginRoutes(application, { name, csrf, logOverload });
     for (const route of [...signIn, logoutRoute(application)]) routes.add(route);
     for (const route of signIn) checksOwnCsrf.add(route);
   }

@@ -45,7 +45,7 @@ export interface DispatcherOptions {
   /** The application's name for people. */
   readonly name: string;
   /** Logs that there are more passwords to check than can be. */
-  readonly overloaded: () => void;
+  readonly logOverload: () => void;
 }
 
 export function createDispatcher(options: DispatcherOptions): Dispatcher {
@@ -120,7 +120,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     const answered = await events.answerException(exception);
     if (answered !== null) return answered;
     const status = database.isUnavailable(exception) ? 503 : ErrorHandler.resolveStatusCode(exception);
-    if (isOverloaded(exception)) options.overloaded();
+    if (isOverloaded(exception)) options.logOverload();
     else if (status >= 500) log.error('The request failed: {exception}', { requestId, route, exception });
     else if (route !== null && status !== 404 && exception instanceof HttpError) {
       const { message: detail } = exception;

@@ -30,7 +30,7 @@ export interface LoginOptions {
   readonly name: string;
   readonly csrf: CsrfOptions;
   /** Logs that there are more passwords to check than can be. */
-  readonly overloaded: () => void;
+  readonly logOverload: () => void;
 }
 
 /**
@@ -39,7 +39,7 @@ export interface LoginOptions {
  */
 export function loginRoutes(
   application: Application,
-  { name, csrf, overloaded }: LoginOptions,
+  { name, csrf, logOverload }: LoginOptions,
 ): readonly Route[] {
   async function page(status: number, form: SignInForm, headers: Readonly<Record<string, string>> = {}) {
     const nonce = randomBytes(16).toString('base64');
@@ -101,7 +101,7 @@ export function loginRoutes(
         } catch (failure) {
           const again = whenToTryAgain(failure);
           if (again === null) throw failure;
-          if (isOverloaded(failure)) overloaded();
+          if (isOverloaded(failure)) logOverload();
           const { status, error, seconds } = again;
           const headers = { 'Retry-After': String(seconds) };
           return page(status, { returnTo, identifier, error, invalid: false }, headers);
