@@ -14,7 +14,7 @@ export interface IdTokenContents {
   readonly nonce: string | null;
   /** The access token that is issued beside it. */
   readonly accessToken: string;
-  /** About the person, already filtered by the granted scopes. */
+  /** About the person, and only what the granted scopes release. */
   readonly claims: Readonly<Record<string, unknown>>;
 }
 
@@ -22,7 +22,7 @@ export interface IdTokenContents {
 export function signIdToken(key: SigningKey, contents: IdTokenContents): Promise<string> {
   const { issuer, subject, clientId, lifetime, nonce, accessToken, claims } = contents;
   const issuedAt = Math.floor(contents.issuedAt / 1000);
-  return signed(key, {
+  return signJwt(key, {
     ...claims,
     ...(nonce === null ? {} : { nonce }),
     at_hash: accessTokenHash(accessToken),
@@ -34,11 +34,11 @@ export function signIdToken(key: SigningKey, contents: IdTokenContents): Promise
   });
 }
 
-/** With a callback, Node signs on its thread pool: a signature would hold up every other request for half a millisecond. */
+/** With a callback, Node signs on its thread pool; on this thread a signature would delay every other request by half a millisecond. */
 const signOnPool = promisify(sign);
 
 /** The compact serialisation of RFC 7515 section 7.1. */
-async function signed({ kid, privateKey }: SigningKey, payload: object): Promise<string> {
+async function signJwt({ kid, privateKey }: SigningKey, payload: object): Promise<string> {
   const header = { alg: SIGNING_ALGORITHM, kid, typ: 'JWT' };
   const text = `${base64url(JSON.stringify(header))}.${base64url(JSON.stringify(payload))}`;
   const signature = await signOnPool('sha256', Buffer.from(text), privateKey);

@@ -4,11 +4,11 @@ import type { PrunedRows, Store } from './store/store.ts';
 /** Removes expired rows in small batches, safe while serving. */
 export interface Pruning {
   /**
-   * Counts one issue, and now and then removes a batch: more than was added since, so that the tables shrink by
+   * Counts an insertion, and at every fiftieth removes a batch: more than was added since, so that the tables shrink by
    * themselves. Never rejects; a failure is logged and tried again later. Null when there is nothing to wait for.
    */
   tick(): Promise<void> | null;
-  /** Removes all that can go, batch by batch; answers how many rows of each kind went. */
+  /** Removes everything that has expired, batch by batch; returns how many rows of each kind went. */
   all(): Promise<PrunedRows>;
 }
 
@@ -19,14 +19,14 @@ export interface PruningOptions {
   readonly log: Log;
 }
 
-/** Rows of each kind in a batch, and issues between two batches: a batch removes twice what was added. */
+/** Rows of each kind in a batch, and insertions between two batches: a batch removes twice what was added. */
 const BATCH = 100;
-const ISSUES_PER_BATCH = 50;
-/** Rows stay an hour longer than needed: clocks differ, and a request may be under way. In milliseconds. */
+const INSERTIONS_PER_BATCH = 50;
+/** How long rows stay after they have expired, in milliseconds: clocks differ, and a request may be in flight. */
 const MARGIN = 3_600_000;
 
 export function createPruning({ store, clock, log }: PruningOptions): Pruning {
-  let issues = 0;
+  let insertions = 0;
 
   async function removeBatch(): Promise<void> {
     try {
@@ -38,8 +38,8 @@ export function createPruning({ store, clock, log }: PruningOptions): Pruning {
 
   return {
     tick() {
-      issues += 1;
-      return issues % ISSUES_PER_BATCH === 0 ? removeBatch() : null;
+      insertions += 1;
+      return insertions % INSERTIONS_PER_BATCH === 0 ? removeBatch() : null;
     },
     async all() {
       const total = { families: 0, accessTokens: 0, refreshTokens: 0, consentRequests: 0 };

@@ -64,7 +64,7 @@ export function createAuthorizationCodeGrant(options: AuthorizationCodeGrantOpti
       throw invalidGrant(INACTIVE_ACCOUNT);
     }
     const scopes = requireScopesInForce(family, client, catalog);
-    const prepared = await issuing.forPerson({ client, family, user, scopes, nonce, shared: null, now });
+    const prepared = await issuing.forPerson({ client, family, user, scopes, nonce, mark: null, now });
     const outcome = await store.spendCode(code, prepared.tokens, now);
     return outcomes.respond(code, prepared, outcome);
   };

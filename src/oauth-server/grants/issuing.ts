@@ -31,8 +31,8 @@ export interface PersonalTokenRequest {
   readonly scopes: readonly string[];
   /** Of the authorization request; null after a refresh. */
   readonly nonce: string | null;
-  /** What all refresh tokens of the family share; null for its first. */
-  readonly shared: string | null;
+  /** The mark that all refresh tokens of the family share; null for its first. */
+  readonly mark: string | null;
   readonly now: number;
 }
 
@@ -50,8 +50,6 @@ export interface IssuingOptions {
 
 export function createIssuing(options: IssuingOptions): Issuing {
   const { issuer, config, scopes: catalog, host, keys, claims } = options;
-
-  const expiry = (now: number, seconds: number) => now + seconds * 1000;
 
   async function idToken(request: PersonalTokenRequest, accessToken: string): Promise<string> {
     const { family, user, nonce, now } = request;
@@ -78,7 +76,7 @@ export function createIssuing(options: IssuingOptions): Issuing {
     refreshToken: NewTokens['refreshToken'] = null,
     beside: Pick<TokenResponse, 'refresh_token' | 'id_token'> = {},
   ): PreparedTokens {
-    const expiresAt = expiry(now, config.access_token_ttl);
+    const expiresAt = now + config.access_token_ttl * 1000;
     return {
       tokens: { accessToken: { hash: tokenHash(accessToken), scopes, expiresAt }, refreshToken },
       response: {
@@ -96,16 +94,14 @@ export function createIssuing(options: IssuingOptions): Issuing {
     async forPerson(request) {
       const { client, family, scopes, now } = request;
       const accessToken = randomToken();
-      const shared = request.shared ?? randomToken();
-      const refreshToken = client.grants.includes('refresh_token')
-        ? newRefreshToken(family.id, shared)
-        : null;
+      const mark = request.mark ?? randomToken();
+      const refreshToken = client.grants.includes('refresh_token') ? newRefreshToken(family.id, mark) : null;
       const withIdToken = scopes.includes('openid') ? { id_token: await idToken(request, accessToken) } : {};
       if (refreshToken === null) return prepared(accessToken, scopes, now, null, withIdToken);
       const kept = {
         hash: tokenHash(refreshToken),
-        markHash: tokenHash(shared),
-        expiresAt: expiry(now, config.refresh_token_ttl),
+        markHash: tokenHash(mark),
+        expiresAt: now + config.refresh_token_ttl * 1000,
       };
       return prepared(accessToken, scopes, now, kept, { refresh_token: refreshToken, ...withIdToken });
     },

@@ -31,7 +31,7 @@ export function createRefreshTokenGrant(options: RefreshTokenGrantOptions): Gran
 
   return async (client, form) => {
     requireGrant(client, 'refresh_token');
-    const { offered, shared } = parseRefreshToken(form.require('refresh_token'));
+    const { offered, mark } = parseRefreshToken(form.require('refresh_token'));
     const requestedScope = form.get('scope');
     const resource = form.get('resource');
 
@@ -57,7 +57,7 @@ export function createRefreshTokenGrant(options: RefreshTokenGrantOptions): Gran
       user,
       scopes,
       nonce: null,
-      shared: token.marked ? shared : null,
+      mark: token.marked ? mark : null,
       now,
     });
     const outcome = await store.rotateRefreshToken(token, prepared.tokens, now);
