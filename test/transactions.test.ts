@@ -54,7 +54,7 @@ describe('work that asks its own store past its connection', () => {
     'a read': (of) => ids(of),
     'a write': (of) => insert(2, of),
     'a transaction': (of) => of.transaction(async () => {}),
-    'a patient read': (of) => ids(of.withoutTimeout()),
+    'a read without a timeout': (of) => ids(of.withoutTimeout()),
   };
 
   describe.each(Object.keys(ASKED))('%s', (kind) => {
@@ -201,7 +201,7 @@ describe('work that waits for something else than its statements', () => {
     await expect(waiting).rejects.toEqual(refused('late'));
   });
 
-  test('may take its time on the patient store, as a change of the schema does', async () => {
+  test('may take its time on the store without a timeout, as a change of the schema does', async () => {
     const { opened, timer } = openWithTimer();
     const begun = Promise.withResolvers<void>();
     const goOn = Promise.withResolvers<void>();
@@ -269,7 +269,7 @@ describe('a statement after the end of its transaction', () => {
   });
 
   // @shows AS-18.13
-  test('that is under way is waited for: what it does is done, or the transaction fails with it', async () => {
+  test('that is in flight is waited for: what it does is done, or the transaction fails with it', async () => {
     const forgotten: Promise<unknown>[] = [];
     await database.transaction(async (on) => {
       forgotten.push(insert(1, on), insert(2, on));
