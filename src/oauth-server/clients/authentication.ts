@@ -35,7 +35,7 @@ const FREE_FAILURES = { client: 5, address: 50 } as const;
 export function createClientAuthentication(options: ClientAuthenticationOptions): AuthenticateClient {
   const { clients, secrets, failedAttempts, host, audit, clock } = options;
 
-  /** Finds out with the slow hash whether the secret is right, as often as guessing is let go ahead. */
+  /** Verifies the secret with the slow hash, unless so many attempts have failed that this one has to wait. */
   async function proveSecret(
     request: Request,
     { clientId, secret }: SecretCredentials,

@@ -60,6 +60,7 @@ export interface ClientsOptions {
   readonly audit: Audit;
 }
 
+/** No other text reaches the store: not every engine takes any. */
 const CLIENT_ID = /^[\x20-\x7E]{1,255}$/;
 
 export function createClients({ store, scopes, passwordHasher, clock, audit }: ClientsOptions): Clients {

@@ -9,7 +9,7 @@ export function newRefreshToken(familyId: string, mark: string): string {
   return [familyId, mark, randomToken()].join('.');
 }
 
-/** Other text never reaches the store: not every engine takes any. Family ids of earlier releases are words, too. */
+/** No other text reaches the store: not every engine takes any. Family ids of earlier releases are words, too. */
 const FAMILY_AND_MARK = /^([\w-]{1,255})\.([A-Za-z0-9_-]{43})\./;
 
 /** What the store knows a refresh token by, and the mark in it; null when it has none. */
