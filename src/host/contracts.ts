@@ -169,11 +169,11 @@ export interface ViewProblem {
   readonly reason: string;
 }
 
-/** What happens in the application, by name, for whoever listens. */
+/** The application's events, by name. */
 export interface Events {
   /** Adds a listener. The two host hooks replace the response by what the listener returns. */
   on(event: string, listener: (payload: never) => unknown): void;
-  /** Tells the listeners, in order. A listener that fails is logged and does not stop the others. */
+  /** Calls the listeners, in order. One that fails is logged and does not stop the others. */
   emit(event: string, payload: unknown): Promise<void>;
 }
 

@@ -14,7 +14,7 @@ export interface ErrorAnswer {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** A page for whoever asks for one, JSON for everybody else. */
+/** A page where `Accept` prefers one, JSON otherwise. */
 export async function errorAnswer(
   { views, log, name }: { readonly views: Views; readonly log: Log; readonly name: string },
   answer: ErrorAnswer,

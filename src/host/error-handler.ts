@@ -1,4 +1,4 @@
-/** How exceptions become answers when no listener of `Event.EXCEPTION` answers them. */
+/** The status of exceptions that no listener of `Event.EXCEPTION` answers. */
 export const ErrorHandler = {
   /** The status of an exception: its own `status` or `statusCode` when that is an error's, else 500. */
   resolveStatusCode(exception: unknown): number {

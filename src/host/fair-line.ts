@@ -30,7 +30,7 @@ export function createFairLine({ atOnce, mostWaiting, mostOfOne }: FairLineOptio
   let waitingInAll = 0;
   let inFlight = 0;
 
-  function turnOf(network: string | null): Promise<void> {
+  function waitForTurn(network: string | null): Promise<void> {
     const own = waiting.get(network) ?? [];
     if (own.length >= mostOfOne) throw new OverloadedError();
     if (waitingInAll >= mostWaiting) makeRoomFor(own.length);
@@ -66,7 +66,7 @@ export function createFairLine({ atOnce, mostWaiting, mostOfOne }: FairLineOptio
 
   return async (network, work) => {
     if (inFlight < atOnce) inFlight += 1;
-    else await turnOf(network);
+    else await waitForTurn(network);
     try {
       return await work();
     } finally {

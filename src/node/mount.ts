@@ -61,14 +61,14 @@ export interface Incoming {
  */
 export function requestFrom({ incoming, outgoing, target, parsed }: Incoming, origin: string): Request {
   const method = incoming.method ?? 'GET';
-  const headers = headersOf(incoming);
+  const headers = copyHeaders(incoming);
   const left = new AbortController();
   outgoing.once('close', () => {
     if (outgoing.writableFinished) discard(parsed instanceof Readable ? parsed : incoming);
     else left.abort();
   });
   const withBody = method !== 'GET' && method !== 'HEAD';
-  const body = withBody ? bodyOf(incoming, headers, parsed) : null;
+  const body = withBody ? createBody(incoming, headers, parsed) : null;
   const request = new Request(`${origin}${target}`, {
     method,
     headers,
@@ -80,7 +80,7 @@ export function requestFrom({ incoming, outgoing, target, parsed }: Incoming, or
 
 /** The headers of a request to a handler of the host's own, for the log and for the host; neither its path nor its body. */
 export function headersOnly(incoming: IncomingMessage, origin: string): Request {
-  return linked(incoming, new Request(origin, { headers: headersOf(incoming) }));
+  return linked(incoming, new Request(origin, { headers: copyHeaders(incoming) }));
 }
 
 function linked(incoming: IncomingMessage, request: Request): Request {
@@ -97,7 +97,7 @@ export function answerTo(incoming: IncomingMessage, response: Response): Respons
   return withRequestId(response, requestIdOfIncoming(incoming));
 }
 
-function headersOf(incoming: IncomingMessage): Headers {
+function copyHeaders(incoming: IncomingMessage): Headers {
   const headers = new Headers();
   for (let index = 0; index < incoming.rawHeaders.length; index += 2) {
     const [name = '', value = ''] = incoming.rawHeaders.slice(index, index + 2);
@@ -107,7 +107,7 @@ function headersOf(incoming: IncomingMessage): Headers {
   return headers;
 }
 
-function bodyOf(incoming: IncomingMessage, headers: Headers, parsed: unknown): BodyInit | null {
+function createBody(incoming: IncomingMessage, headers: Headers, parsed: unknown): BodyInit | null {
   if (parsed instanceof Readable) return unread(parsed);
   if (parsed === undefined || !incoming.readableDidRead) return unread(incoming);
   if (typeof parsed === 'string' || parsed instanceof Uint8Array) return parsed as BodyInit;
