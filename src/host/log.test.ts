@@ -83,6 +83,33 @@ describe('the log', () => {
     expect((await lines()).map(({ message }) => message)).toEqual(['loud']);
   });
 
+  test('what JSON has no form for is shown as text', async () => {
+    const circle: Record<string, unknown> = { name: 'a circle' };
+    circle['itself'] = circle;
+    log.info('{count} in {circle}', { count: 3n, circle });
+    log.info('after it', { count: 4n });
+    const [one, two] = await lines();
+    expect(one).toMatchObject({ count: '3', circle: expect.stringContaining('a circle') as string });
+    expect(two).toMatchObject({ message: 'after it', count: '4' });
+  });
+
+  test('a full disk loses the line, and nothing else', async () => {
+    const full = openLog({ file: '/dev/full' });
+    full.error('no room for this');
+    await full.close();
+    log.error('room for this');
+    expect(await lines()).toMatchObject([{ message: 'room for this' }]);
+  });
+
+  test('level and time are the line’s own, whatever the context has under these names', async () => {
+    log.info('one', { level: 'other', time: 'never', message: 'hidden' });
+    expect((await lines())[0]).toMatchObject({
+      level: 'info',
+      time: expect.stringMatching(/^\d{4}-/) as string,
+      message: 'one',
+    });
+  });
+
   test('a second opening goes on where the first ended', async () => {
     log.info('first');
     await log.close();

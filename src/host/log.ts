@@ -1,8 +1,6 @@
-import { closeSync, mkdirSync, openSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import { closeSync, mkdirSync, openSync, writeSync } from 'node:fs';
 import path from 'node:path';
 import { inspect } from 'node:util';
-import type * as Pino from 'pino';
 import type { Log, LogContext } from '../contracts/log.ts';
 
 /** Where the log is written, and how much. */
@@ -42,17 +40,18 @@ const SECRET_KEYS: ReadonlySet<string> = new Set([
 /** One JSON object a line, `{placeholders}` of the message filled from the context. The file is opened at once. */
 export function openLog({ file, level = 'info' }: LogOptions): ClosableLog {
   const descriptor = STREAMS[file] ?? openFile(file);
-  let opened: Writer | null = null;
+  const writeLine = lineWriter(descriptor);
+  const lowest = Object.entries(LEVELS).find(([name]) => name === level)?.[1] ?? LEVELS.info;
   let closed = false;
   const write =
     (severity: keyof typeof LEVELS) =>
     (message: string, context: LogContext = {}) => {
       // After closing, the descriptor's number may belong to another file.
-      if (closed) return;
+      if (closed || LEVELS[severity] < lowest) return;
       const shown = withoutSecrets(context);
       const { exception: _, ...fields } = shown;
-      opened ??= openWriter(descriptor, level);
-      opened.logger[severity](fields, expand(message, shown));
+      const own = { level: severity, time: new Date().toISOString() };
+      writeLine(asJson({ ...own, pid: process.pid, ...fields, ...own, message: expand(message, shown) }));
     };
   return {
     debug: write('debug'),
@@ -62,8 +61,7 @@ export function openLog({ file, level = 'info' }: LogOptions): ClosableLog {
     async close() {
       if (closed) return;
       closed = true;
-      if (opened !== null) await opened.end();
-      else if (STREAMS[file] === undefined) closeSync(descriptor);
+      if (STREAMS[file] === undefined) closeSync(descriptor);
     },
   };
 }
@@ -76,37 +74,46 @@ function openFile(file: string): number {
   return openSync(file, 'a', 0o600);
 }
 
-interface Writer {
-  readonly logger: Record<keyof typeof LEVELS, (fields: LogContext, message: string) => void>;
-  end(): Promise<void>;
+/** How long a reader of standard output may keep the application waiting for one line, in milliseconds. */
+const LONGEST_WAIT = 1000;
+
+/**
+ * Each line is written before the call returns, so that nothing is lost when the process ends. A line that cannot be written,
+ * as on a full disk, is lost: a log must not end the application.
+ */
+function lineWriter(descriptor: number): (line: string) => void {
+  let brokeOff = false;
+  return (line) => {
+    const bytes = Buffer.from(`${brokeOff ? '\n' : ''}${line}\n`);
+    const until = performance.now() + LONGEST_WAIT;
+    let written = 0;
+    while (written < bytes.length) {
+      try {
+        written += writeSync(descriptor, bytes, written);
+      } catch (error) {
+        const isFull = error instanceof Error && 'code' in error && error.code === 'EAGAIN';
+        if (!isFull || performance.now() > until) break;
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10);
+      }
+    }
+    brokeOff = written < bytes.length && (written > 0 || brokeOff);
+  };
 }
 
-/** The logger is loaded for the first line: an application that has nothing to say need not wait for it. */
-function openWriter(descriptor: number, level: string): Writer {
-  const { destination, pino } = createRequire(import.meta.url)('pino') as typeof Pino;
-  const stream = destination({ fd: descriptor, sync: true });
-  // A full disk must not end the process.
-  stream.on('error', () => {});
-  const logger = pino(
-    {
-      level,
-      customLevels: LEVELS,
-      useOnlyCustomLevels: true,
-      base: { pid: process.pid },
-      messageKey: 'message',
-      formatters: { level: (label) => ({ level: label }) },
-      timestamp: () => `,"time":"${new Date().toISOString()}"`,
-    },
-    stream,
-  );
-  return {
-    logger,
-    end: () =>
-      new Promise((resolve) => {
-        stream.once('close', resolve);
-        stream.end();
-      }),
-  };
+/** What JSON has no form for is shown as text. */
+function asJson(fields: LogContext): string {
+  const replace = (_: string, value: unknown) => (typeof value === 'bigint' ? String(value) : value);
+  try {
+    return JSON.stringify(fields, replace);
+  } catch {
+    const entries = Object.entries(fields);
+    return JSON.stringify(
+      Object.fromEntries(
+        entries.map(([key, value]) => [key, typeof value === 'object' ? asText(value) : value]),
+      ),
+      replace,
+    );
+  }
 }
 
 function withoutSecrets(context: LogContext): LogContext {
