@@ -22,6 +22,8 @@ const root = path.join(import.meta.dirname, '..');
 const dist = path.join(root, 'dist');
 /** Beside `dist` and as deep, so that source maps name the same files from both. */
 const next = path.join(root, '.dist');
+/** Where the source of an entry is, if not under its own name. */
+const SOURCES: Readonly<Record<string, string>> = { 'host/console': 'host/console/console' };
 /** How long another build is waited for, in milliseconds. */
 const PATIENCE = 10 * 60_000;
 
@@ -104,7 +106,9 @@ function declare(): void {
 
 /** What package.json offers and the console, at `dist/<folder>/<name>.js`; what they share one folder deep as well. */
 async function bundle(): Promise<void> {
-  const input = Object.fromEntries(entries().map((name) => [name, path.join(root, 'src', `${name}.ts`)]));
+  const input = Object.fromEntries(
+    entries().map((name) => [name, path.join(root, 'src', `${SOURCES[name] ?? name}.ts`)]),
+  );
   const bundled = await rolldown({
     input,
     cwd: root,

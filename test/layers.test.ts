@@ -1,4 +1,5 @@
 // @engines sqlite: it reads the sources
+import { spawnSync } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -28,7 +29,7 @@ const LAYERS: readonly Layer[] = [
   layer('src/oauth-server', {
     within: ['src/contracts', 'src/http', 'src/sql'],
     types: [KIT_TYPES],
-    typesFor: ['src/oauth-server/plugin.ts', 'src/oauth-server/console/', 'src/oauth-server/commands/'],
+    typesFor: ['src/oauth-server/plugin.ts', 'src/oauth-server/console/'],
   }),
   layer('src/mcp', {
     within: ['src/contracts', 'src/http'],
@@ -63,6 +64,51 @@ const LAYERS: readonly Layer[] = [
   layer('examples/portal'),
   layer('examples/relying-party'),
 ];
+
+/** The rooms and files of the two large folders, from the top: each may import those after it. */
+const ROOMS: Readonly<Record<string, readonly string[]>> = {
+  'src/oauth-server': [
+    'index',
+    'plugin',
+    'console/',
+    'authorization-server',
+    'endpoints/',
+    'metadata',
+    'replies/',
+    'authorization/',
+    'grants/',
+    'config',
+    'clients/',
+    'refusals',
+    'parameters',
+    'tokens/',
+    'quoting',
+    'keys',
+    'store/',
+    'crypto',
+    'errors',
+    'accounts',
+    'host',
+    'audit',
+  ],
+  'src/host': [
+    'index',
+    'console/',
+    'application',
+    'views',
+    'view-errors',
+    'log',
+    'dispatch',
+    'database/',
+    'configuration',
+    'environment',
+    'accounts/',
+    'events',
+    'http/',
+    'errors',
+    'contracts',
+  ],
+};
 
 /**
  * A folder may import of itself, of what is `within` these folders, of these `files`, and of those only `types`, which
@@ -149,5 +195,60 @@ describe('imports run downwards only', () => {
   test('the relying party uses nothing of Portico', () => {
     const found = filesIn('examples/relying-party').flatMap(importsOf);
     expect(found.filter(({ specifier }) => specifier.startsWith('portico'))).toEqual([]);
+  });
+});
+
+describe('the code of src', () => {
+  const files = filesIn('src').filter((file) => !file.endsWith('.test.ts'));
+  const named = (file: string) => path.relative(root, file);
+
+  test('has no cycle of imports, not by types either', () => {
+    const imports = new Map(
+      files.map((file) => {
+        const relative = importsOf(file).filter(({ specifier }) => specifier.startsWith('.'));
+        return [named(file), relative.map(resolved)] as const;
+      }),
+    );
+    const done = new Set<string>();
+    const cycles: string[] = [];
+    const visit = (file: string, way: readonly string[]): void => {
+      if (way.includes(file)) cycles.push([...way.slice(way.indexOf(file)), file].join(' > '));
+      else if (!done.has(file)) {
+        for (const next of imports.get(file) ?? []) visit(next, [...way, file]);
+        done.add(file);
+      }
+    };
+    for (const file of imports.keys()) visit(file, []);
+    expect(cycles).toEqual([]);
+  });
+
+  test.each(Object.entries(ROOMS))('in %s runs downwards only, room by room', (folder, rooms) => {
+    const roomOf = (file: string) => {
+      const [first = '', ...rest] = path.relative(folder, file).split('/');
+      return rest.length === 0 ? path.basename(first, '.ts') : `${first}/`;
+    };
+    const upward = files
+      .filter((file) => named(file).startsWith(`${folder}/`))
+      .flatMap(importsOf)
+      .filter(({ specifier }) => specifier.startsWith('.'))
+      .filter((found) => resolved(found).startsWith(`${folder}/`))
+      .filter((found) => {
+        const [from, to] = [roomOf(named(found.file)), roomOf(resolved(found))];
+        return from !== to && !(rooms.indexOf(from) < rooms.indexOf(to) && rooms.includes(from));
+      });
+    expect(upward.map((found) => `${named(found.file)} imports ${resolved(found)}`)).toEqual([]);
+  });
+
+  test('loads nothing past the imports that can be seen', () => {
+    const found = files.filter((file) => /\bcreateRequire\b/.test(readFileSync(file, 'utf8')));
+    expect(found.map(named)).toEqual([]);
+  });
+
+  test('is as ARCHITECTURE.md says: which files a request, a refresh, a bearer call and a tool call pass, in order', () => {
+    const { status, stderr } = spawnSync(process.execPath, ['scripts/ways.ts', '--check'], {
+      cwd: root,
+      encoding: 'utf8',
+    });
+    expect([status, stderr]).toEqual([0, '']);
   });
 });

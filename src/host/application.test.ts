@@ -4,14 +4,14 @@ import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { migrationsOf, startApplication } from './application.ts';
 import type { Application, ApplicationDefinition, Connection, Route } from './contracts.ts';
-import { databaseAccounts } from './database-accounts.ts';
-import { ErrorHandler } from './error-handler.ts';
+import { databaseAccounts } from './accounts/database-accounts.ts';
+import { ErrorHandler } from './http/error-handler.ts';
 import { HttpError } from './errors.ts';
 import { Event } from './events.ts';
 import { migrate } from '../sql/migrations.ts';
-import { argon2idHasher } from './password-hasher.ts';
-import { auth, session } from './request-context.ts';
-import { listen } from './server.ts';
+import { argon2idHasher } from './accounts/password-hasher.ts';
+import { auth, session } from './accounts/request-context.ts';
+import { listen } from './http/server.ts';
 
 const ORIGIN = 'https://app.example';
 /** The kit's hasher with very little memory. */

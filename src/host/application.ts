@@ -3,7 +3,7 @@ import { createFailedAttempts, systemRandom } from '../http/failed-attempts.ts';
 import { occasionally } from '../http/occasionally.ts';
 import { migrationStatus } from '../sql/migrations.ts';
 import type { Migration } from '../sql/schema.ts';
-import { createAccounts } from './accounts.ts';
+import { createAccounts } from './accounts/accounts.ts';
 import { applicationName, readConfiguration, requirePlugins, STANDARD_OUTPUT } from './configuration.ts';
 import type { Configuration } from './configuration.ts';
 import type {
@@ -14,15 +14,15 @@ import type {
   OpenedDatabase,
   Route,
 } from './contracts.ts';
-import { accountsMigration } from './database-accounts.ts';
+import { accountsMigration } from './accounts/database-accounts.ts';
 import { migrate } from './database/migrate.ts';
 import { openDatabase } from './database/open-database.ts';
 import { createDispatcher } from './dispatch.ts';
 import { createEvents } from './events.ts';
-import { createKnownBrowsers, secretsMigration } from './known-browsers.ts';
+import { createKnownBrowsers, secretsMigration } from './accounts/known-browsers.ts';
 import { openLog, type ClosableLog } from './log.ts';
-import { loginRoutes, logoutRoute } from './login.ts';
-import { argon2idHasher } from './password-hasher.ts';
+import { loginRoutes, logoutRoute } from './accounts/login.ts';
+import { argon2idHasher } from './accounts/password-hasher.ts';
 import {
   addressAtHand,
   auth,
@@ -31,11 +31,11 @@ import {
   createRequestContexts,
   requestIdAtHand,
   session,
-} from './request-context.ts';
-import { createRoutes } from './routes.ts';
+} from './accounts/request-context.ts';
+import { createRoutes } from './http/routes.ts';
 import { sessionsMigration } from './accounts/session-rows.ts';
 import { createSessions } from './accounts/sessions.ts';
-import { guardSignIn } from './sign-in.ts';
+import { guardSignIn } from './accounts/sign-in.ts';
 import { createViews } from './views.ts';
 
 /** Describes an application; nothing is opened until it is started. */

@@ -9,8 +9,9 @@ import type {
   ConfigValue,
   Environment,
 } from './contracts.ts';
+import { LONGEST_LIFETIME } from '../contracts/lifetimes.ts';
 import { loadEnvironment } from './environment.ts';
-import { publicUrlSchema } from './public-url.ts';
+import { publicUrlSchema } from './http/public-url.ts';
 
 /** What an application is started with. */
 export interface Configuration {
@@ -28,8 +29,6 @@ export interface Configuration {
 export const STANDARD_OUTPUT = '-';
 
 const FOURTEEN_DAYS = 14 * 24 * 3600;
-/** In seconds. What ends later than a century from now has an end that is no date. */
-const A_CENTURY = 3_155_760_000;
 
 /** The kit's own keys of the configuration. */
 function kitConfiguration(mode: Application['mode']) {
@@ -46,7 +45,7 @@ function kitConfiguration(mode: Application['mode']) {
     session_ttl: z
       .int({ error: 'must be a whole number of seconds' })
       .min(60, 'must be at least 60 seconds')
-      .max(A_CENTURY, `must be at most ${A_CENTURY} seconds, a century`),
+      .max(LONGEST_LIFETIME, `must be at most ${LONGEST_LIFETIME} seconds, a century`),
     log: z.strictObject({
       path: z.string({ error: 'must be a file name, or - for standard output' }),
       level: z.enum(['debug', 'info', 'warning', 'error'], {

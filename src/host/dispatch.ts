@@ -4,16 +4,16 @@ import type { Log } from '../contracts/log.ts';
 import { requestIdOf, withRequestId } from '../http/request-id.ts';
 import { isLiteralTarget } from '../http/request-target.ts';
 import type { Database } from '../sql/contract.ts';
-import { resolveClientAddress } from './client-address.ts';
+import { resolveClientAddress } from './http/client-address.ts';
 import type { Connection, Middleware, Route, Views } from './contracts.ts';
-import { checkCsrf, type CsrfOptions } from './csrf.ts';
-import { errorAnswer, errorJson } from './error-answers.ts';
-import { ErrorHandler } from './error-handler.ts';
+import { checkCsrf, type CsrfOptions } from './accounts/csrf.ts';
+import { errorAnswer, errorJson } from './http/error-answers.ts';
+import { ErrorHandler } from './http/error-handler.ts';
 import { HttpError } from './errors.ts';
 import type { HostEvents } from './events.ts';
 import { limitBody } from './http/body-limit.ts';
-import { runWithContext, type CreateContext } from './request-context.ts';
-import type { MatchedRoute, Routes } from './routes.ts';
+import { runWithContext, type CreateContext } from './accounts/request-context.ts';
+import type { MatchedRoute, Routes } from './http/routes.ts';
 
 /** The way of a request through an application. */
 export interface Dispatcher {

@@ -6,31 +6,31 @@ export type { PersonReference, Profile, UserInterface } from '../contracts/perso
 export type { Database, SqlConnection, SqlDialect, SqlParameter, SqlResult } from '../sql/contract.ts';
 export type { ColumnTypes, Migration, MigrationState, SchemaConnection } from '../sql/schema.ts';
 export { defineApplication, migrationsOf, startApplication } from './application.ts';
-export { auth, session } from './request-context.ts';
-export { createAccounts } from './accounts.ts';
-export { accountCommands } from './commands/accounts.ts';
+export { auth, session } from './accounts/request-context.ts';
+export { createAccounts } from './accounts/accounts.ts';
+export { accountCommands } from './console/commands/accounts.ts';
 export {
   databaseAccounts,
   type DatabaseAccount,
   type DatabaseAccounts,
   type DatabaseAccountsOptions,
   type NewAccount,
-} from './database-accounts.ts';
+} from './accounts/database-accounts.ts';
 export { mergeConfig } from './configuration.ts';
 export { loadEnvironment } from './environment.ts';
 export { migrate } from './database/migrate.ts';
 export { openDatabase, type DatabaseOptions } from './database/open-database.ts';
 export { migrationStatus } from '../sql/migrations.ts';
-export { argon2idHasher, type Argon2idOptions } from './password-hasher.ts';
+export { argon2idHasher, type Argon2idOptions } from './accounts/password-hasher.ts';
 export { ConfigurationError, OverloadedError } from '../contracts/errors.ts';
 export { ConsoleError, HttpError, TransactionError, ViewError } from './errors.ts';
-export { ErrorHandler } from './error-handler.ts';
+export { ErrorHandler } from './http/error-handler.ts';
 export { Event } from './events.ts';
-export { SignInSlowedError, type FailedSignIn } from './sign-in.ts';
+export { SignInSlowedError, type FailedSignIn } from './accounts/sign-in.ts';
 export { openLog, type ClosableLog, type LogOptions } from './log.ts';
 export { createViews } from './views.ts';
 export { pageHeaders } from '../http/page-headers.ts';
-export { returnPath } from './return-path.ts';
-export { listen, type ListenOptions, type RunningServer } from './server.ts';
-export { runConsole } from './run-console.ts';
-export type { ConsoleIo } from './console.ts';
+export { returnPath } from './http/return-path.ts';
+export { listen, type ListenOptions, type RunningServer } from './http/server.ts';
+export { runConsole } from './console/run-console.ts';
+export type { ConsoleIo } from './console/console.ts';

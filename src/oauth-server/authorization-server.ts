@@ -5,8 +5,8 @@ import { createConsent } from './authorization/consent.ts';
 import { createCookieSealer } from './authorization/cookie-keys.ts';
 import { createRequestChecks } from './authorization/request.ts';
 import { createWaitingRequests } from './authorization/waiting.ts';
-import { createBearerTokens } from './bearer.ts';
-import { createClaims } from './claims.ts';
+import { createBearerTokens } from './tokens/bearer.ts';
+import { createClaims } from './tokens/claims.ts';
 import { createClients, type Clients } from './clients/clients.ts';
 import { createClientAuthentication } from './clients/authentication.ts';
 import { createClientSecrets } from './clients/secrets.ts';
@@ -19,7 +19,7 @@ import {
   createOpenidConfigurationEndpoint,
 } from './endpoints/discovery.ts';
 import { createEndpoints, type Endpoint, type EndpointsOptions } from './endpoints/endpoint.ts';
-import { createFailures } from './endpoints/failures.ts';
+import { createFailures } from './replies/failures.ts';
 import { createIntrospectEndpoint } from './endpoints/introspect.ts';
 import { APPLICATIONS_PATH, AUTHORIZE_PATH } from './endpoints/paths.ts';
 import { createProtectedRoutes, type ProtectedRoutes } from './endpoints/protected-routes.ts';
@@ -31,11 +31,11 @@ import type { Host } from './host.ts';
 import { createGrants } from './grants/grant-types.ts';
 import { createIssuing } from './grants/issuing.ts';
 import { createKeyRing, type KeyRing } from './keys.ts';
-import { createPruning } from './pruning.ts';
-import { createScopeCatalog } from './scopes.ts';
+import { createPruning } from './store/pruning.ts';
+import { createScopeCatalog } from './tokens/scopes.ts';
 import { createSqlStore } from './store/sql.ts';
 import type { PrunedRows } from './store/store.ts';
-import { createTokenLookUp } from './token-accessor.ts';
+import { createTokenLookUp } from './tokens/token-accessor.ts';
 
 /** The authorization server inside a host application. */
 export interface AuthorizationServer extends ProtectedRoutes {

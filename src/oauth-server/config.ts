@@ -1,22 +1,12 @@
 import { z } from 'zod';
-import type { UserInterface } from '../contracts/person.ts';
-import { IDENTITY_SCOPES, isScopeToken, OFFLINE_ACCESS } from './scopes.ts';
-
-/**
- * Adds claims about a person to those of `getProfile()`; it never replaces one of them. A claim that no scope of the server
- * releases (OpenID Connect Core section 5.4) is dropped, and the log says so once for each name.
- */
-export type ClaimsMapper = (
-  user: UserInterface,
-) => Readonly<Record<string, unknown>> | Promise<Readonly<Record<string, unknown>>>;
+import { LONGEST_LIFETIME } from '../contracts/lifetimes.ts';
+import type { ClaimsMapper } from './tokens/claims.ts';
+import { IDENTITY_SCOPES, isScopeToken, OFFLINE_ACCESS } from './tokens/scopes.ts';
 
 const required = (what: string, hint: string) => ({
   error: (issue: { readonly input?: unknown }) =>
     issue.input === undefined ? `is missing; ${hint}` : `must be ${what}; ${hint}`,
 });
-
-/** The longest lifetime, age or overlap, in seconds: a century. Beyond it, the time at which one ends may be no valid date. */
-export const LONGEST_LIFETIME = 3_155_760_000;
 
 const seconds = z
   .int({ error: 'must be a whole number of seconds' })

@@ -6,18 +6,14 @@ export {
 } from './authorization-server.ts';
 export { authorizationServerOf } from './console/open-server.ts';
 export { oauthServer, type OAuthServerPluginOptions } from './plugin.ts';
-export { token, type TokenAccessor } from './token-accessor.ts';
-export { bearerErrorResponse } from './responses.ts';
+export { token, type TokenAccessor } from './tokens/token-accessor.ts';
+export { bearerErrorResponse } from './replies/responses.ts';
 export { examine, type DoctorReport, type ExaminationOptions, type OpenRotation } from './console/doctor.ts';
 export type { Check, Finding } from './console/checks.ts';
 export type { ExaminedApplication } from './console/subject.ts';
 export { setUpServer, type SetupReport } from './console/setup.ts';
-export {
-  oauthServerConfiguration,
-  type ClaimsMapper,
-  type OAuthServerConfig,
-  type OAuthServerConfigInput,
-} from './config.ts';
+export { oauthServerConfiguration, type OAuthServerConfig, type OAuthServerConfigInput } from './config.ts';
+export type { ClaimsMapper } from './tokens/claims.ts';
 export { oauthServerMigrations } from './store/migrations/index.ts';
 export { migrate, migrationStatus } from '../sql/migrations.ts';
 export type { ColumnTypes, Migration, MigrationState, SchemaConnection } from '../sql/schema.ts';

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import type { JWK } from 'jose';
 import type { Log } from '../contracts/log.ts';
-import { LONGEST_LIFETIME } from './config.ts';
+import { LONGEST_LIFETIME } from '../contracts/lifetimes.ts';
 import { randomIdentifier } from './crypto.ts';
 
 /** The one signature algorithm of ID tokens: the one that every OpenID Connect client must know. */

@@ -1,8 +1,8 @@
 import { CLIENT_AUTHENTICATION_METHODS } from './clients/credentials.ts';
-import { claimNames } from './claims.ts';
+import { claimNames } from './tokens/claims.ts';
 import { GRANT_TYPES_SUPPORTED } from './grants/grant-types.ts';
 import { SIGNING_ALGORITHM } from './keys.ts';
-import type { ScopeCatalog } from './scopes.ts';
+import type { ScopeCatalog } from './tokens/scopes.ts';
 
 export interface MetadataOptions {
   readonly issuer: string;

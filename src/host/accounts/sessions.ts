@@ -3,7 +3,7 @@ import { samePerson, type PersonReference } from '../../contracts/person.ts';
 import { isBearerRequest } from '../../http/bearer.ts';
 import type { Database } from '../../sql/contract.ts';
 import type { Session } from '../contracts.ts';
-import { cookieKind, randomValue, readRandomValue } from '../cookies.ts';
+import { cookieKind, randomValue, readRandomValue } from '../http/cookies.ts';
 import { HttpError } from '../errors.ts';
 import { createSessionRows, type StoredSession } from './session-rows.ts';
 

@@ -1,5 +1,5 @@
 import type { UserInterface } from '../../contracts/person.ts';
-import type { ScopeCatalog } from '../scopes.ts';
+import type { ScopeCatalog } from '../tokens/scopes.ts';
 import type { ConsentQuestion } from './consent.ts';
 
 /** What the view `oauth/consent` is rendered with (AS-8.5); `action` is where its form is posted. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { AuthorizationPageError } from '../errors.ts';
 import { createParameters } from '../parameters.ts';
-import { createScopeCatalog } from '../scopes.ts';
+import { createScopeCatalog } from '../tokens/scopes.ts';
 import type { Client } from '../store/store.ts';
 import { createRequestChecks } from './request.ts';
 

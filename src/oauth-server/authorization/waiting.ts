@@ -2,7 +2,7 @@ import { networkOf } from '../../http/addresses.ts';
 import { randomToken, tokenHash } from '../crypto.ts';
 import { AuthorizationPageError } from '../errors.ts';
 import { callerAddress, type Host } from '../host.ts';
-import type { Pruning } from '../pruning.ts';
+import type { Pruning } from '../store/pruning.ts';
 import type { Store } from '../store/store.ts';
 import type { CookieSealer } from './cookie-keys.ts';
 

@@ -2,7 +2,7 @@ import type { PasswordHasher } from '../../contracts/password-hasher.ts';
 import type { Audit } from '../audit.ts';
 import { randomIdentifier, randomToken } from '../crypto.ts';
 import { RegistrationError } from '../errors.ts';
-import type { ScopeCatalog } from '../scopes.ts';
+import type { ScopeCatalog } from '../tokens/scopes.ts';
 import type { Client, Store } from '../store/store.ts';
 import { checkRegistration, type ClientRegistration } from './registration.ts';
 

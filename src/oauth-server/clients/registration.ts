@@ -1,5 +1,5 @@
 import { RegistrationError } from '../errors.ts';
-import { IDENTITY_SCOPES, OFFLINE_ACCESS, type ScopeCatalog } from '../scopes.ts';
+import { IDENTITY_SCOPES, OFFLINE_ACCESS, type ScopeCatalog } from '../tokens/scopes.ts';
 import type { Client, Grant } from '../store/store.ts';
 import { redirectUriProblem } from './redirect-uris.ts';
 

@@ -1,7 +1,7 @@
 import { canonicalAddress } from '../../http/addresses.ts';
 import type { AuthorizationServer } from '../authorization-server.ts';
 import type { SigningKey } from '../keys.ts';
-import { askRoundTrip, ROUND_TRIP_HEADER, type SeenRequest } from '../round-trip.ts';
+import { askRoundTrip, ROUND_TRIP_HEADER, type SeenRequest } from '../endpoints/round-trip.ts';
 import { randomIdentifier } from '../crypto.ts';
 import { failing, ok, skipped, warning, type Check, type Finding } from './checks.ts';
 import { createFetchDocument, type FetchDocument } from './fetch-document.ts';

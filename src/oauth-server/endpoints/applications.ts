@@ -5,10 +5,10 @@ import { shownPerson, shownScopes } from '../authorization/consent-page.ts';
 import { keyedHash } from '../crypto.ts';
 import { AuthorizationPageError } from '../errors.ts';
 import type { Host } from '../host.ts';
-import { pageReply, redirectReply } from '../pages.ts';
+import { pageReply, redirectReply } from '../replies/pages.ts';
 import { formParameters, queryParameters } from '../parameters.ts';
-import type { Reply } from '../responses.ts';
-import { intersectScopes, scopesHeldBy, type ScopeCatalog } from '../scopes.ts';
+import type { Reply } from '../replies/responses.ts';
+import { intersectScopes, scopesHeldBy, type ScopeCatalog } from '../tokens/scopes.ts';
 import type { Authorization, Store } from '../store/store.ts';
 import { APPLICATIONS_PATH } from './paths.ts';
 

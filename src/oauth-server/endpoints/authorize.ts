@@ -8,10 +8,10 @@ import { responseUrl, type AuthorizationResponse } from '../authorization/respon
 import type { SentParameters, WaitingRequests } from '../authorization/waiting.ts';
 import { AuthorizationPageError, OAuthError } from '../errors.ts';
 import type { Host } from '../host.ts';
-import { pageReply, redirectReply } from '../pages.ts';
+import { pageReply, redirectReply } from '../replies/pages.ts';
 import { createParameters, queryParameters, readForm, unrepeated, type Parameters } from '../parameters.ts';
-import type { Reply } from '../responses.ts';
-import type { ScopeCatalog } from '../scopes.ts';
+import type { Reply } from '../replies/responses.ts';
+import type { ScopeCatalog } from '../tokens/scopes.ts';
 import { AUTHORIZE_PATH } from './paths.ts';
 
 export interface AuthorizeEndpointsOptions {

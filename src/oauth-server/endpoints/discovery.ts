@@ -1,7 +1,7 @@
-import { documentReply, publicDocument, type PublicDocument } from '../documents.ts';
+import { documentReply, publicDocument, type PublicDocument } from '../replies/documents.ts';
 import type { KeyRing, SigningKey } from '../keys.ts';
 import { authorizationServerMetadata, openidProviderMetadata, type MetadataOptions } from '../metadata.ts';
-import { answerRoundTrip, ROUND_TRIP_HEADER, type RoundTripOptions } from '../round-trip.ts';
+import { answerRoundTrip, ROUND_TRIP_HEADER, type RoundTripOptions } from './round-trip.ts';
 import type { Handler } from './endpoint.ts';
 
 const A_MINUTE = 60;

@@ -1,11 +1,11 @@
 import type { Database } from '../../sql/contract.ts';
 import { prefersPage } from '../../http/accept.ts';
 import { requestIdOf } from '../../http/request-id.ts';
-import { PREFLIGHT, readableByAnyOrigin } from '../cross-origin.ts';
+import { PREFLIGHT, readableByAnyOrigin } from '../replies/cross-origin.ts';
 import type { Host } from '../host.ts';
 import { logRefusal, notedClient } from '../refusals.ts';
-import { toResponse, type Reply } from '../responses.ts';
-import type { Failures } from './failures.ts';
+import { toResponse, type Reply } from '../replies/responses.ts';
+import type { Failures } from '../replies/failures.ts';
 import { ENDPOINT_TABLE, type EndpointDescription, type EndpointName } from './table.ts';
 
 /** An endpoint of the server: mounted by its path, named for `csrf_exempt_routes`. */

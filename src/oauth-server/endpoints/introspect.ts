@@ -1,9 +1,9 @@
-import type { BearerTokens } from '../bearer.ts';
+import type { BearerTokens } from '../tokens/bearer.ts';
 import type { AuthenticateClient } from '../clients/authentication.ts';
 import { OAuthError } from '../errors.ts';
 import { formParameters } from '../parameters.ts';
-import { jsonReply } from '../responses.ts';
-import { formatScope } from '../scopes.ts';
+import { jsonReply } from '../replies/responses.ts';
+import { formatScope } from '../tokens/scopes.ts';
 import type { Client } from '../store/store.ts';
 import type { Handler } from './endpoint.ts';
 

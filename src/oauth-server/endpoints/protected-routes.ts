@@ -3,9 +3,9 @@ import type { Database } from '../../sql/contract.ts';
 import { BearerError } from '../errors.ts';
 import type { Host } from '../host.ts';
 import { logRefusal } from '../refusals.ts';
-import { bearerErrorResponse, toResponse } from '../responses.ts';
-import { runWithAccessor, type Refuse, type TokenLookUp } from '../token-accessor.ts';
-import type { Failures } from './failures.ts';
+import { bearerErrorResponse, toResponse } from '../replies/responses.ts';
+import { runWithAccessor, type Refuse, type TokenLookUp } from '../tokens/token-accessor.ts';
+import type { Failures } from '../replies/failures.ts';
 
 /** What puts `token()` before routes of the host's own. */
 export interface ProtectedRoutes {

@@ -2,9 +2,9 @@ import type { AuthenticateClient } from '../clients/authentication.ts';
 import { OAuthError } from '../errors.ts';
 import type { Grants } from '../grants/grant-types.ts';
 import { formParameters } from '../parameters.ts';
-import type { Pruning } from '../pruning.ts';
+import type { Pruning } from '../store/pruning.ts';
 import { quoted } from '../quoting.ts';
-import { jsonReply } from '../responses.ts';
+import { jsonReply } from '../replies/responses.ts';
 import type { Handler } from './endpoint.ts';
 
 export interface TokenEndpointOptions {

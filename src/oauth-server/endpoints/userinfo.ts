@@ -1,9 +1,9 @@
-import type { BearerTokens, NoToken, UsableToken } from '../bearer.ts';
-import type { Claims } from '../claims.ts';
+import type { BearerTokens, NoToken, UsableToken } from '../tokens/bearer.ts';
+import type { Claims } from '../tokens/claims.ts';
 import { BearerError, OAuthError } from '../errors.ts';
 import { formParameters, isForm } from '../parameters.ts';
 import { noteClient } from '../refusals.ts';
-import { jsonReply } from '../responses.ts';
+import { jsonReply } from '../replies/responses.ts';
 import type { Handler } from './endpoint.ts';
 
 export interface UserinfoOptions {

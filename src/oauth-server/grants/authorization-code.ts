@@ -1,8 +1,8 @@
 import type { Accounts } from '../accounts.ts';
 import { tokenHash } from '../crypto.ts';
-import { verifiesChallenge } from '../pkce.ts';
+import { verifiesChallenge } from './pkce.ts';
 import { quotedUri } from '../quoting.ts';
-import type { ScopeCatalog } from '../scopes.ts';
+import type { ScopeCatalog } from '../tokens/scopes.ts';
 import type { AuthorizationCode, Client, Store } from '../store/store.ts';
 import { otherResource, quotedAudience } from '../tokens/resource-indicators.ts';
 import { requireGrant, type GrantHandler } from './grant.ts';

@@ -1,6 +1,6 @@
 import type { Audit } from '../audit.ts';
 import { OAuthError } from '../errors.ts';
-import { beyondScopes, IDENTITY_SCOPES, requestedScopes, type ScopeCatalog } from '../scopes.ts';
+import { beyondScopes, IDENTITY_SCOPES, requestedScopes, type ScopeCatalog } from '../tokens/scopes.ts';
 import type { Client, Store } from '../store/store.ts';
 import { requireAudience } from '../tokens/resource-indicators.ts';
 import { requireGrant, type GrantHandler } from './grant.ts';

@@ -1,11 +1,11 @@
 import type { UserInterface } from '../../contracts/person.ts';
-import type { Claims } from '../claims.ts';
+import type { Claims } from '../tokens/claims.ts';
 import type { OAuthServerConfig } from '../config.ts';
 import { randomToken, tokenHash } from '../crypto.ts';
 import type { Host } from '../host.ts';
-import { signIdToken } from '../id-token.ts';
+import { signIdToken } from '../tokens/id-token.ts';
 import type { KeyRing } from '../keys.ts';
-import { formatScope, scopesHeldBy, type ScopeCatalog } from '../scopes.ts';
+import { formatScope, scopesHeldBy, type ScopeCatalog } from '../tokens/scopes.ts';
 import type { Client, Family, NewTokens } from '../store/store.ts';
 import { newRefreshToken } from '../tokens/refresh-token-format.ts';
 import type { TokenResponse } from './grant.ts';

@@ -1,6 +1,6 @@
 import type { Accounts } from '../accounts.ts';
 import { OAuthError } from '../errors.ts';
-import { beyondScopes, requestedScopes, type ScopeCatalog } from '../scopes.ts';
+import { beyondScopes, requestedScopes, type ScopeCatalog } from '../tokens/scopes.ts';
 import type { Family, Store } from '../store/store.ts';
 import { parseRefreshToken } from '../tokens/refresh-token-format.ts';
 import { otherResource, quotedAudience } from '../tokens/resource-indicators.ts';

@@ -1,6 +1,6 @@
 import { OAuthError } from '../errors.ts';
 import { quotedList } from '../quoting.ts';
-import { scopesInForce, type ScopeCatalog } from '../scopes.ts';
+import { scopesInForce, type ScopeCatalog } from '../tokens/scopes.ts';
 import type { Client, Family, StoredGrant } from '../store/store.ts';
 import { quotedAudience } from '../tokens/resource-indicators.ts';
 import { invalidGrant } from './outcome.ts';

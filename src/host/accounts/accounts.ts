@@ -1,0 +1,19 @@
+import type { AccountProvider, Accounts } from '../contracts.ts';
+
+/** All providers as one. Throws when two have the same name. */
+export function createAccounts(providers: readonly AccountProvider[]): Accounts {
+  const byName = new Map(providers.map((provider) => [provider.name, provider]));
+  if (byName.size !== providers.length) throw new Error('Two account providers carry the same name');
+  return {
+    find: async ({ provider, id }) => (await byName.get(provider)?.find(id)) ?? null,
+    async authenticate(identifier, password, names) {
+      for (const provider of providers) {
+        const user = await provider.authenticate(identifier, password, names);
+        if (user !== null) return user;
+      }
+      return null;
+    },
+    holdsPermission: async ({ provider, id }, permission) =>
+      (await byName.get(provider)?.holdsPermission(id, permission)) ?? false,
+  };
+}

@@ -1,0 +1,207 @@
+import { randomUUID } from 'node:crypto';
+import type { PasswordHasher } from '../../contracts/password-hasher.ts';
+import type { UserInterface } from '../../contracts/person.ts';
+import type { AccountProvider } from '../contracts.ts';
+import type { Database } from '../../sql/contract.ts';
+import type { Migration } from '../../sql/schema.ts';
+
+/** An account of the application's own tables. */
+export interface DatabaseAccount extends UserInterface {
+  /** The identifier within the provider; a UUID. */
+  readonly id: string;
+  /** In lower case, as it is compared. */
+  readonly email: string;
+  /** The full name, as people are to see it. */
+  readonly name: string;
+  /** Whether the account may sign in now. */
+  readonly active: boolean;
+}
+
+/** An account that is to be made. */
+export interface NewAccount {
+  /** Unique in the provider, upper and lower case alike. */
+  readonly email: string;
+  /** The full name, as people are to see it. */
+  readonly name: string;
+  /** Kept only as a hash. */
+  readonly password: string;
+  /** Whether somebody has shown that the address is theirs; applications that people sign in to may rely on it. */
+  readonly emailVerified?: boolean;
+}
+
+/** An account provider over the tables `host_accounts` and `host_account_permissions`, with what commands need. */
+export interface DatabaseAccounts extends AccountProvider {
+  /** The account as it is now, or null when there is none of this id. */
+  find(id: string): Promise<DatabaseAccount | null>;
+  /** The account with this address, in upper or lower case, or null. */
+  findByEmail(email: string): Promise<DatabaseAccount | null>;
+  /** By email. */
+  list(): Promise<readonly DatabaseAccount[]>;
+  /** Fails when the email is taken. */
+  create(account: NewAccount): Promise<DatabaseAccount>;
+  /** Suspends or restores an account, from this moment and everywhere. */
+  setActive(id: string, active: boolean): Promise<void>;
+  /** The permissions that the account holds now, in alphabetical order; empty for an unknown account. */
+  permissions(id: string): Promise<readonly string[]>;
+  /** Gives the account a permission, from this moment; one that it holds already stays. */
+  grant(id: string, permission: string): Promise<void>;
+  /** Takes a permission away, from this moment; one that it does not hold stays away. */
+  deny(id: string, permission: string): Promise<void>;
+}
+
+/** What the accounts are kept in, and how their passwords are. */
+export interface DatabaseAccountsOptions {
+  /** The application's store; its schema has the tables once `db:migrate up` has run. */
+  readonly database: Database;
+  /** What passwords are hashed with. */
+  readonly passwordHasher: PasswordHasher;
+  /** The provider's name; `accounts` unless given. */
+  readonly name?: string;
+}
+
+interface AccountRow {
+  readonly id: string;
+  readonly email: string;
+  readonly email_verified: number;
+  readonly name: string;
+  readonly password_hash: string;
+  readonly active: number;
+}
+
+/**
+ * Accounts in the application's own store, for an application that has none: people sign in with email and password.
+ */
+export function databaseAccounts(options: DatabaseAccountsOptions): DatabaseAccounts {
+  const { database, passwordHasher, name: provider = 'accounts' } = options;
+  let decoy: string | null = null;
+
+  async function rowBy(column: 'id' | 'email', value: string): Promise<AccountRow | null> {
+    // PostgreSQL's text cannot hold NUL, so no account has it.
+    if (value.includes('\0')) return null;
+    const { rows } = await database.execute<AccountRow>(
+      `SELECT id, email, email_verified, name, password_hash, active FROM host_accounts WHERE provider = ? AND ${column} = ?`,
+      [provider, value],
+    );
+    return rows.find((row) => row[column] === value) ?? null;
+  }
+
+  function toAccount({ id, email, email_verified, name, active }: AccountRow): DatabaseAccount {
+    return {
+      reference: { provider, id },
+      id,
+      email,
+      name,
+      active: active === 1,
+      isActive: () => active === 1,
+      getProfile: () => ({ name, email, email_verified: email_verified === 1 }),
+    };
+  }
+
+  async function findBy(column: 'id' | 'email', value: string): Promise<DatabaseAccount | null> {
+    const row = await rowBy(column, value);
+    return row === null ? null : toAccount(row);
+  }
+
+  return {
+    name: provider,
+    find: (id) => findBy('id', id),
+    findByEmail: (email) => findBy('email', canonical(email)),
+    async authenticate(identifier, password, names) {
+      const row = await rowBy('email', canonical(identifier));
+      if (row !== null) names?.({ provider, id: row.id });
+      // An unknown account costs the same slow check as a known one.
+      decoy ??= await passwordHasher.hash(randomUUID());
+      const matches = await passwordHasher.verify(password, row?.password_hash ?? decoy);
+      return row !== null && matches && row.active === 1 ? toAccount(row) : null;
+    },
+    async holdsPermission(id, permission) {
+      const { rows } = await database.execute<{ permission: string }>(
+        `SELECT permission FROM host_account_permissions WHERE provider = ? AND account_id = ? AND permission = ?`,
+        [provider, id, permission],
+      );
+      return rows.some((row) => row.permission === permission);
+    },
+    async list() {
+      const { rows } = await database.execute<AccountRow>(
+        'SELECT id, email, email_verified, name, password_hash, active FROM host_accounts WHERE provider = ? ORDER BY email',
+        [provider],
+      );
+      return rows.map(toAccount);
+    },
+    async create({ email, name, password, emailVerified = false }) {
+      const row = {
+        id: randomUUID(),
+        email: canonical(email),
+        email_verified: emailVerified ? 1 : 0,
+        name,
+        password_hash: await passwordHasher.hash(password),
+        active: 1,
+      };
+      await database.execute(
+        `INSERT INTO host_accounts (provider, id, email, email_verified, name, password_hash, active, created_at)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+        [provider, row.id, row.email, row.email_verified, name, row.password_hash, row.active, Date.now()],
+      );
+      return toAccount(row);
+    },
+    async setActive(id, active) {
+      await database.execute('UPDATE host_accounts SET active = ? WHERE provider = ? AND id = ?', [
+        active ? 1 : 0,
+        provider,
+        id,
+      ]);
+    },
+    async permissions(id) {
+      const { rows } = await database.execute<{ permission: string }>(
+        'SELECT permission FROM host_account_permissions WHERE provider = ? AND account_id = ? ORDER BY permission',
+        [provider, id],
+      );
+      return rows.map(({ permission }) => permission);
+    },
+    async grant(id, permission) {
+      const [ignore, onConflict] =
+        database.dialect === 'mysql'
+          ? ['IGNORE ', '']
+          : ['', ' ON CONFLICT (provider, account_id, permission) DO NOTHING'];
+      await database.execute(
+        `INSERT ${ignore}INTO host_account_permissions (provider, account_id, permission)
+        VALUES (?, ?, ?)${onConflict}`,
+        [provider, id, permission],
+      );
+    },
+    async deny(id, permission) {
+      await database.execute(
+        'DELETE FROM host_account_permissions WHERE provider = ? AND account_id = ? AND permission = ?',
+        [provider, id, permission],
+      );
+    },
+  };
+}
+
+function canonical(email: string): string {
+  return email.trim().toLowerCase();
+}
+
+export const accountsMigration: Migration = {
+  name: 'host_0002_accounts',
+  async up({ types: { identifier, time, flag, tableOptions }, change }) {
+    await change(`CREATE TABLE host_accounts (
+      provider ${identifier} NOT NULL,
+      id ${identifier} NOT NULL,
+      email ${identifier} NOT NULL,
+      email_verified ${flag} NOT NULL,
+      name ${identifier} NOT NULL,
+      password_hash ${identifier} NOT NULL,
+      active ${flag} NOT NULL,
+      created_at ${time} NOT NULL,
+      PRIMARY KEY (provider, id),
+      UNIQUE (provider, email)
+    ) ${tableOptions}`);
+    await change(`CREATE TABLE host_account_permissions (
+      provider ${identifier} NOT NULL,
+      account_id ${identifier} NOT NULL,
+      permission ${identifier} NOT NULL,
+      PRIMARY KEY (provider, account_id, permission)
+    ) ${tableOptions}`);
+  },
+};

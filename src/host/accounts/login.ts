@@ -1,0 +1,155 @@
+import { randomBytes } from 'node:crypto';
+import { pageHeaders } from '../../http/page-headers.ts';
+import { requestIdOf } from '../../http/request-id.ts';
+import { isOverloaded } from '../../contracts/errors.ts';
+import type { Log } from '../../contracts/log.ts';
+import type { Application, Route } from '../contracts.ts';
+import { comesFromHere, isExempt, isSentFromHere, type CsrfOptions } from './csrf.ts';
+import { readBody } from '../http/body-limit.ts';
+import { csrfTokens } from './request-context.ts';
+import { returnPath } from '../http/return-path.ts';
+import { SignInSlowedError } from './sign-in.ts';
+
+/** The largest sign-in form that is read, in bytes: the path to return to may be long. */
+const FORM_LIMIT = 64 * 1024;
+
+/** When to come back while more passwords are to be checked than can be, in seconds. */
+const OVERLOADED_FOR = 2;
+
+/** What the sign-in page shows: after an attempt, what was typed and what is wrong. */
+interface SignInForm {
+  readonly returnTo: string;
+  readonly identifier: string;
+  readonly error: string | null;
+  /** Whether the credentials are wrong; false when they were not checked. */
+  readonly invalid: boolean;
+}
+
+export interface LoginOptions {
+  /** The application's name for people. */
+  readonly name: string;
+  readonly csrf: CsrfOptions;
+  /** Logs that there are more passwords to check than can be. */
+  readonly logOverload: () => void;
+}
+
+/**
+ * The kit's own sign-in page: the routes `login` and `login_submit`. The form checks its CSRF token itself, so that a token that
+ * is no longer right is answered with the page. Nothing is stored before somebody is signed in.
+ */
+export function loginRoutes(
+  application: Application,
+  { name, csrf, logOverload }: LoginOptions,
+): readonly Route[] {
+  async function page(status: number, form: SignInForm, headers: Readonly<Record<string, string>> = {}) {
+    const nonce = randomBytes(16).toString('base64');
+    const html = await application.views.render('login', {
+      title: 'Sign in',
+      name,
+      action: application.path('login_submit'),
+      csrfToken: await csrfTokens().token(),
+      nonce,
+      ...form,
+    });
+    return new Response(html, { status, headers: { ...pageHeaders(nonce), ...headers } });
+  }
+
+  const checksNothing = isExempt('login_submit', csrf.exemptRoutes);
+
+  /**
+   * Whether the form was sent from a page of this application: another site could sign somebody in to an account of its own.
+   * Signing in uses nothing of a session, so `Sec-Fetch-Site: same-origin` is enough. The token alone would fail in a fresh
+   * browser with two tabs: each is given a cookie, and the browser keeps one.
+   */
+  const isOurs = async (request: Request, form: URLSearchParams): Promise<boolean> =>
+    isSentFromHere(request) ||
+    (comesFromHere(request, csrf.origin) &&
+      (await csrfTokens().acceptsToSignIn(request.headers.get('x-csrf-token') ?? form.get('_csrf'))));
+
+  return [
+    {
+      name: 'login',
+      methods: ['GET'],
+      path: '/login',
+      handler: (_, request) => {
+        const returnTo = returnPath(new URL(request.url).searchParams.get('return_to'));
+        return page(200, { returnTo, identifier: '', error: null, invalid: false });
+      },
+    },
+    {
+      name: 'login_submit',
+      methods: ['POST'],
+      path: '/login',
+      async handler(_, request) {
+        const form = new URLSearchParams(Buffer.from(await readBody(request, FORM_LIMIT)).toString('utf8'));
+        const identifier = form.get('identifier') ?? '';
+        const returnTo = returnPath(form.get('return_to'));
+        if (!checksNothing && !(await isOurs(request, form))) {
+          logForgery(application.log, request, csrf.origin);
+          const error =
+            'This page had been open for too long, or in too many tabs. Please sign in once more.';
+          return page(403, { returnTo, identifier: '', error, invalid: false });
+        }
+        try {
+          const user = await application.accounts.authenticate(identifier, form.get('password') ?? '');
+          if (user === null) {
+            const error = 'The email address or the password is wrong.';
+            return await page(401, { returnTo, identifier, error, invalid: true });
+          }
+          await application.auth().signIn(user.reference);
+          return seeOther(returnTo);
+        } catch (failure) {
+          const again = whenToTryAgain(failure);
+          if (again === null) throw failure;
+          if (isOverloaded(failure)) logOverload();
+          const { status, error, seconds } = again;
+          const headers = { 'Retry-After': String(seconds) };
+          return page(status, { returnTo, identifier, error, invalid: false }, headers);
+        }
+      },
+    },
+  ];
+}
+
+/** The same line that the check of every other route leaves in the log. */
+function logForgery(log: Log, request: Request, origin: string): void {
+  const detail = comesFromHere(request, origin)
+    ? 'the CSRF token is missing or not of this browser'
+    : 'the form comes from another site';
+  const context = { route: 'login_submit', requestId: requestIdOf(request), status: 403, detail };
+  log.info('{route} refused: {status} ({detail})', context);
+}
+
+/** For a sign-in whose password was not checked; null for a failure of another kind. */
+function whenToTryAgain(
+  failure: unknown,
+): { readonly status: number; readonly seconds: number; readonly error: string } | null {
+  if (failure instanceof SignInSlowedError) {
+    const seconds = failure.retryAfter;
+    const time = seconds === 1 ? 'a second' : `${seconds} seconds`;
+    const error = `There were too many failed attempts to sign in. Your password was not checked: please try again in ${time}.`;
+    return { status: 429, seconds, error };
+  }
+  if (isOverloaded(failure)) {
+    const error = 'Too many people are signing in at this moment. Please try again in a few seconds.';
+    return { status: 503, seconds: OVERLOADED_FOR, error };
+  }
+  return null;
+}
+
+/** The kit's own sign-out: the route `logout`. */
+export function logoutRoute(application: Application): Route {
+  return {
+    name: 'logout',
+    methods: ['POST'],
+    path: '/logout',
+    async handler() {
+      await application.auth().signOut();
+      return seeOther('/');
+    },
+  };
+}
+
+function seeOther(location: string): Response {
+  return new Response(null, { status: 303, headers: { Location: location, 'Cache-Control': 'no-store' } });
+}

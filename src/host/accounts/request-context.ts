@@ -1,0 +1,169 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { requestIdOf } from '../../http/request-id.ts';
+import { createAuth } from './auth.ts';
+import type { Accounts, Auth, Session } from '../contracts.ts';
+import { createCsrfTokens, type CsrfTokens } from './csrf.ts';
+import type { KnownBrowser, KnownBrowsers } from './known-browsers.ts';
+import type { RequestSession, Sessions } from './sessions.ts';
+
+/** What belongs to the request being answered. */
+export interface RequestContext {
+  /** Null in an application without accounts, as are `auth`, `csrf` and `knownBrowser`. */
+  readonly session: Session | null;
+  readonly auth: Auth | null;
+  readonly csrf: CsrfTokens | null;
+  readonly knownBrowser: KnownBrowser | null;
+  readonly clientAddress: string | null;
+  /** The request's id, in the log and in the response. */
+  readonly requestId: string;
+  /** The `Set-Cookie` headers that the response must carry. */
+  setCookies(): readonly string[];
+}
+
+/** `address` is asked for where the request comes from, when somebody wants to know. */
+export type CreateContext = (request: Request, address: () => string | null) => RequestContext;
+
+export interface RequestContextOptions {
+  /** Null in an application without accounts. */
+  readonly sessions: Sessions | null;
+  readonly knownBrowsers: KnownBrowsers;
+  readonly accounts: Accounts;
+  /** Whether the application is served over https. */
+  readonly secure: boolean;
+}
+
+type PartsWithAccounts = RequestContextOptions & { readonly sessions: Sessions };
+
+/** Most requests ask for nothing of their context, so each part is made when it is asked for. */
+export function createRequestContexts({ sessions, ...others }: RequestContextOptions): CreateContext {
+  if (sessions === null) return (request, address) => new ContextWithoutAccounts(request, address);
+  const parts = { ...others, sessions };
+  return (request, address) => new ContextWithAccounts(parts, request, address);
+}
+
+const requests = new AsyncLocalStorage<RequestContext>();
+
+/** Runs the work with this context at hand, in everything it awaits too. */
+export function runWithContext<T>(context: RequestContext, work: () => Promise<T>): Promise<T> {
+  return requests.run(context, work);
+}
+
+/** The session of the request being answered. Throws outside of one, and in an application without accounts. */
+export function session(): Session {
+  return current('session()').session ?? refuse('session()');
+}
+
+/** Who is signed in for the request being answered. Throws outside of one, and in an application without accounts. */
+export function auth(): Auth {
+  return current('auth()').auth ?? refuse('auth()');
+}
+
+/** The CSRF tokens of the browser that sent the request being answered. Throws where `session()` does. */
+export function csrfTokens(): CsrfTokens {
+  return current('csrfTokens()').csrf ?? refuse('csrfTokens()');
+}
+
+/** Where the request being answered comes from; null when it is not known. Throws outside of one. */
+export function clientAddress(): string | null {
+  return current('clientAddress()').clientAddress;
+}
+
+/** The same, and null outside of a request. */
+export function addressAtHand(): string | null {
+  return requests.getStore()?.clientAddress ?? null;
+}
+
+/** The id of the request being answered; null outside of one. */
+export function requestIdAtHand(): string | null {
+  return requests.getStore()?.requestId ?? null;
+}
+
+/** The browser that sent the request being answered; null outside of a request, and in an application without accounts. */
+export function browserAtHand(): KnownBrowser | null {
+  return requests.getStore()?.knownBrowser ?? null;
+}
+
+function current(call: string): RequestContext {
+  return requests.getStore() ?? refuse(call);
+}
+
+function refuse(call: string): never {
+  throw new Error(
+    `${call} was called outside of a request, or in an application without accounts: ` +
+      'call it in a route handler, and give defineApplication() its accounts',
+  );
+}
+
+// --- with accounts, and without -------------------------------------------------------------------------------
+
+class ContextWithAccounts implements RequestContext {
+  readonly #parts: PartsWithAccounts;
+  readonly #request: Request;
+  readonly #address: () => string | null;
+  #session: RequestSession | null = null;
+  #csrf: CsrfTokens | null = null;
+  #knownBrowser: KnownBrowser | null = null;
+  #auth: Auth | null = null;
+
+  constructor(parts: PartsWithAccounts, request: Request, address: () => string | null) {
+    this.#parts = parts;
+    this.#request = request;
+    this.#address = address;
+  }
+
+  get session(): RequestSession {
+    return (this.#session ??= this.#parts.sessions.of(this.#request));
+  }
+
+  get auth(): Auth {
+    return (this.#auth ??= createAuth(this.session, this.#parts.accounts, this.csrf));
+  }
+
+  get csrf(): CsrfTokens {
+    const { secure } = this.#parts;
+    return (this.#csrf ??= createCsrfTokens({ request: this.#request, session: this.session, secure }));
+  }
+
+  get knownBrowser(): KnownBrowser {
+    return (this.#knownBrowser ??= this.#parts.knownBrowsers.of(this.#request));
+  }
+
+  get clientAddress(): string | null {
+    return this.#address();
+  }
+
+  get requestId(): string {
+    return requestIdOf(this.#request);
+  }
+
+  setCookies(): readonly string[] {
+    const cookies = [this.#session, this.#csrf, this.#knownBrowser].map((each) => each?.setCookie());
+    return cookies.filter((cookie) => typeof cookie === 'string');
+  }
+}
+
+class ContextWithoutAccounts implements RequestContext {
+  readonly session = null;
+  readonly auth = null;
+  readonly csrf = null;
+  readonly knownBrowser = null;
+  readonly #request: Request;
+  readonly #address: () => string | null;
+
+  constructor(request: Request, address: () => string | null) {
+    this.#request = request;
+    this.#address = address;
+  }
+
+  get clientAddress(): string | null {
+    return this.#address();
+  }
+
+  get requestId(): string {
+    return requestIdOf(this.#request);
+  }
+
+  setCookies(): readonly string[] {
+    return [];
+  }
+}

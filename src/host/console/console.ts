@@ -1,0 +1,217 @@
+import { existsSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { inspect } from 'node:util';
+import { Command, CommanderError } from 'commander';
+import { startApplication } from '../application.ts';
+import { requirePlugins } from '../configuration.ts';
+import { addServe } from './commands/serve.ts';
+import { addDbMigrate } from './commands/db-migrate.ts';
+import type { Application, ApplicationDefinition, ConsoleContext } from '../contracts.ts';
+import { isConfigurationError } from '../../contracts/errors.ts';
+import { ConsoleError } from '../errors.ts';
+import { describeError } from '../log.ts';
+import { isSchemaPending, SCHEMA_PENDING } from './pending-schema.ts';
+
+/** Where the console was called, and where it writes. */
+export interface ConsoleIo {
+  /** The folder the console was called in. */
+  readonly cwd: string;
+  /** Takes what the command prints as data. */
+  readonly stdout: (text: string) => void;
+  /** Takes everything that is meant for a reader. */
+  readonly stderr: (text: string) => void;
+}
+
+/**
+ * Runs one console command of the application found from the current folder; returns the exit code. Rejects with a syntax error
+ * of the application's code: only Node itself can print its place, when it ends the process.
+ */
+export async function runConsole(argv: readonly string[], io: ConsoleIo): Promise<number> {
+  if (argv[0] === '--version') {
+    // Works without an application, too, or with a broken one.
+    io.stdout(`${version()}\n`);
+    return 0;
+  }
+  const program = createProgram(io);
+  const opened: { application: Promise<Application> | null } = { application: null };
+  let hasCommands = false;
+  try {
+    const definition = await findDefinition(argv, io);
+    const context = createContext(definition, opened, io);
+    if (definition !== null) {
+      addCommands(program, definition, context);
+      hasCommands = true;
+    } else
+      program
+        .action(() => context.fail(NO_APPLICATION))
+        .allowUnknownOption()
+        .allowExcessArguments();
+    await program.parseAsync([...argv], { from: 'user' });
+    return 0;
+  } catch (error) {
+    if (!hasCommands && asksForReport(argv)) io.stdout(reportWithoutApplication(error));
+    if (isPlaceless(error)) throw error;
+    return await reportError(error, opened.application, io);
+  } finally {
+    const application = await opened.application?.catch(() => null);
+    await application?.close();
+  }
+}
+
+/** Whether a program waits for a doctor's report: it gets one even when the application, which brings the doctor, cannot be loaded. */
+function asksForReport(argv: readonly string[]): boolean {
+  return argv.includes('--json') && argv.some((argument) => argument.endsWith(':doctor'));
+}
+
+function reportWithoutApplication(error: unknown): string {
+  const check = {
+    part: 'application',
+    outcome: 'failing',
+    detail: error instanceof Error ? error.message : inspect(error),
+    remedy: 'see what stands on standard error; nothing else can be looked at before',
+  };
+  return `${JSON.stringify({ healthy: false, checks: [check] }, null, 2)}\n`;
+}
+
+const NO_APPLICATION =
+  'No application is here. Run this in its folder (beside app.ts), name it in package.json as ' +
+  '"portico": { "app": "path/to/app.ts" }, or pass --app <file>.';
+
+function createProgram(io: ConsoleIo): Command {
+  return new Command('portico')
+    .description('The console of an application that Portico is part of.')
+    .usage('[--app <file>] <command>')
+    .option('--app <file>', 'the file that describes the application (default: found from this folder)')
+    .version(version(), '--version', 'print the versions of portico and of Node')
+    .configureOutput({ writeOut: io.stdout, writeErr: io.stderr })
+    .configureHelp({ sortSubcommands: true })
+    .addHelpText(
+      'after',
+      "\nExample:\n  $ npx portico oauth:client:create 'My app' --redirect=https://my.example/cb --scope=openid",
+    )
+    .showHelpAfterError('(add --help for what there is)')
+    .exitOverride();
+}
+
+/** package.json is two folders above in the source, and in what is published. */
+function version(): string {
+  const manifest = path.join(import.meta.dirname, '..', '..', 'package.json');
+  const { version: own } = JSON.parse(readFileSync(manifest, 'utf8')) as { readonly version: string };
+  return `portico ${own}, node ${process.versions.node}`;
+}
+
+function addCommands(program: Command, definition: ApplicationDefinition, context: ConsoleContext): void {
+  requirePlugins(definition);
+  const contributed = (definition.plugins ?? []).map((plugin) => plugin.commands);
+  const own = definition.commands === undefined ? [] : [definition.commands];
+  for (const add of [addServe, addDbMigrate, ...contributed, ...own]) add(program, context);
+}
+
+function createContext(
+  definition: ApplicationDefinition | null,
+  opened: { application: Promise<Application> | null },
+  io: ConsoleIo,
+): ConsoleContext {
+  const context: ConsoleContext = {
+    application({ serves = false } = {}) {
+      if (definition === null) return context.fail(NO_APPLICATION);
+      const standardOutput = serves ? 'stdout' : 'stderr';
+      return (opened.application ??= startApplication(definition, { standardOutput }));
+    },
+    print: (line) => io.stdout(`${line}\n`),
+    printJson: (value) => io.stdout(`${JSON.stringify(value, null, 2)}\n`),
+    note: (line) => io.stderr(`${line}\n`),
+    fail(line) {
+      throw new ConsoleError(line);
+    },
+  };
+  return context;
+}
+
+/** A syntax error of JavaScript: its stack names neither file nor line, which Node prints only when it ends the process. */
+function isPlaceless(error: unknown): boolean {
+  const stack = error instanceof SyntaxError ? (error.stack ?? '') : '';
+  return stack.startsWith('SyntaxError') && !stack.includes('file:');
+}
+
+async function reportError(
+  error: unknown,
+  opened: Promise<Application> | null,
+  io: ConsoleIo,
+): Promise<number> {
+  // Commander has printed its own message, or the help that was asked for.
+  if (error instanceof CommanderError) return error.exitCode;
+  if (isConfigurationError(error)) {
+    io.stderr(`The configuration cannot be used:\n${error.message.replaceAll(/^/gm, '  ')}\n`);
+    return 1;
+  }
+  if (error instanceof ConsoleError) {
+    io.stderr(`${error.message}\n`);
+    return 1;
+  }
+  const application = await opened?.catch(() => null);
+  application?.log.error('A console command failed: {exception}', { exception: error });
+  if (application !== null && application !== undefined && (await isSchemaPending(application))) {
+    io.stderr(`${SCHEMA_PENDING}\n`);
+    return 1;
+  }
+  if (application?.database.isUnavailable(error) === true && error instanceof Error) {
+    io.stderr(`${error.message} (details are in the log)\n`);
+    return 1;
+  }
+  io.stderr(`${error instanceof Error ? describeError(error) : `Thrown: ${inspect(error)}`}\n`);
+  return 1;
+}
+
+// --- finding the application ----------------------------------------------------------------------------------
+
+const APPLICATION_FILES = ['app.ts', 'app.js', 'app.mjs'] as const;
+
+/** The application's definition: `--app`, a file of that name in the folder, or what the nearest package.json names. */
+async function findDefinition(argv: readonly string[], io: ConsoleIo): Promise<ApplicationDefinition | null> {
+  const { cwd } = io;
+  const named = namedApplication(argv);
+  const file = named === null ? applicationFile(cwd) : path.resolve(cwd, named);
+  if (file === null) return null;
+  if (!existsSync(file)) throw new ConsoleError(`There is no file ${file}`);
+  const module = await load(file, io);
+  const definition = module.default;
+  if (typeof definition !== 'object' || definition === null || !('directory' in definition)) {
+    throw new ConsoleError(`${file} does not export defineApplication({ … }) as its default`);
+  }
+  return definition as ApplicationDefinition;
+}
+
+/** Names the file before the error is printed. */
+async function load(file: string, io: ConsoleIo): Promise<{ readonly default?: unknown }> {
+  try {
+    return (await import(pathToFileURL(file).href)) as { readonly default?: unknown };
+  } catch (error) {
+    if (!isConfigurationError(error)) io.stderr(`The application cannot be loaded: ${file}\n\n`);
+    throw error;
+  }
+}
+
+/** Read before commander runs: the application brings the commands. */
+function namedApplication(argv: readonly string[]): string | null {
+  for (const [index, argument] of argv.entries()) {
+    if (argument === '--') return null;
+    if (argument === '--app') return argv[index + 1] ?? null;
+    if (argument.startsWith('--app=')) return argument.slice('--app='.length);
+  }
+  return null;
+}
+
+function applicationFile(cwd: string): string | null {
+  const beside = APPLICATION_FILES.map((name) => path.join(cwd, name)).find((file) => existsSync(file));
+  if (beside !== undefined) return beside;
+  for (let folder = cwd; ; folder = path.dirname(folder)) {
+    const manifest = path.join(folder, 'package.json');
+    if (existsSync(manifest)) {
+      const { portico } = JSON.parse(readFileSync(manifest, 'utf8')) as { portico?: { app?: string } };
+      return portico?.app === undefined ? null : path.join(folder, portico.app);
+    }
+    if (folder === path.dirname(folder)) return null;
+  }
+}

@@ -1,0 +1,32 @@
+import { z, type ZodType } from 'zod';
+import { isLoopback } from '../../http/loopback.ts';
+
+/** `public_url`: an absolute https origin; http for loopback under `APP_ENV=dev`. */
+export function publicUrlSchema(mode: 'dev' | 'prod'): ZodType<string> {
+  const hint = 'set it to the origin that people reach you at, such as https://app.example.com';
+  return z
+    .string({
+      error: ({ input }) =>
+        input === undefined ? `is missing; ${hint}` : `must be an absolute https origin; ${hint}`,
+    })
+    .superRefine((value, context) => {
+      const problem = publicUrlProblem(value, mode);
+      if (problem !== null) context.addIssue({ code: 'custom', message: `${problem}; ${hint}` });
+    });
+}
+
+function publicUrlProblem(value: string, mode: 'dev' | 'prod'): string | null {
+  if (!URL.canParse(value)) return 'is not an absolute URL';
+  const url = new URL(value);
+  if (url.protocol === 'http:') {
+    if (!isLoopback(url)) return 'must be https';
+    if (mode !== 'dev') return 'must be https; http is for loopback under APP_ENV=dev only';
+  } else if (url.protocol !== 'https:') {
+    return 'must be https';
+  }
+  if (url.username !== '' || url.password !== '') return 'must not carry credentials';
+  // An origin is written without a path; a single trailing slash means the same.
+  if (value !== url.origin && value !== `${url.origin}/`)
+    return `must be an origin alone, here ${url.origin}`;
+  return null;
+}

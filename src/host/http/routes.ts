@@ -1,0 +1,89 @@
+import { TrieRouter } from 'hono/router/trie-router';
+import type { Route, RouteParameters } from '../contracts.ts';
+import { HttpError } from '../errors.ts';
+
+/** The route that answers a request, with its placeholders' values. */
+export interface MatchedRoute {
+  readonly route: Route;
+  readonly parameters: RouteParameters;
+}
+
+export interface Routes {
+  /** Throws when the name, or one of its methods on the path, is taken. */
+  add(route: Route): void;
+  has(name: string): boolean;
+  /** The path of a named route, placeholders filled and percent-encoded. */
+  path(name: string, parameters?: RouteParameters): string;
+  /** Throws an HttpError: 404 when no route has the path, 405 when one has it for other methods only. */
+  match(method: string, path: string): MatchedRoute;
+}
+
+const PLACEHOLDER = /\{([A-Za-z_]\w*)\}/g;
+
+export function createRoutes(): Routes {
+  const router = new TrieRouter<Route>();
+  const routes = new Map<string, Route>();
+  const taken = new Map<string, string>();
+  /** Matches of paths without placeholders, remembered: at most one for each route and method. */
+  const found = new Map<string, MatchedRoute>();
+  const methods = new Set<string>();
+
+  function find(method: string, path: string): MatchedRoute | null {
+    const [matches] = router.match(method, path);
+    const [route, raw] = matches[0] ?? [];
+    if (route === undefined) return null;
+    const parameters = decode(raw as Record<string, string>);
+    return parameters === null ? null : { route, parameters };
+  }
+
+  return {
+    add(route) {
+      if (routes.has(route.name)) throw new Error(`Two routes are named '${route.name}'`);
+      if (!route.path.startsWith('/'))
+        throw new Error(`The path of the route '${route.name}' must begin with /`);
+      for (const method of route.methods) {
+        const place = `${method} ${route.path.replaceAll(PLACEHOLDER, '{}')}`;
+        const other = taken.get(place);
+        if (other !== undefined)
+          throw new Error(`The routes '${other}' and '${route.name}' both answer ${place}`);
+        taken.set(place, route.name);
+        methods.add(method);
+        router.add(method, route.path.replaceAll(PLACEHOLDER, ':$1'), route);
+      }
+      routes.set(route.name, route);
+    },
+    has: (name) => routes.has(name),
+    path(name, parameters = {}) {
+      const route = routes.get(name);
+      if (route === undefined) throw new Error(`No route is named '${name}'`);
+      return route.path.replaceAll(PLACEHOLDER, (_, key: string) => {
+        const value = parameters[key];
+        if (value === undefined) throw new Error(`The route '${name}' needs a value for {${key}}`);
+        return encodeURIComponent(value);
+      });
+    },
+    match(method, path) {
+      const key = `${method} ${path}`;
+      const known = found.get(key);
+      if (known !== undefined) return known;
+      const matched = find(method, path) ?? (method === 'HEAD' ? find('GET', path) : null);
+      if (matched !== null) {
+        if (matched.route.path === path) found.set(key, { ...matched, parameters: Object.freeze({}) });
+        return matched;
+      }
+      const onPath = [...methods].filter((other) => find(other, path) !== null);
+      if (onPath.length === 0) throw new HttpError(404, 'No route matches');
+      const allowed = onPath.filter((other) => find(other, path)?.route.refusesMethods !== true);
+      if (allowed.includes('GET')) allowed.push('HEAD');
+      throw new HttpError(405, 'No route of this path has the method', { Allow: allowed.join(', ') });
+    },
+  };
+}
+
+function decode(raw: Readonly<Record<string, string>>): RouteParameters | null {
+  try {
+    return Object.fromEntries(Object.entries(raw).map(([key, value]) => [key, decodeURIComponent(value)]));
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,20 @@
+import type { Client } from '../../store/store.ts';
+
+/** A client by the field names of RFC 7591 section 2, as the commands print it with `--json`. */
+export function clientMetadata(client: Client): Readonly<Record<string, unknown>> {
+  return {
+    client_id: client.id,
+    client_name: client.name,
+    redirect_uris: client.redirectUris,
+    scope: client.scopes.join(' '),
+    grant_types: client.grants,
+    token_endpoint_auth_method: client.public ? 'none' : 'client_secret_basic',
+    client_id_issued_at: Math.floor(client.createdAt / 1000),
+    previous_secret_expires_at: toSeconds(client.previousSecretExpiresAt),
+    revoked_at: toSeconds(client.revokedAt),
+  };
+}
+
+function toSeconds(milliseconds: number | null): number | null {
+  return milliseconds === null ? null : Math.floor(milliseconds / 1000);
+}

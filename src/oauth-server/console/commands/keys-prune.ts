@@ -1,0 +1,23 @@
+import type { AddCommands } from '../../../host/contracts.ts';
+import { openServer } from '../open-server.ts';
+import { orFail } from './or-fail.ts';
+
+export const addKeysPrune: AddCommands = (program, context) => {
+  program
+    .command('oauth:keys:prune')
+    .description('remove keys that stopped signing long enough ago; the active key stays')
+    .option(
+      '--older-than <seconds>',
+      'counted from when a key stopped signing (default: oauth_server:id_token_ttl)',
+    )
+    .option('--json', 'print JSON, and nothing else, on standard output')
+    .action(async (options: { olderThan?: string; json?: boolean }) => {
+      const { keys, config } = await openServer(context);
+      const age = options.olderThan === undefined ? config.id_token_ttl : Number(options.olderThan);
+      if (!Number.isInteger(age)) context.fail('--older-than is a whole number of seconds');
+      const removed = await orFail(context, keys.prune(age));
+      if (options.json === true) return context.printJson({ removed });
+      for (const kid of removed) context.print(`Removed the key ${kid}.`);
+      if (removed.length === 0) context.print('No key is old enough to be removed.');
+    });
+};

@@ -1,0 +1,28 @@
+import type { AddCommands } from '../../../host/contracts.ts';
+import { openServer } from '../open-server.ts';
+
+export const addPrune: AddCommands = (program, context) => {
+  program
+    .command('oauth:prune')
+    .description(
+      'remove expired rows, in small batches; safe while serving (the server does the same now and then)',
+    )
+    .option('--json', 'print JSON, and nothing else, on standard output')
+    .action(async (options: { json?: boolean }) => {
+      const { families, accessTokens, refreshTokens, consentRequests } = await (
+        await openServer(context)
+      ).prune();
+      if (options.json === true) {
+        return context.printJson({
+          families,
+          access_tokens: accessTokens,
+          refresh_tokens: refreshTokens,
+          consent_requests: consentRequests,
+        });
+      }
+      context.print(
+        `Removed ${families} authorizations, ${accessTokens} access tokens, ${refreshTokens} refresh tokens and ` +
+          `${consentRequests} consent requests.`,
+      );
+    });
+};

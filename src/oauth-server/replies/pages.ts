@@ -1,0 +1,38 @@
+import { randomBytes } from 'node:crypto';
+import { pageHeaders } from '../../http/page-headers.ts';
+import type { Host } from '../host.ts';
+import type { Reply } from './responses.ts';
+
+export interface PageOptions {
+  readonly host: Pick<Host, 'render'>;
+  readonly view: string;
+  readonly status: number;
+  readonly data: Readonly<Record<string, unknown>>;
+  /** Where the redirects behind a form of this page end; null for a page without a form. */
+  readonly formLeadsTo: string | null;
+}
+
+export async function pageReply({ host, view, status, data, formLeadsTo }: PageOptions): Promise<Reply> {
+  const nonce = randomBytes(16).toString('base64');
+  const html = await host.render(view, { ...data, nonce });
+  return { status, body: html, headers: pageHeaders(nonce, formAction(formLeadsTo)) };
+}
+
+/**
+ * Chromium checks every redirect that follows a form against `form-action`, also those that the application makes after
+ * its own callback. So the policy names schemes instead of hosts: https, and http only for a loopback redirect URI
+ * (docs/decisions/0003-form-action.md).
+ */
+function formAction(formLeadsTo: string | null): string {
+  if (formLeadsTo === null) return "'none'";
+  return new URL(formLeadsTo).protocol === 'http:' ? "'self' https: http:" : "'self' https:";
+}
+
+/** A redirect of the browser that leaves no trace in caches and no referrer. 303 after a form, 302 otherwise. */
+export function redirectReply(location: string, status: 302 | 303): Reply {
+  return {
+    status,
+    body: null,
+    headers: { Location: location, 'Cache-Control': 'no-store', 'Referrer-Policy': 'no-referrer' },
+  };
+}

@@ -1,0 +1,120 @@
+import type { PersonReference } from '../../contracts/person.ts';
+import { OAuthError } from '../errors.ts';
+import type { Host } from '../host.ts';
+import { quotedList } from '../quoting.ts';
+
+/** Scopes that need no configuring and require no permission, with the words that the consent screen uses. */
+export const IDENTITY_SCOPES: Readonly<Record<string, string>> = {
+  openid: 'Confirm who you are',
+  profile: 'See your profile, such as your name',
+  email: 'See your email address',
+};
+
+/**
+ * What clients write beside their scopes to ask for a refresh token (OpenID Connect Core section 11), whether or not a
+ * server needs it. Refreshing is a grant of the client's here: so it may stand in every `scope`, and asks for nothing.
+ */
+export const OFFLINE_ACCESS = 'offline_access';
+
+const SCOPE_TOKEN = /^[\x21\x23-\x5B\x5D-\x7E]+$/;
+
+/** Whether this is a scope token of RFC 6749 section 3.3. */
+export function isScopeToken(value: string): boolean {
+  return SCOPE_TOKEN.test(value);
+}
+
+/** A scope that this server offers. */
+export interface Scope {
+  readonly name: string;
+  /** What it allows, in words for the person who is asked. */
+  readonly label: string;
+  /** What the person must hold for it; null for the identity scopes. */
+  readonly permission: string | null;
+}
+
+/** Every scope that this server offers, by name: the identity scopes and the configured ones. */
+export type ScopeCatalog = ReadonlyMap<string, Scope>;
+
+/** `oauth_server:scopes`, by name: a label, for a permission of the scope's own name, or label and permission. */
+export type ConfiguredScopes = Readonly<
+  Record<string, string | { readonly label: string; readonly permission?: string | undefined }>
+>;
+
+export function createScopeCatalog(configured: ConfiguredScopes): ScopeCatalog {
+  const catalog = new Map<string, Scope>();
+  for (const [name, label] of Object.entries(IDENTITY_SCOPES))
+    catalog.set(name, { name, label, permission: null });
+  for (const [name, definition] of Object.entries(configured)) {
+    const { label, permission } =
+      typeof definition === 'string' ? { label: definition, permission: undefined } : definition;
+    catalog.set(name, { name, label, permission: permission ?? name });
+  }
+  return catalog;
+}
+
+/** Splits a `scope` value; order kept, repetitions dropped. An ill-formed one is `invalid_scope`. */
+function parseScope(value: string): readonly string[] {
+  const names = value.split(' ').filter((name) => name !== '');
+  const illFormed = names.filter((name) => !isScopeToken(name));
+  if (illFormed.length > 0) {
+    const detail = `not well formed: ${quotedList(illFormed)}`;
+    throw new OAuthError('invalid_scope', 'The scope is not well formed.', detail);
+  }
+  return [...new Set(names)];
+}
+
+/** The scopes that a request asks for, without `offline_access`; undefined when that leaves none, or `scope` was omitted. */
+export function requestedScopes(value: string | undefined): readonly string[] | undefined {
+  if (value === undefined) return undefined;
+  const named = parseScope(value);
+  const asked = named.filter((name) => name !== OFFLINE_ACCESS);
+  return named.length > 0 && asked.length === 0 ? undefined : asked;
+}
+
+/** For the log: which of the scopes asked for are not available, behind the reason. */
+export function beyondScopes(asked: readonly string[], available: readonly string[], reason: string): string {
+  const beyond = asked.filter((name) => !available.includes(name));
+  return beyond.length === 0 ? 'no scope was asked for' : `${reason}: ${quotedList(beyond)}`;
+}
+
+export function formatScope(names: readonly string[]): string {
+  return names.join(' ');
+}
+
+/** The names that stand in both lists, in the order of the first. */
+export function intersectScopes(names: readonly string[], allowed: readonly string[]): readonly string[] {
+  const set = new Set(allowed);
+  return names.filter((name) => set.has(name));
+}
+
+/** Those of the granted scopes that the client is still registered for and the server still offers. */
+export function scopesInForce(
+  granted: readonly string[],
+  registered: readonly string[],
+  catalog: ScopeCatalog,
+): readonly string[] {
+  return intersectScopes(granted, registered).filter((name) => catalog.has(name));
+}
+
+/** The scopes of `names` that are offered, and whose permission (where there is one) the person holds now. */
+export async function scopesHeldBy(
+  host: Pick<Host, 'holdsPermission'>,
+  catalog: ScopeCatalog,
+  names: readonly string[],
+  person: PersonReference,
+): Promise<readonly string[]> {
+  const denied = new Set<string>();
+  const ask = async (name: string, permission: string) => {
+    if (!(await host.holdsPermission(person, permission))) denied.add(name);
+  };
+  const offered: string[] = [];
+  const asked: Promise<void>[] = [];
+  for (const name of names) {
+    const scope = catalog.get(name);
+    if (scope === undefined) continue;
+    offered.push(name);
+    if (scope.permission !== null) asked.push(ask(name, scope.permission));
+  }
+  await (asked.length === 1 ? asked[0] : Promise.all(asked));
+  return denied.size === 0 ? offered : offered.filter((name) => !denied.has(name));
+}
