@@ -5,7 +5,7 @@ import type { Parameters } from '../parameters.ts';
 import { isCodeChallenge } from '../grants/pkce.ts';
 import { quoted, quotedClientId, quotedUri } from '../quoting.ts';
 import { noteClient } from '../refusals.ts';
-import { beyondScopes, formatScope, requestedScopes, type ScopeCatalog } from '../tokens/scopes.ts';
+import { formatScope, requireScopes, type ScopeCatalog } from '../tokens/scopes.ts';
 import type { Client, ConsentRequest } from '../store/store.ts';
 import { requireAudience } from '../tokens/resource-indicators.ts';
 import type { AuthorizationResponse } from './response.ts';
@@ -19,12 +19,12 @@ export type AuthorizationRequest = Pick<
   'clientId' | 'redirectUri' | 'scopes' | 'state' | 'nonce' | 'codeChallenge' | 'audience'
 >;
 
-/** The request and who sent it, or the error that they are told at their redirect URI. */
+/** The request and its client, or the error response for its redirect URI. */
 export type CheckedRequest =
   | { readonly asked: AuthorizationRequest; readonly client: Client }
   | { readonly response: AuthorizationResponse };
 
-/** Throws a page error when it is not certain where an answer belongs (AS-7.4). */
+/** Throws a page error when it is not certain where a response may be sent (AS-7.4). */
 export type CheckRequest = (parameters: Parameters, request: Request) => Promise<CheckedRequest>;
 
 export interface RequestChecksOptions {
@@ -38,7 +38,7 @@ export interface RequestChecksOptions {
   readonly keyPath: string;
 }
 
-/** The parameters that may be sent once, beside `client_id`, `redirect_uri` and `resource`, which have errors of their own. */
+/** The parameters that may be sent only once. So may `client_id`, `redirect_uri` and `resource`, with errors of their own. */
 const SINGLE_PARAMETERS = [
   'response_type',
   'response_mode',
@@ -53,11 +53,11 @@ const SINGLE_PARAMETERS = [
   'request_uri',
 ] as const;
 
-/** The order of the steps is behaviour: of several things that are wrong, the first is told. */
+/** The order of the steps is behaviour: of several errors, the first is reported. */
 export function createRequestChecks(options: RequestChecksOptions): CheckRequest {
   const { clients, scopes: catalog, keys, audience, serverName, keyPath } = options;
   return async (parameters, request) => {
-    // Until both are certain nothing is redirected, and what is wrong is a page (RFC 6749 section 4.1.2.1).
+    // Until client and redirect URI are certain, an error is a page and never a redirect (RFC 6749 section 4.1.2.1).
     const client = await requireClient(parameters, clients, serverName, request);
     const redirectUri = requireRedirectUri(parameters, client);
     const state = parameters.isRepeated('state') ? null : (parameters.get('state') ?? null);
@@ -242,18 +242,15 @@ function requireResource(parameters: Parameters, audience: string | null): strin
 /** The scopes asked for: without `scope` all that the client may have, except `openid`. */
 function requireScope(parameters: Parameters, client: Client, catalog: ScopeCatalog): readonly string[] {
   const offered = client.scopes.filter((name) => catalog.has(name));
-  const scopes = requestedScopes(parameters.get('scope')) ?? offered.filter((name) => name !== 'openid');
-  if (scopes.length === 0 || !scopes.every((name) => offered.includes(name))) {
-    throw new OAuthError(
-      'invalid_scope',
-      'The scope is empty, unknown, or not one that this client may ask for.',
-      beyondScopes(scopes, offered, 'unknown, or not registered for this client'),
-    );
-  }
-  return scopes;
+  return requireScopes(parameters.get('scope'), {
+    available: offered,
+    omitted: offered.filter((name) => name !== 'openid'),
+    refusal: 'The scope is empty, unknown, or not one that this client may ask for.',
+    detail: 'unknown, or not registered for this client',
+  });
 }
 
-/** Asked before the person is, since an ID token could not be signed afterwards. */
+/** Checked before the person is asked, since without a key the ID token could not be signed afterwards. */
 async function requireSigningKey(
   scopes: readonly string[],
   keys: Pick<KeyRing, 'active'>,
@@ -268,7 +265,7 @@ async function requireSigningKey(
   }
 }
 
-/** The parameters that a request was checked by, as they were sent. */
+/** The parameters that the checks read, as they were sent. */
 export function sentParameters(parameters: Parameters): SentParameters {
   return ['client_id', 'redirect_uri', 'resource', ...SINGLE_PARAMETERS].flatMap((name) => {
     const value = parameters.get(name);
@@ -276,7 +273,7 @@ export function sentParameters(parameters: Parameters): SentParameters {
   });
 }
 
-/** The parameters that ask for the same again. */
+/** The parameters of a new request for the same. */
 export function sameParameters(asked: AuthorizationRequest): SentParameters {
   const parameters = {
     client_id: asked.clientId,

@@ -1,28 +1,21 @@
-import type { Accounts } from '../accounts.ts';
 import { tokenHash } from '../crypto.ts';
 import { verifiesChallenge } from './pkce.ts';
 import { quotedUri } from '../quoting.ts';
-import type { ScopeCatalog } from '../tokens/scopes.ts';
 import type { AuthorizationCode, Client, Store } from '../store/store.ts';
 import { otherResource, quotedAudience } from '../tokens/resource-indicators.ts';
 import { requireGrant, type GrantHandler } from './grant.ts';
-import type { Issuing } from './issuing.ts';
-import { createOutcomes, invalidGrant, type OutcomesOptions } from './outcome.ts';
+import { createOutcomes, invalidGrant } from './outcome.ts';
 import {
-  anothersClient,
   expired,
   INACTIVE_ACCOUNT,
+  ofAnotherClient,
   requireSameAudience,
   requireScopesInForce,
+  type StoredGrantOptions,
 } from './stored-grant.ts';
 
-export interface AuthorizationCodeGrantOptions extends OutcomesOptions {
+export interface AuthorizationCodeGrantOptions extends StoredGrantOptions {
   readonly store: Pick<Store, 'findCode' | 'burnCode' | 'spendCode' | 'revokeReplayed'>;
-  readonly accounts: Pick<Accounts, 'active'>;
-  readonly issuing: Pick<Issuing, 'forPerson'>;
-  readonly scopes: ScopeCatalog;
-  /** `oauth_server:audience`; null when it is empty. */
-  readonly audience: string | null;
 }
 
 /** Exchanges a code (RFC 6749 section 4.1.3, RFC 7636 section 4.6): once, and only for what it was issued for. */
@@ -30,7 +23,7 @@ export function createAuthorizationCodeGrant(options: AuthorizationCodeGrantOpti
   const { store, accounts, issuing, scopes: catalog, audience, clock } = options;
   const outcomes = createOutcomes('authorization_code', options);
 
-  /** Spends the code for nothing; if another request was quicker, that was the first use and this is the second. */
+  /** Spends the code and issues nothing. If another request was quicker, that was the first use, and this one is a replay. */
   async function burn(code: AuthorizationCode, client: Client, now: number): Promise<void> {
     if (await store.burnCode(code, client.id, now)) await outcomes.auditReplay(code);
   }
@@ -47,11 +40,11 @@ export function createAuthorizationCodeGrant(options: AuthorizationCodeGrantOpti
     const code = await store.findCode(codeHash);
     const problem = code === null ? null : mismatch(code, presentation, now);
     if (code !== null && problem !== null) {
-      // Codes stand in browser histories: only the client that a code belongs to can end, by a replay, what it gave.
+      // Codes stand in browser histories: only a replay by the code's own client revokes the authorization.
       if (!code.used) await burn(code, client, now);
       else if (code.family.clientId === client.id) await outcomes.revokeReplayed(code);
     }
-    // Only now: in the hands of a client that may not use it, a code is spent all the same.
+    // Checked only now: a code offered by a client that may not use this grant is spent all the same.
     requireGrant(client, 'authorization_code');
     if (code === null) throw invalidGrant('the code is unknown');
     if (problem !== null) throw invalidGrant(problem);
@@ -82,7 +75,7 @@ interface Presentation {
 function mismatch(code: AuthorizationCode, presentation: Presentation, now: number): string | null {
   const { clientId, redirectUri, codeVerifier, resource } = presentation;
   const { family } = code;
-  if (family.clientId !== clientId) return anothersClient('code', code);
+  if (family.clientId !== clientId) return ofAnotherClient('code', code);
   if (code.used) return 'the code was used before; its authorization is revoked';
   if (code.expiresAt <= now) return expired('code', code);
   if (code.redirectUri !== redirectUri) {

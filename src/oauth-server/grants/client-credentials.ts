@@ -1,6 +1,5 @@
 import type { Audit } from '../audit.ts';
-import { OAuthError } from '../errors.ts';
-import { beyondScopes, IDENTITY_SCOPES, requestedScopes, type ScopeCatalog } from '../tokens/scopes.ts';
+import { IDENTITY_SCOPES, requireScopes, type ScopeCatalog } from '../tokens/scopes.ts';
 import type { Client, Store } from '../store/store.ts';
 import { requireAudience } from '../tokens/resource-indicators.ts';
 import { requireGrant, type GrantHandler } from './grant.ts';
@@ -42,13 +41,9 @@ function applicationScopes(
   const available = client.scopes.filter(
     (name) => catalog.has(name) && !Object.hasOwn(IDENTITY_SCOPES, name),
   );
-  const scopes = requestedScopes(scope) ?? available;
-  if (scopes.length === 0 || !scopes.every((name) => available.includes(name))) {
-    throw new OAuthError(
-      'invalid_scope',
-      'The scope is unknown, or not one this client may use for itself.',
-      beyondScopes(scopes, available, 'unknown, not registered for this client, or about a person'),
-    );
-  }
-  return scopes;
+  return requireScopes(scope, {
+    available,
+    refusal: 'The scope is unknown, or not one this client may use for itself.',
+    detail: 'unknown, not registered for this client, or about a person',
+  });
 }

@@ -4,7 +4,7 @@ import type { GrantOutcome, GrantRefusal, Store, StoredGrant } from '../store/st
 import type { TokenResponse } from './grant.ts';
 import type { PreparedTokens } from './issuing.ts';
 
-/** What the store said of a code or refresh token becomes an answer to the client, and events of the audit log. */
+/** Turns the store's outcome for a code or refresh token into the response to the client, and into events of the audit log. */
 export interface Outcomes {
   /** Returns the response when the tokens were issued; throws `invalid_grant` when they were not. */
   respond(used: StoredGrant, prepared: PreparedTokens, outcome: GrantOutcome): Promise<TokenResponse>;
@@ -14,7 +14,7 @@ export interface Outcomes {
   auditReplay(used: StoredGrant, revoked?: boolean): Promise<void>;
 }
 
-/** Why no tokens are issued: one public answer for every reason, which helps nobody but an attacker; `detail` is for the log. */
+/** The one public error for every reason: knowing which would help only an attacker. `detail` is for the log. */
 export function invalidGrant(detail: string): OAuthError {
   return new OAuthError(
     'invalid_grant',
@@ -23,13 +23,13 @@ export function invalidGrant(detail: string): OAuthError {
   );
 }
 
-/** What a grant of a person's is called in the log, and its second use in the audit log. */
+/** The name of a stored grant in the log, and of its replay in the audit log. */
 const WORDS = {
   authorization_code: { name: 'code', replayed: 'code_replayed' },
   refresh_token: { name: 'refresh token', replayed: 'refresh_token_replayed' },
 } as const;
 
-/** Why the store issued nothing, although all that was looked at before was right. */
+/** Why the store issued nothing, although every check before had passed. */
 const LATE_REFUSALS: Readonly<Record<GrantRefusal, string>> = {
   used: 'was used by another request at the same moment',
   revoked: 'belongs to an authorization that was revoked',

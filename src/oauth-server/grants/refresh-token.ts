@@ -1,27 +1,21 @@
-import type { Accounts } from '../accounts.ts';
 import { OAuthError } from '../errors.ts';
-import { beyondScopes, requestedScopes, type ScopeCatalog } from '../tokens/scopes.ts';
+import { requireScopes } from '../tokens/scopes.ts';
 import type { Family, Store } from '../store/store.ts';
 import { parseRefreshToken } from '../tokens/refresh-token-format.ts';
 import { otherResource, quotedAudience } from '../tokens/resource-indicators.ts';
 import { requireGrant, type GrantHandler } from './grant.ts';
-import type { Issuing } from './issuing.ts';
-import { createOutcomes, invalidGrant, type OutcomesOptions } from './outcome.ts';
+import { createOutcomes, invalidGrant } from './outcome.ts';
 import {
-  anothersClient,
   expired,
   INACTIVE_ACCOUNT,
+  ofAnotherClient,
   requireSameAudience,
   requireScopesInForce,
+  type StoredGrantOptions,
 } from './stored-grant.ts';
 
-export interface RefreshTokenGrantOptions extends OutcomesOptions {
+export interface RefreshTokenGrantOptions extends StoredGrantOptions {
   readonly store: Pick<Store, 'findRefreshToken' | 'rotateRefreshToken' | 'revokeReplayed'>;
-  readonly accounts: Pick<Accounts, 'active'>;
-  readonly issuing: Pick<Issuing, 'forPerson'>;
-  readonly scopes: ScopeCatalog;
-  /** `oauth_server:audience`; null when it is empty. */
-  readonly audience: string | null;
 }
 
 /** Replaces a refresh token by its successor (RFC 6749 section 6, RFC 9700 section 4.14.2): each is good for one use. */
@@ -39,7 +33,7 @@ export function createRefreshTokenGrant(options: RefreshTokenGrantOptions): Gran
     const token = await store.findRefreshToken(offered);
     if (token === null) throw invalidGrant('the refresh token is unknown');
     const { family } = token;
-    if (family.clientId !== client.id) throw invalidGrant(anothersClient('refresh token', token));
+    if (family.clientId !== client.id) throw invalidGrant(ofAnotherClient('refresh token', token));
     if (token.used) {
       // A replay, whenever it comes: the application or a thief holds a successor, and nobody can tell which.
       await outcomes.revokeReplayed(token);
@@ -78,13 +72,9 @@ function requireSameResource({ audience }: Family, resource: string | undefined)
 
 /** The scopes of the new access token: those in force, or the part of them that was asked for. */
 function narrowed(inForce: readonly string[], scope: string | undefined): readonly string[] {
-  const scopes = requestedScopes(scope) ?? inForce;
-  if (scopes.length === 0 || !scopes.every((name) => inForce.includes(name))) {
-    throw new OAuthError(
-      'invalid_scope',
-      'The scope reaches beyond what was granted.',
-      beyondScopes(scopes, inForce, 'not granted, or no longer'),
-    );
-  }
-  return scopes;
+  return requireScopes(scope, {
+    available: inForce,
+    refusal: 'The scope reaches beyond what was granted.',
+    detail: 'not granted, or no longer',
+  });
 }

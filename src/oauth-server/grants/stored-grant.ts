@@ -1,15 +1,25 @@
+import type { Accounts } from '../accounts.ts';
 import { OAuthError } from '../errors.ts';
 import { quotedList } from '../quoting.ts';
 import { scopesInForce, type ScopeCatalog } from '../tokens/scopes.ts';
 import type { Client, Family, StoredGrant } from '../store/store.ts';
 import { quotedAudience } from '../tokens/resource-indicators.ts';
-import { invalidGrant } from './outcome.ts';
+import type { Issuing } from './issuing.ts';
+import { invalidGrant, type OutcomesOptions } from './outcome.ts';
 
-/** Why a code or refresh token gives nothing, for the log: the reasons that both have. */
+/** What the grants that exchange a stored code or refresh token share: what they need, and their reasons to refuse. */
+
+export interface StoredGrantOptions extends OutcomesOptions {
+  readonly accounts: Pick<Accounts, 'active'>;
+  readonly issuing: Pick<Issuing, 'forPerson'>;
+  readonly scopes: ScopeCatalog;
+  /** `oauth_server:audience`; null when it is empty. */
+  readonly audience: string | null;
+}
 
 export const INACTIVE_ACCOUNT = 'the account is gone, or may no longer sign in';
 
-export function anothersClient(what: string, { family }: StoredGrant): string {
+export function ofAnotherClient(what: string, { family }: StoredGrant): string {
   return `the ${what} belongs to the client ${family.clientId}`;
 }
 
@@ -17,7 +27,7 @@ export function expired(what: string, { expiresAt }: StoredGrant): string {
   return `the ${what} expired at ${new Date(expiresAt).toISOString()}`;
 }
 
-/** Tokens for another target than the server's would be good for nothing here: `invalid_grant`, before any is issued. */
+/** Refuses a grant for another target than the server's with `invalid_grant`: its tokens would be good for nothing here. */
 export function requireSameAudience({ audience }: Family, configured: string | null): void {
   if (audience === configured) return;
   throw invalidGrant(

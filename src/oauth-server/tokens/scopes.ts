@@ -11,8 +11,8 @@ export const IDENTITY_SCOPES: Readonly<Record<string, string>> = {
 };
 
 /**
- * What clients write beside their scopes to ask for a refresh token (OpenID Connect Core section 11), whether or not a
- * server needs it. Refreshing is a grant of the client's here: so it may stand in every `scope`, and asks for nothing.
+ * The scope that clients send to ask for a refresh token (OpenID Connect Core section 11). Here the client's registered
+ * grants decide that, so it is accepted in every `scope`, and asks for nothing.
  */
 export const OFFLINE_ACCESS = 'offline_access';
 
@@ -64,17 +64,32 @@ function parseScope(value: string): readonly string[] {
 }
 
 /** The scopes that a request asks for, without `offline_access`; undefined when that leaves none, or `scope` was omitted. */
-export function requestedScopes(value: string | undefined): readonly string[] | undefined {
+function requestedScopes(value: string | undefined): readonly string[] | undefined {
   if (value === undefined) return undefined;
   const named = parseScope(value);
   const asked = named.filter((name) => name !== OFFLINE_ACCESS);
   return named.length > 0 && asked.length === 0 ? undefined : asked;
 }
 
-/** For the log: which of the scopes asked for are not available, behind the reason. */
-export function beyondScopes(asked: readonly string[], available: readonly string[], reason: string): string {
-  const beyond = asked.filter((name) => !available.includes(name));
-  return beyond.length === 0 ? 'no scope was asked for' : `${reason}: ${quotedList(beyond)}`;
+export interface ScopeChoice {
+  /** What may be asked for. */
+  readonly available: readonly string[];
+  /** What a request without `scope` asks for; all that is available unless given. */
+  readonly omitted?: readonly string[];
+  /** The `error_description` when it asks for more, or for nothing. */
+  readonly refusal: string;
+  /** Why the scopes beyond are not available, for the log. */
+  readonly detail: string;
+}
+
+/** The scopes that the parameter `scope` asks for; `invalid_scope` unless all of them are available, and there are some. */
+export function requireScopes(scope: string | undefined, choice: ScopeChoice): readonly string[] {
+  const { available, omitted = available, refusal, detail } = choice;
+  const scopes = requestedScopes(scope) ?? omitted;
+  const beyond = scopes.filter((name) => !available.includes(name));
+  if (scopes.length > 0 && beyond.length === 0) return scopes;
+  const reason = beyond.length === 0 ? 'no scope was asked for' : `${detail}: ${quotedList(beyond)}`;
+  throw new OAuthError('invalid_scope', refusal, reason);
 }
 
 export function formatScope(names: readonly string[]): string {
