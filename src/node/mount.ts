@@ -6,7 +6,7 @@ import { mediaTypeOf } from '../http/media-types.ts';
 import { nameRequest, requestIdFor, withRequestId } from '../http/request-id.ts';
 import type { Endpoint } from '../oauth-server/index.ts';
 
-/** What brings endpoints: an AuthorizationServer, an McpServer. */
+/** What can be mounted: an AuthorizationServer, an McpServer. */
 export interface Mountable {
   /** Each with its path and methods. */
   readonly endpoints: readonly Endpoint[];
@@ -22,7 +22,7 @@ export function incomingOf(request: Request): IncomingMessage | null {
   return messages.get(request) ?? null;
 }
 
-/** The endpoint that a request is for; the methods of its path when only the method is wrong; null for any other request. */
+/** The endpoint that a request is for; the value of `Allow` when only the method is wrong; null for a path that is no endpoint's. */
 export type Dispatched = Endpoint | { readonly allow: string } | null;
 
 /**
@@ -78,7 +78,7 @@ export function requestFrom({ incoming, outgoing, target, parsed }: Incoming, or
   return linked(incoming, request);
 }
 
-/** The headers of a request to a handler of the host's own, for the log and for the host; neither its path nor its body. */
+/** A request to a handler of the host's own with its headers alone, for the log and the host contract: no path, no body. */
 export function headersOnly(incoming: IncomingMessage, origin: string): Request {
   return linked(incoming, new Request(origin, { headers: copyHeaders(incoming) }));
 }
@@ -118,7 +118,7 @@ function createBody(incoming: IncomingMessage, headers: Headers, parsed: unknown
     addFields(form, '', parsed);
     return form.toString();
   } catch {
-    // Nested too deeply to be serialized: the endpoint answers that it is no message.
+    // Nested too deeply to be serialized: an endpoint refuses the empty body.
     return '';
   }
 }
@@ -154,7 +154,7 @@ function unread(source: Readable): ReadableStream<Uint8Array> {
   });
 }
 
-/** What is taken off the wire only to reach the next request behind it, `MOST_DISCARDED` at most. */
+/** Bodies that are read only to reach the next request on the connection, up to `MOST_DISCARDED` bytes. */
 const discarding = new WeakSet<Readable>();
 
 function discard(source: Readable): void {
@@ -168,7 +168,7 @@ function discard(source: Readable): void {
   source.resume();
 }
 
-/** A list was a repeated field, a map a field with brackets in its name. */
+/** Undoes the host's parsing: a list was a repeated field, an object was fields with brackets in their names. */
 function addFields(form: URLSearchParams, name: string, value: unknown): void {
   if (Array.isArray(value)) {
     for (const each of value as readonly unknown[]) addFields(form, name, each);

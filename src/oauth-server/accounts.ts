@@ -6,11 +6,11 @@ export interface Visitor {
   readonly user: UserInterface;
   /** What consent is bound to: see `Host.browserSecret`. */
   readonly browserSecret: string;
-  /** For what the log says of it. */
+  /** For lines of the log. */
   readonly request: Request;
 }
 
-/** The host's accounts, as the server uses them: one that may no longer sign in is none. */
+/** The host's accounts, as the server uses them: one that may no longer sign in counts as absent. */
 export interface Accounts {
   /** The account of this person as it is now; null when there is none, or it may no longer sign in. */
   active(person: PersonReference): Promise<UserInterface | null>;

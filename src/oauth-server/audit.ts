@@ -66,7 +66,7 @@ export interface FailedClientAuthentication {
   readonly address: string | null;
 }
 
-/** Hands an event to the host. Never rejects: what it tells of has happened, so that a failing audit log is only logged. */
+/** Hands an event to the host. Never rejects: the event has happened already, so a failure to record it is only logged. */
 export type Audit = (event: AuditEvent) => Promise<void>;
 
 export function createAudit(host: { readonly audit: Audit; readonly log: Log }): Audit {

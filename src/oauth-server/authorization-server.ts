@@ -69,10 +69,10 @@ export interface AuthorizationServerOptions {
   readonly database: Database;
   /** Milliseconds since 1970; the system's clock unless a test says otherwise. */
   readonly clock?: () => number;
-  /** Whether the error page says what only the log should, for whoever writes an application; false unless given. */
+  /** Whether the error page shows details that are meant for the log, for development; false unless given. */
   readonly showsDetails?: boolean;
   /**
-   * A number from 0 up to, and not including, 1, by which it is drawn which attempts go ahead while somebody guesses client
+   * Returns a number from 0 up to, and not including, 1. It decides which attempts go ahead while somebody guesses client
    * secrets; the system's random source unless a test says otherwise.
    */
   readonly random?: () => number;

@@ -14,7 +14,7 @@ export type OAuthErrorCode =
   | 'request_uri_not_supported';
 
 /**
- * A refusal that the client is told of. The message is its `error_description`, so it is plain ASCII without quotes
+ * A refusal that is reported to the client. The message is its `error_description`, so it is plain ASCII without quotes
  * (RFC 6749 section 5.2) and repeats nothing that was sent.
  */
 export class OAuthError extends Error {

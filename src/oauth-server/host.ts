@@ -32,7 +32,7 @@ export interface Host {
   render(view: string, data: Readonly<Record<string, unknown>>): Promise<string>;
   /**
    * Where a request comes from, to slow guessing down: behind a proxy what the proxy says. An IP address, with or without a
-   * port; null when it is not known, and what is no IP address counts as that.
+   * port; null when it is not known. Any other text counts as null.
    */
   clientAddress(request: Request): string | null;
   /** Takes an event for the host's audit log. The server waits for it before it answers the request. */

@@ -61,11 +61,11 @@ export class KeysLostError extends Error {
 }
 
 const KEY_FILE = /^(\d+)-[A-Za-z0-9_-]+\.json$/;
-/** How old a look at the directory may be that tells which key signs, in milliseconds. */
+/** How old a listing of the directory may be that decides which key signs, in milliseconds. */
 const RELOAD_AFTER = 1000;
-/** How old a look may be that the key set is made from, in milliseconds: a look at each request would double its cost. */
+/** How old a listing may be that the key set is made from, in milliseconds: one for each request would double its cost. */
 const LOOK_HOLDS = 10;
-/** For how long after a change the key set is read anew at each request, in milliseconds: changes seldom come alone. */
+/** For how long after a change the directory is listed at each request, in milliseconds: changes seldom come alone. */
 const RECENT_CHANGE = 1000;
 
 export interface KeyRingOptions {
@@ -78,12 +78,12 @@ export interface KeyRingOptions {
   readonly log: Log;
 }
 
-/** What the last look at the directory found. */
+/** What the last listing of the directory found. */
 interface KnownKeys {
   readonly keys: readonly SigningKey[];
-  /** Of their files. */
+  /** The names of their files. */
   readonly names: string;
-  /** Whether each of them could be read; what could not is tried again. */
+  /** Whether each file could be read; one that could not is tried again. */
   readonly complete: boolean;
 }
 
@@ -139,7 +139,7 @@ export function createKeyRing({ directory, clock, idTokenLifetime, log }: KeyRin
     return keys.filter((key) => key !== null);
   }
 
-  /** The newest key must be readable. A retired one that is not is left out: it stops nothing. */
+  /** The newest key must be readable. A retired one that cannot be read is left out. */
   function loadUnlessRetired(name: string, index: number): Promise<SigningKey | null> {
     const key = loadOnce(name);
     if (index === 0) return key;
@@ -164,7 +164,7 @@ export function createKeyRing({ directory, clock, idTokenLifetime, log }: KeyRin
     published: () => lookWithin(performance.now() - changedAt < RECENT_CHANGE ? 0 : LOOK_HOLDS),
     async active() {
       const [key = null] = await lookWithin(RELOAD_AFTER);
-      // A new key signs nothing until no process publishes what it found before the key was there.
+      // A new key signs only once no process publishes a listing from before it was there.
       if (performance.now() - changedAt < LOOK_HOLDS) await setTimeout(2 * LOOK_HOLDS);
       return key;
     },
@@ -207,7 +207,7 @@ export function createKeyRing({ directory, clock, idTokenLifetime, log }: KeyRin
   };
 }
 
-/** By the time in the name; of two of one moment by the rest of it. */
+/** By the time in the name; at the same time, by the name itself. */
 function newestFirst(one: string, other: string): number {
   const createdAt = (name: string) => Number(KEY_FILE.exec(name)?.[1]);
   return createdAt(other) - createdAt(one) || (one < other ? 1 : -1);

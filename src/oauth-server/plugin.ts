@@ -91,7 +91,7 @@ function configurationWithKeyPath(application: Application): OAuthServerConfig {
 
 function kitHost(application: Application): Host {
   const loginRoute = (application.config['oauth_server'] as OAuthServerConfig).login_route;
-  /** Whose session each was read from: the server loads the account of what `signedIn` returned, once. */
+  /** The session that each person was read from: the server loads the account of what `signedIn` returned, once. */
   const sessions = new WeakMap<PersonReference, Auth>();
   return {
     async signedIn() {

@@ -33,7 +33,7 @@ export function logRefusal(
   });
 }
 
-/** As `callerAddress`, but a host that fails to say it must not turn a refusal into a fault. */
+/** As `callerAddress`, but a host that throws must not turn a refusal into a fault. */
 function knownAddress(host: Pick<Host, 'clientAddress'>, request: Request): string | null {
   try {
     return callerAddress(host, request);

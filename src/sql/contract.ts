@@ -42,12 +42,12 @@ export interface Database extends SqlConnection {
    * is given.
    *
    * When the store is lost while it commits, nobody knows whether it did. Then, and only then, `committed` is asked, as soon
-   * as the store answers again: true makes the work's answer the transaction's, false or a store that stays away makes it
-   * fail as unavailable. Without it nothing is asked, and the transaction fails as unavailable.
+   * as the store answers again: if it returns true, the transaction resolves with the work's result; if false, or if the
+   * store stays away, it fails as unavailable. Without it nothing is asked, and the transaction fails as unavailable.
    */
   transaction<T>(
     work: (connection: SqlConnection) => Promise<T>,
-    committed?: (connection: SqlConnection, answer: T) => Promise<boolean>,
+    committed?: (connection: SqlConnection, result: T) => Promise<boolean>,
   ): Promise<T>;
   /**
    * Runs work whose reads answer one question together, such as what a token is good for. A store may let them share what a

@@ -17,11 +17,11 @@ import type { AuthorizationRequest } from './request.ts';
 import type { AuthorizationResponse } from './response.ts';
 
 /**
- * Asking a person for consent (AS-8). The request is saved when it is first put to somebody, under the hash of its opaque id,
- * bound to that person and to their browser session, with the scopes that they were shown.
+ * Asking a person for consent (AS-8). The request is saved when it is first shown to somebody, under the hash of its opaque
+ * id, bound to that person and to their browser session, with the scopes that they were shown.
  */
 export interface Consent {
-  /** Saves the request as put to this visitor, under a new id unless it waited under one. */
+  /** Saves the request, bound to this visitor, and presents it. It gets a new id unless it waited under one. */
   beginConsent(
     request: AuthorizationRequest,
     client: Client,
@@ -29,13 +29,13 @@ export interface Consent {
     requestId?: string,
   ): Promise<Presented>;
   /**
-   * Puts a saved request to this visitor again; null when no request of this id was saved. Throws a page error when it is not
-   * theirs to answer in this browser, or no longer.
+   * Presents a saved request to this visitor again; null when no request of this id was saved. Throws a page error when this
+   * visitor may not answer it in this browser, or not any more.
    */
   presentConsent(requestId: string, visitor: Visitor): Promise<Presented | null>;
   /** Throws a page error unless the token is the one of this request and browser session. */
   requireCsrfToken(requestId: string, visitor: Visitor, csrfToken: string): Promise<void>;
-  /** Takes this visitor's answer, once. Throws a page error when there is nothing that they may answer. */
+  /** Records this visitor's decision, once. Throws a page error when there is no request that they may answer. */
   completeConsent(requestId: string, visitor: Visitor, allow: boolean): Promise<AuthorizationResponse>;
   /** The request, if this visitor may answer it now. Throws a page error otherwise. */
   requirePending(requestId: string, visitor: Visitor): Promise<ConsentRequest>;
@@ -110,7 +110,7 @@ export function createConsent(options: ConsentOptions): Consent {
     return presented;
   }
 
-  /** The time to answer starts here, when the request is first put to somebody. False when the id is taken. */
+  /** The time to answer starts here, when the request is first shown to somebody. False when the id is taken. */
   async function saveRequest(
     request: AuthorizationRequest,
     requestId: string,

@@ -1,7 +1,7 @@
 import type { OAuthError } from '../errors.ts';
 import { redirectWith } from '../clients/redirect-uris.ts';
 
-/** What a client is told at its redirect URI (RFC 6749 sections 4.1.2 and 4.1.2.1). */
+/** The response that is sent to the client's redirect URI (RFC 6749 sections 4.1.2 and 4.1.2.1). */
 export interface AuthorizationResponse {
   readonly redirectUri: string;
   /** As the client sent it; null when it sent none, or several. */

@@ -12,7 +12,7 @@ import type { CookieSealer } from './cookie-keys.ts';
  * goes to the store, within a budget, and the cookie holds the secret that finds it there.
  */
 export interface WaitingRequests {
-  /** Starts to wait, for `consent_ttl`. Throws a page error when a long request finds no room in the store. */
+  /** Lets a request wait for `consent_ttl`. Throws a page error when a long one finds no room in the store. */
   begin(request: Request, sent: SentParameters): Promise<BegunWaiting>;
   /** The request of this id that waits in this browser; null when there is none. */
   find(request: Request, requestId: string): Promise<WaitingInBrowser | null>;
@@ -28,7 +28,7 @@ export type SentParameters = readonly (readonly [name: string, value: string])[]
 
 export interface BegunWaiting {
   readonly requestId: string;
-  /** The `Set-Cookie` headers that the answer must carry. */
+  /** The `Set-Cookie` headers that the response must carry. */
   readonly cookies: readonly string[];
 }
 

@@ -28,7 +28,7 @@ const GRANTS: ReadonlySet<string> = new Set<Grant>([
 ]);
 const CODE_GRANTS: readonly Grant[] = ['authorization_code', 'refresh_token'];
 
-/** What of a client its registration decides. */
+/** The fields of a client that its registration determines. */
 export type CheckedRegistration = Pick<Client, 'name' | 'redirectUris' | 'scopes' | 'grants' | 'public'>;
 
 /** Checks a registration, and completes it; throws a RegistrationError that says what is wrong. */

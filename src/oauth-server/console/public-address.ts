@@ -71,7 +71,7 @@ async function examineKeySet(server: AuthorizationServer, fetchDocument: FetchDo
 
 // --- the round trip -------------------------------------------------------------------------------------------
 
-/** What a caller may write into `X-Forwarded-For` to hide its address; documentation addresses (RFC 5737) are nobody's. */
+/** A forged `X-Forwarded-For`, such as a caller may send to hide its address; a documentation address (RFC 5737) is nobody's. */
 const MADE_UP = '192.0.2.123';
 
 async function examineRoundTrip(server: AuthorizationServer, fetchDocument: FetchDocument): Promise<Finding> {

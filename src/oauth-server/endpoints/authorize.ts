@@ -27,7 +27,7 @@ export interface AuthorizeEndpointsOptions {
 
 export interface AuthorizeEndpoints {
   /**
-   * GET /oauth/authorize: checks a request and puts it to the person who is signed in. If nobody is, it waits, and the person
+   * GET /oauth/authorize: checks a request and shows it to the person who is signed in. If nobody is, it waits, and the person
    * signs in and comes back with the request's id alone.
    */
   readonly authorize: (request: Request) => Promise<Reply>;
@@ -61,7 +61,7 @@ export function createAuthorizeEndpoints(options: AuthorizeEndpointsOptions): Au
     return { ...redirectReply(returnPath(requestId), 303), cookies };
   }
 
-  /** Back from signing in: what was put to somebody is put to them again, what waited is begun. */
+  /** Back from signing in: a request that was shown before is presented again, one that waited begins now. */
   async function returningRequest(request: Request, requestId: string): Promise<Reply> {
     const visitor = await accounts.visitor(request);
     if (visitor === null) {

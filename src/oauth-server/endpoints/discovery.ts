@@ -33,13 +33,13 @@ export function createMetadataEndpoint(options: MetadataOptions): Handler {
 
 /** GET /.well-known/jwks.json (RFC 7517 section 5): every key, the retired ones too. */
 export function createJwksEndpoint({ keys }: { readonly keys: Pick<KeyRing, 'published'> }): Handler {
-  let made: { readonly of: readonly SigningKey[]; readonly document: PublicDocument } | null = null;
+  let cached: { readonly keys: readonly SigningKey[]; readonly document: PublicDocument } | null = null;
   return async (request) => {
     const published = await keys.published();
-    if (made?.of !== published) {
+    if (cached?.keys !== published) {
       const content = { keys: published.map((key) => key.publicJwk) };
-      made = { of: published, document: publicDocument(content, SOME_SECONDS) };
+      cached = { keys: published, document: publicDocument(content, SOME_SECONDS) };
     }
-    return documentReply(request, made.document);
+    return documentReply(request, cached.document);
   };
 }

@@ -22,7 +22,7 @@ export interface Endpoint {
   readonly handle: (request: Request) => Promise<Response>;
 }
 
-/** Answers a request, or throws what it is refused with. */
+/** Answers a request, or throws the error that refuses it. */
 export type Handler = (request: Request) => Promise<Reply>;
 
 export interface EndpointsOptions {

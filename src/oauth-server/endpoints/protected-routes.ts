@@ -7,12 +7,12 @@ import { bearerErrorResponse, toResponse } from '../replies/responses.ts';
 import { runWithAccessor, type Refuse, type TokenLookUp } from '../tokens/token-accessor.ts';
 import type { Failures } from '../replies/failures.ts';
 
-/** What puts `token()` before routes of the host's own. */
+/** Makes `token()` available to routes of the host's own. */
 export interface ProtectedRoutes {
   /**
    * Looks up the token of a request's `Authorization` header, for a framework whose handlers are not `Request => Response`:
-   * `run` gives what it runs, and everything awaited in it, `token()`. When the look-up itself fails, the answer to send in
-   * its place. The request, made when it is asked for, says in the log which one was refused, and where it came from.
+   * `token()` works in the work that `run` is given, and in everything awaited there. When the look-up itself fails, `failure`
+   * is the response to send instead. `request` is called only when something is refused or fails, for the log.
    */
   lookUpToken(
     authorization: string | null,

@@ -27,7 +27,7 @@ export interface FailuresOptions {
   readonly host: Pick<Host, 'log' | 'render'>;
   readonly database: Pick<Database, 'isUnavailable'>;
   readonly serverName: string;
-  /** Whether the error page says what only the log should. */
+  /** Whether the error page shows details that are meant for the log. */
   readonly showsDetails: boolean;
 }
 
@@ -81,7 +81,7 @@ export function createFailures({ host, database, serverName, showsDetails }: Fai
 interface ErrorPage {
   readonly title: string;
   readonly message: string;
-  /** For the log, and for the page where it shows details. */
+  /** For the log, and for a page that shows details. */
   readonly detail?: string | null;
   readonly link?: PageLink | null;
   readonly status: number;

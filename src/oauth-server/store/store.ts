@@ -211,7 +211,7 @@ export interface Store {
   /** Ends the request without an answer, unless it has one. */
   voidConsentRequest(idHash: string): Promise<void>;
   /**
-   * Takes the answer of the person who was asked, once. Allowing starts the family and issues the code; null denies.
+   * Records the answer of the person who was asked, once. Allowing starts the family and issues the code; null denies.
    * False when the request was answered, voided or expired meanwhile.
    */
   answerConsent(

@@ -7,7 +7,7 @@ import { scopesHeldBy, scopesInForce, type ScopeCatalog } from './scopes.ts';
 import type { DeadToken, Store } from '../store/store.ts';
 import { quotedAudience } from './resource-indicators.ts';
 
-/** Looks up access tokens. Never throws for a token that is missing or not usable: whether that is refused the caller says. */
+/** Looks up access tokens. Never throws for a token that is missing or not usable: the caller decides whether to refuse. */
 export interface BearerTokens {
   /** The token of an `Authorization` header (RFC 6750 section 2.1). */
   fromHeader(authorization: string | null): Promise<UsableToken | NoToken>;

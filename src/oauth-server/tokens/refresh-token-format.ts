@@ -2,14 +2,14 @@ import { randomToken, tokenHash } from '../crypto.ts';
 import type { OfferedRefreshToken } from '../store/store.ts';
 
 /**
- * A refresh token is three words with dots between them: the id of its family, the mark (a secret that all refresh tokens of
- * the family share), and a secret of its own. A token that was used is known by the first two (decision 8).
+ * A refresh token has three parts, separated by dots: the id of its family, the mark (a secret that all refresh tokens of
+ * the family share), and a secret of its own. A used token is recognised by the first two (decision 8).
  */
 export function newRefreshToken(familyId: string, mark: string): string {
   return [familyId, mark, randomToken()].join('.');
 }
 
-/** No other text reaches the store: not every engine takes any. Family ids of earlier releases are words, too. */
+/** No other text reaches the store: not every engine takes any. Family ids of earlier releases match, too. */
 const FAMILY_AND_MARK = /^([\w-]{1,255})\.([A-Za-z0-9_-]{43})\./;
 
 /** What the store knows a refresh token by, and the mark in it; null when it has none. */

@@ -22,7 +22,7 @@ export function requireAudience(resource: string | undefined, configured: string
   );
 }
 
-/** As the log names it. */
+/** An audience as the log shows it. */
 export function quotedAudience(audience: string | null): string {
   return audience === null ? 'none' : quotedUri(audience);
 }

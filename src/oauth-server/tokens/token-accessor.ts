@@ -6,7 +6,7 @@ import type { ScopeCatalog } from './scopes.ts';
 
 /**
  * The access token of the request being answered. All of it was looked up before the handler ran: nothing here is awaited,
- * and it is right for the moment the request began. No call ever looks at a session or a cookie.
+ * and it shows what held when the request began. No call ever looks at a session or a cookie.
  */
 export interface TokenAccessor {
   /** Lets the request through only with a usable token, whatever its scope; otherwise throws, answered 401. */
@@ -116,7 +116,7 @@ function accessorWithout(offered: ScopeCatalog, refuse: () => never): TokenAcces
   };
 }
 
-/** A scope that nobody can hold is a slip of the handler's author, not of the caller. */
+/** A scope that nobody can hold is a mistake of the handler's author, not of the caller. */
 function requireOffered(offered: ScopeCatalog, scope: string): void {
   if (!offered.has(scope)) {
     throw new Error(`The scope '${scope}' is asked of token(), but is not in oauth_server:scopes`);

@@ -4,8 +4,8 @@ import type { Migration } from '../../../sql/schema.ts';
 export const BUDGET_ROW = 'budget';
 
 /**
- * A request that waits for somebody to sign in is no longer a consent request: a cookie holds it, whose keys are kept here, or a
- * row of its own when it is too long for a cookie. An answered consent request keeps its outcome until it expires.
+ * A request that waits for somebody to sign in is no longer a consent request: it is in a cookie, whose keys are kept here, or
+ * in a row of its own when it is too long for a cookie. An answered consent request keeps its outcome until it expires.
  */
 export const waitingRequests: Migration = {
   name: 'oauth_server_0005_waiting_requests',
