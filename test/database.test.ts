@@ -200,6 +200,34 @@ describe('the number of an inserted row', () => {
     expect(rows).toHaveLength(fulfilled(outcomes).filter(Boolean).length);
     expect(rows.length).toBeGreaterThan(0);
   });
+
+  test('is that of its own row when it is first looked at after a wait, in the transaction or behind it', async () => {
+    const returning = database.dialect === 'postgres' ? ' RETURNING id' : '';
+    const addOn = (on: Pick<OpenedDatabase, 'execute'>, name: string) =>
+      on.execute<{ id: number }>(`INSERT INTO numbered (name) VALUES (?)${returning}`, [name]);
+    type Added = Awaited<ReturnType<typeof addOn>>;
+    const number = ({ insertId, rows }: Added) => insertId ?? rows[0]?.id ?? null;
+    const named = async (id: bigint | number | null) =>
+      (await database.execute('SELECT name FROM numbered WHERE id = ?', [id])).rows;
+    const inserted = Promise.withResolvers<void>();
+    const others = Promise.withResolvers<void>();
+    const work = database.transaction(async (on) => {
+      const mine = await addOn(on, 'mine');
+      inserted.resolve();
+      await others.promise;
+      const next = await addOn(on, 'next');
+      return { mine, next, inside: number(mine) };
+    });
+    await inserted.promise;
+    // On SQLite the work is set aside here, and its row undone: the others' rows get the number that it had.
+    await addOn(database, 'theirs');
+    await addOn(database, 'theirs, too');
+    others.resolve();
+    const { mine, next, inside } = await work;
+    expect(await named(inside)).toEqual([{ name: 'mine' }]);
+    expect(await named(number(mine))).toEqual([{ name: 'mine' }]);
+    expect(await named(number(next))).toEqual([{ name: 'next' }]);
+  });
 });
 
 test('a schema that changes while a process serves does not fail its statements', async () => {

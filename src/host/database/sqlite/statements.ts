@@ -138,11 +138,14 @@ export function execute(
 
 const NO_ROWS: readonly never[] = [];
 
-/** Remembers whether the number has been looked at: only then does it matter that a repetition gives the same. */
+/**
+ * The number of a row may be another one when its transaction was set aside and its steps are repeated. It then becomes that of
+ * the repetition, unless the work has looked at it before, and may have gone on from it.
+ */
 export class InsertResult implements StatementResult {
   readonly rows = NO_ROWS;
   readonly affected: number;
-  readonly #rowId: number | bigint;
+  #rowId: number | bigint;
   #isLookedAt = false;
 
   constructor(affected: number, rowId: number | bigint) {
@@ -155,8 +158,11 @@ export class InsertResult implements StatementResult {
     return BigInt(this.#rowId);
   }
 
-  /** Whether somebody who has looked at this one's number would see the same in the other. */
-  looksLike(other: StatementResult): boolean {
-    return !this.#isLookedAt || (other instanceof InsertResult && other.#rowId === this.#rowId);
+  /** False when the work has seen another number than the repetition has. */
+  becomes(repetition: StatementResult): boolean {
+    if (!(repetition instanceof InsertResult)) return false;
+    if (this.#isLookedAt) return repetition.#rowId === this.#rowId;
+    this.#rowId = repetition.#rowId;
+    return true;
   }
 }

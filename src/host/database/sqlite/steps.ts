@@ -107,7 +107,7 @@ export class Steps implements EngineConnection {
 
   #repeat(run: Run): void {
     for (const step of this.#done) {
-      if (!isSame(step, tryStep(run, step)))
+      if (!isRepeated(step, tryStep(run, step)))
         throw conflict('What the transaction had read was changed while it waited for something else');
     }
   }
@@ -128,14 +128,15 @@ function tryStep(run: Run, { sql, parameters }: Step): StepOutcome {
   }
 }
 
-function isSame({ sql, outcome: before }: Step, now: StepOutcome): boolean {
+/** Whether the work could have gone on from this outcome as it has from the one before. */
+function isRepeated({ sql, outcome: before }: Step, now: StepOutcome): boolean {
   if ('error' in before || 'error' in now) {
     return 'error' in before && 'error' in now && String(before.error) === String(now.error);
   }
   const [one, other] = [before.result, now.result];
   // After a statement that changes no rows SQLite tells how many the one before it changed.
   if (one.affected !== other.affected && WRITES.test(sql)) return false;
-  if (one instanceof InsertResult && !one.looksLike(other)) return false;
+  if (one instanceof InsertResult && !one.becomes(other)) return false;
   return isDeepStrictEqual(one.rows, other.rows);
 }
 
