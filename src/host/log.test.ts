@@ -1,6 +1,7 @@
 import { mkdtemp, open, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { inspect } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openLog, type ClosableLog } from './log.ts';
 
@@ -91,6 +92,25 @@ describe('the log', () => {
     const [one, two] = await lines();
     expect(one).toMatchObject({ count: '3', circle: expect.stringContaining('a circle') as string });
     expect(two).toMatchObject({ message: 'after it', count: '4' });
+  });
+
+  test('what cannot be shown costs neither the caller nor the rest of the line', async () => {
+    const fail = () => {
+      throw new Error('not shown');
+    };
+    const unshowable = [
+      { [inspect.custom]: fail, toJSON: fail },
+      Object.assign(() => {}, { toJSON: fail }),
+      new Proxy({}, { get: fail, ownKeys: fail, getPrototypeOf: fail }),
+    ];
+    for (const value of unshowable) log.info('{value} here', { value, beside: 'shown' });
+    log.info('in place of the line', { toJSON: () => ({ level: 'error' }), beside: 'shown' });
+    const own = { level: 'info', beside: 'shown' };
+    const { length } = unshowable;
+    expect(await lines()).toMatchObject([
+      ...Array.from({ length }, () => ({ ...own, message: expect.stringMatching(/ here$/) as string })),
+      { ...own, message: 'in place of the line' },
+    ]);
   });
 
   test('a full disk loses the line, and nothing else', async () => {

@@ -100,19 +100,21 @@ function lineWriter(descriptor: number): (line: string) => void {
   };
 }
 
-/** What JSON has no form for is shown as text. */
+/** Field by field: one that cannot be shown, or that has a `toJSON`, changes nothing of the others. */
 function asJson(fields: LogContext): string {
-  const replace = (_: string, value: unknown) => (typeof value === 'bigint' ? String(value) : value);
+  const members = Object.entries(fields).flatMap(([key, value]) => {
+    const text = valueAsJson(value);
+    return text === undefined ? [] : [`${JSON.stringify(key)}:${text}`];
+  });
+  return `{${members.join()}}`;
+}
+
+/** What JSON has no form for is shown as text. Undefined for what it leaves out, such as a function. */
+function valueAsJson(value: unknown): string | undefined {
   try {
-    return JSON.stringify(fields, replace);
+    return JSON.stringify(value, (_, inner: unknown) => (typeof inner === 'bigint' ? String(inner) : inner));
   } catch {
-    const entries = Object.entries(fields);
-    return JSON.stringify(
-      Object.fromEntries(
-        entries.map(([key, value]) => [key, typeof value === 'object' ? asText(value) : value]),
-      ),
-      replace,
-    );
+    return JSON.stringify(asText(value));
   }
 }
 
@@ -131,10 +133,16 @@ function expand(message: string, context: LogContext): string {
   );
 }
 
-/** An error with its stack and its causes; anything else in short. */
+/** An error with its stack and its causes; anything else in short. Never throws: a log must not end the application. */
 function asText(value: unknown): string {
   if (typeof value === 'string') return value;
-  return value instanceof Error ? describeError(value) : inspect(value, { depth: 4, breakLength: Infinity });
+  try {
+    return value instanceof Error
+      ? describeError(value)
+      : inspect(value, { depth: 4, breakLength: Infinity });
+  } catch {
+    return '[cannot be shown]';
+  }
 }
 
 /** With its stack, and the same of its causes. */
