@@ -3,6 +3,7 @@ import type { PasswordHasher } from '../../contracts/password-hasher.ts';
 import type { UserInterface } from '../../contracts/person.ts';
 import type { AccountProvider } from '../contracts.ts';
 import type { Database } from '../../sql/contract.ts';
+import { insertIfNone } from '../../sql/insert-if-none.ts';
 import type { Migration } from '../../sql/schema.ts';
 
 /** An account of the application's own tables. */
@@ -159,13 +160,10 @@ export function databaseAccounts(options: DatabaseAccountsOptions): DatabaseAcco
       return rows.map(({ permission }) => permission);
     },
     async grant(id, permission) {
-      const [ignore, onConflict] =
-        database.dialect === 'mysql'
-          ? ['IGNORE ', '']
-          : ['', ' ON CONFLICT (provider, account_id, permission) DO NOTHING'];
-      await database.execute(
-        `INSERT ${ignore}INTO host_account_permissions (provider, account_id, permission)
-        VALUES (?, ?, ?)${onConflict}`,
+      await insertIfNone(
+        database,
+        'host_account_permissions (provider, account_id, permission) VALUES (?, ?, ?)',
+        '(provider, account_id, permission)',
         [provider, id, permission],
       );
     },

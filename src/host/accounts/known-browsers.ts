@@ -1,12 +1,13 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { isBearerRequest } from '../../http/bearer.ts';
 import type { Database } from '../../sql/contract.ts';
+import { insertIfNone } from '../../sql/insert-if-none.ts';
 import type { Migration } from '../../sql/schema.ts';
 import { cookieKind, readCookie, randomValue } from '../http/cookies.ts';
 
 /**
- * Browsers in which somebody has signed in to an account before. They are told apart from whoever guesses at that account from the
- * same network, and from nothing else: a known browser still needs the password.
+ * Browsers in which somebody has signed in to an account before. Their attempts are counted apart from those of others on the same
+ * network who guess at the account, and that is all: a known browser still needs the password.
  */
 export interface KnownBrowsers {
   of(request: Request): KnownBrowser;
@@ -105,12 +106,8 @@ async function findOrMakeKey(database: Database, now: number): Promise<string> {
   };
   const found = await find();
   if (found !== null) return found;
-  const [ignore, onConflict] =
-    database.dialect === 'mysql' ? ['IGNORE ', ''] : ['', ' ON CONFLICT (name) DO NOTHING'];
-  await database.execute(
-    `INSERT ${ignore}INTO host_secrets (name, value, created_at) VALUES (?, ?, ?)${onConflict}`,
-    [KEY_NAME, randomValue(), now],
-  );
+  const row = [KEY_NAME, randomValue(), now];
+  await insertIfNone(database, 'host_secrets (name, value, created_at) VALUES (?, ?, ?)', '(name)', row);
   const kept = await find();
   if (kept === null) throw new Error('The key of known browsers was not kept');
   return kept;

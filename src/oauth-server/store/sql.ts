@@ -1,5 +1,6 @@
 import type { PersonReference } from '../../contracts/person.ts';
 import type { Database, SqlConnection } from '../../sql/contract.ts';
+import { insertIfNone } from '../../sql/insert-if-none.ts';
 import { equalInConstantTime } from '../../http/constant-time.ts';
 import { makeRoom } from './fair-share.ts';
 import { BUDGET_ROW } from './migrations/0005-waiting-requests.ts';
@@ -54,14 +55,6 @@ export function createSqlStore(database: Database): Store {
       async (connection, { issued }) =>
         issued && exists(connection, 'oauth_access_tokens', 'token_hash', tokens.accessToken.hash),
     );
-  }
-
-  async function insertIfNone(row: string, key: string, values: readonly (string | number)[]): Promise<void> {
-    const statement =
-      database.dialect === 'mysql'
-        ? `INSERT IGNORE INTO ${row}`
-        : `INSERT INTO ${row} ON CONFLICT ${key} DO NOTHING`;
-    await database.execute(statement, values);
   }
 
   async function findCookieKey(period: number): Promise<string | null> {
@@ -124,6 +117,7 @@ export function createSqlStore(database: Database): Store {
       const assigned = await find();
       if (assigned !== null) return assigned;
       await insertIfNone(
+        database,
         'oauth_subjects (user_provider, user_id, subject) VALUES (?, ?, ?)',
         '(user_provider, user_id)',
         [person.provider, person.id, candidate],
@@ -237,7 +231,7 @@ export function createSqlStore(database: Database): Store {
     async cookieKey(period, candidate, oldest) {
       const known = await findCookieKey(period);
       if (known !== null) return known;
-      await insertIfNone('oauth_cookie_keys (period, key_text) VALUES (?, ?)', '(period)', [
+      await insertIfNone(database, 'oauth_cookie_keys (period, key_text) VALUES (?, ?)', '(period)', [
         period,
         candidate,
       ]);
