@@ -40,7 +40,7 @@ interface Subject {
   readonly config: AssistantConfig;
 }
 
-/** What is found is of the examination's part unless it names another. */
+/** Each belongs to the examination's part unless it names another. */
 type Findings = readonly (Finding | Check)[];
 type Examination = (subject: Subject) => Promise<Findings> | Findings;
 

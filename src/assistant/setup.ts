@@ -41,12 +41,12 @@ export interface AssistantSetup {
 }
 
 /**
- * Registers the clients that are missing. `tell` gets each client at once, so that a new secret is shown even if something
+ * Registers the clients that are missing. `report` gets each client at once, so that a new secret is shown even if something
  * fails later. Registered clients are left alone, also those that differ from the configuration.
  */
 export async function setUpAssistant(
   application: Application,
-  tell: (client: ClientSetup) => void = () => {},
+  report: (client: ClientSetup) => void = () => {},
 ): Promise<AssistantSetup> {
   const server = authorizationServerOf(application);
   const clients: ClientSetup[] = [];
@@ -54,7 +54,7 @@ export async function setUpAssistant(
     const client =
       found.client === null ? await register(server, found.wanted) : describeFound(found.client, found);
     clients.push(client);
-    tell(client);
+    report(client);
   }
   return { resource: mcpServerOf(application).resource, clients };
 }

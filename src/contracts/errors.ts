@@ -1,5 +1,5 @@
 /**
- * Errors that one side throws and the other knows. They are known by `code`, not by class: a console that is installed
+ * Errors that one side throws and the other recognises, by `code` and not by class: a console that is installed
  * elsewhere brings a second copy of this package, and with it a second class of the same name.
  */
 const CONFIGURATION = 'PORTICO_CONFIGURATION';

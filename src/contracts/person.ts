@@ -23,7 +23,7 @@ export interface Profile {
 export interface UserInterface {
   /** Which account this is. */
   readonly reference: PersonReference;
-  /** Whether this account may sign in now. A suspended account answers false. */
+  /** Whether this account may sign in now; false for a suspended one. */
   isActive(): boolean;
   /** What is known of this person; the consent screen shows it and the granted scopes release it. */
   getProfile(): Profile;

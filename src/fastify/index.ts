@@ -29,7 +29,7 @@ export function portico(server: AuthorizationServer, ...more: readonly Mountable
   return async (fastify: FastifyInstance): Promise<void> => {
     // The endpoints read their bodies themselves, whatever parsers the host has: these are of this plugin alone.
     fastify.removeAllContentTypeParsers();
-    fastify.addContentTypeParser('*', asItIs);
+    fastify.addContentTypeParser('*', leaveUnread);
     for (const [url, methods] of paths) {
       fastify.route({
         url,
@@ -52,8 +52,12 @@ export function portico(server: AuthorizationServer, ...more: readonly Mountable
   };
 }
 
-/** Not read: the endpoints have limits of their own, and answer larger bodies in their own words. */
-function asItIs(_: FastifyRequest, body: unknown, done: (error: Error | null, body?: unknown) => void): void {
+/** The endpoints have limits of their own, and refuse larger bodies in their own words. */
+function leaveUnread(
+  _: FastifyRequest,
+  body: unknown,
+  done: (error: Error | null, body?: unknown) => void,
+): void {
   done(null, body);
 }
 

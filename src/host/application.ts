@@ -60,7 +60,7 @@ const KIT_VIEWS = path.join(import.meta.dirname, '..', 'host', 'views');
 
 /** How an application is started. */
 export interface StartOptions {
-  /** In the place of the process's own environment. */
+  /** Replaces the process's own environment. */
   readonly env?: Environment;
   /** Where a `log:path` of `-` leads: `stdout` unless that is for what a command prints. */
   readonly standardOutput?: 'stdout' | 'stderr';

@@ -25,7 +25,7 @@ export interface Configuration {
   readonly kit: KitConfig;
 }
 
-/** The `log:path` that is no file. */
+/** The `log:path` that stands for standard output. */
 export const STANDARD_OUTPUT = '-';
 
 const FOURTEEN_DAYS = 14 * 24 * 3600;
@@ -61,7 +61,7 @@ type KitConfig = {
 
 /**
  * The configuration of an application: the defaults of the kit, those of the plugins over them, and the application's own values
- * on top. Throws a ConfigurationError that names every problem. `base` stands in the place of the process's environment.
+ * on top. Throws a ConfigurationError that names every problem. `base` replaces the process's environment.
  */
 export function readConfiguration(definition: ApplicationDefinition, base?: Environment): Configuration {
   const env = loadEnvironment(definition.directory, base);

@@ -134,10 +134,10 @@ export interface Timer {
 
 /**
  * The application's own store, as `openDatabase` returns it. It begins a transaction anew after a deadlock or a serialisation
- * failure, and keeps the rules of `transaction` itself: what asks this store past the work's connection is refused at once,
- * and so is a statement after the end, which waits for statements that the work has not awaited. A transaction whose
- * statements have begun and that waits 2 seconds for something else, or that lasts 30, is rolled back. All of these are a
- * `TransactionError`.
+ * failure, and enforces the rules of `transaction`: inside of the work, statements that go to this store past the work's
+ * connection are refused at once, and so are statements after the end, which waits for those that the work has not awaited. A
+ * transaction is rolled back when it waits 2 seconds for anything but its statements, once the first of them has run, or when
+ * it lasts 30 seconds. Each of these throws a `TransactionError`.
  */
 export interface OpenedDatabase extends Database {
   /** The same store without time limits, for statements that may take long, such as those that change the schema. */

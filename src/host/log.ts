@@ -109,7 +109,7 @@ function asJson(fields: LogContext): string {
   return `{${members.join()}}`;
 }
 
-/** What JSON has no form for is shown as text. Undefined for what it leaves out, such as a function. */
+/** A value that JSON cannot represent is written as text. Undefined for one that JSON leaves out, such as a function. */
 function valueAsJson(value: unknown): string | undefined {
   try {
     return JSON.stringify(value, (_, inner: unknown) => (typeof inner === 'bigint' ? String(inner) : inner));

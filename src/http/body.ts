@@ -32,7 +32,7 @@ export async function readBytes<T>(
   return withoutBody('too large');
 }
 
-/** Kept: making one takes as long as decoding with it. */
+/** Shared: making a decoder takes as long as decoding with it. */
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
 
 /** The same as text. */

@@ -27,7 +27,7 @@ export type Attempt<T> =
       readonly outcome: 'slowed';
       /** Until it would go ahead, in milliseconds. */
       readonly wait: number;
-      /** Whether it is the first to be slowed since what slows it was last forgotten. */
+      /** Whether it is the first to be slowed since its failures were last forgotten. */
       readonly first: boolean;
     };
 
@@ -45,7 +45,7 @@ export function systemRandom(): number {
 
 interface Failures {
   readonly count: number;
-  /** One failure is forgotten each time so much has passed since, milliseconds since 1970. */
+  /** From when on failures are forgotten one by one, each after the same time; milliseconds since 1970. */
   readonly leaksFrom: number;
   /** When the next attempt can be made. */
   readonly nextAt: number;
@@ -53,7 +53,7 @@ interface Failures {
   readonly before: number;
   readonly forgottenAt: number;
   /** Whether an attempt was reported as the first to be slowed. */
-  readonly told: boolean;
+  readonly reported: boolean;
 }
 
 const RANDOM_RANGE = 2 ** 32;
@@ -69,7 +69,7 @@ const GOES_AHEAD = 20;
 export function createFailedAttempts({ clock, random }: FailedAttemptsOptions): FailedAttempts {
   const failures = new Map<string, Failures>();
 
-  function of({ key, free }: AttemptKey): Failures | null {
+  function current({ key, free }: AttemptKey): Failures | null {
     const now = clock();
     const found = failures.get(key);
     // An entry from the future was written before the clock was set back.
@@ -83,19 +83,19 @@ export function createFailedAttempts({ clock, random }: FailedAttemptsOptions): 
   function slowed(keys: readonly AttemptKey[]): Extract<Attempt<never>, { outcome: 'slowed' }> | null {
     const now = clock();
     const waiting = keys.flatMap(({ key, free }) => {
-      const found = of({ key, free });
+      const found = current({ key, free });
       return found !== null && found.nextAt > now ? [{ key, found }] : [];
     });
     if (waiting.length === 0 || random() < 1 / GOES_AHEAD) return null;
-    const first = waiting.every(({ found }) => !found.told);
-    for (const { key, found } of waiting) failures.set(key, { ...found, told: true });
+    const first = waiting.every(({ found }) => !found.reported);
+    for (const { key, found } of waiting) failures.set(key, { ...found, reported: true });
     return { outcome: 'slowed', wait: Math.max(...waiting.map(({ found }) => found.nextAt - now)), first };
   }
 
   function begin(keys: readonly AttemptKey[]): void {
     const now = clock();
     for (const { key, free } of keys) {
-      const before = of({ key, free });
+      const before = current({ key, free });
       const count = (before?.count ?? 0) + 1;
       const interval = count < free ? 0 : Math.min(FIRST_INTERVAL * 2 ** (count - free), LONGEST_INTERVAL);
       // Keeps the keys in the order of their last failure.
@@ -106,7 +106,7 @@ export function createFailedAttempts({ clock, random }: FailedAttemptsOptions): 
         nextAt: now + interval,
         before: before?.nextAt ?? now,
         forgottenAt: now + MEMORY,
-        told: before?.told ?? false,
+        reported: before?.reported ?? false,
       });
     }
     for (const key of failures.keys()) {
@@ -118,7 +118,7 @@ export function createFailedAttempts({ clock, random }: FailedAttemptsOptions): 
   function takeBack(keys: readonly AttemptKey[]): void {
     const now = clock();
     for (const { key, free } of keys) {
-      const found = of({ key, free });
+      const found = current({ key, free });
       if (found === null) continue;
       // Waits caused by other attempts stay; the one that this attempt caused goes.
       const nextAt = found.count <= free ? now : found.before;

@@ -1,7 +1,7 @@
 /**
  * Whether a URL parser leaves the path of this request target as it is: it has no `.` or `..`, plain or percent-encoded, no
  * backslash and no fragment. A proxy's rule or a guard may read any other target as another path than the router does, and be
- * passed by.
+ * bypassed.
  */
 export function isLiteralTarget(target: string): boolean {
   const from = target.startsWith('/') ? target : target.replace(AUTHORITY, '');

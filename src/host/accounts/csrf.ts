@@ -18,7 +18,7 @@ const FORM_LIMIT = 1024 * 1024;
 export interface CsrfOptions {
   /** The public origin of the application. */
   readonly origin: string;
-  /** Names of routes that the check leaves alone, with `true`. */
+  /** The routes that the check leaves alone have `true` under their names. */
   readonly exemptRoutes: Readonly<Record<string, boolean>>;
 }
 
@@ -60,16 +60,16 @@ export function createCsrfTokens({ request, session, secure }: CsrfTokensOptions
     return secret === null ? null : tokenBoundTo(secret);
   }
 
-  const isOfTheCookie = (token: string | null) => sent !== null && sameToken(token, tokenBoundTo(sent));
+  const matchesCookie = (token: string | null) => sent !== null && sameToken(token, tokenBoundTo(sent));
 
   return {
     token: async () => (await sessionToken()) ?? cookieToken(),
     async accepts(token) {
       const bound = await sessionToken();
-      return bound === null ? isOfTheCookie(token) : sameToken(token, bound);
+      return bound === null ? matchesCookie(token) : sameToken(token, bound);
     },
     async acceptsToSignIn(token) {
-      if (isOfTheCookie(token)) return true;
+      if (matchesCookie(token)) return true;
       const bound = await sessionToken();
       return bound !== null && sameToken(token, bound);
     },

@@ -54,7 +54,7 @@ export function loginRoutes(
     return new Response(html, { status, headers: { ...pageHeaders(nonce), ...headers } });
   }
 
-  const checksNothing = isExempt('login_submit', csrf.exemptRoutes);
+  const isUnchecked = isExempt('login_submit', csrf.exemptRoutes);
 
   /**
    * Whether the form was sent from a page of this application: another site could sign somebody in to an account of its own.
@@ -84,7 +84,7 @@ export function loginRoutes(
         const form = new URLSearchParams(Buffer.from(await readBody(request, FORM_LIMIT)).toString('utf8'));
         const identifier = form.get('identifier') ?? '';
         const returnTo = returnPath(form.get('return_to'));
-        if (!checksNothing && !(await isOurs(request, form))) {
+        if (!isUnchecked && !(await isOurs(request, form))) {
           logForgery(application.log, request, csrf.origin);
           const error =
             'This page had been open for too long, or in too many tabs. Please sign in once more.';

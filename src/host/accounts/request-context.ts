@@ -20,7 +20,7 @@ export interface RequestContext {
   setCookies(): readonly string[];
 }
 
-/** `address` is asked for where the request comes from, when somebody wants to know. */
+/** `address` returns where the request comes from; it is called only when that is needed. */
 export type CreateContext = (request: Request, address: () => string | null) => RequestContext;
 
 export interface RequestContextOptions {
@@ -34,7 +34,7 @@ export interface RequestContextOptions {
 
 type PartsWithAccounts = RequestContextOptions & { readonly sessions: Sessions };
 
-/** Most requests ask for nothing of their context, so each part is made when it is asked for. */
+/** Most requests use nothing of their context, so each part is made when it is first used. */
 export function createRequestContexts({ sessions, ...others }: RequestContextOptions): CreateContext {
   if (sessions === null) return (request, address) => new ContextWithoutAccounts(request, address);
   const parts = { ...others, sessions };

@@ -24,7 +24,7 @@ export interface SessionRows {
   remove(idHash: string): Promise<void>;
 }
 
-/** Ended sessions go in batches, a batch at every so many new ones, so that the table shrinks by itself. */
+/** Ended sessions are removed in batches, one for every so many new sessions, so that the table shrinks by itself. */
 const SWEEP_BATCH = 100;
 const INSERTS_PER_SWEEP = 20;
 

@@ -94,7 +94,7 @@ function createProgram(io: ConsoleIo): Command {
     .exitOverride();
 }
 
-/** package.json is two folders above in the source, and in what is published. */
+/** The build puts this code into `dist/host`, and package.json is two folders above that. */
 function version(): string {
   const manifest = path.join(import.meta.dirname, '..', '..', 'package.json');
   const { version: own } = JSON.parse(readFileSync(manifest, 'utf8')) as { readonly version: string };

@@ -9,7 +9,7 @@ import { resolveLostCommit, retrying } from './retrying.ts';
 export interface DatabaseParts {
   readonly dialect: SqlDialect;
   readonly engine: Engine;
-  /** What transactions belong to: inside of one, the same store is only asked through its connection. */
+  /** Identifies the store: inside of one of its transactions it is only reached through the connection of that. */
   readonly store: object;
   readonly limits: TransactionLimits;
   readonly withoutTimeout: (itself: OpenedDatabase) => OpenedDatabase;
@@ -17,29 +17,29 @@ export interface DatabaseParts {
   readonly close: () => Promise<void>;
 }
 
-/** An engine as the contract of a store has it: with what is refused, attempted again and resolved. */
+/** The store of the contract on an engine: refuses misuse of transactions, retries after conflicts, resolves lost commits. */
 export function createDatabase({ dialect, store, limits, ...parts }: DatabaseParts): OpenedDatabase {
   const engine = refusingInside(parts.engine, store);
-  const connection = sqlConnection(dialect === 'sqlite' ? engine : askingAgain(engine));
+  const connection = sqlConnection(dialect === 'sqlite' ? engine : retryingStatements(engine));
   const database: OpenedDatabase = {
     dialect,
     execute: (sql, parameters) => connection.execute(sql, parameters),
     async transaction(work, committed = async () => false) {
       return retrying(async () => {
-        let done: { readonly answer: Awaited<ReturnType<typeof work>> } | null = null as typeof done;
+        let done: { readonly result: Awaited<ReturnType<typeof work>> } | null = null as typeof done;
         try {
           return await engine.transaction(async (on) => {
             done = null;
-            const answer = await new OpenTransaction(store, on, limits).run((open) =>
+            const result = await new OpenTransaction(store, on, limits).run((open) =>
               work(sqlConnection(open)),
             );
-            done = { answer };
-            return answer;
+            done = { result };
+            return result;
           });
         } catch (error) {
           if (done === null || !isUnavailable(error)) throw error;
-          const { answer } = done;
-          if (await resolveLostCommit(() => committed(connection, answer))) return answer;
+          const { result } = done;
+          if (await resolveLostCommit(() => committed(connection, result))) return result;
           throw error;
         }
       });
@@ -76,9 +76,12 @@ function refusingInside(engine: Engine, store: object): Engine {
   };
 }
 
-/** A statement of its own runs again after a conflict with others, and at once when only its name was wrong (`failures.ts`). */
-function askingAgain(engine: EngineConnection): EngineConnection {
-  const ask: EngineConnection['execute'] = async (sql, parameters) => {
+/**
+ * A statement outside of transactions runs again after a conflict with others, and once more at once when only the name of its
+ * prepared statement was wrong (`isAboutName`).
+ */
+function retryingStatements(engine: EngineConnection): EngineConnection {
+  const attempt: EngineConnection['execute'] = async (sql, parameters) => {
     try {
       return await engine.execute(sql, parameters);
     } catch (error) {
@@ -86,5 +89,5 @@ function askingAgain(engine: EngineConnection): EngineConnection {
       return engine.execute(sql, parameters);
     }
   };
-  return { execute: (sql, parameters) => retrying(() => ask(sql, parameters)) };
+  return { execute: (sql, parameters) => retrying(() => attempt(sql, parameters)) };
 }

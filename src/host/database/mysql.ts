@@ -6,7 +6,7 @@ import { createPoolEngine, type PooledConnection, type PoolLimits } from './pool
 
 /** How long a request waits for a connection to be made, in milliseconds. */
 const CONNECTION_TIMEOUT = 5000;
-/** How many requests wait for a connection before the next is told that the store is too busy. */
+/** How many requests wait for a connection before the next is refused: the store is too busy. */
 const LONGEST_QUEUE = 1000;
 
 /** MySQL or MariaDB through `mysql2`, which is imported only here: an application on SQLite need not install it. */

@@ -20,7 +20,7 @@ export interface DatabaseOptions {
   readonly transactionTimeout?: number;
   /** Seconds that a transaction may wait for anything but its statements, once the first of them has run; 2. */
   readonly transactionIdleTimeout?: number;
-  /** By which these times pass. */
+  /** Measures these times; the system's unless given. */
   readonly timer?: Timer;
 }
 

@@ -12,10 +12,10 @@ export interface TransactionLimits {
   readonly timer: Timer;
 }
 
-/** The transaction that the code at hand is the work of. */
+/** The transaction whose work is running. */
 const current = new AsyncLocalStorage<OpenTransaction>();
 
-/** The innermost that has not ended. What has ended is let go, with whatever that was inside of. */
+/** The innermost transaction that has not ended. Ended ones are skipped, so that nothing keeps them in memory. */
 function innermostOpen(): OpenTransaction | undefined {
   let found = current.getStore();
   while (found?.hasEnded === true) found = found.outer;
@@ -31,13 +31,13 @@ export function refusalInside(store: object): TransactionError | null {
 }
 
 /**
- * What a transaction's work is given to execute statements with. The end waits for statements in flight; after it,
- * statements are refused, since the connection may be somebody else's then.
+ * The connection that a transaction's work is given. Its end waits for statements in flight; after it, statements are
+ * refused, since the underlying connection may be in use by others then.
  */
 export class OpenTransaction implements EngineConnection {
   readonly store: object;
   readonly #connection: EngineConnection;
-  /** What this one is inside of, on another store. */
+  /** The open transaction around this one, on another store. */
   readonly outer = innermostOpen();
   readonly #limits: TransactionLimits;
   readonly #since: number;
@@ -79,36 +79,36 @@ export class OpenTransaction implements EngineConnection {
     }
   }
 
-  /** Does the work, and ends: no statement runs any more when this has settled. */
+  /** Runs the work and ends the transaction. Once the promise is fulfilled or rejected, no statement runs any more. */
   async run<T>(work: (connection: EngineConnection) => Promise<T>): Promise<T> {
     const late = Promise.withResolvers<never>();
-    let answer: T;
+    let result: T;
     try {
       this.#watch(() => late.reject(new TransactionError(this.#ended ?? 'late')));
-      answer = await Promise.race([current.run(this, () => work(this)), late.promise]);
+      result = await Promise.race([current.run(this, () => work(this)), late.promise]);
     } finally {
       await this.#end();
     }
     if (this.#failed !== null) throw this.#failed.error;
-    return answer;
+    return result;
   }
 
-  /** Ends it, and says so, once it has lasted or waited for too long. */
-  #watch(tellLate: () => void): void {
+  /** Ends the transaction once it has lasted or waited for too long, and then calls `onLate`. */
+  #watch(onLate: () => void): void {
     const { duration, idle, timer } = this.#limits;
     if (duration === null || idle === null) return;
-    const look = () => {
+    const check = () => {
       const now = timer.now();
       const left = this.#since + duration - now;
       const idleLeft = this.#inFlight > 0 || this.#idleSince === null ? idle : this.#idleSince + idle - now;
       if (left > 0 && idleLeft > 0) {
-        this.#stopWatching = timer.after(Math.min(left, idleLeft), look);
+        this.#stopWatching = timer.after(Math.min(left, idleLeft), check);
         return;
       }
       this.#ended ??= left > 0 ? 'idle' : 'late';
-      tellLate();
+      onLate();
     };
-    this.#stopWatching = timer.after(Math.min(duration, idle), look);
+    this.#stopWatching = timer.after(Math.min(duration, idle), check);
   }
 
   /** Refuses statements from now on, and waits for those in flight. */

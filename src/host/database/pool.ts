@@ -91,17 +91,17 @@ export function createPoolEngine({ open, isStatementError, limits }: PoolOptions
     },
     readTogether: (work) => work(),
     async transaction(work) {
-      // It takes a connection with its first statement: what it waits for before that keeps none from anybody.
+      // A connection is taken with the first statement: work that waits for something before that holds none.
       let begun = null as Promise<LentConnection> | null;
       const connection: EngineConnection = {
         execute: async (sql, parameters) => (await (begun ??= begin())).execute(sql, parameters),
       };
       try {
-        const answer = await work(connection);
+        const result = await work(connection);
         await (await begun)?.commit();
-        return answer;
+        return result;
       } catch (error) {
-        // The first error is the one to tell.
+        // The first error is the one to report.
         await begun?.then((lent) => lent.rollback()).catch(() => {});
         throw error;
       } finally {
@@ -175,7 +175,7 @@ class LentConnection implements EngineConnection {
     try {
       return await statement;
     } catch (error) {
-      // A primary that another one took over from answers as if the statement were wrong.
+      // A primary that another one took over from reports that as an error of the statement.
       this.#broken ||= !this.#isStatementError(error) || isUnavailable(error);
       if (this.#inTransaction && (this.#broken || isWorthRetrying(error))) this.#undone ??= { error };
       throw error;

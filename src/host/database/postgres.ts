@@ -71,7 +71,7 @@ const CHANGES: ReadonlySet<string> = new Set(['INSERT', 'UPDATE', 'DELETE', 'MER
 
 /** Named statements are parsed and planned once for each connection. */
 interface StatementNames {
-  /** Null for one without a name. A name is derived from the text, so it never means another one, whoever uses the connection. */
+  /** Null for a statement that runs without a name. Names are derived from texts: on no connection can one stand for another text. */
   of(text: string): string | null;
   failed(error: unknown): void;
 }

@@ -3,24 +3,24 @@ import { isUnavailable, isWorthRetrying } from './failures.ts';
 
 const MOST_TRIES = 5;
 
-/** Attempts again what a conflict with others has undone. */
+/** Retries what a conflict with others has undone. */
 export async function retrying<T>(attempt: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries += 1) {
     try {
       return await attempt();
     } catch (error) {
       if (tries >= MOST_TRIES || !isWorthRetrying(error)) throw error;
-      // Two that met once would meet again if both came back at the same moment.
+      // Two that conflicted would conflict again if both retried at the same moment.
       await setTimeout(Math.random() * 10 * tries);
     }
   }
 }
 
-/** For how long a lost commit is looked for, and how often, in milliseconds. */
+/** For how long the store is asked about a lost commit, and how often, in milliseconds. */
 const RESOLVE_WITHIN = 10_000;
 const RESOLVE_EVERY = 100;
 
-/** Whether a commit happened that the store was lost over: asks until the store answers. False when it stays away. */
+/** Whether a commit took effect although the store was lost meanwhile: asks until the store answers; false if it stays away. */
 export async function resolveLostCommit(committed: () => Promise<boolean>): Promise<boolean> {
   const until = performance.now() + RESOLVE_WITHIN;
   for (;;) {

@@ -3,7 +3,7 @@ import { nameRequest, requestIdOf } from '../../http/request-id.ts';
 import { HttpError } from '../errors.ts';
 
 /**
- * A request of which no more than so many bytes can be read: a longer body is an HttpError 413, at once when its length
+ * The request with a body of which at most so many bytes can be read: a longer one is an HttpError 413, at once when its length
  * was declared, else when a handler has read that far.
  */
 export function limitBody(request: Request, limit: number): Request {

@@ -5,7 +5,7 @@ import { pageHeaders } from '../../http/page-headers.ts';
 import type { Log } from '../../contracts/log.ts';
 import type { Views } from '../contracts.ts';
 
-/** What is said of an error that no listener of `Event.EXCEPTION` answered: never its details. */
+/** The response to an error that no listener of `Event.EXCEPTION` answered is made of this, never of its details. */
 export interface ErrorAnswer {
   readonly request: Request;
   readonly requestId: string;

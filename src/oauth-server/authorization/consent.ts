@@ -189,7 +189,7 @@ export function createConsent(options: ConsentOptions): Consent {
     const saved = await store.findConsentRequest(tokenHash(requestId));
     if (saved === null) return null;
     noteClient(visitor.request, saved.clientId);
-    if (!isOfBrowser(saved, visitor)) throw notAnswerable('it was asked in another browser session');
+    if (!matchesBrowser(saved, visitor)) throw notAnswerable('it was asked in another browser session');
     if (!samePerson(saved.asked.person, visitor.user.reference)) {
       await voidConsent(saved);
       throw notAnswerable('it was put to another person');
@@ -229,7 +229,7 @@ export function createConsent(options: ConsentOptions): Consent {
   }
 
   /** Whether the request was asked in this browser session. If a pending one was not, the log says so (AS-8.10). */
-  function isOfBrowser(saved: ConsentRequest, { browserSecret, request }: Visitor): boolean {
+  function matchesBrowser(saved: ConsentRequest, { browserSecret, request }: Visitor): boolean {
     if (saved.browserHash === tokenHash(browserSecret)) return true;
     if (saved.outcome === null && saved.expiresAt > clock()) {
       const requestId = requestIdOf(request);
@@ -241,7 +241,7 @@ export function createConsent(options: ConsentOptions): Consent {
   async function requireCsrfToken(requestId: string, visitor: Visitor, csrfToken: string): Promise<void> {
     if (equalInConstantTime(csrfToken, csrfTokenFor(requestId, visitor))) return;
     const saved = await store.findConsentRequest(tokenHash(requestId));
-    if (saved !== null) isOfBrowser(saved, visitor);
+    if (saved !== null) matchesBrowser(saved, visitor);
     throw notAccepted('the csrf_token is not the one of this request and browser session');
   }
 

@@ -88,7 +88,7 @@ export function createWaitingRequests(options: WaitingRequestsOptions): WaitingR
   const attributes = `Path=${path}; HttpOnly; SameSite=Lax${secure ? '; Secure' : ''}`;
   const removal = (name: string) => `${name}=; ${attributes}; Max-Age=0`;
 
-  async function cookiesOf(request: Request): Promise<readonly WaitingCookie[]> {
+  async function readCookies(request: Request): Promise<readonly WaitingCookie[]> {
     const cookies: WaitingCookie[] = [];
     for (const pair of (request.headers.get('cookie') ?? '').split(';')) {
       const [name = '', value = ''] = pair.trim().split('=', 2);
@@ -140,14 +140,14 @@ export function createWaitingRequests(options: WaitingRequestsOptions): WaitingR
       const requestId = randomToken();
       const name = prefix + requestId;
       const value = await sealed(name, request, sent);
-      const surplus = surplusOf(await cookiesOf(request), name.length + value.length);
+      const surplus = surplusCookies(await readCookies(request), name.length + value.length);
       const cookie = `${name}=${value}; ${attributes}; Max-Age=${lifetime}`;
       return { requestId, cookies: [cookie, ...surplus.map(removal)] };
     },
     async find(request, requestId) {
       if (!REQUEST_ID.test(requestId)) return null;
       const name = prefix + requestId;
-      const found = (await cookiesOf(request)).find((each) => each.name === name && each.opened !== null);
+      const found = (await readCookies(request)).find((each) => each.name === name && each.opened !== null);
       if (found === undefined || found.opened === null) return null;
       const { content } = found.opened;
       const cookies = [removal(name)];
@@ -163,16 +163,16 @@ export function createWaitingRequests(options: WaitingRequestsOptions): WaitingR
     },
     async removeSurplus(request, requestId) {
       const name = prefix + requestId;
-      const cookies = await cookiesOf(request);
+      const cookies = await readCookies(request);
       const bytes = cookies.find((each) => each.name === name)?.bytes ?? 0;
       const others = cookies.filter((each) => each.name !== name);
-      return surplusOf(others, bytes).map(removal);
+      return surplusCookies(others, bytes).map(removal);
     },
   };
 }
 
 /** Which cookies must go to make room for one of so many bytes: those that cannot be opened, then the oldest. */
-function surplusOf(cookies: readonly WaitingCookie[], bytes: number): readonly string[] {
+function surplusCookies(cookies: readonly WaitingCookie[], bytes: number): readonly string[] {
   const createdAt = ({ opened }: WaitingCookie) => opened?.createdAt ?? 0;
   let room = MOST_BYTES - bytes;
   let places = MOST_COOKIES - 1;

@@ -26,8 +26,8 @@ export function isHealthy(checks: readonly Check[]): boolean {
 }
 
 /**
- * Runs the examination of a part; what it finds is of this part unless it names another. One that throws becomes a failing
- * check, and the log gets the details.
+ * Runs the examination of a part; a finding belongs to this part unless it names another. An examination that throws becomes
+ * a failing check, and the log gets the details.
  */
 export async function check(
   log: Log,

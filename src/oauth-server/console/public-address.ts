@@ -139,8 +139,8 @@ function isLoopback(address: string): boolean {
 }
 
 /** Each proxy appends the address of its caller, so the entries after the made-up one were written by proxies, one each. */
-function judgeAddress({ address: told, forwardedFor }: SeenRequest, from: string | null): Finding {
-  const address = told === null ? null : (canonicalAddress(told) ?? told);
+function judgeAddress({ address: reported, forwardedFor }: SeenRequest, from: string | null): Finding {
+  const address = reported === null ? null : (canonicalAddress(reported) ?? reported);
   const entries = (forwardedFor ?? '')
     .split(',')
     .map((entry) => entry.trim())

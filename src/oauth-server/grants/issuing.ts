@@ -10,7 +10,7 @@ import type { Client, Family, NewTokens } from '../store/store.ts';
 import { newRefreshToken } from '../tokens/refresh-token-format.ts';
 import type { TokenResponse } from './grant.ts';
 
-/** Tokens that are made but not yet issued: what the store is to keep, and what the client will be told. */
+/** Tokens that are made but not yet issued: what the store is to keep, and the response to the client. */
 export interface PreparedTokens {
   readonly tokens: NewTokens;
   readonly response: TokenResponse;

@@ -11,7 +11,7 @@ export function openSqlite(file: string): Engine {
   return new SqliteEngine(file);
 }
 
-/** The `readTogether` that the code at hand is the work of. */
+/** Identifies the `readTogether` whose work is running. */
 const together = new AsyncLocalStorage<object>();
 
 /** One connection on the one thread. Reads run at once and see what is committed; writes go through the queue. */
@@ -54,7 +54,7 @@ class SqliteEngine implements Engine {
     return this.#queue.transaction(asCaller(work));
   }
 
-  /** What waits is written first. */
+  /** Waiting writes are written first. */
   async close(): Promise<void> {
     const waited = new AbortController();
     const enough = setTimeout(LONGEST_WAIT, undefined, { signal: waited.signal }).catch(() => {});
@@ -89,8 +89,8 @@ class SqliteEngine implements Engine {
 }
 
 /**
- * The work in the context (`AsyncLocalStorage`) of whoever calls this, not of the request that happens to begin the batch.
- * What awaits a promise goes on in its own context, which holds much less memory than `AsyncLocalStorage.bind`.
+ * The work, run in the `AsyncLocalStorage` context of the caller, not of the request that happens to begin the batch. What
+ * awaits a promise continues in its own context, which takes much less memory than `AsyncLocalStorage.bind`.
  */
 function asCaller<Given, T>(work: (given: Given) => Promise<T>): (given: Given) => Promise<T> {
   const begun = Promise.withResolvers<Given>();

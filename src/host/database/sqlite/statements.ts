@@ -7,7 +7,7 @@ import { openFile } from './file.ts';
 /** Prepared statements are kept up to this number. */
 const KEPT_STATEMENTS = 256;
 
-/** Statements that change nothing, or that cannot run inside of a transaction. Whatever else is taken for a write. */
+/** Statements that change nothing, or that cannot run inside of a transaction. Any other counts as a write. */
 const IS_READ = /^\s*(?:SELECT|VALUES|EXPLAIN|PRAGMA|VACUUM|ATTACH|DETACH)\b/i;
 const IS_QUERY = /^\s*(?:SELECT|VALUES)\b/i;
 /** With the name of the table. */
@@ -104,7 +104,7 @@ function prepareOn(database: DatabaseSync, sql: string): Prepared {
   return { ...kind, toRows: toRowsNamed(columns) };
 }
 
-/** Otherwise SQLite tells the number of whatever was inserted before: for an upsert that updates, and a table WITHOUT ROWID. */
+/** Otherwise SQLite reports the number of an earlier insert: for an upsert that updates, and a table WITHOUT ROWID. */
 function doesNumberRow(database: DatabaseSync, sql: string): boolean {
   const [, table] = INSERT.exec(sql) ?? [];
   if (table === undefined || /\bON\s+CONFLICT\b/i.test(sql)) return false;

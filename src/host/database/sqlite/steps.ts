@@ -4,8 +4,8 @@ import type { EngineConnection, StatementResult } from '../engine.ts';
 import { conflict } from './failures.ts';
 import { InsertResult } from './statements.ts';
 
-/** What the work of a transaction came to. */
-export type Outcome = { readonly answer: unknown } | { readonly error: unknown };
+/** How the work of a transaction ended. */
+export type Outcome = { readonly result: unknown } | { readonly error: unknown };
 
 type Run = (sql: string, parameters: readonly SqlParameter[]) => StatementResult;
 
@@ -39,7 +39,7 @@ export class Steps implements EngineConnection {
   #working: Promise<Outcome> | null = null;
   readonly #done: Step[] = [];
   #pending: PendingStatement[] = [];
-  #tellReady: (() => void) | null = null;
+  #onReady: (() => void) | null = null;
   #refusal: { readonly error: unknown } | null = null;
 
   constructor(work: (connection: EngineConnection) => Promise<unknown>) {
@@ -55,12 +55,12 @@ export class Steps implements EngineConnection {
     });
   }
 
-  /** In an open batch: what the work came to; null when it waits for anything but its statements at the end of this turn. */
+  /** In an open batch: how the work ended; null when it waits for anything but its statements at the end of this turn. */
   async proceed(run: Run, endOfTurn: Promise<null>): Promise<Outcome | null> {
     this.#repeat(run);
     this.#run = run;
     try {
-      this.#working ??= outcomeOf(this.#work(this));
+      this.#working ??= toOutcome(this.#work(this));
       for (const { sql, parameters, resolve, reject } of this.#pending.splice(0)) {
         try {
           resolve(this.#do(run, sql, parameters));
@@ -75,8 +75,8 @@ export class Steps implements EngineConnection {
   }
 
   /** Calls once there is something to do in a batch: a statement, or the end. */
-  whenReady(tellReady: () => void): void {
-    this.#tellReady = tellReady;
+  whenReady(onReady: () => void): void {
+    this.#onReady = onReady;
     if (this.#pending.length > 0) this.#wake();
     else void this.#working?.then(() => this.#wake());
   }
@@ -88,9 +88,9 @@ export class Steps implements EngineConnection {
   }
 
   #wake(): void {
-    const tellReady = this.#tellReady;
-    this.#tellReady = null;
-    tellReady?.();
+    const onReady = this.#onReady;
+    this.#onReady = null;
+    onReady?.();
   }
 
   #do(run: Run, sql: string, parameters: readonly SqlParameter[]): StatementResult {
@@ -113,9 +113,9 @@ export class Steps implements EngineConnection {
   }
 }
 
-function outcomeOf(work: Promise<unknown>): Promise<Outcome> {
+function toOutcome(work: Promise<unknown>): Promise<Outcome> {
   return work.then(
-    (answer) => ({ answer }),
+    (result) => ({ result }),
     (error: unknown) => ({ error }),
   );
 }
@@ -134,7 +134,7 @@ function isRepeated({ sql, outcome: before }: Step, now: StepOutcome): boolean {
     return 'error' in before && 'error' in now && String(before.error) === String(now.error);
   }
   const [one, other] = [before.result, now.result];
-  // After a statement that changes no rows SQLite tells how many the one before it changed.
+  // After a statement that changes no rows SQLite reports how many the one before it changed.
   if (one.affected !== other.affected && WRITES.test(sql)) return false;
   if (one instanceof InsertResult && !one.becomes(other)) return false;
   return isDeepStrictEqual(one.rows, other.rows);

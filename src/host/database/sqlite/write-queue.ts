@@ -12,7 +12,7 @@ export const LONGEST_WAIT = 5000;
 const MOST_TOGETHER = 32;
 /** Turns of the event loop that a batch is gathered for at most. */
 const MOST_TURNS = 4;
-/** Writes that wait before the next is told that the store is too busy. */
+/** How many writes wait before the next is refused: the store is too busy. */
 const LONGEST_QUEUE = 10_000;
 
 /** What a write does. A single statement is undone by SQLite itself when it fails; several need a savepoint. */
@@ -25,7 +25,7 @@ interface Write {
   readonly work: Work;
   /** Since when it waits, in milliseconds of `performance`. */
   readonly since: number;
-  readonly resolve: (answer: never) => void;
+  readonly resolve: (result: never) => void;
   readonly reject: (error: unknown) => void;
 }
 
@@ -163,9 +163,9 @@ export class WriteQueue {
   }
 
   /**
-   * Does the writes in one transaction, and then tells each its outcome. One that waits for something else is undone and
-   * set aside. Rejects when it cannot be committed, as for a constraint that is checked at the end: then nothing is done and
-   * nobody told.
+   * Does the writes in one transaction, and then resolves or rejects each. One that waits for something else is undone and
+   * set aside. Rejects when it cannot be committed, as for a constraint that is checked at the end: then nothing is done, and
+   * no write is resolved or rejected yet.
    */
   async #commitTogether(writes: readonly Write[], aside: Set<Write>): Promise<void> {
     const ended = Promise.withResolvers<void>();
@@ -175,16 +175,16 @@ export class WriteQueue {
       // In the same turn as BEGIN: from now on reads wait for the end.
       this.#batch = ended.promise;
     });
-    const tellEach: (() => void)[] = [];
+    const notifyEach: (() => void)[] = [];
     try {
       // All of it happens in one turn of the event loop, unless somebody waits for something else.
       let turn = endOfTurn();
       for (const write of writes) {
-        const tell = await this.#doOne(write, turn);
-        if (tell === null) {
+        const notify = await this.#doOne(write, turn);
+        if (notify === null) {
           aside.add(write);
           turn = endOfTurn();
-        } else tellEach.push(tell);
+        } else notifyEach.push(notify);
       }
       this.#statements.run('COMMIT');
       commits += 1;
@@ -195,12 +195,12 @@ export class WriteQueue {
       this.#batch = null;
       ended.resolve();
     }
-    for (const tell of tellEach) tell();
+    for (const notify of notifyEach) notify();
   }
 
   /**
-   * Does one write of the open batch, or undoes it alone; returns what tells its outcome once the batch is committed. Null
-   * for one that was undone since it waits for something else.
+   * Does one write of the open batch, or undoes it alone; returns the function that resolves or rejects it, for after the
+   * commit. Null for one that was undone since it waits for something else.
    */
   async #doOne(write: Write, turn: Promise<null>): Promise<(() => void) | null> {
     const { work, resolve, reject } = write;
@@ -208,7 +208,7 @@ export class WriteQueue {
     if (!isStatement) this.#statements.run('SAVEPOINT one');
     try {
       const outcome: Outcome | null = isStatement
-        ? { answer: this.#inBatch(work.sql, work.parameters) }
+        ? { result: this.#inBatch(work.sql, work.parameters) }
         : await work.steps.proceed(this.#inBatch, turn);
       if (outcome === null) {
         this.#refuseOutsideTransaction();
@@ -218,7 +218,7 @@ export class WriteQueue {
       if ('error' in outcome) throw outcome.error;
       this.#refuseOutsideTransaction();
       if (!isStatement) this.#statements.run('RELEASE one');
-      return () => resolve(outcome.answer as never);
+      return () => resolve(outcome.result as never);
     } catch (error) {
       // What undoes the whole transaction, such as a full disk, fails every write of it.
       if (!this.#statements.isInTransaction) throw error;
