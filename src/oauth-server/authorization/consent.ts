@@ -4,6 +4,7 @@ import { requestIdOf } from '../../http/request-id.ts';
 import type { Visitor } from '../accounts.ts';
 import type { Audit } from '../audit.ts';
 import type { Clients } from '../clients/clients.ts';
+import { isRegistered } from '../clients/redirect-uris.ts';
 import { keyedHash, randomIdentifier, randomToken, tokenHash } from '../crypto.ts';
 import { OAuthError } from '../errors.ts';
 import type { Host } from '../host.ts';
@@ -214,13 +215,13 @@ export function createConsent(options: ConsentOptions): Consent {
     return notAnswerable('it was put to the person with other scopes at the same moment');
   }
 
-  /** The client, if it still lives and may still be answered at this redirect URI. */
+  /** The client, if it still lives and still has this redirect URI. */
   async function requireClient({ clientId, redirectUri }: ConsentRequest): Promise<Client> {
     const client = await clients.find(clientId);
     if (client === null || client.revokedAt !== null) {
       throw notAnswerable(`the client ${clientId} was revoked`);
     }
-    if (!client.redirectUris.includes(redirectUri)) {
+    if (!isRegistered(client, redirectUri)) {
       throw notAnswerable(
         `the client ${clientId} is no longer registered with the redirect_uri ${quotedUri(redirectUri)}`,
       );

@@ -1,4 +1,5 @@
 import type { Clients } from '../clients/clients.ts';
+import { isRegistered } from '../clients/redirect-uris.ts';
 import { AuthorizationPageError, OAuthError } from '../errors.ts';
 import type { KeyRing } from '../keys.ts';
 import type { Parameters } from '../parameters.ts';
@@ -114,7 +115,7 @@ async function requireClient(
 
 function requireRedirectUri(parameters: Parameters, client: Client): string {
   const redirectUri = parameters.isRepeated('redirect_uri') ? undefined : parameters.get('redirect_uri');
-  if (redirectUri !== undefined && client.redirectUris.includes(redirectUri)) return redirectUri;
+  if (redirectUri !== undefined && isRegistered(client, redirectUri)) return redirectUri;
   throw new AuthorizationPageError(
     'Unregistered return address',
     `${client.name} asked to be answered at an address that it is not registered with, so you are not sent there.`,

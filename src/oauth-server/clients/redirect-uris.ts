@@ -1,4 +1,5 @@
 import { isLoopback } from '../../http/loopback.ts';
+import type { Client } from '../store/store.ts';
 
 const PRINTABLE_ASCII = /^[\x21-\x7E]+$/;
 /** What an authorization response adds to the query. */
@@ -6,7 +7,7 @@ const RESPONSE_PARAMETERS = ['code', 'state', 'iss', 'error', 'error_description
 
 /**
  * Why this cannot be registered as a redirect URI, or null when it can: it is absolute https (http for loopback only), without
- * wildcard or fragment (RFC 6749 section 3.1.2, RFC 9700 section 4.1). Requests must match it character by character.
+ * wildcard or fragment (RFC 6749 section 3.1.2, RFC 9700 section 4.1).
  */
 export function redirectUriProblem(uri: string): string | null {
   if (!PRINTABLE_ASCII.test(uri) || !URL.canParse(uri)) return 'is not an absolute URL';
@@ -21,6 +22,11 @@ export function redirectUriProblem(uri: string): string | null {
   const taken = RESPONSE_PARAMETERS.find((name) => url.searchParams.has(name));
   if (taken !== undefined) return `has the parameter ${taken} in its query, which the answer brings`;
   return null;
+}
+
+/** Whether the client is registered with this redirect URI: compared character by character (RFC 9700 section 4.1.3). */
+export function isRegistered({ redirectUris }: Pick<Client, 'redirectUris'>, uri: string): boolean {
+  return redirectUris.includes(uri);
 }
 
 /** The redirect URI with the response's parameters added to its query (RFC 6749 section 4.1.2), otherwise unchanged. */
