@@ -24,12 +24,12 @@ import { openLog, type ClosableLog } from './log.ts';
 import { loginRoutes, logoutRoute } from './accounts/login.ts';
 import { argon2idHasher } from './accounts/password-hasher.ts';
 import {
-  addressAtHand,
+  currentAddress,
   auth,
-  browserAtHand,
+  currentBrowser,
   clientAddress,
   createRequestContexts,
-  requestIdAtHand,
+  currentRequestId,
   session,
 } from './accounts/request-context.ts';
 import { createRoutes } from './http/routes.ts';
@@ -127,9 +127,9 @@ async function assemble(parts: Parts): Promise<Application> {
   const providers = definition.accounts?.({ database, passwordHasher: argon2idHasher() }) ?? [];
   const accounts = guardSignIn(createAccounts(providers), {
     failedAttempts: createFailedAttempts({ clock, random }),
-    address: addressAtHand,
-    browser: browserAtHand,
-    requestId: requestIdAtHand,
+    address: currentAddress,
+    browser: currentBrowser,
+    requestId: currentRequestId,
     events,
     log,
   });

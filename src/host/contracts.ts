@@ -102,7 +102,7 @@ export interface Session {
   secret(): Promise<string>;
 }
 
-/** Who is signed in, for the request at hand. */
+/** Who is signed in, for the request being answered. */
 export interface Auth {
   /** The signed-in account, loaded once a request; null when nobody is, or the account is no longer active. */
   user(): Promise<UserInterface | null>;

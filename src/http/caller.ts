@@ -10,7 +10,7 @@ export function onBehalfOf<T>(caller: string | null, work: () => Promise<T>): Pr
   return callers.run(caller, work);
 }
 
-/** The caller that the work at hand is done for; null outside of `onBehalfOf`. */
-export function callerAtHand(): string | null {
+/** The caller that the running work is done for; null outside of `onBehalfOf`. */
+export function currentCaller(): string | null {
   return callers.getStore() ?? null;
 }

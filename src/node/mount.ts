@@ -124,7 +124,7 @@ function createBody(incoming: IncomingMessage, headers: Headers, parsed: unknown
 }
 
 /**
- * A body that nobody has read yet. Cancelling it does not close the connection: the answer to a body that is too large has
+ * A body that nobody has read yet. Cancelling it does not close the connection: the response to a body that is too large has
  * to reach a sender who is still sending.
  */
 function unread(source: Readable): ReadableStream<Uint8Array> {
@@ -194,7 +194,7 @@ export async function send(response: Response, outgoing: ServerResponse, head: b
     return;
   }
   if (response.headers.get('content-type')?.startsWith('text/event-stream') !== true) {
-    // In one piece: the framework's session is saved when the answer ends.
+    // In one piece: the framework's session is saved when the response ends.
     outgoing.end(Buffer.from(await response.arrayBuffer()));
     return;
   }

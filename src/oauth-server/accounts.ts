@@ -1,7 +1,7 @@
 import type { PersonReference, UserInterface } from '../contracts/person.ts';
 import type { Host } from './host.ts';
 
-/** A person at a browser, for the request at hand. */
+/** The person at the browser that sent a request. */
 export interface Visitor {
   readonly user: UserInterface;
   /** What consent is bound to: see `Host.browserSecret`. */

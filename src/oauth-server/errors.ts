@@ -86,13 +86,13 @@ export type BearerErrorCode = 'missing_token' | 'invalid_request' | 'invalid_tok
 /** A request for a protected resource came without a token that reaches it. */
 export class BearerError extends Error {
   override readonly name = 'BearerError';
-  /** The parameter `error` of the answer; a missing token has none (RFC 6750 section 3.1). */
+  /** The parameter `error` of the response; a missing token has none (RFC 6750 section 3.1). */
   readonly code: BearerErrorCode;
   /** The scope that would have been needed. */
   readonly scope: string | null;
   /** Which of the possible reasons it was: for the log alone. */
   readonly detail: string | null;
-  /** The request that was refused, so that its answer can name it; null when it is not known. */
+  /** The request that was refused, so that the response can name it; null when it is not known. */
   readonly requestId: string | null;
 
   /** `scope` is the one that would have been needed, if any. */

@@ -56,7 +56,7 @@ export interface Database extends SqlConnection {
   readTogether<T>(work: () => Promise<T>): Promise<T>;
   /**
    * Whether an error means that the same may succeed later or elsewhere: the store cannot be reached, is too busy, or may only
-   * be read from. It is answered 503; a wrong statement is not, and is a fault.
+   * be read from. Such an error is answered 503; a wrong statement is a fault instead.
    */
   isUnavailable(error: unknown): boolean;
 }

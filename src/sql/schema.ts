@@ -1,6 +1,6 @@
 import type { SqlConnection, SqlDialect } from './contract.ts';
 
-/** How the engine at hand spells the kinds of column that a schema needs. */
+/** How the engine spells the kinds of column that a schema needs. */
 export interface ColumnTypes {
   /** At most 255 characters, compared byte by byte: case and trailing spaces count. */
   readonly identifier: string;

@@ -1,10 +1,10 @@
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
 import type { PasswordHasher } from '../../contracts/password-hasher.ts';
-import { callerAtHand } from '../../http/caller.ts';
+import { currentCaller } from '../../http/caller.ts';
 import { networkOf } from '../../http/addresses.ts';
 import { createFairLine } from './fair-line.ts';
-import { addressAtHand } from './request-context.ts';
+import { currentAddress } from './request-context.ts';
 
 /** What a hash costs (RFC 9106 section 3.1), and how many are made at once. */
 export interface Argon2idOptions {
@@ -37,7 +37,7 @@ const LIMITS = { memory: 1_048_576, passes: 16, parallelism: 16 } as const;
 export function argon2idHasher(options: Argon2idOptions = {}): PasswordHasher {
   const { memory = 47_104, passes = 1, parallelism = 1, atOnce = 2 } = options;
   const queue = createFairLine({ atOnce, ...WAITING });
-  const inTurn = <T>(work: () => Promise<T>) => queue(callerAtHand() ?? networkOf(addressAtHand()), work);
+  const inTurn = <T>(work: () => Promise<T>) => queue(currentCaller() ?? networkOf(currentAddress()), work);
   return {
     async hash(password) {
       const salt = randomBytes(16);

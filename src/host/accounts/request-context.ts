@@ -43,7 +43,7 @@ export function createRequestContexts({ sessions, ...others }: RequestContextOpt
 
 const requests = new AsyncLocalStorage<RequestContext>();
 
-/** Runs the work with this context at hand, in everything it awaits too. */
+/** Runs work in this context, with everything it awaits. */
 export function runWithContext<T>(context: RequestContext, work: () => Promise<T>): Promise<T> {
   return requests.run(context, work);
 }
@@ -69,17 +69,17 @@ export function clientAddress(): string | null {
 }
 
 /** The same, and null outside of a request. */
-export function addressAtHand(): string | null {
+export function currentAddress(): string | null {
   return requests.getStore()?.clientAddress ?? null;
 }
 
 /** The id of the request being answered; null outside of one. */
-export function requestIdAtHand(): string | null {
+export function currentRequestId(): string | null {
   return requests.getStore()?.requestId ?? null;
 }
 
 /** The browser that sent the request being answered; null outside of a request, and in an application without accounts. */
-export function browserAtHand(): KnownBrowser | null {
+export function currentBrowser(): KnownBrowser | null {
   return requests.getStore()?.knownBrowser ?? null;
 }
 

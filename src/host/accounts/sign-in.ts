@@ -38,11 +38,11 @@ const FREE_FAILURES = { account: 5, network: 50 } as const;
 
 export interface GuardOptions {
   readonly failedAttempts: FailedAttempts;
-  /** Where the request at hand comes from; null when it is not known. */
+  /** Where the request being answered comes from; null when it is not known. */
   readonly address: () => string | null;
   /** The browser that sent it; null outside of a request. */
   readonly browser: () => KnownBrowser | null;
-  /** The id of the request at hand; null outside of one. */
+  /** The id of the request being answered; null outside of one. */
   readonly requestId: () => string | null;
   readonly events: Pick<Events, 'emit'>;
   readonly log: Log;
@@ -53,12 +53,12 @@ export interface GuardOptions {
  * `docs/decisions/0007` says how, and why nobody is locked out.
  */
 export function guardSignIn(accounts: Accounts, options: GuardOptions): Accounts {
-  const { failedAttempts, address, browser: browserAtHand, requestId, events, log } = options;
+  const { failedAttempts, address, browser: currentBrowser, requestId, events, log } = options;
   return {
     ...accounts,
     async authenticate(identifier, password) {
       const from = address();
-      const browser = browserAtHand();
+      const browser = currentBrowser();
       const account = accountKey(identifier);
       const isKnown = (await browser?.knows(account)) ?? false;
       const { keys, caller } = isKnown ? countedByBrowser(account) : countedByNetwork(account, from);

@@ -5,7 +5,7 @@ import { pageHeaders } from '../../http/page-headers.ts';
 import type { Log } from '../../contracts/log.ts';
 import type { Views } from '../contracts.ts';
 
-/** The response to an error that no listener of `Event.EXCEPTION` answered is made of this, never of its details. */
+/** What the response to an error is made of when no listener of `Event.EXCEPTION` gives one: never the details. */
 export interface ErrorAnswer {
   readonly request: Request;
   readonly requestId: string;

@@ -55,7 +55,7 @@ const STORED: ReadonlySet<string> = new Set(['schema', 'clients']);
 
 /**
  * Examines every part of a configured server and changes nothing. A part that cannot be examined is failing. Without
- * `online` nothing is known of the process that serves, nor of what stands before it.
+ * `online` it learns nothing of the serving process, nor of the proxies in front of it.
  */
 export async function examine(
   application: ExaminedApplication,

@@ -18,7 +18,7 @@ export interface ProtectedRoutes {
     authorization: string | null,
     request?: () => Request,
   ): Promise<{ readonly run: <T>(work: () => T) => T } | { readonly failure: Response }>;
-  /** Runs a handler of the host with `token()` at hand, and answers what `token()` refuses with 401 or 403. */
+  /** Runs a handler of the host in which `token()` works, and answers what `token()` refuses with 401 or 403. */
   withToken(request: Request, next: () => Promise<Response>): Promise<Response>;
 }
 

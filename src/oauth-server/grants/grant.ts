@@ -5,7 +5,7 @@ import type { Client, Grant } from '../store/store.ts';
 /** Answers a token request of one `grant_type`, sent by this client; throws an OAuthError when it is refused. */
 export type GrantHandler = (client: Client, form: Parameters) => Promise<TokenResponse>;
 
-/** The successful answer of the token endpoint (RFC 6749 section 5.1, OpenID Connect Core section 3.1.3.3). */
+/** The successful response of the token endpoint (RFC 6749 section 5.1, OpenID Connect Core section 3.1.3.3). */
 export interface TokenResponse {
   readonly access_token: string;
   readonly token_type: 'Bearer';

@@ -19,7 +19,7 @@ export interface FailedRequest {
   readonly endpoint: string;
   /** Null when the host did not say which it was. */
   readonly requestId: string | null;
-  /** Whether a person waits for the answer, at a browser. */
+  /** Whether the response is for a person at a browser. */
   readonly asPage: boolean;
 }
 

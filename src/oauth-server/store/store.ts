@@ -188,7 +188,7 @@ export interface Store {
   findClient(id: string): Promise<Client | null>;
   /**
    * Makes this the current secret, and the current one the previous one, which is accepted until `previousExpiresAt` (null:
-   * not at all). The previous one of before is dropped. False for an unknown, public or revoked client.
+   * not at all). An earlier previous secret is dropped. False for an unknown, public or revoked client.
    */
   rotateSecret(clientId: string, secretHash: string, previousExpiresAt: number | null): Promise<boolean>;
   /** Ends the client, and with it every token that it holds. False when it is unknown or was revoked before. */

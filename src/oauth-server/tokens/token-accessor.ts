@@ -38,7 +38,7 @@ export function token(): TokenAccessor {
   return accessor;
 }
 
-/** Runs the work with `token()` at hand, in everything it awaits too. */
+/** Runs work in which `token()` works, in everything it awaits too. */
 export function runWithAccessor<T>(accessor: TokenAccessor, work: () => T): T {
   return requests.run(accessor, work);
 }
@@ -54,7 +54,7 @@ export interface TokenRefusal {
   readonly clientId: string | null;
 }
 
-/** Throws the refusal of the request at hand. */
+/** Throws the refusal of the request being answered. */
 export type Refuse = (refusal: TokenRefusal) => never;
 
 /** Looks up the token of an `Authorization` header, its account and the permissions behind its scopes. */

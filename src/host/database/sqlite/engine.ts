@@ -66,7 +66,7 @@ class SqliteEngine implements Engine {
 
   /**
    * Taking and giving back SQLite's read lock costs more than most reads. So those that belong together share one, as long
-   * as the event loop stays in the same turn: whatever is sent to this process meanwhile is looked at in a later one.
+   * as the event loop stays in the same turn: a request that arrives meanwhile is handled in a later one.
    */
   #read(sql: string, parameters: readonly SqlParameter[]): StatementResult {
     const reader = together.getStore();

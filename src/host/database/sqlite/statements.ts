@@ -98,7 +98,7 @@ function prepareOn(database: DatabaseSync, sql: string): Prepared {
   // As a number, one of 64 bits would be rounded.
   if (numbersRow) statement.setReadBigInts(true);
   if (columns.length === 0) return { ...kind, toRows: null };
-  // What a star stands for changes with the schema, which another process may change: the driver names those columns.
+  // The columns of `*` change with the schema, which another process may change: the driver names them.
   if (sql.includes('*')) return { ...kind, toRows: (rows) => rows.map((row) => ({ ...(row as Row) })) };
   statement.setReturnArrays(true);
   return { ...kind, toRows: toRowsNamed(columns) };

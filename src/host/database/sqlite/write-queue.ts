@@ -239,7 +239,7 @@ export class WriteQueue {
   }
 }
 
-/** When whatever could be done without waiting for anything outside has been done. */
+/** Resolves once all that waits for nothing but statements has run. */
 function endOfTurn(): Promise<null> {
   return setImmediate(null);
 }
