@@ -277,6 +277,8 @@ describe('SQLite', () => {
     const { opened } = openFile();
     await opened.execute('CREATE TABLE t (id INTEGER PRIMARY KEY, n INTEGER UNIQUE)');
     await opened.execute('CREATE TABLE bare (n INTEGER PRIMARY KEY) WITHOUT ROWID');
+    await opened.execute('CREATE TABLE "t bare" (n INTEGER PRIMARY KEY) WITHOUT ROWID');
+    await opened.execute('CREATE TABLE "t too" (id INTEGER PRIMARY KEY)');
     const insertIds = async (...statements: string[]) => {
       const found = [];
       for (const sql of statements) found.push((await opened.execute(sql)).insertId);
@@ -290,8 +292,13 @@ describe('SQLite', () => {
         'INSERT INTO bare (n) VALUES (1)',
         'INSERT INTO t (n) VALUES (7) ON CONFLICT (n) DO UPDATE SET n = 8',
         'INSERT OR IGNORE INTO t (n) VALUES (8)',
+        'INSERT INTO "t bare" VALUES (1)',
+        'INSERT INTO [t bare] (n) VALUES (2)',
       ),
-    ).toEqual([undefined, undefined, undefined]);
+    ).toEqual(Array.from({ length: 5 }));
+    expect(
+      await insertIds('INSERT INTO "t too" (id) VALUES (7)', 'INSERT INTO `t too`(id) VALUES (9)'),
+    ).toEqual([7n, 9n]);
   });
 
   test('reads that belong together hold up nobody when they are done', async () => {

@@ -10,8 +10,9 @@ const KEPT_STATEMENTS = 256;
 /** Statements that change nothing, or that cannot run inside of a transaction. Any other counts as a write. */
 const IS_READ = /^\s*(?:SELECT|VALUES|EXPLAIN|PRAGMA|VACUUM|ATTACH|DETACH)\b/i;
 const IS_QUERY = /^\s*(?:SELECT|VALUES)\b/i;
-/** With the name of the table. */
-const INSERT = /^\s*(?:INSERT|REPLACE)(?:\s+OR\s+\w+)?\s+INTO\s+["`[]?(\w+)/i;
+/** With the whole name of the table, quoted or not; one with a schema before it is left out. */
+const INSERT =
+  /^\s*(?:INSERT|REPLACE)(?:\s+OR\s+\w+)?\s+INTO\s+(?:"([^"]+)"|`([^`]+)`|\[([^\]]+)\]|(\w+))(?=[\s(]|$)(?!\s*\.)/i;
 
 type Row = Readonly<Record<string, unknown>>;
 
@@ -106,7 +107,8 @@ function prepareOn(database: DatabaseSync, sql: string): Prepared {
 
 /** Otherwise SQLite reports the number of an earlier insert: for an upsert that updates, and a table WITHOUT ROWID. */
 function doesNumberRow(database: DatabaseSync, sql: string): boolean {
-  const [, table] = INSERT.exec(sql) ?? [];
+  const [, ...names] = INSERT.exec(sql) ?? [];
+  const table = names.find((name) => name !== undefined);
   if (table === undefined || /\bON\s+CONFLICT\b/i.test(sql)) return false;
   const found = database.prepare('SELECT type, wr FROM pragma_table_list(?)').get(table);
   return found?.['type'] === 'table' && found['wr'] === 0;
