@@ -5,14 +5,14 @@
 import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { testFiles } from '../test/support/test-files.ts';
-import { marksOf, type Mark } from './conformance/marks.ts';
+import { readMarks, type Mark } from './conformance/marks.ts';
 import { chapters, SPECIFICATION, type Chapter, type Rule } from './conformance/rules.ts';
 
 const root = path.join(import.meta.dirname, '..');
 const page = path.join(root, 'docs', 'conformance.md');
 const CHAPTERS = chapters(root);
 const RULES = CHAPTERS.flatMap(({ rules }) => rules);
-const MARKS = testFiles(root).flatMap((file) => marksOf(root, file.path));
+const MARKS = testFiles(root).flatMap((file) => readMarks(root, file.path));
 const SHOWN_BY = Map.groupBy(
   MARKS.flatMap((mark) => mark.ids.map((id) => ({ id, mark }))),
   ({ id }) => id,

@@ -6,11 +6,11 @@ import { parseAst } from 'vitest/node';
 export interface Mark {
   readonly ids: readonly string[];
   readonly file: string;
-  /** Of the mark, from 1. */
+  /** The line of the mark, counted from 1. */
   readonly line: number;
-  /** The titles of what it stands in and its own, and the first column of a row in brackets; null above anything else. */
+  /** The titles of its describe blocks and its own, the first column of a row in brackets; null above anything else. */
   readonly test: string | null;
-  /** Whether it is written as one; `ids` is empty otherwise. */
+  /** Whether it has the form of a mark; `ids` is empty otherwise. */
   readonly wellFormed: boolean;
 }
 
@@ -24,7 +24,7 @@ interface Node {
 const MARK = /^ *\/\/ @shows ([A-Z\d]+-[\d.]+[a-z]?(?:, [A-Z\d]+-[\d.]+[a-z]?)*)$/;
 
 /** The marks of a test file, and every comment that begins with an `@` and is none that is known. */
-export function marksOf(root: string, file: string): readonly Mark[] {
+export function readMarks(root: string, file: string): readonly Mark[] {
   const source = readFileSync(path.join(root, file), 'utf8');
   const tests = testsIn(source);
   const marks: Mark[] = [];
@@ -53,14 +53,14 @@ export function testsIn(source: string): ReadonlyMap<number, string> {
   const visit = (node: Node, titles: readonly string[]): void => {
     const kind = node.type === 'CallExpression' ? rootName(node['callee']) : null;
     if (kind !== 'test' && kind !== 'describe') {
-      for (const child of childrenOf(node)) visit(child, titles);
+      for (const child of childNodes(node)) visit(child, titles);
       return;
     }
     const [title, ...rest] = node['arguments'] as readonly Node[];
-    const own = [...titles, title === undefined ? '' : textOf(title, source)];
+    const own = [...titles, title === undefined ? '' : titleText(title, source)];
     if (kind === 'test') found.set(node.start, own.join(' > '));
     if (kind === 'test') {
-      for (const row of rowsOf(node)) found.set(row.start, `${own.join(' > ')} [${textOf(row, source)}]`);
+      for (const row of rowsOf(node)) found.set(row.start, `${own.join(' > ')} [${titleText(row, source)}]`);
     }
     for (const child of rest) visit(child, own);
   };
@@ -82,14 +82,14 @@ function rowsOf(test: Node): readonly Node[] {
 }
 
 /** A text as it is written; of a row, its first column. */
-function textOf(node: Node, source: string): string {
+function titleText(node: Node, source: string): string {
   const [first] = node.type === 'ArrayExpression' ? (node['elements'] as readonly Node[]) : [];
-  if (first !== undefined) return textOf(first, source);
+  if (first !== undefined) return titleText(first, source);
   if (node.type === 'Literal') return String(node['value']);
   return source.slice(node.start, node.end).replaceAll(/^`|`$/g, '');
 }
 
-function childrenOf(node: Node): readonly Node[] {
+function childNodes(node: Node): readonly Node[] {
   const isNode = (value: unknown): value is Node =>
     typeof value === 'object' && value !== null && 'type' in value && 'start' in value;
   return Object.values(node).flat().filter(isNode);

@@ -27,7 +27,7 @@ const ROW = /^\| <a id="[^"]+"><\/a>([A-Z]+-[\d.]+)(?: †)? *\|(.*)\|$/;
 
 /** Every rule, in the order of its page. */
 export function chapters(root: string): readonly Chapter[] {
-  const read = (file: string) => chaptersOf(readFileSync(path.join(root, file), 'utf8'));
+  const read = (file: string) => parseChapters(readFileSync(path.join(root, file), 'utf8'));
   const reasons = new Map(
     read(WITHOUT_TESTS).flatMap(({ rules }) => rules.map(({ id, text }) => [id, text])),
   );
@@ -47,7 +47,7 @@ export function chapters(root: string): readonly Chapter[] {
 }
 
 /** The chapters of a Markdown file that have rules: as items of a list or as rows of a table. */
-function chaptersOf(markdown: string): readonly Chapter[] {
+function parseChapters(markdown: string): readonly Chapter[] {
   const found: { source: string; title: string; rules: { id: string; text: string }[] }[] = [];
   let source = '';
   let item: { id: string; text: string } | null = null;

@@ -1,5 +1,5 @@
-// Preloaded by scripts/ways.ts: runs the code of src/ itself, in the place of dist/, and tells which of its files each
-// function that runs stands in.
+// Preloaded by scripts/ways.ts: runs the code of src/ itself, in the place of dist/, and records the file of each function
+// that runs.
 import { readFileSync } from 'node:fs';
 import { registerHooks, stripTypeScriptTypes } from 'node:module';
 import path from 'node:path';

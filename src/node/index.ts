@@ -9,7 +9,7 @@ export { incomingOf, requestFrom, send, type Incoming, type Mountable } from './
 export interface NodeMount {
   /** Answers a request to one of the endpoints; false for any other, which is untouched then. Rejects only when sending fails. */
   handle(incoming: IncomingMessage, outgoing: ServerResponse): Promise<boolean>;
-  /** Runs a handler in which `token()` works, and answers what `token()` refuses. Rejects with what else the handler throws. */
+  /** Runs a handler, which can call `token()`, and answers what `token()` refuses. Rejects with what else the handler throws. */
   withToken(incoming: IncomingMessage, outgoing: ServerResponse, handler: () => Promise<void>): Promise<void>;
 }
 

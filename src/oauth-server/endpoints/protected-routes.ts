@@ -11,14 +11,14 @@ import type { Failures } from '../replies/failures.ts';
 export interface ProtectedRoutes {
   /**
    * Looks up the token of a request's `Authorization` header, for a framework whose handlers are not `Request => Response`:
-   * `token()` works in the work that `run` is given, and in everything awaited there. When the look-up itself fails, `failure`
-   * is the response to send instead. `request` is called only when something is refused or fails, for the log.
+   * What `run` runs can call `token()`, and so can everything awaited there. When the look-up itself fails, `failure` is the
+   * response to send instead. `request` is called only when something is refused or fails, for the log.
    */
   lookUpToken(
     authorization: string | null,
     request?: () => Request,
   ): Promise<{ readonly run: <T>(work: () => T) => T } | { readonly failure: Response }>;
-  /** Runs a handler of the host in which `token()` works, and answers what `token()` refuses with 401 or 403. */
+  /** Runs a handler of the host, which can call `token()`, and answers what `token()` refuses with 401 or 403. */
   withToken(request: Request, next: () => Promise<Response>): Promise<Response>;
 }
 

@@ -38,7 +38,7 @@ export function token(): TokenAccessor {
   return accessor;
 }
 
-/** Runs work in which `token()` works, in everything it awaits too. */
+/** Runs work that can call `token()`, in everything it awaits too. */
 export function runWithAccessor<T>(accessor: TokenAccessor, work: () => T): T {
   return requests.run(accessor, work);
 }
