@@ -90,7 +90,10 @@ export function guardSignIn(accounts: Accounts, options: GuardOptions): Accounts
   };
 }
 
-/** What attempts at an account are counted by: a hash, since people type passwords into the wrong field. Spellings that a provider may take for the same account count as one. */
+/**
+ * What attempts at an account are counted by: a hash, since people type passwords into the wrong field. Spellings that a
+ * provider may take for the same account count as one.
+ */
 function accountKey(identifier: string): string {
   const spelled = identifier.normalize('NFKC').trim().toLowerCase();
   return createHash('sha256').update(spelled).digest('base64url');
