@@ -28,6 +28,8 @@ export class Connection {
   readonly #socket: Socket;
   #received = '';
   #waiting: Waiting | null = null;
+  /** Why nothing comes any more: a server closes a connection that was idle for seconds. */
+  #failure: Error | null = null;
 
   private constructor(socket: Socket) {
     this.#socket = socket;
@@ -50,6 +52,7 @@ export class Connection {
     let head = `${method} ${path} HTTP/1.1\r\nHost: 127.0.0.1:${this.#socket.remotePort}\r\n`;
     for (const name in headers) head += `${name}: ${headers[name]}\r\n`;
     if (method === 'POST') head += `Content-Length: ${Buffer.byteLength(body)}\r\n`;
+    if (this.#failure !== null) return Promise.reject(this.#failure);
     return new Promise((resolve, reject) => {
       this.#waiting = { resolve, reject };
       this.#socket.write(`${head}\r\n${body}`);
@@ -70,6 +73,7 @@ export class Connection {
   }
 
   #fail(error: Error): void {
+    this.#failure ??= error;
     const waiting = this.#waiting;
     this.#waiting = null;
     waiting?.reject(error);
