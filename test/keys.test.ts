@@ -1,5 +1,5 @@
 // @engines sqlite: keys are files
-import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import {
@@ -103,6 +103,9 @@ describe('a key directory that is lost while serving', () => {
       expect(response.headers.get('retry-after')).toBe('2');
       expect(response.headers.get('cache-control')).toBe('no-store');
       expect(await response.json()).toMatchObject({ error: 'temporarily_unavailable' });
+      const log = await readFile(path.join(portal.application.storageDirectory, 'app.log'), 'utf8');
+      expect(log).toContain('oauth_server_jwks failed: KeysLostError: The signing keys');
+      expect(log).not.toContain('caused by null');
       await restore();
       await expect.poll(async () => (await keySet()).status).toBe(200);
       expect(await (await keySet()).json()).toEqual(before);

@@ -68,6 +68,14 @@ describe('the log', () => {
     expect(message).toContain('caused by TypeError: inner');
   });
 
+  test('an error in the field err, as frameworks name it, is written with its stack and its causes', async () => {
+    const err = Object.assign(new TypeError('outer', { cause: new Error('inner') }), { code: 'E_OUTER' });
+    log.error('It failed', { err });
+    const shown = (await lines())[0]?.['err'] as Record<string, unknown>;
+    expect(shown).toMatchObject({ type: 'TypeError', message: 'outer', code: 'E_OUTER' });
+    expect(shown['stack']).toMatch(/^TypeError: outer\n +at [^]*\ncaused by Error: inner\n/);
+  });
+
   test('what stands under the name of a secret is not written', async () => {
     log.info('token {token}', {
       token: 'abc-secret',

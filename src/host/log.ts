@@ -103,16 +103,23 @@ function lineWriter(descriptor: number): (line: string) => void {
 /** Field by field: one that cannot be shown, or that has a `toJSON`, changes nothing of the others. */
 function asJson(fields: LogContext): string {
   const members = Object.entries(fields).flatMap(([key, value]) => {
-    const text = valueAsJson(value);
+    const text = valueAsJson(key, value);
     return text === undefined ? [] : [`${JSON.stringify(key)}:${text}`];
   });
   return `{${members.join()}}`;
 }
 
+/** An error has no members for JSON; `err` is the name that frameworks and applications give the field of one. */
+function errorFields(error: Error): LogContext {
+  const shown: LogContext = { type: error.constructor.name, message: error.message, stack: asText(error) };
+  return { ...shown, ...Object.fromEntries(Object.entries(error)) };
+}
+
 /** A value that JSON cannot represent is written as text. Undefined for one that JSON leaves out, such as a function. */
-function valueAsJson(value: unknown): string | undefined {
+function valueAsJson(key: string, value: unknown): string | undefined {
   try {
-    return JSON.stringify(value, (_, inner: unknown) => (typeof inner === 'bigint' ? String(inner) : inner));
+    const shown = key === 'err' && value instanceof Error ? errorFields(value) : value;
+    return JSON.stringify(shown, (_, inner: unknown) => (typeof inner === 'bigint' ? String(inner) : inner));
   } catch {
     return JSON.stringify(asText(value));
   }

@@ -118,7 +118,7 @@ export function createKeyRing({ directory, clock, idTokenLifetime, log }: KeyRin
       if (!hadKeys) throw error;
       return lost(error);
     });
-    if (files.length === 0 && hadKeys) return lost(null);
+    if (files.length === 0 && hadKeys) return lost();
     hadKeys ||= files.length > 0;
     const names = files.sort(newestFirst).join();
     if (known?.names === names && known.complete) return known.keys;
@@ -128,7 +128,7 @@ export function createKeyRing({ directory, clock, idTokenLifetime, log }: KeyRin
     return keys;
   }
 
-  function lost(cause: unknown): never {
+  function lost(cause?: unknown): never {
     known = null;
     throw new KeysLostError(directory, cause);
   }
