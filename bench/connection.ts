@@ -25,14 +25,40 @@ interface Waiting {
  * the servers measured here take to answer it; this one does no more than it must.
  */
 export class Connection {
-  readonly #socket: Socket;
+  readonly #port: number;
+  #socket: Socket;
   #received = '';
   #waiting: Waiting | null = null;
-  /** Why nothing comes any more: a server closes a connection that was idle for seconds. */
-  #failure: Error | null = null;
 
-  private constructor(socket: Socket) {
-    this.#socket = socket;
+  private constructor(port: number, socket: Socket) {
+    this.#port = port;
+    this.#socket = this.#listenTo(socket);
+  }
+
+  static async open(port: number): Promise<Connection> {
+    return new Connection(port, await connected(port));
+  }
+
+  async request(sent: Sent): Promise<Answer> {
+    // A server closes a connection that is idle for seconds, as the first ones are while others are made ready.
+    if (this.#socket.closed || this.#socket.readableEnded) {
+      this.#socket = this.#listenTo(await connected(this.#port));
+    }
+    return this.#send(sent);
+  }
+
+  #send({ method, path, headers = {}, body = '' }: Sent): Promise<Answer> {
+    let head = `${method} ${path} HTTP/1.1\r\nHost: 127.0.0.1:${this.#port}\r\n`;
+    for (const name in headers) head += `${name}: ${headers[name]}\r\n`;
+    if (method === 'POST') head += `Content-Length: ${Buffer.byteLength(body)}\r\n`;
+    return new Promise((resolve, reject) => {
+      this.#waiting = { resolve, reject };
+      this.#socket.write(`${head}\r\n${body}`);
+    });
+  }
+
+  #listenTo(socket: Socket): Socket {
+    this.#received = '';
     socket.setNoDelay(true);
     socket.on('data', (chunk) => {
       this.#received += chunk.toString('latin1');
@@ -40,23 +66,7 @@ export class Connection {
     });
     socket.on('close', () => this.#fail(new Error('The server closed the connection')));
     socket.on('error', (error) => this.#fail(error));
-  }
-
-  static async open(port: number): Promise<Connection> {
-    const socket = connect(port, '127.0.0.1');
-    await once(socket, 'connect');
-    return new Connection(socket);
-  }
-
-  request({ method, path, headers = {}, body = '' }: Sent): Promise<Answer> {
-    let head = `${method} ${path} HTTP/1.1\r\nHost: 127.0.0.1:${this.#socket.remotePort}\r\n`;
-    for (const name in headers) head += `${name}: ${headers[name]}\r\n`;
-    if (method === 'POST') head += `Content-Length: ${Buffer.byteLength(body)}\r\n`;
-    if (this.#failure !== null) return Promise.reject(this.#failure);
-    return new Promise((resolve, reject) => {
-      this.#waiting = { resolve, reject };
-      this.#socket.write(`${head}\r\n${body}`);
-    });
+    return socket;
   }
 
   close(): void {
@@ -73,11 +83,16 @@ export class Connection {
   }
 
   #fail(error: Error): void {
-    this.#failure ??= error;
     const waiting = this.#waiting;
     this.#waiting = null;
     waiting?.reject(error);
   }
+}
+
+async function connected(port: number): Promise<Socket> {
+  const socket = connect(port, '127.0.0.1');
+  await once(socket, 'connect');
+  return socket;
 }
 
 /** The answer, once all of it has come. */
