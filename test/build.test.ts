@@ -67,7 +67,7 @@ async function withSource(
   }
 }
 
-const SHARED = path.join('oauth-server', 'pkce.ts');
+const SHARED = path.join('oauth-server', 'grants', 'pkce.ts');
 const addOne = (text: string) => text.replace(/^export function /m, 'console.debug("changed");\n$&');
 
 // Each build takes some seconds, and many on a busy machine.
