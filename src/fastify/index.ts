@@ -10,10 +10,11 @@ import {
   type Mountable,
 } from '../node/mount.ts';
 import { BearerError, bearerErrorResponse, type AuthorizationServer } from '../oauth-server/index.ts';
+import { createNote } from '../http/note.ts';
 
 export type { Mountable } from '../node/mount.ts';
 
-const requests = new WeakMap<object, FastifyRequest>();
+const requests = createNote<FastifyRequest>('fastify request');
 
 /** The endpoints as a plugin: `await fastify.register(portico(server, mcp))`, behind the session's plugins. */
 export function portico(server: AuthorizationServer, ...more: readonly Mountable[]) {
@@ -99,7 +100,7 @@ export function bearerErrors(
 /** Fastify's request behind one that the host contract is given: for `request.session`. Throws for another. */
 export function fastifyRequest(request: Request): FastifyRequest {
   const incoming = incomingOf(request);
-  const found = incoming === null ? undefined : requests.get(incoming);
+  const found = incoming === null ? undefined : requests.of(incoming);
   if (found === undefined)
     throw new Error('The request did not come through portico(server) of portico/fastify');
   return found;

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { createNote } from './note.ts';
 
 /**
  * Names a request in the log and in its response, so that whoever is refused can say which request it was. An `X-Request-Id` that
@@ -8,17 +9,17 @@ export const REQUEST_ID_HEADER = 'X-Request-Id';
 
 const PLAIN_WORD = /^[A-Za-z0-9._-]{1,128}$/;
 
-const ids = new WeakMap<object, string>();
-const named = new WeakSet<Response>();
+const ids = createNote<string>('request id');
+const named = createNote<true>('has its request id');
 
 /** The id of a request; the same whenever it is asked for. */
 export function requestIdOf(request: Request): string {
-  return ids.get(request) ?? requestIdFor(request, request.headers.get(REQUEST_ID_HEADER));
+  return ids.of(request) ?? requestIdFor(request, request.headers.get(REQUEST_ID_HEADER));
 }
 
 /** The same for another object that represents a request, such as Node's own message; `sent` is its header. */
 export function requestIdFor(asked: object, sent: unknown): string {
-  let id = ids.get(asked);
+  let id = ids.of(asked);
   if (id === undefined) {
     id = typeof sent === 'string' && PLAIN_WORD.test(sent) ? sent : newRequestId();
     ids.set(asked, id);
@@ -39,13 +40,13 @@ export function newRequestId(): string {
 
 /** Notes that the response has its id among its headers: looking there costs more than making the response. */
 export function madeWithRequestId(response: Response): Response {
-  named.add(response);
+  named.set(response, true);
   return response;
 }
 
 /** The response with the request's id, unless it has one. */
 export function withRequestId(response: Response, id: string): Response {
-  if (named.has(response)) return response;
+  if (named.of(response) === true) return response;
   if (response.headers.has(REQUEST_ID_HEADER)) return response;
   try {
     response.headers.set(REQUEST_ID_HEADER, id);

@@ -1,5 +1,7 @@
+import { createNote } from '../http/note.ts';
+
 /** The messages of the refusals, for the log: a Response does not give its body twice. */
-const messages = new WeakMap<Response, string>();
+const messages = createNote<string>('refusal');
 
 /** A refusal by the endpoint, before the protocol's server is asked; it has the form that the SDK's own transport uses. */
 export function refusal(
@@ -18,5 +20,5 @@ export function refusal(
 
 /** The message of a refusal; null for any other response. */
 export function refusalMessage(response: Response): string | null {
-  return messages.get(response) ?? null;
+  return messages.of(response) ?? null;
 }

@@ -3,6 +3,7 @@ import { finished, Readable } from 'node:stream';
 import type { ReadableStream as NodeStream } from 'node:stream/web';
 import { MOST_DISCARDED } from '../http/body.ts';
 import { mediaTypeOf } from '../http/media-types.ts';
+import { createNote } from '../http/note.ts';
 import { nameRequest, requestIdFor, withRequestId } from '../http/request-id.ts';
 import type { Endpoint } from '../oauth-server/index.ts';
 
@@ -12,14 +13,14 @@ export interface Mountable {
   readonly endpoints: readonly Endpoint[];
 }
 
-const messages = new WeakMap<Request, IncomingMessage>();
+const messages = createNote<IncomingMessage>('incoming');
 
 /**
  * The framework's own request behind one that an endpoint, or the host contract, is given: for `req.session` and the like.
  * Null for a request that came another way.
  */
 export function incomingOf(request: Request): IncomingMessage | null {
-  return messages.get(request) ?? null;
+  return messages.of(request) ?? null;
 }
 
 /** The endpoint that a request is for; the value of `Allow` when only the method is wrong; null for a path that is no endpoint's. */

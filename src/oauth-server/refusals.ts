@@ -1,3 +1,4 @@
+import { createNote } from '../http/note.ts';
 import { requestIdOf } from '../http/request-id.ts';
 import {
   AuthorizationPageError,
@@ -56,7 +57,7 @@ function reason(error: Error): { readonly error: string; readonly detail: string
   return { error: error.name, detail: error.message };
 }
 
-const clients = new WeakMap<Request, string>();
+const clients = createNote<string>('client');
 
 /** Notes which client a request is from, for the log line of its refusal. */
 export function noteClient(request: Request, clientId: string): void {
@@ -64,5 +65,5 @@ export function noteClient(request: Request, clientId: string): void {
 }
 
 export function notedClient(request: Request): string | null {
-  return clients.get(request) ?? null;
+  return clients.of(request) ?? null;
 }
