@@ -4,7 +4,7 @@ import path from 'node:path';
 import { migrate, openDatabase, type OpenedDatabase } from 'portico/host';
 import { oauthServerMigrations } from 'portico/oauth-server';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { createSqlStore } from '../src/oauth-server/store/sql.ts';
+import { createSqlStore } from '../src/oauth-server/store/sql/index.ts';
 import type {
   Client,
   ConsentRequest,

@@ -33,7 +33,7 @@ import { createIssuing } from './grants/issuing.ts';
 import { createKeyRing, type KeyRing } from './keys.ts';
 import { createPruning } from './store/pruning.ts';
 import { createScopeCatalog } from './tokens/scopes.ts';
-import { createSqlStore } from './store/sql.ts';
+import { createSqlStore } from './store/sql/index.ts';
 import type { PrunedRows } from './store/store.ts';
 import { createTokenLookUp } from './tokens/token-accessor.ts';
 

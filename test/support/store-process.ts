@@ -1,7 +1,7 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { openDatabase } from 'portico/host';
-import { createSqlStore } from '../../src/oauth-server/store/sql.ts';
+import { createSqlStore } from '../../src/oauth-server/store/sql/index.ts';
 import type { Store } from '../../src/oauth-server/store/store.ts';
 
 /** A second process with its own store on the same database. */

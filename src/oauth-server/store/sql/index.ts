@@ -1,19 +1,11 @@
-import type { PersonReference } from '../../contracts/person.ts';
-import type { Database, SqlConnection } from '../../sql/contract.ts';
-import { insertIfNone } from '../../sql/insert-if-none.ts';
-import { equalInConstantTime } from '../../http/constant-time.ts';
-import { makeRoom } from './fair-share.ts';
-import { BUDGET_ROW } from './migrations/0005-waiting-requests.ts';
+import type { Database, SqlConnection } from '../../../sql/contract.ts';
+import { equalInConstantTime } from '../../../http/constant-time.ts';
 import type {
   AccessToken,
-  DeadToken,
   AuthorizationCode,
-  Client,
   ConsentOutcome,
-  ConsentRequest,
+  DeadToken,
   Family,
-  Grant,
-  StoredGrant,
   GrantOutcome,
   GrantRefusal,
   NewAccessToken,
@@ -23,9 +15,14 @@ import type {
   NewTokens,
   PrunedRows,
   Store,
-  WaitingBudget,
-  WaitingRequest,
-} from './store.ts';
+  StoredGrant,
+} from '../store.ts';
+import { clientsTable } from './clients.ts';
+import { consentRequestsTable } from './consent-requests.ts';
+import { cookieKeysTable } from './cookie-keys.ts';
+import { exists, expiredKeys, placeholders, removeExpired, words } from './statements.ts';
+import { subjectsTable } from './subjects.ts';
+import { waitingRequestsTable } from './waiting-requests.ts';
 
 /**
  * The store on a relational database. Every transaction begins with the write that claims what it decides on: a read
@@ -57,124 +54,12 @@ export function createSqlStore(database: Database): Store {
     );
   }
 
-  async function findCookieKey(period: number): Promise<string | null> {
-    const { rows } = await database.execute<{ key_text: string }>(
-      'SELECT key_text FROM oauth_cookie_keys WHERE period = ?',
-      [period],
-    );
-    return rows[0]?.key_text ?? null;
-  }
-
   return {
-    insertClient: (client) => insertClient(database, client),
-
-    insertClientUnless(client, isThere) {
-      return database.transaction(
-        async (connection) => {
-          await insertClient(connection, TURN);
-          const existing = (await listClients(connection)).find(
-            (each) => each.id !== TURN.id && isThere(each),
-          );
-          if (existing === undefined) await insertClient(connection, client);
-          await connection.execute('DELETE FROM oauth_clients WHERE client_id = ?', [TURN.id]);
-          return existing ?? null;
-        },
-        async (connection, existing) =>
-          existing !== null || exists(connection, 'oauth_clients', 'client_id', client.id),
-      );
-    },
-
-    async findClient(id) {
-      const { rows } = await database.execute<ClientRow>(FIND_CLIENT, [id]);
-      // Some collations ignore trailing spaces; a client id is compared byte by byte.
-      const row = rows.find((found) => found.client_id === id);
-      return row === undefined ? null : toClient(row);
-    },
-
-    async rotateSecret(clientId, secretHash, previousExpiresAt) {
-      const previous = previousExpiresAt === null ? 'NULL' : 'secret_hash';
-      // MySQL assigns from left to right, so the previous secret is kept before the current one is replaced.
-      const { affected } = await database.execute(
-        `UPDATE oauth_clients SET previous_secret_hash = ${previous}, previous_secret_expires_at = ?, secret_hash = ?
-        WHERE client_id = ? AND is_public = 0 AND revoked_at IS NULL`,
-        [previousExpiresAt, secretHash, clientId],
-      );
-      return affected === 1;
-    },
-
-    async revokeClient(clientId, now) {
-      const { affected } = await database.execute(
-        'UPDATE oauth_clients SET revoked_at = ? WHERE client_id = ? AND revoked_at IS NULL',
-        [now, clientId],
-      );
-      return affected === 1;
-    },
-
-    listClients: () => listClients(database),
-
-    async assignSubject(person, candidate) {
-      const find = () => findSubject(database, person);
-      const assigned = await find();
-      if (assigned !== null) return assigned;
-      await insertIfNone(
-        database,
-        'oauth_subjects (user_provider, user_id, subject) VALUES (?, ?, ?)',
-        '(user_provider, user_id)',
-        [person.provider, person.id, candidate],
-      );
-      const subject = await find();
-      if (subject === null) throw new Error('The subject of a person could not be assigned');
-      return subject;
-    },
-
-    async insertConsentRequest(request) {
-      const { redirectUri, scopes, state, nonce, codeChallenge } = request;
-      const insert = database.execute(
-        `INSERT INTO oauth_consent_requests (id_hash, browser_hash, client_id, parameters, audience, user_provider,
-          user_id, asked_scope, outcome, expires_at)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-        [
-          request.idHash,
-          request.browserHash,
-          request.clientId,
-          JSON.stringify({ redirectUri, scopes, state, nonce, codeChallenge } satisfies ConsentParameters),
-          request.audience,
-          request.asked.person.provider,
-          request.asked.person.id,
-          request.asked.scopes.join(' '),
-          request.outcome,
-          request.expiresAt,
-        ],
-      );
-      try {
-        await insert;
-        return true;
-      } catch (error) {
-        if (await exists(database, 'oauth_consent_requests', 'id_hash', request.idHash)) return false;
-        throw error;
-      }
-    },
-
-    async findConsentRequest(idHash) {
-      const { rows } = await database.execute<ConsentRequestRow>(FIND_CONSENT_REQUEST, [idHash]);
-      return rows[0] === undefined ? null : toConsentRequest(rows[0]);
-    },
-
-    async presentConsentRequest({ idHash, asked }, scopes, now) {
-      const { affected } = await database.execute(
-        `UPDATE oauth_consent_requests SET asked_scope = ?
-        WHERE id_hash = ? AND asked_scope = ? AND expires_at > ? AND outcome IS NULL`,
-        [scopes.join(' '), idHash, asked.scopes.join(' '), now],
-      );
-      return affected === 1;
-    },
-
-    async voidConsentRequest(idHash) {
-      await database.execute(
-        "UPDATE oauth_consent_requests SET outcome = 'void' WHERE id_hash = ? AND outcome IS NULL",
-        [idHash],
-      );
-    },
+    ...clientsTable(database),
+    ...subjectsTable(database),
+    ...consentRequestsTable(database),
+    ...waitingRequestsTable(database),
+    ...cookieKeysTable(database),
 
     answerConsent({ idHash, person }, allowed, now) {
       const outcome: ConsentOutcome = allowed === null ? 'denied' : 'allowed';
@@ -199,49 +84,6 @@ export function createSqlStore(database: Database): Store {
             : exists(connection, 'oauth_authorization_codes', 'code_hash', allowed.code.hash)),
       );
     },
-
-    async keepWaitingRequest(request, budget, now) {
-      // A network that has no room left is refused without a write.
-      const { rows } = await database.execute<{ held: number | string | null }>(
-        'SELECT SUM(byte_count) AS held FROM oauth_waiting_requests WHERE network = ? AND expires_at > ?',
-        [request.network, now],
-      );
-      if (Number(rows[0]?.held ?? 0) + request.bytes > budget.ofOneNetwork) return false;
-      return database.transaction(
-        (connection) => keepWaiting(connection, request, budget, now),
-        async (connection, kept) =>
-          kept && exists(connection, 'oauth_waiting_requests', 'secret_hash', request.secretHash),
-      );
-    },
-
-    async findWaitingRequest(secretHash, now) {
-      const { rows } = await database.execute<{ parameters: string }>(
-        'SELECT parameters FROM oauth_waiting_requests WHERE secret_hash = ? AND expires_at > ? AND byte_count > 0',
-        [secretHash, now],
-      );
-      return rows[0]?.parameters ?? null;
-    },
-
-    async endWaitingRequest(secretHash) {
-      await database.execute('DELETE FROM oauth_waiting_requests WHERE secret_hash = ? AND byte_count > 0', [
-        secretHash,
-      ]);
-    },
-
-    async cookieKey(period, candidate, oldest) {
-      const known = await findCookieKey(period);
-      if (known !== null) return known;
-      await insertIfNone(database, 'oauth_cookie_keys (period, key_text) VALUES (?, ?)', '(period)', [
-        period,
-        candidate,
-      ]);
-      await database.execute('DELETE FROM oauth_cookie_keys WHERE period < ?', [oldest]);
-      const key = await findCookieKey(period);
-      if (key === null) throw new Error('The key of the cookies could not be kept');
-      return key;
-    },
-
-    findCookieKey,
 
     async findCode(codeHash) {
       const { rows } = await database.execute<CodeRow & FamilyColumns>(FIND_CODE, [codeHash]);
@@ -366,15 +208,6 @@ export function createSqlStore(database: Database): Store {
 
 // --- statements -----------------------------------------------------------------------------------------------
 
-/** Columns by name, everywhere: a later schema may add some while this process still serves. */
-const CLIENT_COLUMNS = `client_id, name, redirect_uris, scope, grants, is_public, secret_hash, previous_secret_hash,
-  previous_secret_expires_at, created_at, revoked_at`;
-
-const FIND_CLIENT = `SELECT ${CLIENT_COLUMNS} FROM oauth_clients WHERE client_id = ?`;
-
-const FIND_CONSENT_REQUEST = `SELECT id_hash, browser_hash, client_id, parameters, audience, user_provider, user_id,
-  asked_scope, outcome, expires_at FROM oauth_consent_requests WHERE id_hash = ?`;
-
 const FIND_ACCESS_TOKEN = `SELECT t.client_id, t.family_id, t.scope, t.audience AS token_audience, t.issued_at,
     t.expires_at, c.scope AS living_client_scope, f.id AS living_family_id, f.user_provider, f.user_id, f.subject, f.audience
   FROM oauth_access_tokens t
@@ -413,116 +246,12 @@ async function spend(
   return affected === 1;
 }
 
-async function insertClient(connection: SqlConnection, client: Client): Promise<void> {
-  await connection.execute(
-    `INSERT INTO oauth_clients (client_id, name, redirect_uris, scope, grants, is_public, secret_hash,
-      previous_secret_hash, previous_secret_expires_at, created_at, revoked_at)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    [
-      client.id,
-      client.name,
-      JSON.stringify(client.redirectUris),
-      client.scopes.join(' '),
-      client.grants.join(' '),
-      client.public ? 1 : 0,
-      client.secretHash,
-      client.previousSecretHash,
-      client.previousSecretExpiresAt,
-      client.createdAt,
-      client.revokedAt,
-    ],
-  );
-}
-
-/**
- * Inserted first and deleted last in a transaction, and so seen by nobody: a second row of this key waits for the end of that
- * transaction, on every engine. It is the claim of a step that decides on all clients, where there is no row to claim.
- */
-const TURN: Client = {
-  id: 'one at a time',
-  name: 'one at a time',
-  redirectUris: [],
-  scopes: [],
-  grants: [],
-  public: false,
-  secretHash: null,
-  previousSecretHash: null,
-  previousSecretExpiresAt: null,
-  createdAt: 0,
-  revokedAt: 0,
-};
-
-async function listClients(connection: SqlConnection): Promise<readonly Client[]> {
-  const { rows } = await connection.execute<ClientRow>(
-    `SELECT ${CLIENT_COLUMNS} FROM oauth_clients ORDER BY created_at, client_id`,
-  );
-  return rows.map(toClient);
-}
-
-async function findSubject(connection: SqlConnection, person: PersonReference): Promise<string | null> {
-  const { rows } = await connection.execute<{ user_provider: string; user_id: string; subject: string }>(
-    'SELECT user_provider, user_id, subject FROM oauth_subjects WHERE user_provider = ? AND user_id = ?',
-    [person.provider, person.id],
-  );
-  const exact = rows.find((row) => row.user_provider === person.provider && row.user_id === person.id);
-  return exact?.subject ?? null;
-}
-
 async function isDenied(connection: SqlConnection, idHash: string): Promise<boolean> {
   const { rows } = await connection.execute(
     "SELECT 1 FROM oauth_consent_requests WHERE id_hash = ? AND outcome = 'denied'",
     [idHash],
   );
   return rows.length > 0;
-}
-
-interface WaitingRow {
-  readonly secret_hash: string;
-  readonly network: string;
-  readonly byte_count: number;
-  readonly expires_at: number;
-}
-
-async function keepWaiting(
-  connection: SqlConnection,
-  request: WaitingRequest,
-  budget: WaitingBudget,
-  now: number,
-): Promise<boolean> {
-  // Claims the one row that every caller writes first, so that nobody adds between the count and the insert.
-  await connection.execute('UPDATE oauth_waiting_requests SET byte_count = 0 WHERE secret_hash = ?', [
-    BUDGET_ROW,
-  ]);
-  const { rows } = await connection.execute<WaitingRow>(
-    `SELECT secret_hash, network, byte_count, expires_at FROM oauth_waiting_requests WHERE byte_count > 0
-    ORDER BY expires_at`,
-  );
-  const held = rows.map((row) => ({
-    key: row.secret_hash,
-    network: row.network,
-    bytes: row.byte_count,
-    row,
-  }));
-  const over = held.filter(({ row }) => row.expires_at <= now);
-  const room = makeRoom(
-    request,
-    held.filter(({ row }) => row.expires_at > now),
-    budget,
-  );
-  if (room === null) return false;
-  const leaving = [...over.map(({ key }) => key), ...room];
-  if (leaving.length > 0) {
-    await connection.execute(
-      `DELETE FROM oauth_waiting_requests WHERE secret_hash IN (${placeholders(leaving)})`,
-      leaving,
-    );
-  }
-  await connection.execute(
-    `INSERT INTO oauth_waiting_requests (secret_hash, network, parameters, byte_count, expires_at)
-    VALUES (?, ?, ?, ?, ?)`,
-    [request.secretHash, request.network, request.parameters, request.bytes, request.expiresAt],
-  );
-  return true;
 }
 
 /** Locks the living family's row until the end of the transaction; false when it is revoked. */
@@ -548,37 +277,6 @@ async function revokeFamily(connection: SqlConnection, familyId: string, now: nu
     [now, familyId],
   );
   return affected === 1;
-}
-
-/** The keys are read first and removed by name: a DELETE with a limit is not something that all engines have. */
-async function expiredKeys(
-  connection: SqlConnection,
-  table: string,
-  key: string,
-  expiredBefore: number,
-  limit: number,
-): Promise<readonly string[]> {
-  const { rows } = await connection.execute<{ expired_key: string }>(
-    `SELECT ${key} AS expired_key FROM ${table} WHERE expires_at < ? ORDER BY expires_at LIMIT ${limit}`,
-    [expiredBefore],
-  );
-  return rows.map((row) => row.expired_key);
-}
-
-async function removeExpired(
-  connection: SqlConnection,
-  table: string,
-  key: string,
-  expiredBefore: number,
-  limit: number,
-): Promise<number> {
-  const keys = await expiredKeys(connection, table, key, expiredBefore, limit);
-  if (keys.length === 0) return 0;
-  const { affected } = await connection.execute(
-    `DELETE FROM ${table} WHERE ${key} IN (${placeholders(keys)}) AND expires_at < ?`,
-    [...keys, expiredBefore],
-  );
-  return affected;
 }
 
 /**
@@ -613,20 +311,6 @@ async function removeFamilies(
     [...ids, expiredBefore],
   );
   return { families: affected, refreshTokens: hashes.length };
-}
-
-async function exists(
-  connection: SqlConnection,
-  table: string,
-  key: string,
-  value: string,
-): Promise<boolean> {
-  const { rows } = await connection.execute(`SELECT 1 FROM ${table} WHERE ${key} = ?`, [value]);
-  return rows.length > 0;
-}
-
-function placeholders(values: readonly unknown[]): string {
-  return values.map(() => '?').join(', ');
 }
 
 async function insertFamily(
@@ -704,68 +388,7 @@ async function insertAccessToken(
 
 // --- rows and what they mean ----------------------------------------------------------------------------------
 
-interface ClientRow {
-  readonly client_id: string;
-  readonly name: string;
-  readonly redirect_uris: string;
-  readonly scope: string;
-  readonly grants: string;
-  readonly is_public: number;
-  readonly secret_hash: string | null;
-  readonly previous_secret_hash: string | null;
-  readonly previous_secret_expires_at: number | null;
-  readonly created_at: number;
-  readonly revoked_at: number | null;
-}
-
-function toClient(row: ClientRow): Client {
-  return {
-    id: row.client_id,
-    name: row.name,
-    redirectUris: JSON.parse(row.redirect_uris) as string[],
-    scopes: words(row.scope),
-    grants: words(row.grants) as Grant[],
-    public: row.is_public === 1,
-    secretHash: row.secret_hash,
-    previousSecretHash: row.previous_secret_hash,
-    previousSecretExpiresAt: row.previous_secret_expires_at,
-    createdAt: row.created_at,
-    revokedAt: row.revoked_at,
-  };
-}
-
-/** Kept as JSON: what a client sent may hold characters that a text column refuses, such as NUL. */
-type ConsentParameters = Pick<ConsentRequest, 'redirectUri' | 'scopes' | 'state' | 'nonce' | 'codeChallenge'>;
 type CodeParameters = Pick<NewCode, 'redirectUri' | 'codeChallenge' | 'nonce'>;
-
-interface ConsentRequestRow {
-  readonly id_hash: string;
-  readonly browser_hash: string;
-  readonly client_id: string;
-  readonly parameters: string;
-  readonly audience: string | null;
-  readonly user_provider: string | null;
-  readonly user_id: string | null;
-  readonly asked_scope: string | null;
-  readonly outcome: string | null;
-  readonly expires_at: number;
-}
-
-function toConsentRequest(row: ConsentRequestRow): ConsentRequest | null {
-  const { user_provider: provider, user_id: id, asked_scope: scope } = row;
-  // An earlier release also kept requests here that no person had been shown yet.
-  if (provider === null || id === null || scope === null) return null;
-  return {
-    ...(JSON.parse(row.parameters) as ConsentParameters),
-    idHash: row.id_hash,
-    browserHash: row.browser_hash,
-    clientId: row.client_id,
-    audience: row.audience,
-    asked: { person: { provider, id }, scopes: words(scope) },
-    outcome: row.outcome as ConsentOutcome | null,
-    expiresAt: row.expires_at,
-  };
-}
 
 interface FamilyColumns {
   readonly client_id: string;
@@ -869,10 +492,6 @@ function toAccessToken(row: AccessTokenRow, now: number): AccessToken | DeadToke
     person: { provider: row.user_provider, id: row.user_id },
     subject: row.subject,
   };
-}
-
-function words(text: string): string[] {
-  return text === '' ? [] : text.split(' ');
 }
 
 function refused(refusal: GrantRefusal): GrantOutcome {

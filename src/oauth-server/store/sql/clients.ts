@@ -1,0 +1,141 @@
+import type { Database, SqlConnection } from '../../../sql/contract.ts';
+import type { Client, Grant, Store } from '../store.ts';
+import { exists, words } from './statements.ts';
+
+/** The registered applications: `oauth_clients`. */
+export function clientsTable(
+  database: Database,
+): Pick<
+  Store,
+  'insertClient' | 'insertClientUnless' | 'findClient' | 'rotateSecret' | 'revokeClient' | 'listClients'
+> {
+  return {
+    insertClient: (client) => insertClient(database, client),
+
+    insertClientUnless(client, isThere) {
+      return database.transaction(
+        async (connection) => {
+          await insertClient(connection, TURN);
+          const existing = (await listClients(connection)).find(
+            (each) => each.id !== TURN.id && isThere(each),
+          );
+          if (existing === undefined) await insertClient(connection, client);
+          await connection.execute('DELETE FROM oauth_clients WHERE client_id = ?', [TURN.id]);
+          return existing ?? null;
+        },
+        async (connection, existing) =>
+          existing !== null || exists(connection, 'oauth_clients', 'client_id', client.id),
+      );
+    },
+
+    async findClient(id) {
+      const { rows } = await database.execute<ClientRow>(FIND_CLIENT, [id]);
+      // Some collations ignore trailing spaces; a client id is compared byte by byte.
+      const row = rows.find((found) => found.client_id === id);
+      return row === undefined ? null : toClient(row);
+    },
+
+    async rotateSecret(clientId, secretHash, previousExpiresAt) {
+      const previous = previousExpiresAt === null ? 'NULL' : 'secret_hash';
+      // MySQL assigns from left to right, so the previous secret is kept before the current one is replaced.
+      const { affected } = await database.execute(
+        `UPDATE oauth_clients SET previous_secret_hash = ${previous}, previous_secret_expires_at = ?, secret_hash = ?
+        WHERE client_id = ? AND is_public = 0 AND revoked_at IS NULL`,
+        [previousExpiresAt, secretHash, clientId],
+      );
+      return affected === 1;
+    },
+
+    async revokeClient(clientId, now) {
+      const { affected } = await database.execute(
+        'UPDATE oauth_clients SET revoked_at = ? WHERE client_id = ? AND revoked_at IS NULL',
+        [now, clientId],
+      );
+      return affected === 1;
+    },
+
+    listClients: () => listClients(database),
+  };
+}
+
+/** Columns by name, everywhere: a later schema may add some while this process still serves. */
+const CLIENT_COLUMNS = `client_id, name, redirect_uris, scope, grants, is_public, secret_hash, previous_secret_hash,
+  previous_secret_expires_at, created_at, revoked_at`;
+
+const FIND_CLIENT = `SELECT ${CLIENT_COLUMNS} FROM oauth_clients WHERE client_id = ?`;
+
+async function insertClient(connection: SqlConnection, client: Client): Promise<void> {
+  await connection.execute(
+    `INSERT INTO oauth_clients (client_id, name, redirect_uris, scope, grants, is_public, secret_hash,
+      previous_secret_hash, previous_secret_expires_at, created_at, revoked_at)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    [
+      client.id,
+      client.name,
+      JSON.stringify(client.redirectUris),
+      client.scopes.join(' '),
+      client.grants.join(' '),
+      client.public ? 1 : 0,
+      client.secretHash,
+      client.previousSecretHash,
+      client.previousSecretExpiresAt,
+      client.createdAt,
+      client.revokedAt,
+    ],
+  );
+}
+
+/**
+ * Inserted first and deleted last in a transaction, and so seen by nobody: a second row of this key waits for the end of that
+ * transaction, on every engine. It is the claim of a step that decides on all clients, where there is no row to claim.
+ */
+const TURN: Client = {
+  id: 'one at a time',
+  name: 'one at a time',
+  redirectUris: [],
+  scopes: [],
+  grants: [],
+  public: false,
+  secretHash: null,
+  previousSecretHash: null,
+  previousSecretExpiresAt: null,
+  createdAt: 0,
+  revokedAt: 0,
+};
+
+async function listClients(connection: SqlConnection): Promise<readonly Client[]> {
+  const { rows } = await connection.execute<ClientRow>(
+    `SELECT ${CLIENT_COLUMNS} FROM oauth_clients ORDER BY created_at, client_id`,
+  );
+  return rows.map(toClient);
+}
+
+interface ClientRow {
+  readonly client_id: string;
+  readonly name: string;
+  readonly redirect_uris: string;
+  readonly scope: string;
+  readonly grants: string;
+  readonly is_public: number;
+  readonly secret_hash: string | null;
+  readonly previous_secret_hash: string | null;
+  readonly previous_secret_expires_at: number | null;
+  readonly created_at: number;
+  readonly revoked_at: number | null;
+}
+
+function toClient(row: ClientRow): Client {
+  return {
+    id: row.client_id,
+    name: row.name,
+    redirectUris: JSON.parse(row.redirect_uris) as string[],
+    scopes: words(row.scope),
+    grants: words(row.grants) as Grant[],
+    public: row.is_public === 1,
+    secretHash: row.secret_hash,
+    previousSecretHash: row.previous_secret_hash,
+    previousSecretExpiresAt: row.previous_secret_expires_at,
+    createdAt: row.created_at,
+    revokedAt: row.revoked_at,
+  };
+}

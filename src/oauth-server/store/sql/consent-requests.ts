@@ -1,0 +1,97 @@
+import type { Database } from '../../../sql/contract.ts';
+import type { ConsentOutcome, ConsentRequest, Store } from '../store.ts';
+import { exists, words } from './statements.ts';
+
+/** Authorization requests that a person was shown: `oauth_consent_requests`. */
+export function consentRequestsTable(
+  database: Database,
+): Pick<
+  Store,
+  'insertConsentRequest' | 'findConsentRequest' | 'presentConsentRequest' | 'voidConsentRequest'
+> {
+  return {
+    async insertConsentRequest(request) {
+      const { redirectUri, scopes, state, nonce, codeChallenge } = request;
+      const insert = database.execute(
+        `INSERT INTO oauth_consent_requests (id_hash, browser_hash, client_id, parameters, audience, user_provider,
+          user_id, asked_scope, outcome, expires_at)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+        [
+          request.idHash,
+          request.browserHash,
+          request.clientId,
+          JSON.stringify({ redirectUri, scopes, state, nonce, codeChallenge } satisfies ConsentParameters),
+          request.audience,
+          request.asked.person.provider,
+          request.asked.person.id,
+          request.asked.scopes.join(' '),
+          request.outcome,
+          request.expiresAt,
+        ],
+      );
+      try {
+        await insert;
+        return true;
+      } catch (error) {
+        if (await exists(database, 'oauth_consent_requests', 'id_hash', request.idHash)) return false;
+        throw error;
+      }
+    },
+
+    async findConsentRequest(idHash) {
+      const { rows } = await database.execute<ConsentRequestRow>(FIND_CONSENT_REQUEST, [idHash]);
+      return rows[0] === undefined ? null : toConsentRequest(rows[0]);
+    },
+
+    async presentConsentRequest({ idHash, asked }, scopes, now) {
+      const { affected } = await database.execute(
+        `UPDATE oauth_consent_requests SET asked_scope = ?
+        WHERE id_hash = ? AND asked_scope = ? AND expires_at > ? AND outcome IS NULL`,
+        [scopes.join(' '), idHash, asked.scopes.join(' '), now],
+      );
+      return affected === 1;
+    },
+
+    async voidConsentRequest(idHash) {
+      await database.execute(
+        "UPDATE oauth_consent_requests SET outcome = 'void' WHERE id_hash = ? AND outcome IS NULL",
+        [idHash],
+      );
+    },
+  };
+}
+
+const FIND_CONSENT_REQUEST = `SELECT id_hash, browser_hash, client_id, parameters, audience, user_provider, user_id,
+  asked_scope, outcome, expires_at FROM oauth_consent_requests WHERE id_hash = ?`;
+
+/** Kept as JSON: what a client sent may hold characters that a text column refuses, such as NUL. */
+type ConsentParameters = Pick<ConsentRequest, 'redirectUri' | 'scopes' | 'state' | 'nonce' | 'codeChallenge'>;
+
+interface ConsentRequestRow {
+  readonly id_hash: string;
+  readonly browser_hash: string;
+  readonly client_id: string;
+  readonly parameters: string;
+  readonly audience: string | null;
+  readonly user_provider: string | null;
+  readonly user_id: string | null;
+  readonly asked_scope: string | null;
+  readonly outcome: string | null;
+  readonly expires_at: number;
+}
+
+function toConsentRequest(row: ConsentRequestRow): ConsentRequest | null {
+  const { user_provider: provider, user_id: id, asked_scope: scope } = row;
+  // An earlier release also kept requests here that no person had been shown yet.
+  if (provider === null || id === null || scope === null) return null;
+  return {
+    ...(JSON.parse(row.parameters) as ConsentParameters),
+    idHash: row.id_hash,
+    browserHash: row.browser_hash,
+    clientId: row.client_id,
+    audience: row.audience,
+    asked: { person: { provider, id }, scopes: words(scope) },
+    outcome: row.outcome as ConsentOutcome | null,
+    expiresAt: row.expires_at,
+  };
+}

@@ -1,0 +1,33 @@
+import type { PersonReference } from '../../../contracts/person.ts';
+import type { Database, SqlConnection } from '../../../sql/contract.ts';
+import { insertIfNone } from '../../../sql/insert-if-none.ts';
+import type { Store } from '../store.ts';
+
+/** People as the outside world knows them: `oauth_subjects`. */
+export function subjectsTable(database: Database): Pick<Store, 'assignSubject'> {
+  return {
+    async assignSubject(person, candidate) {
+      const find = () => findSubject(database, person);
+      const assigned = await find();
+      if (assigned !== null) return assigned;
+      await insertIfNone(
+        database,
+        'oauth_subjects (user_provider, user_id, subject) VALUES (?, ?, ?)',
+        '(user_provider, user_id)',
+        [person.provider, person.id, candidate],
+      );
+      const subject = await find();
+      if (subject === null) throw new Error('The subject of a person could not be assigned');
+      return subject;
+    },
+  };
+}
+
+async function findSubject(connection: SqlConnection, person: PersonReference): Promise<string | null> {
+  const { rows } = await connection.execute<{ user_provider: string; user_id: string; subject: string }>(
+    'SELECT user_provider, user_id, subject FROM oauth_subjects WHERE user_provider = ? AND user_id = ?',
+    [person.provider, person.id],
+  );
+  const exact = rows.find((row) => row.user_provider === person.provider && row.user_id === person.id);
+  return exact?.subject ?? null;
+}
