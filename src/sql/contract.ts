@@ -36,6 +36,19 @@ export interface Database extends SqlConnection {
   /** The engine that it is. */
   readonly dialect: SqlDialect;
   /**
+   * Runs one statement by itself, which is a transaction of its own.
+   *
+   * When the store is lost while the statement executes, nobody knows whether it took effect. Then, and only then, `committed` is
+   * asked, as soon as the store answers again: if it returns true, the statement resolves as if it had answered, `affected`
+   * being 1 and `rows` empty; if false, or if the store stays away, it fails as unavailable. Without it nothing is asked.
+   * A store that never asks is right too, but a use that was answered 503 may have been spent there.
+   */
+  execute<Row = Record<string, unknown>>(
+    sql: string,
+    parameters?: readonly SqlParameter[],
+    committed?: (connection: SqlConnection) => Promise<boolean>,
+  ): Promise<SqlResult<Row>>;
+  /**
    * Runs the work in one transaction (`BEGIN IMMEDIATE` on SQLite, READ COMMITTED elsewhere): what it returns commits, what
    * it throws rolls back. After a deadlock or a serialisation failure the work runs again, or the transaction rejects with an
    * error that `isUnavailable` accepts. So the work has no effect but its statements, and uses only the connection that it

@@ -20,10 +20,28 @@ export interface DatabaseParts {
 /** The store of the contract on an engine: refuses misuse of transactions, retries after conflicts, resolves lost commits. */
 export function createDatabase({ dialect, store, limits, ...parts }: DatabaseParts): OpenedDatabase {
   const engine = refusingInside(parts.engine, store);
-  const connection = sqlConnection(dialect === 'sqlite' ? engine : retryingStatements(engine));
+  const statements = dialect === 'sqlite' ? engine : retryingStatements(engine);
+  const connection = sqlConnection(statements);
   const database: OpenedDatabase = {
     dialect,
-    execute: (sql, parameters) => connection.execute(sql, parameters),
+    async execute<Row>(
+      sql: string,
+      parameters: readonly SqlParameter[] = [],
+      committed?: (connection: SqlConnection) => Promise<boolean>,
+    ) {
+      if (committed === undefined) return connection.execute<Row>(sql, parameters);
+      let isUnknown = false;
+      try {
+        const result: SqlResult<unknown> = await statements.execute(sql, parameters, () => {
+          isUnknown = true;
+        });
+        return result as SqlResult<Row>;
+      } catch (error) {
+        if (!isUnknown || !isUnavailable(error)) throw error;
+        if (await resolveLostCommit(() => committed(connection))) return { rows: [], affected: 1 };
+        throw error;
+      }
+    },
     async transaction(work, committed = async () => false) {
       return retrying(async () => {
         let done: { readonly result: Awaited<ReturnType<typeof work>> } | null = null as typeof done;
@@ -69,7 +87,7 @@ function refusingInside(engine: Engine, store: object): Engine {
     return refusal === null ? ask() : Promise.reject(refusal);
   };
   return {
-    execute: (sql, parameters) => unlessInside(() => engine.execute(sql, parameters)),
+    execute: (sql, parameters, onUnknown) => unlessInside(() => engine.execute(sql, parameters, onUnknown)),
     transaction: (work) => unlessInside(() => engine.transaction(work)),
     readTogether: (work) => engine.readTogether(work),
     close: () => engine.close(),
@@ -80,14 +98,16 @@ function refusingInside(engine: Engine, store: object): Engine {
  * A statement outside of transactions runs again after a conflict with others, and once more at once when only the name of its
  * prepared statement was wrong (`isAboutName`).
  */
-function retryingStatements(engine: EngineConnection): EngineConnection {
-  const attempt: EngineConnection['execute'] = async (sql, parameters) => {
+function retryingStatements(engine: Engine): Pick<Engine, 'execute'> {
+  const attempt: Engine['execute'] = async (sql, parameters, onUnknown) => {
     try {
-      return await engine.execute(sql, parameters);
+      return await engine.execute(sql, parameters, onUnknown);
     } catch (error) {
       if (!isAboutName(error)) throw error;
-      return engine.execute(sql, parameters);
+      return engine.execute(sql, parameters, onUnknown);
     }
   };
-  return { execute: (sql, parameters) => retrying(() => attempt(sql, parameters)) };
+  return {
+    execute: (sql, parameters, onUnknown) => retrying(() => attempt(sql, parameters, onUnknown)),
+  };
 }

@@ -9,6 +9,11 @@ export interface EngineConnection {
 
 /** A database as the kit speaks to it. Connects at the first statement. */
 export interface Engine extends EngineConnection {
+  /**
+   * Runs one statement by itself. When it rejects and nobody knows whether the statement took effect, `onUnknown` was called
+   * before.
+   */
+  execute(sql: string, parameters: readonly SqlParameter[], onUnknown?: () => void): Promise<StatementResult>;
   /** Runs the work in one transaction: what it returns commits, what it throws rolls back. */
   transaction<T>(work: (connection: EngineConnection) => Promise<T>): Promise<T>;
   /** Runs work whose reads belong together: those that follow each other at once may be read as of one moment. */

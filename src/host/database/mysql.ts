@@ -83,6 +83,10 @@ function promised<T>(call: (done: (error: unknown, value?: T) => void) => void):
 
 /** An error about a statement has an SQLSTATE; one that is fatal to the connection has none, or says so. */
 function isStatementError(error: unknown): boolean {
-  if (!(error instanceof Error) || !('sqlState' in error)) return false;
+  if (!(error instanceof Error) || !('sqlState' in error) || !('errno' in error)) return false;
+  if (ENDS_CONNECTION.has(error.errno)) return false;
   return error.sqlState !== undefined && !('fatal' in error && error.fatal === true);
 }
+
+/** Shutdown in progress, shutdown, connection killed: the server may say so after the statement's commit. */
+const ENDS_CONNECTION: ReadonlySet<unknown> = new Set([1053, 1077, 1927]);

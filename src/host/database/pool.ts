@@ -32,7 +32,7 @@ export interface PoolLimits {
 export interface PoolOptions {
   /** Makes the pool, at the first statement. */
   readonly open: () => Promise<Pool>;
-  /** Whether the server says that the statement was wrong, and nothing is wrong with the connection. */
+  /** Whether the server says that the statement was wrong: it did nothing, and nothing is wrong with the connection. */
   readonly isStatementError: (error: unknown) => boolean;
   readonly limits: PoolLimits;
 }
@@ -81,10 +81,14 @@ export function createPoolEngine({ open, isStatementError, limits }: PoolOptions
   }
 
   return {
-    async execute(sql, parameters) {
+    async execute(sql, parameters, onUnknown) {
       const connection = await lend();
       try {
         return await connection.execute(sql, parameters);
+      } catch (error) {
+        // The statement was sent, and what failed is not what the server says of it.
+        if (!isStatementError(error)) onUnknown?.();
+        throw error;
       } finally {
         connection.release();
       }

@@ -103,9 +103,14 @@ function createStatementNames(): StatementNames {
   };
 }
 
-/** An error about a statement has five characters as its code (SQLSTATE). */
+/**
+ * An error about a statement has an SQLSTATE as its code, of another class than those in which the server ends the connection:
+ * it may do that after the statement's commit.
+ */
 function isStatementError(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && /^[0-9A-Z]{5}$/.test(String(error.code));
+  return (
+    error instanceof Error && 'code' in error && /^(?!08|57P|EPIPE)[0-9A-Z]{5}$/.test(String(error.code))
+  );
 }
 
 /** Texts whose placeholders are kept numbered, at most. */

@@ -26,8 +26,12 @@ class SqliteEngine implements Engine {
     this.#queue = new WriteQueue(this.#statements, this.#endReading);
   }
 
-  async execute(sql: string, parameters: readonly SqlParameter[]): Promise<StatementResult> {
-    if (!this.#statements.isRead(sql)) return this.#queue.statement(sql, parameters);
+  async execute(
+    sql: string,
+    parameters: readonly SqlParameter[],
+    onUnknown?: () => void,
+  ): Promise<StatementResult> {
+    if (!this.#statements.isRead(sql)) return this.#queue.statement(sql, parameters, onUnknown);
     const until = performance.now() + LONGEST_WAIT;
     for (;;) {
       // What a batch has written is not committed yet, and may never be.

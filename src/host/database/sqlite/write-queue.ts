@@ -17,7 +17,13 @@ const LONGEST_QUEUE = 10_000;
 
 /** What a write does. A single statement is undone by SQLite itself when it fails; several need a savepoint. */
 type Work =
-  | { readonly kind: 'statement'; readonly sql: string; readonly parameters: readonly SqlParameter[] }
+  | {
+      readonly kind: 'statement';
+      readonly sql: string;
+      readonly parameters: readonly SqlParameter[];
+      /** Called when only its commit is left. */
+      readonly onDone: (() => void) | undefined;
+    }
   | { readonly kind: 'transaction'; readonly steps: Steps };
 
 /** A write that waits for its turn. */
@@ -70,10 +76,10 @@ export class WriteQueue {
     return this.#writing;
   }
 
-  statement(sql: string, parameters: readonly SqlParameter[]): Promise<StatementResult> {
+  statement(sql: string, parameters: readonly SqlParameter[], onDone?: () => void): Promise<StatementResult> {
     refuseTransactionControl(sql);
     refuseSavepoints(sql);
-    return this.#write({ kind: 'statement', sql, parameters });
+    return this.#write({ kind: 'statement', sql, parameters, onDone });
   }
 
   transaction<T>(work: (connection: EngineConnection) => Promise<T>): Promise<T> {
@@ -217,7 +223,8 @@ export class WriteQueue {
       }
       if ('error' in outcome) throw outcome.error;
       this.#refuseOutsideTransaction();
-      if (!isStatement) this.#statements.run('RELEASE one');
+      if (isStatement) work.onDone?.();
+      else this.#statements.run('RELEASE one');
       return () => resolve(outcome.result as never);
     } catch (error) {
       // What undoes the whole transaction, such as a full disk, fails every write of it.

@@ -1,0 +1,195 @@
+// @engines servers: it kills its own database server while a statement is in flight, which SQLite has none of
+import { once } from 'node:events';
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+import { openDatabase, type OpenedDatabase } from 'portico/host';
+import { afterAll, beforeAll, beforeEach, describe, expect, inject, onTestFinished, test } from 'vitest';
+import { MARIADB, POSTGRES, type DatabaseServer } from './support/engines/database-server.ts';
+import { someoneWaits } from './support/database.ts';
+
+/** A machine under load takes its time, in milliseconds. */
+const PATIENCE = { timeout: 20_000 };
+
+/** One statement outside of transactions, and the database server lost before it answered (decision 9). */
+const isPostgres = inject('databaseServer')?.startsWith('postgres') === true;
+let server: DatabaseServer;
+/** The server's own, which nothing comes between. */
+let direct: OpenedDatabase;
+
+beforeAll(async () => {
+  server = await (isPostgres ? POSTGRES : MARIADB).start();
+  direct = openDatabase(server.url, { directory: '/' });
+  await direct.execute('CREATE TABLE families (id INTEGER PRIMARY KEY, generation INTEGER NOT NULL)');
+  await direct.execute('CREATE TABLE tokens (id INTEGER PRIMARY KEY)');
+});
+afterAll(async () => {
+  await direct.close();
+  await server.close();
+});
+beforeEach(async () => {
+  await direct.execute('DELETE FROM tokens');
+  await direct.execute('DELETE FROM families');
+  await direct.execute('INSERT INTO families (id, generation) VALUES (1, 1)');
+});
+
+type On = Pick<OpenedDatabase, 'execute' | 'transaction'>;
+/** A use of something that is good once, in one statement. */
+const USE = isPostgres
+  ? `WITH claimed AS (UPDATE families SET generation = 2 WHERE id = 1 AND generation = 1 RETURNING id)
+     INSERT INTO tokens (id) SELECT id FROM claimed`
+  : 'UPDATE families SET generation = 2 WHERE id = 1 AND generation = 1';
+const generation = async (on: Pick<OpenedDatabase, 'execute'>) => {
+  const { rows } = await on.execute<{ generation: number }>('SELECT generation FROM families WHERE id = 1');
+  return rows[0]?.generation;
+};
+
+/** Uses it; `asked` counts how often the question was asked. */
+function use(on: On) {
+  const counts = { asked: 0 };
+  const using = on.execute(USE, [], () => {
+    counts.asked += 1;
+    return on.transaction(async (connection) => {
+      // Waits for a statement that the server still executes.
+      await connection.execute('UPDATE families SET id = id WHERE id = 1');
+      return (await generation(connection)) === 2;
+    });
+  });
+  using.catch(() => {});
+  return { using, counts };
+}
+
+/** Uses it while another transaction holds the row, until `goOn`. */
+async function useBlocked(on: On) {
+  const [begun, ended] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const blocking = direct.transaction(async (connection) => {
+    await connection.execute('UPDATE families SET id = id WHERE id = 1');
+    begun.resolve();
+    await ended.promise;
+  });
+  blocking.catch(() => {});
+  await begun.promise;
+  const used = use(on);
+  const watching = openDatabase(server.url, { directory: '/' });
+  onTestFinished(() => watching.close());
+  await expect.poll(() => someoneWaits(watching), PATIENCE).toBe(true);
+  return { ...used, goOn: () => ended.resolve() };
+}
+
+/** A way to the server on which answers can be kept back, and that can be cut. */
+async function openWay() {
+  const state = { isHeld: false };
+  const sockets = new Set<Socket>();
+  const { port } = new URL(server.url);
+  const way = createServer((near) => {
+    const far = connect(Number(port), '127.0.0.1');
+    for (const [one, other] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      sockets.add(one);
+      one.on('error', () => {});
+      one.on('close', () => other.destroy());
+    }
+    near.on('data', (data) => far.write(data));
+    far.on('data', (data) => {
+      if (!state.isHeld) near.write(data);
+    });
+  });
+  way.listen(0, '127.0.0.1');
+  await once(way, 'listening');
+  const url = new URL(server.url);
+  url.port = String((way.address() as AddressInfo).port);
+  const database = openDatabase(url.href, { directory: '/' });
+  const cut = () => {
+    for (const socket of sockets) socket.destroy();
+    sockets.clear();
+  };
+  onTestFinished(async () => {
+    await database.close();
+    cut();
+    way.close();
+  });
+  await database.execute('SELECT 1');
+  return { database, state, cut };
+}
+
+const unavailable = async (statement: Promise<unknown>) => {
+  const error: unknown = await statement.then(
+    () => null,
+    (failure: unknown) => failure,
+  );
+  expect(direct.isUnavailable(error)).toBe(true);
+};
+
+describe('a statement by itself whose store is lost', () => {
+  // @shows AS-18.9
+  test('after it took effect resolves by the question, once the store is back', async () => {
+    const { database, state } = await openWay();
+    state.isHeld = true;
+    const { using, counts } = use(database);
+    await expect.poll(() => generation(direct), PATIENCE).toBe(2);
+    await server.kill();
+    state.isHeld = false;
+    await server.restart();
+    await expect(using).resolves.toEqual({ rows: [], affected: 1 });
+    expect(counts.asked).toBeGreaterThan(0);
+    expect((await direct.execute('SELECT id FROM tokens')).rows).toEqual(isPostgres ? [{ id: 1 }] : []);
+  });
+
+  // @shows AS-18.9
+  test('before it took effect is unavailable, and can be used again', async () => {
+    const { database } = await openWay();
+    const { using, counts, goOn } = await useBlocked(database);
+    await server.kill();
+    goOn();
+    await server.restart();
+    await unavailable(using);
+    expect(counts.asked).toBeGreaterThan(0);
+    expect(await generation(direct)).toBe(1);
+    await expect(use(database).using).resolves.toMatchObject({ affected: 1 });
+  });
+
+  // @shows AS-18.9
+  test('though the server still executes it resolves once it has taken effect', async () => {
+    const { database, cut } = await openWay();
+    const { using, counts, goOn } = await useBlocked(database);
+    cut();
+    await expect.poll(() => counts.asked, PATIENCE).toBe(1);
+    goOn();
+    await expect(using).resolves.toMatchObject({ affected: 1 });
+    expect(await generation(direct)).toBe(2);
+  });
+
+  test('and that nobody asks about is unavailable', async () => {
+    const { database, state, cut } = await openWay();
+    state.isHeld = true;
+    const using = database.execute(USE);
+    using.catch(() => {});
+    await expect.poll(() => generation(direct), PATIENCE).toBe(2);
+    cut();
+    state.isHeld = false;
+    await unavailable(using);
+  });
+});
+
+describe('the question is not asked', () => {
+  test('when no connection could be made', async () => {
+    const database = openDatabase(server.url, { directory: '/' });
+    onTestFinished(() => database.close());
+    await server.kill();
+    const { using, counts } = use(database);
+    await unavailable(using);
+    await server.restart();
+    expect(counts.asked).toBe(0);
+  });
+
+  test('when the server answers that the statement failed', async () => {
+    const counts = { asked: 0 };
+    const asking = async () => (counts.asked += 1) > 0;
+    await expect(direct.execute('INSERT INTO nothing VALUES (1)', [], asking)).rejects.toThrow(/nothing/);
+    const refused = isPostgres
+      ? "DO $$ BEGIN RAISE EXCEPTION 'read-only' USING ERRCODE = '25006'; END $$"
+      : "BEGIN NOT ATOMIC SIGNAL SQLSTATE '08S01' SET MYSQL_ERRNO = 1047; END";
+    await unavailable(direct.execute(refused, [], asking));
+    expect(counts.asked).toBe(0);
+  });
+});
