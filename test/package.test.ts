@@ -1,10 +1,13 @@
 // @engines sqlite: it installs the package, which brings SQLite alone
-import { execFile } from 'node:child_process';
+import { execFile, spawn, type SpawnOptions } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { freePort } from './support/portal.ts';
 
 const run = promisify(execFile);
 const root = path.join(import.meta.dirname, '..');
@@ -70,5 +73,118 @@ describe('the packed package', () => {
     const paths = packed.files.map((file) => file.path);
     expect(paths).toContain('dist/host/index.js');
     expect(paths.filter((file) => /\.test\.|^(?:src|test|examples)\//.test(file))).toEqual([]);
+  });
+});
+
+describe('serve', () => {
+  /** Tells of the process that serves, after work that fills a young generation as far as it may grow. */
+  const APPLICATION = `
+    import v8 from 'node:v8';
+    import { defineApplication } from 'portico/host';
+    function young() {
+      const living = [];
+      let most = 0;
+      for (let round = 0; round < 200; round += 1) {
+        living[round % 10] = Array.from({ length: 20_000 }, (_, index) => [index]);
+        const space = v8.getHeapSpaceStatistics().find(({ space_name }) => space_name === 'new_space');
+        most = Math.max(most, space.space_size);
+      }
+      return most / 2 ** 20;
+    }
+    export default defineApplication({
+      directory: import.meta.dirname,
+      config: { public_url: 'http://localhost:8080' },
+      register: (application) =>
+        application.route({
+          name: 'young',
+          methods: ['GET'],
+          path: '/young',
+          handler: () => Response.json({ pid: process.pid, mib: young(), hasChannel: process.send !== undefined }),
+        }),
+    });`;
+  interface Told {
+    readonly pid: number;
+    /** Of the young generation at its largest. */
+    readonly mib: number;
+    readonly hasChannel: boolean;
+  }
+  const PORTICO = path.join('node_modules', '.bin', 'portico');
+  const ENVIRONMENT = {
+    PATH: process.env['PATH'] ?? '',
+    HOME: process.env['HOME'] ?? '',
+    APP_ENV: 'dev',
+  };
+
+  async function serve(
+    [command = '', ...args]: readonly string[],
+    { env = {}, stdio = 'ignore' }: Pick<SpawnOptions, 'env' | 'stdio'> = {},
+  ) {
+    await writeFile(path.join(folder, 'app.js'), APPLICATION);
+    const port = await freePort();
+    const child = spawn(command, [...args, 'serve', `--port=${port}`], {
+      cwd: folder,
+      env: { ...ENVIRONMENT, ...env },
+      stdio,
+    });
+    const ended = once(child, 'exit');
+    let told: Told | undefined;
+    while (told === undefined && child.exitCode === null) {
+      told = await fetch(`http://127.0.0.1:${port}/young`)
+        .then((answer) => answer.json() as Promise<Told>)
+        .catch(() => setTimeout(20, undefined));
+    }
+    if (told === undefined) throw new Error('It ended before it answered');
+    return { child, ended, port, told };
+  }
+
+  /** Twice what its two halves of four MiB come to: V8 measures by pages, and rounds up. */
+  const BOUNDED = 16;
+
+  test('by npx has a bounded young generation, and npx ends as it ends', async () => {
+    const { ended, told } = await serve(['npx', '--no-install', 'portico']);
+    expect(told.mib).toBeLessThan(BOUNDED);
+    process.kill(told.pid, 'SIGTERM');
+    expect(await ended).toEqual([0, null]);
+  });
+
+  test('is one process, the one that was started: signals and exit codes are its own', async () => {
+    const { child, ended, port, told } = await serve([PORTICO]);
+    expect(told.pid).toBe(child.pid);
+    const second = run(PORTICO, ['serve', `--port=${port}`], { cwd: folder, env: ENVIRONMENT });
+    await expect(second).rejects.toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('in use') as string,
+    });
+    child.kill('SIGINT');
+    expect(await ended).toEqual([0, null]);
+  });
+
+  test.each([
+    ['NODE_OPTIONS', [PORTICO], { NODE_OPTIONS: '--max-semi-space-size=32' }],
+    ['a flag', [process.execPath, '--max_semi_space_size=32', PORTICO], {}],
+  ])('keeps what an operator set by %s', async (_, command, env) => {
+    const { child, ended, told } = await serve(command, { env });
+    expect(told.mib).toBeGreaterThan(2 * BOUNDED);
+    child.kill();
+    expect(await ended).toEqual([0, null]);
+  });
+
+  test('keeps the channel to the process that forked it', async () => {
+    const { child, ended, told } = await serve([process.execPath, PORTICO], {
+      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+    });
+    expect(told.hasChannel).toBe(true);
+    child.kill();
+    expect(await ended).toEqual([0, null]);
+  });
+
+  test('keeps a debugger where it was asked for', async () => {
+    const inspector = await freePort();
+    const flag = `--inspect=127.0.0.1:${inspector}`;
+    const { child, ended, told } = await serve([process.execPath, flag, PORTICO]);
+    expect((await fetch(`http://127.0.0.1:${inspector}/json/version`)).status).toBe(200);
+    expect(told.pid).toBe(child.pid);
+    child.kill();
+    expect(await ended).toEqual([0, null]);
   });
 });
