@@ -1,0 +1,205 @@
+/**
+ * What docs/specification.md says of codes, tokens, families and clients (AS-5, AS-9, AS-10), as a function: from what is, and one
+ * request, to what is then, and the answer. Nothing is removed here: what has expired is refused, whether or not its row is gone.
+ */
+
+/** In seconds. */
+export interface Lifetimes {
+  readonly code: number;
+  readonly access: number;
+  readonly refresh: number;
+}
+
+/** One authorization. Codes, tokens and families have names here; what they are is the server's own matter. */
+interface Family {
+  readonly client: string;
+  readonly codeExpires: number;
+  readonly codeSpent: boolean;
+  /** The refresh token in use. All others that were issued are used. */
+  readonly current: string | null;
+  readonly currentExpires: number;
+  readonly ended: boolean;
+}
+
+interface AccessToken {
+  readonly family: string;
+  readonly expires: number;
+  readonly revoked: boolean;
+}
+
+/** What is, at one moment. */
+export interface State {
+  /** Seconds. */
+  readonly now: number;
+  readonly families: Readonly<Record<string, Family>>;
+  readonly accessTokens: Readonly<Record<string, AccessToken>>;
+  readonly revokedClients: readonly string[];
+  /** Whether the person may sign in. */
+  readonly active: boolean;
+}
+
+/** How a code is offered other than as it should be. */
+export const CODE_FAULTS = ['none', 'verifier', 'redirect', 'missing', 'unknown'] as const;
+
+/** A refresh token changed so that it names no family (`unknown`), or names its own and is not the one in use (`used`). */
+export const REFRESH_FAULTS = ['none', 'unknown', 'used'] as const;
+
+/** One request. `as` is the client that sends it, `name` what the tokens are called if it is answered with some. */
+export type Request =
+  | {
+      readonly kind: 'exchange';
+      readonly family: string;
+      readonly as: string;
+      readonly fault: (typeof CODE_FAULTS)[number];
+      readonly name: string;
+    }
+  | {
+      readonly kind: 'refresh' | 'revoke';
+      readonly family: string;
+      readonly token: string;
+      readonly as: string;
+      readonly fault: (typeof REFRESH_FAULTS)[number];
+      readonly name: string;
+    }
+  | { readonly kind: 'revoke access'; readonly token: string; readonly as: string }
+  | { readonly kind: 'revoke code'; readonly family: string; readonly as: string }
+  | { readonly kind: 'look'; readonly token: string }
+  | { readonly kind: 'revoke client'; readonly client: string }
+  | { readonly kind: 'prune' };
+
+/** A status, or whether an access token is good. */
+export type Answer = number | 'good' | 'dead';
+
+interface Outcome {
+  readonly state: State;
+  readonly answer: Answer;
+}
+
+export const NOTHING: State = { now: 0, families: {}, accessTokens: {}, revokedClients: [], active: true };
+
+export function later(state: State, seconds: number): State {
+  return { ...state, now: state.now + seconds };
+}
+
+/** A person allows the client access: there is a code. */
+export function allowed(state: State, family: string, client: string, lifetimes: Lifetimes): State {
+  const code = { codeExpires: state.now + lifetimes.code, codeSpent: false };
+  return withFamily(state, family, { client, ...code, current: null, currentExpires: 0, ended: false });
+}
+
+export function isGood(state: State, token: string): boolean {
+  const { family, expires, revoked } = found(state.accessTokens, token);
+  const { client, ended } = found(state.families, family);
+  return state.active && !revoked && !ended && expires > state.now && !state.revokedClients.includes(client);
+}
+
+/** The only answer to a request that comes alone, and what is then. */
+export function step(state: State, request: Request, lifetimes: Lifetimes): Outcome {
+  if ('as' in request && state.revokedClients.includes(request.as)) return { state, answer: 401 };
+  switch (request.kind) {
+    case 'exchange':
+      return exchange(state, request, lifetimes);
+    case 'refresh':
+      return refresh(state, request, lifetimes);
+    case 'revoke': {
+      const { client } = found(state.families, request.family);
+      const ends = request.fault !== 'unknown' && client === request.as;
+      return { state: ends ? ended(state, request.family) : state, answer: 200 };
+    }
+    case 'revoke access': {
+      const token = found(state.accessTokens, request.token);
+      if (found(state.families, token.family).client !== request.as) return { state, answer: 200 };
+      const accessTokens = { ...state.accessTokens, [request.token]: { ...token, revoked: true } };
+      return { state: { ...state, accessTokens }, answer: 200 };
+    }
+    case 'revoke client': {
+      const revokedClients = [...new Set([...state.revokedClients, request.client])].toSorted();
+      return { state: { ...state, revokedClients }, answer: 200 };
+    }
+    case 'look':
+      return { state, answer: isGood(state, request.token) ? 'good' : 'dead' };
+    case 'revoke code':
+    case 'prune':
+      break;
+  }
+  return { state, answer: 200 };
+}
+
+/** AS-5.1, AS-5.2, AS-5.15, AS-5.16, AS-5.17. */
+function exchange(state: State, request: Request & { kind: 'exchange' }, lifetimes: Lifetimes): Outcome {
+  const { family: id, as, fault, name } = request;
+  const family = found(state.families, id);
+  if (fault === 'missing' || fault === 'unknown') return { state, answer: 400 };
+  if (family.codeSpent) return { state: family.client === as ? ended(state, id) : state, answer: 400 };
+  const spent = withFamily(state, id, { ...family, codeSpent: true });
+  const isWrong = fault !== 'none' || family.client !== as || family.codeExpires <= state.now;
+  if (isWrong || !state.active) return { state: spent, answer: 400 };
+  return { state: issued(spent, id, name, lifetimes), answer: 200 };
+}
+
+/** AS-5.4, AS-5.5, AS-5.16, AS-5.17. */
+function refresh(
+  state: State,
+  request: Request & { kind: 'refresh' | 'revoke' },
+  lifetimes: Lifetimes,
+): Outcome {
+  const { family: id, token, as, fault, name } = request;
+  const family = found(state.families, id);
+  if (fault === 'unknown' || family.client !== as) return { state, answer: 400 };
+  if (fault === 'used' || token !== family.current) return { state: ended(state, id), answer: 400 };
+  if (family.ended || family.currentExpires <= state.now || !state.active) return { state, answer: 400 };
+  return { state: issued(state, id, name, lifetimes), answer: 200 };
+}
+
+function issued(state: State, id: string, name: string, { access, refresh: life }: Lifetimes): State {
+  const token = { family: id, expires: state.now + access, revoked: false };
+  const family = { ...found(state.families, id), current: name, currentExpires: state.now + life };
+  return { ...withFamily(state, id, family), accessTokens: { ...state.accessTokens, [name]: token } };
+}
+
+function ended(state: State, id: string): State {
+  return withFamily(state, id, { ...found(state.families, id), ended: true });
+}
+
+function withFamily(state: State, id: string, family: Family): State {
+  return { ...state, families: { ...state.families, [id]: family } };
+}
+
+function found<T>(all: Readonly<Record<string, T>>, name: string): T {
+  const one = all[name];
+  if (one === undefined) throw new Error(`There is no ${name}`);
+  return one;
+}
+
+/**
+ * What may be after requests that were sent at the same moment and answered so: each order in which they could have been answered,
+ * one after the other. None, when there is no such order.
+ */
+export function afterAllOf(
+  states: readonly State[],
+  requests: readonly Request[],
+  answers: readonly Answer[],
+  lifetimes: Lifetimes,
+): readonly State[] {
+  const possible = new Map<string, State>();
+  for (const order of orders(requests.map((_, index) => index))) {
+    for (const before of states) {
+      let state: State | null = before;
+      for (const index of order) {
+        const request = requests[index];
+        if (state === null || request === undefined) break;
+        const outcome: Outcome = step(state, request, lifetimes);
+        state = outcome.answer === answers[index] ? outcome.state : null;
+      }
+      if (state !== null) possible.set(JSON.stringify(state), state);
+    }
+  }
+  return [...possible.values()];
+}
+
+function orders(indexes: readonly number[]): readonly (readonly number[])[] {
+  if (indexes.length < 2) return [indexes];
+  return indexes.flatMap((first) =>
+    orders(indexes.filter((index) => index !== first)).map((rest) => [first, ...rest]),
+  );
+}
