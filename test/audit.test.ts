@@ -70,15 +70,15 @@ describe("events for a host's audit log", () => {
     expect(events[4]).toMatchObject({ reason: 'replay' });
 
     const told = JSON.stringify(events);
-    const { rows } = await portal.application.database.execute<{ token_hash: string }>(
-      'SELECT token_hash FROM oauth_refresh_tokens',
+    const { rows } = await portal.application.database.execute<{ refresh_hash: string }>(
+      'SELECT refresh_hash FROM oauth_families',
     );
     const handedOut = [first, second].flatMap((tokens) => [
       tokens.access_token,
       tokens.refresh_token,
       tokens.id_token,
     ]);
-    for (const secret of [code, client.secret, ...handedOut, ...rows.map((row) => row.token_hash)]) {
+    for (const secret of [code, client.secret, ...handedOut, ...rows.map((row) => row.refresh_hash)]) {
       expect(told).not.toContain(secret);
     }
   });

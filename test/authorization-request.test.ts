@@ -342,7 +342,7 @@ describe('the browser is handed only an opaque request id', () => {
     const consent = await visitor.visit(back.headers.get('location') ?? '');
     const answer = locationOf(await visitor.submit(consent, { decision: 'allow' }));
     expect(answer.searchParams.get('state')).toBe(state);
-    expect(answer.searchParams.get('code')).toMatch(/^[\w-]{43}$/);
+    expect(answer.searchParams.get('code')).toMatch(/^[0-9a-f]{32}\.[\w-]{43}$/);
   });
 });
 

@@ -250,7 +250,7 @@ describe.runIf(executable !== null)('in a real Chromium', () => {
       await screen.waitForURL((url) => url.origin === home);
     }
     expect(page.url()).toBe(`${home}/`);
-    expect(new URL(second.url()).searchParams.get('code')).toMatch(/^[\w-]{43}$/);
+    expect(new URL(second.url()).searchParams.get('code')).toMatch(/^[0-9a-f]{32}\.[\w-]{43}$/);
   });
 
   test('another person signs in before the answer: the first request is void', async () => {

@@ -47,7 +47,7 @@ describe('a consent request is answered once, by the person and in the browser t
     const answer = await visitor.submit(await ask(visitor), { decision: 'allow' });
     expect(answer.status).toBe(303);
     const location = locationOf(answer);
-    expect(location.searchParams.get('code')).toMatch(/^[\w-]{43}$/);
+    expect(location.searchParams.get('code')).toMatch(/^[0-9a-f]{32}\.[\w-]{43}$/);
     expect(location.searchParams.get('state')).toBe('the-state');
     expect(location.searchParams.get('iss')).toBe(portal.url);
   });

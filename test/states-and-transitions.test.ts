@@ -97,10 +97,10 @@ describe('States and transitions', () => {
   test("authorization code issued, token request, failure on the server's side: unchanged (rolled back); nothing was issued, nothing was spent", async () => {
     const issued = await code();
     const { database } = portal.application;
-    await database.execute('ALTER TABLE oauth_refresh_tokens RENAME TO away');
     const tokensBefore = await countOf('oauth_access_tokens');
+    await database.execute('ALTER TABLE oauth_access_tokens RENAME TO away');
     expect((await exchangeCode(portal, client, issued)).status).toBe(500);
-    await database.execute('ALTER TABLE away RENAME TO oauth_refresh_tokens');
+    await database.execute('ALTER TABLE away RENAME TO oauth_access_tokens');
     expect(await countOf('oauth_access_tokens')).toBe(tokensBefore);
     expect((await exchangeCode(portal, client, issued)).status).toBe(200);
   });
@@ -200,7 +200,7 @@ describe('States and transitions', () => {
     expect((await elsewhere.submit(page, { decision: 'allow' })).status).toBe(400);
     clock.advance(599);
     const answer = locationOf(await visitor.submit(page, { decision: 'allow' }));
-    expect(answer.searchParams.get('code')).toMatch(/^[\w-]{43}$/);
+    expect(answer.searchParams.get('code')).toMatch(/^[0-9a-f]{32}\.[\w-]{43}$/);
 
     const late = await visitor.get(authorizationUrl(portal, client));
     clock.advance(601);

@@ -103,8 +103,8 @@ async function finish(connection: SqlConnection, { name }: Migration): Promise<v
   await connection.execute('UPDATE portico_migrations SET applied_at = ? WHERE name = ?', [Date.now(), name]);
 }
 
-/** MySQL: the table, column or key exists already, or is gone already. */
-const DONE_BEFORE: ReadonlySet<unknown> = new Set([1050, 1060, 1061, 1091]);
+/** MySQL: the table, column or key exists already, or is gone already, also under the name that it had. */
+const DONE_BEFORE: ReadonlySet<unknown> = new Set([1050, 1054, 1060, 1061, 1091]);
 
 function schemaOn(
   { dialect }: Database,

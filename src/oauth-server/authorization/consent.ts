@@ -5,7 +5,7 @@ import type { Visitor } from '../accounts.ts';
 import type { Audit } from '../audit.ts';
 import type { Clients } from '../clients/clients.ts';
 import { isRegistered } from '../clients/redirect-uris.ts';
-import { keyedHash, randomIdentifier, randomToken, tokenHash } from '../crypto.ts';
+import { keyedHash, orderedIdentifier, randomIdentifier, randomToken, tokenHash } from '../crypto.ts';
 import { OAuthError } from '../errors.ts';
 import type { Host } from '../host.ts';
 import type { Pruning } from '../store/pruning.ts';
@@ -14,6 +14,7 @@ import { noteClient } from '../refusals.ts';
 import { scopesHeldBy, type ScopeCatalog } from '../tokens/scopes.ts';
 import type { Client, ConsentRequest, Store } from '../store/store.ts';
 import { answeredBefore, notAccepted, notAnswerable } from './consent-errors.ts';
+import { newCode } from '../tokens/token-formats.ts';
 import type { AuthorizationRequest } from './request.ts';
 import type { AuthorizationResponse } from './response.ts';
 
@@ -155,9 +156,12 @@ export function createConsent(options: ConsentOptions): Consent {
     const person = visitor.user.reference;
     // Only what was shown can be granted, and only as far as it is still held.
     const scopes = allow ? await scopesHeldBy(host, catalog, pending.asked.scopes, person) : [];
-    const code = randomToken();
-    const allowed = scopes.length === 0 ? null : await authorization(pending, person, scopes, code);
-    if (!(await store.answerConsent({ idHash: pending.idHash, person }, allowed, clock()))) {
+    const now = clock();
+    const familyId = orderedIdentifier(now);
+    const code = newCode(familyId);
+    const allowed =
+      scopes.length === 0 ? null : await authorization(pending, person, scopes, familyId, code, now);
+    if (!(await store.answerConsent({ idHash: pending.idHash, person }, allowed, now))) {
       throw await endedMeanwhile(requestId, visitor);
     }
     const { clientId, redirectUri, state } = pending;
@@ -166,8 +170,8 @@ export function createConsent(options: ConsentOptions): Consent {
       const detail = allow ? noPermission(pending) : 'the person answered no';
       return denied(pending, 'The person did not allow it.', detail);
     }
-    const { id, audience } = allowed.family;
-    await audit({ type: 'consent_granted', authorization: id, clientId, person, scopes, audience });
+    const { audience } = pending;
+    await audit({ type: 'consent_granted', authorization: familyId, clientId, person, scopes, audience });
     return { redirectUri, state, result: { code } };
   }
 
@@ -175,13 +179,15 @@ export function createConsent(options: ConsentOptions): Consent {
     { clientId, audience, redirectUri, codeChallenge, nonce }: ConsentRequest,
     person: PersonReference,
     scopes: readonly string[],
+    id: string,
     code: string,
+    now: number,
   ) {
     const subject = await store.assignSubject(person, randomIdentifier());
-    const expiresAt = clock() + lifetimes.code_ttl * 1000;
+    const expiresAt = now + lifetimes.code_ttl * 1000;
     return {
-      family: { id: randomIdentifier(), clientId, person, subject, scopes, audience },
-      code: { hash: tokenHash(code), redirectUri, codeChallenge, nonce, expiresAt },
+      family: { id, clientId, person, subject, scopes, audience },
+      code: { hash: tokenHash(code), expiresAt, parameters: { redirectUri, codeChallenge, nonce } },
     };
   }
 

@@ -11,7 +11,6 @@ const CLIENT: Client = {
   redirectUris: ['https://app.example/callback'],
   scopes: ['openid', 'notes:read'],
   grants: ['refresh_token'],
-  idTokenSignedResponseAlg: 'RS256',
   public: true,
   secretHash: null,
   previousSecretHash: null,

@@ -2,7 +2,7 @@ import type { Audit } from '../audit.ts';
 import type { AuthenticateClient } from '../clients/authentication.ts';
 import { formParameters } from '../parameters.ts';
 import type { Store } from '../store/store.ts';
-import { parseRefreshToken } from '../tokens/refresh-token-format.ts';
+import { parseAccessToken, parseRefreshToken } from '../tokens/token-formats.ts';
 import type { Handler } from './endpoint.ts';
 
 export interface RevokeEndpointOptions {
@@ -22,9 +22,9 @@ export function createRevokeEndpoint(options: RevokeEndpointOptions): Handler {
     const form = await formParameters(request);
     const client = await authenticateClient(request, form);
     // token_type_hint only says where to look first; both places are looked at.
-    const { offered } = parseRefreshToken(form.require('token'));
-    await store.revokeAccessToken(offered.hash, client.id);
-    const refreshToken = await store.findRefreshToken(offered);
+    const token = form.require('token');
+    await store.revokeAccessToken(parseAccessToken(token), client.id);
+    const refreshToken = await store.findRefreshToken(parseRefreshToken(token).offered);
     if (refreshToken !== null && refreshToken.family.clientId === client.id) {
       const { id: authorization, clientId, person } = refreshToken.family;
       if (await store.revokeFamily(authorization, clock())) {

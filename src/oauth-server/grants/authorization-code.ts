@@ -1,8 +1,8 @@
-import { tokenHash } from '../crypto.ts';
 import { verifiesChallenge } from './pkce.ts';
 import { quotedUri } from '../quoting.ts';
 import type { AuthorizationCode, Client, Store } from '../store/store.ts';
 import { otherResource, quotedAudience } from '../tokens/resource-indicators.ts';
+import { parseCode } from '../tokens/token-formats.ts';
 import { requireGrant, type GrantHandler } from './grant.ts';
 import { createOutcomes, invalidGrant } from './outcome.ts';
 import {
@@ -29,7 +29,7 @@ export function createAuthorizationCodeGrant(options: AuthorizationCodeGrantOpti
   }
 
   return async (client, form) => {
-    const codeHash = tokenHash(form.require('code'));
+    const offered = parseCode(form.require('code'));
     const presentation = {
       clientId: client.id,
       redirectUri: form.require('redirect_uri'),
@@ -37,7 +37,7 @@ export function createAuthorizationCodeGrant(options: AuthorizationCodeGrantOpti
       resource: form.get('resource'),
     };
     const now = clock();
-    const code = await store.findCode(codeHash);
+    const code = await store.findCode(offered);
     const problem = code === null ? null : mismatch(code, presentation, now);
     if (code !== null && problem !== null) {
       // Codes stand in browser histories: only a replay by the code's own client revokes the authorization.
@@ -49,7 +49,8 @@ export function createAuthorizationCodeGrant(options: AuthorizationCodeGrantOpti
     if (code === null) throw invalidGrant('the code is unknown');
     if (problem !== null) throw invalidGrant(problem);
 
-    const { family, nonce } = code;
+    const { family, parameters } = code;
+    const nonce = parameters?.nonce ?? null;
     requireSameAudience(family, audience);
     const user = await accounts.active(family.person);
     if (user === null) {
@@ -57,7 +58,7 @@ export function createAuthorizationCodeGrant(options: AuthorizationCodeGrantOpti
       throw invalidGrant(INACTIVE_ACCOUNT);
     }
     const scopes = requireScopesInForce(family, client, catalog);
-    const prepared = await issuing.forPerson({ client, family, user, scopes, nonce, mark: null, now });
+    const prepared = await issuing.forPerson({ client, family, user, scopes, nonce, before: null, now });
     const outcome = await store.spendCode(code, prepared.tokens, now);
     return outcomes.respond(code, prepared, outcome);
   };
@@ -74,14 +75,14 @@ interface Presentation {
 /** Why the code cannot be exchanged as it was offered; null when it can. A code that was used always has a reason. */
 function mismatch(code: AuthorizationCode, presentation: Presentation, now: number): string | null {
   const { clientId, redirectUri, codeVerifier, resource } = presentation;
-  const { family } = code;
+  const { family, parameters } = code;
   if (family.clientId !== clientId) return ofAnotherClient('code', code);
-  if (code.used) return 'the code was used before; its authorization is revoked';
+  if (parameters === null) return 'the code was used before; its authorization is revoked';
   if (code.expiresAt <= now) return expired('code', code);
-  if (code.redirectUri !== redirectUri) {
-    return `the redirect_uri is ${quotedUri(redirectUri)}, the code was asked for with ${quotedUri(code.redirectUri)}`;
+  if (parameters.redirectUri !== redirectUri) {
+    return `the redirect_uri is ${quotedUri(redirectUri)}, the code was asked for with ${quotedUri(parameters.redirectUri)}`;
   }
-  if (!verifiesChallenge(codeVerifier, code.codeChallenge)) return 'the code_verifier is wrong';
+  if (!verifiesChallenge(codeVerifier, parameters.codeChallenge)) return 'the code_verifier is wrong';
   // invalid_grant, as for a wrong verifier or redirect URI, where RFC 8707 section 2 has invalid_target.
   const other = otherResource(resource, family.audience);
   if (other === null) return null;

@@ -4,10 +4,10 @@ import type { OAuthServerConfig } from '../config.ts';
 import { randomToken, tokenHash } from '../crypto.ts';
 import type { Host } from '../host.ts';
 import { signIdToken } from '../tokens/id-token.ts';
-import { missingKey, type KeyRing } from '../keys.ts';
+import type { KeyRing } from '../keys.ts';
 import { formatScope, scopesHeldBy, type ScopeCatalog } from '../tokens/scopes.ts';
 import type { Client, Family, NewTokens } from '../store/store.ts';
-import { newRefreshToken } from '../tokens/refresh-token-format.ts';
+import { newAccessToken, newRefreshToken } from '../tokens/token-formats.ts';
 import type { TokenResponse } from './grant.ts';
 
 /** Tokens that are made but not yet issued: what the store is to keep, and the response to the client. */
@@ -31,8 +31,12 @@ export interface PersonalTokenRequest {
   readonly scopes: readonly string[];
   /** Of the authorization request; null after a refresh. */
   readonly nonce: string | null;
-  /** The mark that all refresh tokens of the family share; null for its first. */
-  readonly mark: string | null;
+  /** The refresh token that is replaced; null for a family's first. */
+  readonly before: {
+    /** The mark that all refresh tokens of the family share; null when an earlier release issued it, and it has none. */
+    readonly mark: string | null;
+    readonly generation: number;
+  } | null;
   readonly now: number;
 }
 
@@ -52,10 +56,9 @@ export function createIssuing(options: IssuingOptions): Issuing {
   const { issuer, config, scopes: catalog, host, keys, claims } = options;
 
   async function idToken(request: PersonalTokenRequest, accessToken: string): Promise<string> {
-    const { client, family, user, nonce, now } = request;
-    const algorithm = client.idTokenSignedResponseAlg;
-    const key = await keys.active(algorithm);
-    if (key === null) throw new Error(`There is ${missingKey(algorithm).key} in ${config.key_path}`);
+    const { family, user, nonce, now } = request;
+    const key = await keys.active();
+    if (key === null) throw new Error(`There is no signing key in ${config.key_path}`);
     // A scope whose permission the person has lost since releases nothing.
     const held = await scopesHeldBy(host, catalog, request.scopes, family.person);
     return signIdToken(key, {
@@ -71,7 +74,7 @@ export function createIssuing(options: IssuingOptions): Issuing {
   }
 
   function prepared(
-    accessToken: string,
+    { id, value }: ReturnType<typeof newAccessToken>,
     scopes: readonly string[],
     now: number,
     refreshToken: NewTokens['refreshToken'] = null,
@@ -79,9 +82,9 @@ export function createIssuing(options: IssuingOptions): Issuing {
   ): PreparedTokens {
     const expiresAt = now + config.access_token_ttl * 1000;
     return {
-      tokens: { accessToken: { hash: tokenHash(accessToken), scopes, expiresAt }, refreshToken },
+      tokens: { accessToken: { id, hash: tokenHash(value), scopes, expiresAt }, refreshToken },
       response: {
-        access_token: accessToken,
+        access_token: value,
         token_type: 'Bearer',
         expires_in: config.access_token_ttl,
         scope: formatScope(scopes),
@@ -91,17 +94,23 @@ export function createIssuing(options: IssuingOptions): Issuing {
   }
 
   return {
-    forClient: (scopes, now) => prepared(randomToken(), scopes, now),
+    forClient: (scopes, now) => prepared(newAccessToken(now), scopes, now),
     async forPerson(request) {
       const { client, family, scopes, now } = request;
-      const accessToken = randomToken();
-      const mark = request.mark ?? randomToken();
-      const refreshToken = client.grants.includes('refresh_token') ? newRefreshToken(family.id, mark) : null;
-      const withIdToken = scopes.includes('openid') ? { id_token: await idToken(request, accessToken) } : {};
-      if (refreshToken === null) return prepared(accessToken, scopes, now, null, withIdToken);
+      const accessToken = newAccessToken(now);
+      const withIdToken = scopes.includes('openid')
+        ? { id_token: await idToken(request, accessToken.value) }
+        : {};
+      if (!client.grants.includes('refresh_token')) {
+        return prepared(accessToken, scopes, now, null, withIdToken);
+      }
+      const mark = request.before?.mark ?? randomToken();
+      const generation = (request.before?.generation ?? 0) + 1;
+      const refreshToken = newRefreshToken(family.id, mark);
       const kept = {
         hash: tokenHash(refreshToken),
         markHash: tokenHash(mark),
+        generation,
         expiresAt: now + config.refresh_token_ttl * 1000,
       };
       return prepared(accessToken, scopes, now, kept, { refresh_token: refreshToken, ...withIdToken });

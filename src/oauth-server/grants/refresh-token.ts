@@ -1,8 +1,8 @@
 import { OAuthError } from '../errors.ts';
 import { requireScopes } from '../tokens/scopes.ts';
 import type { Family, Store } from '../store/store.ts';
-import { parseRefreshToken } from '../tokens/refresh-token-format.ts';
 import { otherResource, quotedAudience } from '../tokens/resource-indicators.ts';
+import { parseRefreshToken } from '../tokens/token-formats.ts';
 import { requireGrant, type GrantHandler } from './grant.ts';
 import { createOutcomes, invalidGrant } from './outcome.ts';
 import {
@@ -51,7 +51,7 @@ export function createRefreshTokenGrant(options: RefreshTokenGrantOptions): Gran
       user,
       scopes,
       nonce: null,
-      mark: token.marked ? mark : null,
+      before: { mark: token.marked ? mark : null, generation: token.generation },
       now,
     });
     const outcome = await store.rotateRefreshToken(token, prepared.tokens, now);

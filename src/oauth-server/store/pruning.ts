@@ -13,7 +13,7 @@ export interface Pruning {
 }
 
 export interface PruningOptions {
-  readonly store: Pick<Store, 'prune'>;
+  readonly store: Pick<Store, 'prune' | 'pruneAccessTokens'>;
   /** Milliseconds since 1970. */
   readonly clock: () => number;
   readonly log: Log;
@@ -24,16 +24,36 @@ const BATCH = 100;
 const INSERTIONS_PER_BATCH = 50;
 /** How long rows stay after they have expired, in milliseconds: clocks differ, and a request may be in flight. */
 const MARGIN = 3_600_000;
+/** Before the id of every access token. */
+const FIRST = '';
 
 export function createPruning({ store, clock, log }: PruningOptions): Pruning {
   let insertions = 0;
+  /** How far access tokens have been looked through behind those that are first in the table. */
+  let looked = FIRST;
 
   async function removeBatch(): Promise<void> {
+    const before = clock() - MARGIN;
     try {
-      await store.prune(clock() - MARGIN, BATCH);
+      await store.prune(before, BATCH);
+      const oldest = await store.pruneAccessTokens(FIRST, before, BATCH);
+      if (oldest.removed > 0 || oldest.last === null) return;
+      // Tokens that live longer, as of before a change of their lifetime, must not protect what comes after them.
+      const { last } = await store.pruneAccessTokens(looked, before, BATCH);
+      looked = last ?? FIRST;
     } catch (exception) {
       log.warning('Expired rows could not be removed: {exception}', { exception });
     }
+  }
+
+  async function allAccessTokens(): Promise<number> {
+    let total = 0;
+    for (let after: string | null = FIRST; after !== null;) {
+      const { removed, last } = await store.pruneAccessTokens(after, clock() - MARGIN, BATCH);
+      total += removed;
+      after = last;
+    }
+    return total;
   }
 
   return {
@@ -42,15 +62,14 @@ export function createPruning({ store, clock, log }: PruningOptions): Pruning {
       return insertions % INSERTIONS_PER_BATCH === 0 ? removeBatch() : null;
     },
     async all() {
-      const total = { families: 0, accessTokens: 0, refreshTokens: 0, consentRequests: 0 };
+      const total = { families: 0, consentRequests: 0 };
       for (;;) {
         const pruned = await store.prune(clock() - MARGIN, BATCH);
         total.families += pruned.families;
-        total.accessTokens += pruned.accessTokens;
-        total.refreshTokens += pruned.refreshTokens;
         total.consentRequests += pruned.consentRequests;
-        if (Object.values(pruned).every((count) => count === 0)) return total;
+        if (Object.values(pruned).every((count) => count === 0)) break;
       }
+      return { ...total, accessTokens: await allAccessTokens() };
     },
   };
 }

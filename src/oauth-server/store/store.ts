@@ -3,9 +3,6 @@ import type { PersonReference } from '../../contracts/person.ts';
 /** What a client may be granted: grant types of RFC 6749, and the right to ask the introspection endpoint. */
 export type Grant = 'authorization_code' | 'refresh_token' | 'client_credentials' | 'introspection';
 
-/** What an ID token may be signed with (RFC 7518 section 3.1, RFC 8037 section 3.1; EdDSA with Ed25519). */
-export type SigningAlgorithm = 'RS256' | 'ES256' | 'EdDSA';
-
 /** A registered application. Times are milliseconds since 1970 in all of this file. */
 export interface Client {
   /** Never changes. */
@@ -18,8 +15,6 @@ export interface Client {
   readonly scopes: readonly string[];
   /** How it may ask. */
   readonly grants: readonly Grant[];
-  /** What its ID tokens are signed with. */
-  readonly idTokenSignedResponseAlg: SigningAlgorithm;
   /** An application that cannot keep a secret: identified, not authenticated. */
   readonly public: boolean;
   /** By the host's password hasher; null for a public client. */
@@ -84,8 +79,8 @@ export interface AskedPerson {
 }
 
 /**
- * One authorization of a person, and everything that descends from it: a row of `oauth_families`. Codes, access and
- * refresh tokens live only as long as it does, so revoking it is one row.
+ * One authorization of a person, and everything that descends from it: a row of `oauth_families`, which also keeps its code
+ * and its current refresh token. All of it lives only as long as that row is not revoked, so revoking it is one write.
  */
 export interface Family {
   readonly id: string;
@@ -117,38 +112,72 @@ export interface StoredGrant {
   readonly expiresAt: number;
 }
 
-/** A refresh token as it was offered. */
-export interface OfferedRefreshToken {
+/** A code as it was offered. */
+export interface OfferedGrant {
   readonly hash: string;
-  /** The family that it names, with the hash of the mark that all tokens of the family share; null for one of an earlier release. */
-  readonly mark: { readonly familyId: string; readonly hash: string } | null;
+  /** The family that it names; null for one of an earlier release, which names none. */
+  readonly familyId: string | null;
+}
+
+/** A refresh token as it was offered. */
+export interface OfferedRefreshToken extends OfferedGrant {
+  /** The hash of the mark in it; null for one of an earlier release, which has none. */
+  readonly markHash: string | null;
 }
 
 export interface RefreshToken extends StoredGrant {
-  /** Whether it has the mark of its family. */
+  /** Whether it has the mark of its family; a token of an earlier release has none. */
   readonly marked: boolean;
+  /** How many refresh tokens the family has had, this one included. Nothing is decided by it. */
+  readonly generation: number;
 }
 
 /** An authorization code, and what its exchange must match. */
 export interface AuthorizationCode extends StoredGrant {
+  /** Null once the code is spent. */
+  readonly parameters: CodeParameters | null;
+}
+
+/** What the exchange of a code must match, and what it hands on. */
+export interface CodeParameters {
   readonly redirectUri: string;
   readonly codeChallenge: string;
   readonly nonce: string | null;
 }
 
-/** A token as the store keeps it: its hash. */
-export interface NewToken {
+export interface NewCode {
   readonly hash: string;
+  readonly expiresAt: number;
+  readonly parameters: CodeParameters;
+}
+
+export interface NewTokens {
+  readonly accessToken: NewAccessToken;
+  /** Null when the client may not refresh. */
+  readonly refreshToken: NewRefreshToken | null;
+}
+
+export interface NewRefreshToken {
+  readonly hash: string;
+  /** The hash of the mark that all refresh tokens of the family share. */
+  readonly markHash: string;
+  readonly generation: number;
   readonly expiresAt: number;
 }
 
-export interface NewRefreshToken extends NewToken {
-  /** The hash of the mark that all refresh tokens of the family share. */
-  readonly markHash: string;
+export interface NewAccessToken {
+  /** Ids grow with time, so that new rows follow each other in the table. */
+  readonly id: string;
+  readonly hash: string;
+  readonly scopes: readonly string[];
+  readonly expiresAt: number;
 }
 
-export interface NewAccessToken extends NewToken {
-  readonly scopes: readonly string[];
+/** An access token as it was offered. */
+export interface OfferedAccessToken {
+  readonly id: string;
+  /** Null for one of an earlier release, whose hash is its id. */
+  readonly hash: string | null;
 }
 
 /** A live access token with all that decides on it, read in one statement. */
@@ -239,7 +268,7 @@ export interface Store {
   findCookieKey(period: number): Promise<string | null>;
 
   /** The code, spent or not; null when it is unknown. */
-  findCode(codeHash: string): Promise<AuthorizationCode | null>;
+  findCode(code: OfferedGrant): Promise<AuthorizationCode | null>;
   /** Spends the code and issues the tokens, both or neither. A code that was spent before revokes the family. */
   spendCode(code: StoredGrant, tokens: NewTokens, now: number): Promise<GrantOutcome>;
   /**
@@ -253,13 +282,10 @@ export interface Store {
    * used before: the mark leaves the server in refresh tokens alone.
    */
   findRefreshToken(token: OfferedRefreshToken): Promise<RefreshToken | null>;
-  /**
-   * Uses the token and issues its successors, both or neither. One that was used before revokes the family. The row of one
-   * with the mark becomes its successor's, so that a family does not grow with use.
-   */
-  rotateRefreshToken(token: RefreshToken, tokens: NewTokens, now: number): Promise<GrantOutcome>;
+  /** Uses the token and issues its successors, both or neither. One that was used before revokes the family. */
+  rotateRefreshToken(token: StoredGrant, tokens: NewTokens, now: number): Promise<GrantOutcome>;
 
-  /** Revokes the family of a token that was found used, unless it has become the current one. False also when it was revoked before. */
+  /** Revokes the family of a grant that was found used, unless it has become the current one. False also when it was revoked before. */
   revokeReplayed(used: StoredGrant, now: number): Promise<boolean>;
 
   /**
@@ -272,7 +298,7 @@ export interface Store {
   listAuthorizations(person: PersonReference, now: number): Promise<readonly Authorization[]>;
 
   /** Ends this client's access token, and nothing else. */
-  revokeAccessToken(hash: string, clientId: string): Promise<void>;
+  revokeAccessToken(token: OfferedAccessToken, clientId: string): Promise<void>;
 
   /** Issues a token for the application itself, which descends from no authorization. */
   issueClientToken(
@@ -282,36 +308,28 @@ export interface Store {
     now: number,
   ): Promise<void>;
 
+  /** Removes expired families, with all that is known of them, and consent requests: at most `limit` of each. */
+  prune(expiredBefore: number, limit: number): Promise<Omit<PrunedRows, 'accessTokens'>>;
   /**
-   * Removes expired rows, at most `limit` of each kind. Codes and refresh tokens stay as long as a token of their family
-   * lives, since that is how a replay is known.
+   * Removes those that have expired among the first `limit` access tokens after this id, in the order in which they were
+   * issued, and returns the last id that it looked at; null when none follow.
    */
-  prune(expiredBefore: number, limit: number): Promise<PrunedRows>;
+  pruneAccessTokens(
+    after: string,
+    expiredBefore: number,
+    limit: number,
+  ): Promise<{ readonly removed: number; readonly last: string | null }>;
 
   /** The token, when it has not expired and neither its family nor its client is revoked; otherwise why it is none. */
-  findAccessToken(hash: string, now: number): Promise<AccessToken | DeadToken>;
+  findAccessToken(token: OfferedAccessToken, now: number): Promise<AccessToken | DeadToken>;
 }
 
 /** How many rows of each kind were removed. */
 export interface PrunedRows {
-  /** With their codes. */
+  /** Authorizations, each with its code and its refresh token. */
   readonly families: number;
   /** Those that have expired. */
   readonly accessTokens: number;
-  /** Those that have expired or were used. */
-  readonly refreshTokens: number;
   /** Those that nobody answered in time, or signed in for. */
   readonly consentRequests: number;
-}
-
-export interface NewCode extends NewToken {
-  readonly redirectUri: string;
-  readonly codeChallenge: string;
-  readonly nonce: string | null;
-}
-
-export interface NewTokens {
-  readonly accessToken: NewAccessToken;
-  /** Null when the client may not refresh. */
-  readonly refreshToken: NewRefreshToken | null;
 }

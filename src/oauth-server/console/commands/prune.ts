@@ -9,20 +9,17 @@ export const addPrune: AddCommands = (program, context) => {
     )
     .option('--json', 'print JSON, and nothing else, on standard output')
     .action(async (options: { json?: boolean }) => {
-      const { families, accessTokens, refreshTokens, consentRequests } = await (
-        await openServer(context)
-      ).prune();
+      const server = await openServer(context);
+      const { families, accessTokens, consentRequests } = await server.prune();
       if (options.json === true) {
         return context.printJson({
           families,
           access_tokens: accessTokens,
-          refresh_tokens: refreshTokens,
           consent_requests: consentRequests,
         });
       }
       context.print(
-        `Removed ${families} authorizations, ${accessTokens} access tokens, ${refreshTokens} refresh tokens and ` +
-          `${consentRequests} consent requests.`,
+        `Removed ${families} authorizations, ${accessTokens} access tokens and ${consentRequests} consent requests.`,
       );
     });
 };

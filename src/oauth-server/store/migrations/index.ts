@@ -4,7 +4,8 @@ import { familiesAndTargets } from './0002-families.ts';
 import { factsInOnePlace } from './0003-facts-in-one-place.ts';
 import { familyMark } from './0004-family-mark.ts';
 import { waitingRequests } from './0005-waiting-requests.ts';
-import { idTokenAlg } from './0008-id-token-alg.ts';
+import { oneRow } from './0006-one-row.ts';
+import { factsInTheRow } from './0007-facts-in-the-row.ts';
 
 /** The schema of the authorization server, step by step; run by `db:migrate up`. */
 export const oauthServerMigrations: readonly Migration[] = [
@@ -13,5 +14,6 @@ export const oauthServerMigrations: readonly Migration[] = [
   factsInOnePlace,
   familyMark,
   waitingRequests,
-  idTokenAlg,
+  oneRow,
+  factsInTheRow,
 ];

@@ -1,0 +1,126 @@
+import { equalInConstantTime } from '../../../http/constant-time.ts';
+import type { Database, SqlParameter } from '../../../sql/contract.ts';
+import type { AccessToken, DeadToken, NewAccessToken, OfferedAccessToken, Store } from '../store.ts';
+import { deleteByKey, words } from './statements.ts';
+
+/**
+ * Access tokens: `oauth_access_tokens`. The key grows with time, so that rows are added at the end of the table and expire
+ * nearly in its order: an index on when they expire would only be another thing to write.
+ */
+export function accessTokensTable(
+  database: Database,
+): Pick<Store, 'findAccessToken' | 'revokeAccessToken' | 'issueClientToken' | 'pruneAccessTokens'> {
+  return {
+    async findAccessToken(token, now) {
+      const { rows } = await database.execute<AccessTokenRow>(FIND, [token.id]);
+      const [row] = rows;
+      return row === undefined || !isOf(row, token) ? 'unknown' : toAccessToken(row, now);
+    },
+
+    async revokeAccessToken({ id, hash }, clientId) {
+      const proof = hash === null ? 'secret_hash IS NULL' : 'secret_hash = ?';
+      await database.execute(
+        `DELETE FROM oauth_access_tokens WHERE id = ? AND client_id = ? AND ${proof}`,
+        hash === null ? [id, clientId] : [id, clientId, hash],
+      );
+    },
+
+    async issueClientToken(clientId, audience, token, now) {
+      await database.execute(INSERT, accessTokenValues({ clientId, familyId: null, audience }, token, now));
+    },
+
+    async pruneAccessTokens(after, expiredBefore, limit) {
+      const { rows } = await database.execute<{ id: string; expires_at: number }>(
+        `SELECT id, expires_at FROM oauth_access_tokens WHERE id > ? ORDER BY id LIMIT ${limit}`,
+        [after],
+      );
+      const expired = rows.filter((row) => row.expires_at < expiredBefore).map(({ id }) => id);
+      const removed = await deleteByKey(database, 'oauth_access_tokens', 'id', expired);
+      return { removed, last: rows.length < limit ? null : (rows.at(-1)?.id ?? null) };
+    },
+  };
+}
+
+/** The columns of a new row, for `accessTokenValues`. */
+export const ACCESS_TOKEN_COLUMNS = {
+  id: 'text',
+  secret_hash: 'text',
+  client_id: 'text',
+  family_id: 'text',
+  scope: 'text',
+  audience: 'text',
+  issued_at: 'time',
+  expires_at: 'time',
+} as const;
+
+const COLUMN_NAMES = Object.keys(ACCESS_TOKEN_COLUMNS);
+
+const INSERT = `INSERT INTO oauth_access_tokens (${COLUMN_NAMES.join(', ')})
+  VALUES (${COLUMN_NAMES.map(() => '?').join(', ')})`;
+
+/** Whom a token belongs to. One of a family is for the family's audience. */
+export interface TokenOwner {
+  readonly clientId: string;
+  readonly familyId: string | null;
+  readonly audience: string | null;
+}
+
+export function accessTokenValues(
+  { clientId, familyId, audience }: TokenOwner,
+  { id, hash, scopes, expiresAt }: NewAccessToken,
+  now: number,
+): readonly SqlParameter[] {
+  return [id, hash, clientId, familyId, scopes.join(' '), audience, now, expiresAt];
+}
+
+const FIND = `SELECT t.secret_hash, t.client_id, t.family_id, t.scope, t.audience AS token_audience, t.issued_at,
+    t.expires_at, c.scope AS living_client_scope, f.id AS living_family_id, f.user_provider, f.user_id, f.subject, f.audience
+  FROM oauth_access_tokens t
+  LEFT JOIN oauth_clients c ON c.client_id = t.client_id AND c.revoked_at IS NULL
+  LEFT JOIN oauth_families f ON f.id = t.family_id AND f.revoked_at IS NULL
+  WHERE t.id = ?`;
+
+interface AccessTokenRow {
+  readonly secret_hash: string | null;
+  readonly client_id: string;
+  readonly family_id: string | null;
+  readonly scope: string;
+  readonly token_audience: string | null;
+  readonly issued_at: number;
+  readonly expires_at: number;
+  readonly living_client_scope: string | null;
+  readonly living_family_id: string | null;
+  readonly user_provider: string | null;
+  readonly user_id: string | null;
+  readonly subject: string | null;
+  readonly audience: string | null;
+}
+
+/** Whether the row is this token's. The id of a token of an earlier release proves it: it is a hash. */
+function isOf({ secret_hash: known }: AccessTokenRow, { hash }: OfferedAccessToken): boolean {
+  if (known === null || hash === null) return known === hash;
+  return equalInConstantTime(known, hash);
+}
+
+/** A token whose client's or family's row is revoked, or gone, is dead. */
+function toAccessToken(row: AccessTokenRow, now: number): AccessToken | DeadToken {
+  if (row.expires_at <= now) return 'expired';
+  if (row.living_client_scope === null) return 'client revoked';
+  const token = {
+    clientId: row.client_id,
+    scopes: words(row.scope),
+    clientScopes: words(row.living_client_scope),
+    issuedAt: row.issued_at,
+    expiresAt: row.expires_at,
+  };
+  if (row.family_id === null) return { ...token, audience: row.token_audience, person: null, subject: null };
+  if (row.living_family_id === null || row.user_provider === null || row.user_id === null) {
+    return 'authorization revoked';
+  }
+  return {
+    ...token,
+    audience: row.audience,
+    person: { provider: row.user_provider, id: row.user_id },
+    subject: row.subject,
+  };
+}

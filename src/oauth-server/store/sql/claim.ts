@@ -1,0 +1,59 @@
+import type { Database, SqlParameter } from '../../../sql/contract.ts';
+
+/** An UPDATE that claims one row, and an INSERT that takes place only if it did. */
+export interface ClaimAndInsert {
+  readonly claim: string;
+  readonly insert: string;
+  /** Both as one statement of PostgreSQL. */
+  readonly together: string;
+}
+
+/** `columns` are those of the new row, in the order of the values that it will be given. */
+export function claimAndInsert(
+  claim: string,
+  table: string,
+  columns: Readonly<Record<string, 'text' | 'time'>>,
+): ClaimAndInsert {
+  const names = Object.keys(columns).join(', ');
+  const values = Object.values(columns);
+  // In a SELECT, PostgreSQL takes a parameter for text.
+  const selected = values.map((kind) => (kind === 'time' ? 'CAST(? AS BIGINT)' : '?'));
+  return {
+    claim,
+    insert: `INSERT INTO ${table} (${names}) VALUES (${values.map(() => '?').join(', ')})`,
+    together: `WITH claimed AS (${claim} RETURNING 1)
+      INSERT INTO ${table} (${names}) SELECT ${selected.join(', ')} FROM claimed`,
+  };
+}
+
+export interface ClaimParameters {
+  readonly claim: readonly SqlParameter[];
+  readonly insert: readonly SqlParameter[];
+  /** Whether it took effect: asked when the store was lost before it could answer. */
+  readonly tookEffect: () => Promise<boolean>;
+}
+
+/**
+ * Claims the row and inserts the other one, both or neither; false when there was no row to claim. The claim is a write and the
+ * first of its transaction: a read before it would fix a snapshot on MySQL, and could miss a revocation or deadlock elsewhere.
+ */
+export async function claimThenInsert(
+  database: Database,
+  { claim, insert, together }: ClaimAndInsert,
+  parameters: ClaimParameters,
+): Promise<boolean> {
+  const { tookEffect } = parameters;
+  if (database.dialect === 'postgres') {
+    const all = [...parameters.claim, ...parameters.insert];
+    return (await database.execute(together, all, tookEffect)).affected === 1;
+  }
+  return database.transaction(
+    async (connection) => {
+      const { affected } = await connection.execute(claim, parameters.claim);
+      if (affected !== 1) return false;
+      await connection.execute(insert, parameters.insert);
+      return true;
+    },
+    async (_, claimed) => claimed && tookEffect(),
+  );
+}

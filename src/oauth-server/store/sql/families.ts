@@ -1,0 +1,362 @@
+import { equalInConstantTime } from '../../../http/constant-time.ts';
+import type { Database, SqlParameter } from '../../../sql/contract.ts';
+import type {
+  AuthorizationCode,
+  CodeParameters,
+  ConsentOutcome,
+  Family,
+  GrantOutcome,
+  NewTokens,
+  OfferedGrant,
+  OfferedRefreshToken,
+  RefreshToken,
+  Store,
+  StoredGrant,
+} from '../store.ts';
+import { ACCESS_TOKEN_COLUMNS, accessTokenValues } from './access-tokens.ts';
+import { claimAndInsert, claimThenInsert, type ClaimAndInsert } from './claim.ts';
+import { deleteByKey, exists, expiredKeys, words } from './statements.ts';
+
+/**
+ * Authorizations, each with its code, its current refresh token and whether it is revoked: `oauth_families`. Issuing updates the
+ * row and revoking updates the same row, so neither passes the other, and a second use finds the row changed (decision 29).
+ */
+export function familiesTable(
+  database: Database,
+): Pick<
+  Store,
+  | 'answerConsent'
+  | 'findCode'
+  | 'spendCode'
+  | 'burnCode'
+  | 'findRefreshToken'
+  | 'rotateRefreshToken'
+  | 'revokeReplayed'
+  | 'revokeFamily'
+  | 'listAuthorizations'
+> {
+  async function find(offered: OfferedGrant, earlier: keyof typeof FIND_EARLIER): Promise<GrantRow | null> {
+    const { hash, familyId } = offered;
+    const { rows } = await (familyId === null
+      ? database.execute<GrantRow>(FIND_EARLIER[earlier], [hash])
+      : database.execute<GrantRow>(FIND, [familyId]));
+    return rows[0] ?? null;
+  }
+
+  /** The one way from a code or refresh token to tokens: its use, which claims the family, and the access token. */
+  async function issue(
+    use: ClaimAndInsert,
+    claim: readonly SqlParameter[],
+    { family }: StoredGrant,
+    { accessToken }: NewTokens,
+    now: number,
+  ): Promise<GrantOutcome> {
+    const owner = { clientId: family.clientId, familyId: family.id, audience: null };
+    const issued = await claimThenInsert(database, use, {
+      claim,
+      insert: accessTokenValues(owner, accessToken, now),
+      // Nothing may be spent without an answer: the token is there, or the use did not happen.
+      tookEffect: () => isThere('oauth_families', family.id, 'oauth_access_tokens', accessToken.id),
+    });
+    if (issued) return { issued: true };
+    // The row was not as the grant needs it, and never will be again: the grant was used, or the family was revoked.
+    return { issued: false, refusal: (await revokeFamily(family.id, now)) ? 'used' : 'revoked' };
+  }
+
+  /** Whether the row was inserted. Waits for the row that was claimed before it, so that a commit in flight is seen. */
+  function isThere(claimed: keyof typeof LOCK, key: string, table: string, id: string): Promise<boolean> {
+    return database.transaction(async (connection) => {
+      await connection.execute(LOCK[claimed], [key]);
+      return exists(connection, table, 'id', id);
+    });
+  }
+
+  async function revokeFamily(familyId: string, now: number): Promise<boolean> {
+    const { affected } = await database.execute(
+      'UPDATE oauth_families SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL',
+      [now, familyId],
+    );
+    return affected === 1;
+  }
+
+  return {
+    revokeFamily,
+
+    async answerConsent({ idHash, person }, allowed, now) {
+      const answer = (outcome: ConsentOutcome) => [outcome, idHash, person.provider, person.id, now];
+      if (allowed === null) {
+        const denied = async () => {
+          const { rows } = await database.execute(IS_DENIED, [idHash]);
+          return rows.length > 0;
+        };
+        return (await database.execute(ANSWER, answer('denied'), denied)).affected === 1;
+      }
+      const { family, code } = allowed;
+      return claimThenInsert(database, ALLOW, {
+        claim: answer('allowed'),
+        insert: [
+          family.id,
+          family.clientId,
+          family.person.provider,
+          family.person.id,
+          family.subject,
+          family.scopes.join(' '),
+          family.audience,
+          now,
+          code.expiresAt,
+          code.expiresAt,
+          code.hash,
+          JSON.stringify(code.parameters),
+          code.expiresAt,
+        ],
+        tookEffect: () => isThere('oauth_consent_requests', idHash, 'oauth_families', family.id),
+      });
+    },
+
+    async findCode(offered) {
+      const row = await find(offered, 'oauth_authorization_codes');
+      if (row === null) return null;
+      if (offered.familyId === null) requireMigrated(row.code_hash);
+      else if (!equalInConstantTime(row.code_hash ?? '', offered.hash)) return null;
+      return toCode(row, offered);
+    },
+
+    spendCode(code, tokens, now) {
+      const claim = [now, ...refreshState(tokens, now), code.family.id, code.hash];
+      return issue(SPEND_CODE, claim, code, tokens, now);
+    },
+
+    async burnCode({ hash, family }, offeredBy, now) {
+      const { affected } = await database.execute(BURN_CODE, [now, family.id, hash]);
+      if (affected === 1 || offeredBy !== family.clientId) return false;
+      return revokeFamily(family.id, now);
+    },
+
+    async findRefreshToken(offered) {
+      const row = await find(offered, 'oauth_refresh_tokens');
+      if (row === null) return null;
+      const marked = hasMark(row, offered);
+      if (offered.familyId !== null && !marked) return null;
+      requireMigrated(row.refresh_generation);
+      return toRefreshToken(row, offered, marked);
+    },
+
+    rotateRefreshToken(token, tokens, now) {
+      const claim = [...refreshState(tokens, now), token.family.id, token.hash];
+      return issue(USE_REFRESH_TOKEN, claim, token, tokens, now);
+    },
+
+    async revokeReplayed({ hash, family }, now) {
+      const { affected } = await database.execute(
+        `UPDATE oauth_families SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL
+          AND (refresh_hash IS NULL OR refresh_hash <> ?)`,
+        [now, family.id, hash],
+      );
+      return affected === 1;
+    },
+
+    async listAuthorizations(person, now) {
+      const { rows } = await database.execute<FamilyRow & AuthorizationColumns>(
+        `SELECT ${FAMILY_COLUMNS}, f.created_at, c.name AS client_name, c.scope AS client_scope
+        FROM oauth_families f
+        JOIN oauth_clients c ON c.client_id = f.client_id AND c.revoked_at IS NULL
+        WHERE f.user_provider = ? AND f.user_id = ? AND f.revoked_at IS NULL AND f.expires_at > ?
+        ORDER BY f.created_at, f.id`,
+        [person.provider, person.id, now],
+      );
+      return rows.map((row) => ({
+        family: toFamily(row),
+        clientName: row.client_name,
+        clientScopes: words(row.client_scope),
+        createdAt: row.created_at,
+      }));
+    },
+  };
+}
+
+/**
+ * Removes families whose last token has expired. The rows by which their grants of earlier releases are known go before them,
+ * so that a crash in between leaves nothing that no family names. Families with more of these than one batch takes wait.
+ */
+export async function removeFamilies(
+  database: Database,
+  expiredBefore: number,
+  limit: number,
+): Promise<number> {
+  const ids = await expiredKeys(database, 'oauth_families', 'id', 'prune_after', expiredBefore, limit);
+  if (ids.length === 0) return 0;
+  for (const table of Object.keys(FIND_EARLIER)) {
+    const { rows } = await database.execute<{ grant_hash: string }>(
+      `SELECT grant_hash FROM ${table} WHERE family_id IN (${ids.map(() => '?').join(', ')}) LIMIT ${limit}`,
+      ids,
+    );
+    const hashes = rows.map((row) => row.grant_hash);
+    await deleteByKey(database, table, 'grant_hash', hashes);
+    if (hashes.length === limit) return 0;
+  }
+  return deleteByKey(database, 'oauth_families', 'id', ids, { sql: 'prune_after < ?', value: expiredBefore });
+}
+
+// --- statements -----------------------------------------------------------------------------------------------
+
+const FAMILY_COLUMNS = 'f.id, f.client_id, f.user_provider, f.user_id, f.subject, f.scope, f.audience';
+
+const GRANT_COLUMNS = `${FAMILY_COLUMNS}, f.expires_at, f.code_hash, f.code_parameters, f.code_expires_at, f.code_spent_at,
+  f.refresh_mark_hash, f.refresh_hash, f.refresh_generation, f.refresh_expires_at`;
+
+const FIND = `SELECT ${GRANT_COLUMNS} FROM oauth_families f WHERE f.id = ?`;
+
+/** A grant of an earlier release names no family; a row of these tables does, and nothing adds to them. */
+const FIND_EARLIER = {
+  oauth_authorization_codes: findEarlier('oauth_authorization_codes'),
+  oauth_refresh_tokens: findEarlier('oauth_refresh_tokens'),
+} as const;
+
+function findEarlier(table: string): string {
+  return `SELECT ${GRANT_COLUMNS} FROM ${table} e JOIN oauth_families f ON f.id = e.family_id WHERE e.grant_hash = ?`;
+}
+
+/** Takes the row's lock and changes nothing. */
+const LOCK = {
+  oauth_families: 'UPDATE oauth_families SET expires_at = expires_at WHERE id = ?',
+  oauth_consent_requests: 'UPDATE oauth_consent_requests SET outcome = outcome WHERE id_hash = ?',
+} as const;
+
+const ANSWER = `UPDATE oauth_consent_requests SET outcome = ?
+  WHERE id_hash = ? AND user_provider = ? AND user_id = ? AND expires_at > ? AND outcome IS NULL`;
+
+const IS_DENIED = "SELECT 1 FROM oauth_consent_requests WHERE id_hash = ? AND outcome = 'denied'";
+
+const ALLOW = claimAndInsert(ANSWER, 'oauth_families', {
+  id: 'text',
+  client_id: 'text',
+  user_provider: 'text',
+  user_id: 'text',
+  subject: 'text',
+  scope: 'text',
+  audience: 'text',
+  created_at: 'time',
+  expires_at: 'time',
+  prune_after: 'time',
+  code_hash: 'text',
+  code_parameters: 'text',
+  code_expires_at: 'time',
+});
+
+/** For the values of `refreshState`. */
+const SET_REFRESH_STATE = `refresh_hash = ?, refresh_mark_hash = ?, refresh_generation = ?, refresh_expires_at = ?,
+  expires_at = CASE WHEN expires_at > ? THEN expires_at ELSE ? END,
+  prune_after = CASE WHEN prune_after >= ? THEN prune_after ELSE ? END`;
+
+const SPEND_CODE = claimAndInsert(
+  `UPDATE oauth_families SET code_spent_at = ?, code_parameters = NULL, ${SET_REFRESH_STATE}
+  WHERE id = ? AND code_hash = ? AND code_spent_at IS NULL AND revoked_at IS NULL`,
+  'oauth_access_tokens',
+  ACCESS_TOKEN_COLUMNS,
+);
+
+const BURN_CODE = `UPDATE oauth_families SET code_spent_at = ?, code_parameters = NULL
+  WHERE id = ? AND code_hash = ? AND code_spent_at IS NULL`;
+
+const USE_REFRESH_TOKEN = claimAndInsert(
+  `UPDATE oauth_families SET ${SET_REFRESH_STATE} WHERE id = ? AND refresh_hash = ? AND revoked_at IS NULL`,
+  'oauth_access_tokens',
+  ACCESS_TOKEN_COLUMNS,
+);
+
+/**
+ * How long a family may stay after its last token has expired, as a part of the time that it had left. `prune_after` is in an index,
+ * and would otherwise be written again at every refresh.
+ */
+const PRUNING_SLACK = 60;
+
+function refreshState({ accessToken, refreshToken }: NewTokens, now: number): readonly SqlParameter[] {
+  const expiresAt = Math.max(now, accessToken.expiresAt, refreshToken?.expiresAt ?? 0);
+  const pruneAfter = expiresAt + Math.ceil((expiresAt - now) / PRUNING_SLACK);
+  return [
+    refreshToken?.hash ?? null,
+    refreshToken?.markHash ?? null,
+    refreshToken?.generation ?? null,
+    refreshToken?.expiresAt ?? null,
+    expiresAt,
+    expiresAt,
+    expiresAt,
+    pruneAfter,
+  ];
+}
+
+// --- rows and what they mean ----------------------------------------------------------------------------------
+
+interface FamilyRow {
+  readonly id: string;
+  readonly client_id: string;
+  readonly user_provider: string;
+  readonly user_id: string;
+  readonly subject: string;
+  readonly scope: string;
+  readonly audience: string | null;
+}
+
+interface GrantRow extends FamilyRow {
+  readonly expires_at: number;
+  readonly code_hash: string | null;
+  /** JSON: what a client sent may hold characters that a text column refuses, such as NUL. Null once the code is spent. */
+  readonly code_parameters: string | null;
+  readonly code_expires_at: number | null;
+  readonly code_spent_at: number | null;
+  readonly refresh_mark_hash: string | null;
+  readonly refresh_hash: string | null;
+  /** Null until there is a refresh token. */
+  readonly refresh_generation: number | null;
+  readonly refresh_expires_at: number | null;
+}
+
+interface AuthorizationColumns {
+  readonly created_at: number;
+  readonly client_name: string;
+  readonly client_scope: string;
+}
+
+function toFamily(row: FamilyRow): Family {
+  return {
+    id: row.id,
+    clientId: row.client_id,
+    person: { provider: row.user_provider, id: row.user_id },
+    subject: row.subject,
+    scopes: words(row.scope),
+    audience: row.audience,
+  };
+}
+
+function toCode(row: GrantRow, { hash }: OfferedGrant): AuthorizationCode {
+  const parameters = row.code_hash === hash ? row.code_parameters : null;
+  return {
+    hash,
+    family: toFamily(row),
+    used: parameters === null,
+    expiresAt: row.code_expires_at ?? row.expires_at,
+    parameters: parameters === null ? null : (JSON.parse(parameters) as CodeParameters),
+  };
+}
+
+function toRefreshToken(row: GrantRow, { hash }: OfferedGrant, marked: boolean): RefreshToken {
+  return {
+    hash,
+    family: toFamily(row),
+    used: !equalInConstantTime(row.refresh_hash ?? '', hash),
+    expiresAt: row.refresh_expires_at ?? row.expires_at,
+    marked,
+    generation: row.refresh_generation ?? 0,
+  };
+}
+
+/** Whether the mark is the family's: whoever has it holds, or held, a refresh token of it. */
+function hasMark(row: GrantRow, { markHash }: OfferedRefreshToken): boolean {
+  const { refresh_mark_hash: known } = row;
+  return known !== null && markHash !== null && equalInConstantTime(known, markHash);
+}
+
+/** A row that the schema's step has not reached yet must not be taken for one whose grant was used. */
+function requireMigrated(state: unknown): void {
+  if (state === null) throw new Error('A family is still as the release before kept it: run db:migrate up');
+}

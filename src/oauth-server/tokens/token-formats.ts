@@ -1,0 +1,54 @@
+import { orderedIdentifier, randomToken, tokenHash } from '../crypto.ts';
+import type { OfferedAccessToken, OfferedGrant, OfferedRefreshToken } from '../store/store.ts';
+
+/**
+ * What is issued says where its row is, and proves itself with a secret of 256 random bits; the parts are separated by dots.
+ * Of an earlier release are codes and tokens of 43 characters.
+ *
+ * | access token  | `<id>.<secret>`               |
+ * | code          | `<family id>.<secret>`        |
+ * | refresh token | `<family id>.<mark>.<secret>`   |
+ */
+
+/** A new access token: its id tells those who hold it when it was issued, which `expires_in` told them before. */
+export function newAccessToken(now: number): { readonly id: string; readonly value: string } {
+  const id = orderedIdentifier(now);
+  return { id, value: `${id}.${randomToken()}` };
+}
+
+export function newCode(familyId: string): string {
+  return `${familyId}.${randomToken()}`;
+}
+
+/** The mark is a secret that all refresh tokens of the family share, and nothing else has: so a used one is known (decision 8). */
+export function newRefreshToken(familyId: string, mark: string): string {
+  return [familyId, mark, randomToken()].join('.');
+}
+
+/** No other text reaches the store: not every engine takes any. */
+const ID_AND_SECRET = /^([0-9a-f]{32})\.[\w-]{43}$/;
+/** Family ids of earlier releases match, too; what follows the mark does not matter, since the whole is hashed. */
+const FAMILY_AND_MARK = /^([\w-]{1,255})\.([\w-]{43})\./;
+
+export function parseAccessToken(token: string): OfferedAccessToken {
+  const id = ID_AND_SECRET.exec(token)?.[1];
+  const hash = tokenHash(token);
+  return id === undefined ? { id: hash, hash: null } : { id, hash };
+}
+
+export function parseCode(code: string): OfferedGrant {
+  return { hash: tokenHash(code), familyId: ID_AND_SECRET.exec(code)?.[1] ?? null };
+}
+
+/** What the store knows a refresh token by, and the mark in it; null when it has none. */
+export function parseRefreshToken(token: string): {
+  readonly offered: OfferedRefreshToken;
+  readonly mark: string | null;
+} {
+  const [, familyId, mark] = FAMILY_AND_MARK.exec(token) ?? [];
+  const hash = tokenHash(token);
+  if (familyId === undefined || mark === undefined) {
+    return { offered: { hash, familyId: null, markHash: null }, mark: null };
+  }
+  return { offered: { hash, familyId, markHash: tokenHash(mark) }, mark };
+}
