@@ -350,6 +350,52 @@ describe('the keys', () => {
     }
   });
 
+  // @shows AS-13.6, AS-13.16
+  test('of another algorithm: the key first, then a client for it, which --json and the list show', async () => {
+    const own = await mkdtemp(path.join(tmpdir(), 'portico-algorithms-'));
+    try {
+      const console = (...args: string[]) => porticoHere(args, { cwd: PORTAL, env: { STORAGE_DIR: own } });
+      await console('db:migrate', 'up');
+      const create = (...args: string[]) =>
+        console(
+          'oauth:client:create',
+          'App',
+          '--redirect=https://client.example/cb',
+          '--scope=openid',
+          ...args,
+        );
+      expectRefusal(
+        await create('--id-token-alg=ES256'),
+        'The server has no signing key for ES256; run npx portico oauth:keys:generate --alg ES256 first',
+      );
+      expectRefusal(await create('--id-token-alg=PS256'), 'it is one of RS256, ES256, EdDSA');
+      expectRefusal(await console('oauth:keys:generate', '--alg=ES384'), 'one of RS256, ES256, EdDSA');
+      const generated = await console('oauth:keys:generate', '--alg', 'ES256');
+      expect(generated.stdout).toMatch(
+        /^The key \S{43} signs from now on, for applications created with --id-token-alg ES256; the keys before it stay published\.\n$/,
+      );
+      const client = parsed(await create('--id-token-alg=ES256', '--json'));
+      expect(client).toMatchObject({ id_token_signed_response_alg: 'ES256' });
+      expect(parsed(await create('--json'))).not.toHaveProperty('id_token_signed_response_alg');
+      const { stdout } = await console('oauth:client:list');
+      expect(stdout.match(/^ {2}ID tokens .*$/gm)).toEqual(['  ID tokens  ES256']);
+      expect(stdout.match(/^[0-9a-f]{32} /gm)).toHaveLength(2);
+    } finally {
+      await rm(own, { recursive: true, force: true });
+    }
+  });
+
+  // @shows AS-13.6, AS-13.16
+  test.each([
+    ['oauth:keys:generate', ['--alg <algorithm>', 'RS256, ES256 or EdDSA', '(default: RS256)']],
+    ['oauth:client:create', ['--id-token-alg <algorithm>', 'RS256, ES256 or EdDSA', '(default: RS256)']],
+    ['oauth:keys:prune', ['the newest of each algorithm stays']],
+  ])('%s --help says which algorithms there are', async (command, says) => {
+    const { code, stdout } = await run(command, '--help');
+    expect(code).toBe(0);
+    for (const each of says) expect(stdout.replaceAll(/\s+/g, ' ')).toContain(each);
+  });
+
   // @shows AS-13.6
   test('oauth:keys:generate adds a key each time', async () => {
     const kids = [

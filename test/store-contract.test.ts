@@ -57,6 +57,7 @@ function clientNamed(id: string, changes: Partial<Client> = {}): Client {
     redirectUris: ['https://client.example/cb'],
     scopes: ['openid', 'notes:read'],
     grants: ['authorization_code', 'refresh_token'],
+    idTokenSignedResponseAlg: 'RS256',
     public: false,
     secretHash: 'hash',
     previousSecretHash: null,
@@ -177,6 +178,21 @@ describe('clients', () => {
     for (const id of ['SOME-CLIENT', 'Some-Client ', ' Some-Client', 'Some-Client\0'.slice(0, 10)]) {
       expect(await store.findClient(id)).toBeNull();
     }
+  });
+
+  // @shows AS-4.1, AS-11.6
+  test('keep what their ID tokens are signed with; a row of a release without the choice says RS256', async () => {
+    const { id } = await newClient({ idTokenSignedResponseAlg: 'EdDSA' });
+    expect((await other.findClient(id))?.idTokenSignedResponseAlg).toBe('EdDSA');
+    const earlier = name('client');
+    await database.execute(
+      `INSERT INTO oauth_clients (client_id, name, redirect_uris, scope, grants, is_public, created_at)
+      VALUES (?, 'An application', '[]', 'openid', 'authorization_code', 1, ?)`,
+      [earlier, NOW],
+    );
+    expect((await store.findClient(earlier))?.idTokenSignedResponseAlg).toBe('RS256');
+    const listed = (await store.listClients()).filter((each) => [id, earlier].includes(each.id));
+    expect(new Set(listed.map((each) => each.idTokenSignedResponseAlg))).toEqual(new Set(['EdDSA', 'RS256']));
   });
 
   // @shows AS-4.1

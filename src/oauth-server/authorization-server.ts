@@ -98,7 +98,7 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
   const bearerTokens = createBearerTokens({ store, accounts, host, scopes, audience, clock });
   const lookUp = createTokenLookUp({ bearerTokens, scopes });
 
-  const clients = createClients({ store, scopes, passwordHasher, clock, audit });
+  const clients = createClients({ store, scopes, keys, passwordHasher, clock, audit });
   const secrets = createClientSecrets({ passwordHasher, clock });
   const failedAttempts = createFailedAttempts({ clock, random });
   const authenticateClient = createClientAuthentication({

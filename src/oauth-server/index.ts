@@ -35,4 +35,4 @@ export type { Endpoint } from './endpoints/endpoint.ts';
 export type { Clients, RegisteredClient, RotatedSecret } from './clients/clients.ts';
 export type { ClientRegistration } from './clients/registration.ts';
 export type { KeyRing, SigningKey } from './keys.ts';
-export type { Client, Grant, PrunedRows } from './store/store.ts';
+export type { Client, Grant, PrunedRows, SigningAlgorithm } from './store/store.ts';

@@ -6,15 +6,43 @@ import type { JWK } from 'jose';
 import type { Log } from '../contracts/log.ts';
 import { LONGEST_LIFETIME } from '../contracts/lifetimes.ts';
 import { randomIdentifier } from './crypto.ts';
+import type { SigningAlgorithm } from './store/store.ts';
 
-/** The one signature algorithm of ID tokens: the one that every OpenID Connect client must know. */
-export const SIGNING_ALGORITHM = 'RS256';
+/** Of what has not been asked for otherwise: the one that every OpenID Connect client must know. */
+export const DEFAULT_ALGORITHM = 'RS256' satisfies SigningAlgorithm;
+
+/** The keys of an algorithm (RFC 7518 section 6, RFC 8037 section 2). */
+interface KeyForm {
+  readonly kind: string;
+  readonly type: Pick<JWK, 'kty' | 'crv'>;
+  /** The public members beside those. */
+  readonly members: readonly (keyof JWK)[];
+  /** Of the name of its file, before `.json`. */
+  readonly mark: string;
+}
+
+const FORMS: Readonly<Record<SigningAlgorithm, KeyForm>> = {
+  RS256: { kind: 'RSA', type: { kty: 'RSA' }, members: ['n', 'e'], mark: '' },
+  ES256: { kind: 'P-256', type: { kty: 'EC', crv: 'P-256' }, members: ['x', 'y'], mark: '.ES256' },
+  EdDSA: { kind: 'Ed25519', type: { kty: 'OKP', crv: 'Ed25519' }, members: ['x'], mark: '.EdDSA' },
+};
+
+export const SIGNING_ALGORITHMS = Object.keys(FORMS) as readonly SigningAlgorithm[];
+
+/** What the log and refusals say of a key that is not there, and the command that makes one. */
+export function missingKey(algorithm: SigningAlgorithm): { readonly key: string; readonly command: string } {
+  return algorithm === DEFAULT_ALGORITHM
+    ? { key: 'no signing key', command: 'oauth:server:setup' }
+    : { key: `no signing key for ${algorithm}`, command: `oauth:keys:generate --alg ${algorithm}` };
+}
 
 /** A signing key of the key directory. */
 export interface SigningKey {
   /** The key's identifier in the key set and in ID tokens: its thumbprint (RFC 7638) when it was generated here. */
   readonly kid: string;
-  /** When it was generated, milliseconds since 1970; it signs from then until the next one is generated. */
+  /** What it signs with, and nothing else. */
+  readonly algorithm: SigningAlgorithm;
+  /** When it was generated, milliseconds since 1970; it signs from then until the next one of its algorithm is generated. */
   readonly createdAt: number;
   /** Never leaves the process. */
   readonly privateKey: KeyObject;
@@ -24,14 +52,15 @@ export interface SigningKey {
 
 /**
  * The keys of one directory, which several processes may share. A key is a file, written once and never changed: the
- * newest one signs, all are published. So a key generated anywhere signs everywhere, without a restart.
+ * newest one of each algorithm signs, all are published. So a key generated anywhere signs everywhere, without a restart.
  */
 export interface KeyRing {
   /**
-   * The key that signs now, or null when there is none. Another process's new key is seen within a second. Like `all` and
-   * `published`, it throws a KeysLostError when this process knew keys and the directory shows none any more.
+   * The key that signs with the algorithm (RS256 unless given) now, or null when there is none. Another process's new key is
+   * seen within a second. Like `all` and `published`, it throws a KeysLostError when this process knew keys and the directory
+   * shows none any more.
    */
-  active(): Promise<SigningKey | null>;
+  active(algorithm?: SigningAlgorithm): Promise<SigningKey | null>;
   /** All keys, newest first, as the directory holds them at this moment. */
   all(): Promise<readonly SigningKey[]>;
   /**
@@ -39,10 +68,13 @@ export interface KeyRing {
    * Whatever has signed is among them.
    */
   published(): Promise<readonly SigningKey[]>;
-  /** Adds a key, which signs from now on. Nothing else ever makes one. */
-  generate(): Promise<SigningKey>;
   /**
-   * Removes the retired keys that stopped signing at least so many seconds ago, never the active one; returns their kids.
+   * Adds a key for the algorithm (RS256 unless given), which signs from now on. Nothing else ever makes one. Throws a
+   * RangeError for another algorithm.
+   */
+  generate(algorithm?: SigningAlgorithm): Promise<SigningKey>;
+  /**
+   * Removes the retired keys that stopped signing at least so many seconds ago, never an algorithm's active one; returns their kids.
    * Throws a RangeError for an age below an ID token's lifetime, since a token could outlive the key that proves it, and
    * for one above a century.
    */
@@ -60,7 +92,8 @@ export class KeysLostError extends Error {
   }
 }
 
-const KEY_FILE = /^(\d+)-[A-Za-z0-9_-]+\.json$/;
+/** Without an algorithm it is RS256; a release that knows no other passes over the rest. */
+const KEY_FILE = /^(\d+)-[A-Za-z0-9_-]+(?:\.(ES256|EdDSA))?\.json$/;
 /** How old a listing of the directory may be that decides which key signs, in milliseconds. */
 const RELOAD_AFTER = 1000;
 /** How old a listing may be that the key set is made from, in milliseconds: one for each request would double its cost. */
@@ -135,14 +168,18 @@ export function createKeyRing({ directory, clock, idTokenLifetime, log }: KeyRin
 
   async function load(files: readonly string[]): Promise<readonly SigningKey[]> {
     for (const name of loaded.keys()) if (!files.includes(name)) loaded.delete(name);
-    const keys = await Promise.all(files.map((name, index) => loadUnlessRetired(name, index)));
+    const newest = new Set(
+      SIGNING_ALGORITHMS.map((each) => files.find((name) => algorithmOf(name) === each)),
+    );
+    const keys = await Promise.all(
+      files.map((name) => (newest.has(name) ? loadOnce(name) : loadRetired(name))),
+    );
     return keys.filter((key) => key !== null);
   }
 
-  /** The newest key must be readable. A retired one that cannot be read is left out. */
-  function loadUnlessRetired(name: string, index: number): Promise<SigningKey | null> {
+  /** The newest key of an algorithm must be readable. A retired one that cannot be read is left out. */
+  function loadRetired(name: string): Promise<SigningKey | null> {
     const key = loadOnce(name);
-    if (index === 0) return key;
     return key.catch((exception: unknown) => {
       log.error('A retired signing key is left out: {exception}', { exception });
       return null;
@@ -162,22 +199,25 @@ export function createKeyRing({ directory, clock, idTokenLifetime, log }: KeyRin
   return {
     all: look,
     published: () => lookWithin(performance.now() - changedAt < RECENT_CHANGE ? 0 : LOOK_HOLDS),
-    async active() {
-      const [key = null] = await lookWithin(RELOAD_AFTER);
+    async active(algorithm = DEFAULT_ALGORITHM) {
+      const key = (await lookWithin(RELOAD_AFTER)).find((each) => each.algorithm === algorithm) ?? null;
       // A new key signs only once no process publishes a listing from before it was there.
       if (performance.now() - changedAt < LOOK_HOLDS) await setTimeout(2 * LOOK_HOLDS);
       return key;
     },
-    async generate() {
+    async generate(algorithm = DEFAULT_ALGORITHM) {
+      if (!SIGNING_ALGORITHMS.includes(algorithm)) {
+        throw new RangeError(`A signing key is for one of ${SIGNING_ALGORITHMS.join(', ')}`);
+      }
       const { calculateJwkThumbprint, exportJWK, generateKeyPair } = await import('jose');
-      const pair = await generateKeyPair(SIGNING_ALGORITHM, { modulusLength: 2048, extractable: true });
+      const pair = await generateKeyPair(algorithm, { modulusLength: 2048, extractable: true });
       const jwk = await exportJWK(pair.privateKey);
       const kid = await calculateJwkThumbprint(jwk);
       // Another machine's clock may be ahead of this one, yet the new key is the one to sign from now on.
       const newest = (await look())[0]?.createdAt ?? 0;
       const createdAt = Math.max(clock(), newest + 1);
-      const name = fileName(createdAt, kid);
-      const content = { ...jwk, kid, alg: SIGNING_ALGORITHM, use: 'sig' };
+      const name = fileName({ createdAt, kid, algorithm });
+      const content = { ...jwk, kid, alg: algorithm, use: 'sig' };
       await writeOnce(directory, name, `${JSON.stringify(content, null, 2)}\n`);
       const key = await loadOnce(name);
       await look();
@@ -193,14 +233,12 @@ export function createKeyRing({ directory, clock, idTokenLifetime, log }: KeyRin
         throw new RangeError(`The age must be at most ${LONGEST_LIFETIME} seconds, a century`);
       }
       const keys = await look();
-      // A key stopped signing when the next one was generated, and in other processes at their next look.
-      const removable = keys.filter((_, index) => {
-        const next = keys[index - 1];
+      // A key stopped signing when the next one of its algorithm was generated, and in other processes at their next look.
+      const removable = keys.filter((key, index) => {
+        const next = keys.slice(0, index).findLast(({ algorithm }) => algorithm === key.algorithm);
         return next !== undefined && next.createdAt + RELOAD_AFTER + olderThan * 1000 <= clock();
       });
-      await Promise.all(
-        removable.map(({ createdAt, kid }) => unlink(path.join(directory, fileName(createdAt, kid)))),
-      );
+      await Promise.all(removable.map((key) => unlink(path.join(directory, fileName(key)))));
       await look();
       return removable.map(({ kid }) => kid);
     },
@@ -213,8 +251,12 @@ function newestFirst(one: string, other: string): number {
   return createdAt(other) - createdAt(one) || (one < other ? 1 : -1);
 }
 
-function fileName(createdAt: number, kid: string): string {
-  return `${createdAt}-${kid}.json`;
+function algorithmOf(name: string): SigningAlgorithm {
+  return (KEY_FILE.exec(name)?.[2] as SigningAlgorithm | undefined) ?? DEFAULT_ALGORITHM;
+}
+
+function fileName({ createdAt, kid, algorithm }: Omit<SigningKey, 'privateKey' | 'publicJwk'>): string {
+  return `${createdAt}-${kid}${FORMS[algorithm].mark}.json`;
 }
 
 async function keyFiles(directory: string): Promise<string[]> {
@@ -230,19 +272,29 @@ async function readKey(directory: string, name: string): Promise<SigningKey> {
   const file = path.join(directory, name);
   try {
     const jwk = JSON.parse(await readFile(file, 'utf8')) as JWK;
-    const { kty, n, e, kid } = jwk;
-    if (kty !== 'RSA' || n === undefined || e === undefined || kid === undefined || jwk.d === undefined) {
-      throw new Error('it is not a private RSA key with a kid');
+    const algorithm = algorithmOf(name);
+    const { kind, type, members } = FORMS[algorithm];
+    const { kid } = jwk;
+    const fits = jwk.kty === type.kty && jwk.crv === type.crv;
+    if (!fits || kid === undefined || [...members, 'd' as const].some((each) => jwk[each] === undefined)) {
+      throw new Error(`it is not a private ${kind} key with a kid`);
     }
-    if ((jwk.alg ?? SIGNING_ALGORITHM) !== SIGNING_ALGORITHM || (jwk.use ?? 'sig') !== 'sig') {
-      throw new Error(`it is not for signing with ${SIGNING_ALGORITHM}`);
+    if ((jwk.alg ?? algorithm) !== algorithm || (jwk.use ?? 'sig') !== 'sig') {
+      throw new Error(`it is not for signing with ${algorithm}`);
     }
     const privateKey = createPrivateKey({ key: jwk, format: 'jwk' });
     // RFC 7518 section 3.3.
-    if ((privateKey.asymmetricKeyDetails?.modulusLength ?? 0) < 2048)
+    if (algorithm === 'RS256' && (privateKey.asymmetricKeyDetails?.modulusLength ?? 0) < 2048)
       throw new Error('it has less than 2048 bits');
     const createdAt = Number(KEY_FILE.exec(name)?.[1]);
-    return { kid, createdAt, privateKey, publicJwk: { kty, n, e, kid, alg: SIGNING_ALGORITHM, use: 'sig' } };
+    const published = Object.fromEntries(members.map((each) => [each, jwk[each]]));
+    return {
+      kid,
+      algorithm,
+      createdAt,
+      privateKey,
+      publicJwk: { ...type, ...published, kid, alg: algorithm, use: 'sig' },
+    };
   } catch (cause) {
     throw new Error(`The signing key ${file} cannot be read`, { cause });
   }

@@ -1,7 +1,7 @@
 import { CLIENT_AUTHENTICATION_METHODS } from './clients/credentials.ts';
 import { claimNames } from './tokens/claims.ts';
 import { GRANT_TYPES_SUPPORTED } from './grants/grant-types.ts';
-import { SIGNING_ALGORITHM } from './keys.ts';
+import { DEFAULT_ALGORITHM, SIGNING_ALGORITHMS, type SigningKey } from './keys.ts';
 import type { ScopeCatalog } from './tokens/scopes.ts';
 
 export interface MetadataOptions {
@@ -35,14 +35,19 @@ export function authorizationServerMetadata({
   };
 }
 
-/** The same, with what OpenID Connect Discovery 1.0 section 3 adds. */
-export function openidProviderMetadata(options: MetadataOptions): Readonly<Record<string, unknown>> {
+/** The same, with what OpenID Connect Discovery 1.0 section 3 adds. RS256 must be among the algorithms, with a key or without. */
+export function openidProviderMetadata(
+  options: MetadataOptions,
+  keys: readonly SigningKey[],
+): Readonly<Record<string, unknown>> {
   const { issuer, scopes } = options;
   return {
     ...authorizationServerMetadata(options),
     userinfo_endpoint: `${issuer}/oauth/userinfo`,
     subject_types_supported: ['public'],
-    id_token_signing_alg_values_supported: [SIGNING_ALGORITHM],
+    id_token_signing_alg_values_supported: SIGNING_ALGORITHMS.filter(
+      (each) => each === DEFAULT_ALGORITHM || keys.some(({ algorithm }) => algorithm === each),
+    ),
     prompt_values_supported: ['consent', 'none'],
     claim_types_supported: ['normal'],
     claims_supported: ['sub', ...claimNames([...scopes.keys()])],

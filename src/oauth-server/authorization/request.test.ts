@@ -11,6 +11,7 @@ const CLIENT: Client = {
   redirectUris: ['https://app.example/callback'],
   scopes: ['openid', 'notes:read'],
   grants: ['refresh_token'],
+  idTokenSignedResponseAlg: 'RS256',
   public: true,
   secretHash: null,
   previousSecretHash: null,

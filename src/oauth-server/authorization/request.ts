@@ -1,7 +1,7 @@
 import type { Clients } from '../clients/clients.ts';
 import { isRegistered } from '../clients/redirect-uris.ts';
 import { AuthorizationPageError, OAuthError } from '../errors.ts';
-import type { KeyRing } from '../keys.ts';
+import { missingKey, type KeyRing } from '../keys.ts';
 import type { Parameters } from '../parameters.ts';
 import { isCodeChallenge } from '../grants/pkce.ts';
 import { quoted, quotedClientId, quotedUri } from '../quoting.ts';
@@ -73,7 +73,7 @@ export function createRequestChecks(options: RequestChecksOptions): CheckRequest
       const codeChallenge = requirePkce(parameters);
       const resource = requireResource(parameters, audience);
       const scopes = requireScope(parameters, client, catalog);
-      await requireSigningKey(scopes, keys, keyPath);
+      await requireSigningKey(scopes, client, keys, keyPath);
       const nonce = parameters.get('nonce') ?? null;
       const asked = {
         clientId: client.id,
@@ -254,14 +254,16 @@ function requireScope(parameters: Parameters, client: Client, catalog: ScopeCata
 /** Checked before the person is asked, since without a key the ID token could not be signed afterwards. */
 async function requireSigningKey(
   scopes: readonly string[],
+  { idTokenSignedResponseAlg: algorithm }: Client,
   keys: Pick<KeyRing, 'active'>,
   keyPath: string,
 ): Promise<void> {
-  if (scopes.includes('openid') && (await keys.active()) === null) {
+  if (scopes.includes('openid') && (await keys.active(algorithm)) === null) {
+    const { key, command } = missingKey(algorithm);
     throw new OAuthError(
       'invalid_scope',
-      'The scope openid cannot be granted: the server has no signing key.',
-      `there is no signing key in ${keyPath}; run oauth:server:setup`,
+      `The scope openid cannot be granted: the server has ${key}.`,
+      `there is ${key} in ${keyPath}; run ${command}`,
     );
   }
 }

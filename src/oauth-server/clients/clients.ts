@@ -2,6 +2,7 @@ import type { PasswordHasher } from '../../contracts/password-hasher.ts';
 import type { Audit } from '../audit.ts';
 import { randomIdentifier, randomToken } from '../crypto.ts';
 import { RegistrationError } from '../errors.ts';
+import type { KeyRing } from '../keys.ts';
 import type { ScopeCatalog } from '../tokens/scopes.ts';
 import type { Client, Store } from '../store/store.ts';
 import { checkRegistration, type ClientRegistration } from './registration.ts';
@@ -55,6 +56,7 @@ const LONGEST_OVERLAP = 365 * 86_400;
 export interface ClientsOptions {
   readonly store: Store;
   readonly scopes: ScopeCatalog;
+  readonly keys: Pick<KeyRing, 'all'>;
   readonly passwordHasher: PasswordHasher;
   readonly clock: () => number;
   readonly audit: Audit;
@@ -63,7 +65,8 @@ export interface ClientsOptions {
 /** No other text reaches the store: not every engine takes any. */
 const CLIENT_ID = /^[\x20-\x7E]{1,255}$/;
 
-export function createClients({ store, scopes, passwordHasher, clock, audit }: ClientsOptions): Clients {
+export function createClients(options: ClientsOptions): Clients {
+  const { store, scopes, keys, passwordHasher, clock, audit } = options;
   const find = async (clientId: string) => (CLIENT_ID.test(clientId) ? store.findClient(clientId) : null);
 
   async function requireActive(clientId: string): Promise<void> {
@@ -73,7 +76,7 @@ export function createClients({ store, scopes, passwordHasher, clock, audit }: C
   }
 
   async function newClient(registration: ClientRegistration): Promise<RegisteredClient> {
-    const checked = checkRegistration(registration, scopes);
+    const checked = await checkRegistration(registration, scopes, keys);
     const secret = checked.public ? null : randomToken();
     const client: Client = {
       ...checked,

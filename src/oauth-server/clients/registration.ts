@@ -1,6 +1,7 @@
 import { RegistrationError } from '../errors.ts';
 import { IDENTITY_SCOPES, OFFLINE_ACCESS, type ScopeCatalog } from '../tokens/scopes.ts';
-import type { Client, Grant } from '../store/store.ts';
+import type { Client, Grant, SigningAlgorithm } from '../store/store.ts';
+import { DEFAULT_ALGORITHM, missingKey, SIGNING_ALGORITHMS, type KeyRing } from '../keys.ts';
 import { redirectUriProblem } from './redirect-uris.ts';
 
 /** An application that is to be registered. */
@@ -18,6 +19,11 @@ export interface ClientRegistration {
   readonly grants?: readonly string[];
   /** For an application that cannot keep a secret. */
   readonly public?: boolean;
+  /**
+   * `RS256`, `ES256` or `EdDSA` (Ed25519): what its ID tokens are signed with, RS256 unless given. The server must have a key
+   * for it (`oauth:keys:generate --alg`), and the client the scope `openid`.
+   */
+  readonly idTokenSignedResponseAlg?: string;
 }
 
 const GRANTS: ReadonlySet<string> = new Set<Grant>([
@@ -29,13 +35,17 @@ const GRANTS: ReadonlySet<string> = new Set<Grant>([
 const CODE_GRANTS: readonly Grant[] = ['authorization_code', 'refresh_token'];
 
 /** The fields of a client that its registration determines. */
-export type CheckedRegistration = Pick<Client, 'name' | 'redirectUris' | 'scopes' | 'grants' | 'public'>;
+export type CheckedRegistration = Pick<
+  Client,
+  'name' | 'redirectUris' | 'scopes' | 'grants' | 'public' | 'idTokenSignedResponseAlg'
+>;
 
 /** Checks a registration, and completes it; throws a RegistrationError that says what is wrong. */
-export function checkRegistration(
+export async function checkRegistration(
   registration: ClientRegistration,
   catalog: ScopeCatalog,
-): CheckedRegistration {
+  keys: Pick<KeyRing, 'all'>,
+): Promise<CheckedRegistration> {
   const name = checkName(registration.name);
   const redirectUris = checkRedirectUris(registration.redirectUris ?? []);
   const scopes = checkScopes(registration.scopes ?? [], catalog);
@@ -53,7 +63,8 @@ export function checkRegistration(
       );
     }
   }
-  return { name, redirectUris, scopes, grants, public: isPublic };
+  const idTokenSignedResponseAlg = await checkAlgorithm(registration, { scopes, grants }, keys);
+  return { name, redirectUris, scopes, grants, public: isPublic, idTokenSignedResponseAlg };
 }
 
 function checkName(name: string): string {
@@ -127,4 +138,28 @@ function checkGrants(
     );
   }
   return [...GRANTS].filter((grant): grant is Grant => named.has(grant as Grant));
+}
+
+async function checkAlgorithm(
+  { idTokenSignedResponseAlg: requested }: ClientRegistration,
+  { scopes, grants }: Pick<Client, 'scopes' | 'grants'>,
+  keys: Pick<KeyRing, 'all'>,
+): Promise<SigningAlgorithm> {
+  if (requested === undefined) return DEFAULT_ALGORITHM;
+  const algorithm = SIGNING_ALGORITHMS.find((each) => each === requested);
+  if (algorithm === undefined) {
+    throw new RegistrationError(
+      `The ID token algorithm ${JSON.stringify(requested)} is unknown; it is one of ${SIGNING_ALGORITHMS.join(', ')}`,
+    );
+  }
+  if (!scopes.includes('openid') || !grants.includes('authorization_code')) {
+    throw new RegistrationError(
+      'An ID token needs the scope openid and a --redirect; give the client both, or leave --id-token-alg out',
+    );
+  }
+  if (!(await keys.all()).some((key) => key.algorithm === algorithm)) {
+    const { key, command } = missingKey(algorithm);
+    throw new RegistrationError(`The server has ${key}; run npx portico ${command} first`);
+  }
+  return algorithm;
 }

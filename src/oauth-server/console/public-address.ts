@@ -43,15 +43,22 @@ async function examineIssuer(server: AuthorizationServer, fetchDocument: FetchDo
   );
 }
 
+/** `n` is of an RSA key, `x` of one on a curve. */
+interface PublishedKey {
+  readonly kid?: unknown;
+  readonly n?: unknown;
+  readonly x?: unknown;
+}
+
 async function examineKeySet(server: AuthorizationServer, fetchDocument: FetchDocument): Promise<Finding> {
   const url = `${server.issuer}/.well-known/jwks.json`;
   const asked = await fetchDocument(url);
   if ('fault' in asked) return asked.fault;
   const { keys: found } = asked.document as { readonly keys?: unknown };
-  const published = (Array.isArray(found) ? found : []) as readonly { kid?: unknown; n?: unknown }[];
+  const published = (Array.isArray(found) ? found : []) as readonly PublishedKey[];
   const own = await server.keys.all();
-  const sameAs = (key: SigningKey) => (each: { kid?: unknown; n?: unknown }) =>
-    each.kid === key.kid && each.n === key.publicJwk.n;
+  const sameAs = (key: SigningKey) => (each: PublishedKey) =>
+    each.kid === key.kid && each.n === key.publicJwk.n && each.x === key.publicJwk.x;
   const missing = own.filter((key) => !published.some(sameAs(key))).map(({ kid }) => kid);
   const foreign = published
     .filter((each) => !own.some((key) => sameAs(key)(each)))

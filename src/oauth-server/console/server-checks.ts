@@ -2,6 +2,8 @@ import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { pendingSteps } from '../../sql/migrations.ts';
 import { randomToken } from '../crypto.ts';
+import { DEFAULT_ALGORITHM, SIGNING_ALGORITHMS, type SigningKey } from '../keys.ts';
+import type { Client } from '../store/store.ts';
 import { failing, ok, skipped, warning, type Finding } from './checks.ts';
 import type { Subject } from './subject.ts';
 
@@ -24,10 +26,10 @@ export async function examineSchema({ application }: Subject): Promise<Finding> 
   return failing(`not applied: ${pending.join(', ')}`, 'run npx portico db:migrate up');
 }
 
-export async function examineKeys({ server: { keys, config } }: Subject): Promise<Finding> {
+export async function examineKeys({ server }: Subject): Promise<Finding> {
+  const { keys, config } = server;
   const all = await keys.all();
-  const [active] = all;
-  if (active === undefined) {
+  if (all.length === 0) {
     return failing(
       `oauth_server:key_path: there is no signing key in ${config.key_path}, so openid cannot be granted`,
       'run npx portico oauth:server:setup, or point key_path to the directory that the servers share',
@@ -41,8 +43,36 @@ export async function examineKeys({ server: { keys, config } }: Subject): Promis
         'another (npx portico oauth:keys:generate) and remove that one',
     );
   }
-  const since = new Date(active.createdAt).toISOString();
-  return ok(`${active.kid} signs since ${since}; ${all.length} published`);
+  const active = SIGNING_ALGORITHMS.flatMap((each) => all.find(({ algorithm }) => algorithm === each) ?? []);
+  const without = await clientsWithoutKey(server, active);
+  if (without.length > 0) {
+    const named = without.map(({ id, idTokenSignedResponseAlg: algorithm }) => `${id} (${algorithm})`);
+    const missing = new Set(without.map(({ idTokenSignedResponseAlg: algorithm }) => algorithm));
+    return failing(
+      `oauth_server:key_path: openid cannot be granted to clients whose algorithm has no key in ${config.key_path}: ${named.join(', ')}`,
+      [...missing].map((each) => `run npx portico oauth:keys:generate --alg ${each}`).join('; '),
+    );
+  }
+  const signing = active.map(({ kid, algorithm, createdAt }) => {
+    const what = algorithm === DEFAULT_ALGORITHM ? '' : ` ${algorithm}`;
+    return `${kid} signs${what} since ${new Date(createdAt).toISOString()}`;
+  });
+  return ok(`${signing.join('; ')}; ${all.length} published`);
+}
+
+/** Living clients that may ask for an ID token, which none of these keys signs. Empty when the clients cannot be read. */
+async function clientsWithoutKey(
+  { clients }: Subject['server'],
+  active: readonly SigningKey[],
+): Promise<readonly Client[]> {
+  const all = await clients.list().catch((): readonly Client[] => []);
+  return all.filter(
+    ({ revokedAt, scopes, grants, idTokenSignedResponseAlg }) =>
+      revokedAt === null &&
+      scopes.includes('openid') &&
+      grants.includes('authorization_code') &&
+      !active.some(({ algorithm }) => algorithm === idTokenSignedResponseAlg),
+  );
 }
 
 /** The key directory and the files in it, as far as group or others may open them. */

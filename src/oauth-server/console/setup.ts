@@ -1,10 +1,11 @@
 import type { AuthorizationServer } from '../authorization-server.ts';
+import { DEFAULT_ALGORITHM } from '../keys.ts';
 import { examineLoginRoute } from './application-checks.ts';
 import type { ExaminedApplication } from './subject.ts';
 
 /** What `oauth:server:setup` did and found. */
 export interface SetupReport {
-  /** The key that signs, and whether this run made it. */
+  /** The key that signs with RS256, and whether this run made it. */
   readonly signing_key: { readonly kid: string; readonly created: boolean };
   /** What is still missing, each with what to do; empty when the server is ready. */
   readonly missing: readonly string[];
@@ -15,7 +16,7 @@ export async function setUpServer(
   application: Pick<ExaminedApplication, 'hasRoute'>,
   server: AuthorizationServer,
 ): Promise<SetupReport> {
-  const existing = (await server.keys.all())[0];
+  const existing = (await server.keys.all()).find(({ algorithm }) => algorithm === DEFAULT_ALGORITHM);
   const key = existing ?? (await server.keys.generate());
   const loginRoute = examineLoginRoute({ application, server });
   return {

@@ -13,9 +13,12 @@ const SOME_SECONDS = 5;
  * request for it.
  */
 export function createOpenidConfigurationEndpoint(options: MetadataOptions & RoundTripOptions): Handler {
-  const configuration = publicDocument(openidProviderMetadata(options), A_MINUTE);
+  const configuration = documentOfKeys((keys) => openidProviderMetadata(options, keys), A_MINUTE);
+  let known: readonly SigningKey[] = [];
   return async (request) => {
-    const reply = documentReply(request, configuration);
+    // Keys that are lost, or cannot be read, change nothing here.
+    known = await options.keys.published().catch(() => known);
+    const reply = documentReply(request, configuration(known));
     const answer = await answerRoundTrip(options, request);
     if (answer === null) return reply;
     return {
@@ -33,13 +36,21 @@ export function createMetadataEndpoint(options: MetadataOptions): Handler {
 
 /** GET /.well-known/jwks.json (RFC 7517 section 5): every key, the retired ones too. */
 export function createJwksEndpoint({ keys }: { readonly keys: Pick<KeyRing, 'published'> }): Handler {
-  let cached: { readonly keys: readonly SigningKey[]; readonly document: PublicDocument } | null = null;
-  return async (request) => {
-    const published = await keys.published();
-    if (cached?.keys !== published) {
-      const content = { keys: published.map((key) => key.publicJwk) };
-      cached = { keys: published, document: publicDocument(content, SOME_SECONDS) };
-    }
-    return documentReply(request, cached.document);
+  const keySet = documentOfKeys(
+    (published) => ({ keys: published.map((key) => key.publicJwk) }),
+    SOME_SECONDS,
+  );
+  return async (request) => documentReply(request, keySet(await keys.published()));
+}
+
+/** A document that is made anew when the keys have changed. */
+function documentOfKeys(
+  content: (keys: readonly SigningKey[]) => unknown,
+  maxAge: number,
+): (keys: readonly SigningKey[]) => PublicDocument {
+  let made: { readonly of: readonly SigningKey[]; readonly document: PublicDocument } | null = null;
+  return (keys) => {
+    if (made?.of !== keys) made = { of: keys, document: publicDocument(content(keys), maxAge) };
+    return made.document;
   };
 }

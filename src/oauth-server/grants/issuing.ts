@@ -4,7 +4,7 @@ import type { OAuthServerConfig } from '../config.ts';
 import { randomToken, tokenHash } from '../crypto.ts';
 import type { Host } from '../host.ts';
 import { signIdToken } from '../tokens/id-token.ts';
-import type { KeyRing } from '../keys.ts';
+import { missingKey, type KeyRing } from '../keys.ts';
 import { formatScope, scopesHeldBy, type ScopeCatalog } from '../tokens/scopes.ts';
 import type { Client, Family, NewTokens } from '../store/store.ts';
 import { newAccessToken, newRefreshToken } from '../tokens/token-formats.ts';
@@ -56,9 +56,10 @@ export function createIssuing(options: IssuingOptions): Issuing {
   const { issuer, config, scopes: catalog, host, keys, claims } = options;
 
   async function idToken(request: PersonalTokenRequest, accessToken: string): Promise<string> {
-    const { family, user, nonce, now } = request;
-    const key = await keys.active();
-    if (key === null) throw new Error(`There is no signing key in ${config.key_path}`);
+    const { client, family, user, nonce, now } = request;
+    const algorithm = client.idTokenSignedResponseAlg;
+    const key = await keys.active(algorithm);
+    if (key === null) throw new Error(`There is ${missingKey(algorithm).key} in ${config.key_path}`);
     // A scope whose permission the person has lost since releases nothing.
     const held = await scopesHeldBy(host, catalog, request.scopes, family.person);
     return signIdToken(key, {

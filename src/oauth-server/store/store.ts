@@ -3,6 +3,9 @@ import type { PersonReference } from '../../contracts/person.ts';
 /** What a client may be granted: grant types of RFC 6749, and the right to ask the introspection endpoint. */
 export type Grant = 'authorization_code' | 'refresh_token' | 'client_credentials' | 'introspection';
 
+/** What an ID token may be signed with (RFC 7518 section 3.1, RFC 8037 section 3.1; EdDSA with Ed25519). */
+export type SigningAlgorithm = 'RS256' | 'ES256' | 'EdDSA';
+
 /** A registered application. Times are milliseconds since 1970 in all of this file. */
 export interface Client {
   /** Never changes. */
@@ -15,6 +18,8 @@ export interface Client {
   readonly scopes: readonly string[];
   /** How it may ask. */
   readonly grants: readonly Grant[];
+  /** What its ID tokens are signed with. */
+  readonly idTokenSignedResponseAlg: SigningAlgorithm;
   /** An application that cannot keep a secret: identified, not authenticated. */
   readonly public: boolean;
   /** By the host's password hasher; null for a public client. */

@@ -1,6 +1,7 @@
-import { hash, sign } from 'node:crypto';
+import { hash, sign, type KeyObject } from 'node:crypto';
 import { promisify } from 'node:util';
-import { SIGNING_ALGORITHM, type SigningKey } from '../keys.ts';
+import type { SigningKey } from '../keys.ts';
+import type { SigningAlgorithm } from '../store/store.ts';
 
 export interface IdTokenContents {
   readonly issuer: string;
@@ -25,7 +26,7 @@ export function signIdToken(key: SigningKey, contents: IdTokenContents): Promise
   return signJwt(key, {
     ...claims,
     ...(nonce === null ? {} : { nonce }),
-    at_hash: accessTokenHash(accessToken),
+    at_hash: accessTokenHash(key.algorithm, accessToken),
     iss: issuer,
     sub: subject,
     aud: clientId,
@@ -34,14 +35,25 @@ export function signIdToken(key: SigningKey, contents: IdTokenContents): Promise
   });
 }
 
-/** With a callback, Node signs on its thread pool; on this thread a signature would delay every other request by half a millisecond. */
+/** With a callback, Node signs on its thread pool. */
 const signOnPool = promisify(sign);
 
+/**
+ * A signature of RS256 would delay every other request by half a millisecond on this thread. The others take a tenth of that,
+ * and less than half of it again to go to the pool and come back (`docs/decisions/0026`).
+ */
+const SIGN: Readonly<Record<SigningAlgorithm, (text: Buffer, key: KeyObject) => Buffer | Promise<Buffer>>> = {
+  RS256: (text, key) => signOnPool('sha256', text, key),
+  // RFC 7518 section 3.4: both numbers side by side, no DER.
+  ES256: (text, key) => sign('sha256', text, { key, dsaEncoding: 'ieee-p1363' }),
+  EdDSA: (text, key) => sign(null, text, key),
+};
+
 /** The compact serialisation of RFC 7515 section 7.1. */
-async function signJwt({ kid, privateKey }: SigningKey, payload: object): Promise<string> {
-  const header = { alg: SIGNING_ALGORITHM, kid, typ: 'JWT' };
+async function signJwt({ kid, algorithm, privateKey }: SigningKey, payload: object): Promise<string> {
+  const header = { alg: algorithm, kid, typ: 'JWT' };
   const text = `${base64url(JSON.stringify(header))}.${base64url(JSON.stringify(payload))}`;
-  const signature = await signOnPool('sha256', Buffer.from(text), privateKey);
+  const signature = await SIGN[algorithm](Buffer.from(text), privateKey);
   return `${text}.${signature.toString('base64url')}`;
 }
 
@@ -49,7 +61,11 @@ function base64url(text: string): string {
   return Buffer.from(text).toString('base64url');
 }
 
-/** `at_hash`: the left half of the access token's SHA-256 (OpenID Connect Core section 3.1.3.6). */
-function accessTokenHash(accessToken: string): string {
-  return hash('sha256', accessToken, 'buffer').subarray(0, 16).toString('base64url');
+/**
+ * `at_hash`: the left half of the access token's hash, by the function that the algorithm uses (OpenID Connect Core section
+ * 3.1.3.6). Ed25519 uses SHA-512 (RFC 8032 section 5.1).
+ */
+function accessTokenHash(algorithm: SigningAlgorithm, accessToken: string): string {
+  const whole = hash(algorithm === 'EdDSA' ? 'sha512' : 'sha256', accessToken, 'buffer');
+  return whole.subarray(0, whole.length / 2).toString('base64url');
 }

@@ -8,6 +8,7 @@ interface Options {
   readonly scope?: readonly string[];
   readonly grant?: readonly string[];
   readonly public?: boolean;
+  readonly idTokenAlg?: string;
   readonly json?: boolean;
 }
 
@@ -25,6 +26,11 @@ export const addClientCreate: AddCommands = (program, context) => {
       collect,
     )
     .option('--public', 'an application that cannot keep a secret, such as one in a browser or on a phone')
+    .option(
+      '--id-token-alg <algorithm>',
+      'what its ID tokens are signed with: RS256, ES256 or EdDSA (default: RS256); ' +
+        'for another than RS256 the server needs a key first, see oauth:keys:generate --help',
+    )
     .option('--json', 'print JSON, and nothing else, on standard output')
     .action(async (name: string, options: Options) => {
       const server = await openServer(context);
@@ -34,6 +40,7 @@ export const addClientCreate: AddCommands = (program, context) => {
         scopes: options.scope ?? [],
         grants: options.grant ?? [],
         public: options.public === true,
+        ...(options.idTokenAlg === undefined ? {} : { idTokenSignedResponseAlg: options.idTokenAlg }),
       };
       const { client, secret } = await orFail(context, server.clients.create(registration));
       if (options.json === true) {

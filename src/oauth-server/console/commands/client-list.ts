@@ -23,6 +23,9 @@ function describe(client: Client): string {
     `${client.id}  ${client.name}  (${client.revokedAt === null ? kind : `${kind}, revoked`})`,
     `  grants     ${client.grants.join(', ')}`,
     ...(client.scopes.length === 0 ? [] : [`  scopes     ${client.scopes.join(', ')}`]),
+    ...(client.idTokenSignedResponseAlg === 'RS256'
+      ? []
+      : [`  ID tokens  ${client.idTokenSignedResponseAlg}`]),
     ...describeRotation(client),
     ...client.redirectUris.map((uri) => `  redirect   ${uri}`),
   ].join('\n');

@@ -8,6 +8,10 @@ export function clientMetadata(client: Client): Readonly<Record<string, unknown>
     redirect_uris: client.redirectUris,
     scope: client.scopes.join(' '),
     grant_types: client.grants,
+    // RS256 when it is left out (OpenID Connect Dynamic Client Registration section 2).
+    ...(client.idTokenSignedResponseAlg === 'RS256'
+      ? {}
+      : { id_token_signed_response_alg: client.idTokenSignedResponseAlg }),
     token_endpoint_auth_method: client.public ? 'none' : 'client_secret_basic',
     client_id_issued_at: Math.floor(client.createdAt / 1000),
     previous_secret_expires_at: toSeconds(client.previousSecretExpiresAt),

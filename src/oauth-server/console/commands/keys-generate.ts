@@ -1,14 +1,30 @@
 import type { AddCommands } from '../../../host/contracts.ts';
+import type { SigningAlgorithm } from '../../store/store.ts';
 import { openServer } from '../open-server.ts';
+import { orFail } from './or-fail.ts';
+
+interface Options {
+  /** The key ring refuses any other. */
+  readonly alg?: SigningAlgorithm;
+  readonly json?: boolean;
+}
 
 export const addKeysGenerate: AddCommands = (program, context) => {
   program
     .command('oauth:keys:generate')
     .description('add a signing key, which signs from now on; the keys before it stay published')
+    .option(
+      '--alg <algorithm>',
+      'RS256, ES256 or EdDSA (default: RS256); a key of another than RS256 signs only for ' +
+        'applications created with --id-token-alg',
+    )
     .option('--json', 'print JSON, and nothing else, on standard output')
-    .action(async (options: { json?: boolean }) => {
-      const { kid } = await (await openServer(context)).keys.generate();
-      if (options.json === true) return context.printJson({ kid });
-      context.print(`The key ${kid} signs from now on; the keys before it stay published.`);
+    .action(async ({ alg, json }: Options) => {
+      const { keys } = await openServer(context);
+      const { kid } = await orFail(context, keys.generate(alg));
+      if (json === true) return context.printJson({ kid });
+      const forWhom =
+        alg === undefined || alg === 'RS256' ? '' : `, for applications created with --id-token-alg ${alg}`;
+      context.print(`The key ${kid} signs from now on${forWhom}; the keys before it stay published.`);
     });
 };

@@ -5,7 +5,7 @@ import { orFail } from './or-fail.ts';
 export const addKeysPrune: AddCommands = (program, context) => {
   program
     .command('oauth:keys:prune')
-    .description('remove keys that stopped signing long enough ago; the active key stays')
+    .description('remove keys that stopped signing long enough ago; the newest of each algorithm stays')
     .option(
       '--older-than <seconds>',
       'counted from when a key stopped signing (default: oauth_server:id_token_ttl)',

@@ -6,6 +6,7 @@ import { familyMark } from './0004-family-mark.ts';
 import { waitingRequests } from './0005-waiting-requests.ts';
 import { oneRow } from './0006-one-row.ts';
 import { factsInTheRow } from './0007-facts-in-the-row.ts';
+import { idTokenAlg } from './0008-id-token-alg.ts';
 
 /** The schema of the authorization server, step by step; run by `db:migrate up`. */
 export const oauthServerMigrations: readonly Migration[] = [
@@ -16,4 +17,5 @@ export const oauthServerMigrations: readonly Migration[] = [
   waitingRequests,
   oneRow,
   factsInTheRow,
+  idTokenAlg,
 ];

@@ -1,5 +1,5 @@
 import type { Database, SqlConnection } from '../../../sql/contract.ts';
-import type { Client, Grant, Store } from '../store.ts';
+import type { Client, Grant, SigningAlgorithm, Store } from '../store.ts';
 import { exists, words } from './statements.ts';
 
 /** The registered applications: `oauth_clients`. */
@@ -60,15 +60,15 @@ export function clientsTable(
 
 /** Columns by name, everywhere: a later schema may add some while this process still serves. */
 const CLIENT_COLUMNS = `client_id, name, redirect_uris, scope, grants, is_public, secret_hash, previous_secret_hash,
-  previous_secret_expires_at, created_at, revoked_at`;
+  previous_secret_expires_at, created_at, revoked_at, id_token_alg`;
 
 const FIND_CLIENT = `SELECT ${CLIENT_COLUMNS} FROM oauth_clients WHERE client_id = ?`;
 
 async function insertClient(connection: SqlConnection, client: Client): Promise<void> {
   await connection.execute(
     `INSERT INTO oauth_clients (client_id, name, redirect_uris, scope, grants, is_public, secret_hash,
-      previous_secret_hash, previous_secret_expires_at, created_at, revoked_at)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      previous_secret_hash, previous_secret_expires_at, created_at, revoked_at, id_token_alg)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     [
       client.id,
       client.name,
@@ -81,6 +81,7 @@ async function insertClient(connection: SqlConnection, client: Client): Promise<
       client.previousSecretExpiresAt,
       client.createdAt,
       client.revokedAt,
+      client.idTokenSignedResponseAlg,
     ],
   );
 }
@@ -95,6 +96,7 @@ const TURN: Client = {
   redirectUris: [],
   scopes: [],
   grants: [],
+  idTokenSignedResponseAlg: 'RS256',
   public: false,
   secretHash: null,
   previousSecretHash: null,
@@ -122,6 +124,8 @@ interface ClientRow {
   readonly previous_secret_expires_at: number | null;
   readonly created_at: number;
   readonly revoked_at: number | null;
+  /** Null for a client of before there was a choice, also one that such a release still registers. */
+  readonly id_token_alg: SigningAlgorithm | null;
 }
 
 function toClient(row: ClientRow): Client {
@@ -131,6 +135,7 @@ function toClient(row: ClientRow): Client {
     redirectUris: JSON.parse(row.redirect_uris) as string[],
     scopes: words(row.scope),
     grants: words(row.grants) as Grant[],
+    idTokenSignedResponseAlg: row.id_token_alg ?? 'RS256',
     public: row.is_public === 1,
     secretHash: row.secret_hash,
     previousSecretHash: row.previous_secret_hash,
