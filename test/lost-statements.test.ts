@@ -1,10 +1,9 @@
 // @engines servers: it kills its own database server while a statement is in flight, which SQLite has none of
-import { once } from 'node:events';
-import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { openDatabase, type OpenedDatabase } from 'portico/host';
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, onTestFinished, test } from 'vitest';
 import { MARIADB, POSTGRES, type DatabaseServer } from './support/engines/database-server.ts';
 import { someoneWaits } from './support/database.ts';
+import { openWay } from './support/way.ts';
 
 /** A machine under load takes its time, in milliseconds. */
 const PATIENCE = { timeout: 20_000 };
@@ -74,44 +73,6 @@ async function useBlocked(on: On) {
   return { ...used, goOn: () => ended.resolve() };
 }
 
-/** A way to the server on which answers can be kept back, and that can be cut. */
-async function openWay() {
-  const state = { isHeld: false };
-  const sockets = new Set<Socket>();
-  const { port } = new URL(server.url);
-  const way = createServer((near) => {
-    const far = connect(Number(port), '127.0.0.1');
-    for (const [one, other] of [
-      [near, far],
-      [far, near],
-    ] as const) {
-      sockets.add(one);
-      one.on('error', () => {});
-      one.on('close', () => other.destroy());
-    }
-    near.on('data', (data) => far.write(data));
-    far.on('data', (data) => {
-      if (!state.isHeld) near.write(data);
-    });
-  });
-  way.listen(0, '127.0.0.1');
-  await once(way, 'listening');
-  const url = new URL(server.url);
-  url.port = String((way.address() as AddressInfo).port);
-  const database = openDatabase(url.href, { directory: '/' });
-  const cut = () => {
-    for (const socket of sockets) socket.destroy();
-    sockets.clear();
-  };
-  onTestFinished(async () => {
-    await database.close();
-    cut();
-    way.close();
-  });
-  await database.execute('SELECT 1');
-  return { database, state, cut };
-}
-
 const unavailable = async (statement: Promise<unknown>) => {
   const error: unknown = await statement.then(
     () => null,
@@ -123,12 +84,12 @@ const unavailable = async (statement: Promise<unknown>) => {
 describe('a statement by itself whose store is lost', () => {
   // @shows AS-18.9
   test('after it took effect resolves by the question, once the store is back', async () => {
-    const { database, state } = await openWay();
-    state.isHeld = true;
-    const { using, counts } = use(database);
+    const way = await openWay(server.url);
+    way.isHeld = true;
+    const { using, counts } = use(way.database);
     await expect.poll(() => generation(direct), PATIENCE).toBe(2);
     await server.kill();
-    state.isHeld = false;
+    way.isHeld = false;
     await server.restart();
     await expect(using).resolves.toEqual({ rows: [], affected: 1 });
     expect(counts.asked).toBeGreaterThan(0);
@@ -137,7 +98,7 @@ describe('a statement by itself whose store is lost', () => {
 
   // @shows AS-18.9
   test('before it took effect is unavailable, and can be used again', async () => {
-    const { database } = await openWay();
+    const { database } = await openWay(server.url);
     const { using, counts, goOn } = await useBlocked(database);
     await server.kill();
     goOn();
@@ -150,9 +111,9 @@ describe('a statement by itself whose store is lost', () => {
 
   // @shows AS-18.9
   test('though the server still executes it resolves once it has taken effect', async () => {
-    const { database, cut } = await openWay();
-    const { using, counts, goOn } = await useBlocked(database);
-    cut();
+    const way = await openWay(server.url);
+    const { using, counts, goOn } = await useBlocked(way.database);
+    way.cut();
     await expect.poll(() => counts.asked, PATIENCE).toBe(1);
     goOn();
     await expect(using).resolves.toMatchObject({ affected: 1 });
@@ -160,13 +121,13 @@ describe('a statement by itself whose store is lost', () => {
   });
 
   test('and that nobody asks about is unavailable', async () => {
-    const { database, state, cut } = await openWay();
-    state.isHeld = true;
-    const using = database.execute(USE);
+    const way = await openWay(server.url);
+    way.isHeld = true;
+    const using = way.database.execute(USE);
     using.catch(() => {});
     await expect.poll(() => generation(direct), PATIENCE).toBe(2);
-    cut();
-    state.isHeld = false;
+    way.cut();
+    way.isHeld = false;
     await unavailable(using);
   });
 });

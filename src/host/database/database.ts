@@ -1,7 +1,7 @@
 import type { SqlConnection, SqlDialect, SqlParameter, SqlResult } from '../../sql/contract.ts';
 import type { OpenedDatabase } from '../contracts.ts';
-import type { Engine, EngineConnection } from './engine.ts';
-import { isAboutName, isUnavailable } from './failures.ts';
+import type { Engine, EngineConnection, StatementResult } from './engine.ts';
+import { isUnavailable } from './failures.ts';
 import { OpenTransaction, refusalInside, type TransactionLimits } from './open-transaction.ts';
 import { resolveLostCommit, retrying } from './retrying.ts';
 
@@ -22,26 +22,34 @@ export function createDatabase({ dialect, store, limits, ...parts }: DatabasePar
   const engine = refusingInside(parts.engine, store);
   const statements = dialect === 'sqlite' ? engine : retryingStatements(engine);
   const connection = sqlConnection(statements);
+
+  async function executeKnowing(
+    sql: string,
+    parameters: readonly SqlParameter[],
+    committed: (connection: SqlConnection) => Promise<boolean>,
+  ): Promise<StatementResult> {
+    let isUnknown = false;
+    try {
+      return await statements.execute(sql, parameters, () => (isUnknown = true));
+    } catch (error) {
+      if (!isUnknown || !isUnavailable(error)) throw error;
+      if (await resolveLostCommit(() => committed(connection))) return { rows: [], affected: 1 };
+      throw error;
+    }
+  }
+
   const database: OpenedDatabase = {
     dialect,
-    async execute<Row>(
+    execute: <Row>(
       sql: string,
       parameters: readonly SqlParameter[] = [],
       committed?: (connection: SqlConnection) => Promise<boolean>,
-    ) {
-      if (committed === undefined) return connection.execute<Row>(sql, parameters);
-      let isUnknown = false;
-      try {
-        const result: SqlResult<unknown> = await statements.execute(sql, parameters, () => {
-          isUnknown = true;
-        });
-        return result as SqlResult<Row>;
-      } catch (error) {
-        if (!isUnknown || !isUnavailable(error)) throw error;
-        if (await resolveLostCommit(() => committed(connection))) return { rows: [], affected: 1 };
-        throw error;
-      }
-    },
+    ) =>
+      (committed === undefined
+        ? statements.execute(sql, parameters)
+        : executeKnowing(sql, parameters, committed)) as Promise<SqlResult<unknown>> as Promise<
+        SqlResult<Row>
+      >,
     async transaction(work, committed = async () => false) {
       return retrying(async () => {
         let done: { readonly result: Awaited<ReturnType<typeof work>> } | null = null as typeof done;
@@ -94,20 +102,9 @@ function refusingInside(engine: Engine, store: object): Engine {
   };
 }
 
-/**
- * A statement outside of transactions runs again after a conflict with others, and once more at once when only the name of its
- * prepared statement was wrong (`isAboutName`).
- */
+/** A statement outside of transactions runs again after a conflict with others. */
 function retryingStatements(engine: Engine): Pick<Engine, 'execute'> {
-  const attempt: Engine['execute'] = async (sql, parameters, onUnknown) => {
-    try {
-      return await engine.execute(sql, parameters, onUnknown);
-    } catch (error) {
-      if (!isAboutName(error)) throw error;
-      return engine.execute(sql, parameters, onUnknown);
-    }
-  };
   return {
-    execute: (sql, parameters, onUnknown) => retrying(() => attempt(sql, parameters, onUnknown)),
+    execute: (sql, parameters, onUnknown) => retrying(() => engine.execute(sql, parameters, onUnknown)),
   };
 }

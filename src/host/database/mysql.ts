@@ -9,6 +9,15 @@ const CONNECTION_TIMEOUT = 5000;
 /** How many requests wait for a connection before the next is refused: the store is too busy. */
 const LONGEST_QUEUE = 1000;
 
+/**
+ * What a connection is told before anything else runs on it, and once: it is given up when it refuses. Nothing here resets a connection,
+ * and the proxies that share connections (ProxySQL, MaxScale) carry what a session was told from one to the next.
+ */
+const SESSION = [
+  "SET SESSION sql_mode = 'TRADITIONAL'",
+  'SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED',
+] as const;
+
 /** MySQL or MariaDB through `mysql2`, which is imported only here: an application on SQLite need not install it. */
 export function openMysql(url: string, limits: PoolLimits): Engine {
   const { statementTimeout } = limits;
@@ -23,14 +32,22 @@ export function openMysql(url: string, limits: PoolLimits): Engine {
         charset: 'utf8mb4',
         supportBigNumbers: true,
       });
-      pool.on('connection', (connection) => {
-        connection.query("SET SESSION sql_mode = 'TRADITIONAL'");
-      });
+      const connections = new WeakMap<PoolConnection, PooledConnection>();
       return {
-        connect: () =>
-          promised<PoolConnection>((done) => pool.getConnection(done)).then((connection) =>
-            toConnection(connection, statementTimeout),
-          ),
+        async connect() {
+          const lent = await promised<PoolConnection>((done) => pool.getConnection(done));
+          const known = connections.get(lent);
+          if (known !== undefined) return known;
+          const connection = toConnection(lent, statementTimeout);
+          try {
+            for (const statement of SESSION) await connection.execute(statement, []);
+          } catch (error) {
+            connection.release(true);
+            throw error;
+          }
+          connections.set(lent, connection);
+          return connection;
+        },
         end: () => promised<void>((done) => pool.end(done)),
       };
     },
@@ -52,13 +69,8 @@ function toConnection(connection: PoolConnection, statementTimeout: number | nul
     );
   };
   return {
-    identity: connection,
     execute,
-    async begin() {
-      // For the connection's next transaction alone.
-      await execute('SET TRANSACTION ISOLATION LEVEL READ COMMITTED');
-      await execute('BEGIN');
-    },
+    begin: () => execute('BEGIN'),
     commit: () => execute('COMMIT'),
     release: (broken) => (broken ? connection.destroy() : connection.release()),
   };

@@ -6,13 +6,12 @@ import { refuseTransactionControl } from './transaction-control.ts';
 
 /** A database server's connections. */
 export interface Pool {
+  /** The same object for the same connection, however often it is given out. */
   connect(): Promise<PooledConnection>;
   end(): Promise<void>;
 }
 
 export interface PooledConnection extends EngineConnection {
-  /** The connection itself: the same object however often it is given out. */
-  readonly identity: object;
   /** Begins a transaction at READ COMMITTED, whatever the server's default. */
   begin(): Promise<unknown>;
   commit(): Promise<unknown>;
@@ -38,39 +37,42 @@ export interface PoolOptions {
 }
 
 /** An engine on a server's connections: each statement or transaction has one for itself. */
-export function createPoolEngine({ open, isStatementError, limits }: PoolOptions): Engine {
+export function createPoolEngine(options: PoolOptions): Engine {
+  const { isStatementError, limits } = options;
   const { connectionLifetime, timer } = limits;
-  let pool: Promise<Pool> | null = null;
+  let opening: Promise<Pool> | null = null;
+  let opened: Pool | null = null;
   let closed = false;
   /** When each connection has been used for long enough, by the timer. */
-  const replacedAt = new WeakMap<object, number>();
+  const replacedAt = new WeakMap<PooledConnection, number>();
+
+  async function open(): Promise<Pool> {
+    // A driver that could not be loaded may be there the next time.
+    opening ??= options.open().catch((error: unknown) => {
+      opening = null;
+      throw error;
+    });
+    return (opened = await opening);
+  }
 
   /** Connections are replaced: behind the address there may be another server by now, and a former primary may still answer. */
-  async function connect(from: Pool): Promise<PooledConnection> {
+  async function lend(): Promise<PooledConnection> {
+    if (closed) throw new Error('The database is closed');
+    const pool = opened ?? (await open());
     for (;;) {
-      const connection = await from.connect();
+      const connection = await pool.connect();
       const now = timer.now();
-      const due = replacedAt.get(connection.identity);
+      const due = replacedAt.get(connection);
       // Connections that were made together, as after an outage, do not all end together.
       if (due === undefined)
-        replacedAt.set(connection.identity, now + connectionLifetime * (0.9 + Math.random() * 0.1));
+        replacedAt.set(connection, now + connectionLifetime * (0.9 + Math.random() * 0.1));
       if (due === undefined || now < due) return connection;
       connection.release(true);
     }
   }
 
-  async function lend(): Promise<LentConnection> {
-    if (closed) throw new Error('The database is closed');
-    // A driver that could not be loaded may be there the next time.
-    pool ??= open().catch((error: unknown) => {
-      pool = null;
-      throw error;
-    });
-    return new LentConnection(await connect(await pool), isStatementError);
-  }
-
   async function begin(): Promise<LentConnection> {
-    const connection = await lend();
+    const connection = new LentConnection(await lend(), isStatementError);
     try {
       await connection.begin();
       return connection;
@@ -82,15 +84,19 @@ export function createPoolEngine({ open, isStatementError, limits }: PoolOptions
 
   return {
     async execute(sql, parameters, onUnknown) {
+      refuseTransactionControl(sql);
       const connection = await lend();
+      let broken = false;
       try {
         return await connection.execute(sql, parameters);
       } catch (error) {
+        broken = breaks(error, isStatementError);
+        leadToCaller(error);
         // The statement was sent, and what failed is not what the server says of it.
         if (!isStatementError(error)) onUnknown?.();
         throw error;
       } finally {
-        connection.release();
+        connection.release(broken);
       }
     },
     readTogether: (work) => work(),
@@ -117,17 +123,28 @@ export function createPoolEngine({ open, isStatementError, limits }: PoolOptions
     },
     async close() {
       closed = true;
-      const opened = await pool?.catch(() => null);
-      pool = null;
-      await opened?.end();
+      const pool = await opening?.catch(() => null);
+      opening = opened = null;
+      await pool?.end();
     },
   };
 }
 
 /**
- * A connection for one statement or transaction. Where something other than a statement failed, it is in an unknown state,
- * perhaps in the middle of a transaction that the next BEGIN would commit: it is not used again.
+ * Where something other than a statement failed, the connection is in an unknown state, perhaps in the middle of a transaction that
+ * the next BEGIN would commit: it is not used again. A primary that another one took over from reports that as an error of the
+ * statement.
  */
+function breaks(error: unknown, isStatementError: PoolOptions['isStatementError']): boolean {
+  return !isStatementError(error) || isUnavailable(error);
+}
+
+/** The stack that a driver gives leads to its socket, and not to who asked. */
+function leadToCaller(error: unknown): void {
+  if (error instanceof Error) Error.captureStackTrace(error, leadToCaller);
+}
+
+/** A connection for one transaction. */
 class LentConnection implements EngineConnection {
   readonly #connection: PooledConnection;
   readonly #isStatementError: (error: unknown) => boolean;
@@ -179,8 +196,8 @@ class LentConnection implements EngineConnection {
     try {
       return await statement;
     } catch (error) {
-      // A primary that another one took over from reports that as an error of the statement.
-      this.#broken ||= !this.#isStatementError(error) || isUnavailable(error);
+      this.#broken ||= breaks(error, this.#isStatementError);
+      leadToCaller(error);
       if (this.#inTransaction && (this.#broken || isWorthRetrying(error))) this.#undone ??= { error };
       throw error;
     }

@@ -1,9 +1,10 @@
 import { hash } from 'node:crypto';
-import type { PoolClient, QueryResult } from 'pg';
+import type { CustomTypesConfig, PoolClient } from 'pg';
 import { loadDriver } from './driver.ts';
 import type { Engine, StatementResult } from './engine.ts';
 import { isAboutName, isOutdatedPlan } from './failures.ts';
 import { createPoolEngine, type PooledConnection, type PoolLimits } from './pool.ts';
+import { PostgresStatement, type KnownColumns } from './postgres-statement.ts';
 
 /** How long a request waits for a connection, in milliseconds. */
 const CONNECTION_TIMEOUT = 5000;
@@ -15,43 +16,62 @@ export function openPostgres(url: string, limits: PoolLimits): Engine {
   return createPoolEngine({
     async open() {
       const { default: pg } = await loadDriver('pg', () => import('pg'));
+      const types: CustomTypesConfig = {
+        // 64-bit integers are times and counts here, which a number holds exactly.
+        getTypeParser: (oid, format) =>
+          oid === pg.types.builtins.INT8 && format !== 'binary'
+            ? Number
+            : pg.types.getTypeParser(oid, format),
+      };
       const pool = new pg.Pool({
         connectionString: url,
         max: 10,
         connectionTimeoutMillis: CONNECTION_TIMEOUT,
         ...(statementTimeout === null ? {} : { query_timeout: statementTimeout }),
         keepAlive: true,
-        types: {
-          // 64-bit integers are times and counts here, which a number holds exactly.
-          getTypeParser: (oid, format) =>
-            oid === pg.types.builtins.INT8 && format !== 'binary'
-              ? Number
-              : pg.types.getTypeParser(oid, format),
-        },
+        types,
       });
+      const connections = new WeakMap<PoolClient, PooledConnection>();
       // A connection that breaks fails the next statement on it; without these listeners it would end the process.
       pool.on('error', () => {});
-      pool.on('connect', (client) => client.on('error', () => {}));
-      return { connect: async () => toConnection(await pool.connect(), names), end: () => pool.end() };
+      pool.on('connect', (client) => {
+        client.on('error', () => {});
+        connections.set(client, toConnection(client, names, types));
+      });
+      return {
+        connect: () =>
+          new Promise((resolve, reject) => {
+            pool.connect((error, client) => {
+              const connection = client && connections.get(client);
+              if (connection === undefined) reject(error ?? new Error('The pool gave no connection'));
+              else resolve(connection);
+            });
+          }),
+        end: () => pool.end(),
+      };
     },
     isStatementError,
     limits,
   });
 }
 
-function toConnection(client: PoolClient, names: StatementNames): PooledConnection {
+function toConnection(client: PoolClient, names: StatementNames, types: CustomTypesConfig): PooledConnection {
+  const known: KnownColumns = new Map();
   return {
-    identity: client,
-    async execute(sql, parameters) {
+    execute(sql, parameters) {
       const text = numbered(sql);
-      const name = names.of(text);
-      const values = [...parameters];
-      try {
-        return toResult(await client.query(name === null ? { text, values } : { name, text, values }));
-      } catch (error) {
-        if (name !== null && isAboutName(error)) names.failed(error);
-        throw error;
-      }
+      const name = names.of(text) ?? '';
+      return new Promise<StatementResult>((resolve, reject) => {
+        const statement = new PostgresStatement({ text, name, parameters, known, types }, (error, result) => {
+          if (result !== undefined) {
+            resolve(result);
+            return;
+          }
+          if (name !== '' && isAboutName(error)) names.failed(error);
+          reject(error);
+        });
+        client.query(statement);
+      });
     },
     begin: () => client.query('BEGIN ISOLATION LEVEL READ COMMITTED'),
     async commit() {
@@ -62,12 +82,6 @@ function toConnection(client: PoolClient, names: StatementNames): PooledConnecti
     release: (broken) => client.release(broken),
   };
 }
-
-function toResult({ rows, rowCount, command }: QueryResult<Record<string, unknown>>): StatementResult {
-  return { rows, affected: CHANGES.has(command) ? (rowCount ?? 0) : 0 };
-}
-
-const CHANGES: ReadonlySet<string> = new Set(['INSERT', 'UPDATE', 'DELETE', 'MERGE']);
 
 /** Named statements are parsed and planned once for each connection. */
 interface StatementNames {

@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
-import { isUnavailable, isWorthRetrying } from './failures.ts';
+import { isAboutName, isUnavailable, isWorthRetrying } from './failures.ts';
 
 const MOST_TRIES = 5;
 
@@ -11,7 +11,7 @@ export async function retrying<T>(attempt: () => Promise<T>): Promise<T> {
     } catch (error) {
       if (tries >= MOST_TRIES || !isWorthRetrying(error)) throw error;
       // Two that conflicted would conflict again if both retried at the same moment.
-      await setTimeout(Math.random() * 10 * tries);
+      if (!isAboutName(error)) await setTimeout(Math.random() * 10 * tries);
     }
   }
 }

@@ -1,0 +1,119 @@
+// @engines servers: it counts what goes to a database server, and SQLite has none
+import { openDatabase, type OpenedDatabase } from 'portico/host';
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { createDatabase, type TestDatabase } from './support/database.ts';
+import { openWay } from './support/way.ts';
+
+let store: TestDatabase;
+let other: OpenedDatabase;
+
+beforeAll(async () => {
+  store = await createDatabase('');
+  other = openDatabase(store.url, { directory: '/' });
+  await other.execute('CREATE TABLE things (id INTEGER PRIMARY KEY, name VARCHAR(100))');
+});
+afterAll(async () => {
+  await other.close();
+  await store.drop();
+});
+beforeEach(async () => {
+  await other.execute('DELETE FROM things');
+});
+
+type On = Pick<OpenedDatabase, 'execute'>;
+const insert = (id: number, on: On) => on.execute('INSERT INTO things (id, name) VALUES (?, ?)', [id, 'a']);
+const find = async (id: number, on: On) =>
+  (await on.execute('SELECT id, name FROM things WHERE id = ?', [id])).rows;
+
+describe('round trips to the server', () => {
+  test.each([
+    ['a statement by itself', 1, (database: OpenedDatabase, id: number) => insert(id, database)],
+    [
+      'a transaction of two statements',
+      4,
+      (database: OpenedDatabase, id: number) =>
+        database.transaction(async (on) => {
+          await insert(id, on);
+          await find(id, on);
+        }),
+    ],
+  ])('of %s: %i', async (_, count, work) => {
+    const way = await openWay(store.url);
+    await work(way.database, 1);
+    way.sent = 0;
+    await work(way.database, 2);
+    expect(way.sent).toBe(count);
+  });
+});
+
+describe('every transaction runs at READ COMMITTED', () => {
+  const seesOthers = (database: OpenedDatabase, id: number) =>
+    database.transaction(async (on) => {
+      const before = await find(id, on);
+      await insert(id, other);
+      return { before, after: await find(id, on) };
+    });
+
+  // @shows AS-18.15
+  test('from the first of a connection on, and on the one that takes its place', async () => {
+    const way = await openWay(store.url);
+    for (const id of [1, 2]) {
+      expect(await seesOthers(way.database, id)).toEqual({ before: [], after: [{ id, name: 'a' }] });
+    }
+    await way.database
+      .transaction(async (on) => on.execute('INSERT INTO nothing VALUES (1)'))
+      .catch(() => {});
+    expect(await seesOthers(way.database, 3)).toMatchObject({ after: [{ id: 3 }] });
+    way.cut();
+    await expect.poll(() => find(3, way.database).catch(() => null)).toHaveLength(1);
+    expect(await seesOthers(way.database, 4)).toMatchObject({ after: [{ id: 4 }] });
+  });
+
+  // @shows AS-18.15
+  test('whatever the default of the server is', async () => {
+    const isPostgres = store.url.startsWith('postgres');
+    const own = await createDatabase('');
+    onTestFinished(() => own.drop());
+    const administrator = openDatabase(own.url, { directory: '/' });
+    onTestFinished(() => administrator.close());
+    const set = async (level: string) => {
+      const name = new URL(own.url).pathname.slice(1);
+      await administrator.execute(
+        isPostgres
+          ? `ALTER DATABASE ${name} SET default_transaction_isolation = '${level.toLowerCase()}'`
+          : `SET GLOBAL TRANSACTION ISOLATION LEVEL ${level}`,
+      );
+    };
+    await set('REPEATABLE READ');
+    onTestFinished(() => set('REPEATABLE READ'));
+    const database = openDatabase(own.url, { directory: '/' });
+    onTestFinished(() => database.close());
+    await database.execute('CREATE TABLE things (id INTEGER PRIMARY KEY)');
+    await database.transaction(async (on) => {
+      const count = async () => (await on.execute('SELECT id FROM things')).rows.length;
+      expect(await count()).toBe(0);
+      await administrator.execute('INSERT INTO things (id) VALUES (1)');
+      expect(await count()).toBe(1);
+    });
+  });
+});
+
+// @shows AS-18.15
+test('what a statement answers is by the columns that it has now, though it has run before', async () => {
+  const database = openDatabase(store.url, { directory: '/' });
+  onTestFinished(() => database.close());
+  await database.execute('CREATE TABLE shapes (id INTEGER PRIMARY KEY, size BIGINT)');
+  onTestFinished(async () => void (await other.execute('DROP TABLE shapes')));
+  await other.execute('INSERT INTO shapes (id, size) VALUES (1, 7)');
+  const ask = async () => (await database.execute('SELECT id, size FROM shapes')).rows;
+  expect([await ask(), await ask()]).toEqual([[{ id: 1, size: 7 }], [{ id: 1, size: 7 }]]);
+  await other.execute('ALTER TABLE shapes DROP COLUMN size');
+  await other.execute('ALTER TABLE shapes ADD COLUMN size VARCHAR(20)');
+  await other.execute("UPDATE shapes SET size = '7 m'");
+  expect([await ask(), await ask()]).toEqual([[{ id: 1, size: '7 m' }], [{ id: 1, size: '7 m' }]]);
+});
+
+test('a statement that fails says in its stack who asked', async () => {
+  const asking = other.execute('SELECT id FROM nothing');
+  await expect(asking).rejects.toMatchObject({ stack: expect.stringContaining('round-trips.test') });
+});
