@@ -5,6 +5,8 @@
 const COUNTS = {
   /** Concurrent uses of one code, and of one refresh token, in two processes. */
   raceRounds: { short: 25, long: 1000 },
+  /** Rounds of two processes that do different things to one authorization. */
+  mixedRaceRounds: { short: 5, long: 100 },
   /** Random histories of grants, for each choice of lifetimes. */
   grantHistories: { short: 10, long: 200 },
   /** How often a server process is killed under load. */

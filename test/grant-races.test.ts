@@ -1,0 +1,232 @@
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ROOT, start, type RunningProcess } from './support/console.ts';
+import {
+  ADA,
+  callApi,
+  errorOf,
+  exchangeCode,
+  freePort,
+  obtainCode,
+  refresh,
+  registerClient,
+  startPortal,
+  type RunningPortal,
+  type TestClient,
+  type Tokens,
+} from './support/portal.ts';
+import { SCALE } from './support/scale.ts';
+import type { Visitor } from './support/visitor.ts';
+
+/** One authorization, and two processes that do different things to it at the same moment. */
+const ROUNDS = SCALE.mixedRaceRounds;
+
+let one: RunningPortal;
+let other: RunningPortal;
+let process2: RunningProcess;
+let client: TestClient;
+let stranger: TestClient;
+let ada: Visitor;
+/** How far the clock of the first process is ahead of the second's, in milliseconds. */
+let ahead = 0;
+
+beforeAll(async () => {
+  one = await startPortal({ clock: () => Date.now() + ahead });
+  const port = String(await freePort());
+  process2 = start([path.join(ROOT, 'bin', 'portico.js'), 'serve'], {
+    cwd: path.join(ROOT, 'examples', 'portal'),
+    env: { ...one.env, PORT: port, PUBLIC_URL: one.url },
+  });
+  await process2.says('Listening on');
+  other = { ...one, url: `http://localhost:${port}` };
+  client = await registerClient(one);
+  stranger = await registerClient(one);
+  ada = await one.signedIn(ADA);
+});
+afterAll(async () => {
+  await process2.stop();
+  await one.close();
+});
+
+const tokensOf = async (response: Response) => {
+  expect(response.status).toBe(200);
+  return (await response.json()) as Tokens;
+};
+const authorized = async () => tokensOf(await exchangeCode(one, client, await obtainCode(one, client, ada)));
+const opens = async (at: RunningPortal, { access_token: token }: Tokens) =>
+  (await callApi(at, '/api/whoami', token)).status === 200;
+const garbled = (part: string) => `${part.slice(0, -2)}${part.at(-2) === 'x' ? 'y' : 'x'}${part.slice(-1)}`;
+const withPart = (token: string, at: number, change: (part: string) => string) => {
+  const parts = token.split('.');
+  return parts.with(at, change(parts.at(at) ?? '')).join('.');
+};
+
+async function revoke(at: RunningPortal, as: TestClient, token: string): Promise<number> {
+  const headers = { Authorization: `Basic ${Buffer.from(`${as.id}:${as.secret}`).toString('base64')}` };
+  const body = new URLSearchParams({ token });
+  return (await fetch(`${at.url}/oauth/revoke`, { method: 'POST', headers, body })).status;
+}
+
+async function expectAfter(
+  what: Rival['afterwards'],
+  successor: Tokens | null,
+  before: readonly Tokens[],
+): Promise<void> {
+  const lives = what === 'all live';
+  const all = successor === null ? before : [...before, successor];
+  for (const tokens of all) {
+    expect([await opens(one, tokens), await opens(other, tokens)]).toEqual([lives, lives]);
+  }
+  const dead = lives ? [] : all;
+  for (const tokens of dead) expect((await refresh(one, client, tokens.refresh_token)).status).toBe(400);
+  if (lives) await tokensOf(await refresh(other, client, successor?.refresh_token ?? ''));
+}
+
+async function expectLiving(response: Response): Promise<void> {
+  const tokens = await tokensOf(response);
+  expect(await opens(other, tokens)).toBe(true);
+  await tokensOf(await refresh(other, client, tokens.refresh_token));
+}
+
+async function expectNothingOf(response: Response, code: string): Promise<void> {
+  expect([response.status, await errorOf(response)]).toEqual([400, 'invalid_grant']);
+  expect((await exchangeCode(other, client, code)).status).toBe(400);
+}
+
+/** Prunes while the other process is somewhere else in its work each time. */
+async function pruneAfter(requests: number): Promise<void> {
+  for (let count = 0; count < requests; count += 1) await fetch(`${other.url}/.well-known/jwks.json`);
+  await one.server.prune();
+}
+
+/** What is done in one process while the other refreshes with the token in use. */
+interface Rival {
+  readonly does: (used: Tokens, current: Tokens) => Promise<unknown>;
+  readonly afterwards: 'all live' | 'none lives';
+}
+
+describe('while one process refreshes, another', () => {
+  // @shows AS-5.5, AS-5.16, AS-10.1, AS-18.2, AS-18.6, AS-18.8, RFC9700-4.14.2b
+  test.each<[string, Rival]>([
+    [
+      'is offered a token that was used before: nothing lives',
+      { does: (used) => refresh(other, client, used.refresh_token), afterwards: 'none lives' },
+    ],
+    [
+      'is offered the token with a garbled end: nothing lives',
+      {
+        does: (_, { refresh_token: token }) => refresh(other, client, withPart(token, -1, garbled)),
+        afterwards: 'none lives',
+      },
+    ],
+    [
+      'revokes the token: nothing lives',
+      { does: (_, { refresh_token: token }) => revoke(other, client, token), afterwards: 'none lives' },
+    ],
+    [
+      'revokes a token that was used before: nothing lives',
+      { does: (used) => revoke(other, client, used.refresh_token), afterwards: 'none lives' },
+    ],
+    [
+      'is offered the token by another client: all live',
+      {
+        does: (_, { refresh_token: token }) => refresh(other, stranger, token),
+        afterwards: 'all live',
+      },
+    ],
+    [
+      'is offered what was never a token: all live',
+      {
+        does: (_, { refresh_token: token }) => refresh(other, client, withPart(token, 1, garbled)),
+        afterwards: 'all live',
+      },
+    ],
+    [
+      'revokes what was never a token, or for another client: all live',
+      {
+        does: (_, { refresh_token: token }) =>
+          Promise.all([revoke(other, client, withPart(token, 1, garbled)), revoke(other, stranger, token)]),
+        afterwards: 'all live',
+      },
+    ],
+    ['prunes: all live', { does: () => one.server.prune(), afterwards: 'all live' }],
+  ])('%s', async (_, { does, afterwards }) => {
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const used = await authorized();
+      const current = await tokensOf(await refresh(other, client, used.refresh_token));
+      const [response] = await Promise.all([
+        refresh(one, client, current.refresh_token),
+        does(used, current),
+      ]);
+      const successor = response.status === 200 ? ((await response.json()) as Tokens) : null;
+      await expectAfter(afterwards, successor, [used, current]);
+    }
+  });
+
+  // @shows AS-18.1, AS-18.6, AS-18.8
+  test('whose clock is ahead prunes authorizations whose codes are exchanged: what was answered lives, and nothing else was issued', async () => {
+    // A code is good for a minute, and rows stay for an hour longer.
+    ahead = 3_700_000;
+    const counts = { exchanged: 0, pruned: 0 };
+    try {
+      for (let round = 0; round < ROUNDS; round += 1) {
+        const codes = await Promise.all(Array.from({ length: 4 }, () => obtainCode(other, client, ada)));
+        const exchanges = codes.map((code) => exchangeCode(other, client, code));
+        const [responses] = await Promise.all([Promise.all(exchanges), pruneAfter(round % 5)]);
+        for (const [index, response] of responses.entries()) {
+          const isAnswered = response.status === 200;
+          counts[isAnswered ? 'exchanged' : 'pruned'] += 1;
+          await (isAnswered ? expectLiving(response) : expectNothingOf(response, codes[index] ?? ''));
+        }
+      }
+    } finally {
+      ahead = 0;
+    }
+    process.stdout.write(`Exchanges against pruning: ${JSON.stringify(counts)}\n`);
+  });
+});
+
+describe('a refresh token that is not as it was issued', () => {
+  const nul = '\0';
+  const long = 'x'.repeat(64 * 1024 - 400);
+
+  // @shows AS-6.19, AS-18.11
+  test.each<[string, (token: string) => string]>([
+    ['its family in capitals', (token) => withPart(token, 0, (family) => family.toUpperCase())],
+    ['its family with a space', (token) => withPart(token, 0, (family) => `${family} `)],
+    ['NUL in its family', (token) => withPart(token, 0, (family) => `${family}${nul}`)],
+    ['NUL in what the family shares', (token) => withPart(token, 1, (shared) => `${shared}${nul}`)],
+    ['a part before it', (token) => `x.${token}`],
+    ['dots that are encoded', (token) => token.replaceAll('.', '%2E')],
+    ['dots of another script', (token) => token.replaceAll('.', '\uff0e')],
+    ['64 KiB of family', (token) => `${long}.${token}`],
+    ['64 KiB of what the family shares', (token) => withPart(token, 1, () => long)],
+    ['a line before it', (token) => `\n${token}`],
+    ['the digits of its family as others', (token) => withPart(token, 0, (id) => id.replace(/\d/, '\u0661'))],
+  ])('is unknown with %s, and changes nothing', async (_, change) => {
+    const tokens = await authorized();
+    const response = await refresh(one, client, change(tokens.refresh_token));
+    expect([response.status, await errorOf(response)]).toEqual([400, 'invalid_grant']);
+    expect(await revoke(one, client, change(tokens.refresh_token))).toBe(200);
+    expect(await opens(one, tokens)).toBe(true);
+    await tokensOf(await refresh(one, client, tokens.refresh_token));
+  });
+
+  // @shows AS-6.19, AS-18.11
+  test.each<[string, (token: string) => string]>([
+    ['a part after it', (token) => `${token}.x`],
+    ['a dot after it', (token) => `${token}.`],
+    ['NUL at its end', (token) => `${token}${nul}`],
+    ['NUL in its last part', (token) => withPart(token, -1, (own) => `${nul}${own}`)],
+    ['64 KiB of last part', (token) => withPart(token, -1, () => long)],
+    ['a space at its end', (token) => `${token} `],
+    ['its last part in capitals', (token) => withPart(token, -1, (own) => own.toUpperCase())],
+    ['no last part', (token) => withPart(token, -1, () => '')],
+  ])('says what its family alone was told, with %s: it is a replay, and nothing lives', async (_, change) => {
+    const tokens = await authorized();
+    const response = await refresh(one, client, change(tokens.refresh_token));
+    expect([response.status, await errorOf(response)]).toEqual([400, 'invalid_grant']);
+    expect(await opens(one, tokens)).toBe(false);
+    expect((await refresh(one, client, tokens.refresh_token)).status).toBe(400);
+  });
+});
