@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { content, mcpServerOf, tool, ToolError, type ToolCall, type ToolInterface } from 'portico/mcp';
 import { token } from 'portico/oauth-server';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { startAssistant, type RunningAssistant } from './support/assistant.ts';
 import { ADA, PASSWORD, REDIRECT_URI, signIn } from './support/portal.ts';
 import { createVisitor } from './support/visitor.ts';
@@ -19,8 +19,15 @@ function toolNamed(
 /** The result of the tool `wrong`: no valid content, though the types say so. */
 let wrongBlocks: unknown = [];
 
+/** Ends the tool `opened`. */
+const close = Promise.withResolvers<void>();
+
+const PARSED = '{"__proto__":{"b":2},"a":1}';
+
 const TOOLS: readonly ToolInterface[] = [
   toolNamed('wrong', () => content(wrongBlocks as Parameters<typeof content>[0])),
+  toolNamed('parsed', () => JSON.parse(PARSED) as unknown),
+  toolNamed('parsed_content', () => content([], JSON.parse(PARSED) as Readonly<Record<string, unknown>>)),
   toolNamed('add', ({ a, b }) => ({ sum: Number(a) + Number(b) }), {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     type: 'object',
@@ -37,6 +44,10 @@ const TOOLS: readonly ToolInterface[] = [
     }),
   ),
   toolNamed('echo', ({ text }) => text),
+  toolNamed('opened', async () => {
+    await close.promise;
+    return 'closed';
+  }),
   toolNamed('list', () => [1, 2]),
   toolNamed('nothing', () => undefined),
   toolNamed('date', () => new Date(0)),
@@ -85,9 +96,11 @@ interface Sending {
   readonly bearer?: string | null;
   readonly headers?: Readonly<Record<string, string | undefined>>;
   readonly at?: RunningAssistant;
+  readonly signal?: AbortSignal | null;
 }
 
-function send(message: unknown, { bearer = service, headers = {}, at = assistant }: Sending = {}) {
+function send(message: unknown, sending: Sending = {}) {
+  const { bearer = service, headers = {}, at = assistant, signal = null } = sending;
   const all = new Headers();
   const given: Record<string, string | undefined> = {
     'Content-Type': 'application/json',
@@ -98,7 +111,7 @@ function send(message: unknown, { bearer = service, headers = {}, at = assistant
   };
   for (const [name, value] of Object.entries(given)) if (value !== undefined) all.set(name, value);
   const body = typeof message === 'string' ? message : JSON.stringify(message);
-  return fetch(at.resource, { method: 'POST', headers: all, body });
+  return fetch(at.resource, { method: 'POST', headers: all, body, signal });
 }
 
 const request = (method: string, params: unknown = {}, id = 1) => ({ jsonrpc: '2.0', id, method, params });
@@ -455,6 +468,97 @@ describe('a caller who leaves', () => {
   });
 });
 
+/** Waits until as many are there. */
+function createMeeting(count: number): () => Promise<void> {
+  let waiting: (() => void)[] = [];
+  return () =>
+    new Promise((resolve) => {
+      waiting.push(resolve);
+      if (waiting.length < count) return;
+      for (const go of waiting.toReversed()) go();
+      waiting = [];
+    });
+}
+
+describe('callers at the same time', () => {
+  // @shows MCP-8.13
+  test.each([false, true])(
+    'each get their own, as themselves, though they chose the same ids and tokens (streaming: %s)',
+    async (stream) => {
+      const emails = [ADA, 'eve@example.com'];
+      const callers = [...emails, ...emails, ...emails].map((email, index) => ({
+        email,
+        word: `word${index}`,
+      }));
+      const meet = createMeeting(callers.length);
+      const who = () => token().user()?.getProfile().email;
+      const whose = toolNamed('whose', async ({ word }, { progress }) => {
+        await meet();
+        await progress(1, 2, `${who()} ${String(word)}`);
+        await meet();
+        return { who: who(), word };
+      });
+      const config = { mcp: { transport: { streaming: stream } } };
+      const busy = await startAssistant({
+        tools: [{ ...whose, personal: true } as ToolInterface],
+        config,
+      });
+      const eve = await busy.accounts.create({ email: 'eve@example.com', name: 'Eve', password: PASSWORD });
+      await busy.accounts.grant(eve.id, 'mcp:tools');
+      const tokens = new Map<string, string>();
+      for (const email of emails) tokens.set(email, await busy.linkedToken('mcp:tools', busy.linking, email));
+      await Promise.all(
+        callers.map(async ({ email, word }) => {
+          const params = { name: 'whose', arguments: { word }, _meta: { progressToken: 7 } };
+          const sent = send(request('tools/call', params), { at: busy, bearer: tokens.get(email) ?? null });
+          const answer = await (await sent).text();
+          expect(answer).toContain(`"structuredContent":{"who":"${email}","word":"${word}"}`);
+          expect(answer.match(/word\d/g)?.every((found) => found === word)).toBe(true);
+          expect(answer.includes(`"message":"${email} ${word}"`)).toBe(stream);
+        }),
+      );
+      await busy.close();
+    },
+  );
+
+  // @shows MCP-8.13
+  test.each([false, true])(
+    'who leaves, or cancels, ends no call but their own (streaming: %s)',
+    async (stream) => {
+      const meet = createMeeting(3);
+      const ended = new Map<unknown, Promise<void>>();
+      const stop = Promise.withResolvers<void>();
+      const waiting = toolNamed('waiting', async ({ caller }, { signal }) => {
+        const told = Promise.withResolvers<void>();
+        ended.set(caller, told.promise);
+        signal.addEventListener('abort', () => told.resolve(), { once: true });
+        await meet();
+        await Promise.race([told.promise, stop.promise]);
+        return signal.aborted ? 'ended' : 'done';
+      });
+      const config = { mcp: { transport: { streaming: stream } } };
+      const busy = await startAssistant({ tools: [waiting], config });
+      const bearer = await busy.serviceToken();
+      const hangUp = new AbortController();
+      const call = (caller: string, signal: AbortSignal | null = null) =>
+        send(calling('waiting', { caller }), { at: busy, bearer, signal }).then((response) =>
+          response.text(),
+        );
+      const left = call('leaves', hangUp.signal);
+      const stayed = call('stays');
+      await meet();
+      const cancelled = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } };
+      expect((await send(cancelled, { at: busy, bearer })).status).toBe(202);
+      hangUp.abort();
+      await expect(left).rejects.toThrow('aborted');
+      await ended.get('leaves');
+      stop.resolve();
+      expect(await stayed).toContain('"text":"done"');
+      await busy.close();
+    },
+  );
+});
+
 describe('what a tool is given and answers', () => {
   // @shows MCP-5.7
   test.each([
@@ -516,6 +620,19 @@ describe('what a tool is given and answers', () => {
   test('content is answered as it is', async () => {
     const { result } = await answerOf(send(calling('picture')));
     expect(result).toEqual({ content: [{ type: 'image', data: 'AA==', mimeType: 'image/png' }] });
+  });
+  test('structured content has no key that becomes a prototype where it is copied', async () => {
+    for (const name of ['parsed', 'parsed_content']) {
+      const { result } = await answerOf(send(calling(name)));
+      expect(JSON.stringify(result?.['structuredContent'])).toBe('{"a":1}');
+    }
+  });
+  test('what a content block has beyond its type is not sent', async () => {
+    wrongBlocks = [{ extra: 1, text: 'x', type: 'text', annotations: { priority: 1, audience: ['user'] } }];
+    const { result } = await answerOf(send(calling('wrong')));
+    expect(result).toEqual({
+      content: [{ type: 'text', text: 'x', annotations: { audience: ['user'], priority: 1 } }],
+    });
   });
   // @shows MCP-5.7
   test('an unknown tool is -32602', async () => {
@@ -586,6 +703,23 @@ describe('mcp:transport:streaming', () => {
       { id: 1, result: { content: [{ type: 'text', text: 'done' }] } },
     ]);
   });
+  // @shows MCP-8.14
+  test('true: while a tool works the stream is written to, as proxies close what is silent', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    try {
+      const bearer = await streaming.serviceToken();
+      const response = await send(calling('opened'), { bearer, at: streaming });
+      const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+      vi.advanceTimersByTime(15_000);
+      expect((await reader?.read())?.value).toBe(': keepalive\n\n');
+      close.resolve();
+      expect((await reader?.read())?.value).toContain('closed');
+      expect((await reader?.read())?.done).toBe(true);
+      expect(vi.getTimerCount()).toBe(0);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
   // @shows MCP-3.1
   test('false: one JSON response, and progress is told to nobody', async () => {
     const response = await send(slow);
@@ -604,6 +738,18 @@ describe('batches', () => {
       { id: 1, result: { content: [{ text: 'one' }] } },
       { id: 2, result: { content: [{ text: 'two' }] } },
     ]);
+  });
+  // @shows MCP-13.5
+  test('of a hundred messages and no more', async () => {
+    const pings = (count: number) => Array.from({ length: count }, (_, id) => request('ping', {}, id));
+    const headers = { 'MCP-Protocol-Version': '2025-03-26' };
+    expect(await (await send(pings(100), { headers })).json()).toHaveLength(100);
+    await expectRefused(send(pings(101), { headers }), 400);
+  });
+  test('initialize comes alone: 400', async () => {
+    const headers = { 'MCP-Protocol-Version': '2025-03-26' };
+    await expectRefused(send([initialize('2025-03-26'), request('ping', {}, 2)], { headers }), 400);
+    expect((await send([initialize('2025-03-26')], { headers })).status).toBe(200);
   });
   test('two requests with the same id: 400, and neither is answered', async () => {
     const headers = { 'MCP-Protocol-Version': '2025-03-26' };
@@ -768,6 +914,17 @@ describe('registering tools', () => {
     ],
   ])('refuses %s at the start', async (_, tools, says) => {
     await expect(startAssistant({ tools })).rejects.toThrow(says);
+  });
+  test('a tool that is registered later is listed and called too', async () => {
+    const { tools } = mcpServerOf(assistant.application);
+    const names = async () => {
+      const { result } = await answerOf(send(request('tools/list')));
+      return (result as { tools: { name: string }[] }).tools.map(({ name }) => name);
+    };
+    expect(await names()).not.toContain('later');
+    tools.register(toolNamed('later', () => 'here'));
+    expect(await names()).toContain('later');
+    expect((await answerOf(send(calling('later')))).result).toMatchObject({ content: [{ text: 'here' }] });
   });
   // @shows MCP-5.3
   test('tool() outside of register() says what to do', () => {

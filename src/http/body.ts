@@ -13,6 +13,15 @@ export async function readBytes<T>(
   limit: number,
   withoutBody: WithoutBody<T>,
 ): Promise<Buffer | T> {
+  if (declaresAtMost(request, limit)) {
+    let bytes: ArrayBuffer;
+    try {
+      bytes = await request.arrayBuffer();
+    } catch (error) {
+      return withoutBody('broke off', error);
+    }
+    return bytes.byteLength > limit ? withoutBody('too large') : Buffer.from(bytes);
+  }
   const reader = request.body?.getReader();
   if (reader === undefined) return Buffer.alloc(0);
   const chunks: Uint8Array[] = [];
@@ -32,6 +41,12 @@ export async function readBytes<T>(
   return withoutBody('too large');
 }
 
+/** The HTTP parser holds a body to the length it declared: one that is short is read at once, without a stream. */
+function declaresAtMost({ headers }: Request, limit: number): boolean {
+  const declared = headers.get('content-length');
+  return declared !== null && Number(declared) <= limit;
+}
+
 /** Shared: making a decoder takes as long as decoding with it. */
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
 
@@ -41,9 +56,7 @@ export async function readText<T>(
   limit: number,
   withoutBody: WithoutBody<T>,
 ): Promise<string | T> {
-  const declared = request.headers.get('content-length');
-  // The HTTP parser holds a body to the length it declared: one that is short is read at once, without a stream.
-  if (declared === null || Number(declared) > limit) {
+  if (!declaresAtMost(request, limit)) {
     const bytes = await readBytes(request, limit, withoutBody);
     return Buffer.isBuffer(bytes) ? decode(bytes, withoutBody) : bytes;
   }

@@ -1,19 +1,30 @@
-import { isJSONRPCNotification, isJSONRPCRequest, isJSONRPCResponse } from '@modelcontextprotocol/server';
+import {
+  isInitializeRequest,
+  isJSONRPCNotification,
+  isJSONRPCRequest,
+  isJSONRPCResponse,
+  type JSONRPCRequest,
+} from '@modelcontextprotocol/server';
 import { readBytes } from '../http/body.ts';
 import { acceptsByName, mediaTypeOf } from '../http/media-types.ts';
 import { refusal } from './refusal.ts';
 
-/** The body of a request to the MCP endpoint. It is parsed once, so that what was checked is what the protocol's server gets. */
+/** The body of a request to the MCP endpoint. It is parsed once, so that what was checked is what is answered. */
 export interface Messages {
-  readonly parsed: unknown;
-  /** The names of the tools that it calls. */
+  /** Those of them that are to be answered; the others, notifications and responses, have nothing to refer to here. */
+  readonly requests: readonly JSONRPCRequest[];
+  /** How many messages there are. */
+  readonly count: number;
+  /** Whether one of them is an `initialize`, with its parameters. */
+  readonly initializes: boolean;
+  /** The names of the tools that they call. */
   readonly calledTools: readonly string[];
-  /** The protocol version that its `initialize` asks for; null without one. */
-  readonly requestedVersion: string | null;
 }
 
 /** The largest body that is read, in bytes. */
 const BODY_LIMIT = 1024 * 1024;
+/** Its absence means the version before it was introduced. */
+export const VERSION_HEADER = 'mcp-protocol-version';
 /** The one version in which several messages may come in one body (MCP 2025-03-26, Batching). */
 const BATCHING_VERSION = '2025-03-26';
 
@@ -32,7 +43,7 @@ export async function readMessages(
   if (parsed === undefined) return { refusal: refusal(400, 'The body is not JSON.', {}, -32_700) };
   const messages: readonly unknown[] = Array.isArray(parsed) ? parsed : [parsed];
   // The header was introduced after 2025-03-26, so a request without it is of that version (MCP-8.8).
-  const version = request.headers.get('mcp-protocol-version') ?? BATCHING_VERSION;
+  const version = request.headers.get(VERSION_HEADER) ?? BATCHING_VERSION;
   if (Array.isArray(parsed) && (parsed.length === 0 || version !== BATCHING_VERSION)) {
     return { refusal: refusal(400, 'Batches are only for the protocol version 2025-03-26.', {}, -32_600) };
   }
@@ -41,17 +52,22 @@ export async function readMessages(
   if (Array.isArray(parsed) && messages.some((message) => readMethod(message) === CANCELLED)) {
     return { refusal: refusal(400, 'A batch cannot cancel what it asks for.', {}, -32_600) };
   }
-  if (!messages.every(isMessage)) {
+  const requests = messages.filter((message) => isJSONRPCRequest(message));
+  if (requests.length < messages.length && !messages.every(isMessage)) {
     return { refusal: refusal(400, 'The body is no request of JSON-RPC 2.0.', {}, -32_600) };
   }
-  if (!haveUniqueIds(messages)) {
+  // Responses are matched by id: of two requests with the same one, only one would be answered.
+  if (new Set(requests.map(({ id }) => id)).size < requests.length) {
     return { refusal: refusal(400, 'Two requests of a batch have the same id.', {}, -32_600) };
   }
   return {
     messages: {
-      parsed,
+      requests,
+      count: messages.length,
+      initializes: requests.some(
+        (message) => message.method === 'initialize' && isInitializeRequest(message),
+      ),
       calledTools: findCalledTools(messages),
-      requestedVersion: findRequestedVersion(messages),
     },
   };
 }
@@ -71,10 +87,12 @@ function headerRefusal(headers: Headers): Response | null {
   return null;
 }
 
+const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
 /** The JSON value, or undefined for anything that is not JSON in UTF-8 without a byte order mark (RFC 8259 section 8.1). */
 function parse(body: Buffer): unknown {
   try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body)) as unknown;
+    return JSON.parse(UTF8.decode(body)) as unknown;
   } catch {
     return undefined;
   }
@@ -88,18 +106,6 @@ function readMethod(message: unknown): unknown {
 
 function isMessage(message: unknown): boolean {
   return isJSONRPCRequest(message) || isJSONRPCNotification(message) || isJSONRPCResponse(message);
-}
-
-/** Responses are matched by id: of two requests with the same one, only one would be answered. */
-function haveUniqueIds(messages: readonly unknown[]): boolean {
-  const ids = messages.filter((message) => isJSONRPCRequest(message)).map(({ id }) => id);
-  return new Set(ids).size === ids.length;
-}
-
-function findRequestedVersion(messages: readonly unknown[]): string | null {
-  const first = messages.find((message) => readMethod(message) === 'initialize');
-  const asked = isObject(first) && isObject(first['params']) ? first['params']['protocolVersion'] : null;
-  return typeof asked === 'string' ? asked : null;
 }
 
 function findCalledTools(messages: readonly unknown[]): readonly string[] {

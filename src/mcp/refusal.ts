@@ -3,7 +3,7 @@ import { createNote } from '../http/note.ts';
 /** The messages of the refusals, for the log: a Response does not give its body twice. */
 const messages = createNote<string>('refusal');
 
-/** A refusal by the endpoint, before the protocol's server is asked; it has the form that the SDK's own transport uses. */
+/** A refusal by the endpoint, before the protocol is asked; it has the form that the SDK's own transport uses. */
 export function refusal(
   status: number,
   message: string,
@@ -16,6 +16,11 @@ export function refusal(
   );
   messages.set(response, message);
   return response;
+}
+
+/** A refusal of the protocol itself, for a request that the endpoint lets through: it is not logged. */
+export function protocolRefusal(message: string, code: number): Response {
+  return Response.json({ jsonrpc: '2.0', error: { code, message }, id: null }, { status: 400 });
 }
 
 /** The message of a refusal; null for any other response. */

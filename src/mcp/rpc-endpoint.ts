@@ -2,11 +2,12 @@ import type { Log } from '../contracts/log.ts';
 import { requestIdOf } from '../http/request-id.ts';
 import { BearerError, token, type AuthorizationServer } from '../oauth-server/index.ts';
 import type { McpConfig } from './config.ts';
-import { exchange } from './exchange.ts';
+import { exchange, type ExchangeOptions } from './exchange.ts';
 import { readMessages } from './messages.ts';
 import { isForeign, preflightResponse, withCors } from './origins.ts';
 import { refusal, refusalMessage } from './refusal.ts';
 import { callRefusal, reachesResource } from './tool-access.ts';
+import { createProtocol } from './protocol.ts';
 import type { ToolRegistry } from './tools.ts';
 
 interface RpcEndpointOptions {
@@ -24,6 +25,7 @@ interface RpcEndpointOptions {
  */
 export function createRpcEndpoint(options: RpcEndpointOptions): (request: Request) => Promise<Response> {
   const { server, config, log } = options;
+  const exchanging = { protocol: createProtocol(options), streaming: config.transport.streaming };
   return async (request) => {
     if (isForeign(request, server.issuer, config.allowed_origins)) {
       const foreign = refusal(403, 'Pages of this origin may not call tools.');
@@ -34,7 +36,7 @@ export function createRpcEndpoint(options: RpcEndpointOptions): (request: Reques
     const response = await server
       .withToken(request, async () => {
         if (!hasUsableToken()) return refusal(401, 'A bearer token for this resource is needed.');
-        const answer = await answerMessages(options, request);
+        const answer = await answerMessages(options, request, exchanging);
         logRefusal(options, request, answer, token().clientId());
         return answer;
       })
@@ -58,8 +60,9 @@ function hasUsableToken(): boolean {
 }
 
 async function answerMessages(
-  { name, server, config, tools, log }: RpcEndpointOptions,
+  { server, config, tools }: RpcEndpointOptions,
   request: Request,
+  exchanging: ExchangeOptions,
 ): Promise<Response> {
   if (!reachesResource(server, config)) return refusal(403, 'The token has no scope of this resource.');
   const read = await readMessages(request);
@@ -70,7 +73,7 @@ async function answerMessages(
     const refused = tool === null ? null : callRefusal(config, tool);
     if (refused !== null) return refusal(refused.status, refused.message);
   }
-  return exchange(request, messages, { name, config, tools, log });
+  return exchange(request, messages, exchanging);
 }
 
 /** One line in the log for a refusal, in the form that the authorization server uses. */

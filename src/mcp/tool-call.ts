@@ -1,27 +1,35 @@
-import type { CallToolResult, ServerContext as SdkContext } from '@modelcontextprotocol/server';
+import type { CallToolRequestParams, CallToolResult, ProgressToken } from '@modelcontextprotocol/server';
 import type { Log } from '../contracts/log.ts';
 import { errorResult, toolResult } from './tool-result.ts';
 import { ToolError, type RegisteredTool, type ToolCall } from './tools.ts';
 
+/** Who waits for an answer. */
+export interface Caller {
+  /** Aborted when the caller gives up. */
+  readonly signal: AbortSignal;
+  /** Sends the text of a notification; discards it when nothing but the answer can be sent. */
+  readonly notify: (text: string) => void;
+}
+
 /** The tool's result, or a tool error; never rejects. `timeout` is how long the tool may take, in seconds. */
 export async function callTool(
   tool: RegisteredTool,
-  args: Readonly<Record<string, unknown>>,
-  sdk: SdkContext,
+  { arguments: args = {}, _meta: meta }: CallToolRequestParams,
+  caller: Caller,
   { timeout, log }: { readonly timeout: number; readonly log: Log },
 ): Promise<CallToolResult> {
   const problem = tool.argumentsProblem(args);
   if (problem !== null) return errorResult(`The arguments do not match the schema: ${problem}`);
-  const limit = startTimeLimit(timeout, sdk.mcpReq.signal);
+  const limit = startTimeLimit(timeout, caller.signal);
   try {
     const returned = await Promise.race([
-      tool.tool.handle(args, describeCall(sdk, limit.signal)),
+      tool.tool.handle(args, describeCall(caller, meta?.progressToken, limit.signal)),
       limit.reached,
     ]);
     if (returned !== REACHED) return toolResult(returned);
     const took = `took longer than ${timeout} ${timeout === 1 ? 'second' : 'seconds'}`;
     // A caller that gave up reaches the limit as well, which is nothing to log.
-    if (!sdk.mcpReq.signal.aborted)
+    if (!caller.signal.aborted)
       log.error('The tool {tool} {took} (mcp:tool_timeout)', { tool: tool.name, took });
     return errorResult(`The tool ${took}.`);
   } catch (exception) {
@@ -65,19 +73,21 @@ function startTimeLimit(seconds: number, caller: AbortSignal): TimeLimit {
   };
 }
 
-function describeCall({ mcpReq }: SdkContext, signal: AbortSignal): ToolCall {
-  const progressToken = mcpReq._meta?.progressToken;
+function describeCall(
+  { notify }: Caller,
+  progressToken: ProgressToken | undefined,
+  signal: AbortSignal,
+): ToolCall {
   return {
     signal,
-    async progress(done, total, message) {
+    async progress(progress, total, message) {
       if (progressToken === undefined || signal.aborted) return;
-      const params = {
-        progressToken,
-        progress: done,
-        ...(total === undefined ? {} : { total }),
-        ...(message === undefined ? {} : { message }),
-      };
-      await mcpReq.notify({ method: 'notifications/progress', params }).catch(() => {});
+      const params = { progressToken, progress, total, message };
+      try {
+        notify(JSON.stringify({ jsonrpc: '2.0', method: 'notifications/progress', params }));
+      } catch {
+        // What cannot be written as JSON is no progress.
+      }
     },
   };
 }

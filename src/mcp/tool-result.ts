@@ -1,4 +1,4 @@
-import { isSpecType, type CallToolResult } from '@modelcontextprotocol/server';
+import { specTypeSchemas, type CallToolResult } from '@modelcontextprotocol/server';
 
 /** Content blocks that a tool has made itself: text, images, audio, embedded resources (MCP, Tool Result). */
 export class ToolContent {
@@ -31,21 +31,30 @@ export function toolResult(returned: unknown): CallToolResult {
   const text = typeof returned === 'string' ? returned : (JSON.stringify(returned) ?? '');
   // The JSON form decides what is sent as structured content: a Date, for one, becomes a string.
   const sent: unknown = typeof returned === 'object' && returned !== null ? JSON.parse(text) : null;
-  return {
-    content: [{ type: 'text', text }],
-    ...(isMap(sent) ? { structuredContent: sent } : {}),
-  };
+  return { content: [{ type: 'text', text }], ...(isMap(sent) ? structured(sent) : {}) };
 }
 
+const BLOCK = specTypeSchemas.ContentBlock['~standard'];
+
 function contentResult({ blocks, structuredContent }: ToolContent): CallToolResult {
-  const sent: unknown = JSON.parse(JSON.stringify({ blocks, structuredContent }));
-  const { blocks: content, structuredContent: structured } = sent as Readonly<Record<string, unknown>>;
-  if (!Array.isArray(content)) throw new TypeError('content() was not given a list of content blocks');
-  const wrong = content.findIndex((block) => !isSpecType.ContentBlock(block));
-  if (wrong >= 0) throw new TypeError(`Block ${wrong} of content() is no content block of MCP`);
-  if (structured === null) return { content };
-  if (!isMap(structured)) throw new TypeError('The structured content of content() is no object');
-  return { content, structuredContent: structured };
+  const sent = JSON.parse(JSON.stringify({ blocks, structuredContent })) as Readonly<Record<string, unknown>>;
+  if (!Array.isArray(sent['blocks'])) throw new TypeError('content() was not given a list of content blocks');
+  const content = sent['blocks'].map((block: unknown, index) => {
+    const checked = BLOCK.validate(block);
+    if (checked.issues === undefined) return checked.value;
+    throw new TypeError(`Block ${index} of content() is no content block of MCP`);
+  });
+  if (sent['structuredContent'] === null) return { content };
+  if (!isMap(sent['structuredContent'])) {
+    throw new TypeError('The structured content of content() is no object');
+  }
+  return { content, ...structured(sent['structuredContent']) };
+}
+
+/** Without a key that would become the prototype of an object to which a reader copies the others. */
+function structured(content: Record<string, unknown>): Pick<CallToolResult, 'structuredContent'> {
+  Reflect.deleteProperty(content, '__proto__');
+  return { structuredContent: content };
 }
 
 function isMap(value: unknown): value is Record<string, unknown> {

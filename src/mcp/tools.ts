@@ -74,7 +74,7 @@ export interface ToolRegistry {
   register(tool: ToolInterface): void;
   /** The tool of this name, or null. */
   find(name: string): RegisteredTool | null;
-  /** Every tool that is registered. */
+  /** Every tool that is registered: the same list until one is added, and never changed. */
   all(): readonly RegisteredTool[];
 }
 
@@ -95,6 +95,7 @@ function compileSchema(name: string, schema: JsonSchema) {
 /** An empty registry. */
 export function createToolRegistry(): ToolRegistry {
   const tools = new Map<string, RegisteredTool>();
+  let all: readonly RegisteredTool[] = [];
 
   function describe(tool: ToolInterface): RegisteredTool {
     const name = tool.name();
@@ -126,8 +127,9 @@ export function createToolRegistry(): ToolRegistry {
     register(tool) {
       const registered = describe(tool);
       tools.set(registered.name, registered);
+      all = [...tools.values()];
     },
     find: (name) => tools.get(name) ?? null,
-    all: () => [...tools.values()],
+    all: () => all,
   };
 }

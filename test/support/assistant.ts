@@ -41,8 +41,8 @@ export interface RunningAssistant {
   readonly linking: TestClient;
   /** A token of the service client. */
   serviceToken(): Promise<string>;
-  /** Runs the whole authorization flow for Ada; the client is the linking client by default. */
-  linkedToken(scope?: string, client?: TestClient): Promise<string>;
+  /** Runs the whole authorization flow, for Ada and the linking client by default. */
+  linkedToken(scope?: string, client?: TestClient, email?: string): Promise<string>;
   close(): Promise<void>;
 }
 
@@ -113,7 +113,7 @@ export async function startAssistant(options: AssistantOptions = {}): Promise<Ru
     ...clients,
     serviceToken: () =>
       ask(clients.service, { grant_type: 'client_credentials', scope: 'mcp:service', resource }),
-    async linkedToken(scope = 'mcp:tools', client = clients.linking) {
+    async linkedToken(scope = 'mcp:tools', client = clients.linking, email = ADA) {
       const visitor = createVisitor(url);
       const query = new URLSearchParams({
         client_id: client.id,
@@ -125,7 +125,7 @@ export async function startAssistant(options: AssistantOptions = {}): Promise<Ru
         code_challenge_method: 'S256',
       });
       const back = locationOf(
-        await signIn(visitor, await visitor.visit(`${url}/oauth/authorize?${query}`), ADA),
+        await signIn(visitor, await visitor.visit(`${url}/oauth/authorize?${query}`), email),
       );
       const consent = await visitor.get(back.href);
       const answer = locationOf(await visitor.submit(consent, { decision: 'allow' }));
