@@ -15,6 +15,9 @@ export interface Answer {
   readonly body: string;
 }
 
+/** Milliseconds. */
+const IDLE = 2500;
+
 interface Waiting {
   readonly resolve: (answer: Answer) => void;
   readonly reject: (error: Error) => void;
@@ -29,6 +32,7 @@ export class Connection {
   #socket: Socket;
   #received = '';
   #waiting: Waiting | null = null;
+  #usedAt = performance.now();
 
   private constructor(port: number, socket: Socket) {
     this.#port = port;
@@ -40,11 +44,15 @@ export class Connection {
   }
 
   async request(sent: Sent): Promise<Answer> {
-    // A server closes a connection that is idle for seconds, as the first ones are while others are made ready.
-    if (this.#socket.closed || this.#socket.readableEnded) {
+    // A server closes a connection that is idle for seconds, as the first ones are while others are made ready. It may be
+    // doing so now: one that was idle for half of the five seconds that Node waits is not used again.
+    if (this.#socket.closed || this.#socket.readableEnded || performance.now() - this.#usedAt > IDLE) {
+      this.#socket.destroy();
       this.#socket = this.#listenTo(await connected(this.#port));
     }
-    return this.#send(sent);
+    const answer = await this.#send(sent);
+    this.#usedAt = performance.now();
+    return answer;
   }
 
   #send({ method, path, headers = {}, body = '' }: Sent): Promise<Answer> {
@@ -64,8 +72,12 @@ export class Connection {
       this.#received += chunk.toString('latin1');
       this.#settle();
     });
-    socket.on('close', () => this.#fail(new Error('The server closed the connection')));
-    socket.on('error', (error) => this.#fail(error));
+    // One that was left is no matter of the request that waits on the next.
+    const fail = (error: Error) => {
+      if (socket === this.#socket) this.#fail(error);
+    };
+    socket.on('close', () => fail(new Error('The server closed the connection')));
+    socket.on('error', fail);
     return socket;
   }
 
