@@ -12,3 +12,14 @@ export async function createDatabase(server: string): Promise<string> {
   url.pathname = `/${name}`;
   return url.href;
 }
+
+/** Removes one that `createDatabase` made, whoever is still connected. */
+export async function dropDatabase(made: string): Promise<void> {
+  const url = new URL(made);
+  const name = url.pathname.slice(1);
+  url.pathname = '/postgres';
+  const client = new pg.Client({ connectionString: url.href });
+  await client.connect();
+  await client.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+  await client.end();
+}

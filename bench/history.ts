@@ -1,124 +1,201 @@
-// node bench/dist/history.js [rows …]: does a request cost more, the more tokens were issued before it? Fills Portico's
-// tables with rows of tokens that live, and measures; on SQLite, or on the PostgreSQL server that DATABASE_URL names.
-import { randomBytes } from 'node:crypto';
+// node bench/dist/history.js [rows …] [--rounds 5] [--seconds 2] [--works part]: does a request cost more, the more was issued before
+// it? A database for each number of authorizations, each with a refresh token and a living access token, and a server on each;
+// the servers take turns. On SQLite, or on the PostgreSQL server that DATABASE_URL names.
+import { statfsSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { DatabaseSync } from 'node:sqlite';
+import { parseArgs } from 'node:util';
 import pg from 'pg';
 import { createDatabase } from './database.ts';
-import { measure } from './measure.ts';
-import { Bench } from './server.ts';
+import { cellsOf } from './goals.ts';
+import { measure, type Measured } from './measure.ts';
+import { figure, median, percent, print, printRows } from './print.ts';
+import { Bench, type RunningTarget } from './server.ts';
 import { WORKS } from './works.ts';
 
-const server = process.env['DATABASE_URL'];
-const sizes = process.argv.slice(2).map(Number);
-if (sizes.length === 0) sizes.push(10_000, 1_000_000, 10_000_000);
+const { values: options, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    rounds: { type: 'string', default: '5' },
+    seconds: { type: 'string', default: '2' },
+    works: { type: 'string', default: '' },
+  },
+});
+const postgres = process.env['DATABASE_URL'];
+const sizes = positionals.length === 0 ? [10_000, 1_000_000, 10_000_000] : positionals.map(Number);
+const [rounds, seconds] = [Number(options.rounds), Number(options.seconds)];
+const DAY = 24 * 3_600_000;
+/** Bytes that one authorization with its tokens takes at most, with its indexes and what is written on the way. */
+const BYTES_EACH = 2500;
+/** Rows in one transaction: what does not fit its memory is written twice. */
+const AT_ONCE = 500_000;
+/** What the largest may lose against the smallest. */
+const MOST_LOST = 0.1;
 const MEASURED = [
   'client-credentials token',
   'introspection',
   'refresh, no ID token',
+  'refresh with ID token, ES256',
   'whole authorization',
   'UserInfo',
-];
+].filter((name) => name.includes(options.works));
 
-const bench = await Bench.seed('portico', server === undefined ? null : await createDatabase(server));
-/** Adds the rows from one number to the other: tokens of many families of one client, their hashes spread evenly. */
-async function fill(from: number, to: number): Promise<void> {
-  const client = bench.seeded.web.id;
-  const now = Date.now();
-  if (server === undefined) fillSqlite(from, to, client, now);
-  else await fillPostgres(from, to, client, now);
+interface Grown {
+  readonly size: number;
+  readonly bench: Bench;
+  readonly running: RunningTarget;
 }
 
-const TABLES = {
-  family: `INSERT INTO oauth_families (id, client_id, user_provider, user_id, subject, scope, audience, created_at,
-    expires_at, revoked_at)`,
-  access: `INSERT INTO oauth_access_tokens (token_hash, client_id, family_id, scope, audience, issued_at, expires_at)`,
-  refresh: `INSERT INTO oauth_refresh_tokens (token_hash, family_id, issued_at, expires_at, used_at)`,
-};
-const LIVES = 30 * 24 * 3_600_000;
-/** Tokens of one family. */
-const OF_ONE = 10;
-
-function fillSqlite(from: number, to: number, client: string, now: number): void {
-  const database = new DatabaseSync(bench.database.slice('sqlite:'.length));
-  database.exec('PRAGMA synchronous = OFF; PRAGMA cache_size = -1000000; BEGIN');
-  const family = database.prepare(
-    `${TABLES.family} VALUES (?, ?, 'accounts', 'x', ?, 'notes:read', NULL, ?, ?, NULL)`,
-  );
-  const access = database.prepare(`${TABLES.access} VALUES (?, ?, ?, 'notes:read', NULL, ?, ?)`);
-  const refresh = database.prepare(`${TABLES.refresh} VALUES (?, ?, ?, ?, NULL)`);
-  for (let index = from; index < to; index += 1) {
-    const id = `${inOrder((index - from) / (to - from)).slice(0, 12)}${Math.floor(index / OF_ONE)}`;
-    if (index % OF_ONE === 0) family.run(id, client, id, now, now + LIVES);
-    const owner = `${inOrder((index - (index % OF_ONE) - from) / (to - from)).slice(0, 12)}${Math.floor(index / OF_ONE)}`;
-    access.run(inOrder((index - from) / (to - from)), client, owner, now, now + LIVES);
-    refresh.run(inOrder((index - from) / (to - from)), owner, now, now + LIVES);
+requireRoom();
+const grown: Grown[] = [];
+try {
+  for (const size of sizes) {
+    const bench = await Bench.seed('portico', postgres === undefined ? null : await createDatabase(postgres));
+    const began = performance.now();
+    await fill(bench, size);
+    process.stderr.write(`${figure(size)} rows made in ${figure((performance.now() - began) / 1000)} s\n`);
+    grown.push({ size, bench, running: await bench.start() });
   }
-  database.exec('COMMIT; PRAGMA wal_checkpoint(TRUNCATE)');
+  await printTable();
+} finally {
+  for (const { bench, running } of grown) {
+    await running.stop();
+    await bench.remove();
+  }
+}
+
+async function printTable(): Promise<void> {
+  const [smallest, largest] = [Math.min(...sizes), Math.max(...sizes)];
+  print(
+    `${postgres === undefined ? 'SQLite, synchronous=FULL' : 'PostgreSQL'}; medians of ${rounds} turns of ${seconds} s.\n`,
+  );
+  const rows: string[][] = [];
+  for (const name of MEASURED) {
+    const by = await turns(name);
+    const [few, many] = [by.get(smallest)?.perSecond ?? 0, by.get(largest)?.perSecond ?? 0];
+    const kept = many / few;
+    rows.push([
+      name,
+      ...sizes.map((size) => {
+        const measured = by.get(size);
+        return `${figure(measured?.perSecond)} (p99 ${measured?.p99.toFixed(1)} ms)`;
+      }),
+      percent(kept),
+      ...cellsOf({ target: `at least ${percent(1 - MOST_LOST)}`, reached: kept >= 1 - MOST_LOST }),
+    ]);
+  }
+  const heads = sizes.map((size) => `${size.toLocaleString('en')} authorizations`);
+  printRows(['work', ...heads, 'the most against the fewest', 'target', 'reached'], rows);
+}
+
+/** By size, the median of the turns. */
+async function turns(name: string): Promise<ReadonlyMap<number, Pick<Measured, 'perSecond' | 'p99'>>> {
+  const work = WORKS.find((each) => each.name === name);
+  if (work === undefined) throw new Error(`There is no work ${name}`);
+  const runs = new Map<number, Measured[]>(sizes.map((size) => [size, []]));
+  for (let round = 0; round < rounds; round += 1) {
+    // Forwards and backwards, so that none comes always after the same.
+    for (const { size, bench } of round % 2 === 0 ? grown : grown.toReversed()) {
+      const load = { connections: 10, warmUp: seconds / 4, seconds };
+      runs
+        .get(size)
+        ?.push(await measure(bench.port, (connection) => work.prepare(bench.seeded, connection), load));
+    }
+  }
+  return new Map(
+    [...runs].map(([size, all]) => [
+      size,
+      { perSecond: median(all.map(({ perSecond }) => perSecond)), p99: median(all.map(({ p99 }) => p99)) },
+    ]),
+  );
+}
+
+// --- filling --------------------------------------------------------------------------------------------------
+
+function requireRoom(): void {
+  if (postgres !== undefined) return;
+  const { bavail, bsize } = statfsSync(tmpdir());
+  const needed = sizes.reduce((sum, size) => sum + size * BYTES_EACH, 0);
+  if (bavail * bsize < needed) {
+    throw new Error(
+      `${tmpdir()} has ${figure((bavail * bsize) / 2 ** 30)} GiB, ${figure(needed / 2 ** 30)} are needed; TMPDIR names another folder`,
+    );
+  }
+}
+
+/** How each engine says what the rows are made of; `n` is the number of the row. */
+interface Words {
+  readonly hex: (number: string, digits: number) => string;
+  /** Something of the length of a SHA-256. */
+  readonly hash: string;
+}
+
+/** Authorizations of a person each, a millisecond apart, that were refreshed lately, in the order of their keys. */
+function rowsOf({ hex, hash }: Words, client: string, now: number, rows: number) {
+  const at = `(${now - rows} + n)`;
+  const id = `${hex(at, 12)} || ${hex('n', 20)}`;
+  const expires = `${at} + ${30 * DAY}`;
+  const person = `'person' || ${hex('n', 12)}`;
+  return {
+    families: `INSERT INTO oauth_families (id, client_id, user_provider, user_id, subject, scope, audience, created_at,
+        expires_at, revoked_at, prune_after, code_hash, code_expires_at, code_spent_at, refresh_hash, refresh_mark_hash,
+        refresh_generation, refresh_expires_at)
+      SELECT ${id}, '${client}', 'accounts', ${person}, ${hash}, 'notes:read', NULL, ${at},
+        ${expires}, NULL, ${expires}, ${hash}, ${at} + 60000, ${at}, ${hash}, ${hash}, 10, ${expires}`,
+    accessTokens: `INSERT INTO oauth_access_tokens (id, secret_hash, client_id, family_id, scope, audience, issued_at,
+        expires_at)
+      SELECT ${id}, ${hash}, '${client}', ${id}, 'notes:read', NULL, ${at}, ${expires}`,
+  };
+}
+
+async function fill(bench: Bench, size: number): Promise<void> {
+  const { id } = bench.seeded.web;
+  if (postgres === undefined) fillSqlite(bench, id, size);
+  else await fillPostgres(bench, id, size);
+}
+
+function fillSqlite({ database: url }: Bench, client: string, size: number): void {
+  const database = new DatabaseSync(url.slice('sqlite:'.length));
+  database.exec('PRAGMA synchronous = OFF; PRAGMA cache_size = -500000');
+  const { families, accessTokens } = rowsOf(
+    {
+      hex: (number, digits) => `printf('%0${digits}x', ${number})`,
+      hash: 'substr(hex(randomblob(22)), 1, 43)',
+    },
+    client,
+    Date.now(),
+    size,
+  );
+  for (const insert of [families, accessTokens]) {
+    const some = database.prepare(
+      `WITH RECURSIVE series (n) AS (SELECT ?1 UNION ALL SELECT n + 1 FROM series WHERE n + 1 < ?2) ${insert} FROM series`,
+    );
+    for (let from = 0; from < size; from += AT_ONCE) some.run(from, Math.min(size, from + AT_ONCE));
+  }
+  database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
   database.close();
 }
 
-/** Base64url digits in the order of their bytes. */
-const DIGITS = '-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz';
-
-/** Something that looks like a SHA-256, at this place among all that there can be: filling in their order is quick. */
-function inOrder(place: number): string {
-  let text = '';
-  let rest = place;
-  for (let digit = 0; digit < 6; digit += 1) {
-    rest *= 64;
-    text += DIGITS[Math.floor(rest) % 64];
-    rest %= 1;
-  }
-  return text + randomBytes(28).toString('base64url').slice(0, 37);
-}
-
-async function fillPostgres(from: number, to: number, client: string, now: number): Promise<void> {
-  const connection = new pg.Client({ connectionString: bench.database });
+async function fillPostgres({ database: url }: Bench, client: string, size: number): Promise<void> {
+  const connection = new pg.Client({ connectionString: url });
   await connection.connect();
-  const hash = (kind: string) => `encode(sha256(('${kind}' || n)::bytea), 'base64')`;
-  const owner = `md5((n / ${OF_ONE})::text)`;
-  const times = `${now}, ${now + LIVES}`;
-  const series = `FROM generate_series(${from}, ${to - 1}) n`;
-  await connection.query(`SET synchronous_commit = off`);
-  await connection.query(
-    `${TABLES.family} SELECT ${owner}, '${client}', 'accounts', 'x', ${owner}, 'notes:read', NULL, ${times}, NULL
-      ${series} WHERE n % ${OF_ONE} = 0`,
+  await connection.query('SET synchronous_commit = off');
+  const { families, accessTokens } = rowsOf(
+    {
+      hex: (number, digits) => `lpad(to_hex((${number})::bigint), ${digits}, '0')`,
+      hash: `substr(translate(encode(sha256((random()::text || n)::bytea), 'base64'), '+/', '-_'), 1, 43)`,
+    },
+    client,
+    Date.now(),
+    size,
   );
-  await connection.query(
-    `${TABLES.access} SELECT ${hash('a')}, '${client}', ${owner}, 'notes:read', NULL, ${times} ${series}`,
-  );
-  await connection.query(`${TABLES.refresh} SELECT ${hash('r')}, ${owner}, ${times}, NULL ${series}`);
-  await connection.query('VACUUM ANALYZE');
-  await connection.end();
-}
-
-function print(line: string): void {
-  process.stdout.write(`${line}\n`);
-}
-
-try {
-  print(`| rows of access and of refresh tokens | ${MEASURED.join(' | ')} |`);
-  print(`| --: | ${MEASURED.map(() => '--:').join(' | ')} |`);
-  let rows = 0;
-  for (const size of sizes) {
-    await fill(rows, size);
-    rows = size;
-    const running = await bench.start();
-    const figures: string[] = [];
-    for (const name of MEASURED) {
-      const work = WORKS.find((each) => each.name === name);
-      if (work === undefined) continue;
-      const load = { connections: 10, warmUp: 2, seconds: 4 };
-      const { perSecond, p99 } = await measure(
-        bench.port,
-        (connection) => work.prepare(bench.seeded, connection),
-        load,
-      );
-      figures.push(`${perSecond.toFixed(0)} (p99 ${p99.toFixed(1)} ms)`);
+  for (const insert of [families, accessTokens]) {
+    for (let from = 0; from < size; from += AT_ONCE) {
+      const to = Math.min(size, from + AT_ONCE) - 1;
+      await connection.query(`${insert} FROM generate_series(${from}::bigint, ${to}::bigint) n`);
     }
-    await running.stop();
-    print(`| ${size.toLocaleString('en')} | ${figures.join(' | ')} |`);
   }
-} finally {
-  bench.remove();
+  await connection.query('VACUUM ANALYZE');
+  await connection.query('CHECKPOINT');
+  await connection.end();
 }

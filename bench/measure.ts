@@ -10,6 +10,8 @@ export interface Measured {
   readonly p50: number;
   readonly p99: number;
   readonly slowest: number;
+  /** The share of one core that the server was busy with it; null where it was not asked for. */
+  readonly busy: number | null;
 }
 
 export interface Load {
@@ -17,6 +19,8 @@ export interface Load {
   /** Seconds before anything is measured, and seconds measured. */
   readonly warmUp: number;
   readonly seconds: number;
+  /** Seconds of processor time that the server has had so far. */
+  readonly processorTime?: () => number;
 }
 
 /** Does the work over so many connections, each doing it again when it is done. One failure ends it all. */
@@ -28,9 +32,12 @@ export async function measure(port: number, prepare: Prepare, load: Load): Promi
     const steps: (() => Promise<unknown>)[] = [];
     for (const connection of connections) steps.push(await prepare(connection));
     await repeat(steps, load.warmUp);
+    const before = load.processorTime?.();
     const began = performance.now();
     const latencies = await repeat(steps, load.seconds);
-    return summary(latencies, performance.now() - began);
+    const milliseconds = performance.now() - began;
+    const had = before === undefined ? null : (load.processorTime?.() ?? before) - before;
+    return { ...summary(latencies, milliseconds), busy: had === null ? null : (had / milliseconds) * 1000 };
   } finally {
     for (const connection of connections) connection.close();
   }
@@ -53,7 +60,7 @@ async function repeat(steps: readonly (() => Promise<unknown>)[], seconds: numbe
   return latencies;
 }
 
-function summary(latencies: readonly number[], milliseconds: number): Measured {
+function summary(latencies: readonly number[], milliseconds: number): Omit<Measured, 'busy'> {
   const sorted = latencies.toSorted((one, other) => one - other);
   const at = (share: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
   return {

@@ -31,5 +31,5 @@ try {
   process.stdout.write(`peak ${running.memory().peak.toFixed(0)} MiB\n`);
 } finally {
   await running.stop();
-  bench.remove();
+  await bench.remove();
 }

@@ -11,7 +11,7 @@ const MEASURED = [
   'client-credentials token',
   'introspection',
   'refresh, no ID token',
-  'refresh with ID token',
+  'refresh with ID token, RS256',
   'UserInfo',
 ];
 const LOAD = { warmUp: 1, seconds: 4 };
@@ -31,7 +31,7 @@ try {
   }
 } finally {
   for (const running of processes) await running.stop();
-  bench.remove();
+  await bench.remove();
 }
 
 /** Twenty connections, spread over the processes. */

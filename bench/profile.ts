@@ -54,7 +54,7 @@ for (const work of WORKS) {
   const cells = CATEGORIES.map((category) => `${((shares.get(category) ?? 0) * 100).toFixed(0)} %`);
   print(`| ${work.name} | ${cells.join(' | ')} |`);
 }
-bench.remove();
+await bench.remove();
 
 /** Of the time that was not idle. */
 function sharesOf({ nodes, samples, timeDeltas }: Profile): ReadonlyMap<Category, number> {

@@ -4,8 +4,11 @@ import { readFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
 import { createDatabase } from './database.ts';
+import { atMost, cellsOf, GOALS, type Verdict } from './goals.ts';
 import { measure, type Measured } from './measure.ts';
+import { figure, median, print, printRows, ratioOf, shareOf } from './print.ts';
 import { Bench, CAN_PIN, type RunningTarget } from './server.ts';
+import { signaturesPerSecond } from './signatures.ts';
 import { WORKS, type Work } from './works.ts';
 
 const { values: options } = parseArgs({
@@ -19,10 +22,14 @@ const { values: options } = parseArgs({
 });
 const rounds = options.quick ? 1 : Number(options.rounds);
 const seconds = options.quick ? 0.2 : Number(options.seconds);
+/** Connections, for the rate and for the 99th percentile. */
+const [FEW, MANY] = options.quick ? [2, 5] : [10, 50];
 const postgres = process.env['DATABASE_URL'];
 const names = (
   options.targets ??
-  (postgres === undefined ? 'portico,oidc-provider,better-auth,jmondi,bare' : 'portico,oidc-provider,bare')
+  (postgres === undefined
+    ? 'portico,portico-serve,oidc-provider,better-auth,jmondi,bare'
+    : 'portico,portico-serve,oidc-provider,bare')
 ).split(',');
 
 interface Contender {
@@ -31,6 +38,9 @@ interface Contender {
   /** Milliseconds from starting the process to its first answer. */
   readonly start: number;
 }
+
+/** `npx portico serve`, whose memory is held against the peer's; everything else is of the server that an application starts. */
+const SERVED = 'portico-serve';
 
 /** Which of the targets are compared: Portico, oidc-provider and the bare limit, in whatever framework. */
 const [ours = '', peer = '', limit = ''] = ['portico', 'oidc-provider', 'bare'].map((start) =>
@@ -61,7 +71,7 @@ try {
 } finally {
   for (const { bench, running } of contenders) {
     await running.stop();
-    bench.remove();
+    await bench.remove();
   }
 }
 
@@ -72,119 +82,125 @@ async function printTables(): Promise<void> {
       `${seconds} s; ${CAN_PIN ? 'each server on one core, the load on the other' : 'not pinned to cores'}.\n`,
   );
   const works = WORKS.filter(({ name }) => name.includes(options.works));
-  const few = await table(works, 10);
-  const many = await table(works, 50);
-  print('Requests a second, 10 connections:\n');
+  const few = await table(works, FEW);
+  const many = await table(works, MANY);
+  const goals = GOALS[postgres === undefined ? 'SQLite' : 'PostgreSQL'];
+  const verdicts: Verdict[] = [];
+  const held = (verdict: Verdict | null) => {
+    if (verdict !== null) verdicts.push(verdict);
+    return cellsOf(verdict);
+  };
+  print(`Requests a second, ${FEW} connections:\n`);
   printRows(
-    ['work', ...names, 'against oidc-provider', 'of the bare limit'],
+    ['work', ...names, 'against oidc-provider', 'target', 'reached', 'of the bare limit'],
+    works.map(({ name }) => {
+      const { by, signatures } = few.get(name) ?? { by: new Map<string, Measured>(), signatures: null };
+      const row = { ours: by.get(ours), peer: by.get(peer), limit: by.get(limit), signatures };
+      return [
+        name,
+        ...names.map((target) => figure(by.get(target)?.perSecond)),
+        ratioOf(row.ours?.perSecond, row.peer?.perSecond),
+        ...held(goals[name]?.(row) ?? null),
+        shareOf(row.ours?.perSecond, row.limit?.perSecond),
+      ];
+    }),
+  );
+  print(
+    '\nShare of its core that each server was busy with that; what is missing, it waited for its disk or its database:\n',
+  );
+  printRows(
+    ['work', ...names],
     works.map(({ name }) => [
       name,
-      ...names.map((target) => figure(few.get(name)?.get(target)?.perSecond)),
-      `${ratio(few.get(name), ours, peer)} ×`,
-      percent(few.get(name), ours, limit),
+      ...names.map((target) => shareOf(few.get(name)?.by.get(target)?.busy ?? undefined, 1)),
     ]),
   );
-  print('\n99th percentile in milliseconds, 50 connections, and requests a second there:\n');
+  print(`\n99th percentile in milliseconds, ${MANY} connections, and requests a second there:\n`);
   printRows(
-    ['work', ...names, 'against oidc-provider'],
-    works.map(({ name }) => [
-      name,
-      ...names.map((target) => {
-        const measured = many.get(name)?.get(target);
-        return measured === undefined ? '-' : `${measured.p99.toFixed(1)} (${figure(measured.perSecond)})`;
-      }),
-      shareOf(many.get(name)?.get(ours)?.p99, many.get(name)?.get(peer)?.p99),
-    ]),
+    ['work', ...names, 'against oidc-provider', 'target', 'reached'],
+    works.map(({ name }) => {
+      const by = many.get(name)?.by;
+      const [own, peers] = [by?.get(ours)?.p99, by?.get(peer)?.p99];
+      return [
+        name,
+        ...names.map((target) => {
+          const measured = by?.get(target);
+          return measured === undefined ? '-' : `${measured.p99.toFixed(1)} (${figure(measured.perSecond)})`;
+        }),
+        shareOf(own, peers),
+        ...held(name === 'protected endpoint' ? null : atMost(0.5, own, peers)),
+      ];
+    }),
   );
   print('');
-  const of = (name: string) => contenders.find(({ bench }) => bench.name === name);
+  const starts = new Map(contenders.map(({ bench, start }) => [bench.name, start]));
   const memory = new Map(contenders.map(({ bench, running }) => [bench.name, running.memory().peak]));
+  const start = atMost(0.5, starts.get(ours), starts.get(peer));
+  const peak = postgres === undefined ? atMost(0.5, memory.get(SERVED), memory.get(peer)) : null;
   printRows(
-    ['', ...names, 'against oidc-provider'],
+    ['', ...names, 'against oidc-provider', 'target', 'reached'],
     [
       [
         'start to first answer, ms',
-        ...names.map((name) => figure(of(name)?.start)),
-        shareOf(of(ours)?.start, of(peer)?.start),
+        ...names.map((name) => figure(starts.get(name))),
+        shareOf(starts.get(ours), starts.get(peer)),
+        ...held(start),
       ],
       [
-        'peak memory, MiB',
+        `peak memory, MiB; of \`${SERVED}\` against it`,
         ...names.map((name) => figure(memory.get(name))),
-        shareOf(memory.get(ours), memory.get(peer)),
+        shareOf(memory.get(SERVED), memory.get(peer)),
+        ...held(peak),
       ],
     ],
   );
+  const reached = verdicts.filter((verdict) => verdict.reached).length;
+  print(`\nTargets reached: ${reached} of ${verdicts.length}.`);
 }
 
-type Table = ReadonlyMap<string, ReadonlyMap<string, Measured>>;
+interface Line {
+  /** By target, the median of the rounds. */
+  readonly by: ReadonlyMap<string, Measured>;
+  /** How many signatures of the work's algorithm the core makes in a second, measured in the same rounds. */
+  readonly signatures: number | null;
+}
 
-/** By work and target, the median of the rounds. The targets take turns, so that what disturbs one disturbs all. */
-async function table(works: readonly Work[], connections: number): Promise<Table> {
-  const rows = new Map<string, ReadonlyMap<string, Measured>>();
+/** By work. The targets take turns, so that what disturbs one disturbs all. */
+async function table(works: readonly Work[], connections: number): Promise<ReadonlyMap<string, Line>> {
+  const lines = new Map<string, Line>();
   for (const work of works) {
     const runs = new Map<string, Measured[]>();
+    const signatures: number[] = [];
     for (let round = 0; round < rounds; round += 1) {
-      for (const { bench } of contenders) {
+      if (work.algorithm !== null) signatures.push(signaturesPerSecond(work.algorithm, seconds));
+      for (const { bench, running } of contenders) {
         if (!work.applies(bench.seeded)) continue;
-        const load = { connections, warmUp: seconds / 4, seconds };
-        const measured = await measure(
-          bench.port,
-          (connection) => work.prepare(bench.seeded, connection),
-          load,
-        );
+        const measured = await measure(bench.port, (connection) => work.prepare(bench.seeded, connection), {
+          connections,
+          warmUp: seconds / 4,
+          seconds,
+          processorTime: () => running.processorTime(),
+        });
         runs.set(bench.name, [...(runs.get(bench.name) ?? []), measured]);
       }
     }
-    rows.set(
-      work.name,
-      new Map(
-        [...runs].map(([target, measured]) => [
-          target,
-          {
-            done: measured.reduce((sum, { done }) => sum + done, 0),
-            perSecond: median(measured.map(({ perSecond }) => perSecond)),
-            p50: median(measured.map(({ p50 }) => p50)),
-            p99: median(measured.map(({ p99 }) => p99)),
-            slowest: Math.max(...measured.map(({ slowest }) => slowest)),
-          },
-        ]),
-      ),
-    );
+    lines.set(work.name, {
+      by: new Map([...runs].map(([target, measured]) => [target, medianOf(measured)])),
+      signatures: signatures.length === 0 ? null : median(signatures),
+    });
   }
-  return rows;
+  return lines;
 }
 
-function median(values: readonly number[]): number {
-  const sorted = values.toSorted((one, other) => one - other);
-  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
-}
-
-function figure(value: number | undefined): string {
-  return value === undefined ? '-' : value.toLocaleString('en', { maximumFractionDigits: 0 });
-}
-
-function ratio(row: ReadonlyMap<string, Measured> | undefined, one: string, other: string): string {
-  const [first, second] = [row?.get(one)?.perSecond, row?.get(other)?.perSecond];
-  return first === undefined || second === undefined ? '-' : (first / second).toFixed(2);
-}
-
-function percent(row: ReadonlyMap<string, Measured> | undefined, one: string, other: string): string {
-  return shareOf(row?.get(one)?.perSecond, row?.get(other)?.perSecond);
-}
-
-function shareOf(one: number | undefined, other: number | undefined): string {
-  return one === undefined || other === undefined ? '-' : `${((one / other) * 100).toFixed(0)} %`;
-}
-
-function printRows(head: readonly string[], rows: readonly (readonly string[])[]): void {
-  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
-  print(
-    [line(head), line(head.map((_, index) => (index === 0 ? '---' : '--:'))), ...rows.map(line)].join('\n'),
-  );
-}
-
-function print(text: string): void {
-  process.stdout.write(`${text}\n`);
+function medianOf(measured: readonly Measured[]): Measured {
+  return {
+    done: measured.reduce((sum, { done }) => sum + done, 0),
+    perSecond: median(measured.map(({ perSecond }) => perSecond)),
+    p50: median(measured.map(({ p50 }) => p50)),
+    p99: median(measured.map(({ p99 }) => p99)),
+    slowest: Math.max(...measured.map(({ slowest }) => slowest)),
+    busy: median(measured.map(({ busy }) => busy ?? 0)),
+  };
 }
 
 function versionsOf(targets: readonly string[]): string {

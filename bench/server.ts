@@ -5,7 +5,9 @@ import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import { Connection } from './connection.ts';
+import { dropDatabase } from './database.ts';
 import type { Seeded } from './target.ts';
 
 /** A target of its own folder and port, seeded once. */
@@ -46,6 +48,7 @@ export class Bench {
       BENCH_DIRECTORY: this.directory,
       BENCH_DATABASE: this.database,
       BENCH_PORT: String(port),
+      APP_ENV: 'dev',
     };
   }
 
@@ -58,21 +61,24 @@ export class Bench {
     } = {},
   ): Promise<RunningTarget> {
     const { port = this.port, pinned = true, nodeOptions = [] } = options;
-    const command = [process.execPath, ...nodeOptions, fileOf(this.name), 'serve'];
+    const file = fileOf(this.name);
+    const serve = this.name === 'portico-serve' ? consoleOf(file, port) : [file, 'serve'];
+    const command = [process.execPath, ...nodeOptions, ...serve];
     const cores = ['taskset', '-c', pinned ? '0' : '0,1'];
     const [program = '', ...args] = CAN_PIN ? [...cores, ...command] : command;
     const began = performance.now();
     const child = spawn(program, args, {
       env: this.#environment(port),
-      stdio: ['ignore', 'ignore', 'inherit'],
+      stdio: ['ignore', 'ignore', this.name === 'portico-serve' ? 'ignore' : 'inherit'],
     });
     const running = new RunningTarget(child, port);
     await running.firstAnswer(this.seeded.paths.discovery ?? this.seeded.paths.token);
     return Object.assign(running, { startedIn: performance.now() - began });
   }
 
-  remove(): void {
+  async remove(): Promise<void> {
     rmSync(this.directory, { recursive: true, force: true });
+    if (this.#database !== null) await dropDatabase(this.#database);
   }
 }
 
@@ -112,6 +118,15 @@ export class RunningTarget {
     return { now: of('VmRSS'), peak: of('VmHWM') };
   }
 
+  /** Seconds of processor time so far. */
+  processorTime(): number {
+    // The second field is the name, which may hold anything; after it, the 12th and 13th are ticks in user and in kernel mode.
+    const fields = readFileSync(`/proc/${this.pid}/stat`, 'utf8')
+      .replace(/^.*\) /, '')
+      .split(' ');
+    return (Number(fields[11]) + Number(fields[12])) / 100;
+  }
+
   async stop(): Promise<void> {
     if (this.#child.exitCode !== null) return;
     this.#child.kill('SIGTERM');
@@ -128,6 +143,12 @@ function fileOf(name: string): string {
   const file = `${name}${path.extname(import.meta.filename)}`;
   const places = ['targets', 'peers'].map((folder) => path.join(import.meta.dirname, folder, file));
   return places.find((place) => existsSync(place)) ?? file;
+}
+
+function consoleOf(application: string, port: number): readonly string[] {
+  const manifest = fileURLToPath(import.meta.resolve('portico/package.json'));
+  const program = path.join(path.dirname(manifest), 'bin', 'portico.js');
+  return [program, '--app', application, 'serve', `--port=${port}`, '--hostname=127.0.0.1'];
 }
 
 export async function freePort(): Promise<number> {

@@ -12,7 +12,7 @@ const CONNECTIONS = 10;
 /** What a token's life is made of, and how often in a round. */
 const SHARES: readonly (readonly [work: string, times: number])[] = [
   ['whole authorization', 1],
-  ['refresh with ID token', 2],
+  ['refresh with ID token, RS256', 2],
   ['client-credentials token', 5],
   ['introspection', 20],
   ['UserInfo', 20],
@@ -30,7 +30,7 @@ try {
   await soak(half);
 } finally {
   await running.stop();
-  bench.remove();
+  await bench.remove();
 }
 
 /** Starts rounds at an even pace, each on the connection that has waited longest, whether or not the last has ended. */

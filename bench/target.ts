@@ -8,6 +8,8 @@ export interface Seeded {
   readonly service: Credentials;
   /** Has the grants authorization_code and refresh_token, and the redirect URI below. */
   readonly web: Credentials;
+  /** As `web`, with ES256 for its ID tokens; null for a target that has no such thing. */
+  readonly webES256: Credentials | null;
   /** May introspect what the others hold. */
   readonly inspector: Credentials;
   /** The `scope` of each: for the application itself, for a person without and with OpenID Connect. */
@@ -56,11 +58,16 @@ export interface Target {
   serve(place: Place): Promise<unknown>;
 }
 
-/** The main of every target: `seed` prints what was made as JSON, `serve` goes on until it is ended. */
-export async function runTarget(target: Target): Promise<void> {
+/** Where this process runs, as `Bench` told it. */
+export function placeOfProcess(): Place {
   const { BENCH_DIRECTORY: directory = '', BENCH_DATABASE: database = '', BENCH_PORT = '' } = process.env;
   const port = Number(BENCH_PORT);
-  const place = { directory, database, port, url: `http://127.0.0.1:${port}` };
+  return { directory, database, port, url: `http://127.0.0.1:${port}` };
+}
+
+/** The main of every target: `seed` prints what was made as JSON, `serve` goes on until it is ended. */
+export async function runTarget(target: Target): Promise<void> {
+  const place = placeOfProcess();
   if (process.argv[2] === 'seed') {
     process.stdout.write(`${JSON.stringify(await target.seed(place))}\n`, () => process.exit(0));
   } else {

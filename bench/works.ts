@@ -2,6 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { Browser } from './browser.ts';
 import type { Answer, Connection, Sent } from './connection.ts';
 import type { Prepare } from './measure.ts';
+import type { Algorithm } from './signatures.ts';
 import { REDIRECT_URI, type Credentials, type Seeded } from './target.ts';
 
 /** What a target is put to. */
@@ -10,6 +11,8 @@ export interface Work {
   /** Whether the target has it at all. */
   readonly applies: (target: Seeded) => boolean;
   readonly prepare: (target: Seeded, connection: Connection) => ReturnType<Prepare>;
+  /** What signs the ID token that each request is answered with; null where there is none, or a work is more than that. */
+  readonly algorithm: Algorithm | null;
 }
 
 interface Tokens {
@@ -18,10 +21,13 @@ interface Tokens {
   readonly id_token?: string;
 }
 
+const ALGORITHMS: readonly Algorithm[] = ['RS256', 'ES256'];
+
 export const WORKS: readonly Work[] = [
   {
     name: 'client-credentials token',
     applies: () => true,
+    algorithm: null,
     async prepare({ service, scopes, paths }, connection) {
       const sent = form(paths.token, service, { grant_type: 'client_credentials', scope: scopes.service });
       return async () => tokensIn(await connection.request(sent));
@@ -30,6 +36,7 @@ export const WORKS: readonly Work[] = [
   {
     name: 'introspection',
     applies: ({ paths }) => paths.introspect !== null,
+    algorithm: null,
     async prepare(target, connection) {
       const { access_token: token } = await authorize(target, connection, target.scopes.openid);
       const sent = form(target.paths.introspect ?? '', target.inspector, { token });
@@ -45,13 +52,20 @@ export const WORKS: readonly Work[] = [
     () => true,
   ),
   refresh(
-    'refresh with ID token',
+    'refresh with ID token, RS256',
     ({ scopes }) => scopes.openid,
     ({ scopes }) => scopes.openid !== scopes.plain,
+  ),
+  refresh(
+    'refresh with ID token, ES256',
+    ({ scopes }) => scopes.openid,
+    ({ webES256 }) => webES256 !== null,
+    ({ webES256, web }) => webES256 ?? web,
   ),
   {
     name: 'whole authorization',
     applies: () => true,
+    algorithm: null,
     async prepare(target, connection) {
       const browser = new Browser(connection);
       const once = () => authorize(target, connection, target.scopes.openid, browser);
@@ -66,15 +80,24 @@ export const WORKS: readonly Work[] = [
   get('key set', ({ paths }) => paths.keys, /"keys"/, false),
 ];
 
-function refresh(name: string, scopeOf: (target: Seeded) => string, applies: Work['applies']): Work {
+function refresh(
+  name: string,
+  scopeOf: (target: Seeded) => string,
+  applies: Work['applies'],
+  clientOf: (target: Seeded) => Credentials = ({ web }) => web,
+): Work {
+  const algorithm = ALGORITHMS.find((each) => name.endsWith(each)) ?? null;
   return {
     name,
     applies,
+    algorithm,
     async prepare(target, connection) {
-      const { web, paths } = target;
+      const { paths } = target;
+      const web = clientOf(target);
       const scope = scopeOf(target);
       const wantsIdToken = scope.includes('openid');
-      let tokens = await authorize(target, connection, scope);
+      let tokens = await authorize({ ...target, web }, connection, scope);
+      requireAlgorithm(tokens, algorithm);
       return async () => {
         const { refresh_token = '' } = tokens;
         const sent = form(paths.token, web, { grant_type: 'refresh_token', refresh_token });
@@ -88,10 +111,21 @@ function refresh(name: string, scopeOf: (target: Seeded) => string, applies: Wor
   };
 }
 
+/** That the ID token is signed as the work's name says. */
+function requireAlgorithm({ id_token: token }: Tokens, algorithm: Algorithm | null): void {
+  if (token === undefined || algorithm === null) return;
+  const header = JSON.parse(Buffer.from(token.split('.', 1)[0] ?? '', 'base64url').toString()) as {
+    readonly alg?: string;
+  };
+  if (header.alg !== algorithm)
+    throw new Error(`The ID token is signed with ${header.alg}, not ${algorithm}`);
+}
+
 function get(name: string, pathOf: (target: Seeded) => string | null, expected: RegExp, bearer = true): Work {
   return {
     name,
     applies: (target) => pathOf(target) !== null,
+    algorithm: null,
     async prepare(target, connection) {
       const headers = bearer
         ? {

@@ -94,6 +94,7 @@ async function seed(place: Place): Promise<Seeded> {
   const seeded: Seeded = {
     service,
     web,
+    webES256: null,
     // A client is told about its own tokens only, so long as no resource server is named in them.
     inspector: web,
     scopes: {

@@ -40,6 +40,7 @@ async function seed(place: Place): Promise<Seeded> {
     web: register('web', { grants: ['authorization_code', 'refresh_token'], scopes: [SCOPE] }, [
       REDIRECT_URI,
     ]),
+    webES256: null,
     // Introspection asks for this grant.
     inspector: register('inspector', { grants: ['client_credentials'], scopes: [] }),
     scopes: { service: SCOPE, plain: SCOPE, openid: SCOPE },

@@ -1,4 +1,4 @@
-import { createHash, generateKeyPairSync, randomBytes, randomUUID } from 'node:crypto';
+import { createHash, generateKeyPairSync, randomBytes, randomUUID, type KeyObject } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import path from 'node:path';
@@ -13,7 +13,7 @@ const INSPECTOR = 'inspector';
 const INTERACTION = '/interaction/';
 
 interface Keys {
-  readonly signing: JWK;
+  readonly signing: readonly JWK[];
   readonly cookies: readonly string[];
 }
 
@@ -27,14 +27,16 @@ function keyFile({ directory }: Place): string {
 
 /** The schema, the person, the keys and the clients. */
 export async function seed(place: Place): Promise<Seeded> {
-  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey;
+  const ec = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey;
+  const jwkOf = (key: KeyObject, alg: string): JWK => ({
+    ...(key.export({ format: 'jwk' }) as JWK),
+    kid: randomUUID(),
+    use: 'sig',
+    alg,
+  });
   const keys: Keys = {
-    signing: {
-      ...(privateKey.export({ format: 'jwk' }) as JWK),
-      kid: randomUUID(),
-      use: 'sig',
-      alg: 'RS256',
-    },
+    signing: [jwkOf(rsa, 'RS256'), jwkOf(ec, 'ES256')],
     cookies: [randomBytes(32).toString('base64url')],
   };
   writeFileSync(keyFile(place), JSON.stringify(keys), { mode: 0o600 });
@@ -55,14 +57,16 @@ export async function seed(place: Place): Promise<Seeded> {
     });
     return { id, secret };
   };
+  const web: Omit<ClientMetadata, 'client_id'> = {
+    grant_types: ['authorization_code', 'refresh_token'],
+    response_types: ['code'],
+    redirect_uris: [REDIRECT_URI],
+    scope: 'openid profile email notes:read',
+  };
   return {
     service: await register('service', { grant_types: ['client_credentials'], scope: 'notes:read' }),
-    web: await register('web', {
-      grant_types: ['authorization_code', 'refresh_token'],
-      response_types: ['code'],
-      redirect_uris: [REDIRECT_URI],
-      scope: 'openid profile email notes:read',
-    }),
+    web: await register('web', web),
+    webES256: await register('web-es256', { ...web, id_token_signed_response_alg: 'ES256' }),
     inspector: await register(INSPECTOR, { grant_types: [] }),
     scopes: { service: 'notes:read', plain: 'notes:read', openid: 'openid profile email notes:read' },
     paths: {
@@ -87,7 +91,7 @@ function configuration(place: Place, storage: Storage): Configuration {
       const { email, name } = account;
       return { accountId: id, claims: () => ({ sub: id, email, email_verified: true, name }) };
     },
-    jwks: { keys: [signing] },
+    jwks: { keys: [...signing] },
     cookies: { keys: [...cookies] },
     scopes: ['openid', 'profile', 'email', 'notes:read'],
     claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['name'] },

@@ -4,22 +4,55 @@ import { preparedOnce } from '../statements.ts';
 
 export type Value = string | number | null;
 
-export type Statement = readonly [sql: string, parameters: readonly Value[]];
+/** The row of a table; `columns` are texts, `times` numbers. Values come in this order. */
+export interface NewRow {
+  readonly table: string;
+  readonly columns: readonly string[];
+  readonly times: readonly string[];
+}
+
+/** A row that is changed, and another that is added with it: one statement on PostgreSQL, a transaction on SQLite. */
+export interface Pair extends NewRow {
+  readonly claim: string;
+}
 
 /** Statements as bare as the driver has them: prepared once, nothing around them. */
 export interface Store {
   all(sql: string, parameters: readonly Value[]): Promise<readonly Readonly<Record<string, Value>>[]>;
-  transaction(statements: readonly Statement[]): Promise<void>;
+  write(sql: string, parameters: readonly Value[]): Promise<void>;
+  claimAndInsert(pair: Pair, claim: readonly Value[], insert: readonly Value[]): Promise<void>;
+}
+
+export function insertOf({ table, columns, times }: NewRow): string {
+  const names = [...columns, ...times];
+  return `INSERT INTO ${table} (${names.join(', ')}) VALUES (${names.map(() => '?').join(', ')})`;
 }
 
 export async function openStore(url: string): Promise<Store> {
   return url.startsWith('sqlite:') ? sqliteStore(url.slice('sqlite:'.length)) : postgresStore(url);
 }
 
+function asOneStatement({ claim, table, columns, times }: Pair): string {
+  const values = [...columns.map(() => '?'), ...times.map(() => 'CAST(? AS BIGINT)')];
+  return `WITH claimed AS (${claim} RETURNING 1)
+    INSERT INTO ${table} (${[...columns, ...times].join(', ')}) SELECT ${values.join(', ')} FROM claimed`;
+}
+
+/** Each text is made once. */
+function once(make: (pair: Pair) => string): (pair: Pair) => string {
+  const made = new Map<Pair, string>();
+  return (pair) => {
+    const sql = made.get(pair) ?? make(pair);
+    made.set(pair, sql);
+    return sql;
+  };
+}
+
 function sqliteStore(file: string): Store {
   const database = new DatabaseSync(file);
   database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL');
   const statement = preparedOnce(database);
+  const inserts = once(insertOf);
   // As Portico: what one request reads, it reads under one lock.
   let isReading = false;
   const endReading = () => {
@@ -35,16 +68,22 @@ function sqliteStore(file: string): Store {
       }
       return statement(sql).all(...parameters) as unknown as readonly Readonly<Record<string, Value>>[];
     },
-    async transaction(statements) {
+    async write(sql, parameters) {
+      endReading();
+      statement(sql).run(...parameters);
+    },
+    async claimAndInsert(pair, claim, insert) {
       endReading();
       statement('BEGIN IMMEDIATE').run();
-      for (const [sql, parameters] of statements) statement(sql).run(...parameters);
+      statement(pair.claim).run(...claim);
+      statement(inserts(pair)).run(...insert);
       statement('COMMIT').run();
     },
   };
 }
 
 function postgresStore(url: string): Store {
+  const together = once(asOneStatement);
   const pool = new pg.Pool({ connectionString: url, max: 10 });
   const names = new Map<string, { readonly name: string; readonly text: string }>();
   const named = (sql: string, values: readonly Value[]) => {
@@ -58,12 +97,11 @@ function postgresStore(url: string): Store {
   };
   return {
     all: async (sql, parameters) => (await pool.query<Record<string, Value>>(named(sql, parameters))).rows,
-    async transaction(statements) {
-      const client = await pool.connect();
-      await client.query('BEGIN');
-      for (const [sql, parameters] of statements) await client.query(named(sql, parameters));
-      await client.query('COMMIT');
-      client.release();
+    async write(sql, parameters) {
+      await pool.query(named(sql, parameters));
+    },
+    async claimAndInsert(pair, claim, insert) {
+      await pool.query(named(together(pair), [...claim, ...insert]));
     },
   };
 }

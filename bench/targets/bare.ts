@@ -6,8 +6,9 @@ import { globSync, readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import type { Algorithm } from '../signatures.ts';
 import { listenOn, REDIRECT_URI, runTarget, type Place } from '../target.ts';
-import { openStore, type Store, type Value } from './bare-store.ts';
+import { insertOf, openStore, type Pair, type Store, type Value } from './bare-store.ts';
 import { seed } from './portico-application.ts';
 
 const HOUR = 3_600_000;
@@ -18,20 +19,18 @@ type Row = Readonly<Record<string, Value>>;
 type Answer = (incoming: IncomingMessage, outgoing: ServerResponse) => Promise<void> | void;
 
 const CLIENT = `SELECT client_id, name, redirect_uris, scope, grants, is_public, secret_hash, previous_secret_hash,
-  previous_secret_expires_at, created_at, revoked_at FROM oauth_clients WHERE client_id = ?`;
-const ACCESS_TOKEN = `SELECT t.client_id, t.family_id, t.scope, t.audience AS token_audience, t.issued_at, t.expires_at,
-    c.scope AS client_scope, f.id AS living_family_id, f.user_provider, f.user_id, f.subject, f.audience
+  previous_secret_expires_at, created_at, revoked_at, id_token_alg FROM oauth_clients WHERE client_id = ?`;
+const ACCESS_TOKEN = `SELECT t.secret_hash, t.client_id, t.family_id, t.scope, t.audience AS token_audience, t.issued_at,
+    t.expires_at, c.scope AS living_client_scope, f.id AS living_family_id, f.user_provider, f.user_id, f.subject,
+    f.audience
   FROM oauth_access_tokens t
-  JOIN oauth_clients c ON c.client_id = t.client_id AND c.revoked_at IS NULL
+  LEFT JOIN oauth_clients c ON c.client_id = t.client_id AND c.revoked_at IS NULL
   LEFT JOIN oauth_families f ON f.id = t.family_id AND f.revoked_at IS NULL
-  WHERE t.token_hash = ? AND t.expires_at > ?`;
-const OF_FAMILY = `f.client_id, f.user_provider, f.user_id, f.subject, f.scope, f.audience, c.scope AS client_scope`;
-const REFRESH_TOKEN = `SELECT t.family_id, t.expires_at, t.used_at, f.refresh_mark_hash, ${OF_FAMILY}
-  FROM oauth_refresh_tokens t JOIN oauth_families f ON f.id = t.family_id
-  JOIN oauth_clients c ON c.client_id = f.client_id WHERE t.token_hash = ?`;
-const CODE = `SELECT t.code_hash, t.family_id, t.parameters, t.expires_at, t.spent_at, ${OF_FAMILY}
-  FROM oauth_authorization_codes t JOIN oauth_families f ON f.id = t.family_id
-  JOIN oauth_clients c ON c.client_id = f.client_id WHERE t.code_hash = ?`;
+  WHERE t.id = ?`;
+const FAMILY = `SELECT f.id, f.client_id, f.user_provider, f.user_id, f.subject, f.scope, f.audience, f.expires_at,
+    f.code_hash, f.code_parameters, f.code_expires_at, f.code_spent_at, f.refresh_mark_hash, f.refresh_hash,
+    f.refresh_generation, f.refresh_expires_at
+  FROM oauth_families f WHERE f.id = ?`;
 const ACCOUNT = `SELECT id, email, email_verified, name, password_hash, active FROM host_accounts
   WHERE provider = ? AND id = ?`;
 const PERMISSION = `SELECT permission FROM host_account_permissions
@@ -42,33 +41,47 @@ const CONSENT_REQUEST = `SELECT id_hash, browser_hash, client_id, parameters, au
   asked_scope, outcome, expires_at FROM oauth_consent_requests WHERE id_hash = ?`;
 const KEEP_REQUEST = `INSERT INTO oauth_consent_requests (id_hash, browser_hash, client_id, parameters, audience,
   user_provider, user_id, asked_scope, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`;
-const END_REQUEST = `UPDATE oauth_consent_requests SET outcome = 'allowed'
-  WHERE id_hash = ? AND user_provider = ? AND user_id = ? AND expires_at > ? AND outcome IS NULL`;
-const ADD_FAMILY = `INSERT INTO oauth_families (id, client_id, user_provider, user_id, subject, scope, audience,
-  created_at, expires_at, revoked_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, NULL)`;
-const ADD_CODE = `INSERT INTO oauth_authorization_codes (code_hash, family_id, parameters, expires_at, spent_at)
-  VALUES (?, ?, ?, ?, NULL)`;
-const ADD_ACCESS_TOKEN = `INSERT INTO oauth_access_tokens (token_hash, client_id, family_id, scope, audience, issued_at,
-  expires_at) VALUES (?, ?, ?, ?, ?, ?, ?)`;
-const ADD_REFRESH_TOKEN = `INSERT INTO oauth_refresh_tokens (token_hash, family_id, issued_at, expires_at, used_at)
-  VALUES (?, ?, ?, ?, NULL)`;
-const CLAIM_FAMILY = `UPDATE oauth_families SET expires_at = CASE WHEN expires_at > ? THEN expires_at ELSE ? END,
-    refresh_mark_hash = COALESCE(?, refresh_mark_hash)
-  WHERE id = ? AND revoked_at IS NULL`;
-const REPLACE_REFRESH_TOKEN = `UPDATE oauth_refresh_tokens SET token_hash = ?, issued_at = ?, expires_at = ?
-  WHERE token_hash = ? AND used_at IS NULL`;
-const SPEND_CODE = `UPDATE oauth_authorization_codes SET spent_at = ? WHERE code_hash = ? AND spent_at IS NULL`;
+const ALLOW: Pair = {
+  claim: `UPDATE oauth_consent_requests SET outcome = 'allowed'
+    WHERE id_hash = ? AND user_provider = ? AND user_id = ? AND expires_at > ? AND outcome IS NULL`,
+  table: 'oauth_families',
+  columns: [
+    'id',
+    'client_id',
+    'user_provider',
+    'user_id',
+    'subject',
+    'scope',
+    'audience',
+    'code_hash',
+    'code_parameters',
+  ],
+  times: ['created_at', 'expires_at', 'prune_after', 'code_expires_at'],
+};
+const ACCESS_TOKENS = {
+  table: 'oauth_access_tokens',
+  columns: ['id', 'secret_hash', 'client_id', 'family_id', 'scope', 'audience'],
+  times: ['issued_at', 'expires_at'],
+};
+const ADD_ACCESS_TOKEN = insertOf(ACCESS_TOKENS);
+const REFRESH_STATE = `refresh_hash = ?, refresh_mark_hash = ?, refresh_generation = ?, refresh_expires_at = ?,
+  expires_at = CASE WHEN expires_at > ? THEN expires_at ELSE ? END,
+  prune_after = CASE WHEN prune_after >= ? THEN prune_after ELSE ? END`;
+const USE_REFRESH_TOKEN: Pair = {
+  ...ACCESS_TOKENS,
+  claim: `UPDATE oauth_families SET ${REFRESH_STATE} WHERE id = ? AND refresh_hash = ? AND revoked_at IS NULL`,
+};
+const SPEND_CODE: Pair = {
+  ...ACCESS_TOKENS,
+  claim: `UPDATE oauth_families SET code_spent_at = ?, code_parameters = NULL, ${REFRESH_STATE}
+    WHERE id = ? AND code_hash = ? AND code_spent_at IS NULL AND revoked_at IS NULL`,
+};
 
-/** The statements that use up what was offered, and keep the refresh token that comes of it. */
-type UseUp = (
-  successor: string,
-  family: Value,
-  now: number,
-) => readonly (readonly [string, readonly Value[]])[];
+type Keys = Readonly<Record<Algorithm, KeyObject>>;
 
 const signOnPool = promisify(sign);
 
-function answers(store: Store, key: KeyObject, issuer: string): Readonly<Record<string, Answer>> {
+function answers(store: Store, keys: Keys, issuer: string): Readonly<Record<string, Answer>> {
   const first = async (sql: string, parameters: readonly Value[]): Promise<Row> =>
     (await store.all(sql, parameters))[0] ?? {};
 
@@ -79,25 +92,51 @@ function answers(store: Store, key: KeyObject, issuer: string): Readonly<Record<
     return account;
   }
 
-  async function accessToken(incoming: IncomingMessage): Promise<Row> {
-    const token = (incoming.headers.authorization ?? '').slice('Bearer '.length);
-    return first(ACCESS_TOKEN, [hashOf(token), Date.now()]);
+  function accessToken(token: string): Promise<Row> {
+    return first(ACCESS_TOKEN, [idIn(token)]);
   }
 
-  async function exchange(found: Row, useUp: UseUp, scope: string) {
-    const { family_id: family = '', client_id: client = '', user_id: user = '', subject = '' } = found;
+  /** The code or refresh token of a family is used; `before` are the parameters before those of the new refresh token. */
+  async function exchange(
+    found: Row,
+    use: Pair,
+    offered: string,
+    before: readonly Value[],
+    algorithm: Algorithm,
+  ) {
+    const { id: family = '', client_id: client = '', user_id: user = '', subject = '' } = found;
+    const scope = String(found['scope']);
     if (scope.includes('openid')) await person(user);
     else await first(ACCOUNT, [PERSON, user]);
-    const [access, refresh] = [randomToken(), randomToken()];
     const now = Date.now();
+    const [access, mark] = [`${orderedId(now)}.${randomToken()}`, randomToken()];
+    const generation = Number(found['refresh_generation'] ?? 0) + 1;
+    const refresh = `${family}.${mark}.${generation}.${randomToken()}`;
     const idToken = scope.includes('openid')
-      ? await idTokenOf(key, { iss: issuer, sub: subject, aud: client, iat: now, exp: now + HOUR })
+      ? await idTokenOf(keys[algorithm], algorithm, {
+          iss: issuer,
+          sub: subject,
+          aud: client,
+          iat: now,
+          exp: now + HOUR,
+        })
       : null;
-    await store.transaction([
-      [CLAIM_FAMILY, [now + DAYS, now + DAYS, hashOf(String(family)), family]],
-      ...useUp(hashOf(refresh), family, now),
-      [ADD_ACCESS_TOKEN, [hashOf(access), client, family, scope, null, now, now + HOUR]],
-    ]);
+    const expiresAt = now + DAYS;
+    const state = [
+      hashOf(refresh),
+      hashOf(mark),
+      generation,
+      expiresAt,
+      expiresAt,
+      expiresAt,
+      expiresAt,
+      expiresAt + DAYS / 60,
+    ];
+    await store.claimAndInsert(
+      use,
+      [...before, ...state, family, hashOf(offered)],
+      [idIn(access), hashOf(access), client, family, scope, null, now, now + HOUR],
+    );
     const tokens = {
       access_token: access,
       token_type: 'Bearer',
@@ -111,29 +150,21 @@ function answers(store: Store, key: KeyObject, issuer: string): Readonly<Record<
   const token: Answer = async (incoming, outgoing) => {
     const form = await formOf(incoming);
     const client = await first(CLIENT, [clientOf(incoming)]);
+    const algorithm = client['id_token_alg'] === 'ES256' ? 'ES256' : 'RS256';
     const grant = form.get('grant_type');
     if (grant === 'client_credentials') {
-      const value = randomToken();
       const now = Date.now();
+      const value = `${orderedId(now)}.${randomToken()}`;
       const scope = 'notes:read';
-      const row = [hashOf(value), client['client_id'] ?? '', null, scope, null, now, now + HOUR];
-      await store.transaction([[ADD_ACCESS_TOKEN, row]]);
+      const row = [idIn(value), hashOf(value), client['client_id'] ?? '', null, scope, null, now, now + HOUR];
+      await store.write(ADD_ACCESS_TOKEN, row);
       send(outgoing, { access_token: value, token_type: 'Bearer', expires_in: 3600, scope });
-    } else if (grant === 'refresh_token') {
-      const hash = hashOf(form.get('refresh_token') ?? '');
-      const found = await first(REFRESH_TOKEN, [hash]);
-      const useUp: UseUp = (successor, _, now) => [
-        [REPLACE_REFRESH_TOKEN, [successor, now, now + DAYS, hash]],
-      ];
-      send(outgoing, await exchange(found, useUp, String(found['scope'])));
     } else {
-      const hash = hashOf(form.get('code') ?? '');
-      const found = await first(CODE, [hash]);
-      const useUp: UseUp = (successor, family, now) => [
-        [SPEND_CODE, [now, hash]],
-        [ADD_REFRESH_TOKEN, [successor, family, now, now + DAYS]],
-      ];
-      send(outgoing, await exchange(found, useUp, String(found['scope'])));
+      const isRefresh = grant === 'refresh_token';
+      const offered = form.get(isRefresh ? 'refresh_token' : 'code') ?? '';
+      const found = await first(FAMILY, [idIn(offered)]);
+      const [use, before] = isRefresh ? [USE_REFRESH_TOKEN, []] : [SPEND_CODE, [Date.now()]];
+      send(outgoing, await exchange(found, use, offered, before, algorithm));
     }
   };
 
@@ -149,7 +180,7 @@ function answers(store: Store, key: KeyObject, issuer: string): Readonly<Record<
     const parameters = JSON.stringify(Object.fromEntries(query));
     const asked = [PERSON, account['id'] ?? '', scope];
     const row = [hashOf(id), hashOf(id), client['client_id'] ?? '', parameters, null, ...asked];
-    await store.transaction([[KEEP_REQUEST, [...row, Date.now() + HOUR]]]);
+    await store.write(KEEP_REQUEST, [...row, Date.now() + HOUR]);
     const html = `<!doctype html><form method="post" action="/oauth/authorize"><input type="hidden" name="request_id" value="${id}"><button name="decision" value="allow">Allow</button></form>`;
     outgoing
       .writeHead(200, { 'Content-Type': 'text/html; charset=utf-8', 'Content-Length': html.length })
@@ -166,12 +197,26 @@ function answers(store: Store, key: KeyObject, issuer: string): Readonly<Record<
     await first(CLIENT, [client]);
     await person(user);
     const { subject = randomToken() } = await first(SUBJECT, [PERSON, user]);
-    const [code, family] = [randomToken(), randomBytes(16).toString('hex')];
-    await store.transaction([
-      [END_REQUEST, [hash, PERSON, user, now]],
-      [ADD_FAMILY, [family, client, PERSON, user, subject, scope, null, now, now + 60_000]],
-      [ADD_CODE, [hashOf(code), family, parameters, now + 60_000]],
-    ]);
+    const family = orderedId(now);
+    const code = `${family}.${randomToken()}`;
+    const expiresAt = now + 60_000;
+    await store.claimAndInsert(
+      ALLOW,
+      [hash, PERSON, user, now],
+      [
+        family,
+        client,
+        PERSON,
+        user,
+        subject,
+        scope,
+        null,
+        hashOf(code),
+        parameters,
+        now,
+        ...[expiresAt, expiresAt, expiresAt],
+      ],
+    );
     const { state = '' } = JSON.parse(String(parameters)) as { readonly state?: string };
     outgoing.writeHead(303, { Location: `${REDIRECT_URI}?code=${code}&state=${state}&iss=${issuer}` }).end();
   };
@@ -188,18 +233,18 @@ function answers(store: Store, key: KeyObject, issuer: string): Readonly<Record<
     'POST /oauth/introspect': async (incoming, outgoing) => {
       const form = await formOf(incoming);
       await first(CLIENT, [clientOf(incoming)]);
-      const found = await first(ACCESS_TOKEN, [hashOf(form.get('token') ?? ''), Date.now()]);
+      const found = await accessToken(form.get('token') ?? '');
       await person(found['user_id'] ?? '');
       const { scope, client_id, expires_at: exp, issued_at: iat, subject: sub } = found;
       send(outgoing, { active: true, scope, client_id, token_type: 'Bearer', exp, iat, iss: issuer, sub });
     },
     'GET /oauth/userinfo': async (incoming, outgoing) => {
-      const { user_id = '', subject: sub } = await accessToken(incoming);
+      const { user_id = '', subject: sub } = await accessToken(bearerOf(incoming));
       const { name, email, email_verified } = await person(user_id);
       send(outgoing, { name, email, email_verified: email_verified === 1, sub });
     },
     'GET /protected': async (incoming, outgoing) => {
-      const { user_id = '' } = await accessToken(incoming);
+      const { user_id = '' } = await accessToken(bearerOf(incoming));
       const { id } = await person(user_id);
       send(outgoing, { user: id });
     },
@@ -208,6 +253,10 @@ function answers(store: Store, key: KeyObject, issuer: string): Readonly<Record<
     'GET /.well-known/openid-configuration': fixed,
     'GET /.well-known/jwks.json': fixed,
   };
+}
+
+function bearerOf(incoming: IncomingMessage): string {
+  return (incoming.headers.authorization ?? '').slice('Bearer '.length);
 }
 
 function clientOf(incoming: IncomingMessage): string {
@@ -228,11 +277,21 @@ function send(outgoing: ServerResponse, body: object): void {
     .end(text);
 }
 
-async function idTokenOf(key: KeyObject, payload: object): Promise<string> {
-  const text = [{ alg: 'RS256' }, payload]
+async function idTokenOf(key: KeyObject, alg: Algorithm, payload: object): Promise<string> {
+  const text = [{ alg }, payload]
     .map((part) => Buffer.from(JSON.stringify(part)).toString('base64url'))
     .join('.');
-  return `${text}.${(await signOnPool('sha256', Buffer.from(text), key)).toString('base64url')}`;
+  return `${text}.${(await signOnPool('sha256', Buffer.from(text), { key, dsaEncoding: 'ieee-p1363' })).toString('base64url')}`;
+}
+
+/** As Portico's: it grows with time. */
+function orderedId(now: number): string {
+  return now.toString(16).padStart(12, '0') + randomBytes(10).toString('hex');
+}
+
+/** What stands before the first dot. */
+function idIn(token: string): string {
+  return token.slice(0, token.indexOf('.'));
 }
 
 function randomToken(): string {
@@ -244,10 +303,13 @@ function hashOf(token: string): string {
 }
 
 async function serve({ directory, database, port, url }: Place): Promise<unknown> {
-  const [keyFile = ''] = globSync('storage/oauth/keys/*.json', { cwd: directory });
-  const jwk = JSON.parse(readFileSync(path.join(directory, keyFile), 'utf8')) as JsonWebKey;
-  const key = createPrivateKey({ key: jwk, format: 'jwk' });
-  const table = answers(await openStore(database), key, url);
+  const keys = Object.fromEntries(
+    globSync('storage/oauth/keys/*.json', { cwd: directory }).map((file) => {
+      const jwk = JSON.parse(readFileSync(path.join(directory, file), 'utf8')) as JsonWebKey;
+      return [jwk.alg, createPrivateKey({ key: jwk, format: 'jwk' })];
+    }),
+  ) as Keys;
+  const table = answers(await openStore(database), keys, url);
   const server = createServer((incoming, outgoing) => {
     const answer = table[`${incoming.method} ${(incoming.url ?? '').split('?', 1)[0]}`];
     if (answer === undefined) outgoing.writeHead(404).end();

@@ -4,13 +4,14 @@ import {
   listen,
   startApplication,
   type Application,
+  type ApplicationDefinition,
 } from 'portico/host';
 import { authorizationServerOf, oauthServer, token } from 'portico/oauth-server';
 import { PERSON, REDIRECT_URI, type Place, type Seeded } from '../target.ts';
 
 /** Portico in an application of the host kit, everything at its default. */
-export function application({ directory, database, url }: Place): Promise<Application> {
-  const definition = defineApplication({
+export function definitionFor({ directory, database, url }: Place): ApplicationDefinition {
+  return defineApplication({
     directory,
     config: {
       public_url: url,
@@ -31,28 +32,30 @@ export function application({ directory, database, url }: Place): Promise<Applic
       });
     },
   });
-  return startApplication(definition, { env: { APP_ENV: 'dev' } });
+}
+
+export function application(place: Place): Promise<Application> {
+  return startApplication(definitionFor(place), { env: { APP_ENV: 'dev' } });
 }
 
 /** The schema, the person, the key and the clients: of the bare limit too. */
 export async function seed(place: Place): Promise<Seeded> {
   const opened = await application(place);
   await opened.migrate();
-  await authorizationServerOf(opened).keys.generate();
+  const { clients, keys } = authorizationServerOf(opened);
+  for (const algorithm of ['RS256', 'ES256'] as const) await keys.generate(algorithm);
   const accounts = databaseAccounts(opened);
   const { id } = await accounts.create({ ...PERSON, emailVerified: true });
   await accounts.grant(id, 'notes:read');
-  const { clients } = authorizationServerOf(opened);
   const register = async (registration: Omit<Parameters<typeof clients.create>[0], 'name'>) => {
     const { client, secret } = await clients.create({ name: 'Bench', ...registration });
     return { id: client.id, secret: secret ?? '' };
   };
+  const web = { redirectUris: [REDIRECT_URI], scopes: ['openid', 'profile', 'email', 'notes:read'] };
   const seeded = {
     service: await register({ grants: ['client_credentials'], scopes: ['notes:read'] }),
-    web: await register({
-      redirectUris: [REDIRECT_URI],
-      scopes: ['openid', 'profile', 'email', 'notes:read'],
-    }),
+    web: await register(web),
+    webES256: await register({ ...web, idTokenSignedResponseAlg: 'ES256' }),
     inspector: await register({ grants: ['introspection'] }),
     scopes: { service: 'notes:read', plain: 'notes:read', openid: 'openid profile email notes:read' },
     paths: {

@@ -1,0 +1,84 @@
+import type { Measured } from './measure.ts';
+import { figure, percent, times } from './print.ts';
+
+/** What a row of the tables is held to. */
+export interface Verdict {
+  readonly target: string;
+  readonly reached: boolean;
+}
+
+/** One work of one run: ours, the peer's, the bare limit's, and the bare rate of its signatures. */
+export interface Row {
+  readonly ours: Measured | undefined;
+  readonly peer: Measured | undefined;
+  readonly limit: Measured | undefined;
+  readonly signatures: number | null;
+}
+
+type Goal = (row: Row) => Verdict | null;
+
+/** Below this share of its core, the peer waits for its disk more than it works. */
+const BUSY = 0.8;
+
+const timesThePeer =
+  (least: number, leastOnSlowDisk = least): Goal =>
+  ({ ours, peer }) => {
+    if (ours === undefined || peer === undefined) return null;
+    const needed = (peer.busy ?? 1) < BUSY ? leastOnSlowDisk : least;
+    return {
+      target: `${times(needed)}${needed === least ? '' : ', the disk being the limit'}`,
+      reached: ours.perSecond >= needed * peer.perSecond,
+    };
+  };
+
+const shareOfSignatures =
+  (least: number): Goal =>
+  ({ ours, signatures }) => {
+    if (ours === undefined || signatures === null) return null;
+    return {
+      target: `${percent(least)} of ${figure(signatures)} signatures: ${percent(ours.perSecond / signatures)}`,
+      reached: ours.perSecond >= least * signatures,
+    };
+  };
+
+const shareOfLimit =
+  (least: number): Goal =>
+  ({ ours, limit }) => {
+    if (ours === undefined || limit === undefined) return null;
+    return {
+      target: `${percent(least)} of the bare limit`,
+      reached: ours.perSecond >= least * limit.perSecond,
+    };
+  };
+
+/** By work; those without a row are held to nothing. */
+export const GOALS: Readonly<Record<'SQLite' | 'PostgreSQL', Readonly<Record<string, Goal>>>> = {
+  SQLite: {
+    'client-credentials token': timesThePeer(4, 6),
+    introspection: timesThePeer(3),
+    'refresh, no ID token': timesThePeer(4, 6),
+    'refresh with ID token, RS256': shareOfSignatures(0.85),
+    'refresh with ID token, ES256': timesThePeer(3),
+    'whole authorization': timesThePeer(4, 6),
+    UserInfo: timesThePeer(3),
+    'protected endpoint': shareOfLimit(0.75),
+  },
+  PostgreSQL: {
+    'client-credentials token': timesThePeer(2),
+    introspection: timesThePeer(2),
+    'refresh, no ID token': timesThePeer(2),
+    'refresh with ID token, ES256': timesThePeer(2),
+    'whole authorization': timesThePeer(2),
+    UserInfo: timesThePeer(2),
+  },
+};
+
+/** The 99th percentile at 50 connections, memory and start. The protected endpoint is held against no peer: it has none of its own. */
+export function atMost(share: number, ours: number | undefined, peer: number | undefined): Verdict | null {
+  if (ours === undefined || peer === undefined) return null;
+  return { target: `at most ${percent(share)}`, reached: ours <= share * peer };
+}
+
+export function cellsOf(verdict: Verdict | null): readonly [target: string, reached: string] {
+  return verdict === null ? ['-', '-'] : [verdict.target, verdict.reached ? 'yes' : '**no**'];
+}

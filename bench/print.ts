@@ -1,0 +1,37 @@
+export function print(text: string): void {
+  process.stdout.write(`${text}\n`);
+}
+
+/** A table of Markdown. */
+export function printRows(head: readonly string[], rows: readonly (readonly string[])[]): void {
+  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
+  print(
+    [line(head), line(head.map((_, index) => (index === 0 ? '---' : '--:'))), ...rows.map(line)].join('\n'),
+  );
+}
+
+export function figure(value: number | undefined): string {
+  return value === undefined ? '-' : value.toLocaleString('en', { maximumFractionDigits: 0 });
+}
+
+export function percent(share: number): string {
+  return `${(share * 100).toFixed(0)} %`;
+}
+
+export function times(ratio: number): string {
+  return `${Number.isInteger(ratio) ? ratio : ratio.toFixed(2)} ×`;
+}
+
+/** `-` where one of the two was not measured. */
+export function shareOf(one: number | undefined, other: number | undefined): string {
+  return one === undefined || other === undefined ? '-' : percent(one / other);
+}
+
+export function ratioOf(one: number | undefined, other: number | undefined): string {
+  return one === undefined || other === undefined ? '-' : `${(one / other).toFixed(2)} ×`;
+}
+
+export function median(values: readonly number[]): number {
+  const sorted = values.toSorted((one, other) => one - other);
+  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
+}

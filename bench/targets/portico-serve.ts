@@ -1,0 +1,7 @@
+// The same application by `npx portico serve`: what `Bench` starts is the console, with this file as its `--app`.
+import { placeOfProcess, runTarget } from '../target.ts';
+import { definitionFor, seed, serve } from './portico-application.ts';
+
+export default definitionFor(placeOfProcess());
+
+if (process.argv[1] === import.meta.filename) await runTarget({ seed, serve });
