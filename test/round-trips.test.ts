@@ -1,7 +1,8 @@
 // @engines servers: it counts what goes to a database server, and SQLite has none
 import { openDatabase, type OpenedDatabase } from 'portico/host';
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, inject, onTestFinished, test } from 'vitest';
 import { createDatabase, type TestDatabase } from './support/database.ts';
+import { ADA, callApi, obtainTokens, registerClient, requestToken, startPortal } from './support/portal.ts';
 import { openWay } from './support/way.ts';
 
 let store: TestDatabase;
@@ -43,6 +44,36 @@ describe('round trips to the server', () => {
     way.sent = 0;
     await work(way.database, 2);
     expect(way.sent).toBe(count);
+  });
+
+  test('of introspection three, of UserInfo two, of client credentials two', async () => {
+    const way = await openWay(inject('databaseServer') ?? '');
+    const portal = await startPortal({ databaseServer: way.url });
+    onTestFinished(() => portal.close());
+    const client = await registerClient(portal, {
+      grants: ['authorization_code', 'refresh_token', 'client_credentials', 'introspection'],
+    });
+    const { access_token: token } = await obtainTokens(portal, client, ADA);
+    const asked: Readonly<Record<string, () => Promise<Response>>> = {
+      introspection: () =>
+        fetch(`${portal.url}/oauth/introspect`, {
+          method: 'POST',
+          headers: { Authorization: `Basic ${btoa(`${client.id}:${client.secret}`)}` },
+          body: new URLSearchParams({ token }),
+        }),
+      userinfo: () => callApi(portal, '/oauth/userinfo', token),
+      clientCredentials: () =>
+        requestToken(portal, client, { grant_type: 'client_credentials', scope: 'notes:read' }),
+    };
+    const sent: Record<string, number> = {};
+    for (const [name, ask] of Object.entries(asked)) {
+      // The first ones learn the permissions to read along, and prepare.
+      for (let time = 0; time < 3; time += 1) expect((await ask()).status).toBe(200);
+      way.sent = 0;
+      await ask();
+      sent[name] = way.sent;
+    }
+    expect(sent).toEqual({ introspection: 3, userinfo: 2, clientCredentials: 2 });
   });
 });
 

@@ -5,6 +5,8 @@ import { onTestFinished } from 'vitest';
 
 /** A way to a database server on which answers can be kept back, and that can be cut. */
 export interface Way {
+  /** The URL of its end here. */
+  readonly url: string;
   /** The store at its end. */
   readonly database: OpenedDatabase;
   /** Whether answers are kept back. */
@@ -43,6 +45,7 @@ export async function openWay(target: string): Promise<Way> {
   url.port = String((listener.address() as AddressInfo).port);
   const database = openDatabase(url.href, { directory: '/' });
   const way: Way = {
+    url: url.href,
     database,
     isHeld: false,
     sent: 0,

@@ -5,6 +5,7 @@ import type { AccountProvider } from '../contracts.ts';
 import type { Database } from '../../sql/contract.ts';
 import { insertIfNone } from '../../sql/insert-if-none.ts';
 import type { Migration } from '../../sql/schema.ts';
+import { createPrefetchedPermissions } from './prefetched-permissions.ts';
 
 /** An account of the application's own tables. */
 export interface DatabaseAccount extends UserInterface {
@@ -86,7 +87,35 @@ export function databaseAccounts(options: DatabaseAccountsOptions): DatabaseAcco
     return rows.find((row) => row[column] === value) ?? null;
   }
 
-  function toAccount({ id, email, email_verified, name, active }: AccountRow): DatabaseAccount {
+  const prefetched = createPrefetchedPermissions();
+
+  /** What is read together with the account is asked for its permissions next, so that those come along. */
+  async function find(id: string): Promise<DatabaseAccount | null> {
+    const names = prefetched.names();
+    if (names === null || id.includes('\0')) return findBy('id', id);
+    const { rows } = await database.execute<AccountRow & { readonly permission: string | null }>(
+      `SELECT a.id, a.email, a.email_verified, a.name, a.active, p.permission FROM host_accounts a
+      LEFT JOIN host_account_permissions p ON p.provider = a.provider AND p.account_id = a.id
+        AND p.permission IN (${names.map(() => '?').join(', ')})
+      WHERE a.provider = ? AND a.id = ?`,
+      [...names, provider, id],
+    );
+    const own = rows.filter((row) => row.id === id);
+    prefetched.keep(
+      id,
+      names,
+      own.map(({ permission }) => permission),
+    );
+    return own[0] === undefined ? null : toAccount(own[0]);
+  }
+
+  function toAccount({
+    id,
+    email,
+    email_verified,
+    name,
+    active,
+  }: Omit<AccountRow, 'password_hash'>): DatabaseAccount {
     return {
       reference: { provider, id },
       id,
@@ -105,7 +134,7 @@ export function databaseAccounts(options: DatabaseAccountsOptions): DatabaseAcco
 
   return {
     name: provider,
-    find: (id) => findBy('id', id),
+    find,
     findByEmail: (email) => findBy('email', canonical(email)),
     async authenticate(identifier, password, names) {
       const row = await rowBy('email', canonical(identifier));
@@ -116,6 +145,8 @@ export function databaseAccounts(options: DatabaseAccountsOptions): DatabaseAcco
       return row !== null && matches && row.active === 1 ? toAccount(row) : null;
     },
     async holdsPermission(id, permission) {
+      const known = prefetched.answer(id, permission);
+      if (known !== null) return known;
       const { rows } = await database.execute<{ permission: string }>(
         `SELECT permission FROM host_account_permissions WHERE provider = ? AND account_id = ? AND permission = ?`,
         [provider, id, permission],
@@ -146,6 +177,7 @@ export function databaseAccounts(options: DatabaseAccountsOptions): DatabaseAcco
       return toAccount(row);
     },
     async setActive(id, active) {
+      prefetched.forget();
       await database.execute('UPDATE host_accounts SET active = ? WHERE provider = ? AND id = ?', [
         active ? 1 : 0,
         provider,
@@ -160,6 +192,7 @@ export function databaseAccounts(options: DatabaseAccountsOptions): DatabaseAcco
       return rows.map(({ permission }) => permission);
     },
     async grant(id, permission) {
+      prefetched.forget();
       await insertIfNone(
         database,
         'host_account_permissions (provider, account_id, permission) VALUES (?, ?, ?)',
@@ -168,6 +201,7 @@ export function databaseAccounts(options: DatabaseAccountsOptions): DatabaseAcco
       );
     },
     async deny(id, permission) {
+      prefetched.forget();
       await database.execute(
         'DELETE FROM host_account_permissions WHERE provider = ? AND account_id = ? AND permission = ?',
         [provider, id, permission],

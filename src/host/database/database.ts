@@ -4,6 +4,7 @@ import type { Engine, EngineConnection, StatementResult } from './engine.ts';
 import { isUnavailable } from './failures.ts';
 import { OpenTransaction, refusalInside, type TransactionLimits } from './open-transaction.ts';
 import { resolveLostCommit, retrying } from './retrying.ts';
+import { runTogether } from './together.ts';
 
 /** What a database consists of. */
 export interface DatabaseParts {
@@ -70,7 +71,7 @@ export function createDatabase({ dialect, store, limits, ...parts }: DatabasePar
         }
       });
     },
-    readTogether: (work) => engine.readTogether(work),
+    readTogether: (work) => runTogether(() => engine.readTogether(work)),
     isUnavailable,
     withoutTimeout: () => parts.withoutTimeout(database),
     async close() {

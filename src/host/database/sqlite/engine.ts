@@ -1,7 +1,7 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
 import { setTimeout } from 'node:timers/promises';
 import type { SqlParameter } from '../../../sql/contract.ts';
 import type { Engine, EngineConnection, StatementResult } from '../engine.ts';
+import { readsTogether } from '../together.ts';
 import { isSqliteBusy } from './failures.ts';
 import { execute, Statements } from './statements.ts';
 import { countCommits, LONGEST_WAIT, WriteQueue } from './write-queue.ts';
@@ -10,9 +10,6 @@ import { countCommits, LONGEST_WAIT, WriteQueue } from './write-queue.ts';
 export function openSqlite(file: string): Engine {
   return new SqliteEngine(file);
 }
-
-/** Identifies the `readTogether` whose work is running. */
-const together = new AsyncLocalStorage<object>();
 
 /** One connection on the one thread. Reads run at once and see what is committed; writes go through the queue. */
 class SqliteEngine implements Engine {
@@ -46,11 +43,11 @@ class SqliteEngine implements Engine {
   }
 
   async readTogether<T>(work: () => Promise<T>): Promise<T> {
-    const reader = {};
+    const reader = readsTogether();
     try {
-      return await together.run(reader, work);
+      return await work();
     } finally {
-      if (this.#reading?.reader === reader) this.#endReading();
+      if (reader !== null && this.#reading?.reader === reader) this.#endReading();
     }
   }
 
@@ -73,11 +70,11 @@ class SqliteEngine implements Engine {
    * as the event loop stays in the same turn: a request that arrives meanwhile is handled in a later one.
    */
   #read(sql: string, parameters: readonly SqlParameter[]): StatementResult {
-    const reader = together.getStore();
+    const reader = readsTogether();
     if (this.#reading?.reader !== reader || this.#reading?.commits !== countCommits()) this.#endReading();
     const prepared = this.#statements.prepare(sql);
     if (!prepared.isQuery) this.#endReading();
-    else if (this.#reading === null && reader !== undefined) {
+    else if (this.#reading === null && reader !== null) {
       this.#statements.run('BEGIN');
       this.#reading = { reader, commits: countCommits() };
       process.nextTick(this.#endReading);

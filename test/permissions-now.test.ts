@@ -1,0 +1,111 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import {
+  ADA,
+  callApi,
+  GRACE,
+  introspect,
+  obtainTokens,
+  registerClient,
+  startPortal,
+  type RunningPortal,
+  type TestClient,
+} from './support/portal.ts';
+
+/** What a person may do is what they may do at this moment, though reads that belong together share what they read. */
+let portal: RunningPortal;
+let client: TestClient;
+
+beforeAll(async () => {
+  portal = await startPortal();
+  client = await registerClient(portal);
+});
+afterAll(() => portal.close());
+
+const EDIT = 'notes.edit';
+const accounts = () => portal.application.accounts;
+const reference = async (email: string) => {
+  const { rows } = await portal.application.database.execute<{ provider: string; id: string }>(
+    'SELECT provider, id FROM host_accounts WHERE email = ?',
+    [email],
+  );
+  return rows[0] ?? { provider: '', id: '' };
+};
+const scopesOf = async (token: string) => String((await introspect(portal, token))['scope']).split(' ');
+
+// @shows AS-18.16
+test('a permission that is taken away or given counts from the next call on, for its person alone', async () => {
+  const ada = (await obtainTokens(portal, client, ADA)).access_token;
+  const grace = (await obtainTokens(portal, client, GRACE)).access_token;
+  const initially = await Promise.all([scopesOf(ada), scopesOf(grace)]);
+  expect(initially[0]).toContain('notes:write');
+  for (let round = 0; round < 2; round += 1) {
+    await portal.deny(ADA, EDIT);
+    expect(await scopesOf(ada)).not.toContain('notes:write');
+    expect(await scopesOf(grace)).toEqual(initially[1]);
+    await portal.grant(ADA, EDIT);
+    expect(await Promise.all([scopesOf(ada), scopesOf(grace)])).toEqual(initially);
+  }
+});
+
+test('an account that is suspended is nobody from the next call on', async () => {
+  const { access_token: token } = await obtainTokens(portal, client, ADA);
+  const status = async () => (await callApi(portal, '/oauth/userinfo', token)).status;
+  expect(await status()).toBe(200);
+  await portal.suspend(ADA);
+  expect(await status()).toBe(401);
+  await portal.restore(ADA);
+  expect(await status()).toBe(200);
+});
+
+test('what a question changes itself it is told anew', async () => {
+  const person = await reference(ADA);
+  const holds = () => accounts().holdsPermission(person, EDIT);
+  await portal.application.database.readTogether(holds);
+  await portal.application.database.readTogether(async () => {
+    await accounts().find(person);
+    expect(await holds()).toBe(true);
+    await portal.deny(ADA, EDIT);
+    expect(await holds()).toBe(false);
+    await portal.grant(ADA, EDIT);
+    expect(await holds()).toBe(true);
+  });
+});
+
+test('what goes on behind the end of a question is told what is so by then', async () => {
+  const person = await reference(ADA);
+  const holds = () => accounts().holdsPermission(person, EDIT);
+  const denied = Promise.withResolvers<void>();
+  let later: Promise<boolean> = Promise.resolve(true);
+  await portal.application.database.readTogether(holds);
+  await portal.application.database.readTogether(async () => {
+    await accounts().find(person);
+    later = denied.promise.then(holds);
+    expect(await holds()).toBe(true);
+  });
+  await portal.deny(ADA, EDIT);
+  denied.resolve();
+  expect(await later).toBe(false);
+  await portal.grant(ADA, EDIT);
+});
+
+test('an account that is not there, or not of this provider, holds nothing', async () => {
+  const { provider, id } = await reference(ADA);
+  const { database } = portal.application;
+  await database.readTogether(() => accounts().holdsPermission({ provider, id }, EDIT));
+  const asked = [
+    { provider, id: `${id} ` },
+    { provider, id: id.toUpperCase() },
+    { provider: 'others', id },
+    { provider, id: `${id}\0` },
+  ];
+  for (const other of asked) {
+    await database.readTogether(async () => {
+      expect(await accounts().find(other)).toBeNull();
+      expect(
+        await accounts()
+          .holdsPermission(other, EDIT)
+          .catch(() => false),
+      ).toBe(false);
+    });
+  }
+});
