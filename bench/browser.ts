@@ -4,17 +4,22 @@ import { PERSON, REDIRECT_URI } from './target.ts';
 /** Pages and redirects at most on the way through one authorization. */
 const MOST_STEPS = 15;
 
+type Decision = 'allow' | 'deny';
+
 /** A person's browser, as far as signing in and allowing an application need one: cookies, redirects and forms. */
 export class Browser {
   readonly #connection: Connection;
   readonly #cookies = new Map<string, { readonly value: string; readonly path: string }>();
 
-  constructor(connection: Connection) {
+  readonly #password: string;
+
+  constructor(connection: Connection, password: string = PERSON.password) {
     this.#connection = connection;
+    this.#password = password;
   }
 
-  /** Goes there, signs in when asked to, allows what is asked for; answers the URL that the application is called back at. */
-  async authorize(path: string): Promise<URL> {
+  /** Goes there, signs in when asked to, allows what is asked for (or denies it); answers the URL that the application is called back at. */
+  async authorize(path: string, decision: Decision = 'allow'): Promise<URL> {
     let sent: Sent = { method: 'GET', path };
     for (let step = 0; step < MOST_STEPS; step += 1) {
       const answer = await this.#request(sent);
@@ -24,7 +29,7 @@ export class Browser {
         const { pathname, search } = new URL(location, 'http://127.0.0.1');
         sent = { method: 'GET', path: pathname + search };
       } else {
-        sent = filledForm(answer, sent.path);
+        sent = filledForm(answer, sent.path, { password: this.#password, decision });
       }
     }
     throw new Error(`${path} led nowhere in ${MOST_STEPS} steps`);
@@ -51,8 +56,12 @@ export class Browser {
   }
 }
 
-/** The page's form, filled in by its fields' types; of several buttons the one that allows. */
-function filledForm(answer: Answer, at: string): Sent {
+/** The page's form, filled in by its fields' types; of several buttons the one of the decision. */
+function filledForm(
+  answer: Answer,
+  at: string,
+  { password, decision }: { readonly password: string; readonly decision: Decision },
+): Sent {
   const [, attributes, content] = /<form\b([^>]*)>(.*?)<\/form>/is.exec(answer.body) ?? [];
   if (attributes === undefined || content === undefined) {
     throw new Error(
@@ -66,9 +75,9 @@ function filledForm(answer: Answer, at: string): Sent {
     const type = attribute(tag, 'type');
     const value = attribute(tag, 'value') ?? '';
     if (/^<button/i.test(tag)) {
-      if (value === 'allow') fields.set(name, value);
-    } else if (type === 'password') fields.set(name, PERSON.password);
-    else if (type === 'email') fields.set(name, PERSON.email);
+      if (value === decision) fields.set(name, value);
+    } else if (type === 'password') fields.set(name, password);
+    else if (type === 'email' || name === 'email') fields.set(name, PERSON.email);
     else fields.set(name, value);
   }
   return {

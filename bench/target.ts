@@ -12,6 +12,8 @@ export interface Seeded {
   readonly webES256: Credentials | null;
   /** May introspect what the others hold. */
   readonly inspector: Credentials;
+  /** PERSON's here, where it is another. */
+  readonly password?: string;
   /** The `scope` of each: for the application itself, for a person without and with OpenID Connect. */
   readonly scopes: { readonly service: string; readonly plain: string; readonly openid: string };
   /** Null for what a target does not have. */
@@ -20,6 +22,7 @@ export interface Seeded {
     readonly token: string;
     readonly introspect: string | null;
     readonly userinfo: string | null;
+    readonly revoke?: string;
     /** An endpoint of the application that needs `notes:read` and answers with the person's identifier. */
     readonly protected: string | null;
     readonly discovery: string | null;

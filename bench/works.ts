@@ -67,7 +67,7 @@ export const WORKS: readonly Work[] = [
     applies: () => true,
     algorithm: null,
     async prepare(target, connection) {
-      const browser = new Browser(connection);
+      const browser = new Browser(connection, target.password);
       const once = () => authorize(target, connection, target.scopes.openid, browser);
       // The first time signs in.
       await once();
@@ -78,6 +78,49 @@ export const WORKS: readonly Work[] = [
   get('protected endpoint', ({ paths }) => paths.protected, /"user"/),
   get('discovery', ({ paths }) => paths.discovery, /"issuer"/, false),
   get('key set', ({ paths }) => paths.keys, /"keys"/, false),
+];
+
+/** What no figure is made of, and a server must take all the same, for as long as it runs. */
+export const OTHER_WORKS: readonly Work[] = [
+  {
+    name: 'a token revoked',
+    applies: ({ paths }) => paths.revoke !== undefined,
+    algorithm: null,
+    async prepare({ service, scopes, paths }, connection) {
+      const issue = form(paths.token, service, { grant_type: 'client_credentials', scope: scopes.service });
+      return async () => {
+        const { access_token: token } = tokensIn(await connection.request(issue));
+        const answer = await connection.request(form(paths.revoke ?? '', service, { token }));
+        if (answer.status !== 200) throw unexpected(answer);
+      };
+    },
+  },
+  {
+    name: 'consent denied',
+    applies: () => true,
+    algorithm: null,
+    async prepare(target, connection) {
+      const browser = new Browser(connection, target.password);
+      await authorize(target, connection, target.scopes.openid, browser);
+      return async () => {
+        const { url } = authorizationRequest(target, target.scopes.openid);
+        const callback = await browser.authorize(url, 'deny');
+        if (callback.searchParams.get('error') !== 'access_denied') throw new Error(String(callback));
+      };
+    },
+  },
+  {
+    name: 'a token refused',
+    applies: ({ paths }) => paths.userinfo !== null,
+    algorithm: null,
+    async prepare({ paths }, connection) {
+      const headers = { Authorization: `Bearer ${randomBytes(32).toString('base64url')}` };
+      return async () => {
+        const answer = await connection.request({ method: 'GET', path: paths.userinfo ?? '', headers });
+        if (answer.status !== 401) throw unexpected(answer);
+      };
+    },
+  },
 ];
 
 function refresh(
@@ -143,11 +186,29 @@ function get(name: string, pathOf: (target: Seeded) => string | null, expected: 
 
 /** From the authorization request to the tokens, as an application and a browser do it together. */
 async function authorize(
-  { web, paths }: Seeded,
+  target: Seeded,
   connection: Connection,
   scope: string,
-  browser = new Browser(connection),
+  browser = new Browser(connection, target.password),
 ): Promise<Tokens> {
+  const { web, paths } = target;
+  const { url, verifier } = authorizationRequest(target, scope);
+  const callback = await browser.authorize(url);
+  const code = callback.searchParams.get('code');
+  if (code === null) throw new Error(`No code came back: ${callback.search}`);
+  const sent = form(paths.token, web, {
+    grant_type: 'authorization_code',
+    code,
+    redirect_uri: REDIRECT_URI,
+    code_verifier: verifier,
+  });
+  return tokensIn(await connection.request(sent));
+}
+
+function authorizationRequest(
+  { web, paths }: Seeded,
+  scope: string,
+): { readonly url: string; readonly verifier: string } {
   const verifier = randomBytes(32).toString('base64url');
   const query = new URLSearchParams({
     response_type: 'code',
@@ -159,16 +220,7 @@ async function authorize(
     code_challenge_method: 'S256',
     prompt: 'consent',
   });
-  const callback = await browser.authorize(`${paths.authorize}?${query}`);
-  const code = callback.searchParams.get('code');
-  if (code === null) throw new Error(`No code came back: ${callback.search}`);
-  const sent = form(paths.token, web, {
-    grant_type: 'authorization_code',
-    code,
-    redirect_uri: REDIRECT_URI,
-    code_verifier: verifier,
-  });
-  return tokensIn(await connection.request(sent));
+  return { url: `${paths.authorize}?${query}`, verifier };
 }
 
 function form(path: string, { id, secret }: Credentials, fields: Readonly<Record<string, string>>): Sent {

@@ -214,7 +214,9 @@ function answers(store: Store, keys: Keys, issuer: string): Readonly<Record<stri
         hashOf(code),
         parameters,
         now,
-        ...[expiresAt, expiresAt, expiresAt],
+        expiresAt,
+        expiresAt,
+        expiresAt,
       ],
     );
     const { state = '' } = JSON.parse(String(parameters)) as { readonly state?: string };

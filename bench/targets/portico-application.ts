@@ -63,6 +63,7 @@ export async function seed(place: Place): Promise<Seeded> {
       token: '/oauth/token',
       introspect: '/oauth/introspect',
       userinfo: '/oauth/userinfo',
+      revoke: '/oauth/revoke',
       protected: '/protected',
       discovery: '/.well-known/openid-configuration',
       keys: '/.well-known/jwks.json',

@@ -26,19 +26,20 @@ export function definePlain(): PlainHost {
   const sessions = new Map<string, Session>();
   const begun = new WeakMap<object, string>();
 
-  /** Finds the session by the cookie, or starts one. */
+  /** Finds the session by the cookie, or starts one; it is kept once something asks for it. */
   function begin(key: object, cookies: string): string | null {
     const [, known = ''] = /(?:^|; )sid=([^;]+)/.exec(cookies) ?? [];
     const fresh = !sessions.has(known);
     const id = fresh ? randomUUID() : known;
-    if (fresh) sessions.set(id, { userId: null, secret: randomBytes(32).toString('base64url') });
     begun.set(key, id);
     return fresh ? `sid=${id}; HttpOnly; SameSite=Lax; Path=/` : null;
   }
 
   function sessionOf(request: Request): Session {
-    const session = sessions.get(begun.get(incomingOf(request) ?? request) ?? '');
-    if (session === undefined) throw new Error('The request has not begun');
+    const id = begun.get(incomingOf(request) ?? request);
+    if (id === undefined) throw new Error('The request has not begun');
+    const session = sessions.get(id) ?? { userId: null, secret: randomBytes(32).toString('base64url') };
+    sessions.set(id, session);
     return session;
   }
 
@@ -90,7 +91,7 @@ export function definePlain(): PlainHost {
       });
     }
     const returnTo = returnPath(new URL(request.url).searchParams.get('return_to'));
-    const page = `<form method="post" action="/login"><input type="hidden" name="return_to" value="${returnTo.replaceAll('&', '&amp;')}"></form>`;
+    const page = `<form method="post" action="/login"><input type="hidden" name="return_to" value="${returnTo.replaceAll('&', '&amp;')}"><input name="email"><input name="password" type="password"></form>`;
     return new Response(page, { headers: { 'Content-Type': 'text/html' } });
   }
 
