@@ -115,7 +115,7 @@ async function authorization(changes: Partial<Family> = {}): Promise<{ family: F
   expect(
     await store.answerConsent({ idHash: request.idHash, person: family.person }, { family, code }, NOW),
   ).toBe(true);
-  const found = await store.findCode({ hash, familyId: family.id });
+  const found = await store.findCode({ id: family.id, hash });
   if (found === null) throw new Error('The code is not there');
   return { family, code: found };
 }
@@ -127,7 +127,7 @@ function newAccessToken(expiresAt = NOW + HOUR): NewAccessToken {
 function tokens(changes: Partial<NewTokens> = {}): NewTokens {
   return {
     accessToken: newAccessToken(),
-    refreshToken: { hash: name('refresh'), markHash: 'mark', generation: 1, expiresAt: NOW + 10 * HOUR },
+    refreshToken: { hash: name('refresh'), markHash: 'mark', expiresAt: NOW + 10 * HOUR },
     ...changes,
   };
 }
@@ -136,9 +136,9 @@ const lives = async (issued: NewTokens, now = NOW) =>
   typeof (await other.findAccessToken(issued.accessToken, now)) !== 'string';
 
 /** A refresh token as a client sends it. */
-async function refreshTokenOf(issued: NewTokens, { id: familyId }: Family): Promise<RefreshToken> {
+async function refreshTokenOf(issued: NewTokens, { id }: Family): Promise<RefreshToken> {
   const { hash = '', markHash = '' } = issued.refreshToken ?? {};
-  const found = await store.findRefreshToken({ hash, familyId, markHash });
+  const found = await store.findRefreshToken({ id, hash, markHash });
   if (found === null) throw new Error('The refresh token is not there');
   return found;
 }
@@ -241,7 +241,7 @@ describe('an access token that is none says why', () => {
     await store.spendCode(code, issued, NOW);
     const garbled = { ...token, hash: name('hash') };
     expect(await store.findAccessToken(garbled, NOW)).toBe('unknown');
-    expect(await store.findAccessToken({ id: token.id, hash: null }, NOW)).toBe('unknown');
+    expect(await store.findAccessToken({ id: null, hash: token.id }, NOW)).toBe('unknown');
     expect(await store.findAccessToken(token, token.expiresAt)).toBe('expired');
     await store.revokeFamily(code.family.id, NOW);
     expect(await store.findAccessToken(token, NOW)).toBe('authorization revoked');
@@ -379,7 +379,7 @@ describe('codes', () => {
     const clash = tokens({ accessToken: { ...newAccessToken(), id: taken.accessToken.id } });
     await expect(store.spendCode(code, clash, NOW)).rejects.toThrow(/unique|duplicate/i);
     const { hash, family } = code;
-    expect(await other.findCode({ hash, familyId: family.id })).toMatchObject({ used: false });
+    expect(await other.findCode({ id: family.id, hash })).toMatchObject({ used: false });
     expect(await lives(clash)).toBe(false);
     expect(await store.spendCode(code, tokens(), NOW)).toEqual({ issued: true });
   });
@@ -449,7 +449,8 @@ describe('refresh tokens and families', () => {
   test('with the mark of another family, or a wrong one, are unknown', async () => {
     const { family, first } = await started();
     const hash = name('refresh');
-    const find = (familyId: string, markHash: string) => other.findRefreshToken({ hash, familyId, markHash });
+    const find = (familyId: string, markHash: string) =>
+      other.findRefreshToken({ id: familyId, hash, markHash });
     expect(await find(family.id, 'another mark')).toBeNull();
     expect(await find(name('family'), 'mark')).toBeNull();
     expect(await find(family.id.toUpperCase(), 'mark')).toBeNull();
@@ -487,7 +488,7 @@ describe('refresh tokens and families', () => {
     const { family, first } = await started();
     await store.revokeAccessToken(first.accessToken, (await newClient()).id);
     await store.revokeAccessToken({ ...first.accessToken, hash: name('hash') }, family.clientId);
-    await store.revokeAccessToken({ id: first.accessToken.id, hash: null }, family.clientId);
+    await store.revokeAccessToken({ id: null, hash: first.accessToken.id }, family.clientId);
     expect(await lives(first)).toBe(true);
     await store.revokeAccessToken(first.accessToken, family.clientId);
     expect(await lives(first)).toBe(false);
@@ -623,7 +624,7 @@ describe('pruning', () => {
   // @shows AS-18.8
   test('takes a batch at a time, keeps what a replay is known by, and leaves nothing behind', async () => {
     const { family, code } = await authorization();
-    const offered = { hash: code.hash, familyId: family.id };
+    const offered = { id: family.id, hash: code.hash };
     let issued = tokens();
     await store.spendCode(code, issued, NOW);
     for (let count = 0; count < 6; count += 1) {

@@ -2,7 +2,7 @@ import type { Audit } from '../audit.ts';
 import type { AuthenticateClient } from '../clients/authentication.ts';
 import { formParameters } from '../parameters.ts';
 import type { Store } from '../store/store.ts';
-import { parseAccessToken, parseRefreshToken } from '../tokens/token-formats.ts';
+import { parseRefreshToken, parseToken } from '../tokens/token-formats.ts';
 import type { Handler } from './endpoint.ts';
 
 export interface RevokeEndpointOptions {
@@ -23,7 +23,7 @@ export function createRevokeEndpoint(options: RevokeEndpointOptions): Handler {
     const client = await authenticateClient(request, form);
     // token_type_hint only says where to look first; both places are looked at.
     const token = form.require('token');
-    await store.revokeAccessToken(parseAccessToken(token), client.id);
+    await store.revokeAccessToken(parseToken(token), client.id);
     const refreshToken = await store.findRefreshToken(parseRefreshToken(token).offered);
     if (refreshToken !== null && refreshToken.family.clientId === client.id) {
       const { id: authorization, clientId, person } = refreshToken.family;

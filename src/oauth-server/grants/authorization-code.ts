@@ -2,7 +2,7 @@ import { verifiesChallenge } from './pkce.ts';
 import { quotedUri } from '../quoting.ts';
 import type { AuthorizationCode, Client, Store } from '../store/store.ts';
 import { otherResource, quotedAudience } from '../tokens/resource-indicators.ts';
-import { parseCode } from '../tokens/token-formats.ts';
+import { parseToken } from '../tokens/token-formats.ts';
 import { requireGrant, type GrantHandler } from './grant.ts';
 import { createOutcomes, invalidGrant } from './outcome.ts';
 import {
@@ -29,7 +29,7 @@ export function createAuthorizationCodeGrant(options: AuthorizationCodeGrantOpti
   }
 
   return async (client, form) => {
-    const offered = parseCode(form.require('code'));
+    const offered = parseToken(form.require('code'));
     const presentation = {
       clientId: client.id,
       redirectUri: form.require('redirect_uri'),
@@ -58,7 +58,7 @@ export function createAuthorizationCodeGrant(options: AuthorizationCodeGrantOpti
       throw invalidGrant(INACTIVE_ACCOUNT);
     }
     const scopes = requireScopesInForce(family, client, catalog);
-    const prepared = await issuing.forPerson({ client, family, user, scopes, nonce, before: null, now });
+    const prepared = await issuing.forPerson({ client, family, user, scopes, nonce, mark: null, now });
     const outcome = await store.spendCode(code, prepared.tokens, now);
     return outcomes.respond(code, prepared, outcome);
   };

@@ -31,12 +31,8 @@ export interface PersonalTokenRequest {
   readonly scopes: readonly string[];
   /** Of the authorization request; null after a refresh. */
   readonly nonce: string | null;
-  /** The refresh token that is replaced; null for a family's first. */
-  readonly before: {
-    /** The mark that all refresh tokens of the family share; null when an earlier release issued it, and it has none. */
-    readonly mark: string | null;
-    readonly generation: number;
-  } | null;
+  /** The mark that all refresh tokens of the family share; null for its first, and when an earlier release issued the one before. */
+  readonly mark: string | null;
   readonly now: number;
 }
 
@@ -105,13 +101,11 @@ export function createIssuing(options: IssuingOptions): Issuing {
       if (!client.grants.includes('refresh_token')) {
         return prepared(accessToken, scopes, now, null, withIdToken);
       }
-      const mark = request.before?.mark ?? randomToken();
-      const generation = (request.before?.generation ?? 0) + 1;
+      const mark = request.mark ?? randomToken();
       const refreshToken = newRefreshToken(family.id, mark);
       const kept = {
         hash: tokenHash(refreshToken),
         markHash: tokenHash(mark),
-        generation,
         expiresAt: now + config.refresh_token_ttl * 1000,
       };
       return prepared(accessToken, scopes, now, kept, { refresh_token: refreshToken, ...withIdToken });

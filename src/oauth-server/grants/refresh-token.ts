@@ -51,7 +51,7 @@ export function createRefreshTokenGrant(options: RefreshTokenGrantOptions): Gran
       user,
       scopes,
       nonce: null,
-      before: { mark: token.marked ? mark : null, generation: token.generation },
+      mark: token.marked ? mark : null,
       now,
     });
     const outcome = await store.rotateRefreshToken(token, prepared.tokens, now);

@@ -117,15 +117,14 @@ export interface StoredGrant {
   readonly expiresAt: number;
 }
 
-/** A code as it was offered. */
-export interface OfferedGrant {
+/** What was offered as a code or token. */
+export interface OfferedToken {
+  /** The key of the row that it names: its own, or its family's. Null for one of an earlier release, which names none. */
+  readonly id: string | null;
   readonly hash: string;
-  /** The family that it names; null for one of an earlier release, which names none. */
-  readonly familyId: string | null;
 }
 
-/** A refresh token as it was offered. */
-export interface OfferedRefreshToken extends OfferedGrant {
+export interface OfferedRefreshToken extends OfferedToken {
   /** The hash of the mark in it; null for one of an earlier release, which has none. */
   readonly markHash: string | null;
 }
@@ -133,8 +132,6 @@ export interface OfferedRefreshToken extends OfferedGrant {
 export interface RefreshToken extends StoredGrant {
   /** Whether it has the mark of its family; a token of an earlier release has none. */
   readonly marked: boolean;
-  /** How many refresh tokens the family has had, this one included. Nothing is decided by it. */
-  readonly generation: number;
 }
 
 /** An authorization code, and what its exchange must match. */
@@ -166,7 +163,6 @@ export interface NewRefreshToken {
   readonly hash: string;
   /** The hash of the mark that all refresh tokens of the family share. */
   readonly markHash: string;
-  readonly generation: number;
   readonly expiresAt: number;
 }
 
@@ -176,13 +172,6 @@ export interface NewAccessToken {
   readonly hash: string;
   readonly scopes: readonly string[];
   readonly expiresAt: number;
-}
-
-/** An access token as it was offered. */
-export interface OfferedAccessToken {
-  readonly id: string;
-  /** Null for one of an earlier release, whose hash is its id. */
-  readonly hash: string | null;
 }
 
 /** A live access token with all that decides on it, read in one statement. */
@@ -273,7 +262,7 @@ export interface Store {
   findCookieKey(period: number): Promise<string | null>;
 
   /** The code, spent or not; null when it is unknown. */
-  findCode(code: OfferedGrant): Promise<AuthorizationCode | null>;
+  findCode(code: OfferedToken): Promise<AuthorizationCode | null>;
   /** Spends the code and issues the tokens, both or neither. A code that was spent before revokes the family. */
   spendCode(code: StoredGrant, tokens: NewTokens, now: number): Promise<GrantOutcome>;
   /**
@@ -303,7 +292,7 @@ export interface Store {
   listAuthorizations(person: PersonReference, now: number): Promise<readonly Authorization[]>;
 
   /** Ends this client's access token, and nothing else. */
-  revokeAccessToken(token: OfferedAccessToken, clientId: string): Promise<void>;
+  revokeAccessToken(token: OfferedToken, clientId: string): Promise<void>;
 
   /** Issues a token for the application itself, which descends from no authorization. */
   issueClientToken(
@@ -326,7 +315,7 @@ export interface Store {
   ): Promise<{ readonly removed: number; readonly last: string | null }>;
 
   /** The token, when it has not expired and neither its family nor its client is revoked; otherwise why it is none. */
-  findAccessToken(token: OfferedAccessToken, now: number): Promise<AccessToken | DeadToken>;
+  findAccessToken(token: OfferedToken, now: number): Promise<AccessToken | DeadToken>;
 }
 
 /** How many rows of each kind were removed. */

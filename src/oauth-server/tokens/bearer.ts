@@ -5,7 +5,7 @@ import type { Host } from '../host.ts';
 import { scopesHeldBy, scopesInForce, type ScopeCatalog } from './scopes.ts';
 import type { DeadToken, Store } from '../store/store.ts';
 import { quotedAudience } from './resource-indicators.ts';
-import { parseAccessToken } from './token-formats.ts';
+import { parseToken } from './token-formats.ts';
 
 /** Looks up access tokens. Never throws for a token that is missing or not usable: the caller decides whether to refuse. */
 export interface BearerTokens {
@@ -56,7 +56,7 @@ export function createBearerTokens(options: BearerTokensOptions): BearerTokens {
   const { store, accounts, host, scopes: offered, audience, clock } = options;
 
   async function lookUp(value: string): Promise<UsableToken | NoToken> {
-    const token = await store.findAccessToken(parseAccessToken(value), clock());
+    const token = await store.findAccessToken(parseToken(value), clock());
     if (typeof token === 'string') return DEAD_TOKENS[token];
     if (token.audience !== audience) {
       const [granted, here] = [quotedAudience(token.audience), quotedAudience(audience)];

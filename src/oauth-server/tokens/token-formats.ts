@@ -1,5 +1,5 @@
 import { orderedIdentifier, randomToken, tokenHash } from '../crypto.ts';
-import type { OfferedAccessToken, OfferedGrant, OfferedRefreshToken } from '../store/store.ts';
+import type { OfferedRefreshToken, OfferedToken } from '../store/store.ts';
 
 /**
  * What is issued says where its row is, and proves itself with a secret of 256 random bits; the parts are separated by dots.
@@ -30,14 +30,9 @@ const ID_AND_SECRET = /^([0-9a-f]{32})\.[\w-]{43}$/;
 /** Family ids of earlier releases match, too; what follows the mark does not matter, since the whole is hashed. */
 const FAMILY_AND_MARK = /^([\w-]{1,255})\.([\w-]{43})\./;
 
-export function parseAccessToken(token: string): OfferedAccessToken {
-  const id = ID_AND_SECRET.exec(token)?.[1];
-  const hash = tokenHash(token);
-  return id === undefined ? { id: hash, hash: null } : { id, hash };
-}
-
-export function parseCode(code: string): OfferedGrant {
-  return { hash: tokenHash(code), familyId: ID_AND_SECRET.exec(code)?.[1] ?? null };
+/** What the store knows an access token or a code by. */
+export function parseToken(token: string): OfferedToken {
+  return { id: ID_AND_SECRET.exec(token)?.[1] ?? null, hash: tokenHash(token) };
 }
 
 /** What the store knows a refresh token by, and the mark in it; null when it has none. */
@@ -48,7 +43,7 @@ export function parseRefreshToken(token: string): {
   const [, familyId, mark] = FAMILY_AND_MARK.exec(token) ?? [];
   const hash = tokenHash(token);
   if (familyId === undefined || mark === undefined) {
-    return { offered: { hash, familyId: null, markHash: null }, mark: null };
+    return { offered: { id: null, hash, markHash: null }, mark: null };
   }
-  return { offered: { hash, familyId, markHash: tokenHash(mark) }, mark };
+  return { offered: { id: familyId, hash, markHash: tokenHash(mark) }, mark };
 }

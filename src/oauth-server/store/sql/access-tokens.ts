@@ -1,28 +1,24 @@
 import { equalInConstantTime } from '../../../http/constant-time.ts';
 import type { Database, SqlParameter } from '../../../sql/contract.ts';
-import type { AccessToken, DeadToken, NewAccessToken, OfferedAccessToken, Store } from '../store.ts';
-import { deleteByKey, words } from './statements.ts';
+import type { AccessToken, DeadToken, NewAccessToken, OfferedToken, Store } from '../store.ts';
+import { insertInto, removeKeys, words } from './statements.ts';
 
 /**
  * Access tokens: `oauth_access_tokens`. The key grows with time, so that rows are added at the end of the table and expire
  * nearly in its order: an index on when they expire would only be another thing to write.
  */
-export function accessTokensTable(
-  database: Database,
-): Pick<Store, 'findAccessToken' | 'revokeAccessToken' | 'issueClientToken' | 'pruneAccessTokens'> {
+export function accessTokensTable(database: Database) {
   return {
     async findAccessToken(token, now) {
-      const { rows } = await database.execute<AccessTokenRow>(FIND, [token.id]);
+      const { rows } = await database.execute<AccessTokenRow>(FIND, [token.id ?? token.hash]);
       const [row] = rows;
       return row === undefined || !isOf(row, token) ? 'unknown' : toAccessToken(row, now);
     },
 
     async revokeAccessToken({ id, hash }, clientId) {
-      const proof = hash === null ? 'secret_hash IS NULL' : 'secret_hash = ?';
-      await database.execute(
-        `DELETE FROM oauth_access_tokens WHERE id = ? AND client_id = ? AND ${proof}`,
-        hash === null ? [id, clientId] : [id, clientId, hash],
-      );
+      await (id === null
+        ? database.execute(`${DELETE} AND secret_hash IS NULL`, [hash, clientId])
+        : database.execute(`${DELETE} AND secret_hash = ?`, [id, clientId, hash]));
     },
 
     async issueClientToken(clientId, audience, token, now) {
@@ -35,28 +31,18 @@ export function accessTokensTable(
         [after],
       );
       const expired = rows.filter((row) => row.expires_at < expiredBefore).map(({ id }) => id);
-      const removed = await deleteByKey(database, 'oauth_access_tokens', 'id', expired);
+      const table = ['oauth_access_tokens', 'id'] as const;
+      const removed = await removeKeys(database, table, expired, 'expires_at < ?', [expiredBefore]);
       return { removed, last: rows.length < limit ? null : (rows.at(-1)?.id ?? null) };
     },
-  };
+  } satisfies Partial<Store>;
 }
 
 /** The columns of a new row, for `accessTokenValues`. */
-export const ACCESS_TOKEN_COLUMNS = {
-  id: 'text',
-  secret_hash: 'text',
-  client_id: 'text',
-  family_id: 'text',
-  scope: 'text',
-  audience: 'text',
-  issued_at: 'time',
-  expires_at: 'time',
-} as const;
+export const ACCESS_TOKEN_COLUMNS =
+  'id, secret_hash, client_id, family_id, scope, audience, issued_at, expires_at';
 
-const COLUMN_NAMES = Object.keys(ACCESS_TOKEN_COLUMNS);
-
-const INSERT = `INSERT INTO oauth_access_tokens (${COLUMN_NAMES.join(', ')})
-  VALUES (${COLUMN_NAMES.map(() => '?').join(', ')})`;
+const INSERT = insertInto('oauth_access_tokens', ACCESS_TOKEN_COLUMNS);
 
 /** Whom a token belongs to. One of a family is for the family's audience. */
 export interface TokenOwner {
@@ -72,6 +58,8 @@ export function accessTokenValues(
 ): readonly SqlParameter[] {
   return [id, hash, clientId, familyId, scopes.join(' '), audience, now, expiresAt];
 }
+
+const DELETE = 'DELETE FROM oauth_access_tokens WHERE id = ? AND client_id = ?';
 
 const FIND = `SELECT t.secret_hash, t.client_id, t.family_id, t.scope, t.audience AS token_audience, t.issued_at,
     t.expires_at, c.scope AS living_client_scope, f.id AS living_family_id, f.user_provider, f.user_id, f.subject, f.audience
@@ -96,10 +84,9 @@ interface AccessTokenRow {
   readonly audience: string | null;
 }
 
-/** Whether the row is this token's. The id of a token of an earlier release proves it: it is a hash. */
-function isOf({ secret_hash: known }: AccessTokenRow, { hash }: OfferedAccessToken): boolean {
-  if (known === null || hash === null) return known === hash;
-  return equalInConstantTime(known, hash);
+/** Whether the row is this token's. One of an earlier release was found by its hash, and has no other. */
+function isOf({ secret_hash: known }: AccessTokenRow, { id, hash }: OfferedToken): boolean {
+  return known === null || id === null ? known === id : equalInConstantTime(known, hash);
 }
 
 /** A token whose client's or family's row is revoked, or gone, is dead. */

@@ -1,4 +1,5 @@
 import type { Database, SqlParameter } from '../../../sql/contract.ts';
+import { insertInto } from './statements.ts';
 
 /** An UPDATE that claims one row, and an INSERT that takes place only if it did. */
 export interface ClaimAndInsert {
@@ -8,21 +9,16 @@ export interface ClaimAndInsert {
   readonly together: string;
 }
 
-/** `columns` are those of the new row, in the order of the values that it will be given. */
-export function claimAndInsert(
-  claim: string,
-  table: string,
-  columns: Readonly<Record<string, 'text' | 'time'>>,
-): ClaimAndInsert {
-  const names = Object.keys(columns).join(', ');
-  const values = Object.values(columns);
+/** `columns` are those of the new row, such as `id, expires_at`; those of times end in `_at` or `_after`. */
+export function claimAndInsert(claim: string, table: string, columns: string): ClaimAndInsert {
   // In a SELECT, PostgreSQL takes a parameter for text.
-  const selected = values.map((kind) => (kind === 'time' ? 'CAST(? AS BIGINT)' : '?'));
+  const values = columns.replaceAll(/\w+/g, (name) =>
+    /_(?:at|after)$/.test(name) ? 'CAST(? AS BIGINT)' : '?',
+  );
   return {
     claim,
-    insert: `INSERT INTO ${table} (${names}) VALUES (${values.map(() => '?').join(', ')})`,
-    together: `WITH claimed AS (${claim} RETURNING 1)
-      INSERT INTO ${table} (${names}) SELECT ${selected.join(', ')} FROM claimed`,
+    insert: insertInto(table, columns),
+    together: `WITH claimed AS (${claim} RETURNING 1) INSERT INTO ${table} (${columns}) SELECT ${values} FROM claimed`,
   };
 }
 

@@ -1,26 +1,19 @@
 import type { Database, SqlConnection } from '../../../sql/contract.ts';
 import type { Client, Grant, SigningAlgorithm, Store } from '../store.ts';
-import { exists, words } from './statements.ts';
+import { exists, insertInto, words } from './statements.ts';
 
 /** The registered applications: `oauth_clients`. */
-export function clientsTable(
-  database: Database,
-): Pick<
-  Store,
-  'insertClient' | 'insertClientUnless' | 'findClient' | 'rotateSecret' | 'revokeClient' | 'listClients'
-> {
+export function clientsTable(database: Database) {
   return {
     insertClient: (client) => insertClient(database, client),
 
     insertClientUnless(client, isThere) {
       return database.transaction(
         async (connection) => {
-          await insertClient(connection, TURN);
-          const existing = (await listClients(connection)).find(
-            (each) => each.id !== TURN.id && isThere(each),
-          );
+          await insertClient(connection, { ...client, id: TURN });
+          const existing = (await listClients(connection)).find((each) => each.id !== TURN && isThere(each));
           if (existing === undefined) await insertClient(connection, client);
-          await connection.execute('DELETE FROM oauth_clients WHERE client_id = ?', [TURN.id]);
+          await connection.execute('DELETE FROM oauth_clients WHERE client_id = ?', [TURN]);
           return existing ?? null;
         },
         async (connection, existing) =>
@@ -55,55 +48,39 @@ export function clientsTable(
     },
 
     listClients: () => listClients(database),
-  };
+  } satisfies Partial<Store>;
 }
 
 /** Columns by name, everywhere: a later schema may add some while this process still serves. */
 const CLIENT_COLUMNS = `client_id, name, redirect_uris, scope, grants, is_public, secret_hash, previous_secret_hash,
   previous_secret_expires_at, created_at, revoked_at, id_token_alg`;
 
+const INSERT_CLIENT = insertInto('oauth_clients', CLIENT_COLUMNS);
+
 const FIND_CLIENT = `SELECT ${CLIENT_COLUMNS} FROM oauth_clients WHERE client_id = ?`;
 
 async function insertClient(connection: SqlConnection, client: Client): Promise<void> {
-  await connection.execute(
-    `INSERT INTO oauth_clients (client_id, name, redirect_uris, scope, grants, is_public, secret_hash,
-      previous_secret_hash, previous_secret_expires_at, created_at, revoked_at, id_token_alg)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    [
-      client.id,
-      client.name,
-      JSON.stringify(client.redirectUris),
-      client.scopes.join(' '),
-      client.grants.join(' '),
-      client.public ? 1 : 0,
-      client.secretHash,
-      client.previousSecretHash,
-      client.previousSecretExpiresAt,
-      client.createdAt,
-      client.revokedAt,
-      client.idTokenSignedResponseAlg,
-    ],
-  );
+  await connection.execute(INSERT_CLIENT, [
+    client.id,
+    client.name,
+    JSON.stringify(client.redirectUris),
+    client.scopes.join(' '),
+    client.grants.join(' '),
+    client.public ? 1 : 0,
+    client.secretHash,
+    client.previousSecretHash,
+    client.previousSecretExpiresAt,
+    client.createdAt,
+    client.revokedAt,
+    client.idTokenSignedResponseAlg,
+  ]);
 }
 
 /**
- * Inserted first and deleted last in a transaction, and so seen by nobody: a second row of this key waits for the end of that
- * transaction, on every engine. It is the claim of a step that decides on all clients, where there is no row to claim.
+ * The id of a row that is inserted first and deleted last in a transaction, and so seen by nobody: a second row of this key waits for
+ * the end of that transaction, on every engine. It is the claim of a step that decides on all clients, where there is no row to claim.
  */
-const TURN: Client = {
-  id: 'one at a time',
-  name: 'one at a time',
-  redirectUris: [],
-  scopes: [],
-  grants: [],
-  idTokenSignedResponseAlg: 'RS256',
-  public: false,
-  secretHash: null,
-  previousSecretHash: null,
-  previousSecretExpiresAt: null,
-  createdAt: 0,
-  revokedAt: 0,
-};
+const TURN = 'one at a time';
 
 async function listClients(connection: SqlConnection): Promise<readonly Client[]> {
   const { rows } = await connection.execute<ClientRow>(

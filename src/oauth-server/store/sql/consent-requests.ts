@@ -1,34 +1,24 @@
 import type { Database } from '../../../sql/contract.ts';
 import type { ConsentOutcome, ConsentRequest, Store } from '../store.ts';
-import { exists, words } from './statements.ts';
+import { exists, insertInto, words } from './statements.ts';
 
 /** Authorization requests that a person was shown: `oauth_consent_requests`. */
-export function consentRequestsTable(
-  database: Database,
-): Pick<
-  Store,
-  'insertConsentRequest' | 'findConsentRequest' | 'presentConsentRequest' | 'voidConsentRequest'
-> {
+export function consentRequestsTable(database: Database) {
   return {
     async insertConsentRequest(request) {
       const { redirectUri, scopes, state, nonce, codeChallenge } = request;
-      const insert = database.execute(
-        `INSERT INTO oauth_consent_requests (id_hash, browser_hash, client_id, parameters, audience, user_provider,
-          user_id, asked_scope, outcome, expires_at)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-        [
-          request.idHash,
-          request.browserHash,
-          request.clientId,
-          JSON.stringify({ redirectUri, scopes, state, nonce, codeChallenge } satisfies ConsentParameters),
-          request.audience,
-          request.asked.person.provider,
-          request.asked.person.id,
-          request.asked.scopes.join(' '),
-          request.outcome,
-          request.expiresAt,
-        ],
-      );
+      const insert = database.execute(INSERT, [
+        request.idHash,
+        request.browserHash,
+        request.clientId,
+        JSON.stringify({ redirectUri, scopes, state, nonce, codeChallenge } satisfies ConsentParameters),
+        request.audience,
+        request.asked.person.provider,
+        request.asked.person.id,
+        request.asked.scopes.join(' '),
+        request.outcome,
+        request.expiresAt,
+      ]);
       try {
         await insert;
         return true;
@@ -39,7 +29,7 @@ export function consentRequestsTable(
     },
 
     async findConsentRequest(idHash) {
-      const { rows } = await database.execute<ConsentRequestRow>(FIND_CONSENT_REQUEST, [idHash]);
+      const { rows } = await database.execute<ConsentRequestRow>(FIND, [idHash]);
       return rows[0] === undefined ? null : toConsentRequest(rows[0]);
     },
 
@@ -58,11 +48,15 @@ export function consentRequestsTable(
         [idHash],
       );
     },
-  };
+  } satisfies Partial<Store>;
 }
 
-const FIND_CONSENT_REQUEST = `SELECT id_hash, browser_hash, client_id, parameters, audience, user_provider, user_id,
-  asked_scope, outcome, expires_at FROM oauth_consent_requests WHERE id_hash = ?`;
+const COLUMNS = `id_hash, browser_hash, client_id, parameters, audience, user_provider, user_id, asked_scope, outcome,
+  expires_at`;
+
+const INSERT = insertInto('oauth_consent_requests', COLUMNS);
+
+const FIND = `SELECT ${COLUMNS} FROM oauth_consent_requests WHERE id_hash = ?`;
 
 /** Kept as JSON: what a client sent may hold characters that a text column refuses, such as NUL. */
 type ConsentParameters = Pick<ConsentRequest, 'redirectUri' | 'scopes' | 'state' | 'nonce' | 'codeChallenge'>;

@@ -3,7 +3,7 @@ import { insertIfNone } from '../../../sql/insert-if-none.ts';
 import type { Store } from '../store.ts';
 
 /** The keys of the cookies in which requests wait: `oauth_cookie_keys`. */
-export function cookieKeysTable(database: Database): Pick<Store, 'cookieKey' | 'findCookieKey'> {
+export function cookieKeysTable(database: Database) {
   async function findCookieKey(period: number): Promise<string | null> {
     const { rows } = await database.execute<{ key_text: string }>(
       'SELECT key_text FROM oauth_cookie_keys WHERE period = ?',
@@ -27,5 +27,5 @@ export function cookieKeysTable(database: Database): Pick<Store, 'cookieKey' | '
     },
 
     findCookieKey,
-  };
+  } satisfies Partial<Store>;
 }

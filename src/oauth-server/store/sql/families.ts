@@ -7,40 +7,29 @@ import type {
   Family,
   GrantOutcome,
   NewTokens,
-  OfferedGrant,
   OfferedRefreshToken,
+  OfferedToken,
   RefreshToken,
   Store,
   StoredGrant,
 } from '../store.ts';
 import { ACCESS_TOKEN_COLUMNS, accessTokenValues } from './access-tokens.ts';
 import { claimAndInsert, claimThenInsert, type ClaimAndInsert } from './claim.ts';
-import { deleteByKey, exists, expiredKeys, words } from './statements.ts';
+import { exists, keysWhere, placeholders, removeKeys, removeWhere, words } from './statements.ts';
 
 /**
  * Authorizations, each with its code, its current refresh token and whether it is revoked: `oauth_families`. Issuing updates the
  * row and revoking updates the same row, so neither passes the other, and a second use finds the row changed (decision 29).
  */
-export function familiesTable(
-  database: Database,
-): Pick<
-  Store,
-  | 'answerConsent'
-  | 'findCode'
-  | 'spendCode'
-  | 'burnCode'
-  | 'findRefreshToken'
-  | 'rotateRefreshToken'
-  | 'revokeReplayed'
-  | 'revokeFamily'
-  | 'listAuthorizations'
-> {
-  async function find(offered: OfferedGrant, earlier: keyof typeof FIND_EARLIER): Promise<GrantRow | null> {
-    const { hash, familyId } = offered;
-    const { rows } = await (familyId === null
+export function familiesTable(database: Database) {
+  async function find(
+    { id, hash }: OfferedToken,
+    earlier: keyof typeof FIND_EARLIER,
+  ): Promise<GrantRow | undefined> {
+    const { rows } = await (id === null
       ? database.execute<GrantRow>(FIND_EARLIER[earlier], [hash])
-      : database.execute<GrantRow>(FIND, [familyId]));
-    return rows[0] ?? null;
+      : database.execute<GrantRow>(FIND, [id]));
+    return rows[0];
   }
 
   /** The one way from a code or refresh token to tokens: its use, which claims the family, and the access token. */
@@ -85,10 +74,7 @@ export function familiesTable(
     async answerConsent({ idHash, person }, allowed, now) {
       const answer = (outcome: ConsentOutcome) => [outcome, idHash, person.provider, person.id, now];
       if (allowed === null) {
-        const denied = async () => {
-          const { rows } = await database.execute(IS_DENIED, [idHash]);
-          return rows.length > 0;
-        };
+        const denied = async () => (await database.execute(IS_DENIED, [idHash])).rows.length > 0;
         return (await database.execute(ANSWER, answer('denied'), denied)).affected === 1;
       }
       const { family, code } = allowed;
@@ -105,9 +91,9 @@ export function familiesTable(
           now,
           code.expiresAt,
           code.expiresAt,
+          code.expiresAt,
           code.hash,
           JSON.stringify(code.parameters),
-          code.expiresAt,
         ],
         tookEffect: () => isThere('oauth_consent_requests', idHash, 'oauth_families', family.id),
       });
@@ -115,8 +101,8 @@ export function familiesTable(
 
     async findCode(offered) {
       const row = await find(offered, 'oauth_authorization_codes');
-      if (row === null) return null;
-      if (offered.familyId === null) requireMigrated(row.code_hash);
+      if (row === undefined) return null;
+      if (offered.id === null) requireMigrated(row.code_hash);
       else if (!equalInConstantTime(row.code_hash ?? '', offered.hash)) return null;
       return toCode(row, offered);
     },
@@ -134,9 +120,9 @@ export function familiesTable(
 
     async findRefreshToken(offered) {
       const row = await find(offered, 'oauth_refresh_tokens');
-      if (row === null) return null;
+      if (row === undefined) return null;
       const marked = hasMark(row, offered);
-      if (offered.familyId !== null && !marked) return null;
+      if (offered.id !== null && !marked) return null;
       requireMigrated(row.refresh_generation);
       return toRefreshToken(row, offered, marked);
     },
@@ -171,30 +157,29 @@ export function familiesTable(
         createdAt: row.created_at,
       }));
     },
-  };
+  } satisfies Partial<Store>;
 }
 
 /**
  * Removes families whose last token has expired. The rows by which their grants of earlier releases are known go before them,
- * so that a crash in between leaves nothing that no family names. Families with more of these than one batch takes wait.
+ * so that a crash in between leaves nothing that no family names.
  */
 export async function removeFamilies(
   database: Database,
   expiredBefore: number,
   limit: number,
 ): Promise<number> {
-  const ids = await expiredKeys(database, 'oauth_families', 'id', 'prune_after', expiredBefore, limit);
+  const families = ['oauth_families', 'id'] as const;
+  const expired = ['prune_after < ?', [expiredBefore]] as const;
+  const ids = await keysWhere(database, families, ...expired, limit);
   if (ids.length === 0) return 0;
   for (const table of Object.keys(FIND_EARLIER)) {
-    const { rows } = await database.execute<{ grant_hash: string }>(
-      `SELECT grant_hash FROM ${table} WHERE family_id IN (${ids.map(() => '?').join(', ')}) LIMIT ${limit}`,
-      ids,
-    );
-    const hashes = rows.map((row) => row.grant_hash);
-    await deleteByKey(database, table, 'grant_hash', hashes);
-    if (hashes.length === limit) return 0;
+    const ofThese = `family_id IN (${placeholders(ids)})`;
+    for (let more = true; more;) {
+      more = (await removeWhere(database, [table, 'grant_hash'], ofThese, ids, limit)) === limit;
+    }
   }
-  return deleteByKey(database, 'oauth_families', 'id', ids, { sql: 'prune_after < ?', value: expiredBefore });
+  return removeKeys(database, families, ids, ...expired);
 }
 
 // --- statements -----------------------------------------------------------------------------------------------
@@ -227,24 +212,16 @@ const ANSWER = `UPDATE oauth_consent_requests SET outcome = ?
 
 const IS_DENIED = "SELECT 1 FROM oauth_consent_requests WHERE id_hash = ? AND outcome = 'denied'";
 
-const ALLOW = claimAndInsert(ANSWER, 'oauth_families', {
-  id: 'text',
-  client_id: 'text',
-  user_provider: 'text',
-  user_id: 'text',
-  subject: 'text',
-  scope: 'text',
-  audience: 'text',
-  created_at: 'time',
-  expires_at: 'time',
-  prune_after: 'time',
-  code_hash: 'text',
-  code_parameters: 'text',
-  code_expires_at: 'time',
-});
+const ALLOW = claimAndInsert(
+  ANSWER,
+  'oauth_families',
+  `id, client_id, user_provider, user_id, subject, scope, audience, created_at, expires_at, prune_after, code_expires_at,
+    code_hash, code_parameters`,
+);
 
 /** For the values of `refreshState`. */
-const SET_REFRESH_STATE = `refresh_hash = ?, refresh_mark_hash = ?, refresh_generation = ?, refresh_expires_at = ?,
+const SET_REFRESH_STATE = `refresh_hash = ?, refresh_mark_hash = ?, refresh_expires_at = ?,
+  refresh_generation = COALESCE(refresh_generation, 0) + 1,
   expires_at = CASE WHEN expires_at > ? THEN expires_at ELSE ? END,
   prune_after = CASE WHEN prune_after >= ? THEN prune_after ELSE ? END`;
 
@@ -276,7 +253,6 @@ function refreshState({ accessToken, refreshToken }: NewTokens, now: number): re
   return [
     refreshToken?.hash ?? null,
     refreshToken?.markHash ?? null,
-    refreshToken?.generation ?? null,
     refreshToken?.expiresAt ?? null,
     expiresAt,
     expiresAt,
@@ -306,7 +282,7 @@ interface GrantRow extends FamilyRow {
   readonly code_spent_at: number | null;
   readonly refresh_mark_hash: string | null;
   readonly refresh_hash: string | null;
-  /** Null until there is a refresh token. */
+  /** How often tokens were issued, for people who look at the row; null until then. */
   readonly refresh_generation: number | null;
   readonly refresh_expires_at: number | null;
 }
@@ -328,7 +304,7 @@ function toFamily(row: FamilyRow): Family {
   };
 }
 
-function toCode(row: GrantRow, { hash }: OfferedGrant): AuthorizationCode {
+function toCode(row: GrantRow, { hash }: OfferedToken): AuthorizationCode {
   const parameters = row.code_hash === hash ? row.code_parameters : null;
   return {
     hash,
@@ -339,14 +315,13 @@ function toCode(row: GrantRow, { hash }: OfferedGrant): AuthorizationCode {
   };
 }
 
-function toRefreshToken(row: GrantRow, { hash }: OfferedGrant, marked: boolean): RefreshToken {
+function toRefreshToken(row: GrantRow, { hash }: OfferedToken, marked: boolean): RefreshToken {
   return {
     hash,
     family: toFamily(row),
     used: !equalInConstantTime(row.refresh_hash ?? '', hash),
     expiresAt: row.refresh_expires_at ?? row.expires_at,
     marked,
-    generation: row.refresh_generation ?? 0,
   };
 }
 

@@ -5,7 +5,7 @@ import { clientsTable } from './clients.ts';
 import { consentRequestsTable } from './consent-requests.ts';
 import { cookieKeysTable } from './cookie-keys.ts';
 import { familiesTable, removeFamilies } from './families.ts';
-import { removeExpired } from './statements.ts';
+import { removeWhere } from './statements.ts';
 import { subjectsTable } from './subjects.ts';
 import { waitingRequestsTable } from './waiting-requests.ts';
 
@@ -21,7 +21,7 @@ export function createSqlStore(database: Database): Store {
     ...accessTokensTable(database),
     async prune(expiredBefore, limit) {
       const remove = (table: string, key: string) =>
-        removeExpired(database, table, key, expiredBefore, limit);
+        removeWhere(database, [table, key], 'expires_at < ?', [expiredBefore], limit);
       return {
         families: await removeFamilies(database, expiredBefore, limit),
         consentRequests:

@@ -1,4 +1,4 @@
-import type { SqlConnection } from '../../../sql/contract.ts';
+import type { SqlConnection, SqlParameter } from '../../../sql/contract.ts';
 
 /** What the tables' files share. */
 
@@ -12,6 +12,11 @@ export async function exists(
   return rows.length > 0;
 }
 
+/** The statement that inserts a row with these columns, such as `id, scope`. */
+export function insertInto(table: string, columns: string): string {
+  return `INSERT INTO ${table} (${columns}) VALUES (${columns.replaceAll(/\w+/g, '?')})`;
+}
+
 export function placeholders(values: readonly unknown[]): string {
   return values.map(() => '?').join(', ');
 }
@@ -21,46 +26,42 @@ export function words(text: string): string[] {
   return text === '' ? [] : text.split(' ');
 }
 
-/** Removes the rows of these keys, or of these keys to which the condition also applies; returns how many there were. */
-export async function deleteByKey(
+/** The keys of at most `limit` rows to which the condition applies. */
+export async function keysWhere(
   connection: SqlConnection,
-  table: string,
-  key: string,
-  keys: readonly string[],
-  condition: { readonly sql: string; readonly value: number } | null = null,
-): Promise<number> {
-  if (keys.length === 0) return 0;
-  const also = condition === null ? '' : ` AND ${condition.sql}`;
-  const { affected } = await connection.execute(
-    `DELETE FROM ${table} WHERE ${key} IN (${placeholders(keys)})${also}`,
-    condition === null ? keys : [...keys, condition.value],
-  );
-  return affected;
-}
-
-/** Removes rows whose time has passed. They are read first and removed by name: not every engine has a DELETE with a limit. */
-export async function removeExpired(
-  connection: SqlConnection,
-  table: string,
-  key: string,
-  expiredBefore: number,
-  limit: number,
-): Promise<number> {
-  const keys = await expiredKeys(connection, table, key, 'expires_at', expiredBefore, limit);
-  return deleteByKey(connection, table, key, keys, { sql: 'expires_at < ?', value: expiredBefore });
-}
-
-export async function expiredKeys(
-  connection: SqlConnection,
-  table: string,
-  key: string,
-  time: string,
-  before: number,
+  [table, key]: readonly [table: string, key: string],
+  condition: string,
+  parameters: readonly SqlParameter[],
   limit: number,
 ): Promise<readonly string[]> {
-  const { rows } = await connection.execute<{ expired_key: string }>(
-    `SELECT ${key} AS expired_key FROM ${table} WHERE ${time} < ? ORDER BY ${time} LIMIT ${limit}`,
-    [before],
+  const { rows } = await connection.execute<{ found: string }>(
+    `SELECT ${key} AS found FROM ${table} WHERE ${condition} LIMIT ${limit}`,
+    parameters,
   );
-  return rows.map((row) => row.expired_key);
+  return rows.map(({ found }) => found);
+}
+
+/** Removes at most `limit` of them: read first and removed by name, since not every engine has a DELETE with a limit. */
+export async function removeWhere(
+  connection: SqlConnection,
+  from: readonly [table: string, key: string],
+  condition: string,
+  parameters: readonly SqlParameter[],
+  limit: number,
+): Promise<number> {
+  const keys = await keysWhere(connection, from, condition, parameters, limit);
+  return removeKeys(connection, from, keys, condition, parameters);
+}
+
+/** Removes those of these rows to which the condition still applies. */
+export async function removeKeys(
+  connection: SqlConnection,
+  [table, key]: readonly [table: string, key: string],
+  keys: readonly string[],
+  condition: string,
+  parameters: readonly SqlParameter[],
+): Promise<number> {
+  if (keys.length === 0) return 0;
+  const statement = `DELETE FROM ${table} WHERE ${key} IN (${placeholders(keys)}) AND ${condition}`;
+  return (await connection.execute(statement, [...keys, ...parameters])).affected;
 }

@@ -4,7 +4,7 @@ import { insertIfNone } from '../../../sql/insert-if-none.ts';
 import type { Store } from '../store.ts';
 
 /** People as the outside world knows them: `oauth_subjects`. */
-export function subjectsTable(database: Database): Pick<Store, 'assignSubject'> {
+export function subjectsTable(database: Database) {
   return {
     async assignSubject(person, candidate) {
       const find = () => findSubject(database, person);
@@ -20,7 +20,7 @@ export function subjectsTable(database: Database): Pick<Store, 'assignSubject'> 
       if (subject === null) throw new Error('The subject of a person could not be assigned');
       return subject;
     },
-  };
+  } satisfies Partial<Store>;
 }
 
 async function findSubject(connection: SqlConnection, person: PersonReference): Promise<string | null> {

@@ -5,9 +5,7 @@ import type { Store, WaitingBudget, WaitingRequest } from '../store.ts';
 import { exists, placeholders } from './statements.ts';
 
 /** Requests that wait for somebody to sign in, and are too long for a cookie: `oauth_waiting_requests`. */
-export function waitingRequestsTable(
-  database: Database,
-): Pick<Store, 'keepWaitingRequest' | 'findWaitingRequest' | 'endWaitingRequest'> {
+export function waitingRequestsTable(database: Database) {
   return {
     async keepWaitingRequest(request, budget, now) {
       // A network that has no room left is refused without a write.
@@ -36,7 +34,7 @@ export function waitingRequestsTable(
         secretHash,
       ]);
     },
-  };
+  } satisfies Partial<Store>;
 }
 
 interface WaitingRow {
