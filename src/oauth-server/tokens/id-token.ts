@@ -1,4 +1,4 @@
-import { hash, sign, type KeyObject } from 'node:crypto';
+import { hash, sign } from 'node:crypto';
 import { promisify } from 'node:util';
 import type { SigningKey } from '../keys.ts';
 import type { SigningAlgorithm } from '../store/store.ts';
@@ -35,25 +35,23 @@ export function signIdToken(key: SigningKey, contents: IdTokenContents): Promise
   });
 }
 
-/** With a callback, Node signs on its thread pool. */
-const signOnPool = promisify(sign);
-
-/**
- * A signature of RS256 would delay every other request by half a millisecond on this thread. The others take a tenth of that,
- * and less than half of it again to go to the pool and come back (`docs/decisions/0026`).
- */
-const SIGN: Readonly<Record<SigningAlgorithm, (text: Buffer, key: KeyObject) => Buffer | Promise<Buffer>>> = {
-  RS256: (text, key) => signOnPool('sha256', text, key),
-  // RFC 7518 section 3.4: both numbers side by side, no DER.
-  ES256: (text, key) => sign('sha256', text, { key, dsaEncoding: 'ieee-p1363' }),
-  EdDSA: (text, key) => sign(null, text, key),
+/** What is hashed before it is signed; Ed25519 hashes by itself. */
+const DIGESTS: Readonly<Record<SigningAlgorithm, string | null>> = {
+  RS256: 'sha256',
+  ES256: 'sha256',
+  EdDSA: null,
 };
+
+/** With a callback, Node signs on its thread pool: `docs/decisions/0026` says what that is worth for each algorithm. */
+const signOnPool = promisify(sign);
 
 /** The compact serialisation of RFC 7515 section 7.1. */
 async function signJwt({ kid, algorithm, privateKey }: SigningKey, payload: object): Promise<string> {
   const header = { alg: algorithm, kid, typ: 'JWT' };
   const text = `${base64url(JSON.stringify(header))}.${base64url(JSON.stringify(payload))}`;
-  const signature = await SIGN[algorithm](Buffer.from(text), privateKey);
+  // The encoding is for ES256 alone: both numbers side by side, no DER (RFC 7518 section 3.4).
+  const key = { key: privateKey, dsaEncoding: 'ieee-p1363' } as const;
+  const signature = await signOnPool(DIGESTS[algorithm], Buffer.from(text), key);
   return `${text}.${signature.toString('base64url')}`;
 }
 
