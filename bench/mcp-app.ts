@@ -1,25 +1,49 @@
-import { defineApplication, mergeConfig } from 'portico/host';
-import { tool } from 'portico/mcp';
-import kitchen from '../examples/assistant/app.ts';
+// Portico with fifty tools, everything at its default. Prints its port and a token when it listens.
+import { listen, startApplication } from 'portico/host';
+import { mcp, tool } from 'portico/mcp';
+import { authorizationServerOf, oauthServer } from 'portico/oauth-server';
+import { TOOLS } from './mcp-tools.ts';
 
-const OTHER_TOOLS = 48;
-
-/** The host of `examples/assistant` with fifty tools. */
-export default defineApplication({
-  ...kitchen,
-  config: (env) => {
-    const own = typeof kitchen.config === 'function' ? kitchen.config(env) : kitchen.config;
-    return mergeConfig(own, { log: { path: `${env['STORAGE_DIR'] ?? '.'}/app.log` } });
+const [, , directory = '.', port = '0'] = process.argv;
+const url = `http://127.0.0.1:${port}`;
+const resource = `${url}/mcp`;
+const application = await startApplication(
+  {
+    directory,
+    config: {
+      public_url: url,
+      database_url: `sqlite:${directory}/bench.sqlite`,
+      oauth_server: {
+        name: 'Bench',
+        audience: resource,
+        scopes: { 'mcp:service': 'Use tools', 'mcp:tools': 'Use your tools' },
+      },
+    },
+    plugins: [oauthServer(), mcp()],
+    register() {
+      for (const { name, description, inputSchema, result } of TOOLS) {
+        tool().register({
+          name: () => name,
+          description: () => description,
+          inputSchema: () => inputSchema,
+          handle: () => result,
+        });
+      }
+    },
   },
-  async register(application) {
-    await kitchen.register?.(application);
-    for (let index = 0; index < OTHER_TOOLS; index += 1) {
-      tool().register({
-        name: () => `tool_${index}`,
-        description: () => `The tool ${index}, which is there to be listed and found`,
-        inputSchema: () => ({ type: 'object', properties: { a: { type: 'integer' } } }),
-        handle: () => ({ index }),
-      });
-    }
-  },
+  { env: { APP_ENV: 'dev' } },
+);
+await application.migrate();
+const { client, secret } = await authorizationServerOf(application).clients.create({
+  name: 'Bench',
+  grants: ['client_credentials'],
+  scopes: ['mcp:service'],
 });
+await listen(application, { port: Number(port), hostname: '127.0.0.1' });
+const response = await fetch(`${url}/oauth/token`, {
+  method: 'POST',
+  headers: { Authorization: `Basic ${Buffer.from(`${client.id}:${secret}`).toString('base64')}` },
+  body: new URLSearchParams({ grant_type: 'client_credentials', resource }),
+});
+const { access_token: token } = (await response.json()) as { readonly access_token: string };
+process.stdout.write(`${JSON.stringify({ token })}\n`);

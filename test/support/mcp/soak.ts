@@ -37,6 +37,7 @@ const AT_ONCE = 8;
 
 const MESSAGES: readonly string[] = [
   { method: 'tools/call', params: { name: 'available', arguments: {} } },
+  { method: 'tools/call', params: { name: 'later', arguments: {}, _meta: { progressToken: 7 } } },
   { method: 'ping' },
   { method: 'tools/list' },
 ].map((message) => JSON.stringify({ jsonrpc: '2.0', id: 1, ...message }));

@@ -14,12 +14,25 @@ const available: ToolInterface = {
   handle: () => ({ available: true }),
 };
 
+/** Takes a turn of the event loop, listens for the end of its call, and reports progress. */
+const later: ToolInterface = {
+  name: () => 'later',
+  description: () => 'Says the same a little later',
+  inputSchema: () => ({ type: 'object' }),
+  async handle(_, { signal, progress }) {
+    signal.addEventListener('abort', () => {});
+    await progress(1, 2);
+    await new Promise((resolve) => setImmediate(resolve));
+    return { available: true };
+  },
+};
+
 const running: { close(): Promise<void> }[] = [];
 
 async function start(streaming: boolean): Promise<Endpoint> {
   const mcp = { transport: { streaming } };
   if (name === KIT) {
-    const options = { config: { mcp }, tools: [available], databaseServer: null };
+    const options = { config: { mcp }, tools: [available, later], databaseServer: null };
     const assistant = await startAssistant(options);
     running.push(assistant);
     return { resource: assistant.resource, token: await assistant.serviceToken() };
@@ -29,7 +42,7 @@ async function start(streaming: boolean): Promise<Endpoint> {
   const scopes = { 'mcp:service': 'Use the tools that need no account' };
   const mounted = await mount.start({ mcp, oauth_server: { scopes } }, { databaseServer: null });
   running.push(mounted);
-  mounted.mcp.tools.register(available);
+  for (const tool of [available, later]) mounted.mcp.tools.register(tool);
   return { resource: mounted.mcp.resource, token: await tokenFrom(mounted.server, mounted.url) };
 }
 
