@@ -31,10 +31,12 @@ import {
   type TestClient,
   type Tokens,
 } from './support/portal.ts';
+import { SCALE } from './support/scale.ts';
 
 /** From the release that kept codes and refresh tokens in tables of their own, to one row for each authorization. */
 const BEFORE = oauthServerMigrations.slice(0, 5);
 const FROM_THERE = oauthServerMigrations.slice(5);
+const AFTERWARDS = oauthServerMigrations.slice(7);
 
 const CLIENT = { id: 'client-of-before', secret: 'the secret of before' };
 const OTHER = { id: 'another-of-before', secret: 'another secret' };
@@ -150,7 +152,8 @@ async function fill(database: Database, person: { readonly provider: string; rea
       await insert(database, 'oauth_refresh_tokens', {
         token_hash: hashOf(text),
         family_id: id,
-        issued_at: token === 'used' ? NOW - 2 * HOUR : NOW - HOUR,
+        // As if by a node whose clock is ahead: when it was issued does not say which is in use.
+        issued_at: token === 'used' ? NOW : NOW - HOUR,
         expires_at: token.startsWith('expired') ? NOW - 1000 : NOW + 20 * HOUR,
         used_at: token === 'used' ? NOW - HOUR : null,
       });
@@ -491,7 +494,10 @@ describe('the steps to one row for each authorization', () => {
   test('cut off before any of their statements and run again lead to the same', async () => {
     let expected: Readonly<Record<string, unknown>> = {};
     let total = 0;
+    let stride = 1;
     await withReleaseBefore(async (database) => {
+      // Elsewhere the whole is one transaction, and it matters little where it ends.
+      if (database.dialect !== 'mysql') stride = SCALE.cutOffStride;
       await migrate(
         database,
         watched(FROM_THERE, async () => {
@@ -501,7 +507,7 @@ describe('the steps to one row for each authorization', () => {
       expected = await contents(database);
     });
     expect(total).toBeGreaterThan(15);
-    for (let last = 1; last <= total; last += 1) {
+    for (let last = 1; last <= total; last += stride) {
       await withReleaseBefore(async (database) => {
         let count = 0;
         const cutOff = watched(FROM_THERE, async () => {
@@ -638,15 +644,20 @@ describe('a process of this release that was started before the steps', () => {
       }
     }
 
-    /** Waits until every user has done this. */
+    /** Waits until every user has done this, or something went wrong. */
     async function each(done: (user: User) => boolean): Promise<void> {
-      while (!users.every(done)) await new Promise<void>((resolve) => (waiting = [...waiting, resolve]));
+      while (wrong.length === 0 && !users.every(done))
+        await new Promise<void>((resolve) => (waiting = [...waiting, resolve]));
     }
 
     let working: Promise<unknown> = Promise.resolve();
     running = await startPortal({
+      // Requests of one client that are all its first have to wait for each other; with this draw none does.
+      random: () => 0,
       async beforeSchema(application) {
         await releaseBefore(application);
+        // Without these no client can authenticate, which would hide what the others do to its grants.
+        await migrate(application.database, AFTERWARDS);
         begin(application);
         working = Promise.all(users.map(work));
         await each(({ attempts }) => attempts > 0);

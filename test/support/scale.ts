@@ -9,6 +9,8 @@ const COUNTS = {
   mixedRaceRounds: { short: 5, long: 100 },
   /** Random histories of grants, for each choice of lifetimes. */
   grantHistories: { short: 10, long: 200 },
+  /** Of the statements of a change of the schema, one in so many is the last before it is cut off. */
+  cutOffStride: { short: 5, long: 1 },
   /** How often a server process is killed under load. */
   kills: { short: 3, long: 50 },
   /** How often a database server is stopped under load. */
