@@ -59,7 +59,7 @@ function use(on: On) {
 /** Uses it while another transaction holds the row, until `goOn`. */
 async function useBlocked(on: On) {
   const [begun, ended] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-  const blocking = direct.transaction(async (connection) => {
+  const blocking = direct.withoutTimeout().transaction(async (connection) => {
     await connection.execute('UPDATE families SET id = id WHERE id = 1');
     begun.resolve();
     await ended.promise;
@@ -118,6 +118,19 @@ describe('a statement by itself whose store is lost', () => {
     goOn();
     await expect(using).resolves.toMatchObject({ affected: 1 });
     expect(await generation(direct)).toBe(2);
+  });
+
+  // Where a use is one statement. Elsewhere it is a transaction, which ends with its connection.
+  // @shows AS-18.9
+  test.runIf(isPostgres)('that nobody waits for any more never takes effect', async () => {
+    const { database } = await openWay(server.url);
+    const { using, counts, goOn } = await useBlocked(database);
+    // As long as a request waits for a statement.
+    await expect.poll(() => counts.asked, PATIENCE).toBe(1);
+    goOn();
+    await unavailable(using);
+    expect(await generation(direct)).toBe(1);
+    await expect(use(database).using).resolves.toMatchObject({ affected: 1 });
   });
 
   test('and that nobody asks about is unavailable', async () => {

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { connect } from 'node:net';
 import type { CustomTypesConfig, PoolClient } from 'pg';
 import { loadDriver } from './driver.ts';
 import type { Engine, StatementResult } from './engine.ts';
@@ -68,7 +69,8 @@ function toConnection(client: PoolClient, names: StatementNames, types: CustomTy
             return;
           }
           if (name !== '' && isAboutName(error)) names.failed(error);
-          reject(error);
+          if (isTimeout(error)) void cancel(client).then(() => reject(error));
+          else reject(error);
         });
         client.query(statement);
       });
@@ -81,6 +83,42 @@ function toConnection(client: PoolClient, names: StatementNames, types: CustomTy
     },
     release: (broken) => client.release(broken),
   };
+}
+
+/** `pg` stopped waiting; its error has no code. */
+function isTimeout(error: unknown): boolean {
+  return error instanceof Error && error.message === 'Query read timeout';
+}
+
+/** What `pg` knows of the server's process; its types do not say so. */
+interface ServerProcess {
+  readonly processID: number;
+  readonly secretKey: number;
+}
+
+/** How long a request waits for the server to be told that it need not go on, in milliseconds. */
+const CANCEL_TIMEOUT = 1000;
+/** The code of a CancelRequest (PostgreSQL, section 55.7, "Message Formats"). */
+const CANCEL_REQUEST = 80_877_102;
+
+/**
+ * Has the server end what it executes for this connection. It does not notice that nobody waits any more, and a statement that waits
+ * for a lock would take effect whenever that is released, perhaps long after its use was answered 503.
+ */
+function cancel(client: PoolClient): Promise<void> {
+  const { host, port } = client;
+  const { processID, secretKey } = client as unknown as ServerProcess;
+  const request = Buffer.alloc(16);
+  [request.length, CANCEL_REQUEST, processID, secretKey].forEach((part, index) =>
+    request.writeInt32BE(part, index * 4),
+  );
+  return new Promise((resolve) => {
+    const socket = connect(host.startsWith('/') ? { path: `${host}/.s.PGSQL.${port}` } : { host, port });
+    socket.setTimeout(CANCEL_TIMEOUT, () => socket.destroy());
+    socket.on('error', () => {});
+    socket.once('close', () => resolve());
+    socket.end(request);
+  });
 }
 
 /** Named statements are parsed and planned once for each connection. */
@@ -122,9 +160,7 @@ function createStatementNames(): StatementNames {
  * it may do that after the statement's commit.
  */
 function isStatementError(error: unknown): boolean {
-  return (
-    error instanceof Error && 'code' in error && /^(?!08|57P|EPIPE)[0-9A-Z]{5}$/.test(String(error.code))
-  );
+  return error instanceof Error && 'code' in error && /^(?!08|57P|E)[0-9A-Z]{5}$/.test(String(error.code));
 }
 
 /** Texts whose placeholders are kept numbered, at most. */
