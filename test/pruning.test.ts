@@ -104,6 +104,41 @@ describe('removing expired rows', () => {
   });
 
   // @shows AS-18.8
+  test('takes an authorization of an earlier release, which may know more tokens than a batch takes', async () => {
+    await obtainTokens(portal, client, ADA);
+    const { database } = portal.application;
+    const { rows: found } = await database.execute<{ id: string }>('SELECT id FROM oauth_families');
+    for (let count = 0; count < 250; count += 1) {
+      await database.execute('INSERT INTO oauth_refresh_tokens (grant_hash, family_id) VALUES (?, ?)', [
+        `used-${count}`,
+        found[0]?.id ?? '',
+      ]);
+    }
+    clock.advance(31 * DAY);
+    expect(await portal.server.prune()).toMatchObject({ families: 1 });
+    expect(await rows('oauth_refresh_tokens')).toBe(0);
+  });
+
+  // @shows AS-18.8
+  test('happens by itself while tokens are issued, also behind a few that live longer', async () => {
+    const service = await registerClient(portal, {
+      redirectUris: [],
+      grants: ['client_credentials'],
+      scopes: ['notes:read'],
+    });
+    const issue = () => requestToken(portal, service, { grant_type: 'client_credentials' });
+    for (let count = 0; count < 99; count += 1) await issue();
+    // As of before a change of the lifetime.
+    await portal.application.database.execute('UPDATE oauth_access_tokens SET expires_at = expires_at * 2');
+    for (let count = 0; count < 400; count += 1) {
+      clock.advance(600);
+      await issue();
+    }
+    expect(await rows('oauth_access_tokens')).toBeLessThanOrEqual(300);
+    await portal.application.database.execute('DELETE FROM oauth_access_tokens');
+  });
+
+  // @shows AS-18.8
   test('happens by itself while tokens are issued', async () => {
     const service = await registerClient(portal, {
       redirectUris: [],

@@ -633,7 +633,8 @@ describe('pruning', () => {
       issued = next;
     }
     // The family lives until its last refresh token expires.
-    expect(await store.prune(NOW + 5 * HOUR, 4)).toEqual({ families: 0, consentRequests: 1 });
+    expect(await store.prune(NOW + 5 * HOUR, 4)).toEqual({ families: 0, consentRequests: 1, more: true });
+    expect(await store.prune(NOW + 5 * HOUR, 4)).toEqual({ families: 0, consentRequests: 0, more: false });
     expect(await store.pruneAccessTokens('', NOW + 5 * HOUR, 4)).toMatchObject({ removed: 4 });
     expect(await store.findCode(offered)).toMatchObject({ used: true });
     expect(await store.pruneAccessTokens('', NOW + 5 * HOUR, 4)).toEqual({ removed: 3, last: null });

@@ -37,8 +37,9 @@ export function createPruning({ store, clock, log }: PruningOptions): Pruning {
     try {
       await store.prune(before, BATCH);
       const oldest = await store.pruneAccessTokens(FIRST, before, BATCH);
-      if (oldest.removed > 0 || oldest.last === null) return;
-      // Tokens that live longer, as of before a change of their lifetime, must not protect what comes after them.
+      if (oldest.removed === BATCH || oldest.last === null) return;
+      // Tokens that live longer, as of before a change of their lifetime, must not protect what comes after them, nor leave so
+      // little room in the first batch that less is removed than was added.
       const { last } = await store.pruneAccessTokens(looked, before, BATCH);
       looked = last ?? FIRST;
     } catch (exception) {
@@ -63,11 +64,11 @@ export function createPruning({ store, clock, log }: PruningOptions): Pruning {
     },
     async all() {
       const total = { families: 0, consentRequests: 0 };
-      for (;;) {
+      for (let more = true; more;) {
         const pruned = await store.prune(clock() - MARGIN, BATCH);
         total.families += pruned.families;
         total.consentRequests += pruned.consentRequests;
-        if (Object.values(pruned).every((count) => count === 0)) break;
+        ({ more } = pruned);
       }
       return { ...total, accessTokens: await allAccessTokens() };
     },

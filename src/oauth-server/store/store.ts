@@ -302,8 +302,14 @@ export interface Store {
     now: number,
   ): Promise<void>;
 
-  /** Removes expired families, with all that is known of them, and consent requests: at most `limit` of each. */
-  prune(expiredBefore: number, limit: number): Promise<Omit<PrunedRows, 'accessTokens'>>;
+  /**
+   * Removes expired families, with all that is known of them, and consent requests: at most `limit` of each. There may be more,
+   * also when none was removed: a family with many tokens of an earlier release takes several batches.
+   */
+  prune(
+    expiredBefore: number,
+    limit: number,
+  ): Promise<Omit<PrunedRows, 'accessTokens'> & { readonly more: boolean }>;
   /**
    * Removes those that have expired among the first `limit` access tokens after this id, in the order in which they were
    * issued, and returns the last id that it looked at; null when none follow.

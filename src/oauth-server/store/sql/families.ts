@@ -168,18 +168,18 @@ export async function removeFamilies(
   database: Database,
   expiredBefore: number,
   limit: number,
-): Promise<number> {
+): Promise<{ readonly removed: number; readonly more: boolean }> {
   const families = ['oauth_families', 'id'] as const;
   const expired = ['prune_after < ?', [expiredBefore]] as const;
   const ids = await keysWhere(database, families, ...expired, limit);
-  if (ids.length === 0) return 0;
+  if (ids.length === 0) return { removed: 0, more: false };
   for (const table of Object.keys(FIND_EARLIER)) {
     const ofThese = `family_id IN (${placeholders(ids)})`;
-    for (let more = true; more;) {
-      more = (await removeWhere(database, [table, 'grant_hash'], ofThese, ids, limit)) === limit;
-    }
+    const count = await removeWhere(database, [table, 'grant_hash'], ofThese, ids, limit);
+    // A request waits for this: however many there are, no more than a batch.
+    if (count === limit) return { removed: 0, more: true };
   }
-  return removeKeys(database, families, ids, ...expired);
+  return { removed: await removeKeys(database, families, ids, ...expired), more: true };
 }
 
 // --- statements -----------------------------------------------------------------------------------------------

@@ -22,12 +22,11 @@ export function createSqlStore(database: Database): Store {
     async prune(expiredBefore, limit) {
       const remove = (table: string, key: string) =>
         removeWhere(database, [table, key], 'expires_at < ?', [expiredBefore], limit);
-      return {
-        families: await removeFamilies(database, expiredBefore, limit),
-        consentRequests:
-          (await remove('oauth_consent_requests', 'id_hash')) +
-          (await remove('oauth_waiting_requests', 'secret_hash')),
-      };
+      const families = await removeFamilies(database, expiredBefore, limit);
+      const consentRequests =
+        (await remove('oauth_consent_requests', 'id_hash')) +
+        (await remove('oauth_waiting_requests', 'secret_hash'));
+      return { families: families.removed, consentRequests, more: families.more || consentRequests > 0 };
     },
   };
 }
