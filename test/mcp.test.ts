@@ -48,6 +48,11 @@ const TOOLS: readonly ToolInterface[] = [
     await close.promise;
     return 'closed';
   }),
+  toolNamed('tree', () => 'a tree', {
+    type: 'object',
+    $defs: { node: { type: 'object', properties: { child: { $ref: '#/$defs/node' } } } },
+    properties: { child: { $ref: '#/$defs/node' } },
+  }),
   toolNamed('list', () => [1, 2]),
   toolNamed('nothing', () => undefined),
   toolNamed('date', () => new Date(0)),
@@ -633,6 +638,16 @@ describe('what a tool is given and answers', () => {
     expect(result).toEqual({
       content: [{ type: 'text', text: 'x', annotations: { audience: ['user'], priority: 1 } }],
     });
+  });
+  test('arguments too deep to be checked: -32603, and a line of the log', async () => {
+    for (const at of [assistant, streaming]) {
+      const deep = `${'{"child":'.repeat(60_000)}{}${'}'.repeat(60_000)}`;
+      const body = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"tree","arguments":${deep}}}`;
+      const answer = await (await send(body, { at, bearer: await at.serviceToken() })).text();
+      expect(answer).toContain('"error":{"code":-32603,"message":"Internal error"}');
+      const log = await readFile(path.join(at.application.storageDirectory, 'app.log'), 'utf8');
+      expect(log).toContain('The MCP request tools/call failed');
+    }
   });
   // @shows MCP-5.7
   test('an unknown tool is -32602', async () => {

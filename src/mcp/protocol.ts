@@ -65,15 +65,26 @@ export function createProtocol({ name, config, tools, log }: ProtocolOptions): P
     ],
   ]);
 
+  const answer = async (request: JSONRPCRequest, caller: Caller) => {
+    try {
+      return (await methods.get(request.method)?.(request, caller)) ?? UNKNOWN_METHOD;
+    } catch (exception) {
+      log.error('The MCP request {method} failed: {exception}', { method: request.method, exception });
+      return FAILED;
+    }
+  };
+
   return async (request, caller) => {
     const id = JSON.stringify(request.id);
-    const outcome = (await methods.get(request.method)?.(request, caller)) ?? UNKNOWN_METHOD;
+    const outcome = await answer(request, caller);
     if (typeof outcome === 'string') return `{"result":${outcome},"jsonrpc":"2.0","id":${id}}`;
     return `{"jsonrpc":"2.0","id":${id},"error":${JSON.stringify(outcome)}}`;
   };
 }
 
 const UNKNOWN_METHOD: Outcome = { code: ProtocolErrorCode.MethodNotFound, message: 'Method not found' };
+
+const FAILED: Outcome = { code: ProtocolErrorCode.InternalError, message: 'Internal error' };
 
 /** A method whose requests are of this type of the protocol; others are answered -32602. */
 function method<Name extends SpecTypeName>(
