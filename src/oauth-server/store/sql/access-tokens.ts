@@ -32,7 +32,7 @@ export function accessTokensTable(database: Database) {
       );
       const expired = rows.filter((row) => row.expires_at < expiredBefore).map(({ id }) => id);
       const table = ['oauth_access_tokens', 'id'] as const;
-      const removed = await removeKeys(database, table, expired, 'expires_at < ?', [expiredBefore]);
+      const removed = await removeKeys(database, table, expired, ['expires_at', '< ?', [expiredBefore]]);
       return { removed, last: rows.length < limit ? null : (rows.at(-1)?.id ?? null) };
     },
   } satisfies Partial<Store>;

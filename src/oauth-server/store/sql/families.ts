@@ -170,16 +170,16 @@ export async function removeFamilies(
   limit: number,
 ): Promise<{ readonly removed: number; readonly more: boolean }> {
   const families = ['oauth_families', 'id'] as const;
-  const expired = ['prune_after < ?', [expiredBefore]] as const;
-  const ids = await keysWhere(database, families, ...expired, limit);
+  const expired = ['prune_after', '< ?', [expiredBefore]] as const;
+  const ids = await keysWhere(database, families, expired, limit);
   if (ids.length === 0) return { removed: 0, more: false };
   for (const table of Object.keys(FIND_EARLIER)) {
-    const ofThese = `family_id IN (${placeholders(ids)})`;
-    const count = await removeWhere(database, [table, 'grant_hash'], ofThese, ids, limit);
+    const ofThese = ['family_id', `IN (${placeholders(ids)})`, ids] as const;
+    const count = await removeWhere(database, [table, 'grant_hash'], ofThese, limit);
     // A request waits for this: however many there are, no more than a batch.
     if (count === limit) return { removed: 0, more: true };
   }
-  return { removed: await removeKeys(database, families, ids, ...expired), more: true };
+  return { removed: await removeKeys(database, families, ids, expired), more: true };
 }
 
 // --- statements -----------------------------------------------------------------------------------------------

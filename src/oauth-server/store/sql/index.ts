@@ -21,7 +21,7 @@ export function createSqlStore(database: Database): Store {
     ...accessTokensTable(database),
     async prune(expiredBefore, limit) {
       const remove = (table: string, key: string) =>
-        removeWhere(database, [table, key], 'expires_at < ?', [expiredBefore], limit);
+        removeWhere(database, [table, key], ['expires_at', '< ?', [expiredBefore]], limit);
       const families = await removeFamilies(database, expiredBefore, limit);
       const consentRequests =
         (await remove('oauth_consent_requests', 'id_hash')) +

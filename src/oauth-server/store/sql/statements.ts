@@ -26,16 +26,21 @@ export function words(text: string): string[] {
   return text === '' ? [] : text.split(' ');
 }
 
-/** The keys of at most `limit` rows to which the condition applies. */
+/** What applies to a row, such as `['expires_at', '< ?', [now]]`. */
+export type Condition = readonly [column: string, test: string, parameters: readonly SqlParameter[]];
+
+/**
+ * The keys of at most `limit` rows to which the condition applies. In the order of its column, or PostgreSQL, which prepares a
+ * statement without its values, takes a third of the table for expired and the whole of it for quicker to read than its index.
+ */
 export async function keysWhere(
   connection: SqlConnection,
   [table, key]: readonly [table: string, key: string],
-  condition: string,
-  parameters: readonly SqlParameter[],
+  [column, test, parameters]: Condition,
   limit: number,
 ): Promise<readonly string[]> {
   const { rows } = await connection.execute<{ found: string }>(
-    `SELECT ${key} AS found FROM ${table} WHERE ${condition} LIMIT ${limit}`,
+    `SELECT ${key} AS found FROM ${table} WHERE ${column} ${test} ORDER BY ${column} LIMIT ${limit}`,
     parameters,
   );
   return rows.map(({ found }) => found);
@@ -45,12 +50,10 @@ export async function keysWhere(
 export async function removeWhere(
   connection: SqlConnection,
   from: readonly [table: string, key: string],
-  condition: string,
-  parameters: readonly SqlParameter[],
+  condition: Condition,
   limit: number,
 ): Promise<number> {
-  const keys = await keysWhere(connection, from, condition, parameters, limit);
-  return removeKeys(connection, from, keys, condition, parameters);
+  return removeKeys(connection, from, await keysWhere(connection, from, condition, limit), condition);
 }
 
 /** Removes those of these rows to which the condition still applies. */
@@ -58,10 +61,9 @@ export async function removeKeys(
   connection: SqlConnection,
   [table, key]: readonly [table: string, key: string],
   keys: readonly string[],
-  condition: string,
-  parameters: readonly SqlParameter[],
+  [column, test, parameters]: Condition,
 ): Promise<number> {
   if (keys.length === 0) return 0;
-  const statement = `DELETE FROM ${table} WHERE ${key} IN (${placeholders(keys)}) AND ${condition}`;
+  const statement = `DELETE FROM ${table} WHERE ${key} IN (${placeholders(keys)}) AND ${column} ${test}`;
   return (await connection.execute(statement, [...keys, ...parameters])).affected;
 }
