@@ -101,6 +101,26 @@ describe('every transaction runs at READ COMMITTED', () => {
   });
 
   // @shows AS-18.15
+  test.each(
+    inject('databaseServer')?.startsWith('postgres') === true
+      ? ["SET default_transaction_isolation = 'repeatable read'"]
+      : [
+          'SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ',
+          '/* ours */ set transaction isolation level read uncommitted',
+          "SET tx_isolation = 'REPEATABLE-READ'",
+          'SET autocommit = 0',
+        ],
+  )('also after the application has said %s', async (statement) => {
+    const way = await openWay(store.url);
+    await way.database.execute(statement);
+    expect(await seesOthers(way.database, 5)).toEqual({ before: [], after: [{ id: 5, name: 'a' }] });
+    await way.database.transaction((on) => on.execute(statement)).catch(() => {});
+    expect(await seesOthers(way.database, 6)).toEqual({ before: [], after: [{ id: 6, name: 'a' }] });
+    await insert(7, way.database);
+    expect(await find(7, other)).toHaveLength(1);
+  });
+
+  // @shows AS-18.15
   test('whatever the default of the server is', async () => {
     const isPostgres = store.url.startsWith('postgres');
     const own = await createDatabase('');

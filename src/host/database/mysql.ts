@@ -3,6 +3,7 @@ import type { SqlParameter } from '../../sql/contract.ts';
 import { loadDriver } from './driver.ts';
 import type { Engine, StatementResult } from './engine.ts';
 import { createPoolEngine, type PooledConnection, type PoolLimits } from './pool.ts';
+import { isAboutSession } from './transaction-control.ts';
 
 /** How long a request waits for a connection to be made, in milliseconds. */
 const CONNECTION_TIMEOUT = 5000;
@@ -10,8 +11,9 @@ const CONNECTION_TIMEOUT = 5000;
 const LONGEST_QUEUE = 1000;
 
 /**
- * What a connection is told before anything else runs on it, and once: it is given up when it refuses. Nothing here resets a connection,
- * and the proxies that share connections (ProxySQL, MaxScale) carry what a session was told from one to the next.
+ * What a connection is told before anything else runs on it, and once: it is given up when it refuses, and after a statement of the
+ * application that tells it something else. Nothing here resets a connection, and the proxies that share connections (ProxySQL,
+ * MaxScale) carry what a session was told from one to the next.
  */
 const SESSION = [
   "SET SESSION sql_mode = 'TRADITIONAL'",
@@ -40,7 +42,7 @@ export function openMysql(url: string, limits: PoolLimits): Engine {
           if (known !== undefined) return known;
           const connection = toConnection(lent, statementTimeout);
           try {
-            for (const statement of SESSION) await connection.execute(statement, []);
+            for (const statement of SESSION) await connection.tell(statement);
           } catch (error) {
             connection.release(true);
             throw error;
@@ -58,8 +60,14 @@ export function openMysql(url: string, limits: PoolLimits): Engine {
 
 type Answer = RowDataPacket[] | ResultSetHeader;
 
-function toConnection(connection: PoolConnection, statementTimeout: number | null): PooledConnection {
+interface ToldConnection extends PooledConnection {
+  /** Executes a statement about the session, which lasts. */
+  tell(sql: string): Promise<unknown>;
+}
+
+function toConnection(connection: PoolConnection, statementTimeout: number | null): ToldConnection {
   const limit = statementTimeout === null ? {} : { timeout: statementTimeout };
+  let isChanged = false;
   const execute = async (sql: string, parameters: readonly SqlParameter[] = []) => {
     const options: QueryOptions = { sql, values: [...parameters], ...limit };
     return toResult(
@@ -69,10 +77,14 @@ function toConnection(connection: PoolConnection, statementTimeout: number | nul
     );
   };
   return {
-    execute,
+    execute(sql, parameters) {
+      isChanged ||= isAboutSession(sql);
+      return execute(sql, parameters);
+    },
+    tell: execute,
     begin: () => execute('BEGIN'),
     commit: () => execute('COMMIT'),
-    release: (broken) => (broken ? connection.destroy() : connection.release()),
+    release: (broken) => (broken || isChanged ? connection.destroy() : connection.release()),
   };
 }
 
