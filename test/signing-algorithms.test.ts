@@ -385,6 +385,66 @@ describe('the keys of several algorithms', () => {
   });
 });
 
+describe('a key file that somebody made by hand', () => {
+  /** Writes a key as such a file, and removes the one that was made. */
+  async function madeByHand(portal: RunningPortal, name: string, made: SigningAlgorithm, changes: object) {
+    const directory = portal.server.config.key_path;
+    const { kid } = await portal.server.keys.generate(made);
+    const file = (await readdir(directory)).find((each) => each.includes(kid)) ?? '';
+    const content = JSON.parse(await readFile(path.join(directory, file), 'utf8')) as object;
+    await rm(path.join(directory, file));
+    await writeFile(path.join(directory, name), JSON.stringify({ ...content, ...changes }), { mode: 0o600 });
+  }
+
+  // @shows AS-5.14, AS-11.9
+  test('is removed when its time has come, whatever kid stands in it, and no file but that', async () => {
+    const clock = createClock();
+    await withPortal({ clock: clock.now }, async (portal) => {
+      const { keys, config } = portal.server;
+      const beside = path.join(config.key_path, '..', 'beside.ES256.json');
+      await writeFile(beside, '{}');
+      await madeByHand(portal, '1000-one.ES256.json', 'ES256', { kid: '2024-01' });
+      await madeByHand(portal, '1001-two.ES256.json', 'ES256', { kid: '/../../beside' });
+      await madeByHand(portal, '1002-three.json', 'RS256', { kid: 'four.ES256' });
+      const newest = await keys.generate('ES256');
+      await writeFile(path.join(config.key_path, '1002-four.txt'), 'no key');
+      clock.advance(10_000_000);
+      expect((await keys.prune(3600)).toSorted()).toEqual(['/../../beside', '2024-01', 'four.ES256']);
+      expect(await readFile(beside, 'utf8')).toBe('{}');
+      expect((await readdir(config.key_path)).length).toBe(3);
+      expect(await kids(portal)).toHaveLength(2);
+      expect(await kids(portal)).toContain(newest.kid);
+    });
+  });
+
+  // @shows AS-11.9
+  test.each(['RS256', ...OTHERS] as const)(
+    'signs nothing when its %s halves are of two keys: nobody could verify it',
+    async (made) => {
+      await withPortal({ signingKey: false }, async (portal) => {
+        const { publicJwk } = await portal.server.keys.generate(made);
+        const { kid: _, ...another } = publicJwk;
+        await madeByHand(
+          portal,
+          `${Date.now() + 10_000}-a${made === 'RS256' ? '' : `.${made}`}.json`,
+          made,
+          another,
+        );
+        await expect(portal.server.keys.all()).rejects.toThrow('cannot be read');
+        expect((await fetch(`${portal.url}/.well-known/jwks.json`)).status).toBe(500);
+      });
+    },
+  );
+
+  // @shows AS-11.9
+  test.each([7, '', null])('signs nothing when its kid is %j', async (kid) => {
+    await withPortal({ signingKey: false }, async (portal) => {
+      await madeByHand(portal, `${Date.now() + 10_000}-a.ES256.json`, 'ES256', { kid });
+      await expect(portal.server.keys.all()).rejects.toThrow('cannot be read');
+    });
+  });
+});
+
 describe('a key file of another algorithm than its name says', () => {
   test.each([
     ['an RSA key', 'ES256', 'RS256', {}],

@@ -1,5 +1,5 @@
-import { createPrivateKey, type KeyObject } from 'node:crypto';
-import { mkdir, open, readdir, readFile, rename, unlink } from 'node:fs/promises';
+import { createPrivateKey, createPublicKey, sign, verify, type KeyObject } from 'node:crypto';
+import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import type { JWK } from 'jose';
@@ -28,6 +28,13 @@ const FORMS: Readonly<Record<SigningAlgorithm, KeyForm>> = {
 };
 
 export const SIGNING_ALGORITHMS = Object.keys(FORMS) as readonly SigningAlgorithm[];
+
+/** What is hashed before it is signed; Ed25519 hashes by itself. */
+export const DIGESTS: Readonly<Record<SigningAlgorithm, string | null>> = {
+  RS256: 'sha256',
+  ES256: 'sha256',
+  EdDSA: null,
+};
 
 /** What the log and refusals say of a key that is not there, and the command that makes one. */
 export function missingKey(algorithm: SigningAlgorithm): { readonly key: string; readonly command: string } {
@@ -238,7 +245,14 @@ export function createKeyRing({ directory, clock, idTokenLifetime, log }: KeyRin
         const next = keys.slice(0, index).findLast(({ algorithm }) => algorithm === key.algorithm);
         return next !== undefined && next.createdAt + RELOAD_AFTER + olderThan * 1000 <= clock();
       });
-      await Promise.all(removable.map((key) => unlink(path.join(directory, fileName(key)))));
+      // By the name that it was read from: what a file says of itself names no file. Another process may be at it too.
+      const files = await Promise.all(
+        [...loaded].map(async ([name, reading]) => {
+          const key = await reading.catch(() => null);
+          return key !== null && removable.includes(key) ? [name] : [];
+        }),
+      );
+      await Promise.all(files.flat().map((name) => rm(path.join(directory, name), { force: true })));
       await look();
       return removable.map(({ kid }) => kid);
     },
@@ -276,7 +290,8 @@ async function readKey(directory: string, name: string): Promise<SigningKey> {
     const { kind, type, members } = FORMS[algorithm];
     const { kid } = jwk;
     const fits = jwk.kty === type.kty && jwk.crv === type.crv;
-    if (!fits || kid === undefined || [...members, 'd' as const].some((each) => jwk[each] === undefined)) {
+    const hasKid = typeof kid === 'string' && kid !== '';
+    if (!fits || !hasKid || [...members, 'd' as const].some((each) => jwk[each] === undefined)) {
       throw new Error(`it is not a private ${kind} key with a kid`);
     }
     if ((jwk.alg ?? algorithm) !== algorithm || (jwk.use ?? 'sig') !== 'sig') {
@@ -286,15 +301,15 @@ async function readKey(directory: string, name: string): Promise<SigningKey> {
     // RFC 7518 section 3.3.
     if (algorithm === 'RS256' && (privateKey.asymmetricKeyDetails?.modulusLength ?? 0) < 2048)
       throw new Error('it has less than 2048 bits');
-    const createdAt = Number(KEY_FILE.exec(name)?.[1]);
     const published = Object.fromEntries(members.map((each) => [each, jwk[each]]));
-    return {
-      kid,
-      algorithm,
-      createdAt,
-      privateKey,
-      publicJwk: { ...type, ...published, kid, alg: algorithm, use: 'sig' },
-    };
+    const publicJwk = { ...type, ...published, kid, alg: algorithm, use: 'sig' };
+    // Of a key that is put together from two, everything can be read, and nobody could verify what it signs.
+    const publicKey = createPublicKey({ key: publicJwk, format: 'jwk' });
+    const text = Buffer.from(kid);
+    if (!verify(DIGESTS[algorithm], text, publicKey, sign(DIGESTS[algorithm], text, privateKey)))
+      throw new Error('its public part does not verify what its private part signs');
+    const createdAt = Number(KEY_FILE.exec(name)?.[1]);
+    return { kid, algorithm, createdAt, privateKey, publicJwk };
   } catch (cause) {
     throw new Error(`The signing key ${file} cannot be read`, { cause });
   }

@@ -1,6 +1,6 @@
 import { hash, sign } from 'node:crypto';
 import { promisify } from 'node:util';
-import type { SigningKey } from '../keys.ts';
+import { DIGESTS, type SigningKey } from '../keys.ts';
 import type { SigningAlgorithm } from '../store/store.ts';
 
 export interface IdTokenContents {
@@ -34,13 +34,6 @@ export function signIdToken(key: SigningKey, contents: IdTokenContents): Promise
     exp: issuedAt + lifetime,
   });
 }
-
-/** What is hashed before it is signed; Ed25519 hashes by itself. */
-const DIGESTS: Readonly<Record<SigningAlgorithm, string | null>> = {
-  RS256: 'sha256',
-  ES256: 'sha256',
-  EdDSA: null,
-};
 
 /** With a callback, Node signs on its thread pool: `docs/decisions/0026` says what that is worth for each algorithm. */
 const signOnPool = promisify(sign);
