@@ -261,11 +261,13 @@ describe('the round trip through the proxies', () => {
     });
   });
 
-  test('needs a signing key', async () => {
+  test('needs a signing key, of any algorithm', async () => {
     const proxy = keep(await startProxy());
     const portal = keep(await startPortal({ config: { public_url: proxy.url }, signingKey: false }));
     proxy.leadTo(Number(portal.env['PORT']));
     expect((await examined(portal))['round trip']).toMatchObject({ outcome: 'skipped' });
+    await portal.server.keys.generate('EdDSA');
+    expect((await examined(portal))['round trip']?.detail).toContain('the process sees');
   });
 
   // @shows AS-13.15

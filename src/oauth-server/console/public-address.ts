@@ -82,8 +82,9 @@ async function examineKeySet(server: AuthorizationServer, fetchDocument: FetchDo
 const MADE_UP = '192.0.2.123';
 
 async function examineRoundTrip(server: AuthorizationServer, fetchDocument: FetchDocument): Promise<Finding> {
-  const key = await server.keys.active();
-  if (key === null) return skipped('it needs a signing key: run npx portico oauth:server:setup');
+  // Of RS256 if there is one: a process of a release that knows no other looks for the question among those.
+  const key = (await server.keys.active()) ?? (await server.keys.all())[0];
+  if (key === undefined) return skipped('it needs a signing key: run npx portico oauth:server:setup');
   const question = askRoundTrip(key, server.issuer, Date.now());
   // The unique query gets past a cache that ignores the request headers.
   const url = `${server.issuer}/.well-known/openid-configuration?doctor=${randomIdentifier()}`;
