@@ -133,6 +133,29 @@ describe('a statement by itself whose store is lost', () => {
     await expect(use(database).using).resolves.toMatchObject({ affected: 1 });
   });
 
+  // @shows AS-18.9
+  test.runIf(isPostgres)(
+    'may be lost by a server that says so itself, as engines of several nodes do',
+    async () => {
+      const lost = "DO $$ BEGIN RAISE EXCEPTION 'result is ambiguous' USING ERRCODE = '40003'; END $$";
+      await expect(direct.execute(lost, [], async () => true)).resolves.toEqual({ rows: [], affected: 1 });
+      await unavailable(direct.execute(lost, [], async () => false));
+      await unavailable(direct.execute(lost));
+      // A trigger that is deferred fails the COMMIT.
+      await direct.execute(`CREATE FUNCTION lose() RETURNS trigger LANGUAGE plpgsql AS
+      $$ BEGIN RAISE EXCEPTION 'result is ambiguous' USING ERRCODE = '40003'; END $$`);
+      await direct.execute(`CREATE CONSTRAINT TRIGGER losing AFTER INSERT ON tokens
+      DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION lose()`);
+      onTestFinished(async () => void (await direct.execute('DROP FUNCTION lose CASCADE')));
+      const work = async (on: Pick<OpenedDatabase, 'execute'>) => {
+        await on.execute('INSERT INTO tokens (id) VALUES (1)');
+        return 'done';
+      };
+      await expect(direct.transaction(work, async () => true)).resolves.toBe('done');
+      await unavailable(direct.transaction(work, async () => false));
+    },
+  );
+
   test('and that nobody asks about is unavailable', async () => {
     const way = await openWay(server.url);
     way.isHeld = true;

@@ -49,6 +49,8 @@ const UNREACHABLE: ReadonlySet<unknown> = new Set([
   1047,
   // PostgreSQL: a standby, or a primary that another one took over from.
   '25006',
+  // What distributed engines answer when they do not know whether they have committed (statement_completion_unknown).
+  '40003',
 ]);
 /** MySQL: an option of the server forbids it, which need not be the one that makes it read-only. */
 const FORBIDDEN_BY_OPTION = 1290;

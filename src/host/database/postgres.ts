@@ -157,10 +157,12 @@ function createStatementNames(): StatementNames {
 
 /**
  * An error about a statement has an SQLSTATE as its code, of another class than those in which the server ends the connection:
- * it may do that after the statement's commit.
+ * it may do that after the statement's commit. Nor is it the one that says that nobody knows.
  */
 function isStatementError(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && /^(?!08|57P|E)[0-9A-Z]{5}$/.test(String(error.code));
+  return (
+    error instanceof Error && 'code' in error && /^(?!08|57P|40003|E)[0-9A-Z]{5}$/.test(String(error.code))
+  );
 }
 
 /** Texts whose placeholders are kept numbered, at most. */
