@@ -33,6 +33,8 @@ export function openMysql(url: string, limits: PoolLimits): Engine {
         connectTimeout: CONNECTION_TIMEOUT,
         charset: 'utf8mb4',
         supportBigNumbers: true,
+        // The URL cannot ask for it: a connection that is reset forgets what it was told.
+        resetOnRelease: false,
       });
       const connections = new WeakMap<PoolConnection, PooledConnection>();
       return {
