@@ -27,14 +27,12 @@ export function openMysql(url: string, limits: PoolLimits): Engine {
     async open() {
       const { createPool } = await loadDriver('mysql2', () => import('mysql2'));
       const pool = createPool({
-        uri: url.replace(/^mariadb:/, 'mysql:'),
+        uri: withoutReset(url.replace(/^mariadb:/, 'mysql:')),
         connectionLimit: 10,
         queueLimit: LONGEST_QUEUE,
         connectTimeout: CONNECTION_TIMEOUT,
         charset: 'utf8mb4',
         supportBigNumbers: true,
-        // The URL cannot ask for it: a connection that is reset forgets what it was told.
-        resetOnRelease: false,
       });
       const connections = new WeakMap<PoolConnection, PooledConnection>();
       return {
@@ -58,6 +56,13 @@ export function openMysql(url: string, limits: PoolLimits): Engine {
     isStatementError,
     limits,
   });
+}
+
+/** A connection that is reset forgets what it was told. The driver takes the option from the URL, whatever it is given beside. */
+function withoutReset(url: string): string {
+  const address = new URL(url);
+  address.searchParams.delete('resetOnRelease');
+  return address.href;
 }
 
 type Answer = RowDataPacket[] | ResultSetHeader;
