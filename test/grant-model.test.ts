@@ -130,8 +130,9 @@ const UNKNOWN: readonly ((token: string, other: string, beside: Strangers) => st
   (token) => token.slice(0, Math.floor((token.split('.')[0]?.length ?? 0) + 20)),
   (token) => token.split('.').toReversed().join('.'),
   (_, __, { code }) => code,
-  (_, __, { accessToken }) => accessToken,
 ];
+/** The access token itself is unknown where a refresh token is asked for; the revocation endpoint knows it, and ends it. */
+const UNKNOWN_TO_REFRESH: typeof UNKNOWN = [...UNKNOWN, (_, __, { accessToken }) => accessToken];
 /** Tokens that say what only a token of the family can have said, and are not the one in use. */
 const USED: typeof UNKNOWN = [
   (token) => withPart(token, -1, changed),
@@ -296,7 +297,8 @@ describe.each<[string, Lifetimes]>([
     function offered(request: Request & { kind: 'refresh' | 'revoke' }): string {
       const token = tokens.get(request.token)?.refresh_token ?? '';
       if (request.fault === 'none') return token;
-      const ways = request.fault === 'unknown' ? UNKNOWN : USED;
+      const unknown = request.kind === 'refresh' ? UNKNOWN_TO_REFRESH : UNKNOWN;
+      const ways = request.fault === 'unknown' ? unknown : USED;
       const way = pick(ways, variants.get(request.name) ?? 0);
       const other = Object.keys(now().accessTokens).findLast(
         (each) => now().accessTokens[each]?.family !== request.family,
