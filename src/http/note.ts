@@ -8,7 +8,7 @@ export interface Note<T> {
 
 /**
  * A note is a property of the object, under a symbol that only its owner has. A WeakMap would do the same, but each of its
- * entries costs the garbage collector time at every collection: four of them were a sixth of a request's processor time.
+ * entries costs the garbage collector time at every collection: four of them were a quarter of an introspection.
  */
 export function createNote<T>(description: string): Note<T> {
   const key = Symbol(description);
