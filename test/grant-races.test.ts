@@ -1,12 +1,11 @@
-import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ROOT, start, type RunningProcess } from './support/console.ts';
+import { startBeside } from './support/beside.ts';
+import type { RunningProcess } from './support/console.ts';
 import {
   ADA,
   callApi,
   errorOf,
   exchangeCode,
-  freePort,
   obtainCode,
   refresh,
   registerClient,
@@ -32,13 +31,7 @@ let ahead = 0;
 
 beforeAll(async () => {
   one = await startPortal({ clock: () => Date.now() + ahead });
-  const port = String(await freePort());
-  process2 = start([path.join(ROOT, 'bin', 'portico.js'), 'serve'], {
-    cwd: path.join(ROOT, 'examples', 'portal'),
-    env: { ...one.env, PORT: port, PUBLIC_URL: one.url },
-  });
-  await process2.says('Listening on');
-  other = { ...one, url: `http://localhost:${port}` };
+  ({ other, process: process2 } = await startBeside(one));
   client = await registerClient(one);
   stranger = await registerClient(one);
   ada = await one.signedIn(ADA);

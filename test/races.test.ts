@@ -1,11 +1,10 @@
-import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ROOT, start, type RunningProcess } from './support/console.ts';
+import { startBeside } from './support/beside.ts';
+import type { RunningProcess } from './support/console.ts';
 import {
   ADA,
   callApi,
   exchangeCode,
-  freePort,
   introspect,
   obtainCode,
   obtainTokens,
@@ -28,13 +27,7 @@ let client: TestClient;
 
 beforeAll(async () => {
   one = await startPortal();
-  const port = String(await freePort());
-  process2 = start([path.join(ROOT, 'bin', 'portico.js'), 'serve'], {
-    cwd: path.join(ROOT, 'examples', 'portal'),
-    env: { ...one.env, PORT: port, PUBLIC_URL: one.url },
-  });
-  await process2.says('Listening on');
-  other = { ...one, url: `http://localhost:${port}` };
+  ({ other, process: process2 } = await startBeside(one));
   client = await registerClient(one);
 });
 afterAll(async () => {
