@@ -1,7 +1,6 @@
-import { randomBytes } from 'node:crypto';
 import type { PasswordHasher } from '../../contracts/password-hasher.ts';
 import { equalInConstantTime } from '../../http/constant-time.ts';
-import { keyedHash, randomToken } from '../crypto.ts';
+import { randomToken, tokenHash } from '../crypto.ts';
 import type { Client } from '../store/store.ts';
 
 /** Checks client secrets with the hasher that the host uses for people. */
@@ -28,19 +27,20 @@ export interface ClientSecretsOptions {
 const MOST_REMEMBERED = 10_000;
 
 /**
- * A secret that was verified is remembered as an HMAC over client, stored hash and secret, under a key that this process
- * makes at its start and stores nowhere: `docs/decisions/0006` says why that is safe.
+ * A secret that was verified is remembered as a SHA-256 over a key that this process makes at its start and stores nowhere,
+ * the client, the stored hash and the secret: `docs/decisions/0006` says why that is safe.
  */
 export function createClientSecrets({ passwordHasher, clock }: ClientSecretsOptions): ClientSecrets {
-  const key = randomBytes(32).toString('base64url');
+  const key = randomToken();
   const verified = new Map<string, string>();
   const inFlight = new Map<string, Promise<boolean>>();
   let decoy: string | null = null;
 
   // Client ids contain no spaces, so no two pairs have one key.
   const cacheKey = (client: Client, hash: string) => `${client.id} ${hash}`;
-  const hmac = (client: Client, hash: string, secret: string) =>
-    keyedHash(key, 'oauth/client-secret', client.id, hash, secret);
+  // Parts are delimited, so that no two lists of them are one text.
+  const proofOf = (client: Client, hash: string, secret: string) =>
+    tokenHash(JSON.stringify([key, client.id, hash, secret]));
 
   function acceptedHashes(client: Client): readonly string[] {
     const { secretHash, previousSecretHash, previousSecretExpiresAt } = client;
@@ -52,7 +52,7 @@ export function createClientSecrets({ passwordHasher, clock }: ClientSecretsOpti
   function isRemembered(client: Client, hash: string, secret: string): boolean {
     const entry = cacheKey(client, hash);
     const proof = verified.get(entry);
-    if (proof === undefined || !equalInConstantTime(proof, hmac(client, hash, secret))) return false;
+    if (proof === undefined || !equalInConstantTime(proof, proofOf(client, hash, secret))) return false;
     // Moves it to the end of the map: the first entry is the least recently used.
     verified.delete(entry);
     verified.set(entry, proof);
@@ -60,7 +60,7 @@ export function createClientSecrets({ passwordHasher, clock }: ClientSecretsOpti
   }
 
   function remember(client: Client, hash: string, secret: string): void {
-    verified.set(cacheKey(client, hash), hmac(client, hash, secret));
+    verified.set(cacheKey(client, hash), proofOf(client, hash, secret));
     const [oldest] = verified.keys();
     if (verified.size > MOST_REMEMBERED && oldest !== undefined) verified.delete(oldest);
   }
@@ -81,7 +81,7 @@ export function createClientSecrets({ passwordHasher, clock }: ClientSecretsOpti
       const anyIsRemembered = () => hashes.some((hash) => isRemembered(client, hash, secret));
       if (anyIsRemembered()) return true;
       // The other request's result is not used, only what it has remembered: a failure of its own is not this one's.
-      await inFlight.get(hmac(client, hashes.join(), secret))?.catch(() => {});
+      await inFlight.get(proofOf(client, hashes.join(), secret))?.catch(() => {});
       return anyIsRemembered();
     },
     async verify(client, secret) {
@@ -91,7 +91,7 @@ export function createClientSecrets({ passwordHasher, clock }: ClientSecretsOpti
         await passwordHasher.verify(secret, decoy);
         return false;
       }
-      const proof = hmac(client, hashes.join(), secret);
+      const proof = proofOf(client, hashes.join(), secret);
       const verifying = inFlight.get(proof) ?? verifySlowly(client, hashes, secret);
       inFlight.set(proof, verifying);
       try {
