@@ -49,9 +49,10 @@ const LAYERS: readonly Layer[] = [
     ],
     types: [KIT_TYPES],
   }),
+  layer('src/fetch', { within: ['src/http'], files: ['src/oauth-server/index.ts'] }),
   ...['src/node', 'src/express', 'src/fastify'].map((folder) =>
     layer(folder, {
-      within: ['src/http'],
+      within: ['src/http', 'src/fetch'],
       files: ['src/node/mount.ts', 'src/oauth-server/index.ts'],
     }),
   ),
@@ -72,6 +73,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'plugin',
     'console/',
     'authorization-server',
+    'complete-host',
     'endpoints/',
     'metadata',
     'replies/',
@@ -185,7 +187,7 @@ describe('imports run downwards only', () => {
       (each) => each.specifier.startsWith('.') && resolved(each).startsWith('src/'),
     );
     const deep = found.filter(({ specifier }) =>
-      /^portico\/(?!host$|oauth-server$|mcp$|assistant$|node$|express$|fastify$|resource-server$)/.test(
+      /^portico\/(?!host$|oauth-server$|mcp$|assistant$|fetch$|node$|express$|fastify$|resource-server$)/.test(
         specifier,
       ),
     );

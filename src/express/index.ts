@@ -1,16 +1,10 @@
 /** Portico in an Express 5 application. */
 import type { ErrorRequestHandler, Request as ExpressRequest, RequestHandler } from 'express';
-import {
-  answerDispatched,
-  headersOnly,
-  createDispatcher,
-  incomingOf,
-  send,
-  type Mountable,
-} from '../node/mount.ts';
+import { createDispatcher, type Mountable } from '../fetch/dispatch.ts';
+import { answerDispatched, headersOnly, incomingOf, send } from '../node/mount.ts';
 import { BearerError, bearerErrorResponse, type AuthorizationServer } from '../oauth-server/index.ts';
 
-export type { Mountable } from '../node/mount.ts';
+export type { Mountable } from '../fetch/dispatch.ts';
 
 /**
  * The endpoints as middleware: `app.use(portico(server, mcp))`, at the root of the application, behind its session and
@@ -33,8 +27,10 @@ export function portico(server: AuthorizationServer, ...more: readonly Mountable
 /** Gives the handlers behind it `token()`: `app.use('/api', bearer(server))`. It refuses nothing by itself. */
 export function bearer(server: AuthorizationServer): RequestHandler {
   return async (req, res, next) => {
-    const found = await server.lookUpToken(req.headers.authorization ?? null, () =>
-      headersOnly(req, server.issuer),
+    const found = await server.lookUpToken(
+      req.headers.authorization ?? null,
+      () => headersOnly(req, server.issuer),
+      req,
     );
     if ('failure' in found) await send(found.failure, res, false);
     else found.run(next);

@@ -1,18 +1,11 @@
 /** Portico in a Fastify 5 application. */
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import {
-  answerTo,
-  headersOnly,
-  createDispatcher,
-  incomingOf,
-  methodNotAllowed,
-  requestFrom,
-  type Mountable,
-} from '../node/mount.ts';
+import { createDispatcher, methodNotAllowed, type Mountable } from '../fetch/dispatch.ts';
+import { answerTo, headersOnly, incomingOf, requestFrom } from '../node/mount.ts';
 import { BearerError, bearerErrorResponse, type AuthorizationServer } from '../oauth-server/index.ts';
 import { createNote } from '../http/note.ts';
 
-export type { Mountable } from '../node/mount.ts';
+export type { Mountable } from '../fetch/dispatch.ts';
 
 const requests = createNote<FastifyRequest>('fastify request');
 
@@ -45,7 +38,7 @@ export function portico(server: AuthorizationServer, ...more: readonly Mountable
           requests.set(request.raw, request);
           const parsed = request.body ?? undefined;
           const asked = { incoming: request.raw, outgoing: reply.raw, target, parsed };
-          const response = await endpoint.handle(requestFrom(asked, server.issuer));
+          const response = await endpoint.handle(requestFrom(asked, server.issuer), request);
           return answer(answerTo(request.raw, response), reply);
         },
       });
@@ -73,10 +66,11 @@ export function bearer(server: AuthorizationServer) {
   return (request: FastifyRequest, reply: FastifyReply, done: () => void): void => {
     const lookUp = async () => {
       try {
-        const found = await server.lookUpToken(request.headers.authorization ?? null, () => {
+        const asked = () => {
           requests.set(request.raw, request);
           return headersOnly(request.raw, server.issuer);
-        });
+        };
+        const found = await server.lookUpToken(request.headers.authorization ?? null, asked, request);
         if ('failure' in found) answer(found.failure, reply);
         else found.run(done);
       } catch (error) {

@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 import { isOverloaded } from '../contracts/errors.ts';
 import type { Log } from '../contracts/log.ts';
 import { requestIdOf, withRequestId } from '../http/request-id.ts';
-import { isLiteralTarget } from '../http/request-target.ts';
+import { isLiteralTarget, pathOf } from '../http/request-target.ts';
 import type { Database } from '../sql/contract.ts';
 import { resolveClientAddress } from './http/client-address.ts';
 import type { Connection, Middleware, Route, Views } from './contracts.ts';
@@ -75,7 +75,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     if (connection.target !== undefined && !isLiteralTarget(connection.target)) {
       throw new HttpError(404, 'The path is not written as any route is');
     }
-    const matched = routes.match(sent.method, pathname(sent.url));
+    const matched = routes.match(sent.method, pathOf(sent.url));
     progress.route = matched.route.name;
     const request = ownRoutes.has(matched.route) ? limitBody(sent, options.bodyLimit) : sent;
     const address = () => resolveClientAddress(request, connection.address, options.trustedProxies);
@@ -143,15 +143,6 @@ interface Progress {
 /** Not by `instanceof`: `@hono/node-server` has a class of its own beside the runtime's. */
 function isResponse(answered: unknown): answered is Response {
   return typeof answered === 'object' && answered !== null && 'headers' in answered && 'status' in answered;
-}
-
-/** The path in the URL of a request, which is absolute and normalised. */
-function pathname(url: string): string {
-  const from = url.indexOf('/', url.indexOf('://') + 3);
-  const query = url.indexOf('?', from);
-  const path = query < 0 ? url.slice(from) : url.slice(from, query);
-  const fragment = path.indexOf('#');
-  return fragment < 0 ? path : path.slice(0, fragment);
 }
 
 function withCookies(response: Response, cookies: readonly string[]): Response {

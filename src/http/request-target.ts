@@ -12,3 +12,12 @@ export function isLiteralTarget(target: string): boolean {
 /** The beginning of a target in absolute form, as proxies are sent it (RFC 9112 section 3.2.2). */
 const AUTHORITY = /^[^:/?#]+:\/\/[^/?#\\]*/;
 const REWRITTEN = /[\\#]|\/(?:\.|%2e){1,2}(?:\/|$)/i;
+
+/** The path in the URL of a request, which is absolute and normalised; as it stands there, percent-encoded. */
+export function pathOf(url: string): string {
+  const from = url.indexOf('/', url.indexOf('://') + 3);
+  const query = url.indexOf('?', from);
+  const path = query < 0 ? url.slice(from) : url.slice(from, query);
+  const fragment = path.indexOf('#');
+  return fragment < 0 ? path : path.slice(0, fragment);
+}

@@ -1,4 +1,5 @@
 import type { Log } from '../contracts/log.ts';
+import { runInContext } from '../http/context.ts';
 import { requestIdOf, withRequestId } from '../http/request-id.ts';
 import type { AuthorizationServer, Endpoint } from '../oauth-server/index.ts';
 import type { McpConfig } from './config.ts';
@@ -94,6 +95,7 @@ export function createMcpServer(options: McpServerOptions): McpServer {
 function withRequestIds(endpoints: readonly Endpoint[]): readonly Endpoint[] {
   return endpoints.map((endpoint) => ({
     ...endpoint,
-    handle: async (request) => withRequestId(await endpoint.handle(request), requestIdOf(request)),
+    handle: (request, context) =>
+      runInContext(context, async () => withRequestId(await endpoint.handle(request), requestIdOf(request))),
   }));
 }

@@ -1,9 +1,11 @@
 /** Portico in an application on `node:http`. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { BearerError, bearerErrorResponse, type AuthorizationServer } from '../oauth-server/index.ts';
-import { answerDispatched, headersOnly, createDispatcher, send, type Mountable } from './mount.ts';
+import { createDispatcher, type Mountable } from '../fetch/dispatch.ts';
+import { answerDispatched, headersOnly, send } from './mount.ts';
 
-export { incomingOf, requestFrom, send, type Incoming, type Mountable } from './mount.ts';
+export type { Mountable } from '../fetch/dispatch.ts';
+export { incomingOf, requestFrom, send, type Incoming } from './mount.ts';
 
 /** What a host on `node:http` calls in its request listener. */
 export interface NodeMount {
@@ -26,8 +28,10 @@ export function portico(server: AuthorizationServer, ...more: readonly Mountable
       return true;
     },
     async withToken(incoming, outgoing, handler) {
-      const found = await server.lookUpToken(incoming.headers.authorization ?? null, () =>
-        headersOnly(incoming, server.issuer),
+      const found = await server.lookUpToken(
+        incoming.headers.authorization ?? null,
+        () => headersOnly(incoming, server.issuer),
+        incoming,
       );
       if ('failure' in found) return send(found.failure, outgoing, false);
       try {

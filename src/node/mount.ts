@@ -5,13 +5,7 @@ import { MOST_DISCARDED } from '../http/body.ts';
 import { mediaTypeOf } from '../http/media-types.ts';
 import { createNote } from '../http/note.ts';
 import { nameRequest, requestIdFor, withRequestId } from '../http/request-id.ts';
-import type { Endpoint } from '../oauth-server/index.ts';
-
-/** What can be mounted: an AuthorizationServer, an McpServer. */
-export interface Mountable {
-  /** Each with its path and methods. */
-  readonly endpoints: readonly Endpoint[];
-}
+import { methodNotAllowed, type Dispatched } from '../fetch/dispatch.ts';
 
 const messages = createNote<IncomingMessage>('incoming');
 
@@ -21,27 +15,6 @@ const messages = createNote<IncomingMessage>('incoming');
  */
 export function incomingOf(request: Request): IncomingMessage | null {
   return messages.of(request) ?? null;
-}
-
-/** The endpoint that a request is for; the value of `Allow` when only the method is wrong; null for a path that is no endpoint's. */
-export type Dispatched = Endpoint | { readonly allow: string } | null;
-
-/**
- * Finds endpoints by the request's target as it was sent. Only a path that is literally an endpoint's matches, so that
- * whatever the host has put before that path has seen the request.
- */
-export function createDispatcher(mounted: readonly Mountable[]) {
-  const endpoints = mounted.flatMap((each) => each.endpoints);
-  return (method: string, target: string): Dispatched => {
-    const path = target.split('?', 1)[0];
-    const onPath = endpoints.filter((endpoint) => endpoint.path === path);
-    if (onPath.length === 0) return null;
-    const asked = method === 'HEAD' ? 'GET' : method;
-    const found = onPath.find(({ methods }) => methods.some((each) => each === asked));
-    if (found !== undefined) return found;
-    const offered = onPath.filter(({ refusesMethods }) => refusesMethods !== true);
-    return { allow: offered.flatMap(({ methods }) => methods).join(', ') };
-  };
 }
 
 /** A request as Node's own objects have it. */
@@ -205,7 +178,10 @@ export async function send(response: Response, outgoing: ServerResponse, head: b
   stream.pipe(outgoing);
 }
 
-/** Answers a request to a path of the endpoints on Node's own response. Rejects only when sending fails. */
+/**
+ * Answers a request to a path of the endpoints on Node's own response; the host contract is given Node's request, as the framework
+ * has extended it. Rejects only when sending fails.
+ */
 export async function answerDispatched(
   dispatched: NonNullable<Dispatched>,
   asked: Incoming,
@@ -214,11 +190,6 @@ export async function answerDispatched(
   const response =
     'allow' in dispatched
       ? methodNotAllowed(dispatched.allow)
-      : await dispatched.handle(requestFrom(asked, origin));
+      : await dispatched.handle(requestFrom(asked, origin), asked.incoming);
   await send(answerTo(asked.incoming, response), asked.outgoing, asked.incoming.method === 'HEAD');
-}
-
-/** 405, with the methods of the path in `Allow` (RFC 9110 section 15.5.6). */
-export function methodNotAllowed(allow: string): Response {
-  return Response.json({ error: 'invalid_request' }, { status: 405, headers: { Allow: allow } });
 }

@@ -1,5 +1,5 @@
 import type { PersonReference, UserInterface } from '../contracts/person.ts';
-import type { Host } from './host.ts';
+import type { CompleteHost } from './host.ts';
 
 /** The person at the browser that sent a request. */
 export interface Visitor {
@@ -21,7 +21,9 @@ export interface Accounts {
 /** 128 bits in base64url. */
 const SHORTEST_SECRET = 22;
 
-export function createAccounts(host: Pick<Host, 'loadAccount' | 'signedIn' | 'browserSecret'>): Accounts {
+export function createAccounts(
+  host: Pick<CompleteHost, 'loadAccount' | 'signedIn' | 'browserSecret'>,
+): Accounts {
   async function active(person: PersonReference): Promise<UserInterface | null> {
     const user = await host.loadAccount(person);
     return user !== null && user.isActive() ? user : null;

@@ -27,7 +27,8 @@ import { createRevokeEndpoint } from './endpoints/revoke.ts';
 import { createTokenEndpoint } from './endpoints/token.ts';
 import { createUserinfoEndpoint } from './endpoints/userinfo.ts';
 import { createFailedAttempts, systemRandom } from '../http/failed-attempts.ts';
-import type { Host } from './host.ts';
+import { completeHost } from './complete-host.ts';
+import type { CompleteHost, Host } from './host.ts';
 import { createGrants } from './grants/grant-types.ts';
 import { createIssuing } from './grants/issuing.ts';
 import { createKeyRing, type KeyRing } from './keys.ts';
@@ -54,7 +55,7 @@ export interface AuthorizationServer extends ProtectedRoutes {
   /** Removes expired rows, in small batches; safe while serving. */
   prune(): Promise<PrunedRows>;
   /** What the server knows of the application it runs in. */
-  readonly host: Host;
+  readonly host: CompleteHost;
 }
 
 /** What a server is made of. */
@@ -80,6 +81,16 @@ export interface AuthorizationServerOptions {
 
 /** Makes a server; opens nothing and writes nothing. `key_path` must be absolute. */
 export function createAuthorizationServer(options: AuthorizationServerOptions): AuthorizationServer {
+  return assembleServer({ ...options, host: completeHost(options.host) });
+}
+
+/** What a server is made of, with a host that is complete: the kit's own. */
+export interface ServerParts extends Omit<AuthorizationServerOptions, 'host'> {
+  readonly host: CompleteHost;
+}
+
+/** Puts the server together. */
+export function assembleServer(options: ServerParts): AuthorizationServer {
   const { publicUrl, config, host, database, clock = Date.now, random = systemRandom } = options;
   const { showsDetails = false } = options;
   const { passwordHasher, log } = host;

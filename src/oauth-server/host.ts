@@ -8,41 +8,77 @@ import type { PersonReference, UserInterface } from '../contracts/person.ts';
  * Everything the authorization server needs of the application it runs in. It keeps no accounts, no login and no
  * permissions of its own: it asks here, at every request, and believes the answer. No member is ever called from
  * inside a transaction of the store.
+ *
+ * `Context` is what the mount gives along with a request, always the last argument: `req` of Express, `request` of Fastify, what
+ * a handler of `portico/fetch` was called with. It is undefined where there is no request, as in a console command.
  */
-export interface Host {
+export interface Host<Context = unknown> {
   /** Who is signed in in this browser, for this request; null when nobody is. Never derived from a bearer token. */
-  signedIn(request: Request): Promise<PersonReference | null>;
+  signedIn(request: Request, context: Context): Promise<PersonReference | null>;
   /** Loads an account as it is now, never from a cache; null when there is none. */
-  loadAccount(person: PersonReference): Promise<UserInterface | null>;
+  loadAccount(person: PersonReference, context: Context): Promise<UserInterface | null>;
   /** Whether this account holds this permission now. */
-  holdsPermission(person: PersonReference, permission: string): Promise<boolean>;
+  holdsPermission(person: PersonReference, permission: string, context: Context): Promise<boolean>;
   /**
    * A random secret of at least 128 bits (22 characters of base64url) of this browser's session, asked for when somebody
    * is signed in: the same while they are, another one after signing out and when another person has signed in. It never
    * leaves the server; consent is bound to the browser and its person by it.
    */
-  browserSecret(request: Request): Promise<string>;
+  browserSecret(request: Request, context: Context): Promise<string>;
   /** Ends this browser's session, so that another person can sign in; the browser's secret is another one afterwards. */
-  signOut(request: Request): Promise<void>;
+  signOut(request: Request, context: Context): Promise<void>;
   /** Where a person signs in, and is sent back from to `returnTo` (a path of this host). */
-  loginUrl(returnTo: string): string;
+  loginUrl(returnTo: string, context: Context): string;
   /** The hasher that the host uses for people; client secrets are hashed with the same. */
   readonly passwordHasher: PasswordHasher;
   /** Renders a view such as `oauth/consent`; a host shadows it with its own. */
-  render(view: string, data: Readonly<Record<string, unknown>>): Promise<string>;
+  render(view: string, data: Readonly<Record<string, unknown>>, context: Context): Promise<string>;
   /**
    * Where a request comes from, to slow guessing down: behind a proxy what the proxy says. An IP address, with or without a
    * port; null when it is not known. Any other text counts as null.
    */
-  clientAddress(request: Request): string | null;
+  clientAddress(request: Request, context: Context): string | null;
   /** Takes an event for the host's audit log. The server waits for it before it answers the request. */
-  audit(event: AuditEvent): Promise<void>;
+  audit(event: AuditEvent, context: Context): Promise<void>;
   /** Takes what somebody should look at; it never holds a secret, a token or a code. */
   readonly log: Log;
+  /**
+   * Called when the answer to a person's browser is ready and before it is sent, once for each request: a host whose session is
+   * a cookie appends its `Set-Cookie` to `response.headers`. Not called for requests of applications, which read no session.
+   */
+  commit?(request: Request, response: Response, context: Context): Promise<void> | void;
+}
+
+/** A host as the server asks it: complete, and each member called in the context of the request being answered. */
+export interface CompleteHost {
+  /** As `Host.signedIn`. */
+  signedIn(request: Request): Promise<PersonReference | null>;
+  /** As `Host.loadAccount`. */
+  loadAccount(person: PersonReference): Promise<UserInterface | null>;
+  /** As `Host.holdsPermission`. */
+  holdsPermission(person: PersonReference, permission: string): Promise<boolean>;
+  /** As `Host.browserSecret`. */
+  browserSecret(request: Request): Promise<string>;
+  /** As `Host.signOut`. */
+  signOut(request: Request): Promise<void>;
+  /** As `Host.loginUrl`. */
+  loginUrl(returnTo: string): string;
+  /** As `Host.passwordHasher`. */
+  readonly passwordHasher: PasswordHasher;
+  /** As `Host.render`. */
+  render(view: string, data: Readonly<Record<string, unknown>>): Promise<string>;
+  /** As `Host.clientAddress`. */
+  clientAddress(request: Request): string | null;
+  /** As `Host.audit`. */
+  audit(event: AuditEvent): Promise<void>;
+  /** As `Host.log`. */
+  readonly log: Log;
+  /** As `Host.commit`; null when there is nothing to do. */
+  readonly commit: ((request: Request, response: Response) => Promise<void>) | null;
 }
 
 /** Where a request comes from, in canonical form; null when the host does not know, or knows no IP address. */
-export function callerAddress(host: Pick<Host, 'clientAddress'>, request: Request): string | null {
+export function callerAddress(host: Pick<CompleteHost, 'clientAddress'>, request: Request): string | null {
   const address = host.clientAddress(request);
   return address === null ? null : canonicalAddress(address);
 }

@@ -1,7 +1,8 @@
 import path from 'node:path';
 import { AUDIT } from './audit.ts';
 import type { AddCommands, Application, Auth, Plugin } from '../host/contracts.ts';
-import { createAuthorizationServer } from './authorization-server.ts';
+import { assembleServer } from './authorization-server.ts';
+import { completeHost } from './complete-host.ts';
 import { addClientCreate } from './console/commands/client-create.ts';
 import { addClientList } from './console/commands/client-list.ts';
 import { addClientRevoke } from './console/commands/client-revoke.ts';
@@ -15,7 +16,7 @@ import { oauthServerConfiguration, type OAuthServerConfig } from './config.ts';
 import { OAUTH_SERVER } from './console/open-server.ts';
 import { CSRF_EXEMPT_ROUTES } from './endpoints/table.ts';
 import type { PersonReference } from '../contracts/person.ts';
-import type { Host } from './host.ts';
+import type { CompleteHost, Host } from './host.ts';
 import { oauthServerMigrations } from './store/migrations/index.ts';
 
 const COMMANDS: readonly AddCommands[] = [
@@ -59,10 +60,10 @@ export function oauthServer({ host, ...options }: OAuthServerPluginOptions = {})
       for (const add of COMMANDS) add(program, context);
     },
     register(application) {
-      const server = createAuthorizationServer({
+      const server = assembleServer({
         publicUrl: application.publicUrl,
         config: configurationWithKeyPath(application),
-        host: host === undefined ? kitHost(application) : host(application),
+        host: host === undefined ? kitHost(application) : completeHost(host(application)),
         database: application.database,
         showsDetails: application.mode === 'dev',
         ...options,
@@ -89,7 +90,7 @@ function configurationWithKeyPath(application: Application): OAuthServerConfig {
   return { ...config, key_path: keyPath };
 }
 
-function kitHost(application: Application): Host {
+function kitHost(application: Application): CompleteHost {
   const loginRoute = (application.config['oauth_server'] as OAuthServerConfig).login_route;
   /** The session that each person was read from: the server loads the account of what `signedIn` returned, once. */
   const sessions = new WeakMap<PersonReference, Auth>();
@@ -118,5 +119,6 @@ function kitHost(application: Application): Host {
     clientAddress: () => application.clientAddress(),
     audit: (event) => application.events.emit(AUDIT, event),
     log: application.log,
+    commit: null,
   };
 }

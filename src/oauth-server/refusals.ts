@@ -7,7 +7,7 @@ import {
   OAuthError,
   TooManyFailuresError,
 } from './errors.ts';
-import { callerAddress, type Host } from './host.ts';
+import { callerAddress, type CompleteHost } from './host.ts';
 
 /** A request that was refused. */
 export interface Refused {
@@ -22,7 +22,7 @@ export interface Refused {
 
 /** Writes the one log line of a refusal: which request of which client, from where, and which of the possible reasons. */
 export function logRefusal(
-  host: Pick<Host, 'log' | 'clientAddress'>,
+  host: Pick<CompleteHost, 'log' | 'clientAddress'>,
   { endpoint, request, error, clientId }: Refused,
 ): void {
   host.log.info('{endpoint} refused: {error} ({detail})', {
@@ -35,7 +35,7 @@ export function logRefusal(
 }
 
 /** As `callerAddress`, but a host that throws must not turn a refusal into a fault. */
-function knownAddress(host: Pick<Host, 'clientAddress'>, request: Request): string | null {
+function knownAddress(host: Pick<CompleteHost, 'clientAddress'>, request: Request): string | null {
   try {
     return callerAddress(host, request);
   } catch {

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { serve } from '@hono/node-server';
 import { Hono } from 'hono';
+import { createHandler } from 'portico/fetch';
 import {
   mergeConfig,
   startApplication,
@@ -29,7 +30,7 @@ import { createWeb as createFastify } from '../../examples/fastify-app/web.ts';
 import { openUsers, type Users } from '../../examples/express-app/users.ts';
 import { CHEAP, hashingWith } from './hashers.ts';
 import { createDatabase } from './database.ts';
-import { definePlain, type PlainHost } from './plain-host.ts';
+import { definePlain, defineStateless, type PlainHost, type Sealed } from './plain-host.ts';
 import { freePort } from './portal.ts';
 
 /** A running application of some framework with Portico mounted. */
@@ -182,7 +183,7 @@ export const MOUNTS: readonly Mount[] = [
     }),
   },
   {
-    name: 'Hono, directly',
+    name: 'Hono, by portico/fetch',
     normalises: true,
     parsesJson: false,
     start: plain((host) => async (application, users, port) => {
@@ -193,18 +194,41 @@ export const MOUNTS: readonly Mount[] = [
         await next();
         if (cookie !== null) context.res.headers.append('Set-Cookie', cookie);
       });
-      for (const { path: at, methods, handle } of [
-        ...server.endpoints,
-        ...mcpServerOf(application).endpoints,
-      ]) {
-        app.on([...methods], at, (context) => handle(context.req.raw));
-      }
+      const handle = createHandler(server, mcpServerOf(application));
+      app.use('*', async (context, next) => (await handle(context.req.raw, context)) ?? next());
       app.all('/api/orders', (context) => server.withToken(context.req.raw, async () => orders()));
       app.all('*', (context) => host.answer(users, context.req.raw));
       const running = serve({ fetch: app.fetch, port, hostname: '127.0.0.1' }) as Server;
       await once(running, 'listening');
       return closing(running);
     }),
+  },
+  {
+    name: 'a session in an encrypted cookie, by portico/fetch',
+    normalises: true,
+    parsesJson: false,
+    start(extra = {}, options = {}) {
+      const host = defineStateless();
+      return prepared(
+        { extra, options },
+        (users) => host.define(users),
+        async (application, users, port) => {
+          const server = authorizationServerOf(application);
+          const handle = createHandler<Sealed>(server, mcpServerOf(application));
+          const fetch = async (request: Request) => {
+            const sealed = host.begin(request);
+            const answer = await handle(request, sealed);
+            if (answer !== null) return answer;
+            if (new URL(request.url).pathname === '/api/orders')
+              return server.withToken(request, async () => orders(), sealed);
+            return host.answer(users, request, sealed);
+          };
+          const running = serve({ fetch, port, hostname: '127.0.0.1' }) as Server;
+          await once(running, 'listening');
+          return closing(running);
+        },
+      );
+    },
   },
 ];
 

@@ -1,4 +1,4 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { createCipheriv, createDecipheriv, randomBytes, randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import bcrypt from 'bcryptjs';
 import { defineApplication, returnPath, type Application, type ApplicationDefinition } from 'portico/host';
@@ -7,7 +7,16 @@ import { incomingOf, requestFrom, send } from 'portico/node';
 import { oauthServer, token, type Host } from 'portico/oauth-server';
 import type { Users } from '../../examples/express-app/users.ts';
 
-/** A host without a framework: it keeps its own sessions, by a cookie. */
+/** Hosts without a framework, which implement every member of the contract themselves. */
+
+interface Session {
+  userId: number | null;
+  secret: string;
+}
+
+const newSession = (): Session => ({ userId: null, secret: randomBytes(32).toString('base64url') });
+
+/** A host that keeps its own sessions, by a cookie. */
 export interface PlainHost {
   define(users: () => Users): ApplicationDefinition;
   /** Finds or starts the session of a request; returns the `Set-Cookie` of a new one. `key` identifies the request. */
@@ -15,11 +24,6 @@ export interface PlainHost {
   /** The host's own pages: sign-in, and a home page. */
   answer(users: Users, request: Request): Promise<Response>;
   answerNode(users: Users, incoming: IncomingMessage, outgoing: ServerResponse): Promise<void>;
-}
-
-interface Session {
-  userId: number | null;
-  secret: string;
 }
 
 export function definePlain(): PlainHost {
@@ -38,14 +42,89 @@ export function definePlain(): PlainHost {
   function sessionOf(request: Request): Session {
     const id = begun.get(incomingOf(request) ?? request);
     if (id === undefined) throw new Error('The request has not begun');
-    const session = sessions.get(id) ?? { userId: null, secret: randomBytes(32).toString('base64url') };
+    const session = sessions.get(id) ?? newSession();
     sessions.set(id, session);
     return session;
   }
 
-  const host = (users: Users, { views, log, events }: Application): Host => ({
-    async signedIn(request) {
-      const session = sessionOf(request);
+  const answer = (users: Users, request: Request) => answerPage(users, request, sessionOf(request));
+
+  return {
+    define: (users) => definition(users, sessionOf),
+    begin,
+    answer,
+    async answerNode(users, incoming, outgoing) {
+      const request = requestFrom(
+        { incoming, outgoing, target: incoming.url ?? '/', parsed: undefined },
+        'http://localhost',
+      );
+      await send(await answer(users, request), outgoing, incoming.method === 'HEAD');
+    },
+  };
+}
+
+/** A session that is all in the browser, encrypted; the context of its requests. */
+export interface Sealed {
+  readonly session: Session;
+  /** As it came, to see what has changed. */
+  readonly before: string;
+}
+
+/** A host that stores no session: what is in it is a cookie, set anew by every answer that changed it. */
+export interface StatelessHost {
+  define(users: () => Users): ApplicationDefinition;
+  /** The session of a request; a new one without a cookie that was sealed here. */
+  begin(request: Request): Sealed;
+  /** The host's own pages, as of a PlainHost. */
+  answer(users: Users, request: Request, sealed: Sealed): Promise<Response>;
+}
+
+export function defineStateless(): StatelessHost {
+  const key = randomBytes(32);
+
+  function seal(session: Session): string {
+    const iv = randomBytes(12);
+    const cipher = createCipheriv('aes-256-gcm', key, iv);
+    const text = Buffer.concat([iv, cipher.update(JSON.stringify(session)), cipher.final()]);
+    return Buffer.concat([text, cipher.getAuthTag()]).toString('base64url');
+  }
+
+  function open(sealed: string): Session {
+    const bytes = Buffer.from(sealed, 'base64url');
+    const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, 12), { authTagLength: 16 });
+    decipher.setAuthTag(bytes.subarray(-16));
+    const text = Buffer.concat([decipher.update(bytes.subarray(12, -16)), decipher.final()]);
+    return JSON.parse(text.toString()) as Session;
+  }
+
+  function commit(_: Request, response: Response, { session, before }: Sealed): void {
+    if (JSON.stringify(session) === before) return;
+    response.headers.append('Set-Cookie', `sealed=${seal(session)}; HttpOnly; SameSite=Lax; Path=/`);
+  }
+
+  return {
+    define: (users) => definition(users, (_, { session }: Sealed) => session, { commit }),
+    begin(request) {
+      const [, known] = /(?:^|; )sealed=([^;]+)/.exec(request.headers.get('cookie') ?? '') ?? [];
+      const session = known === undefined ? newSession() : open(known);
+      return { session, before: known === undefined ? '' : JSON.stringify(session) };
+    },
+    async answer(users, request, sealed) {
+      const response = await answerPage(users, request, sealed.session);
+      commit(request, response, sealed);
+      return response;
+    },
+  };
+}
+
+function hostOf<Context>(
+  users: Users,
+  { views, log, events }: Application,
+  sessionOf: (request: Request, context: Context) => Session,
+): Host<Context> {
+  return {
+    async signedIn(request, context) {
+      const session = sessionOf(request, context);
       const user = session.userId === null ? null : users.byId(session.userId);
       return user === null || user.suspended !== 0 ? null : { provider: 'users', id: String(user.id) };
     },
@@ -59,11 +138,9 @@ export function definePlain(): PlainHost {
       };
     },
     holdsPermission: async ({ id }, permission) => users.mayDo(Number(id), permission),
-    browserSecret: async (request) => sessionOf(request).secret,
-    async signOut(request) {
-      const session = sessionOf(request);
-      session.userId = null;
-      session.secret = randomBytes(32).toString('base64url');
+    browserSecret: async (request, context) => sessionOf(request, context).secret,
+    async signOut(request, context) {
+      Object.assign(sessionOf(request, context), newSession());
     },
     loginUrl: (returnTo) => `/login?${new URLSearchParams({ return_to: returnTo })}`,
     passwordHasher: {
@@ -74,59 +151,55 @@ export function definePlain(): PlainHost {
     clientAddress: () => null,
     audit: (event) => events.emit('audit', event),
     log,
-  });
-
-  async function answer(users: Users, request: Request): Promise<Response> {
-    const session = sessionOf(request);
-    if (request.method === 'POST') {
-      const form = new URLSearchParams(await request.text());
-      const user = users.byEmail(form.get('email') ?? '');
-      if (user !== null && bcrypt.compareSync(form.get('password') ?? '', user.password_hash)) {
-        if (session.userId !== user.id) session.secret = randomBytes(32).toString('base64url');
-        session.userId = user.id;
-      }
-      return new Response(null, {
-        status: 303,
-        headers: { Location: returnPath(form.get('return_to')) },
-      });
-    }
-    const returnTo = returnPath(new URL(request.url).searchParams.get('return_to'));
-    const page = `<form method="post" action="/login"><input type="hidden" name="return_to" value="${returnTo.replaceAll('&', '&amp;')}"><input name="email"><input name="password" type="password"></form>`;
-    return new Response(page, { headers: { 'Content-Type': 'text/html' } });
-  }
-
-  return {
-    define: (users) =>
-      defineApplication({
-        directory: import.meta.dirname,
-        config: (env) => ({
-          public_url: env['PUBLIC_URL'],
-          log: { path: `${env['STORAGE_DIR'] ?? ''}/app.log` },
-          oauth_server: {
-            name: 'Orders',
-            login_route: '/login',
-            audience: `${env['PUBLIC_URL'] ?? ''}/mcp`,
-            scopes: { 'orders:read': 'See your orders', 'mcp:tools': 'Use your tools for you' },
-          },
-        }),
-        plugins: [oauthServer({ host: (application) => host(users(), application) }), mcp()],
-        register() {
-          tool().register({
-            name: () => 'my_name',
-            description: () => 'Says the name of the person',
-            inputSchema: () => ({ type: 'object' }),
-            handle: () => ({ name: token().user()?.getProfile().name ?? null }),
-          });
-        },
-      }),
-    begin,
-    answer,
-    async answerNode(users, incoming, outgoing) {
-      const request = requestFrom(
-        { incoming, outgoing, target: incoming.url ?? '/', parsed: undefined },
-        'http://localhost',
-      );
-      await send(await answer(users, request), outgoing, incoming.method === 'HEAD');
-    },
   };
+}
+
+async function answerPage(users: Users, request: Request, session: Session): Promise<Response> {
+  if (request.method === 'POST') {
+    const form = new URLSearchParams(await request.text());
+    const user = users.byEmail(form.get('email') ?? '');
+    if (user !== null && bcrypt.compareSync(form.get('password') ?? '', user.password_hash)) {
+      if (session.userId !== user.id) Object.assign(session, newSession());
+      session.userId = user.id;
+    }
+    return new Response(null, {
+      status: 303,
+      headers: { Location: returnPath(form.get('return_to')) },
+    });
+  }
+  const returnTo = returnPath(new URL(request.url).searchParams.get('return_to'));
+  const page = `<form method="post" action="/login"><input type="hidden" name="return_to" value="${returnTo.replaceAll('&', '&amp;')}"><input name="email"><input name="password" type="password"></form>`;
+  return new Response(page, { headers: { 'Content-Type': 'text/html' } });
+}
+
+function definition<Context>(
+  users: () => Users,
+  sessionOf: (request: Request, context: Context) => Session,
+  more: Partial<Host<Context>> = {},
+): ApplicationDefinition {
+  return defineApplication({
+    directory: import.meta.dirname,
+    config: (env) => ({
+      public_url: env['PUBLIC_URL'],
+      log: { path: `${env['STORAGE_DIR'] ?? ''}/app.log` },
+      oauth_server: {
+        name: 'Orders',
+        login_route: '/login',
+        audience: `${env['PUBLIC_URL'] ?? ''}/mcp`,
+        scopes: { 'orders:read': 'See your orders', 'mcp:tools': 'Use your tools for you' },
+      },
+    }),
+    plugins: [
+      oauthServer({ host: (application) => ({ ...hostOf(users(), application, sessionOf), ...more }) }),
+      mcp(),
+    ],
+    register() {
+      tool().register({
+        name: () => 'my_name',
+        description: () => 'Says the name of the person',
+        inputSchema: () => ({ type: 'object' }),
+        handle: () => ({ name: token().user()?.getProfile().name ?? null }),
+      });
+    },
+  });
 }

@@ -7,7 +7,7 @@ import type { Clients } from '../clients/clients.ts';
 import { isRegistered } from '../clients/redirect-uris.ts';
 import { keyedHash, orderedIdentifier, randomIdentifier, randomToken, tokenHash } from '../crypto.ts';
 import { OAuthError } from '../errors.ts';
-import type { Host } from '../host.ts';
+import type { CompleteHost } from '../host.ts';
 import type { Pruning } from '../store/pruning.ts';
 import { quotedList, quotedUri } from '../quoting.ts';
 import { noteClient } from '../refusals.ts';
@@ -70,7 +70,7 @@ export interface ConsentOptions {
     | 'assignSubject'
   >;
   readonly clients: Pick<Clients, 'find'>;
-  readonly host: Pick<Host, 'holdsPermission' | 'log'>;
+  readonly host: Pick<CompleteHost, 'holdsPermission' | 'log'>;
   readonly scopes: ScopeCatalog;
   readonly audit: Audit;
   readonly pruning: Pick<Pruning, 'tick'>;

@@ -1,7 +1,7 @@
 import { networkOf } from '../../http/addresses.ts';
 import { randomToken, tokenHash } from '../crypto.ts';
 import { AuthorizationPageError } from '../errors.ts';
-import { callerAddress, type Host } from '../host.ts';
+import { callerAddress, type CompleteHost } from '../host.ts';
 import type { Pruning } from '../store/pruning.ts';
 import type { Store } from '../store/store.ts';
 import type { CookieSealer } from './cookie-keys.ts';
@@ -43,7 +43,7 @@ export interface WaitingInBrowser {
 export interface WaitingRequestsOptions {
   readonly store: Pick<Store, 'keepWaitingRequest' | 'findWaitingRequest' | 'endWaitingRequest'>;
   readonly sealer: CookieSealer;
-  readonly host: Pick<Host, 'clientAddress'>;
+  readonly host: Pick<CompleteHost, 'clientAddress'>;
   readonly pruning: Pick<Pruning, 'tick'>;
   /** Milliseconds since 1970. */
   readonly clock: () => number;

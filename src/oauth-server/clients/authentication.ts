@@ -4,7 +4,7 @@ import type { FailedAttempts } from '../../http/failed-attempts.ts';
 import type { Audit } from '../audit.ts';
 import { tokenHash } from '../crypto.ts';
 import { TooManyFailuresError } from '../errors.ts';
-import { callerAddress, type Host } from '../host.ts';
+import { callerAddress, type CompleteHost } from '../host.ts';
 import type { Parameters } from '../parameters.ts';
 import { quotedClientId } from '../quoting.ts';
 import { noteClient } from '../refusals.ts';
@@ -24,7 +24,7 @@ export interface ClientAuthenticationOptions {
   readonly clients: Pick<Clients, 'find'>;
   readonly secrets: ClientSecrets;
   readonly failedAttempts: FailedAttempts;
-  readonly host: Pick<Host, 'clientAddress'>;
+  readonly host: Pick<CompleteHost, 'clientAddress'>;
   readonly audit: Audit;
   readonly clock: () => number;
 }

@@ -4,7 +4,7 @@ import type { Audit } from '../audit.ts';
 import { shownPerson, shownScopes } from '../authorization/consent-page.ts';
 import { keyedHash } from '../crypto.ts';
 import { AuthorizationPageError } from '../errors.ts';
-import type { Host } from '../host.ts';
+import type { CompleteHost } from '../host.ts';
 import { pageReply, redirectReply } from '../replies/pages.ts';
 import { formParameters, queryParameters } from '../parameters.ts';
 import type { Reply } from '../replies/responses.ts';
@@ -15,7 +15,7 @@ import { APPLICATIONS_PATH } from './paths.ts';
 export interface ApplicationsEndpointsOptions {
   readonly store: Pick<Store, 'listAuthorizations' | 'revokeFamily'>;
   readonly accounts: Pick<Accounts, 'visitor'>;
-  readonly host: Pick<Host, 'holdsPermission' | 'loginUrl' | 'render'>;
+  readonly host: Pick<CompleteHost, 'holdsPermission' | 'loginUrl' | 'render'>;
   readonly scopes: ScopeCatalog;
   readonly audit: Audit;
   /** Milliseconds since 1970. */

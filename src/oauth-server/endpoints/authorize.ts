@@ -7,7 +7,7 @@ import { sameParameters, sentParameters, type CheckRequest } from '../authorizat
 import { responseUrl, type AuthorizationResponse } from '../authorization/response.ts';
 import type { SentParameters, WaitingRequests } from '../authorization/waiting.ts';
 import { AuthorizationPageError, OAuthError } from '../errors.ts';
-import type { Host } from '../host.ts';
+import type { CompleteHost } from '../host.ts';
 import { pageReply, redirectReply } from '../replies/pages.ts';
 import { createParameters, queryParameters, readForm, unrepeated, type Parameters } from '../parameters.ts';
 import type { Reply } from '../replies/responses.ts';
@@ -19,7 +19,7 @@ export interface AuthorizeEndpointsOptions {
   readonly consent: Consent;
   readonly waiting: WaitingRequests;
   readonly accounts: Pick<Accounts, 'visitor'>;
-  readonly host: Pick<Host, 'loginUrl' | 'signOut' | 'render'>;
+  readonly host: Pick<CompleteHost, 'loginUrl' | 'signOut' | 'render'>;
   readonly issuer: string;
   readonly serverName: string;
   readonly scopes: ScopeCatalog;

@@ -1,8 +1,9 @@
 import type { Database } from '../../sql/contract.ts';
 import { prefersPage } from '../../http/accept.ts';
+import { runInContext } from '../../http/context.ts';
 import { requestIdOf } from '../../http/request-id.ts';
 import { PREFLIGHT, readableByAnyOrigin } from '../replies/cross-origin.ts';
-import type { Host } from '../host.ts';
+import type { CompleteHost } from '../host.ts';
 import { logRefusal, notedClient } from '../refusals.ts';
 import { toResponse, type Reply } from '../replies/responses.ts';
 import type { Failures } from '../replies/failures.ts';
@@ -18,8 +19,8 @@ export interface Endpoint {
   readonly refusesMethods?: true;
   /** Such as `/oauth/token`. */
   readonly path: string;
-  /** Never rejects: what goes wrong is answered. */
-  readonly handle: (request: Request) => Promise<Response>;
+  /** Never rejects: what goes wrong is answered. Every member of the host contract is given `context`. */
+  readonly handle: (request: Request, context?: unknown) => Promise<Response>;
 }
 
 /** Answers a request, or throws the error that refuses it. */
@@ -28,7 +29,7 @@ export type Handler = (request: Request) => Promise<Reply>;
 export interface EndpointsOptions {
   readonly handlers: Readonly<Record<EndpointName, Handler>>;
   readonly failures: Failures;
-  readonly host: Pick<Host, 'log' | 'clientAddress'>;
+  readonly host: Pick<CompleteHost, 'log' | 'clientAddress' | 'commit'>;
   readonly database: Pick<Database, 'readTogether'>;
 }
 
@@ -50,27 +51,49 @@ function createEndpoint({
   readonly handler: Handler;
 }): Endpoint {
   const { name, path, methods, anyOrigin = false, forPeople = false, onlyReads = false } = description;
+  // Applications send no session along, so there is none to keep.
+  const commit = forPeople ? host.commit : null;
   const handle: Handler = onlyReads ? (request) => database.readTogether(() => handler(request)) : handler;
 
+  function failure(error: unknown, request: Request, requestId: string): Promise<Reply> {
+    const asPage = forPeople && prefersPage(request.headers.get('accept'));
+    return failures.reply(error, { endpoint: name, requestId, asPage });
+  }
+
   async function reply(request: Request, requestId: string): Promise<Reply> {
-    const replied = await handle(request).catch((error: unknown) => {
-      const asPage = forPeople && prefersPage(request.headers.get('accept'));
-      return failures.reply(error, { endpoint: name, requestId, asPage });
-    });
+    const replied = await handle(request).catch((error: unknown) => failure(error, request, requestId));
     const { refused: error } = replied;
     if (error !== undefined)
       logRefusal(host, { endpoint: name, request, error, clientId: notedClient(request) });
     return anyOrigin ? readableByAnyOrigin(replied) : replied;
   }
 
+  async function answer(request: Request): Promise<Response> {
+    const requestId = requestIdOf(request);
+    const isPreflight = anyOrigin && request.method === 'OPTIONS';
+    const response = toResponse(isPreflight ? PREFLIGHT : await reply(request, requestId), requestId);
+    return commit === null ? response : committed(commit, request, response, requestId);
+  }
+
+  /** Where what the answer rests on cannot be kept, such as that somebody was signed out, it is not given. */
+  async function committed(
+    keep: NonNullable<typeof commit>,
+    request: Request,
+    response: Response,
+    requestId: string,
+  ): Promise<Response> {
+    try {
+      await keep(request, response);
+      return response;
+    } catch (error) {
+      return toResponse(await failure(error, request, requestId), requestId);
+    }
+  }
+
   return {
     name,
     path,
     methods: anyOrigin ? [...methods, 'OPTIONS'] : methods,
-    async handle(request) {
-      const requestId = requestIdOf(request);
-      const isPreflight = anyOrigin && request.method === 'OPTIONS';
-      return toResponse(isPreflight ? PREFLIGHT : await reply(request, requestId), requestId);
-    },
+    handle: (request, context) => runInContext(context, () => answer(request)),
   };
 }

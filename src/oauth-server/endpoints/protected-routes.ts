@@ -1,7 +1,8 @@
+import { runInContext } from '../../http/context.ts';
 import { requestIdOf } from '../../http/request-id.ts';
 import type { Database } from '../../sql/contract.ts';
 import { BearerError } from '../errors.ts';
-import type { Host } from '../host.ts';
+import type { CompleteHost } from '../host.ts';
 import { logRefusal } from '../refusals.ts';
 import { bearerErrorResponse, toResponse } from '../replies/responses.ts';
 import { runWithAccessor, type Refuse, type TokenLookUp } from '../tokens/token-accessor.ts';
@@ -12,30 +13,36 @@ export interface ProtectedRoutes {
   /**
    * Looks up the token of a request's `Authorization` header, for a framework whose handlers are not `Request => Response`:
    * What `run` runs can call `token()`, and so can everything awaited there. When the look-up itself fails, `failure` is the
-   * response to send instead. `request` is called only when something is refused or fails, for the log.
+   * response to send instead. `request` is called only when something is refused or fails, for the log. The host contract is given
+   * `context`.
    */
   lookUpToken(
     authorization: string | null,
     request?: () => Request,
+    context?: unknown,
   ): Promise<{ readonly run: <T>(work: () => T) => T } | { readonly failure: Response }>;
-  /** Runs a handler of the host, which can call `token()`, and answers what `token()` refuses with 401 or 403. */
-  withToken(request: Request, next: () => Promise<Response>): Promise<Response>;
+  /**
+   * Runs a handler of the host, which can call `token()`, and answers what `token()` refuses with 401 or 403. The host contract is
+   * given `context`.
+   */
+  withToken(request: Request, next: () => Promise<Response>, context?: unknown): Promise<Response>;
 }
 
 export interface ProtectedRoutesOptions {
   readonly lookUp: TokenLookUp;
   readonly database: Pick<Database, 'readTogether'>;
   readonly failures: Failures;
-  readonly host: Pick<Host, 'log' | 'clientAddress'>;
+  readonly host: Pick<CompleteHost, 'log' | 'clientAddress'>;
 }
 
 export function createProtectedRoutes(options: ProtectedRoutesOptions): ProtectedRoutes {
   const { lookUp, database, failures, host } = options;
 
-  const lookUpToken: ProtectedRoutes['lookUpToken'] = async (authorization, request) => {
+  const lookUpToken: ProtectedRoutes['lookUpToken'] = async (authorization, request, context) => {
     try {
-      const refuse = refusing(host, request);
-      const accessor = await database.readTogether(() => lookUp(authorization, refuse));
+      const refuse = refusing(host, request, context);
+      const read = () => lookUp(authorization, refuse);
+      const accessor = await runInContext(context, () => database.readTogether(read));
       return { run: (work) => runWithAccessor(accessor, work) };
     } catch (error) {
       const requestId = request === undefined ? null : requestIdOf(request());
@@ -46,8 +53,8 @@ export function createProtectedRoutes(options: ProtectedRoutesOptions): Protecte
 
   return {
     lookUpToken,
-    async withToken(request, next) {
-      const found = await lookUpToken(request.headers.get('authorization'), () => request);
+    async withToken(request, next, context) {
+      const found = await lookUpToken(request.headers.get('authorization'), () => request, context);
       if ('failure' in found) return found.failure;
       try {
         return await found.run(next);
@@ -60,13 +67,18 @@ export function createProtectedRoutes(options: ProtectedRoutesOptions): Protecte
 }
 
 /** Refuses one request, and logs that once, however often its handler asks. */
-function refusing(host: ProtectedRoutesOptions['host'], asked: (() => Request) | undefined): Refuse {
+function refusing(
+  host: ProtectedRoutesOptions['host'],
+  asked: (() => Request) | undefined,
+  context: unknown,
+): Refuse {
   let isLogged = false;
   return ({ code, scope, detail, clientId }) => {
     const request = asked?.() ?? null;
     const requestId = request === null ? null : requestIdOf(request);
     const error = new BearerError(code, scope, { detail, requestId });
-    if (!isLogged) logRefusal(host, { endpoint: 'token()', request, error, clientId });
+    const refused = { endpoint: 'token()', request, error, clientId };
+    if (!isLogged) runInContext(context, () => logRefusal(host, refused));
     isLogged = true;
     throw error;
   };

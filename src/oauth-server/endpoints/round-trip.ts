@@ -8,7 +8,7 @@ import {
 } from 'node:crypto';
 import { equalInConstantTime } from '../../http/constant-time.ts';
 import { randomToken } from '../crypto.ts';
-import type { Host } from '../host.ts';
+import type { CompleteHost } from '../host.ts';
 import type { KeyRing, SigningKey } from '../keys.ts';
 
 /**
@@ -96,7 +96,7 @@ export function askRoundTrip(key: SigningKey, issuer: string, now: number): Roun
 export interface RoundTripOptions {
   readonly issuer: string;
   readonly keys: Pick<KeyRing, 'published'>;
-  readonly host: Pick<Host, 'clientAddress'>;
+  readonly host: Pick<CompleteHost, 'clientAddress'>;
   /** Milliseconds since 1970. */
   readonly clock: () => number;
 }
@@ -119,7 +119,7 @@ export async function answerRoundTrip(
   return seal(keys, nonce, describeRequest(host, request));
 }
 
-function describeRequest(host: Pick<Host, 'clientAddress'>, request: Request): SeenRequest {
+function describeRequest(host: Pick<CompleteHost, 'clientAddress'>, request: Request): SeenRequest {
   const value = (name: string) => request.headers.get(name)?.slice(0, LONGEST_VALUE) ?? null;
   return {
     host: value('host'),

@@ -2,7 +2,7 @@ import type { UserInterface } from '../../contracts/person.ts';
 import type { Claims } from '../tokens/claims.ts';
 import type { OAuthServerConfig } from '../config.ts';
 import { randomToken, tokenHash } from '../crypto.ts';
-import type { Host } from '../host.ts';
+import type { CompleteHost } from '../host.ts';
 import { signIdToken } from '../tokens/id-token.ts';
 import { missingKey, type KeyRing } from '../keys.ts';
 import { formatScope, scopesHeldBy, type ScopeCatalog } from '../tokens/scopes.ts';
@@ -43,7 +43,7 @@ export interface IssuingOptions {
     'access_token_ttl' | 'refresh_token_ttl' | 'id_token_ttl' | 'key_path'
   >;
   readonly scopes: ScopeCatalog;
-  readonly host: Pick<Host, 'holdsPermission'>;
+  readonly host: Pick<CompleteHost, 'holdsPermission'>;
   readonly keys: Pick<KeyRing, 'active'>;
   readonly claims: Claims;
 }

@@ -2,7 +2,7 @@ import { isOverloaded } from '../../contracts/errors.ts';
 import { occasionally } from '../../http/occasionally.ts';
 import type { Database } from '../../sql/contract.ts';
 import { AuthorizationPageError, type PageLink } from '../errors.ts';
-import type { Host } from '../host.ts';
+import type { CompleteHost } from '../host.ts';
 import { KeysLostError } from '../keys.ts';
 import { pageReply } from './pages.ts';
 import { faultReply, refusalReply, unavailableReply, type Reply } from './responses.ts';
@@ -24,7 +24,7 @@ export interface FailedRequest {
 }
 
 export interface FailuresOptions {
-  readonly host: Pick<Host, 'log' | 'render'>;
+  readonly host: Pick<CompleteHost, 'log' | 'render'>;
   readonly database: Pick<Database, 'isUnavailable'>;
   readonly serverName: string;
   /** Whether the error page shows details that are meant for the log. */

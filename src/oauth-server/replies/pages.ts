@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { pageHeaders } from '../../http/page-headers.ts';
-import type { Host } from '../host.ts';
+import type { CompleteHost } from '../host.ts';
 import type { Reply } from './responses.ts';
 
 export interface PageOptions {
-  readonly host: Pick<Host, 'render'>;
+  readonly host: Pick<CompleteHost, 'render'>;
   readonly view: string;
   readonly status: number;
   readonly data: Readonly<Record<string, unknown>>;

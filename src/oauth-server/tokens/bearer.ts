@@ -1,7 +1,7 @@
 import type { UserInterface } from '../../contracts/person.ts';
 import { parseBearer } from '../../http/bearer.ts';
 import type { Accounts } from '../accounts.ts';
-import type { Host } from '../host.ts';
+import type { CompleteHost } from '../host.ts';
 import { scopesHeldBy, scopesInForce, type ScopeCatalog } from './scopes.ts';
 import type { DeadToken, Store } from '../store/store.ts';
 import { quotedAudience } from './resource-indicators.ts';
@@ -44,7 +44,7 @@ export interface NoToken {
 export interface BearerTokensOptions {
   readonly store: Pick<Store, 'findAccessToken'>;
   readonly accounts: Pick<Accounts, 'active'>;
-  readonly host: Pick<Host, 'holdsPermission'>;
+  readonly host: Pick<CompleteHost, 'holdsPermission'>;
   readonly scopes: ScopeCatalog;
   /** The target that tokens must have been granted for; null when none is configured. */
   readonly audience: string | null;

@@ -1,6 +1,6 @@
 import type { PersonReference } from '../../contracts/person.ts';
 import { OAuthError } from '../errors.ts';
-import type { Host } from '../host.ts';
+import type { CompleteHost } from '../host.ts';
 import { quotedList } from '../quoting.ts';
 
 /** Scopes that need no configuring and require no permission, with the words that the consent screen uses. */
@@ -113,7 +113,7 @@ export function scopesInForce(
 
 /** The scopes of `names` that are offered, and whose permission (where there is one) the person holds now. */
 export async function scopesHeldBy(
-  host: Pick<Host, 'holdsPermission'>,
+  host: Pick<CompleteHost, 'holdsPermission'>,
   catalog: ScopeCatalog,
   names: readonly string[],
   person: PersonReference,

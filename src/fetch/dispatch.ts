@@ -1,0 +1,33 @@
+import type { Endpoint } from '../oauth-server/index.ts';
+
+/** What can be mounted: an AuthorizationServer, an McpServer. */
+export interface Mountable {
+  /** Each with its path and methods. */
+  readonly endpoints: readonly Endpoint[];
+}
+
+/** The endpoint that a request is for; the value of `Allow` when only the method is wrong; null for a path that is no endpoint's. */
+export type Dispatched = Endpoint | { readonly allow: string } | null;
+
+/**
+ * Finds endpoints by the request's target as it was sent. Only a path that is literally an endpoint's matches, so that
+ * whatever the host has put before that path has seen the request.
+ */
+export function createDispatcher(mounted: readonly Mountable[]) {
+  const endpoints = mounted.flatMap((each) => each.endpoints);
+  return (method: string, target: string): Dispatched => {
+    const path = target.split('?', 1)[0];
+    const onPath = endpoints.filter((endpoint) => endpoint.path === path);
+    if (onPath.length === 0) return null;
+    const asked = method === 'HEAD' ? 'GET' : method;
+    const found = onPath.find(({ methods }) => methods.some((each) => each === asked));
+    if (found !== undefined) return found;
+    const offered = onPath.filter(({ refusesMethods }) => refusesMethods !== true);
+    return { allow: offered.flatMap(({ methods }) => methods).join(', ') };
+  };
+}
+
+/** 405, with the methods of the path in `Allow` (RFC 9110 section 15.5.6). */
+export function methodNotAllowed(allow: string): Response {
+  return Response.json({ error: 'invalid_request' }, { status: 405, headers: { Allow: allow } });
+}

@@ -1,0 +1,266 @@
+// @engines sqlite: it is about requests and their contexts, not about what is stored
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { createHandler } from 'portico/fetch';
+import {
+  createAuthorizationServer,
+  migrate,
+  oauthServerConfiguration,
+  oauthServerMigrations,
+  token,
+  type AuthorizationServer,
+  type Host,
+} from 'portico/oauth-server';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { createDatabase } from './support/database.ts';
+import { openOwnStore, type OwnStore } from './support/own-store.ts';
+import { CHALLENGE, REDIRECT_URI, VERIFIER, type Tokens } from './support/portal.ts';
+
+/** What a framework gives along with a request. */
+interface Framework {
+  readonly name: string;
+}
+
+const ISSUER = 'https://host.example';
+const PERSON = { provider: 'staff', id: '7' };
+
+let folder: string;
+let created: Awaited<ReturnType<typeof createDatabase>>;
+let database: OwnStore;
+let server: AuthorizationServer;
+let handle: ReturnType<typeof createHandler<Framework>>;
+let someone: typeof PERSON | null = PERSON;
+let failing = false;
+/** Which members were called, and with which context. */
+let called: (readonly [member: string, context: Framework | undefined])[] = [];
+
+const noted =
+  <Arguments extends readonly unknown[], Answer>(member: string, answer: (...given: Arguments) => Answer) =>
+  (...given: Arguments): Answer => {
+    called.push([member, given.at(-1) as Framework | undefined]);
+    return answer(...given);
+  };
+
+const host: Host<Framework> = {
+  signedIn: noted('signedIn', async (_request: Request) => someone),
+  loadAccount: noted('loadAccount', async (reference: typeof PERSON) => ({
+    reference,
+    isActive: () => true,
+    getProfile: () => ({ name: 'Ada' }),
+  })),
+  holdsPermission: noted('holdsPermission', async () => true),
+  browserSecret: noted('browserSecret', async (_request: Request) => 'the secret of this browser'),
+  signOut: noted('signOut', async () => {}),
+  loginUrl: noted('loginUrl', (returnTo: string) => `/sign-in?to=${encodeURIComponent(returnTo)}`),
+  passwordHasher: {
+    hash: async (password) => `#${password}`,
+    verify: async (one, other) => `#${one}` === other,
+  },
+  render: noted('render', async (_view: string, data: Readonly<Record<string, unknown>>) =>
+    JSON.stringify(data),
+  ),
+  clientAddress: noted('clientAddress', () => null),
+  audit: noted('audit', async () => {}),
+  log: { debug() {}, info() {}, warning() {}, error() {} },
+  commit: noted('commit', async (_request: Request, response: Response) => {
+    if (failing) throw new Error('the session cannot be kept');
+    response.headers.append('Set-Cookie', 'session=kept');
+  }),
+};
+
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'portico-fetch-'));
+  created = await createDatabase(folder);
+  database = openOwnStore(created.url);
+  await migrate(database, oauthServerMigrations);
+  const config = oauthServerConfiguration.parse({
+    name: 'Host',
+    scopes: { 'notes:read': 'Read your notes' },
+    key_path: path.join(folder, 'keys'),
+  });
+  server = createAuthorizationServer({ publicUrl: ISSUER, config, host, database });
+  await server.keys.generate();
+  handle = createHandler(server);
+});
+afterAll(async () => {
+  await database.close();
+  await created.drop();
+  await rm(folder, { recursive: true });
+});
+beforeEach(() => {
+  called = [];
+  someone = PERSON;
+  failing = false;
+});
+
+async function answer(at: string, init: RequestInit = {}, context?: Framework): Promise<Response> {
+  const response = await handle(new Request(ISSUER + at, init), context);
+  if (response === null) throw new Error(`${at} is no endpoint's`);
+  return response;
+}
+
+const form = (fields: Readonly<Record<string, string>>) => ({
+  method: 'POST',
+  body: new URLSearchParams(fields),
+});
+
+async function requestOf(): Promise<{
+  readonly clientId: string;
+  readonly secret: string;
+  readonly at: string;
+}> {
+  const { client, secret } = await server.clients.create({
+    name: 'App',
+    redirectUris: [REDIRECT_URI],
+    scopes: ['openid', 'notes:read'],
+  });
+  const query = new URLSearchParams({
+    client_id: client.id,
+    redirect_uri: REDIRECT_URI,
+    response_type: 'code',
+    code_challenge: CHALLENGE,
+    code_challenge_method: 'S256',
+    scope: 'openid notes:read',
+  });
+  return { clientId: client.id, secret: secret ?? '', at: `/oauth/authorize?${query}` };
+}
+
+async function questionOf(at: string, context?: Framework) {
+  const page = await answer(at, {}, context);
+  const { requestId = '', csrfToken = '' } = (await page.json()) as Readonly<Record<string, string>>;
+  return { request_id: requestId, csrf_token: csrfToken };
+}
+
+describe('routing', () => {
+  test('a path that is no endpoint’s is left to the application, its body unread', async () => {
+    const request = new Request(`${ISSUER}/oauth/tokens`, form({ a: 'b' }));
+    expect([await handle(request), request.bodyUsed]).toEqual([null, false]);
+    for (const path of ['/', '/oauth/token/', '/oauth/%74oken', '//oauth/token', '/OAUTH/token'])
+      expect([path, await handle(new Request(ISSUER + path))]).toEqual([path, null]);
+  });
+
+  test('a method that a path does not have is 405, with Allow and the id of the request', async () => {
+    const refused = await answer('/oauth/token?x=/oauth/authorize', {
+      headers: { 'X-Request-Id': 'the-one' },
+    });
+    expect([refused.status, refused.headers.get('allow')]).toEqual([405, 'POST, OPTIONS']);
+    expect(refused.headers.get('x-request-id')).toBe('the-one');
+  });
+
+  test('HEAD is answered as GET, without the body', async () => {
+    const [head, get] = [
+      await answer('/.well-known/jwks.json', { method: 'HEAD' }),
+      await answer('/.well-known/jwks.json'),
+    ];
+    expect([head.status, head.headers.get('etag')]).toEqual([200, get.headers.get('etag')]);
+    expect([head.body, (await get.text()).includes('"keys"')]).toEqual([null, true]);
+    expect((await answer('/oauth/token', { method: 'HEAD' })).body).toBeNull();
+  });
+});
+
+describe('what the framework gives along with a request', () => {
+  test('is given to every member that is asked for it, and to none of another request at the same time', async () => {
+    const [one, other]: readonly Framework[] = [{ name: 'one' }, { name: 'other' }];
+    const { clientId, secret, at } = await requestOf();
+    called = [];
+    const [question] = await Promise.all([questionOf(at, one), questionOf(at, other), questionOf(at)]);
+    for (const member of [
+      'signedIn',
+      'loadAccount',
+      'holdsPermission',
+      'browserSecret',
+      'render',
+      'commit',
+    ]) {
+      const contexts = called.filter(([name]) => name === member).map(([, context]) => context);
+      expect([member, new Set(contexts)]).toEqual([member, new Set([one, other, undefined])]);
+    }
+    called = [];
+    const allowed = await answer('/oauth/authorize', form({ ...question, decision: 'allow' }), one);
+    const code = new URL(allowed.headers.get('location') ?? '').searchParams.get('code') ?? '';
+    const issued = await answer(
+      '/oauth/token',
+      form({
+        grant_type: 'authorization_code',
+        client_id: clientId,
+        client_secret: secret,
+        code,
+        redirect_uri: REDIRECT_URI,
+        code_verifier: VERIFIER,
+      }),
+      one,
+    );
+    const { access_token: accessToken } = (await issued.json()) as Tokens;
+    const Authorization = `Bearer ${accessToken}`;
+    await answer('/oauth/userinfo', { headers: { Authorization } }, one);
+    const called401 = await server.withToken(
+      new Request(`${ISSUER}/notes`, { headers: { Authorization: 'Bearer x' } }),
+      async () => {
+        token().requireScope('notes:read');
+        return new Response();
+      },
+      one,
+    );
+    const found = await server.lookUpToken(Authorization, undefined, one);
+    someone = null;
+    await answer(at, {}, one);
+    expect([called401.status, 'run' in found]).toEqual([401, true]);
+    const members = new Set(called.map(([member]) => member));
+    for (const member of ['audit', 'clientAddress', 'loadAccount', 'holdsPermission', 'loginUrl'])
+      expect(members).toContain(member);
+    expect(called.filter(([, context]) => context !== one)).toEqual([]);
+  });
+});
+
+describe('Host.commit', () => {
+  test('adds cookies to what a browser is answered, once a request, also to a refusal', async () => {
+    const { at } = await requestOf();
+    called = [];
+    for (const [path, status] of [
+      [at, 200],
+      ['/oauth/applications', 200],
+      ['/oauth/authorize', 400],
+    ] as const) {
+      const response = await answer(path, { headers: { Accept: 'text/html' } });
+      expect([path, response.status, response.headers.getSetCookie()]).toEqual([
+        path,
+        status,
+        ['session=kept'],
+      ]);
+    }
+    expect(called.filter(([member]) => member === 'commit')).toHaveLength(3);
+  });
+
+  test('comes after the session has ended, beside the cookie of the request that waits', async () => {
+    const { at } = await requestOf();
+    const question = await questionOf(at);
+    called = [];
+    const away = await answer('/oauth/authorize', form({ ...question, decision: 'switch' }));
+    expect(away.headers.getSetCookie().map((cookie) => cookie.split('=', 1)[0])).toEqual([
+      expect.stringMatching(/^__Secure-portico_request_/),
+      'session',
+    ]);
+    const order = called.map(([member]) => member).filter((member) => /signOut|commit/.test(member));
+    expect(order).toEqual(['signOut', 'commit']);
+  });
+
+  test('that fails leaves no answer that rests on the session: 500, and no cookie of it', async () => {
+    const { at } = await requestOf();
+    failing = true;
+    const response = await answer(at);
+    expect([response.status, await response.json()]).toEqual([
+      500,
+      expect.objectContaining({ error: 'server_error' }),
+    ]);
+    expect(response.headers.getSetCookie()).toEqual([]);
+  });
+
+  test('is not called for what applications ask', async () => {
+    await answer('/oauth/token', form({ grant_type: 'refresh_token', client_id: 'nobody' }));
+    await answer('/oauth/introspect', form({ token: 'x' }));
+    await answer('/oauth/userinfo');
+    await answer('/.well-known/jwks.json');
+    expect(called.filter(([member]) => member === 'commit')).toEqual([]);
+  });
+});
