@@ -20,7 +20,7 @@ import { openDatabase } from './database/open-database.ts';
 import { createDispatcher } from './dispatch.ts';
 import { createEvents } from './events.ts';
 import { createKnownBrowsers, secretsMigration } from './accounts/known-browsers.ts';
-import { openLog, type ClosableLog } from './log.ts';
+import { openLog, type ClosableLog } from '../defaults/log.ts';
 import { loginRoutes, logoutRoute } from './accounts/login.ts';
 import { argon2idHasher } from './accounts/password-hasher.ts';
 import {
@@ -36,7 +36,7 @@ import { createRoutes } from './http/routes.ts';
 import { sessionsMigration } from './accounts/session-rows.ts';
 import { createSessions } from './accounts/sessions.ts';
 import { guardSignIn } from './accounts/sign-in.ts';
-import { createViews } from './views.ts';
+import { createViews } from '../defaults/views.ts';
 
 /** Describes an application; nothing is opened until it is started. */
 export function defineApplication(definition: ApplicationDefinition): ApplicationDefinition {

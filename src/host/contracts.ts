@@ -8,10 +8,13 @@ import type { ConfigurationProblem } from '../contracts/errors.ts';
 import type { Log } from '../contracts/log.ts';
 import type { PasswordHasher } from '../contracts/password-hasher.ts';
 import type { PersonReference, UserInterface } from '../contracts/person.ts';
+import type { Views } from '../defaults/views.ts';
 import type { Database } from '../sql/contract.ts';
 import type { Migration, MigrationState } from '../sql/schema.ts';
 
 export type { ConfigurationProblem } from '../contracts/errors.ts';
+export type { Views } from '../defaults/views.ts';
+export type { ViewProblem } from '../defaults/view-errors.ts';
 
 /** A value of the merged configuration. */
 export type ConfigValue = unknown;
@@ -147,27 +150,6 @@ export interface OpenedDatabase extends Database {
 }
 
 // --- the application ------------------------------------------------------------------------------------------
-
-/** The pages of an application, as Eta templates. */
-export interface Views {
-  /**
-   * Renders a view by its name (`oauth/consent`); the application's own file of that name goes first. Throws a ViewError,
-   * which names file and line, when the view cannot be compiled or fails.
-   */
-  render(name: string, data: Readonly<Record<string, unknown>>): Promise<string>;
-  /** All views, of every folder, that cannot be compiled. */
-  problems(): Promise<readonly ViewProblem[]>;
-}
-
-/** What is wrong with a view, and where. */
-export interface ViewProblem {
-  /** The view's file, absolute. */
-  readonly file: string;
-  /** Counted from 1; null when it is not known. */
-  readonly line: number | null;
-  /** In a few words. */
-  readonly reason: string;
-}
 
 /** The application's events, by name. */
 export interface Events {

@@ -1,5 +1,3 @@
-import type { ViewProblem } from './contracts.ts';
-
 /** An error that is answered with this status; its message is for the log alone. */
 export class HttpError extends Error {
   override readonly name = 'HttpError';
@@ -19,25 +17,6 @@ export class HttpError extends Error {
 /** A console command cannot be carried out; the message is the one line that the person reads. */
 export class ConsoleError extends Error {
   override readonly name = 'ConsoleError';
-}
-
-/** A view cannot be compiled, or failed while it was shown. The message begins with file and line; the cause is what failed. */
-export class ViewError extends Error implements ViewProblem {
-  override readonly name = 'ViewError';
-  /** The view's file, absolute. */
-  readonly file: string;
-  /** Counted from 1; null when it is not known. */
-  readonly line: number | null;
-  /** What is wrong, in a few words. */
-  readonly reason: string;
-
-  /** `cause` is what the engine or the view itself threw. */
-  constructor({ file, line, reason }: ViewProblem, cause: unknown) {
-    super(`${file}${line === null ? '' : `:${line}`}: ${reason}`, { cause });
-    this.file = file;
-    this.line = line;
-    this.reason = reason;
-  }
 }
 
 /** What a transaction's work may not do, and what to do instead. */

@@ -1,82 +1,12 @@
-import { argon2, randomBytes, timingSafeEqual } from 'node:crypto';
-import { promisify } from 'node:util';
 import type { PasswordHasher } from '../../contracts/password-hasher.ts';
-import { currentCaller } from '../../http/caller.ts';
+import { createArgon2id, type Argon2idOptions } from '../../defaults/argon2id.ts';
 import { networkOf } from '../../http/addresses.ts';
-import { createFairLine } from './fair-line.ts';
 import { currentAddress } from './request-context.ts';
 
-/** What a hash costs (RFC 9106 section 3.1), and how many are made at once. */
-export interface Argon2idOptions {
-  /** KiB of memory for one hash. */
-  readonly memory?: number;
-  /** Passes over the memory; 1 unless given. */
-  readonly passes?: number;
-  /** Lanes of the memory; 1 unless given. */
-  readonly parallelism?: number;
-  /** Hashes computed at once: each holds a thread of Node's pool, which files, DNS and signatures need too. 2 unless given. */
-  readonly atOnce?: number;
-}
-
-interface Argon2idHash extends Required<Omit<Argon2idOptions, 'atOnce'>> {
-  readonly salt: Buffer;
-  readonly tag: Buffer;
-}
-
-const derive = promisify(argon2);
-const HASH =
-  /^\$argon2id\$v=19\$m=(\d{1,7}),t=(\d{1,2}),p=(\d{1,2})\$([A-Za-z0-9+/]{11,86})\$([A-Za-z0-9+/]{22,86})$/;
-/** A stored hash may ask for no more than this: 1 GiB of memory, 16 passes, 16 lanes. */
-const LIMITS = { memory: 1_048_576, passes: 16, parallelism: 16 } as const;
-
 /**
- * argon2id with parameters that OWASP recommends: 46 MiB, one pass, one lane. Hashes are PHC strings. The process would keep
- * blocks of less than 32 MiB, one for each thread of Node's pool; larger ones are freed at once (decision 13). Networks take turns:
- * a hash waits behind those that others of the same network asked for.
+ * argon2id with parameters that OWASP recommends: 46 MiB, one pass, one lane. Hashes are PHC strings. Networks take turns: a hash
+ * waits behind those that others of the same network asked for.
  */
 export function argon2idHasher(options: Argon2idOptions = {}): PasswordHasher {
-  const { memory = 47_104, passes = 1, parallelism = 1, atOnce = 2 } = options;
-  const queue = createFairLine({ atOnce, ...WAITING });
-  const inTurn = <T>(work: () => Promise<T>) => queue(currentCaller() ?? networkOf(currentAddress()), work);
-  return {
-    async hash(password) {
-      const salt = randomBytes(16);
-      const tag = await inTurn(() => computeTag(password, { memory, passes, parallelism, salt }, 32));
-      return `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${unpadded(salt)}$${unpadded(tag)}`;
-    },
-    async verify(password, hash) {
-      const parsed = parse(hash);
-      if (parsed === null) return false;
-      const tag = await inTurn(() => computeTag(password, parsed, parsed.tag.length));
-      return timingSafeEqual(tag, parsed.tag);
-    },
-  };
-}
-
-/** Hashes that wait for their turn, in all and of one network: some seconds of work. Any more are refused. */
-const WAITING = { mostWaiting: 200, mostOfOne: 100 } as const;
-
-function computeTag(password: string, hash: Omit<Argon2idHash, 'tag'>, tagLength: number): Promise<Buffer> {
-  const { memory, passes, parallelism, salt: nonce } = hash;
-  return derive('argon2id', { message: password, nonce, memory, passes, parallelism, tagLength });
-}
-
-function parse(hash: string): Argon2idHash | null {
-  const match = HASH.exec(hash);
-  if (match === null) return null;
-  const [memory = 0, passes = 0, parallelism = 0] = match.slice(1, 4).map(Number);
-  const [salt = '', tag = ''] = match.slice(4);
-  const inBounds =
-    passes >= 1 &&
-    parallelism >= 1 &&
-    memory >= 8 * parallelism &&
-    memory <= LIMITS.memory &&
-    passes <= LIMITS.passes &&
-    parallelism <= LIMITS.parallelism;
-  if (!inBounds) return null;
-  return { memory, passes, parallelism, salt: Buffer.from(salt, 'base64'), tag: Buffer.from(tag, 'base64') };
-}
-
-function unpadded(bytes: Buffer): string {
-  return bytes.toString('base64').replace(/=+$/, '');
+  return createArgon2id(options, () => networkOf(currentAddress()));
 }

@@ -10,7 +10,7 @@ import { addDbMigrate } from './commands/db-migrate.ts';
 import type { Application, ApplicationDefinition, ConsoleContext } from '../contracts.ts';
 import { isConfigurationError } from '../../contracts/errors.ts';
 import { ConsoleError } from '../errors.ts';
-import { describeError } from '../log.ts';
+import { describeError } from '../../defaults/log.ts';
 import { isSchemaPending, SCHEMA_PENDING } from './pending-schema.ts';
 
 /** Where the console was called, and where it writes. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { OverloadedError } from '../../contracts/errors.ts';
+import { OverloadedError } from '../contracts/errors.ts';
 import { createFairLine, type FairLineOptions } from './fair-line.ts';
 
 /** A queue that the test serves by hand: work in flight ends when the test ends it. */

@@ -1,6 +1,34 @@
 import { compileFunction } from 'node:vm';
 import type { Eta } from 'eta';
-import { ViewError } from './errors.ts';
+
+/** What is wrong with a view, and where. */
+export interface ViewProblem {
+  /** The view's file, absolute. */
+  readonly file: string;
+  /** Counted from 1; null when it is not known. */
+  readonly line: number | null;
+  /** In a few words. */
+  readonly reason: string;
+}
+
+/** A view cannot be compiled, or failed while it was shown. The message begins with file and line; the cause is what failed. */
+export class ViewError extends Error implements ViewProblem {
+  override readonly name = 'ViewError';
+  /** The view's file, absolute. */
+  readonly file: string;
+  /** Counted from 1; null when it is not known. */
+  readonly line: number | null;
+  /** What is wrong, in a few words. */
+  readonly reason: string;
+
+  /** `cause` is what the engine or the view itself threw. */
+  constructor({ file, line, reason }: ViewProblem, cause: unknown) {
+    super(`${file}${line === null ? '' : `:${line}`}: ${reason}`, { cause });
+    this.file = file;
+    this.line = line;
+    this.reason = reason;
+  }
+}
 
 /** A piece of code between `<%` and `%>`, and the line it begins in. */
 interface Block {

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { ViewError } from './errors.ts';
+import { ViewError } from './view-errors.ts';
 import { createViews } from './views.ts';
 
 describe('views', () => {

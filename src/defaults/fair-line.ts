@@ -1,4 +1,4 @@
-import { OverloadedError } from '../../contracts/errors.ts';
+import { OverloadedError } from '../contracts/errors.ts';
 
 /** A queue in which networks take turns. */
 export interface FairLine {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { argon2idHasher } from './password-hasher.ts';
+import { createArgon2id as argon2idHasher } from './argon2id.ts';
 
 describe('argon2id', () => {
   const hasher = argon2idHasher();

@@ -1,9 +1,18 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Eta } from 'eta';
-import type { Views } from './contracts.ts';
-import { ViewError } from './errors.ts';
-import { linesOfCode, locateErrors } from './view-errors.ts';
+import { linesOfCode, locateErrors, ViewError, type ViewProblem } from './view-errors.ts';
+
+/** The pages of an application, as Eta templates. */
+export interface Views {
+  /**
+   * Renders a view by its name (`oauth/consent`); the application's own file of that name goes first. Throws a ViewError,
+   * which names file and line, when the view cannot be compiled or fails.
+   */
+  render(name: string, data: Readonly<Record<string, unknown>>): Promise<string>;
+  /** All views, of every folder, that cannot be compiled. */
+  problems(): Promise<readonly ViewProblem[]>;
+}
 
 const VIEW_NAME = /^[A-Za-z0-9_-]+(?:\/[A-Za-z0-9_-]+)*$/;
 const SUFFIX = '.eta';
