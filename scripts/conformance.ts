@@ -12,7 +12,11 @@ const root = path.join(import.meta.dirname, '..');
 const page = path.join(root, 'docs', 'conformance.md');
 const CHAPTERS = chapters(root);
 const RULES = CHAPTERS.flatMap(({ rules }) => rules);
-const MARKS = testFiles(root).flatMap((file) => readMarks(root, file.path));
+/** Tests that several files hold something against. */
+const CONTRACTS = ['test/mounts/contract.ts'];
+const MARKS = [...testFiles(root).map(({ path: file }) => file), ...CONTRACTS].flatMap((file) =>
+  readMarks(root, file),
+);
 const SHOWN_BY = Map.groupBy(
   MARKS.flatMap((mark) => mark.ids.map((id) => ({ id, mark }))),
   ({ id }) => id,
@@ -70,7 +74,7 @@ function ruleRow({ id, text, withoutTest }: Rule): readonly string[] {
 }
 
 function evidence({ file, test }: Mark): string {
-  return `[${path.basename(file, '.test.ts')}](../${file}): ${plain(test ?? '')}`;
+  return `[${path.basename(file).replace(/(?:\.test)?\.ts$/, '')}](../${file}): ${plain(test ?? '')}`;
 }
 
 function table(header: readonly string[], rows: readonly (readonly string[])[]): string {

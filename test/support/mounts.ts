@@ -21,6 +21,7 @@ import {
   setUpServer,
   token,
   type AuthorizationServer,
+  type ClientRegistration,
   type Host,
 } from 'portico/oauth-server';
 import { definePortico as defineForExpress } from '../../examples/express-app/portico.ts';
@@ -31,15 +32,23 @@ import { openUsers, type Users } from '../../examples/express-app/users.ts';
 import { CHEAP, hashingWith } from './hashers.ts';
 import { createDatabase } from './database.ts';
 import { definePlain, defineStateless, type PlainHost, type Sealed } from './plain-host.ts';
-import { freePort } from './portal.ts';
+import { freePort, type TestClient } from './portal.ts';
 
-/** A running application of some framework with Portico mounted. */
-export interface RunningMount {
+/** A running application with Portico mounted, in this process or in one of its own. */
+export interface RunningContender {
   readonly url: string;
+  register(registration: ClientRegistration): Promise<TestClient>;
+  /** What is stored in the place of this client's secret. */
+  secretHashOf(clientId: string): Promise<string | null>;
+  suspend(email: string, suspended: boolean): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** A running application of some framework with Portico mounted, in this process. */
+export interface RunningMount extends RunningContender {
   readonly server: AuthorizationServer;
   readonly mcp: McpServer;
   readonly users: Users;
-  close(): Promise<void>;
 }
 
 export interface MountOptions {
@@ -47,13 +56,25 @@ export interface MountOptions {
   readonly databaseServer?: string | null;
 }
 
-/** A way to mount Portico; another framework is another row of MOUNTS. */
-export interface Mount {
+/** What a way to mount Portico leaves to its framework. */
+export interface Traits {
+  /** Begins with `portico/` where Portico itself reads the request from the wire: also a method that no endpoint knows. */
   readonly name: string;
   /** Whether the framework itself turns a path like /x/../y into /y before routing. */
   readonly normalises: boolean;
   /** Whether the host parses JSON first, and answers malformed or large bodies itself. */
   readonly parsesJson: boolean;
+  /** What a secret looks like that the hasher of the host has hashed; bcrypt's form by default. */
+  readonly hashed?: RegExp;
+}
+
+/** What the contract is held against. */
+export interface Contender extends Traits {
+  start(config?: ConfigMap): Promise<RunningContender>;
+}
+
+/** A way to mount Portico; another framework is another row of MOUNTS. */
+export interface Mount extends Contender {
   start(config?: ConfigMap, options?: MountOptions): Promise<RunningMount>;
 }
 
@@ -94,6 +115,12 @@ async function prepared(
     server,
     mcp: mcpServerOf(application),
     users,
+    async register(registration) {
+      const { client, secret } = await server.clients.create(registration);
+      return { id: client.id, secret: secret ?? '' };
+    },
+    secretHashOf: async (clientId) => (await server.clients.find(clientId))?.secretHash ?? null,
+    suspend: async (email, suspended) => users.setSuspended(users.byEmail(email)?.id ?? 0, suspended),
     async close() {
       await running.close();
       await application.close();

@@ -1,0 +1,9 @@
+// @engines sqlite, long: it installs Express and builds with its compiler
+import { holdStack } from '../support/stacks.ts';
+
+holdStack({
+  name: 'portico/express, in CommonJS',
+  folder: 'express-commonjs',
+  normalises: false,
+  parsesJson: true,
+});

@@ -1,0 +1,155 @@
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cp, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { openDatabase, type ConfigMap } from 'portico/host';
+import { afterAll, beforeAll, describe } from 'vitest';
+import { openUsers } from '../../examples/express-app/users.ts';
+import { holdContract } from '../mounts/contract.ts';
+import { ROOT } from './console.ts';
+import type { RunningContender, Traits } from './mounts.ts';
+import { freePort } from './portal.ts';
+
+const run = promisify(execFile);
+
+/**
+ * An application of its own in `test/mounts/<folder>`. Its package.json has four scripts: `build`, `portico` (the console),
+ * `setup` (schema and keys, by the console) and `start`. They find PORT, HOST, PUBLIC_URL, STORAGE_DIR with users.sqlite in
+ * it, DATABASE_URL, SESSION_SECRET, and in MCP_CONFIG the configuration below `mcp`, as JSON.
+ */
+export interface Stack extends Traits {
+  readonly folder: string;
+}
+
+/** Installs a stack outside of the repository with what `npm publish` would upload, builds it and holds the contract against it. */
+export function holdStack(stack: Stack): void {
+  describe.each([stack])('$name', () => {
+    let folder: string;
+    beforeAll(async () => {
+      folder = await install(stack);
+    });
+    afterAll(() => rm(folder, { recursive: true, force: true }));
+
+    holdContract({ ...stack, start: (config) => startStack(folder, config) });
+  });
+}
+
+async function install(stack: Stack): Promise<string> {
+  const folder = await mkdtemp(path.join(tmpdir(), `portico-${stack.folder}-`));
+  await cp(path.join(ROOT, 'test', 'mounts', stack.folder), folder, {
+    recursive: true,
+    filter: (file) => path.basename(file) !== 'node_modules',
+  });
+  // Already built; a second build would disturb the tests that run in parallel.
+  await run('npm', ['pack', '--ignore-scripts', '--pack-destination', folder], { cwd: ROOT });
+  const tarball = (await readdir(folder)).find((name) => name.endsWith('.tgz')) ?? '';
+  await rename(path.join(folder, tarball), path.join(folder, 'portico.tgz'));
+  await npm(folder, ['ci', '--prefer-offline', '--no-audit', '--no-fund']);
+  await npm(folder, ['run', 'build']);
+  return folder;
+}
+
+async function startStack(
+  folder: string,
+  { mcp = {}, ...others }: ConfigMap = {},
+): Promise<RunningContender> {
+  if (Object.keys(others).length > 0) throw new Error('A stack takes the configuration of mcp alone');
+  const storage = await mkdtemp(path.join(tmpdir(), 'portico-storage-'));
+  const users = openUsers(path.join(storage, 'users.sqlite'));
+  const port = String(await freePort());
+  const url = `http://localhost:${port}`;
+  const databaseUrl = `sqlite:${path.join(storage, 'portico.sqlite')}`;
+  const env = {
+    NODE_ENV: 'production',
+    APP_ENV: 'dev',
+    HOST: 'localhost',
+    PORT: port,
+    PUBLIC_URL: url,
+    STORAGE_DIR: storage,
+    DATABASE_URL: databaseUrl,
+    SESSION_SECRET: 'a secret of the tests, long enough for every framework',
+    MCP_CONFIG: JSON.stringify(mcp),
+  };
+  await npm(folder, ['run', 'setup'], env);
+  const stop = await startServer(folder, env, url);
+  return {
+    url,
+    async register({ name, redirectUris = [], scopes = [], grants = [] }) {
+      const options = [
+        ...redirectUris.map((uri) => `--redirect=${uri}`),
+        ...scopes.map((scope) => `--scope=${scope}`),
+        ...grants.map((grant) => `--grant=${grant}`),
+      ];
+      const command = ['oauth:client:create', name, ...options, '--json'];
+      const printed = await npm(folder, ['run', '--silent', 'portico', '--', ...command], env);
+      const created = JSON.parse(printed) as { client_id: string; client_secret: string };
+      return { id: created.client_id, secret: created.client_secret };
+    },
+    async secretHashOf(clientId) {
+      const database = openDatabase(databaseUrl, { directory: storage });
+      try {
+        const sql = 'SELECT secret_hash FROM oauth_clients WHERE client_id = ?';
+        const { rows } = await database.execute<{ secret_hash: string | null }>(sql, [clientId]);
+        return rows[0]?.secret_hash ?? null;
+      } finally {
+        await database.close();
+      }
+    },
+    suspend: async (email, suspended) => users.setSuspended(users.byEmail(email)?.id ?? 0, suspended),
+    async close() {
+      await stop();
+      users.close();
+      await rm(storage, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Starts the application, and waits until it answers. */
+async function startServer(folder: string, env: Environment, url: string): Promise<() => Promise<void>> {
+  const child = spawn('npm', ['run', '--silent', 'start'], {
+    cwd: folder,
+    env: { ...OUTSIDE, ...env },
+    // A group of its own: npm does not pass on the signal that ends it.
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let said = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (text: string) => (said += text));
+  const closed = once(child, 'close');
+  const answers = () =>
+    fetch(`${url}/.well-known/openid-configuration`).then(
+      ({ status }) => status === 200,
+      () => false,
+    );
+  while (!(await answers())) {
+    if (child.exitCode !== null) throw new Error(`${folder} ended with ${child.exitCode}:\n${said}`);
+    await setTimeout(50);
+  }
+  return async () => {
+    if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
+    await closed;
+  };
+}
+
+type Environment = Readonly<Record<string, string>>;
+
+/** What a shell of somebody's own would have: this Node, and nothing that Vitest sets. */
+const OUTSIDE: Environment = {
+  PATH: `${path.dirname(process.execPath)}:${process.env['PATH'] ?? ''}`,
+  HOME: process.env['HOME'] ?? '',
+  CI: 'true',
+};
+
+/** Runs npm; returns what it printed. Rejects with all of it when it fails. */
+async function npm(cwd: string, args: readonly string[], env: Environment = {}): Promise<string> {
+  try {
+    return (await run('npm', args, { cwd, env: { ...OUTSIDE, ...env } })).stdout;
+  } catch (error) {
+    const { stdout = '', stderr = '' } = error as { stdout?: string; stderr?: string };
+    throw new Error(`npm ${args.join(' ')} failed in ${cwd}:\n${stdout}${stderr}`, { cause: error });
+  }
+}
