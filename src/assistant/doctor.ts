@@ -112,7 +112,8 @@ async function examineSchema({ application }: Subject): Promise<Findings> {
 async function examineDiscovery(subject: Subject): Promise<Findings> {
   const { server, mcp } = subject;
   const findings: Finding[] = [];
-  for (const path of ['/.well-known/oauth-protected-resource/mcp', '/.well-known/oauth-protected-resource']) {
+  const inFront = `/.well-known/oauth-protected-resource${server.basePath}`;
+  for (const path of [`${inFront}/mcp`, inFront]) {
     const document = await fetchDocument(subject, path);
     const right =
       document['resource'] === mcp.resource &&
@@ -123,7 +124,7 @@ async function examineDiscovery(subject: Subject): Promise<Findings> {
         : failing(`${path} does not name ${mcp.resource}`, ROUTE_REMEDY),
     );
   }
-  const path = '/.well-known/oauth-authorization-server';
+  const path = `/.well-known/oauth-authorization-server${server.basePath}`;
   const metadata = await fetchDocument(subject, path);
   const missing = [
     ...missingValues(metadata, 'grant_types_supported', [
@@ -158,14 +159,14 @@ async function fetchDocument(
   { application, server }: Subject,
   path: string,
 ): Promise<Readonly<Record<string, unknown>>> {
-  const response = await application.fetch(new Request(`${server.issuer}${path}`));
+  const response = await application.fetch(new Request(`${server.origin}${path}`));
   if (response.status !== 200) return {};
   return (await response.json()) as Record<string, unknown>;
 }
 
-async function examineRefusal({ application, mcp }: Subject): Promise<Findings> {
+async function examineRefusal({ application, server }: Subject): Promise<Findings> {
   const response = await application.fetch(
-    new Request(mcp.resource, {
+    new Request(`${server.origin}${server.mountPath}/mcp`, {
       method: 'POST',
       headers: { 'Content-Type': 'application/json', Accept: 'application/json, text/event-stream' },
       body: '{"jsonrpc":"2.0","id":1,"method":"ping"}',

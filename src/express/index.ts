@@ -8,7 +8,8 @@ export type { Mountable } from '../fetch/dispatch.ts';
 
 /**
  * The endpoints as middleware: `app.use(portico(server, mcp))`, at the root of the application, behind its session and
- * before its own CSRF check, which would refuse what other applications send. Body parsers may stand before it.
+ * before its own CSRF check, which would refuse what other applications send. Body parsers may stand before it. The endpoints
+ * are below `base_path`, but for the documents in front of it, which are missing when it is mounted below a path.
  */
 export function portico(server: AuthorizationServer, ...more: readonly Mountable[]): RequestHandler {
   const dispatch = createDispatcher([server, ...more]);
@@ -20,7 +21,7 @@ export function portico(server: AuthorizationServer, ...more: readonly Mountable
       return;
     }
     const asked = { incoming: req, outgoing: res, target, parsed: req.body as unknown };
-    await answerDispatched(endpoint, asked, server.issuer);
+    await answerDispatched(endpoint, asked, server.origin);
   };
 }
 
@@ -29,7 +30,7 @@ export function bearer(server: AuthorizationServer): RequestHandler {
   return async (req, res, next) => {
     const found = await server.lookUpToken(
       req.headers.authorization ?? null,
-      () => headersOnly(req, server.issuer),
+      () => headersOnly(req, server.origin),
       req,
     );
     if ('failure' in found) await send(found.failure, res, false);

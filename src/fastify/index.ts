@@ -9,7 +9,10 @@ export type { Mountable } from '../fetch/dispatch.ts';
 
 const requests = createNote<FastifyRequest>('fastify request');
 
-/** The endpoints as a plugin: `await fastify.register(portico(server, mcp))`, behind the session's plugins. */
+/**
+ * The endpoints as a plugin: `await fastify.register(portico(server, mcp))`, behind the session's plugins. Without a prefix:
+ * `base_path` is what stands before their paths, and some documents are in front of it.
+ */
 export function portico(server: AuthorizationServer, ...more: readonly Mountable[]) {
   const dispatch = createDispatcher([server, ...more]);
   const paths = new Map<string, Set<string>>();
@@ -21,6 +24,12 @@ export function portico(server: AuthorizationServer, ...more: readonly Mountable
     if (refusesMethods === true) refusing.add(path);
   }
   return async (fastify: FastifyInstance): Promise<void> => {
+    if (fastify.prefix !== '') {
+      throw new Error(
+        `portico() is registered below the prefix ${fastify.prefix}, where its endpoints are not: register it without one, ` +
+          'and set base_path to what is to stand before their paths',
+      );
+    }
     // The endpoints read their bodies themselves, whatever parsers the host has: these are of this plugin alone.
     fastify.removeAllContentTypeParsers();
     fastify.addContentTypeParser('*', leaveUnread);
@@ -38,7 +47,7 @@ export function portico(server: AuthorizationServer, ...more: readonly Mountable
           requests.set(request.raw, request);
           const parsed = request.body ?? undefined;
           const asked = { incoming: request.raw, outgoing: reply.raw, target, parsed };
-          const response = await endpoint.handle(requestFrom(asked, server.issuer), request);
+          const response = await endpoint.handle(requestFrom(asked, server.origin), request);
           return answer(answerTo(request.raw, response), reply);
         },
       });
@@ -68,7 +77,7 @@ export function bearer(server: AuthorizationServer) {
       try {
         const asked = () => {
           requests.set(request.raw, request);
-          return headersOnly(request.raw, server.issuer);
+          return headersOnly(request.raw, server.origin);
         };
         const found = await server.lookUpToken(request.headers.authorization ?? null, asked, request);
         if ('failure' in found) answer(found.failure, reply);

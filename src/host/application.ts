@@ -110,7 +110,10 @@ async function assemble(parts: Parts): Promise<Application> {
   const { config, kit, env, mode, storageDirectory } = parts.configuration;
   const { directory, plugins = [] } = definition;
   const origin = new URL(kit.public_url).origin;
-  const secure = origin.startsWith('https:');
+  const { base_path: basePath, base_path_stripped: stripped } = kit;
+  // What a proxy takes away is missing in the paths that arrive, and not in those that browsers are given.
+  const [removed, mountPath] = stripped ? [basePath, ''] : ['', basePath];
+  const cookies = { secure: origin.startsWith('https:'), basePath };
   const name = applicationName(config, origin);
   const logOverload = occasionally((times) =>
     log.warning('Too many passwords to check: requests answered 503: {times}', { times }),
@@ -135,12 +138,12 @@ async function assemble(parts: Parts): Promise<Application> {
   });
   const hasAccounts = definition.accounts !== undefined;
   const sessions = hasAccounts
-    ? createSessions({ database, lifetime: kit.session_ttl, secure, clock })
+    ? createSessions({ database, lifetime: kit.session_ttl, cookies, clock })
     : null;
-  const knownBrowsers = createKnownBrowsers({ database, secure, clock });
+  const knownBrowsers = createKnownBrowsers({ database, cookies, clock });
   const csrf = { origin, exemptRoutes: kit.csrf_exempt_routes };
 
-  const routes = createRoutes();
+  const routes = createRoutes(removed);
   const ownRoutes = new Set<Route>();
   const middlewares: Middleware[] = [];
   const checksOwnCsrf = new Set<Route>();
@@ -150,7 +153,7 @@ async function assemble(parts: Parts): Promise<Application> {
     middlewares,
     checksOwnCsrf,
     csrf: hasAccounts ? csrf : null,
-    createContext: createRequestContexts({ sessions, knownBrowsers, accounts, secure }),
+    createContext: createRequestContexts({ sessions, knownBrowsers, accounts, cookies }),
     bodyLimit: kit.body_limit,
     trustedProxies: kit.trusted_proxies,
     events,
@@ -174,6 +177,7 @@ async function assemble(parts: Parts): Promise<Application> {
     mode,
     config,
     publicUrl: origin,
+    basePath,
     database,
     migrate: (only = () => true) =>
       migrate(
@@ -213,8 +217,9 @@ async function assemble(parts: Parts): Promise<Application> {
   phase = 'application';
   await registerOwnParts(definition, application);
   if (hasAccounts && !routes.has('login')) {
-    const signIn = loginRoutes(application, { name, csrf, logOverload });
-    for (const route of [...signIn, logoutRoute(application)]) routes.add(route);
+    const places = { mountPath, home: `${removed}/` };
+    const signIn = loginRoutes(application, { name, csrf, logOverload, ...places });
+    for (const route of [...signIn, logoutRoute(application, places)]) routes.add(route);
     for (const route of signIn) checksOwnCsrf.add(route);
   }
   phase = 'started';

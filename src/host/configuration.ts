@@ -11,7 +11,8 @@ import type {
 } from './contracts.ts';
 import { LONGEST_LIFETIME } from '../contracts/lifetimes.ts';
 import { loadEnvironment } from './environment.ts';
-import { publicUrlSchema } from './http/public-url.ts';
+import { strippedProblems } from '../http/base-path.ts';
+import { basePathSchema, publicUrlSchema } from './http/public-url.ts';
 
 /** What an application is started with. */
 export interface Configuration {
@@ -34,6 +35,8 @@ const FOURTEEN_DAYS = 14 * 24 * 3600;
 function kitConfiguration(mode: Application['mode']) {
   return {
     public_url: publicUrlSchema(mode),
+    base_path: basePathSchema,
+    base_path_stripped: z.boolean({ error: 'must be true or false' }),
     csrf_exempt_routes: z.record(z.string(), z.boolean({ error: 'must be true or false' }), {
       error: 'must be a map of route names to true or false',
     }),
@@ -69,6 +72,8 @@ export function readConfiguration(definition: ApplicationDefinition, base?: Envi
   const storageDirectory = path.resolve(definition.directory, env['STORAGE_DIR'] ?? 'storage');
   const plugins = definition.plugins ?? [];
   const defaults = {
+    base_path: '',
+    base_path_stripped: false,
     csrf_exempt_routes: {},
     database_url: env['DATABASE_URL'] ?? `sqlite:${path.join(storageDirectory, 'app.sqlite')}`,
     body_limit: 1024 * 1024,
@@ -88,6 +93,9 @@ export function readConfiguration(definition: ApplicationDefinition, base?: Envi
   }
   try {
     const config = validateConfig(merged, schemas);
+    const { base_path: basePath, base_path_stripped: stripped } = config as unknown as KitConfig;
+    for (const message of strippedProblems(basePath, stripped))
+      problems.push({ key: 'base_path_stripped', message });
     for (const plugin of plugins) problems.push(...(plugin.problems?.(config) ?? []));
     if (problems.length === 0) {
       return { env, mode, storageDirectory, config, kit: config as unknown as KitConfig };

@@ -182,8 +182,13 @@ export interface Application {
   readonly mode: 'dev' | 'prod';
   /** Validated, with defaults. A plugin reads its own section. */
   readonly config: ConfigMap;
-  /** The origin of `public_url`, such as `https://app.example.com`; it is the issuer. */
+  /** The origin of `public_url`, such as `https://app.example.com`; with `basePath` it is the issuer. */
   readonly publicUrl: string;
+  /**
+   * `base_path`: empty, or such as `/auth`. The endpoints of plugins, and the kit's own pages, are below it; the application's own
+   * routes are where it says, unless a proxy takes the base path away (`base_path_stripped`): then all are below it.
+   */
+  readonly basePath: string;
   /** The store of `database_url`. */
   readonly database: OpenedDatabase;
   /** Every step of the application's schema, its plugins' too, in their order. */
@@ -206,7 +211,7 @@ export interface Application {
   route(route: Route): void;
   /** Wraps the application's own routes. Only while plugins register. */
   middleware(middleware: Middleware): void;
-  /** The path of a named route, placeholders filled and percent-encoded. Throws for an unknown name. */
+  /** The path of a named route as browsers ask for it, placeholders filled and percent-encoded. Throws for an unknown name. */
   path(name: string, parameters?: RouteParameters): string;
   /** Whether a route of this name exists. */
   hasRoute(name: string): boolean;

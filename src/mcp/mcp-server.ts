@@ -8,7 +8,7 @@ import { refusal } from './refusal.ts';
 import { createRpcEndpoint } from './rpc-endpoint.ts';
 import type { ToolRegistry } from './tools.ts';
 
-/** Where the endpoint is, below the origin of `public_url`. */
+/** Where the endpoint is, below the issuer. */
 export const MCP_PATH = '/mcp';
 
 /** The MCP endpoint of an application: its tools behind the bearer tokens of its authorization server. */
@@ -35,7 +35,7 @@ export interface McpServerOptions {
   readonly log: Log;
 }
 
-/** Makes the endpoint; opens nothing. Its resource is the authorization server's origin plus `/mcp`. */
+/** Makes the endpoint; opens nothing. Its resource is the issuer plus `/mcp`. */
 export function createMcpServer(options: McpServerOptions): McpServer {
   const { server, config, tools } = options;
   const resource = `${server.issuer}${MCP_PATH}`;
@@ -61,13 +61,13 @@ export function createMcpServer(options: McpServerOptions): McpServer {
     endpoints: withRequestIds([
       {
         name: 'mcp_server_rpc',
-        path: MCP_PATH,
+        path: `${server.mountPath}${MCP_PATH}`,
         methods: ['POST', 'OPTIONS'],
         handle: createRpcEndpoint({ ...options, name }),
       },
       {
         name: 'mcp_server_stream',
-        path: MCP_PATH,
+        path: `${server.mountPath}${MCP_PATH}`,
         methods: ['GET', 'DELETE', 'PUT', 'PATCH'],
         refusesMethods: true,
         handle: async (request) => {
@@ -75,16 +75,17 @@ export function createMcpServer(options: McpServerOptions): McpServer {
           return withCors(refused, request, config.allowed_origins);
         },
       },
-      // RFC 9728 section 3.1 appends the path of the resource; some clients ask without it.
+      // RFC 9728 section 3.1 puts this in front of the path of the resource; some clients ask without its last part.
+      // Below no other base path: what is in front of that one describes another installation.
       {
         name: 'mcp_server_resource_metadata',
-        path: `/.well-known/oauth-protected-resource${MCP_PATH}`,
+        path: `/.well-known/oauth-protected-resource${server.basePath}${MCP_PATH}`,
         methods: ['GET', 'OPTIONS'],
         handle: metadata,
       },
       {
         name: 'mcp_server_resource_metadata_root',
-        path: '/.well-known/oauth-protected-resource',
+        path: `/.well-known/oauth-protected-resource${server.basePath}`,
         methods: ['GET', 'OPTIONS'],
         handle: metadata,
       },

@@ -69,12 +69,14 @@ function problems(config: ConfigMap): readonly ConfigurationProblem[] {
     readonly audience: string;
     readonly scopes: Readonly<Record<string, unknown>>;
   };
-  const canonical = `${new URL(config['public_url'] as string).origin}${MCP_PATH}`;
+  const basePath = config['base_path'] as string;
+  const canonical = `${new URL(config['public_url'] as string).origin}${basePath}${MCP_PATH}`;
+  const expected = `public_url plus ${basePath === '' ? '' : 'base_path plus '}/mcp`;
   const unknown = oauth.scopes_supported.filter((scope) => !Object.hasOwn(scopes, scope));
   return [
     ...(resource === undefined || resource === canonical
       ? []
-      : [{ key: 'mcp:resource', message: `must be public_url plus /mcp, ${canonical}` }]),
+      : [{ key: 'mcp:resource', message: `must be ${expected}, ${canonical}` }]),
     // When both have the same wrong value, one problem is enough.
     ...(audience === canonical || (resource !== undefined && audience === resource)
       ? []

@@ -27,7 +27,7 @@ export function createRpcEndpoint(options: RpcEndpointOptions): (request: Reques
   const { server, config, log } = options;
   const exchanging = { protocol: createProtocol(options), streaming: config.transport.streaming };
   return async (request) => {
-    if (isForeign(request, server.issuer, config.allowed_origins)) {
+    if (isForeign(request, server.origin, config.allowed_origins)) {
       const foreign = refusal(403, 'Pages of this origin may not call tools.');
       logRefusal(options, request, foreign, null);
       return foreign;

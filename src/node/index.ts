@@ -24,13 +24,13 @@ export function portico(server: AuthorizationServer, ...more: readonly Mountable
       const endpoint = dispatch(method, target);
       if (endpoint === null) return false;
       const asked = { incoming, outgoing, target, parsed: undefined };
-      await answerDispatched(endpoint, asked, server.issuer);
+      await answerDispatched(endpoint, asked, server.origin);
       return true;
     },
     async withToken(incoming, outgoing, handler) {
       const found = await server.lookUpToken(
         incoming.headers.authorization ?? null,
-        () => headersOnly(incoming, server.issuer),
+        () => headersOnly(incoming, server.origin),
         incoming,
       );
       if ('failure' in found) return send(found.failure, outgoing, false);

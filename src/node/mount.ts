@@ -30,7 +30,7 @@ export interface Incoming {
 }
 
 /**
- * The request as the endpoints see it. Its origin is the issuer and nothing else: what a proxy says in `X-Forwarded-…`
+ * The request as the endpoints see it. Its origin is that of `public_url` and nothing else: what a proxy says in `X-Forwarded-…`
  * changes nothing. A body that the host's own parser has read is serialized again. It is aborted when the caller leaves.
  */
 export function requestFrom({ incoming, outgoing, target, parsed }: Incoming, origin: string): Request {

@@ -21,11 +21,13 @@ import {
 import { createEndpoints, type Endpoint, type EndpointsOptions } from './endpoints/endpoint.ts';
 import { createFailures } from './replies/failures.ts';
 import { createIntrospectEndpoint } from './endpoints/introspect.ts';
-import { APPLICATIONS_PATH, AUTHORIZE_PATH } from './endpoints/paths.ts';
+import { browserPaths } from './endpoints/paths.ts';
 import { createProtectedRoutes, type ProtectedRoutes } from './endpoints/protected-routes.ts';
 import { createRevokeEndpoint } from './endpoints/revoke.ts';
 import { createTokenEndpoint } from './endpoints/token.ts';
 import { createUserinfoEndpoint } from './endpoints/userinfo.ts';
+import { ConfigurationError } from '../contracts/errors.ts';
+import { basePathProblems, strippedProblems } from '../http/base-path.ts';
 import { createFailedAttempts, systemRandom } from '../http/failed-attempts.ts';
 import { completeHost } from './complete-host.ts';
 import type { CompleteHost, Host } from './host.ts';
@@ -40,8 +42,14 @@ import { createTokenLookUp } from './tokens/token-accessor.ts';
 
 /** The authorization server inside a host application. */
 export interface AuthorizationServer extends ProtectedRoutes {
-  /** The issuer (RFC 8414 section 2): the origin of `public_url`, without a slash. */
+  /** The issuer (RFC 8414 section 2): the origin of `public_url`, without a slash, and `base_path`. */
   readonly issuer: string;
+  /** The origin alone: what a browser's `Origin` is compared with, and what a Request for an endpoint is made of. */
+  readonly origin: string;
+  /** `base_path`: empty, or such as `/auth`. */
+  readonly basePath: string;
+  /** What stands before every endpoint's path in a request that arrives: `base_path`, or nothing when a proxy takes it away. */
+  readonly mountPath: string;
   /** The section `oauth_server`, validated and with its defaults. */
   readonly config: OAuthServerConfig;
   /** To be mounted by path and method; each answers by itself and never rejects. */
@@ -60,8 +68,12 @@ export interface AuthorizationServer extends ProtectedRoutes {
 
 /** What a server is made of. */
 export interface AuthorizationServerOptions {
-  /** The public origin of the application, `public_url`; it is the issuer. */
+  /** The public origin of the application, `public_url`; with `basePath` it is the issuer. */
   readonly publicUrl: string;
+  /** What stands before the path of every endpoint, such as `/auth`; empty unless given. It is part of the issuer. */
+  readonly basePath?: string;
+  /** Whether a proxy takes `basePath` away before a request arrives; false unless given. */
+  readonly basePathStripped?: boolean;
   /** The section `oauth_server`, as `oauthServerConfiguration` validates it. */
   readonly config: OAuthServerConfig;
   /** The application that the server asks about people and browsers. */
@@ -79,7 +91,10 @@ export interface AuthorizationServerOptions {
   readonly random?: () => number;
 }
 
-/** Makes a server; opens nothing and writes nothing. `key_path` must be absolute. */
+/**
+ * Makes a server; opens nothing and writes nothing. `key_path` must be absolute. Throws a ConfigurationError for a base path that
+ * is none.
+ */
 export function createAuthorizationServer(options: AuthorizationServerOptions): AuthorizationServer {
   return assembleServer({ ...options, host: completeHost(options.host) });
 }
@@ -92,10 +107,14 @@ export interface ServerParts extends Omit<AuthorizationServerOptions, 'host'> {
 /** Puts the server together. */
 export function assembleServer(options: ServerParts): AuthorizationServer {
   const { publicUrl, config, host, database, clock = Date.now, random = systemRandom } = options;
-  const { showsDetails = false } = options;
+  const { basePath = '', basePathStripped = false, showsDetails = false } = options;
+  requireBasePath(basePath, basePathStripped);
   const { passwordHasher, log } = host;
   const { name: serverName, key_path: keyPath } = config;
-  const issuer = new URL(publicUrl).origin;
+  const { origin } = new URL(publicUrl);
+  const issuer = `${origin}${basePath}`;
+  const mounting = { basePath, mountPath: basePathStripped ? '' : basePath };
+  const paths = browserPaths(mounting);
   const audience = config.audience === '' ? null : config.audience;
 
   const store = createSqlStore(database);
@@ -132,7 +151,7 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
     pruning,
     clock,
     lifetime: config.consent_ttl,
-    path: AUTHORIZE_PATH,
+    path: paths.authorize,
     issuer,
   });
   const consent = createConsent({
@@ -144,7 +163,7 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
     pruning,
     clock,
     lifetimes: config,
-    applicationsPath: APPLICATIONS_PATH,
+    applicationsPath: paths.applications,
   });
 
   const authorize = createAuthorizeEndpoints({
@@ -155,6 +174,7 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
     host,
     scopes,
     issuer,
+    paths,
     serverName,
   });
   const applications = createApplicationsEndpoints({
@@ -165,6 +185,7 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
     audit,
     clock,
     issuer,
+    paths,
     serverName,
   });
   const handlers: EndpointsOptions['handlers'] = {
@@ -189,13 +210,23 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
   const failures = createFailures({ host, database, serverName, showsDetails });
   return {
     issuer,
+    origin,
+    ...mounting,
     config,
     host,
     clients,
     keys,
     offers: (scope) => scopes.has(scope),
     prune: () => pruning.all(),
-    endpoints: createEndpoints({ handlers, failures, host, database }),
+    endpoints: createEndpoints({ handlers, mounting, failures, host, database }),
     ...createProtectedRoutes({ lookUp, failures, host, database }),
   };
+}
+
+function requireBasePath(basePath: string, stripped: boolean): void {
+  const problems = [
+    ...basePathProblems(basePath).map((message) => ({ key: 'base_path', message })),
+    ...strippedProblems(basePath, stripped).map((message) => ({ key: 'base_path_stripped', message })),
+  ];
+  if (problems.length > 0) throw new ConfigurationError(problems);
 }

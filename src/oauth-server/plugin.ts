@@ -62,6 +62,8 @@ export function oauthServer({ host, ...options }: OAuthServerPluginOptions = {})
     register(application) {
       const server = assembleServer({
         publicUrl: application.publicUrl,
+        basePath: application.basePath,
+        basePathStripped: application.config['base_path_stripped'] === true,
         config: configurationWithKeyPath(application),
         host: host === undefined ? kitHost(application) : completeHost(host(application)),
         database: application.database,

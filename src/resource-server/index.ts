@@ -4,7 +4,7 @@ import { parseBearer } from '../http/bearer.ts';
 
 /** Which authorization server to ask, and with which credentials. */
 export interface ResourceServerOptions {
-  /** The authorization server: its `public_url`. */
+  /** The authorization server: its `public_url`, and its `base_path` when it has one. */
   readonly issuer: string;
   /** A client that was registered with `--grant=introspection`. */
   readonly clientId: string;
@@ -55,7 +55,7 @@ export function createResourceServer(options: ResourceServerOptions): ResourceSe
   const { issuer, audience, cache = { seconds: 0, entries: 0 } } = options;
   const as: oauth.AuthorizationServer = {
     issuer,
-    introspection_endpoint: new URL('/oauth/introspect', issuer).href,
+    introspection_endpoint: introspectionEndpoint(issuer),
   };
   const client: oauth.Client = { client_id: options.clientId };
   const authenticate = oauth.ClientSecretBasic(options.clientSecret);
@@ -110,6 +110,11 @@ export function createResourceServer(options: ResourceServerOptions): ResourceSe
       }
     },
   };
+}
+
+/** Below the issuer, which may have a path. */
+function introspectionEndpoint(issuer: string): string {
+  return new URL('oauth/introspect', issuer.endsWith('/') ? issuer : `${issuer}/`).href;
 }
 
 /** RFC 6750 section 3. */

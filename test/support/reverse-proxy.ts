@@ -25,27 +25,65 @@ export interface ProxyOptions {
   readonly hears?: (headers: IncomingHttpHeaders) => void;
 }
 
+/** What leads to one application of several on one origin. */
+export interface BasePathRule {
+  readonly basePath: string;
+  /** Whether the base path is taken away from the path of what is forwarded. */
+  readonly strips: boolean;
+  readonly port: number;
+  /** Leaves the well-known documents in front of the base path out. */
+  readonly withoutDocuments?: boolean;
+}
+
 export interface RunningProxy {
   readonly url: string;
   readonly port: number;
   /** Where requests are forwarded to; 502 until it is set. */
   leadTo(port: number): void;
+  /** Forwards what lies below a base path, and the well-known documents in front of it, as they are. */
+  leadBelow(rule: BasePathRule): void;
   close(): Promise<void>;
 }
 
 /** A reverse proxy on a loopback port. */
 export async function startProxy(options: ProxyOptions = {}): Promise<RunningProxy> {
-  let target: number | null = null;
+  let elsewhere: number | null = null;
+  const rules: BasePathRule[] = [];
   const running = await startServer((incoming, outgoing) => {
+    const asked = incoming.url ?? '/';
+    const target =
+      rules.map((rule) => targetOf(rule, asked)).find((found) => found !== null) ??
+      (elsewhere === null ? null : { port: elsewhere, path: asked });
     if (target === null) outgoing.writeHead(502).end('nothing is here');
     else passOn(options, target, incoming, outgoing);
   });
-  return { ...running, leadTo: (port) => (target = port) };
+  return { ...running, leadTo: (port) => (elsewhere = port), leadBelow: (rule) => rules.push(rule) };
+}
+
+interface Target {
+  readonly port: number;
+  readonly path: string;
+}
+
+function targetOf(
+  { basePath, strips, port, withoutDocuments = false }: BasePathRule,
+  path: string,
+): Target | null {
+  if (startsWithSegments(path, basePath)) {
+    return { port, path: strips ? path.slice(basePath.length) || '/' : path };
+  }
+  if (withoutDocuments) return null;
+  const [, described] = /^\/\.well-known\/[^/?]+(\/.*)$/.exec(path) ?? [];
+  return described !== undefined && startsWithSegments(described, basePath) ? { port, path } : null;
+}
+
+function startsWithSegments(path: string, segments: string): boolean {
+  return path.startsWith(segments) && ['', '/', '?'].includes(path.charAt(segments.length));
 }
 
 function passOn(
   options: ProxyOptions,
-  port: number,
+  { port, path }: Target,
   incoming: IncomingMessage,
   outgoing: ServerResponse,
 ): void {
@@ -60,7 +98,7 @@ function passOn(
   if (host !== undefined) headers.host = host;
   if (proto !== undefined) headers['x-forwarded-proto'] = proto;
   if (drops !== undefined) delete headers[drops];
-  const { method, url: path } = incoming;
+  const { method } = incoming;
   const onward = request({ host: '127.0.0.1', port, method, path, headers }, (answer) => {
     outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
     answer.pipe(outgoing);
@@ -73,7 +111,7 @@ function passOn(
 export async function startServer(
   answer: RequestListener,
   tls?: { readonly key: string; readonly cert: string },
-): Promise<Omit<RunningProxy, 'leadTo'>> {
+): Promise<Omit<RunningProxy, 'leadTo' | 'leadBelow'>> {
   const server = tls === undefined ? createServer(answer) : createTlsServer(tls, answer);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;

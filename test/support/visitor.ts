@@ -6,19 +6,21 @@ export interface Visitor {
   post(url: string, form: Readonly<Record<string, string>>): Promise<Response>;
   /** Like `get`, and follows redirects within the origin. */
   visit(url: string): Promise<Response>;
-  /** The `Cookie` header that this visitor sends. */
+  /** All cookies, as a `Cookie` header; a request is sent those of its path. */
   cookies(): string;
   /** Stores the cookie of a `Set-Cookie` header that was received otherwise. */
   accept(cookie: string): void;
 }
 
 export function createVisitor(origin: string): Visitor {
-  const jar = new Map<string, string>();
+  const jar = new Map<string, Cookie>();
 
   async function send(url: string, init: RequestInit): Promise<Response> {
     const headers = new Headers(init.headers);
-    if (jar.size > 0) headers.set('cookie', cookies());
-    const response = await fetch(new URL(url, origin), { ...init, headers, redirect: 'manual' });
+    const target = new URL(url, origin);
+    const sent = header([...jar.values()].filter(({ path }) => isBelow(target.pathname, path)));
+    if (sent !== '') headers.set('cookie', sent);
+    const response = await fetch(target, { ...init, headers, redirect: 'manual' });
     for (const cookie of response.headers.getSetCookie()) remember(cookie);
     return response;
   }
@@ -28,13 +30,13 @@ export function createVisitor(origin: string): Visitor {
     const separator = pair.indexOf('=');
     const [name, value] = [pair.slice(0, separator), pair.slice(separator + 1)];
     const expired = attributes.some((attribute) => /^max-age=0$/i.test(attribute)) || value === '';
-    if (expired) jar.delete(name);
-    else jar.set(name, value);
+    const path = attributes.find((attribute) => /^path=/i.test(attribute))?.slice('path='.length) ?? '/';
+    const key = `${name} ${path}`;
+    if (expired) jar.delete(key);
+    else jar.set(key, { name, value, path });
   }
 
-  function cookies(): string {
-    return [...jar].map(([name, value]) => `${name}=${value}`).join('; ');
-  }
+  const cookies = () => header([...jar.values()]);
 
   const visitor: Visitor = {
     cookies,
@@ -57,6 +59,21 @@ export function createVisitor(origin: string): Visitor {
     },
   };
   return visitor;
+}
+
+interface Cookie {
+  readonly name: string;
+  readonly value: string;
+  readonly path: string;
+}
+
+function header(cookies: readonly Cookie[]): string {
+  return cookies.map(({ name, value }) => `${name}=${value}`).join('; ');
+}
+
+/** RFC 6265 section 5.1.4. */
+function isBelow(path: string, cookiePath: string): boolean {
+  return path === cookiePath || path.startsWith(cookiePath.endsWith('/') ? cookiePath : `${cookiePath}/`);
 }
 
 export function isRedirect(response: Response): boolean {

@@ -4,7 +4,7 @@ import { mediaTypeOf } from '../../http/media-types.ts';
 import { isBearerRequest } from '../../http/bearer.ts';
 import { equalInConstantTime } from '../../http/constant-time.ts';
 import type { Route } from '../contracts.ts';
-import { cookieKind, randomValue, readRandomValue } from '../http/cookies.ts';
+import { cookieKind, type CookieScope, randomValue, readRandomValue } from '../http/cookies.ts';
 import { HttpError } from '../errors.ts';
 import { readBody } from '../http/body-limit.ts';
 import type { RequestSession } from './sessions.ts';
@@ -40,12 +40,11 @@ export interface CsrfTokens {
 export interface CsrfTokensOptions {
   readonly request: Request;
   readonly session: Pick<RequestSession, 'existingSecret' | 'person'>;
-  /** Whether the application is served over https. */
-  readonly secure: boolean;
+  readonly cookies: CookieScope;
 }
 
-export function createCsrfTokens({ request, session, secure }: CsrfTokensOptions): CsrfTokens {
-  const { name, attributes } = cookieKind('portico_csrf', secure);
+export function createCsrfTokens({ request, session, cookies }: CsrfTokensOptions): CsrfTokens {
+  const { name, attributes } = cookieKind('portico_csrf', cookies);
   const withoutCookies = isBearerRequest(request);
   const sent = withoutCookies ? null : readRandomValue(request, name);
   let made: string | null = null;

@@ -3,7 +3,7 @@ import { isBearerRequest } from '../../http/bearer.ts';
 import type { Database } from '../../sql/contract.ts';
 import { insertIfNone } from '../../sql/insert-if-none.ts';
 import type { Migration } from '../../sql/schema.ts';
-import { cookieKind, readCookie, randomValue } from '../http/cookies.ts';
+import { cookieKind, type CookieScope, readCookie, randomValue } from '../http/cookies.ts';
 
 /**
  * Browsers in which somebody has signed in to an account before. Their attempts are counted apart from those of others on the same
@@ -25,8 +25,7 @@ export interface KnownBrowser {
 
 export interface KnownBrowsersOptions {
   readonly database: Database;
-  /** Whether the application is served over https. */
-  readonly secure: boolean;
+  readonly cookies: CookieScope;
   /** Milliseconds since 1970. */
   readonly clock: () => number;
 }
@@ -38,8 +37,8 @@ const MOST_ACCOUNTS = 4;
 /** The time of the sign-in, in seconds since 1970, and the proof of it. */
 const ENTRY = /^(\d{1,12})-([A-Za-z0-9_-]{43})$/;
 
-export function createKnownBrowsers({ database, secure, clock }: KnownBrowsersOptions): KnownBrowsers {
-  const { name, attributes } = cookieKind('portico_known', secure);
+export function createKnownBrowsers({ database, cookies, clock }: KnownBrowsersOptions): KnownBrowsers {
+  const { name, attributes } = cookieKind('portico_known', cookies);
   let key: Promise<string> | null = null;
 
   /** The process that needs the key first makes it; all of them share it. */

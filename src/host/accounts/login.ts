@@ -25,7 +25,15 @@ interface SignInForm {
   readonly invalid: boolean;
 }
 
-export interface LoginOptions {
+/** Where the kit's own pages are. */
+export interface PagePlaces {
+  /** What stands before their paths in a request that arrives. */
+  readonly mountPath: string;
+  /** The application's first page, as browsers ask for it. */
+  readonly home: string;
+}
+
+export interface LoginOptions extends PagePlaces {
   /** The application's name for people. */
   readonly name: string;
   readonly csrf: CsrfOptions;
@@ -39,7 +47,7 @@ export interface LoginOptions {
  */
 export function loginRoutes(
   application: Application,
-  { name, csrf, logOverload }: LoginOptions,
+  { name, csrf, logOverload, mountPath, home }: LoginOptions,
 ): readonly Route[] {
   async function page(status: number, form: SignInForm, headers: Readonly<Record<string, string>> = {}) {
     const nonce = randomBytes(16).toString('base64');
@@ -70,20 +78,20 @@ export function loginRoutes(
     {
       name: 'login',
       methods: ['GET'],
-      path: '/login',
+      path: `${mountPath}/login`,
       handler: (_, request) => {
-        const returnTo = returnPath(new URL(request.url).searchParams.get('return_to'));
+        const returnTo = returnPath(new URL(request.url).searchParams.get('return_to'), home);
         return page(200, { returnTo, identifier: '', error: null, invalid: false });
       },
     },
     {
       name: 'login_submit',
       methods: ['POST'],
-      path: '/login',
+      path: `${mountPath}/login`,
       async handler(_, request) {
         const form = new URLSearchParams(Buffer.from(await readBody(request, FORM_LIMIT)).toString('utf8'));
         const identifier = form.get('identifier') ?? '';
-        const returnTo = returnPath(form.get('return_to'));
+        const returnTo = returnPath(form.get('return_to'), home);
         if (!isUnchecked && !(await isOurs(request, form))) {
           logForgery(application.log, request, csrf.origin);
           const error =
@@ -138,14 +146,14 @@ function whenToTryAgain(
 }
 
 /** The kit's own sign-out: the route `logout`. */
-export function logoutRoute(application: Application): Route {
+export function logoutRoute(application: Application, { mountPath, home }: PagePlaces): Route {
   return {
     name: 'logout',
     methods: ['POST'],
-    path: '/logout',
+    path: `${mountPath}/logout`,
     async handler() {
       await application.auth().signOut();
-      return seeOther('/');
+      return seeOther(home);
     },
   };
 }

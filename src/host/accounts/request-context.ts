@@ -3,6 +3,7 @@ import { requestIdOf } from '../../http/request-id.ts';
 import { createAuth } from './auth.ts';
 import type { Accounts, Auth, Session } from '../contracts.ts';
 import { createCsrfTokens, type CsrfTokens } from './csrf.ts';
+import type { CookieScope } from '../http/cookies.ts';
 import type { KnownBrowser, KnownBrowsers } from './known-browsers.ts';
 import type { RequestSession, Sessions } from './sessions.ts';
 
@@ -28,8 +29,7 @@ export interface RequestContextOptions {
   readonly sessions: Sessions | null;
   readonly knownBrowsers: KnownBrowsers;
   readonly accounts: Accounts;
-  /** Whether the application is served over https. */
-  readonly secure: boolean;
+  readonly cookies: CookieScope;
 }
 
 type PartsWithAccounts = RequestContextOptions & { readonly sessions: Sessions };
@@ -120,8 +120,8 @@ class ContextWithAccounts implements RequestContext {
   }
 
   get csrf(): CsrfTokens {
-    const { secure } = this.#parts;
-    return (this.#csrf ??= createCsrfTokens({ request: this.#request, session: this.session, secure }));
+    const { cookies } = this.#parts;
+    return (this.#csrf ??= createCsrfTokens({ request: this.#request, session: this.session, cookies }));
   }
 
   get knownBrowser(): KnownBrowser {

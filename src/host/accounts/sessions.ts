@@ -3,7 +3,7 @@ import { samePerson, type PersonReference } from '../../contracts/person.ts';
 import { isBearerRequest } from '../../http/bearer.ts';
 import type { Database } from '../../sql/contract.ts';
 import type { Session } from '../contracts.ts';
-import { cookieKind, randomValue, readRandomValue } from '../http/cookies.ts';
+import { cookieKind, type CookieScope, randomValue, readRandomValue } from '../http/cookies.ts';
 import { HttpError } from '../errors.ts';
 import { createSessionRows, type StoredSession } from './session-rows.ts';
 
@@ -28,8 +28,7 @@ export interface SessionsOptions {
   readonly database: Database;
   /** How long a session lives after its last use, in seconds. */
   readonly lifetime: number;
-  /** Whether the application is served over https. */
-  readonly secure: boolean;
+  readonly cookies: CookieScope;
   /** Milliseconds since 1970. */
   readonly clock: () => number;
 }
@@ -39,8 +38,8 @@ const SLIDE_AFTER = 3_600_000;
 /** A session in which nobody is signed in lives at most this long after its last use, in seconds: a visit. */
 const ANONYMOUS_LIFETIME = 2 * 3600;
 
-export function createSessions({ database, lifetime, secure, clock }: SessionsOptions): Sessions {
-  const { name: cookieName, attributes } = cookieKind('portico_session', secure);
+export function createSessions({ database, lifetime, cookies, clock }: SessionsOptions): Sessions {
+  const { name: cookieName, attributes } = cookieKind('portico_session', cookies);
   const rows = createSessionRows(database);
 
   const lifetimeFor = (person: PersonReference | null) =>

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { cookieNameBelow } from '../../http/base-path.ts';
 
 const RANDOM_VALUE = /^[A-Za-z0-9_-]{43}$/;
 
@@ -28,10 +29,17 @@ export interface CookieKind {
   readonly attributes: string;
 }
 
+/** What the cookies of an application depend on. */
+export interface CookieScope {
+  /** Whether the application is served over https. */
+  readonly secure: boolean;
+  readonly basePath: string;
+}
+
 /** A cookie that scripts cannot read; over https it is bound to this host, too. */
-export function cookieKind(name: string, secure: boolean): CookieKind {
+export function cookieKind(name: string, { secure, basePath }: CookieScope): CookieKind {
   return {
-    name: secure ? `__Host-${name}` : name,
+    name: cookieNameBelow(basePath, secure ? `__Host-${name}` : name),
     attributes: `Path=/; HttpOnly; SameSite=Lax${secure ? '; Secure' : ''}`,
   };
 }

@@ -1,4 +1,5 @@
 import { z, type ZodType } from 'zod';
+import { basePathProblems } from '../../http/base-path.ts';
 import { isLoopback } from '../../http/loopback.ts';
 
 /** `public_url`: an absolute https origin; http for loopback under `APP_ENV=dev`. */
@@ -14,6 +15,13 @@ export function publicUrlSchema(mode: 'dev' | 'prod'): ZodType<string> {
       if (problem !== null) context.addIssue({ code: 'custom', message: `${problem}; ${hint}` });
     });
 }
+
+/** `base_path`: what stands before the paths of the endpoints on that origin. */
+export const basePathSchema: ZodType<string> = z
+  .string({ error: 'must be a path such as /auth, or empty' })
+  .superRefine((value, context) => {
+    for (const message of basePathProblems(value)) context.addIssue({ code: 'custom', message });
+  });
 
 function publicUrlProblem(value: string, mode: 'dev' | 'prod'): string | null {
   if (!URL.canParse(value)) return 'is not an absolute URL';

@@ -12,7 +12,7 @@ export interface Routes {
   /** Throws when the name, or one of its methods on the path, is taken. */
   add(route: Route): void;
   has(name: string): boolean;
-  /** The path of a named route, placeholders filled and percent-encoded. */
+  /** The path of a named route as browsers ask for it, placeholders filled and percent-encoded. */
   path(name: string, parameters?: RouteParameters): string;
   /** Throws an HttpError: 404 when no route has the path, 405 when one has it for other methods only. */
   match(method: string, path: string): MatchedRoute;
@@ -20,7 +20,8 @@ export interface Routes {
 
 const PLACEHOLDER = /\{([A-Za-z_]\w*)\}/g;
 
-export function createRoutes(): Routes {
+/** `removed` is what a proxy takes away from the paths of requests before they arrive. */
+export function createRoutes(removed: string): Routes {
   const router = new TrieRouter<Route>();
   const routes = new Map<string, Route>();
   const taken = new Map<string, string>();
@@ -56,11 +57,12 @@ export function createRoutes(): Routes {
     path(name, parameters = {}) {
       const route = routes.get(name);
       if (route === undefined) throw new Error(`No route is named '${name}'`);
-      return route.path.replaceAll(PLACEHOLDER, (_, key: string) => {
+      const path = route.path.replaceAll(PLACEHOLDER, (_, key: string) => {
         const value = parameters[key];
         if (value === undefined) throw new Error(`The route '${name}' needs a value for {${key}}`);
         return encodeURIComponent(value);
       });
+      return `${removed}${path}`;
     },
     match(method, path) {
       const key = `${method} ${path}`;

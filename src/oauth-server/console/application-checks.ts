@@ -27,7 +27,8 @@ export async function examineEndpoints({ application, server }: Subject): Promis
   if (!server.config.routes) return skipped('oauth_server:routes is false, so the application mounts them');
   if (application.fetch === undefined) return skipped('the application mounts them');
   const url = `${server.issuer}/.well-known/openid-configuration`;
-  const response = await application.fetch(new Request(url));
+  const arriving = `${server.origin}${server.mountPath}/.well-known/openid-configuration`;
+  const response = await application.fetch(new Request(arriving));
   const document = (await response.json()) as { readonly issuer?: unknown };
   if (response.status === 200 && document.issuer === server.issuer)
     return ok(`this process would serve ${url}; whether that address leads to one, --online asks`);

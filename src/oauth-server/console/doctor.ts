@@ -63,7 +63,8 @@ export async function examine(
   { online = false, patience = 5 }: ExaminationOptions = {},
 ): Promise<DoctorReport> {
   const subject = { application, server };
-  const checks: Check[] = [{ part: 'configuration', ...ok(`public_url makes ${server.issuer} the issuer`) }];
+  const made = server.basePath === '' ? 'public_url makes' : 'public_url and base_path make';
+  const checks: Check[] = [{ part: 'configuration', ...ok(`${made} ${server.issuer} the issuer`) }];
   for (const [part, examination] of EXAMINATIONS) {
     const storeIsAway = checks.some((each) => each.part === 'store' && each.outcome !== 'ok');
     const found =

@@ -16,6 +16,7 @@ export async function examinePublicAddress(
 ): Promise<readonly Check[]> {
   const fetchDocument = createFetchDocument(patience);
   const address = await examineIssuer(server, fetchDocument);
+  const inFront = server.basePath === '' ? [] : [await examineInFront(server, fetchDocument)];
   const keySet =
     address.outcome === 'ok'
       ? await examineKeySet(server, fetchDocument)
@@ -26,6 +27,7 @@ export async function examinePublicAddress(
       : skipped('it is not certain who answers there');
   return [
     { part: 'public address', ...address },
+    ...inFront.map((finding) => ({ part: 'in front of base_path', ...finding })),
     { part: 'public key set', ...keySet },
     { part: 'round trip', ...roundTrip },
   ];
@@ -34,12 +36,34 @@ export async function examinePublicAddress(
 async function examineIssuer(server: AuthorizationServer, fetchDocument: FetchDocument): Promise<Finding> {
   const url = `${server.issuer}/.well-known/openid-configuration`;
   const asked = await fetchDocument(url);
-  if ('fault' in asked) return asked.fault;
+  if ('fault' in asked) return withStripping(server, asked.fault);
   const document = asked.document as { readonly issuer?: unknown };
   if (document.issuer === server.issuer) return ok(`${url} was fetched, and names this issuer`);
   return failing(
     `${url} names the issuer ${JSON.stringify(document.issuer)}, this process ${server.issuer}`,
     'give public_url (PUBLIC_URL) the same value in every process, and let the address lead to those',
+  );
+}
+
+/** A proxy that takes the base path away, and one that does not, look the same from here: nothing is found. */
+function withStripping({ basePath, mountPath }: AuthorizationServer, fault: Finding): Finding {
+  if (basePath === '' || fault.remedy === null) return fault;
+  const setting =
+    mountPath === basePath
+      ? `if the proxy takes ${basePath} away from the path, set base_path_stripped to true`
+      : `if the proxy leaves ${basePath} in the path, take base_path_stripped out`;
+  return { ...fault, remedy: `${fault.remedy}; ${setting}` };
+}
+
+/** RFC 8414 section 3.1 puts the well-known part in front of the issuer's path, where a proxy leads it only when it is told to. */
+async function examineInFront(server: AuthorizationServer, fetchDocument: FetchDocument): Promise<Finding> {
+  const url = `${server.origin}/.well-known/oauth-authorization-server${server.basePath}`;
+  const asked = await fetchDocument(url);
+  const found = 'fault' in asked ? null : (asked.document as { readonly issuer?: unknown }).issuer;
+  if (found === server.issuer) return ok(`${url} was fetched, and names this issuer`);
+  return warning(
+    `${url}, where OAuth clients look (RFC 8414 section 3.1), does not lead here`,
+    `let the proxy lead /.well-known/*${server.basePath} to the application as it is`,
   );
 }
 

@@ -25,6 +25,7 @@ export async function examineViews({ application, server }: Subject): Promise<Fi
       applications: [{ clientId: 'id', name: 'An application', since, scopes, csrfToken }],
       removed: true,
       action: '/oauth/applications',
+      home: '/',
     },
   };
   let consent = '';

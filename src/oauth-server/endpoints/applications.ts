@@ -10,7 +10,7 @@ import { formParameters, queryParameters } from '../parameters.ts';
 import type { Reply } from '../replies/responses.ts';
 import { intersectScopes, scopesHeldBy, type ScopeCatalog } from '../tokens/scopes.ts';
 import type { Authorization, Store } from '../store/store.ts';
-import { APPLICATIONS_PATH } from './paths.ts';
+import type { BrowserPaths } from './paths.ts';
 
 export interface ApplicationsEndpointsOptions {
   readonly store: Pick<Store, 'listAuthorizations' | 'revokeFamily'>;
@@ -21,6 +21,7 @@ export interface ApplicationsEndpointsOptions {
   /** Milliseconds since 1970. */
   readonly clock: () => number;
   readonly issuer: string;
+  readonly paths: Pick<BrowserPaths, 'applications' | 'home'>;
   readonly serverName: string;
 }
 
@@ -41,7 +42,7 @@ interface AllowedApplication {
 }
 
 export function createApplicationsEndpoints(options: ApplicationsEndpointsOptions): ApplicationsEndpoints {
-  const { store, accounts, host, scopes: catalog, audit, clock, issuer, serverName } = options;
+  const { store, accounts, host, scopes: catalog, audit, clock, issuer, paths, serverName } = options;
 
   async function shownApplication({ clientId, name, since, scopes }: AllowedApplication, visitor: Visitor) {
     const held = await scopesHeldBy(host, catalog, scopes, visitor.user.reference);
@@ -57,7 +58,7 @@ export function createApplicationsEndpoints(options: ApplicationsEndpointsOption
   return {
     async list(request) {
       const visitor = await accounts.visitor(request);
-      if (visitor === null) return redirectReply(host.loginUrl(APPLICATIONS_PATH), 302);
+      if (visitor === null) return redirectReply(host.loginUrl(paths.applications), 302);
       const authorizations = await store.listAuthorizations(visitor.user.reference, clock());
       const applications = await Promise.all(
         byApplication(authorizations).map((application) => shownApplication(application, visitor)),
@@ -72,14 +73,15 @@ export function createApplicationsEndpoints(options: ApplicationsEndpointsOption
           person: shownPerson(visitor.user),
           applications,
           removed: queryParameters(request).has('removed'),
-          action: APPLICATIONS_PATH,
+          action: paths.applications,
+          home: paths.home,
         },
       });
     },
     async remove(request) {
       const form = await formParameters(request);
       const visitor = await accounts.visitor(request);
-      if (visitor === null) return redirectReply(host.loginUrl(APPLICATIONS_PATH), 303);
+      if (visitor === null) return redirectReply(host.loginUrl(paths.applications), 303);
       const clientId = form.get('client_id') ?? '';
       if (!equalInConstantTime(form.get('csrf_token') ?? '', csrfTokenFor(clientId, visitor))) {
         throw notAccepted();
@@ -91,7 +93,7 @@ export function createApplicationsEndpoints(options: ApplicationsEndpointsOption
         const about = { authorization: family.id, clientId, person };
         await audit({ type: 'family_revoked', ...about, reason: 'person' });
       }
-      return redirectReply(`${APPLICATIONS_PATH}?removed=1`, 303);
+      return redirectReply(`${paths.applications}?removed=1`, 303);
     },
   };
 }

@@ -12,7 +12,7 @@ import { pageReply, redirectReply } from '../replies/pages.ts';
 import { createParameters, queryParameters, readForm, unrepeated, type Parameters } from '../parameters.ts';
 import type { Reply } from '../replies/responses.ts';
 import type { ScopeCatalog } from '../tokens/scopes.ts';
-import { AUTHORIZE_PATH } from './paths.ts';
+import type { BrowserPaths } from './paths.ts';
 
 export interface AuthorizeEndpointsOptions {
   readonly checkRequest: CheckRequest;
@@ -21,6 +21,7 @@ export interface AuthorizeEndpointsOptions {
   readonly accounts: Pick<Accounts, 'visitor'>;
   readonly host: Pick<CompleteHost, 'loginUrl' | 'signOut' | 'render'>;
   readonly issuer: string;
+  readonly paths: Pick<BrowserPaths, 'authorize'>;
   readonly serverName: string;
   readonly scopes: ScopeCatalog;
 }
@@ -39,7 +40,9 @@ export interface AuthorizeEndpoints {
 const DECISIONS: ReadonlySet<string> = new Set(['allow', 'deny', 'switch']);
 
 export function createAuthorizeEndpoints(options: AuthorizeEndpointsOptions): AuthorizeEndpoints {
-  const { checkRequest, consent, waiting, accounts, host, issuer, serverName, scopes: catalog } = options;
+  const { checkRequest, consent, waiting, accounts, host, issuer, paths, serverName } = options;
+  const { scopes: catalog } = options;
+  const returnPath = (requestId: string) => `${paths.authorize}?request_id=${encodeURIComponent(requestId)}`;
 
   async function newRequest(request: Request, parameters: Parameters): Promise<Reply> {
     const checked = await checkRequest(parameters, request);
@@ -128,7 +131,7 @@ export function createAuthorizeEndpoints(options: AuthorizeEndpointsOptions): Au
   async function show(presented: Presented): Promise<Reply> {
     if ('response' in presented) return respond(presented.response, 302);
     const { question } = presented;
-    const data = consentPageData(question, { serverName, catalog, action: AUTHORIZE_PATH });
+    const data = consentPageData(question, { serverName, catalog, action: paths.authorize });
     return pageReply({ host, view: 'oauth/consent', status: 200, data, formLeadsTo: question.redirectUri });
   }
 
@@ -168,10 +171,6 @@ function returningRequestId(parameters: Parameters): string | null {
   return parameters.has('client_id') || parameters.isRepeated('request_id')
     ? null
     : (parameters.get('request_id') ?? null);
-}
-
-function returnPath(requestId: string): string {
-  return `${AUTHORIZE_PATH}?request_id=${encodeURIComponent(requestId)}`;
 }
 
 function notSignedIn(): AuthorizationPageError {

@@ -7,7 +7,8 @@ import type { CompleteHost } from '../host.ts';
 import { logRefusal, notedClient } from '../refusals.ts';
 import { toResponse, type Reply } from '../replies/responses.ts';
 import type { Failures } from '../replies/failures.ts';
-import { ENDPOINT_TABLE, type EndpointDescription, type EndpointName } from './table.ts';
+import { ENDPOINT_TABLE, mountedAt, type EndpointDescription, type EndpointName } from './table.ts';
+import type { Mounting } from './paths.ts';
 
 /** An endpoint of the server: mounted by its path, named for `csrf_exempt_routes`. */
 export interface Endpoint {
@@ -17,7 +18,7 @@ export interface Endpoint {
   readonly methods: readonly ('GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS')[];
   /** Set when it answers each of them with 405: they are not offered, and no `Allow` names them. */
   readonly refusesMethods?: true;
-  /** Such as `/oauth/token`. */
+  /** The path of a request for it, as it arrives: such as `/oauth/token`, with `base_path` before it unless a proxy takes that away. */
   readonly path: string;
   /** Never rejects: what goes wrong is answered. Every member of the host contract is given `context`. */
   readonly handle: (request: Request, context?: unknown) => Promise<Response>;
@@ -28,15 +29,18 @@ export type Handler = (request: Request) => Promise<Reply>;
 
 export interface EndpointsOptions {
   readonly handlers: Readonly<Record<EndpointName, Handler>>;
+  readonly mounting: Mounting;
   readonly failures: Failures;
   readonly host: Pick<CompleteHost, 'log' | 'clientAddress' | 'commit'>;
   readonly database: Pick<Database, 'readTogether'>;
 }
 
 /** Every endpoint of the table, with its handler. */
-export function createEndpoints({ handlers, ...parts }: EndpointsOptions): readonly Endpoint[] {
-  return ENDPOINT_TABLE.map((description) =>
-    createEndpoint({ ...parts, description, handler: handlers[description.name] }),
+export function createEndpoints({ handlers, mounting, ...parts }: EndpointsOptions): readonly Endpoint[] {
+  return ENDPOINT_TABLE.flatMap((each) =>
+    mountedAt(each, mounting).map((description) =>
+      createEndpoint({ ...parts, description, handler: handlers[each.name] }),
+    ),
   );
 }
 
@@ -46,7 +50,7 @@ function createEndpoint({
   failures,
   host,
   database,
-}: Omit<EndpointsOptions, 'handlers'> & {
+}: Omit<EndpointsOptions, 'handlers' | 'mounting'> & {
   readonly description: EndpointDescription;
   readonly handler: Handler;
 }): Endpoint {

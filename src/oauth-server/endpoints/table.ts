@@ -1,4 +1,4 @@
-import { APPLICATIONS_PATH, AUTHORIZE_PATH } from './paths.ts';
+import { APPLICATIONS_PATH, AUTHORIZE_PATH, type Mounting } from './paths.ts';
 
 /** What is fixed about an endpoint, whatever handles its requests. */
 export interface EndpointDescription {
@@ -11,9 +11,11 @@ export interface EndpointDescription {
   readonly forPeople?: boolean;
   /** Whether it changes nothing, so that all of its reads can be answered as of one moment. */
   readonly onlyReads?: boolean;
+  /** Whether it describes the issuer, so that it is looked for in front of the issuer's path, too (RFC 8414 section 3.1). */
+  readonly describesIssuer?: boolean;
 }
 
-/** Every endpoint of the server. */
+/** Every endpoint of the server, with its path below `base_path`. */
 export const ENDPOINT_TABLE = [
   { name: 'oauth_server_authorize', path: AUTHORIZE_PATH, methods: ['GET'], forPeople: true },
   { name: 'oauth_server_consent', path: AUTHORIZE_PATH, methods: ['POST'], forPeople: true },
@@ -34,17 +36,31 @@ export const ENDPOINT_TABLE = [
     path: '/.well-known/openid-configuration',
     methods: ['GET'],
     anyOrigin: true,
+    describesIssuer: true,
   },
   {
     name: 'oauth_server_metadata',
     path: '/.well-known/oauth-authorization-server',
     methods: ['GET'],
     anyOrigin: true,
+    describesIssuer: true,
   },
   { name: 'oauth_server_jwks', path: '/.well-known/jwks.json', methods: ['GET'], anyOrigin: true },
 ] as const satisfies readonly EndpointDescription[];
 
 export type EndpointName = (typeof ENDPOINT_TABLE)[number]['name'];
+
+/** The endpoint with its whole path; twice when it describes an issuer that has a path. */
+export function mountedAt(
+  description: EndpointDescription,
+  { basePath, mountPath }: Mounting,
+): readonly EndpointDescription[] {
+  const { name, path, describesIssuer = false } = description;
+  const mounted = { ...description, path: `${mountPath}${path}` };
+  return describesIssuer && basePath !== ''
+    ? [mounted, { ...description, name: `${name}_in_front`, path: `${path}${basePath}` }]
+    : [mounted];
+}
 
 const WITH_POST: readonly EndpointDescription[] = ENDPOINT_TABLE.filter(({ methods }) =>
   methods.some((method) => method === 'POST'),

@@ -32,7 +32,7 @@ export const addServe: AddCommands = (program, context) => {
         }
         throw error;
       });
-      context.note(`Listening on ${server.url}, as ${application.publicUrl}`);
+      context.note(`Listening on ${server.url}, as ${application.publicUrl}${application.basePath}`);
       context.note(`The log is ${logDestination(application)}`);
       await stopSignal();
       context.note('Stopping: requests in flight finish. Once more to stop at once.');
