@@ -34,6 +34,7 @@ import {
   signIn as signInToPortal,
   startPortal,
 } from './support/portal.ts';
+import { SCALE } from './support/scale.ts';
 import { startProxy, startServer, type BasePathRule, type RunningProxy } from './support/reverse-proxy.ts';
 import { createVisitor, formOf, locationOf, type Visitor } from './support/visitor.ts';
 
@@ -74,27 +75,31 @@ const KIT: Stack = {
   },
 };
 
+/** The kit, Express and bare Node in the short form; the others, too, in the long one. */
+const FIRST = ['portico/express', 'portico/node'];
 const STACKS: readonly Stack[] = [
   KIT,
-  ...MOUNTS.map(({ name, normalises, start }) => ({
-    name,
-    scope: 'orders:read',
-    kit: false,
-    normalises,
-    async start(config: ConfigMap) {
-      const { public_url: publicUrl, base_path: basePath } = config;
-      const audience = `${String(publicUrl)}${String(basePath)}/mcp`;
-      const mount = await start({ ...config, oauth_server: { audience } });
-      return {
-        server: mount.server,
-        port: Number(new URL(mount.url).port),
-        signIn: (visitor: Visitor, page: Response) =>
-          visitor.submit(page, { email: ADA, password: PASSWORD }),
-        close: () => mount.close(),
-      };
-    },
-  })),
-];
+  ...MOUNTS.toSorted((one, other) => FIRST.indexOf(other.name) - FIRST.indexOf(one.name)).map(
+    (contender) => ({
+      name: contender.name,
+      scope: 'orders:read',
+      kit: false,
+      normalises: contender.normalises,
+      async start(config: ConfigMap) {
+        const { public_url: publicUrl, base_path: basePath } = config;
+        const audience = `${String(publicUrl)}${String(basePath)}/mcp`;
+        const mount = await contender.start({ ...config, oauth_server: { audience } });
+        return {
+          server: mount.server,
+          port: Number(new URL(mount.url).port),
+          signIn: (visitor: Visitor, page: Response) =>
+            visitor.submit(page, { email: ADA, password: PASSWORD }),
+          close: () => mount.close(),
+        };
+      },
+    }),
+  ),
+].slice(0, SCALE.basePathStacks);
 
 const INSECURE = { [oauth.allowInsecureRequests]: true };
 
@@ -226,9 +231,10 @@ describe.each(STACKS)('$name', (stack) => {
     test('openid-client finds it below the issuer; sign-in, consent, ID token, UserInfo, refresh, revocation', async () => {
       const metadata = config.serverMetadata();
       expect(metadata.issuer).toBe(issuer);
-      for (const [name, value] of Object.entries(metadata)) {
-        if (/_endpoint$|_uri$/.test(name))
-          expect([name, value]).toEqual([name, expect.stringContaining(`${issuer}/`)]);
+      const places = Object.entries(metadata).filter(([name]) => /_endpoint$|_uri$/.test(name));
+      expect(places.length).toBeGreaterThan(5);
+      for (const [name, place] of places) {
+        expect([name, place]).toEqual([name, expect.stringContaining(`${issuer}/`)]);
       }
       const visitor = createVisitor(proxy.url);
       const { callback, checks } = await authorize(here(), visitor);
@@ -750,10 +756,7 @@ describe('configured wrongly', () => {
   // @shows AS-2.17, AS-2.18
   test('createAuthorizationServer throws, naming the same keys', () => {
     const make = (options: Pick<AuthorizationServerOptions, 'basePath' | 'basePathStripped'>) => () =>
-      createAuthorizationServer({
-        publicUrl: 'https://app.example',
-        ...options,
-      } as AuthorizationServerOptions);
+      createAuthorizationServer({ publicUrl: 'https://app.example', host: {}, ...options } as never);
     expect(make({ basePath: '/auth/../oauth' })).toThrow('base_path: must not have a segment . or ..');
     expect(make({ basePathStripped: true })).toThrow('base_path_stripped: is true while base_path is empty');
   });

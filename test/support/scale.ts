@@ -27,6 +27,8 @@ const COUNTS = {
   compiledApplications: { short: 1, long: 4 },
   /** Mounts that are soaked: the kit and `portico/node`, or all. */
   soakedMounts: { short: 2, long: 4 },
+  /** Stacks behind proxies that take a base path away or not: the kit, Express and bare Node, or every one. */
+  basePathStacks: { short: 3, long: 99 },
   /** Odd requests to every endpoint of the server and the kit. */
   hostileRequests: { short: 200, long: 10_000 },
   /** Odd requests to every API of the examples. */
