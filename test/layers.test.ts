@@ -57,6 +57,11 @@ const LAYERS: readonly Layer[] = [
       files: ['src/node/mount.ts', 'src/oauth-server/index.ts'],
     }),
   ),
+  layer('src/nest', {
+    within: ['src/http', 'src/fetch'],
+    files: ['src/express/index.ts', 'src/fastify/index.ts', 'src/node/mount.ts', 'src/oauth-server/index.ts'],
+  }),
+  layer('src/next', { within: ['src/fetch'], files: ['src/oauth-server/index.ts'] }),
   layer('src/resource-server', { within: ['src/http'] }),
   layer('examples/express-app'),
   layer('examples/fastify-app'),
@@ -185,7 +190,7 @@ describe('imports run downwards only', () => {
       (each) => each.specifier.startsWith('.') && resolved(each).startsWith('src/'),
     );
     const deep = found.filter(({ specifier }) =>
-      /^portico\/(?!host$|oauth-server$|mcp$|assistant$|fetch$|node$|express$|fastify$|resource-server$)/.test(
+      /^portico\/(?!host$|oauth-server$|mcp$|assistant$|fetch$|node$|express$|fastify$|nest$|next$|resource-server$)/.test(
         specifier,
       ),
     );

@@ -68,6 +68,7 @@ const STRICT = JSON.stringify({
     exactOptionalPropertyTypes: true,
     noUncheckedIndexedAccess: true,
     verbatimModuleSyntax: true,
+    experimentalDecorators: true,
     noEmit: true,
     skipLibCheck: false,
   },
@@ -78,7 +79,7 @@ const RESOURCE = `
 `;
 
 /** Entries that need no framework, each used as a whole, so that all types are checked. */
-const FRAMEWORKLESS = ['host', 'oauth-server', 'mcp', 'assistant', 'node', 'resource-server'];
+const FRAMEWORKLESS = ['host', 'oauth-server', 'mcp', 'assistant', 'fetch', 'node', 'resource-server'];
 
 /** What an application has installed besides Portico, and the entries that it can use with it. */
 const APPLICATIONS: readonly (readonly [
@@ -139,6 +140,51 @@ const APPLICATIONS: readonly (readonly [
         export const app = fastify().get<{ Params: { id: string } }>('/orders/:id', { onRequest }, (request) => ({
           id: request.params.id + tokenOf(request).clientId,
         }));`,
+    },
+  ],
+  [
+    'Nest',
+    ['@nestjs/common', '@nestjs/core', 'reflect-metadata', 'rxjs'],
+    {
+      'nest.ts': `
+        import { Controller, Get, Module, UseGuards } from '@nestjs/common';
+        import { CurrentToken, PorticoGuard, PorticoModule, RequireScope } from 'portico/nest';
+        import type { AuthorizationServer, TokenAccessor } from 'portico/oauth-server';
+        @Controller('orders')
+        @UseGuards(PorticoGuard)
+        export class Orders {
+          @Get()
+          @RequireScope('orders:read')
+          list(@CurrentToken() token: TokenAccessor) {
+            return token.clientId();
+          }
+        }
+        class Settings {
+          declare readonly server: AuthorizationServer;
+        }
+        @Module({
+          imports: [
+            PorticoModule.forRootAsync({
+              inject: [Settings],
+              useFactory: async ({ server }: Settings) => ({ server, more: [server] }),
+            }),
+          ],
+        })
+        export class App {}`,
+    },
+  ],
+  [
+    'Next',
+    [],
+    {
+      'next.ts': `
+        import { portico } from 'portico/next';
+        import { token, type AuthorizationServer } from 'portico/oauth-server';
+        declare const server: AuthorizationServer;
+        export const { handlers, withToken } = portico(async () => [server, server]);
+        export const { GET, POST } = handlers;
+        export const orders = (request: Request) => withToken(request, async () => Response.json(token().clientId()));
+        export const action = (headers: Headers): Promise<string | null> => withToken(headers, () => token().clientId());`,
     },
   ],
   [

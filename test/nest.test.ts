@@ -1,0 +1,352 @@
+// @engines sqlite: it is about Nest, and asks the database nothing of its own
+import {
+  Catch,
+  Controller,
+  Dependencies,
+  Get,
+  Injectable,
+  Module,
+  RequestMethod,
+  Scope,
+  type ArgumentsHost,
+  type DynamicModule,
+  type INestApplication,
+  type MiddlewareConsumer,
+  type ModuleMetadata,
+  type Type,
+} from '@nestjs/common';
+import { ExternalContextCreator, NestFactory, REQUEST } from '@nestjs/core';
+import { ExpressAdapter } from '@nestjs/platform-express';
+import { FastifyAdapter } from '@nestjs/platform-fastify';
+import { AUTHORIZATION_SERVER, CurrentToken, PorticoModule, RequireScope } from 'portico/nest';
+import { token, type AuthorizationServer, type TokenAccessor } from 'portico/oauth-server';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import {
+  ADA,
+  GRACE,
+  obtainTokens,
+  registerClient,
+  startPortal,
+  type RunningPortal,
+  type TestClient,
+} from './support/portal.ts';
+
+let portal: RunningPortal;
+let client: TestClient;
+let ada: string;
+
+beforeAll(async () => {
+  portal = await startPortal();
+  client = await registerClient(portal);
+  ada = (await obtainTokens(portal, client, ADA)).access_token;
+});
+afterAll(() => portal.close());
+
+// This package's sources have no decorators in them: they are called.
+
+function decorate(type: Type, name: string, ...decorators: readonly MethodDecorator[]): void {
+  const descriptor = Object.getOwnPropertyDescriptor(type.prototype, name);
+  if (descriptor === undefined) throw new Error(`${type.name} has no ${name}`);
+  for (const each of decorators) each(type.prototype as object, name, descriptor);
+}
+
+/** A module that is nothing but its metadata. */
+function moduleOf(metadata: ModuleMetadata): DynamicModule {
+  class Made {
+    readonly of = metadata;
+  }
+  return { module: Made, ...metadata };
+}
+
+const nameOf = (of: TokenAccessor) => of.user()?.getProfile().name ?? null;
+
+/** A service that asks for the token where it needs it. */
+class People {
+  current() {
+    return nameOf(token());
+  }
+}
+Injectable()(People);
+
+/** A service of one request. */
+class PerRequest extends People {}
+Injectable({ scope: Scope.REQUEST })(PerRequest);
+
+class Notes {
+  readonly #people: People;
+  readonly #perRequest: PerRequest;
+  constructor(people: People, perRequest: PerRequest) {
+    this.#people = people;
+    this.#perRequest = perRequest;
+  }
+  read(current: TokenAccessor) {
+    return { names: [nameOf(current), this.#people.current(), this.#perRequest.current()] };
+  }
+  async write() {
+    await Promise.resolve();
+    token().requireScope('notes:write');
+    return { names: [nameOf(token())] };
+  }
+  forgotten() {
+    return { names: [nameOf(token())] };
+  }
+}
+Dependencies(People, PerRequest)(Notes);
+Controller('notes')(Notes);
+decorate(Notes, 'read', Get(), RequireScope('notes:read'));
+CurrentToken()(Notes.prototype, 'read', 0);
+decorate(Notes, 'write', Get('written'), RequireScope());
+decorate(Notes, 'forgotten', Get('forgotten'));
+
+class Both {
+  both() {
+    return { names: [nameOf(token())] };
+  }
+}
+Controller('both')(Both);
+RequireScope('notes:read')(Both);
+decorate(Both, 'both', Get(), RequireScope('notes:write'));
+
+/** As of a GraphQL API. */
+class Resolver {
+  called = false;
+  notes() {
+    this.called = true;
+  }
+}
+decorate(Resolver, 'notes', RequireScope('notes:read'));
+
+/** What many applications have, and what answers 500 to all that is no HttpException. */
+class EverythingIsMine {
+  catch(error: unknown, host: ArgumentsHost) {
+    if (host.getType() !== 'http') throw error;
+    const reply = host.switchToHttp().getResponse<{ status(code: number): { send(body: unknown): void } }>();
+    reply.status(500).send({ mine: true });
+  }
+}
+Catch()(EverythingIsMine);
+
+/** An application whose middleware says that it was there. */
+function applicationOf(portico: DynamicModule): Type {
+  class App {
+    configure(consumer: MiddlewareConsumer) {
+      const mark = (
+        _: unknown,
+        reply: { setHeader(name: string, value: string): void },
+        next: () => void,
+      ) => {
+        reply.setHeader('X-Middleware', 'yes');
+        next();
+      };
+      consumer.apply(mark).forRoutes({ path: '{*all}', method: RequestMethod.ALL });
+    }
+  }
+  Module({ imports: [portico], controllers: [Notes, Both], providers: [People, PerRequest, Resolver] })(App);
+  return App;
+}
+
+const PLATFORMS = [
+  ['Express', () => new ExpressAdapter()],
+  ['Fastify', () => new FastifyAdapter()],
+] as const;
+
+describe.each(PLATFORMS)('Nest on %s', (_, adapter) => {
+  let app: INestApplication;
+  let url: string;
+
+  /** A server that is made of a provider of the application. */
+  class Settings {
+    readonly server = portal.server;
+  }
+  Injectable()(Settings);
+
+  beforeAll(async () => {
+    const portico = PorticoModule.forRootAsync({
+      imports: [moduleOf({ providers: [Settings], exports: [Settings] })],
+      inject: [Settings],
+      useFactory: ({ server }: Settings) => ({ server }),
+    });
+    app = await NestFactory.create(applicationOf(portico), adapter(), { logger: false });
+    app.setGlobalPrefix('api');
+    app.useGlobalFilters(new EverythingIsMine());
+    await app.listen(0, '127.0.0.1');
+    url = (await app.getUrl()).replace('[::1]', '127.0.0.1');
+  });
+  afterAll(() => app.close());
+
+  const get = (path: string, accessToken?: string) =>
+    fetch(`${url}${path}`, {
+      headers: accessToken === undefined ? {} : { Authorization: `Bearer ${accessToken}` },
+    });
+
+  test('the token is a parameter of the handler, and token() in services, also in those of one request', async () => {
+    const response = await get('/api/notes', ada);
+    expect(await response.json()).toEqual({ names: Array(3).fill('Ada Lovelace') });
+  });
+
+  test('without a usable token: 401 with the challenge, whatever filters the application has', async () => {
+    const bare = await get('/api/notes');
+    expect([bare.status, bare.headers.get('www-authenticate')]).toEqual([401, 'Bearer realm="oauth"']);
+    expect(bare.headers.get('content-type')).toMatch(/^application\/json/);
+    expect(await bare.json()).toMatchObject({ error: 'invalid_token' });
+    const wrong = await get('/api/notes/written', 'x');
+    expect([wrong.status, wrong.headers.get('www-authenticate')]).toEqual([
+      401,
+      expect.stringContaining('error="invalid_token"'),
+    ]);
+  });
+
+  test('a scope that the token lacks, or its person: 403, asked by the decorator or by the handler', async () => {
+    const { access_token: narrow } = await obtainTokens(portal, client, ADA, { scope: 'notes:read' });
+    const { access_token: graces } = await obtainTokens(portal, client, GRACE, { scope: 'notes:read' });
+    const { access_token: nothing } = await obtainTokens(portal, client, ADA, { scope: 'openid' });
+    for (const [path, of] of [
+      ['/api/notes', nothing],
+      ['/api/notes/written', narrow],
+      ['/api/notes/written', graces],
+      ['/api/both', narrow],
+    ] as const) {
+      const response = await get(path, of);
+      expect([response.status, response.headers.get('www-authenticate')]).toEqual([
+        403,
+        expect.stringContaining('error="insufficient_scope"'),
+      ]);
+    }
+    expect((await get('/api/notes/written', ada)).status).toBe(200);
+    expect((await get('/api/notes/written', nothing)).status).toBe(403);
+  });
+
+  test('a controller and its handler may each require a scope: both are needed', async () => {
+    expect(await (await get('/api/both', ada)).json()).toEqual({ names: ['Ada Lovelace'] });
+    const { access_token: other } = await obtainTokens(portal, client, ADA, { scope: 'notes:write' });
+    expect((await get('/api/both', other)).status).toBe(403);
+  });
+
+  test('token() where nothing is required is a mistake of the author, and lets nobody in', async () => {
+    expect((await get('/api/notes/forgotten', ada)).status).toBe(500);
+  });
+
+  test('the endpoints are at the root, whatever the prefix', async () => {
+    const document = await get('/.well-known/openid-configuration');
+    expect(await document.json()).toMatchObject({ issuer: portal.url });
+    expect((await get('/api/.well-known/openid-configuration')).status).not.toBe(200);
+    const post = await fetch(`${url}/oauth/token`, { method: 'POST' });
+    expect(await post.json()).toMatchObject({ error: expect.any(String) as unknown });
+    expect((await fetch(`${url}/oauth/token`, { method: 'PUT' })).status).not.toBe(200);
+  });
+
+  // Below a prefix Nest itself keeps the middleware of modules from all other paths.
+  test("the endpoints are behind the middleware of the application's own modules", async () => {
+    const portico = PorticoModule.forRoot({ server: portal.server });
+    const other = await NestFactory.create(applicationOf(portico), adapter(), { logger: false });
+    await other.listen(0, '127.0.0.1');
+    const document = await fetch(`${await other.getUrl()}/.well-known/openid-configuration`);
+    expect([document.status, document.headers.get('x-middleware')]).toEqual([200, 'yes']);
+    await other.close();
+  });
+
+  // As @nestjs/graphql calls a resolver.
+  test('what is no HTTP request is refused, and its handler never called', async () => {
+    const resolver = app.get(Resolver);
+    const handler: unknown = Reflect.get(Resolver.prototype, 'notes');
+    const creator = app.get(ExternalContextCreator);
+    const absent = undefined;
+    const call = creator.create(
+      resolver,
+      handler as () => unknown,
+      'notes',
+      absent,
+      absent,
+      absent,
+      absent,
+      absent,
+      'graphql',
+    );
+    const context = { req: { headers: { authorization: `Bearer ${ada}` } } };
+    await expect(call({}, {}, context)).rejects.toThrow(/handlers of HTTP requests, not of 'graphql'/);
+    expect(resolver.called).toBe(false);
+  });
+});
+
+const quiet = { logger: false, abortOnError: false } as const;
+
+describe('the module', () => {
+  test('with a server that exists; providers can have it injected', async () => {
+    class Asking {
+      readonly server: AuthorizationServer;
+      constructor(server: AuthorizationServer) {
+        this.server = server;
+      }
+    }
+    Dependencies(AUTHORIZATION_SERVER)(Asking);
+    const App = moduleOf({
+      imports: [PorticoModule.forRoot({ server: portal.server })],
+      providers: [Asking],
+    });
+    const app = await NestFactory.create(App, new ExpressAdapter(), quiet);
+    await app.init();
+    expect(app.get(Asking).server).toBe(portal.server);
+    await app.close();
+  });
+
+  test('works in a context without HTTP, such as that of a command', async () => {
+    const App = moduleOf({ imports: [PorticoModule.forRoot({ server: portal.server })] });
+    const context = await NestFactory.createApplicationContext(App, quiet);
+    expect(context.get(AUTHORIZATION_SERVER)).toBe(portal.server);
+    await context.close();
+  });
+
+  test('closes what its factory has opened when the application shuts down', async () => {
+    const closed: string[] = [];
+    const close = async () => void closed.push('closed');
+    const App = moduleOf({ imports: [PorticoModule.forRoot({ server: portal.server, close })] });
+    const app = await NestFactory.create(App, new ExpressAdapter(), quiet);
+    await app.init();
+    expect(closed).toEqual([]);
+    await app.close();
+    expect(closed).toEqual(['closed']);
+  });
+
+  test('refuses to start with a server for each request, whose endpoints nobody would mount', async () => {
+    const portico = PorticoModule.forRootAsync({
+      inject: [REQUEST],
+      useFactory: () => ({ server: portal.server }),
+    });
+    const App = moduleOf({ imports: [portico] });
+    const start = async () => {
+      const app = await NestFactory.create(App, new ExpressAdapter(), quiet);
+      await app.init();
+    };
+    await expect(start()).rejects.toThrow(/scope/);
+  });
+
+  test('refuses a platform that it does not know', async () => {
+    class Another extends ExpressAdapter {
+      override getType() {
+        return 'another';
+      }
+    }
+    const App = moduleOf({ imports: [PorticoModule.forRoot({ server: portal.server })] });
+    const app = await NestFactory.create(App, new Another(), quiet);
+    await expect(app.init()).rejects.toThrow(/knows Express and Fastify, and not 'another'/);
+  });
+
+  test('a store that cannot be reached: 503 with Retry-After, and the handler is not called', async () => {
+    const lost = await startPortal();
+    const { access_token: accessToken } = await obtainTokens(lost, await registerClient(lost), ADA);
+    const app = await NestFactory.create(
+      applicationOf(PorticoModule.forRoot({ server: lost.server })),
+      new FastifyAdapter(),
+      quiet,
+    );
+    await app.listen(0, '127.0.0.1');
+    await lost.close();
+    const headers = { Authorization: `Bearer ${accessToken}` };
+    const response = await fetch(`${await app.getUrl()}/notes`, { headers });
+    expect(response.status).toBeGreaterThan(499);
+    expect(await response.json()).toMatchObject({
+      error: expect.stringMatching(/unavailable|server_error/) as unknown,
+    });
+    await app.close();
+  });
+});

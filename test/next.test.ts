@@ -1,0 +1,97 @@
+// @engines sqlite: it is about Next, and asks the database nothing of its own
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { portico, type NextMount } from 'portico/next';
+import { BearerError, token } from 'portico/oauth-server';
+import { ADA, obtainTokens, registerClient, startPortal, type RunningPortal } from './support/portal.ts';
+
+let portal: RunningPortal;
+let ada: string;
+let narrow: string;
+
+beforeAll(async () => {
+  portal = await startPortal();
+  const client = await registerClient(portal);
+  ada = (await obtainTokens(portal, client, ADA)).access_token;
+  narrow = (await obtainTokens(portal, client, ADA, { scope: 'openid' })).access_token;
+});
+afterAll(() => portal.close());
+
+const asked = (path: string, init: RequestInit = {}) => new Request(`http://internal:3000${path}`, init);
+const bearer = (accessToken: string) => ({ Authorization: `Bearer ${accessToken}` });
+
+describe('the route handlers', () => {
+  test('answer for the endpoints, with the method that they were exported for', async () => {
+    const { handlers } = portico(async () => [portal.server], 'endpoints');
+    const discovery = await handlers.GET(asked('/.well-known/openid-configuration'));
+    expect(await discovery.json()).toMatchObject({ issuer: portal.url });
+    const head = await handlers.HEAD(asked('/.well-known/openid-configuration', { method: 'HEAD' }));
+    expect([head.status, await head.text()]).toEqual([200, '']);
+    const token = await handlers.POST(asked('/oauth/token', { method: 'POST' }));
+    expect(token.status).toBe(400);
+    const put = await handlers.PUT(asked('/oauth/token', { method: 'PUT' }));
+    expect([put.status, put.headers.get('allow')]).toEqual([405, expect.stringContaining('POST')]);
+    expect((await handlers.GET(asked('/oauth/elsewhere'))).status).toBe(404);
+  });
+
+  test('start one server in a process, however often Next loads the module, and when a request comes', async () => {
+    let starts = 0;
+    const load = () =>
+      portico(async () => {
+        starts += 1;
+        return [portal.server];
+      }, 'once');
+    const modules = [load(), load(), load()];
+    expect(starts).toBe(0);
+    const path = '/.well-known/jwks.json';
+    await Promise.all(modules.map(({ handlers }) => handlers.GET(asked(path))));
+    await Promise.all(modules.map(({ server }) => server()));
+    expect(starts).toBe(1);
+  });
+
+  test('start again after a start that failed', async () => {
+    const failing = [new Error('no database yet')];
+    const { handlers, server } = portico(async () => {
+      const error = failing.pop();
+      if (error !== undefined) throw error;
+      return [portal.server];
+    }, 'again');
+    await expect(handlers.GET(asked('/.well-known/jwks.json'))).rejects.toThrow('no database yet');
+    expect((await handlers.GET(asked('/.well-known/jwks.json'))).status).toBe(200);
+    expect(await server()).toBe(portal.server);
+  });
+
+  test('of two names are of two servers', async () => {
+    const [one, other] = ['one', 'other'].map((name) => portico(async () => [portal.server], name));
+    expect(await one?.server()).toBe(await other?.server());
+    const empty = portico(async () => [{ ...portal.server, endpoints: [] }], 'empty');
+    expect((await empty.handlers.GET(asked('/.well-known/jwks.json'))).status).toBe(404);
+  });
+});
+
+describe('withToken', () => {
+  let mount: NextMount;
+  beforeAll(() => {
+    mount = portico(async () => [portal.server], 'tokens');
+  });
+  const name = () => {
+    token().requireScope('notes:read');
+    return token().user()?.getProfile().name;
+  };
+
+  test('in a route handler: what token() refuses is answered', async () => {
+    const call = (headers: HeadersInit) =>
+      mount.withToken(asked('/api/notes', { headers }), async () => Response.json({ of: name() }));
+    expect(await (await call(bearer(ada))).json()).toEqual({ of: 'Ada Lovelace' });
+    const refused = [await call({}), await call(bearer('x')), await call(bearer(narrow))];
+    expect(refused.map(({ status }) => status)).toEqual([401, 401, 403]);
+    expect(refused.map((each) => each.headers.has('www-authenticate'))).toEqual([true, true, true]);
+  });
+
+  test('in a server function, with headers(): what the work returns is returned, what token() refuses thrown', async () => {
+    const call = (headers: HeadersInit) => mount.withToken(new Headers(headers), name);
+    expect(await call(bearer(ada))).toBe('Ada Lovelace');
+    await expect(call({})).rejects.toThrow(BearerError);
+    await expect(call(bearer('x'))).rejects.toMatchObject({ code: 'invalid_token' });
+    await expect(call(bearer(narrow))).rejects.toMatchObject({ code: 'insufficient_scope' });
+  });
+});
