@@ -17,6 +17,8 @@ import {
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { rolldown } from 'rolldown';
+import { finishDeclarations, writeCommonJs } from './declarations.ts';
+import { entriesOf, writeManifest } from './entries.ts';
 
 const root = path.join(import.meta.dirname, '..');
 const dist = path.join(root, 'dist');
@@ -28,6 +30,8 @@ const SOURCES: Readonly<Record<string, string>> = { 'host/console': 'host/consol
 const PATIENCE = 10 * 60_000;
 
 const builds = waitForOtherBuilds();
+writeManifest(root);
+const published = entriesOf(root);
 const inputs = fingerprint(root, inputFiles());
 if (!isCurrent()) {
   rmSync(next, { recursive: true, force: true });
@@ -68,6 +72,8 @@ function inputFiles(): readonly string[] {
   const sources = globSync('src/**/*.{ts,eta}', { cwd: root }).filter((file) => !file.endsWith('.test.ts'));
   const others = [
     'scripts/build.ts',
+    'scripts/declarations.ts',
+    'scripts/entries.ts',
     'tsconfig.json',
     'tsconfig.build.json',
     'package.json',
@@ -102,6 +108,7 @@ function declare(): void {
     stdio: 'inherit',
   });
   if (status !== 0) process.exit(status ?? 1);
+  finishDeclarations(next, published);
 }
 
 /** What package.json offers and the console, at `dist/<folder>/<name>.js`; what they share one folder deep as well. */
@@ -126,18 +133,21 @@ async function bundle(): Promise<void> {
     ],
   });
   // Named by content: a process that starts while files are replaced must not link parts of two builds.
-  await bundled.write({ dir: next, chunkFileNames: 'shared/[name]-[hash].js', sourcemap: true });
+  const { output } = await bundled.write({
+    dir: next,
+    chunkFileNames: 'shared/[name]-[hash].js',
+    sourcemap: true,
+  });
   await bundled.close();
+  for (const chunk of output) {
+    const entry = published.find((name) => chunk.fileName === `${name}/index.js`);
+    if (entry !== undefined && chunk.type === 'chunk') writeCommonJs(next, entry, chunk.exports);
+  }
 }
 
+/** What is loaded by its name: the entries and the console. */
 function entries(): readonly string[] {
-  const { exports } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8')) as {
-    readonly exports: Readonly<Record<string, string | { readonly default: string }>>;
-  };
-  const offered = Object.values(exports).flatMap((target) =>
-    typeof target === 'string' ? [] : [target.default.replace(/^\.\/dist\/(.*)\.js$/, '$1')],
-  );
-  return [...offered, 'host/console'];
+  return [...published.map((name) => `${name}/index`), 'host/console'];
 }
 
 // --- putting it in place --------------------------------------------------------------------------------------

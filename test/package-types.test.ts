@@ -1,5 +1,6 @@
 // @engines sqlite: it compiles, and asks no database
 import { execFile } from 'node:child_process';
+import { createRequire } from 'node:module';
 import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -9,11 +10,17 @@ import { SCALE } from './support/scale.ts';
 
 const run = promisify(execFile);
 const root = path.join(import.meta.dirname, '..');
-const COMPILER = path.join(root, 'node_modules', 'typescript', 'bin', 'tsc');
+const require = createRequire(import.meta.url);
+/** The one that this repository is compiled with, and an older one, which the check of the types below brings. */
+const COMPILERS = {
+  7: path.join(root, 'node_modules', 'typescript', 'bin', 'tsc'),
+  5: createRequire(require.resolve('@arethetypeswrong/core/package.json')).resolve('typescript/lib/tsc.js'),
+} as const;
 
 let folder: string;
 /** What `npm publish` would upload, unpacked. */
 let packed: string;
+let tarball: string;
 let dependencies: readonly string[];
 
 beforeAll(async () => {
@@ -22,6 +29,7 @@ beforeAll(async () => {
     cwd: root,
   });
   const [{ filename }] = JSON.parse(stdout) as [{ filename: string }];
+  tarball = path.join(folder, filename);
   await run('tar', ['xzf', filename], { cwd: folder });
   packed = path.join(folder, 'package');
   const manifest = await readFile(path.join(packed, 'package.json'), 'utf8');
@@ -34,24 +42,25 @@ async function application(
   name: string,
   installed: readonly string[],
   files: Readonly<Record<string, string>>,
+  type: 'module' | 'commonjs' = 'module',
 ): Promise<string> {
   const own = path.join(folder, name);
   const modules = path.join(own, 'node_modules');
   await cp(packed, path.join(modules, 'portico'), { recursive: true });
-  for (const each of ['@types/node', ...dependencies, ...installed]) {
+  for (const each of [...dependencies, ...installed]) {
     await mkdir(path.join(modules, path.dirname(each)), { recursive: true });
     await symlink(path.join(root, 'node_modules', each), path.join(modules, each));
   }
-  const manifest = JSON.stringify({ name, private: true, type: 'module' });
+  const manifest = JSON.stringify({ name, private: true, type });
   for (const [file, text] of Object.entries({ ...files, 'package.json': manifest }))
     await writeFile(path.join(own, file), text);
   return own;
 }
 
 /** The output of the compiler. */
-async function compile(cwd: string): Promise<string> {
+async function compile(cwd: string, version: keyof typeof COMPILERS = 7): Promise<string> {
   try {
-    return (await run(process.execPath, [COMPILER, '-p', '.'], { cwd })).stdout;
+    return (await run(process.execPath, [COMPILERS[version], '-p', '.'], { cwd })).stdout;
   } catch (error) {
     return (error as { stdout?: string }).stdout ?? String(error);
   }
@@ -63,7 +72,7 @@ const STRICT = JSON.stringify({
     module: 'nodenext',
     target: 'esnext',
     lib: ['esnext'],
-    types: ['node'],
+    types: [],
     strict: true,
     exactOptionalPropertyTypes: true,
     noUncheckedIndexedAccess: true,
@@ -76,6 +85,24 @@ const STRICT = JSON.stringify({
 
 const RESOURCE = `
   const resource = createResourceServer({ issuer: 'https://as.example', clientId: 'id', clientSecret: 's', audience: null });
+`;
+
+/** An application that takes values, classes and types from both sides: there is one of each. */
+const COMMON_JS = `
+  import express from 'express';
+  import { bearer, portico } from 'portico/express';
+  import { ConfigurationError, HttpError } from 'portico/host';
+  import { BearerError, token, type AuthorizationServer } from 'portico/oauth-server';
+  export const mount = (server: AuthorizationServer) => express().use(portico(server)).use(bearer(server));
+  export const problems = (error: ConfigurationError) => error.problems.map(({ key }) => key);
+  export const refused = (error: unknown): HttpError | BearerError | null =>
+    error instanceof HttpError || error instanceof BearerError ? error : null;
+  const server = import('portico/oauth-server');
+  void server.then((module) => {
+    const same: typeof token = module.token;
+    const error: BearerError = null as unknown as InstanceType<typeof module.BearerError>;
+    console.log(same === token && error === null ? 'one' : 'two');
+  });
 `;
 
 /** Entries that need no framework, each used as a whole, so that all types are checked. */
@@ -222,6 +249,60 @@ describe('the packed package', () => {
       [],
     );
   });
+
+  test('has nothing that publint or @arethetypeswrong/cli complains of', async () => {
+    const bin = (name: string) => path.join(root, 'node_modules', '.bin', name);
+    const linted = await run(bin('publint'), ['--strict', tarball]);
+    expect(linted.stdout).toContain('All good!');
+    const { stdout } = await run(bin('attw'), [tarball, '--format', 'json']);
+    const { analysis } = JSON.parse(stdout) as {
+      readonly analysis: { readonly entrypoints: object; readonly problems: readonly unknown[] };
+    };
+    expect(Object.keys(analysis.entrypoints)).toContain('./host');
+    expect(analysis.problems).toEqual([]);
+  });
+
+  /** How applications are compiled to CommonJS; the first says TS2307 without `typesVersions`, the second TS1479 without stubs. */
+  const MODES = [
+    [5, 'commonjs', 'node10'],
+    [5, 'node16', 'node16'],
+    [7, 'commonjs', 'bundler'],
+    [5, 'nodenext', 'nodenext'],
+    [7, 'nodenext', 'nodenext'],
+    [7, 'node20', 'node16'],
+  ] as const;
+  test.each(MODES.slice(0, SCALE.commonJsModes))(
+    'compiles to CommonJS with TypeScript %i, module %s and moduleResolution %s, and runs',
+    async (version, module, moduleResolution) => {
+      const entries = Object.fromEntries(
+        [...FRAMEWORKLESS, 'express', 'fastify'].map((entry) => [
+          `${entry}.ts`,
+          `import * as all from 'portico/${entry}';\nexport const names = Object.keys(all);`,
+        ]),
+      );
+      const compilerOptions = {
+        module,
+        moduleResolution,
+        target: 'es2022',
+        strict: true,
+        esModuleInterop: true,
+        types: [],
+        rootDir: '.',
+        outDir: 'out',
+        skipLibCheck: false,
+      };
+      const files = {
+        ...entries,
+        'app.ts': COMMON_JS,
+        'tsconfig.json': JSON.stringify({ compilerOptions, include: ['*.ts'] }),
+      };
+      const installed = ['express', '@types/express', 'fastify'];
+      const own = await application(`${version} ${module} ${moduleResolution}`, installed, files, 'commonjs');
+      expect(await compile(own, version)).toBe('');
+      const { stdout, stderr } = await run(process.execPath, ['out/app.js'], { cwd: own });
+      expect([stdout, stderr]).toEqual(['one\n', '']);
+    },
+  );
 
   test("compiles the README's app.ts in a new folder, with the README's tsconfig.json", async () => {
     const readme = await readFile(path.join(root, 'README.md'), 'utf8');

@@ -7,6 +7,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { entriesOf, manifestParts } from '../scripts/entries.ts';
 import { freePort } from './support/portal.ts';
 
 const run = promisify(execFile);
@@ -52,12 +53,28 @@ describe('the packed package', () => {
     for (const entry of entries) expect(stdout).toMatch(new RegExp(`^${entry} [1-9]`, 'm'));
   });
 
-  test('carries the types of every public entry', async () => {
-    for (const conditions of Object.values(manifest.exports)) {
-      if (typeof conditions === 'string') continue;
-      const { types } = conditions as { types: string };
-      const installed = path.join(folder, 'node_modules', 'portico', types);
-      expect(await readFile(installed, 'utf8')).not.toBe('');
+  test('gives each of them to CommonJS too, and it is the same module', async () => {
+    const entries = Object.keys(manifest.exports).filter((entry) => entry !== './package.json');
+    const script = entries.map((entry) => {
+      const name = JSON.stringify(entry.replace(/^\./, 'portico'));
+      return `import(${name}).then((module) => console.log(${name}, Object.keys(module).every((key) => module[key] === require(${name})[key])));`;
+    });
+    await writeFile(path.join(folder, 'requires.cjs'), script.join('\n'));
+    const { stdout, stderr } = await run(process.execPath, ['requires.cjs'], { cwd: folder });
+    expect(stderr).toBe('');
+    expect(stdout.trim().split('\n').toSorted()).toEqual(
+      entries.map((entry) => `${entry.replace(/^\./, 'portico')} true`).toSorted(),
+    );
+  });
+
+  test('offers every folder of src that has an index.ts, in all modes of resolution, and nothing else', async () => {
+    const { exports, typesVersions } = manifestParts(entriesOf(root));
+    expect(manifest).toMatchObject({ typesVersions });
+    expect(manifest.exports).toEqual(exports);
+    const named = JSON.stringify([manifest.exports, typesVersions]).matchAll(/"\.\/(dist\/[^"]+)"/g);
+    for (const [, file = ''] of named) {
+      const installed = path.join(folder, 'node_modules', 'portico', file);
+      expect(await readFile(installed, 'utf8'), file).not.toBe('');
     }
   });
 

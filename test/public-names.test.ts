@@ -9,10 +9,12 @@ type Declaration = NonNullable<Extract<Statement, { type: 'ExportNamedDeclaratio
 
 const root = path.join(import.meta.dirname, '..');
 const manifest = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8')) as {
-  readonly exports: Readonly<Record<string, string | { readonly types: string }>>;
+  readonly exports: Readonly<Record<string, string | { readonly default: { readonly types: string } }>>;
 };
 const ENTRIES = Object.entries(manifest.exports).flatMap(([entry, target]) =>
-  typeof target === 'string' ? [] : [[entry.replace('.', 'portico'), path.join(root, target.types)] as const],
+  typeof target === 'string'
+    ? []
+    : [[entry.replace('.', 'portico'), path.join(root, target.default.types)] as const],
 );
 
 /** A declaration file, as an editor of a user of the package reads it. */

@@ -25,6 +25,8 @@ const COUNTS = {
   looks: { short: 2, long: 4 },
   /** Applications that are compiled, each with another framework installed. */
   compiledApplications: { short: 1, long: 6 },
+  /** Ways to compile an application to CommonJS. */
+  commonJsModes: { short: 1, long: 6 },
   /** Mounts that are soaked: the kit and `portico/node`, or all. */
   soakedMounts: { short: 2, long: 4 },
   /** Stacks behind proxies that take a base path away or not: the kit, Express and bare Node, or every one. */
