@@ -409,6 +409,29 @@ describe.each(STACKS)('$name', (stack) => {
   });
 });
 
+// @shows HOST-2.4
+test("the kit's own routes, when a proxy takes the base path away: links have it, and signing out leads to the first page", async () => {
+  const proxy = await startProxy();
+  const config = { public_url: proxy.url, base_path: BASE, base_path_stripped: true };
+  const portal = await startPortal({ config });
+  proxy.leadBelow({ basePath: BASE, strips: true, port: Number(portal.env['PORT']) });
+  try {
+    expect(portal.application.path('home')).toBe(`${BASE}/`);
+    const visitor = createVisitor(proxy.url);
+    const login = await visitor.visit(`${proxy.url}${BASE}/login?return_to=https://evil.example/`);
+    const signedIn = await signInToPortal(visitor, login, ADA);
+    expect(locationOf(signedIn).href).toBe(`${proxy.url}${BASE}/`);
+    const home = await visitor.visit(locationOf(signedIn).href);
+    const html = await home.clone().text();
+    expect(html).toContain('Signed in as <strong>Ada Lovelace');
+    expect(html).toContain(`href="${BASE}/oauth/applications"`);
+    expect(locationOf(await visitor.submit(home)).href).toBe(`${proxy.url}${BASE}/`);
+  } finally {
+    await portal.close();
+    await proxy.close();
+  }
+});
+
 // --- two installations on one origin --------------------------------------------------------------------------
 
 describe('two installations on one origin, below /a and /b', () => {
