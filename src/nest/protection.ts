@@ -85,7 +85,7 @@ export class PorticoGuard implements CanActivate {
   }
   async #lookUp(request: PlatformRequest): Promise<Run> {
     const incoming = 'raw' in request ? request.raw : request;
-    const asked = () => headersOnly(incoming, this.#server.issuer);
+    const asked = () => headersOnly(incoming, this.#server.origin);
     const found = await this.#server.lookUpToken(incoming.headers.authorization ?? null, asked, request);
     if ('failure' in found) throw new FailedLookUp(found.failure);
     return found.run;

@@ -80,7 +80,7 @@ export function portico(start: () => Promise<Started>, name = ''): NextMount {
   async function withToken(from: Request | Headers, work: () => unknown): Promise<unknown> {
     const { server } = await running();
     if (from instanceof Request) return server.withToken(from, work as () => Promise<Response>, from);
-    const asked = () => new Request(server.issuer, { headers: from });
+    const asked = () => new Request(server.origin, { headers: from });
     const found = await server.lookUpToken(from.get('authorization'), asked);
     if ('run' in found) return found.run(work);
     throw new Error(`The access token could not be looked up: ${found.failure.status}`);
