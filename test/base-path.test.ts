@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import express from 'express';
+import fc from 'fast-check';
 import createFastify from 'fastify';
 import { createRemoteJWKSet, jwtVerify } from 'jose';
 import * as oauth from 'oauth4webapi';
@@ -431,6 +432,62 @@ test("the kit's own routes, when a proxy takes the base path away: links have it
     await proxy.close();
   }
 });
+
+const PIECES = [
+  '/',
+  '//',
+  '/./',
+  '/../',
+  '\\\\',
+  '%2F',
+  '%2f',
+  '%2e',
+  ';',
+  '?',
+  '#',
+  'auth',
+  'AUTH',
+  '%61uth',
+  'oauth',
+  'token',
+  'x',
+];
+
+// @shows AS-2.18, AS-6.18
+test.each([false, true])(
+  'whatever else a path is made of, it is no endpoint (base_path_stripped: %j)',
+  async (stripped) => {
+    const config = { public_url: 'https://portal.example', base_path: BASE, base_path_stripped: stripped };
+    const portal = await startPortal({ mode: 'prod', config });
+    const endpoint = stripped ? '/oauth/token' : `${BASE}/oauth/token`;
+    const near = fc
+      .array(fc.constantFrom(...PIECES), { maxLength: 8 })
+      .map((pieces) => `/${pieces.join('')}`);
+    const around = fc
+      .tuple(fc.nat(endpoint.length), fc.nat(3), fc.constantFrom('', ...PIECES))
+      .map(([at, without, put]) => endpoint.slice(0, at) + put + endpoint.slice(at + without));
+    const odd = fc
+      .oneof(near, around)
+      .filter((target) => target.startsWith('/') && target.split('?', 1)[0] !== endpoint);
+    const ask = async (target: string) => {
+      const url = `https://portal.example${target}`;
+      const form = new Request(url, { method: 'POST', body: new URLSearchParams({ grant_type: 'x' }) });
+      return (await portal.application.fetch(form, { address: null, target })).text();
+    };
+    try {
+      expect(await ask(endpoint)).toContain('"invalid_client"');
+      expect(await ask(`${endpoint}?a=b`)).toContain('"invalid_client"');
+      await fc.assert(
+        fc.asyncProperty(odd, async (target) => {
+          expect(await ask(target)).not.toContain('"invalid_client"');
+        }),
+        { numRuns: SCALE.oddPaths },
+      );
+    } finally {
+      await portal.close();
+    }
+  },
+);
 
 // --- two installations on one origin --------------------------------------------------------------------------
 

@@ -35,5 +35,5 @@ export function strippedProblems(basePath: string, stripped: boolean): readonly 
  * name, and not the path, keeps them apart, so that the prefix `__Host-` is possible.
  */
 export function cookieNameBelow(basePath: string, name: string): string {
-  return `${name}${encodeURIComponent(basePath)}`;
+  return basePath === '' ? name : `${name}${encodeURIComponent(basePath)}`;
 }

@@ -31,6 +31,8 @@ const COUNTS = {
   soakedMounts: { short: 2, long: 4 },
   /** Stacks behind proxies that take a base path away or not: the kit, Express and bare Node, or every one. */
   basePathStacks: { short: 3, long: 99 },
+  /** Odd paths near that of one endpoint. */
+  oddPaths: { short: 300, long: 20_000 },
   /** Odd requests to every endpoint of the server and the kit. */
   hostileRequests: { short: 200, long: 10_000 },
   /** Odd requests to every API of the examples. */
