@@ -160,6 +160,7 @@ describe('routing', () => {
 });
 
 describe('what the framework gives along with a request', () => {
+  // @shows AS-1.10
   test('is given to every member that is asked for it, and to none of another request at the same time', async () => {
     const [one, other]: readonly Framework[] = [{ name: 'one' }, { name: 'other' }];
     const { clientId, secret, at } = await requestOf();
@@ -214,6 +215,7 @@ describe('what the framework gives along with a request', () => {
 });
 
 describe('Host.commit', () => {
+  // @shows AS-1.11
   test('adds cookies to what a browser is answered, once a request, also to a refusal', async () => {
     const { at } = await requestOf();
     called = [];
@@ -245,6 +247,7 @@ describe('Host.commit', () => {
     expect(order).toEqual(['signOut', 'commit']);
   });
 
+  // @shows AS-1.11
   test('that fails leaves no answer that rests on the session: 500, and no cookie of it', async () => {
     const { at } = await requestOf();
     failing = true;

@@ -79,6 +79,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'plugin',
     'console/',
     'authorization-server',
+    'host-defaults',
     'complete-host',
     'endpoints/',
     'metadata',

@@ -30,8 +30,8 @@ export function createAccounts(
   }
 
   /** With a secret that can be guessed, or is the same in every browser, a consent would be bound to none. */
-  async function browserSecret(request: Request): Promise<string> {
-    const secret: unknown = await host.browserSecret(request);
+  async function browserSecret(request: Request, person: PersonReference): Promise<string> {
+    const secret: unknown = await host.browserSecret(request, person);
     if (typeof secret === 'string' && secret.length >= SHORTEST_SECRET) return secret;
     const found = typeof secret === 'string' ? `${secret.length} characters` : typeof secret;
     throw new Error(
@@ -45,7 +45,9 @@ export function createAccounts(
     async visitor(request) {
       const person = await host.signedIn(request);
       const user = person === null ? null : await active(person);
-      return user === null ? null : { user, browserSecret: await browserSecret(request), request };
+      return user === null
+        ? null
+        : { user, browserSecret: await browserSecret(request, user.reference), request };
     },
   };
 }

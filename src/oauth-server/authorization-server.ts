@@ -1,6 +1,7 @@
 import type { Database } from '../sql/contract.ts';
 import { createAccounts } from './accounts.ts';
 import { createAudit } from './audit.ts';
+import { createBrowsers, type Browsers } from './authorization/browsers.ts';
 import { createConsent } from './authorization/consent.ts';
 import { createCookieSealer } from './authorization/cookie-keys.ts';
 import { createRequestChecks } from './authorization/request.ts';
@@ -30,6 +31,7 @@ import { ConfigurationError } from '../contracts/errors.ts';
 import { basePathProblems, strippedProblems } from '../http/base-path.ts';
 import { createFailedAttempts, systemRandom } from '../http/failed-attempts.ts';
 import { completeHost } from './complete-host.ts';
+import { OWN_DEFAULTS } from './host-defaults.ts';
 import type { CompleteHost, Host } from './host.ts';
 import { createGrants } from './grants/grant-types.ts';
 import { createIssuing } from './grants/issuing.ts';
@@ -67,7 +69,7 @@ export interface AuthorizationServer extends ProtectedRoutes {
 }
 
 /** What a server is made of. */
-export interface AuthorizationServerOptions {
+export interface AuthorizationServerOptions<Context = unknown> {
   /** The public origin of the application, `public_url`; with `basePath` it is the issuer. */
   readonly publicUrl: string;
   /** What stands before the path of every endpoint, such as `/auth`; empty unless given. It is part of the issuer. */
@@ -77,7 +79,7 @@ export interface AuthorizationServerOptions {
   /** The section `oauth_server`, as `oauthServerConfiguration` validates it. */
   readonly config: OAuthServerConfig;
   /** The application that the server asks about people and browsers. */
-  readonly host: Host;
+  readonly host: Host<Context>;
   /** Where the server keeps what it issues; its schema is `oauthServerMigrations`. */
   readonly database: Database;
   /** Milliseconds since 1970; the system's clock unless a test says otherwise. */
@@ -95,21 +97,23 @@ export interface AuthorizationServerOptions {
  * Makes a server; opens nothing and writes nothing. `key_path` must be absolute. Throws a ConfigurationError for a base path that
  * is none.
  */
-export function createAuthorizationServer(options: AuthorizationServerOptions): AuthorizationServer {
-  return assembleServer({ ...options, host: completeHost(options.host) });
+export function createAuthorizationServer<Context = unknown>(
+  options: AuthorizationServerOptions<Context>,
+): AuthorizationServer {
+  const { host } = options;
+  return assembleServer({ ...options, host: (browsers) => completeHost(host, OWN_DEFAULTS, browsers) });
 }
 
-/** What a server is made of, with a host that is complete: the kit's own. */
+/** What a server is made of, with what completes its host. */
 export interface ServerParts extends Omit<AuthorizationServerOptions, 'host'> {
-  readonly host: CompleteHost;
+  readonly host: (browsers: Browsers) => CompleteHost;
 }
 
 /** Puts the server together. */
 export function assembleServer(options: ServerParts): AuthorizationServer {
-  const { publicUrl, config, host, database, clock = Date.now, random = systemRandom } = options;
+  const { publicUrl, config, database, clock = Date.now, random = systemRandom } = options;
   const { basePath = '', basePathStripped = false, showsDetails = false } = options;
   requireBasePath(basePath, basePathStripped);
-  const { passwordHasher, log } = host;
   const { name: serverName, key_path: keyPath } = config;
   const { origin } = new URL(publicUrl);
   const issuer = `${origin}${basePath}`;
@@ -118,6 +122,9 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
   const audience = config.audience === '' ? null : config.audience;
 
   const store = createSqlStore(database);
+  const sealer = createCookieSealer({ store, clock, lifetime: config.consent_ttl * 1000 });
+  const host = options.host(createBrowsers({ sealer, issuer, basePath }));
+  const { passwordHasher, log } = host;
   const pruning = createPruning({ store, clock, log });
   const keys = createKeyRing({ directory: keyPath, clock, idTokenLifetime: config.id_token_ttl, log });
   const audit = createAudit(host);
@@ -146,7 +153,7 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
   const checkRequest = createRequestChecks({ clients, scopes, keys, audience, serverName, keyPath });
   const waiting = createWaitingRequests({
     store,
-    sealer: createCookieSealer({ store, clock, lifetime: config.consent_ttl * 1000 }),
+    sealer,
     host,
     pruning,
     clock,

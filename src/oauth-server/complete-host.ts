@@ -1,24 +1,116 @@
-import { currentContext as context } from '../http/context.ts';
+import type { Log } from '../contracts/log.ts';
+import type { PasswordHasher } from '../contracts/password-hasher.ts';
+import { currentContext } from '../http/context.ts';
+import type { AuditEvent } from './audit.ts';
+import type { Browsers } from './authorization/browsers.ts';
 import type { CompleteHost, Host } from './host.ts';
 
-/** The host that an application wrote, as the server asks it. The kit's own is complete, and is not wrapped. */
-export function completeHost(host: Host): CompleteHost {
-  const { passwordHasher, log } = host;
+/** What a host is given for what it leaves out; each is made when the server is, if it is needed. */
+export interface HostDefaults {
+  log(): Log;
+  renderer(): CompleteHost['render'];
+  passwordHasher(): PasswordHasher;
+  /** Takes events beside the log. */
+  audit(event: AuditEvent): Promise<void>;
+}
+
+/**
+ * The host that an application wrote, as the server asks it: with what it leaves out, and each member called with the context of
+ * the request. The kit's own is complete, and is not wrapped.
+ */
+export function completeHost<Context>(
+  host: Host<Context>,
+  defaults: HostDefaults,
+  browsers: Browsers,
+): CompleteHost {
+  // What the mount gave: the application says by the type which mount that is.
+  const context = () => currentContext() as Context;
+  const log = host.log ?? defaults.log();
+  // The host may be an instance of a class.
+  const render = host.render?.bind(host);
+  const address = host.clientAddress?.bind(host);
+  const audit = host.audit?.bind(host);
+
+  function loginUrl(returnTo: string): string {
+    const { loginUrl: path } = host;
+    return typeof path === 'string' ? withReturn(path, returnTo) : path.call(host, returnTo, context());
+  }
+
   return {
+    log,
+    loginUrl,
+    passwordHasher: host.passwordHasher ?? defaults.passwordHasher(),
     signedIn: (request) => host.signedIn(request, context()),
     loadAccount: (person) => host.loadAccount(person, context()),
     holdsPermission: (person, permission) => host.holdsPermission(person, permission, context()),
-    browserSecret: (request) => host.browserSecret(request, context()),
-    signOut: (request) => host.signOut(request, context()),
-    loginUrl: (returnTo) => host.loginUrl(returnTo, context()),
-    passwordHasher,
-    render: (view, data) => host.render(view, data, context()),
-    clientAddress: (request) => host.clientAddress(request, context()),
-    audit: (event) => host.audit(event, context()),
-    log,
-    commit:
-      host.commit === undefined
-        ? null
-        : async (request, response) => host.commit?.(request, response, context()),
+    render: render === undefined ? defaults.renderer() : (view, data) => render(view, data, context()),
+    clientAddress:
+      address === undefined ? () => addressIn(currentContext()) : (request) => address(request, context()),
+    audit:
+      audit === undefined
+        ? (event) => auditLine(log, event, defaults.audit)
+        : (event) => audit(event, context()),
+    ...browserOf(host, context, loginUrl, browsers),
   };
+}
+
+/** How browsers are told apart, signed out and answered: with a secret of the host's own, or by a cookie of Portico's. */
+function browserOf<Context>(
+  host: Host<Context>,
+  context: () => Context,
+  loginUrl: (returnTo: string) => string,
+  browsers: Browsers,
+): Pick<CompleteHost, 'browserSecret' | 'signOut' | 'commit'> {
+  const secret = host.browserSecret?.bind(host);
+  const commit = host.commit?.bind(host);
+
+  async function signOut(request: Request, returnTo: string): Promise<string | null> {
+    const { signOut: way } = host;
+    if (way === undefined) return null;
+    if (typeof way === 'string') return withReturn(way, returnTo);
+    await way.call(host, request, context());
+    return loginUrl(returnTo);
+  }
+
+  if (secret !== undefined) {
+    return {
+      browserSecret: (request) => secret(request, context()),
+      signOut,
+      commit: commit === undefined ? null : async (request, response) => commit(request, response, context()),
+    };
+  }
+  return {
+    browserSecret: (request, person) => browsers.secret(request, person),
+    signOut(request, returnTo) {
+      browsers.renew(request);
+      return signOut(request, returnTo);
+    },
+    async commit(request, response) {
+      await commit?.(request, response, context());
+      const cookie = await browsers.setCookie(request);
+      if (cookie !== null) response.headers.append('Set-Cookie', cookie);
+    },
+  };
+}
+
+/** A path of the host, with where to go from there. */
+function withReturn(path: string, returnTo: string): string {
+  return `${path}${path.includes('?') ? '&' : '?'}${new URLSearchParams({ return_to: returnTo })}`;
+}
+
+/** As frameworks have it in their own request: `ip` follows their setting for proxies, and Node knows the connection. */
+function addressIn(context: unknown): string | null {
+  const { ip, socket } = (context ?? {}) as {
+    readonly ip?: unknown;
+    readonly socket?: { readonly remoteAddress?: unknown };
+  };
+  const address = typeof ip === 'string' ? ip : socket?.remoteAddress;
+  return typeof address === 'string' ? address : null;
+}
+
+/** An event of the audit log as a line of the log, where nothing of the name `authorization` is written. */
+async function auditLine(log: Log, event: AuditEvent, further: HostDefaults['audit']): Promise<void> {
+  const { type, authorization: family, ...fields } = { authorization: undefined, ...event };
+  log.info('audit: {event}', { event: type, ...(family === undefined ? {} : { family }), ...fields });
+  await further(event);
 }

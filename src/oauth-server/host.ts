@@ -20,28 +20,36 @@ export interface Host<Context = unknown> {
   /** Whether this account holds this permission now. */
   holdsPermission(person: PersonReference, permission: string, context: Context): Promise<boolean>;
   /**
+   * Where a person signs in, and is sent back from to `returnTo` (a path of this host). A path, such as `/login`, is given
+   * `return_to` as a parameter.
+   */
+  readonly loginUrl: string | ((returnTo: string, context: Context) => string);
+  /**
+   * Ends this browser's session, so that another person can sign in; the browser's secret is another one afterwards. Or the path
+   * of a page that does, such as `/logout`, and sends on to its parameter `return_to`. Without either, "Not you?" ends the question
+   * and says how to go on.
+   */
+  readonly signOut?: string | ((request: Request, context: Context) => Promise<void>);
+  /**
    * A random secret of at least 128 bits (22 characters of base64url) of this browser's session, asked for when somebody
    * is signed in: the same while they are, another one after signing out and when another person has signed in. It never
-   * leaves the server; consent is bound to the browser and its person by it.
+   * leaves the server; consent is bound to the browser and its person by it. A cookie of Portico's own unless given.
    */
-  browserSecret(request: Request, context: Context): Promise<string>;
-  /** Ends this browser's session, so that another person can sign in; the browser's secret is another one afterwards. */
-  signOut(request: Request, context: Context): Promise<void>;
-  /** Where a person signs in, and is sent back from to `returnTo` (a path of this host). */
-  loginUrl(returnTo: string, context: Context): string;
-  /** The hasher that the host uses for people; client secrets are hashed with the same. */
-  readonly passwordHasher: PasswordHasher;
-  /** Renders a view such as `oauth/consent`; a host shadows it with its own. */
-  render(view: string, data: Readonly<Record<string, unknown>>, context: Context): Promise<string>;
+  browserSecret?(request: Request, context: Context): Promise<string>;
+  /** The hasher that the host uses for people; client secrets are hashed with the same. argon2id unless given. */
+  readonly passwordHasher?: PasswordHasher;
+  /** Renders a view such as `oauth/consent`; the built-in ones, which a host's own shadow, unless given. */
+  render?(view: string, data: Readonly<Record<string, unknown>>, context: Context): Promise<string>;
   /**
    * Where a request comes from, to slow guessing down: behind a proxy what the proxy says. An IP address, with or without a
-   * port; null when it is not known. Any other text counts as null.
+   * port; null when it is not known. Any other text counts as null. Unless given it is what the framework's request has as `ip`
+   * (Express, Fastify and Koa: by their own setting for proxies), or the other end of Node's connection.
    */
-  clientAddress(request: Request, context: Context): string | null;
-  /** Takes an event for the host's audit log. The server waits for it before it answers the request. */
-  audit(event: AuditEvent, context: Context): Promise<void>;
-  /** Takes what somebody should look at; it never holds a secret, a token or a code. */
-  readonly log: Log;
+  clientAddress?(request: Request, context: Context): string | null;
+  /** Takes an event for the host's audit log. The server waits for it before it answers the request. A line of the log unless given. */
+  audit?(event: AuditEvent, context: Context): Promise<void>;
+  /** Takes what somebody should look at; it never holds a secret, a token or a code. JSON on standard output unless given. */
+  readonly log?: Log;
   /**
    * Called when the answer to a person's browser is ready and before it is sent, once for each request: a host whose session is
    * a cookie appends its `Set-Cookie` to `response.headers`. Not called for requests of applications, which read no session.
@@ -57,10 +65,10 @@ export interface CompleteHost {
   loadAccount(person: PersonReference): Promise<UserInterface | null>;
   /** As `Host.holdsPermission`. */
   holdsPermission(person: PersonReference, permission: string): Promise<boolean>;
-  /** As `Host.browserSecret`. */
-  browserSecret(request: Request): Promise<string>;
-  /** As `Host.signOut`. */
-  signOut(request: Request): Promise<void>;
+  /** As `Host.browserSecret`, for the person who is signed in. */
+  browserSecret(request: Request, person: PersonReference): Promise<string>;
+  /** As `Host.signOut`. Where the browser goes next, to come to `returnTo` in the end; null when only the person can sign out. */
+  signOut(request: Request, returnTo: string): Promise<string | null>;
   /** As `Host.loginUrl`. */
   loginUrl(returnTo: string): string;
   /** As `Host.passwordHasher`. */

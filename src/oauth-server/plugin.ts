@@ -2,7 +2,8 @@ import path from 'node:path';
 import { AUDIT } from './audit.ts';
 import type { AddCommands, Application, Auth, Plugin } from '../host/contracts.ts';
 import { assembleServer } from './authorization-server.ts';
-import { completeHost } from './complete-host.ts';
+import { completeHost, type HostDefaults } from './complete-host.ts';
+import { builtInViews } from './host-defaults.ts';
 import { addClientCreate } from './console/commands/client-create.ts';
 import { addClientList } from './console/commands/client-list.ts';
 import { addClientRevoke } from './console/commands/client-revoke.ts';
@@ -32,12 +33,12 @@ const COMMANDS: readonly AddCommands[] = [
 ];
 
 /** What an application gives the plugin besides its configuration. */
-export interface OAuthServerPluginOptions {
+export interface OAuthServerPluginOptions<Context = unknown> {
   /**
-   * The application that Portico runs in, instead of the kit's own accounts, sessions and sign-in. What it leaves to the
-   * kit (log, views, audit event) it passes on from the kit's application, which it is given.
+   * The application that Portico runs in, instead of the kit's own accounts, sessions and sign-in; or a function of the kit's
+   * application that returns it. What it leaves out (log, views, hasher, audit) the kit's application has.
    */
-  readonly host?: (application: Application) => Host;
+  readonly host?: Host<Context> | ((application: Application) => Host<Context>);
   /** Milliseconds since 1970; the system's clock unless a test says otherwise. */
   readonly clock?: () => number;
   /** From 0 up to, and not including, 1; the system's random source unless a test says otherwise. */
@@ -48,14 +49,16 @@ export interface OAuthServerPluginOptions {
  * The authorization server as a plugin of the host kit: the section `oauth_server` of the configuration, the endpoints
  * (unless `oauth_server:routes` is false), `token()` in the application's own routes, the schema and the console commands.
  */
-export function oauthServer({ host, ...options }: OAuthServerPluginOptions = {}): Plugin {
+export function oauthServer<Context = unknown>({
+  host,
+  ...options
+}: OAuthServerPluginOptions<Context> = {}): Plugin {
   return {
     name: 'oauth_server',
     defaults: { oauth_server: {}, csrf_exempt_routes: CSRF_EXEMPT_ROUTES },
     configuration: { oauth_server: oauthServerConfiguration },
     migrations: oauthServerMigrations,
-    // In the published package this code is bundled into a folder beside `oauth-server`, not in it.
-    views: path.join(import.meta.dirname, '..', 'oauth-server', 'views'),
+    views: builtInViews(),
     commands(program, context) {
       for (const add of COMMANDS) add(program, context);
     },
@@ -65,7 +68,14 @@ export function oauthServer({ host, ...options }: OAuthServerPluginOptions = {})
         basePath: application.basePath,
         basePathStripped: application.config['base_path_stripped'] === true,
         config: configurationWithKeyPath(application),
-        host: host === undefined ? kitHost(application) : completeHost(host(application)),
+        host: (browsers) =>
+          host === undefined
+            ? kitHost(application)
+            : completeHost(
+                typeof host === 'function' ? host(application) : host,
+                kitDefaults(application),
+                browsers,
+              ),
         database: application.database,
         showsDetails: application.mode === 'dev',
         ...options,
@@ -92,8 +102,21 @@ function configurationWithKeyPath(application: Application): OAuthServerConfig {
   return { ...config, key_path: keyPath };
 }
 
+function kitDefaults({ log, passwordHasher, views, events }: Application): HostDefaults {
+  return {
+    log: () => log,
+    passwordHasher: () => passwordHasher,
+    renderer: () => (view, data) => views.render(view, data),
+    audit: (event) => events.emit(AUDIT, event),
+  };
+}
+
 function kitHost(application: Application): CompleteHost {
   const loginRoute = (application.config['oauth_server'] as OAuthServerConfig).login_route;
+  function loginUrl(returnTo: string): string {
+    const login = loginRoute.startsWith('/') ? loginRoute : application.path(loginRoute);
+    return `${login}?${new URLSearchParams({ return_to: returnTo })}`;
+  }
   /** The session that each person was read from: the server loads the account of what `signedIn` returned, once. */
   const sessions = new WeakMap<PersonReference, Auth>();
   return {
@@ -111,11 +134,11 @@ function kitHost(application: Application): CompleteHost {
     },
     holdsPermission: (person, permission) => application.accounts.holdsPermission(person, permission),
     browserSecret: () => application.session().secret(),
-    signOut: () => application.auth().signOut(),
-    loginUrl(returnTo) {
-      const login = loginRoute.startsWith('/') ? loginRoute : application.path(loginRoute);
-      return `${login}?${new URLSearchParams({ return_to: returnTo })}`;
+    async signOut(_, returnTo) {
+      await application.auth().signOut();
+      return loginUrl(returnTo);
     },
+    loginUrl,
     passwordHasher: application.passwordHasher,
     render: (view, data) => application.views.render(view, data),
     clientAddress: () => application.clientAddress(),

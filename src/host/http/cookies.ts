@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { cookieNameBelow } from '../../http/base-path.ts';
+import { sentCookies } from '../../http/cookies.ts';
 
 const RANDOM_VALUE = /^[A-Za-z0-9_-]{43}$/;
 
@@ -10,11 +11,7 @@ export function randomValue(): string {
 
 /** The value of the request's cookie of this name; null when it has none. */
 export function readCookie(request: Request, cookieName: string): string | null {
-  for (const pair of (request.headers.get('cookie') ?? '').split(';')) {
-    const [name, value = ''] = pair.trim().split('=', 2);
-    if (name === cookieName) return value;
-  }
-  return null;
+  return sentCookies(request).find(([name]) => name === cookieName)?.[1] ?? null;
 }
 
 /** The same for a cookie that holds a random value; null also for anything that `randomValue` cannot have made. */

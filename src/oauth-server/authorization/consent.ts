@@ -258,9 +258,10 @@ export function createConsent(options: ConsentOptions): Consent {
 }
 
 const ANOTHER_SECRET =
-  'The question of client {clientId} met another browser secret than it was asked with. If nobody opened it in two browsers, ' +
-  'signing in began a session anew and dropped what was in it: keep the value that Host.browserSecret ' +
-  'answers (keepSessionInfo: true for passport, session.regenerate([...]) for @fastify/session), see docs/host-contract.md';
+  'The question of client {clientId} met another browser secret than it was asked with. If nobody opened it in two browsers, and ' +
+  'nobody else signed in, signing in began a session anew and dropped what was in it: leave Host.browserSecret to Portico, or ' +
+  'keep the value that it answers (keepSessionInfo: true for passport, session.regenerate([...]) for @fastify/session), see ' +
+  'docs/host-contract.md';
 
 function question(
   { redirectUri }: AuthorizationRequest,

@@ -10,6 +10,8 @@ export interface CookieSealer {
   seal(name: string, content: string): Promise<string>;
   /** What was sealed under this name; null for anything else, and when its key is gone. */
   open(name: string, sealed: string): Promise<string | null>;
+  /** Whether it was sealed with the key that is used now: the one before is dropped soon. */
+  isCurrent(sealed: string): boolean;
 }
 
 export interface CookieSealerOptions {
@@ -55,6 +57,7 @@ export function createCookieSealer({ store, clock, lifetime }: CookieSealerOptio
   }
 
   return {
+    isCurrent: (sealed) => sealed.startsWith(`${periodAt(clock())}.`),
     async seal(name, content) {
       const period = periodAt(clock());
       const iv = randomBytes(IV_BYTES);

@@ -1,4 +1,5 @@
 import { networkOf } from '../../http/addresses.ts';
+import { sentCookies } from '../../http/cookies.ts';
 import { randomToken, tokenHash } from '../crypto.ts';
 import { AuthorizationPageError } from '../errors.ts';
 import { callerAddress, type CompleteHost } from '../host.ts';
@@ -90,8 +91,7 @@ export function createWaitingRequests(options: WaitingRequestsOptions): WaitingR
 
   async function readCookies(request: Request): Promise<readonly WaitingCookie[]> {
     const cookies: WaitingCookie[] = [];
-    for (const pair of (request.headers.get('cookie') ?? '').split(';')) {
-      const [name = '', value = ''] = pair.trim().split('=', 2);
+    for (const [name, value] of sentCookies(request)) {
       if (!name.startsWith(prefix) || !REQUEST_ID.test(name.slice(prefix.length))) continue;
       cookies.push({ name, bytes: name.length + value.length, opened: await open(name, value) });
     }

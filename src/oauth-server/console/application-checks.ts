@@ -17,10 +17,21 @@ export function examineLoginRoute({
   const { login_route: route } = server.config;
   if (route.startsWith('/') || application.hasRoute?.(route) === true) return ok(route);
   if (application.hasRoute === undefined) return skipped(NO_ROUTES);
+  const ownLogin = loginOf(server);
+  if (ownLogin !== null) return ok(ownLogin);
   return failing(
     `oauth_server:login_route: no route is named '${route}'`,
     'give the application accounts, or name its sign-in route',
   );
+}
+
+/** Where a host of the application's own sends people to sign in; null when it does not say, such as the kit's without the route. */
+function loginOf({ host }: AuthorizationServer): string | null {
+  try {
+    return host.loginUrl('/').replace(/[?#].*$/s, '');
+  } catch {
+    return null;
+  }
 }
 
 export async function examineEndpoints({ application, server }: Subject): Promise<Finding> {

@@ -1,4 +1,5 @@
 import { isBearerRequest } from '../../http/bearer.ts';
+import { requestIdOf } from '../../http/request-id.ts';
 import type { Accounts, Visitor } from '../accounts.ts';
 import { notAccepted, notAnswerable } from '../authorization/consent-errors.ts';
 import { consentPageData } from '../authorization/consent-page.ts';
@@ -116,10 +117,27 @@ export function createAuthorizeEndpoints(options: AuthorizeEndpointsOptions): Au
   /** Ends the request and the session, and asks the same of whoever signs in next (AS-8.6). */
   async function switchPerson(requestId: string, visitor: Visitor): Promise<Reply> {
     const pending = await consent.requirePending(requestId, visitor);
-    const reply = await signIn(visitor.request, sameParameters(pending), 303);
+    const begun = await waiting.begin(visitor.request, sameParameters(pending));
+    const returnTo = returnPath(begun.requestId);
     await consent.voidConsent(pending);
-    await host.signOut(visitor.request);
-    return reply;
+    const next = await host.signOut(visitor.request, returnTo);
+    const reply = next === null ? await signOutYourself(visitor, returnTo) : redirectReply(next, 303);
+    return { ...reply, cookies: begun.cookies };
+  }
+
+  /** For a host that says nothing of signing out: the person does, and comes back. */
+  function signOutYourself({ request }: Visitor, returnTo: string): Promise<Reply> {
+    const data = {
+      serverName,
+      title: `Sign out of ${serverName} first`,
+      message:
+        'That question has ended, and nothing was shared. Sign out in another tab, then go on here and sign in as yourself.',
+      status: 200,
+      requestId: requestIdOf(request),
+      detail: null,
+      link: { href: returnTo, text: 'Go on as somebody else' },
+    };
+    return pageReply({ host, view: 'oauth/error', status: 200, data, formLeadsTo: null });
   }
 
   /** The request waits, and the browser goes to sign in. */

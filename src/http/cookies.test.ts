@@ -1,0 +1,22 @@
+import { expect, test } from 'vitest';
+import { sentCookies } from './cookies.ts';
+
+const sent = (cookie: string) => sentCookies(new Request('https://host.example', { headers: { cookie } }));
+
+test('cookies come in their order, also two of one name, without the spaces around them', () => {
+  expect(sent('a=1; b=2;\tb=3 ; c')).toEqual([
+    ['a', '1'],
+    ['b', '2'],
+    ['b', '3'],
+    ['c', ''],
+  ]);
+  expect(sentCookies(new Request('https://host.example'))).toEqual([['', '']]);
+});
+
+test.each(['\u00A0', '\u0085', '\u000B', '\u000C', 'â\u0080\u0080'])(
+  'a name with %j before its prefix is another name: browsers let a sibling domain set it',
+  (space) => {
+    const [, [name] = ['']] = sent(`a=1; ${space}__Host-session=planted`);
+    expect(name).toBe(`${space}__Host-session`);
+  },
+);

@@ -1,0 +1,384 @@
+// @engines sqlite: it is about cookies and pages; what the store does with a question is the same for every host
+import { createHmac } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { createHandler } from 'portico/fetch';
+import {
+  createAuthorizationServer,
+  migrate,
+  oauthServerConfiguration,
+  oauthServerMigrations,
+  type Host,
+  type LogContext,
+} from 'portico/oauth-server';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { createDatabase } from './support/database.ts';
+import { openOwnStore, type OwnStore } from './support/own-store.ts';
+import { CHALLENGE, createClock, REDIRECT_URI } from './support/portal.ts';
+import { formOf } from './support/visitor.ts';
+
+/** A host of the four members that nobody else can write: the browser's secret is in a cookie of Portico's own. */
+
+/** Who is signed in in a browser, as its framework knows: the session of the host is of no further concern. */
+interface Browser {
+  person: string | null;
+  /** As a browser keeps them, by name. */
+  readonly jar: Map<string, string>;
+}
+
+const DAY = 86_400;
+const ADA = 'ada';
+const GRACE = 'grace';
+
+let folder: string;
+let created: Awaited<ReturnType<typeof createDatabase>>;
+let database: OwnStore;
+let clock: ReturnType<typeof createClock>;
+let logged: { readonly message: string; readonly context: LogContext }[];
+
+beforeEach(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'portico-browser-'));
+  created = await createDatabase(folder);
+  database = openOwnStore(created.url);
+  await migrate(database, oauthServerMigrations);
+  clock = createClock();
+  logged = [];
+});
+afterEach(async () => {
+  await database.close();
+  await created.drop();
+  await rm(folder, { recursive: true });
+});
+
+async function start(more: Partial<Host<Browser>> = {}, issuer = 'https://host.example') {
+  const line = (message: string, context: LogContext = {}) => void logged.push({ message, context });
+  const host: Host<Browser> = {
+    signedIn: async (_, { person }) => (person === null ? null : { provider: 'staff', id: person }),
+    loadAccount: async (reference) => ({
+      reference,
+      isActive: () => true,
+      getProfile: () => ({ name: reference.id }),
+    }),
+    holdsPermission: async () => true,
+    loginUrl: '/sign-in',
+    log: { debug: line, info: line, warning: line, error: line },
+    ...more,
+  };
+  const config = oauthServerConfiguration.parse({
+    name: 'Host',
+    scopes: { 'notes:read': 'Read your notes' },
+    key_path: path.join(folder, 'keys'),
+  });
+  const { now } = clock;
+  const server = createAuthorizationServer({ publicUrl: issuer, config, host, database, clock: now });
+  const handle = createHandler<Browser>(server);
+  const { client } = await server.clients.create({
+    name: 'App',
+    redirectUris: [REDIRECT_URI],
+    scopes: ['notes:read'],
+    public: true,
+  });
+  const query = new URLSearchParams({
+    client_id: client.id,
+    redirect_uri: REDIRECT_URI,
+    response_type: 'code',
+    code_challenge: CHALLENGE,
+    code_challenge_method: 'S256',
+  });
+
+  /** Sends what the browser would; `cookies` in place of its own. */
+  async function send(
+    browser: Browser,
+    at: string,
+    { form, headers = {}, cookies }: { form?: object; headers?: object; cookies?: string } = {},
+  ): Promise<Response> {
+    const own = [...browser.jar].map((pair) => pair.join('=')).join('; ');
+    const request = new Request(issuer + at, {
+      headers: { Accept: 'text/html', Cookie: cookies ?? own, ...headers },
+      ...(form === undefined ? {} : { method: 'POST', body: new URLSearchParams({ ...form }) }),
+    });
+    const response = await handle(request, browser);
+    if (response === null) throw new Error(`${at} is no endpoint's`);
+    return response;
+  }
+
+  function keep({ jar }: Browser, response: Response): Response {
+    for (const cookie of response.headers.getSetCookie()) {
+      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(cookie) ?? [];
+      if (/Max-Age=0/.test(cookie)) jar.delete(name);
+      else jar.set(name, value);
+    }
+    return response;
+  }
+
+  const visit = async (browser: Browser, at: string) => keep(browser, await send(browser, at));
+  /** The form of the question, without an answer. */
+  const ask = async (browser: Browser, at = `/oauth/authorize?${query}`) => {
+    const page = await visit(browser, at);
+    expect(page.status).toBe(200);
+    return formOf(await page.text()).fields;
+  };
+  const answer = async (browser: Browser, form: object, decision = 'allow') =>
+    keep(browser, await send(browser, '/oauth/authorize', { form: { ...form, decision } }));
+  return { ask, answer, visit, send, keep, authorize: `/oauth/authorize?${query}` };
+}
+
+const browserOf = (person: string | null): Browser => ({ person, jar: new Map() });
+const isAllowed = (response: Response) =>
+  new URL(response.headers.get('location') ?? 'x:').searchParams.has('code');
+const ownCookie = (response: Response) =>
+  response.headers.getSetCookie().find((cookie) => cookie.includes('portico_browser')) ?? null;
+
+describe('a host of four members', () => {
+  // @shows AS-1.10, AS-8.11
+  test('has pages, a log of what happened and the flow; nothing of its session has to survive a sign-in', async () => {
+    const { visit, authorize, answer } = await start();
+    const browser = browserOf(null);
+    const away = await visit(browser, authorize);
+    const login = new URL(away.headers.get('location') ?? '', 'https://host.example');
+    expect(login.pathname).toBe('/sign-in');
+    browser.person = ADA;
+    const page = await visit(browser, login.searchParams.get('return_to') ?? '');
+    const html = await page.text();
+    expect(html).toContain('Signed in as <strong><bdi>ada</bdi>');
+    expect(isAllowed(await answer(browser, formOf(html).fields))).toBe(true);
+    const events = logged.filter(({ message }) => message.startsWith('audit'));
+    expect(events.map(({ context }) => context['event'])).toEqual(['client_registered', 'consent_granted']);
+    expect(events[1]?.context).toMatchObject({
+      family: expect.stringMatching(/^[0-9a-f]{32}$/) as string,
+      person: { provider: 'staff', id: ADA },
+    });
+  });
+
+  // @shows AS-8.11
+  test.each([
+    ['https://host.example', /^__Host-portico_browser=[\w.-]+; Path=\/; HttpOnly; SameSite=Lax; Secure$/],
+    ['http://localhost:8080', /^portico_browser=[\w.-]+; Path=\/; HttpOnly; SameSite=Lax$/],
+  ])(
+    'of %s gives a browser one cookie, with the first page, and no other afterwards',
+    async (issuer, form) => {
+      const { visit, authorize } = await start({}, issuer);
+      for (const person of [null, ADA]) {
+        const browser = browserOf(person);
+        expect(ownCookie(await visit(browser, authorize))).toMatch(form);
+        for (const at of [authorize, '/oauth/applications', '/oauth/authorize'])
+          expect(ownCookie(await visit(browser, at))).toBeNull();
+      }
+    },
+  );
+});
+
+describe('a question', () => {
+  // @shows AS-8.2, AS-8.11
+  test('is answered in the browser in which it was asked, and in no other of the same person', async () => {
+    const { ask, answer } = await start();
+    const [browser, other] = [browserOf(ADA), browserOf(ADA)];
+    const question = await ask(browser);
+    for (const elsewhere of [browserOf(ADA), other]) {
+      expect((await answer(elsewhere, question)).status).toBe(400);
+      await ask(elsewhere);
+      expect((await answer(elsewhere, question)).status).toBe(400);
+    }
+    expect(isAllowed(await answer(browser, question))).toBe(true);
+  });
+
+  // @shows AS-8.11
+  test('is not answered by whoever signs in after its person in the same browser, nor with what they are given', async () => {
+    const { ask, answer, send } = await start();
+    const browser = browserOf(ADA);
+    const question = await ask(browser);
+    browser.person = GRACE;
+    const hers = await ask(browser);
+    const at = `/oauth/authorize?request_id=${question['request_id']}`;
+    expect((await send(browser, at)).status).toBe(400);
+    for (const token of [question['csrf_token'], hers['csrf_token']])
+      expect((await answer(browser, { ...question, csrf_token: token })).status).toBe(400);
+    browser.person = ADA;
+    expect((await answer(browser, hers)).status).toBe(400);
+    expect(isAllowed(await answer(browser, question))).toBe(true);
+  });
+
+  test('in each of several tabs is answered, also when they begin at the same moment in a fresh browser', async () => {
+    const { ask, answer, send, keep, authorize } = await start();
+    const browser = browserOf(null);
+    const tabs = await Promise.all(Array.from({ length: 4 }, () => send(browser, authorize)));
+    for (const tab of tabs.toReversed()) keep(browser, tab);
+    browser.person = ADA;
+    const questions = [];
+    for (const tab of tabs) {
+      const login = new URL(tab.headers.get('location') ?? '', 'https://host.example');
+      questions.push(await ask(browser, login.searchParams.get('return_to') ?? ''));
+    }
+    for (const question of questions) expect(isAllowed(await answer(browser, question))).toBe(true);
+  });
+
+  test('that met another cookie is refused, with a word in the log', async () => {
+    const { ask, answer, send, keep, authorize } = await start();
+    const browser = browserOf(ADA);
+    const [first, second] = await Promise.all([send(browser, authorize), send(browser, authorize)]);
+    for (const page of [first, second]) keep(browser, page);
+    const forms = await Promise.all([first, second].map(async (page) => formOf(await page.text()).fields));
+    expect((await answer(browser, forms[0] ?? {})).status).toBe(400);
+    expect(logged.map(({ message }) => message).join()).toContain('another browser secret');
+    expect(isAllowed(await answer(browser, forms[1] ?? {}))).toBe(true);
+    expect(isAllowed(await answer(browser, await ask(browser)))).toBe(true);
+  });
+
+  test('goes on when the key of the cookies has changed, and the browser is given the same again', async () => {
+    const { ask, answer, visit } = await start();
+    const browser = browserOf(ADA);
+    clock.advance(30 * DAY - ((clock.now() / 1000) % (30 * DAY)) - 60);
+    const [one, other] = [await ask(browser), await ask(browser)];
+    clock.advance(120);
+    const allowed = await answer(browser, one);
+    expect([isAllowed(allowed), ownCookie(allowed)]).toEqual([true, expect.any(String)]);
+    expect(ownCookie(await visit(browser, '/oauth/applications'))).toBeNull();
+    expect(isAllowed(await answer(browser, other))).toBe(true);
+  });
+});
+
+describe('the page of applications', () => {
+  test('takes its form from this browser and person alone', async () => {
+    const { ask, answer, visit, send } = await start();
+    const browser = browserOf(ADA);
+    expect(isAllowed(await answer(browser, await ask(browser)))).toBe(true);
+    const form = formOf(await (await visit(browser, '/oauth/applications')).text()).fields;
+    const other = browserOf(ADA);
+    await visit(other, '/oauth/applications');
+    expect((await send(other, '/oauth/applications', { form })).status).toBe(400);
+    expect((await send(browser, '/oauth/applications', { form })).status).toBe(303);
+  });
+});
+
+describe('what others do with the cookie', () => {
+  // @shows AS-8.12
+  test.each(['garbage', '1.x', `${'9'.repeat(9)}.${'A'.repeat(95)}`, 'x'.repeat(5000), ''])(
+    'a value that was not sealed here, %j, is replaced by the next page, and nothing is answered with it',
+    async (value) => {
+      const { ask, answer, visit, authorize } = await start();
+      const browser = browserOf(ADA);
+      const question = await ask(browser);
+      const cookie = browser.jar.get('__Host-portico_browser') ?? '';
+      browser.jar.set('__Host-portico_browser', value);
+      const refused = await answer(browser, question);
+      expect([refused.status, ownCookie(refused)]).toEqual([400, null]);
+      expect(ownCookie(await visit(browser, authorize))).not.toBeNull();
+      browser.jar.set('__Host-portico_browser', cookie);
+      expect(isAllowed(await answer(browser, question))).toBe(true);
+    },
+  );
+
+  // @shows AS-8.12
+  test('a form of another site, and a page in a frame, come without it and do not replace it', async () => {
+    const { send, authorize } = await start();
+    const browser = browserOf(null);
+    const form = Object.fromEntries(new URLSearchParams(authorize.split('?')[1]));
+    const posted = await send(browser, '/oauth/authorize', { form, cookies: '' });
+    expect([posted.status, ownCookie(posted)]).toEqual([303, null]);
+    for (const destination of ['iframe', 'image', 'empty']) {
+      const headers = { 'Sec-Fetch-Dest': destination };
+      expect(ownCookie(await send(browser, authorize, { headers, cookies: '' }))).toBeNull();
+    }
+    const headers = { 'Sec-Fetch-Dest': 'document' };
+    expect(ownCookie(await send(browser, authorize, { headers, cookies: '' }))).not.toBeNull();
+  });
+
+  // @shows AS-8.12
+  test('one that a sibling domain plants: on https it has another name, on http it does not keep ours out', async () => {
+    const secure = await start();
+    const [ada, sibling] = [browserOf(ADA), browserOf(null)];
+    await secure.visit(sibling, secure.authorize);
+    const [[name = '', planted = ''] = []] = sibling.jar;
+    const question = await secure.ask(ada);
+    for (const prefix of ['\u00A0', '\u000B', '']) {
+      const shadow = prefix === '' ? `portico_browser=${planted}` : `${prefix}${name}=${planted}`;
+      const cookies = `${shadow}; ${[...ada.jar].map((pair) => pair.join('=')).join('; ')}`;
+      const again = await secure.send(ada, secure.authorize, { cookies });
+      expect([again.status, ownCookie(again)]).toEqual([200, null]);
+      const form = formOf(await again.text()).fields;
+      expect(isAllowed(await secure.answer(ada, form))).toBe(true);
+    }
+    expect(isAllowed(await secure.answer(ada, question))).toBe(true);
+
+    const plain = await start({}, 'http://localhost:8080');
+    const browser = browserOf(ADA);
+    const open = await plain.ask(browser);
+    const cookies = `portico_browser=garbage; ${[...browser.jar].map((pair) => pair.join('=')).join('; ')}`;
+    const allowed = await plain.send(browser, '/oauth/authorize', {
+      form: { ...open, decision: 'allow' },
+      cookies,
+    });
+    expect(isAllowed(allowed)).toBe(true);
+  });
+
+  // @shows AS-8.12
+  test('who planted it, and the id of the request too, cannot make the token of the form: the cookie is encrypted', async () => {
+    const { ask } = await start({}, 'http://localhost:8080');
+    const browser = browserOf(ADA);
+    const { request_id: requestId = '', csrf_token: csrfToken } = await ask(browser);
+    const planted = browser.jar.get('portico_browser') ?? '';
+    const keyed = (key: string, parts: readonly string[]) =>
+      createHmac('sha256', key).update(JSON.stringify(parts)).digest('base64url');
+    for (const known of [planted, ...planted.split('.')]) {
+      for (const key of [known, keyed(known, ['browser', 'staff', ADA])])
+        expect(keyed(key, ['oauth/consent', requestId])).not.toBe(csrfToken);
+    }
+  });
+});
+
+describe('"Not you?"', () => {
+  // @shows AS-8.6, AS-8.13
+  test('of a host that signs out by a function: the browser has another cookie, and the next person is asked', async () => {
+    const { ask, answer } = await start({
+      signOut: async (_, browser) => {
+        browser.person = null;
+      },
+    });
+    const browser = browserOf(ADA);
+    const [question, openElsewhere] = [await ask(browser), await ask(browser)];
+    const before = browser.jar.get('__Host-portico_browser');
+    const away = await answer(browser, question, 'switch');
+    expect(away.headers.get('location')).toMatch(
+      /^\/sign-in\?return_to=%2Foauth%2Fauthorize%3Frequest_id%3D/,
+    );
+    expect(browser.jar.get('__Host-portico_browser')).not.toBe(before);
+    browser.person = ADA;
+    expect((await answer(browser, openElsewhere)).status).toBe(400);
+    browser.person = GRACE;
+    const login = new URL(away.headers.get('location') ?? '', 'https://host.example');
+    const hers = await ask(browser, login.searchParams.get('return_to') ?? '');
+    expect(isAllowed(await answer(browser, hers))).toBe(true);
+  });
+
+  // @shows AS-8.13
+  test.each([
+    ['/logout', /^\/logout\?return_to=%2Foauth%2Fauthorize%3Frequest_id%3D[\w-]{43}$/],
+    ['/logout?all=1', /^\/logout\?all=1&return_to=%2Foauth%2Fauthorize%3Frequest_id%3D[\w-]{43}$/],
+  ])(
+    'of a host that signs out at %s sends the browser there, to come back with the request',
+    async (path, to) => {
+      const { ask, answer } = await start({ signOut: path });
+      const browser = browserOf(ADA);
+      const question = await ask(browser);
+      const away = await answer(browser, question, 'switch');
+      expect([away.status, away.headers.get('location')]).toEqual([303, expect.stringMatching(to)]);
+      expect((await answer(browser, question)).status).toBe(400);
+    },
+  );
+
+  // @shows AS-8.13
+  test('of a host that says nothing of signing out ends the question, and a page says how to go on', async () => {
+    const { ask, answer } = await start();
+    const browser = browserOf(ADA);
+    const question = await ask(browser);
+    const page = await answer(browser, question, 'switch');
+    const html = await page.text();
+    expect([page.status, page.headers.get('cache-control')]).toEqual([200, 'no-store']);
+    expect(html).toContain('Sign out of Host first');
+    expect((await answer(browser, question)).status).toBe(400);
+    browser.person = GRACE;
+    const [, link = ''] = /href="(\/oauth\/authorize\?request_id=[\w-]{43})"/.exec(html) ?? [];
+    expect(isAllowed(await answer(browser, await ask(browser, link)))).toBe(true);
+  });
+});
