@@ -48,7 +48,10 @@ export function completeHost<Context>(
       address === undefined ? () => addressIn(currentContext()) : (request) => address(request, context()),
     audit:
       audit === undefined
-        ? (event) => auditLine(log, event, defaults.audit)
+        ? async (event) => {
+            writeAuditLine(log, event);
+            await defaults.audit(event);
+          }
         : (event) => audit(event, context()),
     ...browserOf(host, context, loginUrl, browsers),
   };
@@ -109,8 +112,7 @@ function addressIn(context: unknown): string | null {
 }
 
 /** An event of the audit log as a line of the log, where nothing of the name `authorization` is written. */
-async function auditLine(log: Log, event: AuditEvent, further: HostDefaults['audit']): Promise<void> {
+function writeAuditLine(log: Log, event: AuditEvent): void {
   const { type, authorization: family, ...fields } = { authorization: undefined, ...event };
   log.info('audit: {event}', { event: type, ...(family === undefined ? {} : { family }), ...fields });
-  await further(event);
 }
