@@ -1,7 +1,10 @@
 // @engines sqlite: paths, documents and names of cookies are the same on every engine
 import { once } from 'node:events';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import express from 'express';
 import fc from 'fast-check';
 import createFastify from 'fastify';
@@ -952,6 +955,32 @@ describe('oauth:server:doctor --online', () => {
       remedy: 'let the proxy lead /.well-known/*/auth to the application as it is',
     });
   });
+});
+
+// @shows AS-13.15, AS-2.17
+test("the doctor names a host's own consent view that sends its form past the base path", async () => {
+  const views = await mkdtemp(path.join(tmpdir(), 'portico-views-'));
+  await mkdir(path.join(views, 'oauth'));
+  const form = '<form action="/oauth/authorize"><%= it.requestId %><%= it.csrfToken %> decision</form>';
+  await writeFile(path.join(views, 'oauth', 'consent.eta'), form);
+  const found = async (config: ConfigMap) => {
+    const portal = await startPortal({ views, config });
+    try {
+      const { checks } = await examine(portal.application, portal.server);
+      return checks.find(({ part }) => part === 'views');
+    } finally {
+      await portal.close();
+    }
+  };
+  try {
+    expect(await found({ base_path: BASE })).toMatchObject({
+      outcome: 'failing',
+      detail: 'the form of oauth/consent is sent to /oauth/authorize, which is not /auth/oauth/authorize',
+    });
+    expect(await found({})).toMatchObject({ outcome: 'ok' });
+  } finally {
+    await rm(views, { recursive: true });
+  }
 });
 
 // --- in a browser ---------------------------------------------------------------------------------------------

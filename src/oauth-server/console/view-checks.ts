@@ -1,4 +1,5 @@
 import { randomToken } from '../crypto.ts';
+import { AUTHORIZE_PATH, browserPaths } from '../endpoints/paths.ts';
 import { failing, ok, warning, type Finding } from './checks.ts';
 import type { Subject } from './subject.ts';
 
@@ -8,6 +9,7 @@ export async function examineViews({ application, server }: Subject): Promise<Fi
   const page = { serverName: server.config.name, nonce: randomToken() };
   const person = { name: 'Ada Lovelace', email: 'ada@example.com' };
   const scopes = [{ name: 'openid', label: 'Confirm who you are' }];
+  const { authorize, applications, home } = browserPaths(server);
   const since = { iso: '2026-01-01T00:00:00.000Z', text: 'January 1, 2026' };
   const pages: Readonly<Record<string, object>> = {
     'oauth/consent': {
@@ -17,15 +19,15 @@ export async function examineViews({ application, server }: Subject): Promise<Fi
       redirectHost: 'client.example',
       requestId,
       csrfToken,
-      action: '/oauth/authorize',
+      action: authorize,
     },
     'oauth/error': { title: 'A title', message: 'A text', status: 400 },
     'oauth/applications': {
       person,
       applications: [{ clientId: 'id', name: 'An application', since, scopes, csrfToken }],
       removed: true,
-      action: '/oauth/applications',
-      home: '/',
+      action: applications,
+      home,
     },
   };
   let consent = '';
@@ -55,6 +57,12 @@ export async function examineViews({ application, server }: Subject): Promise<Fi
     return failing(
       `the form of oauth/consent lacks ${lacking.join(', ')}, so no answer can be taken`,
       "take these fields over from Portico's own view",
+    );
+  }
+  if (server.basePath !== '' && consent.includes(`action="${AUTHORIZE_PATH}"`)) {
+    return failing(
+      `the form of oauth/consent is sent to ${AUTHORIZE_PATH}, which is not ${authorize}`,
+      "write the view's action there, as Portico's own view does",
     );
   }
   const others = (await application.views?.problems()) ?? [];
