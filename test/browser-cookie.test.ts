@@ -71,7 +71,9 @@ async function start(more: Partial<Host<Browser>> = {}, issuer = 'https://host.e
     key_path: path.join(folder, 'keys'),
   });
   const { now } = clock;
-  const server = createAuthorizationServer({ publicUrl: issuer, config, host, database, clock: now });
+  const { origin: publicUrl } = new URL(issuer);
+  const basePath = issuer.slice(publicUrl.length);
+  const server = createAuthorizationServer({ publicUrl, basePath, config, host, database, clock: now });
   const handle = createHandler<Browser>(server);
   const { client } = await server.clients.create({
     name: 'App',
@@ -181,6 +183,21 @@ describe('a question', () => {
       expect((await answer(elsewhere, question)).status).toBe(400);
     }
     expect(isAllowed(await answer(browser, question))).toBe(true);
+  });
+
+  // @shows AS-6.21, AS-8.11
+  test('is answered below the base path where it was asked, by no other server, not even one on the same store', async () => {
+    const one = await start({}, 'https://host.example/a');
+    const other = await start({}, 'https://host.example/b');
+    const browser = browserOf(ADA);
+    const question = await one.ask(browser);
+    await other.ask(browser);
+    expect([...browser.jar.keys()]).toEqual(['__Host-portico_browser%2Fa', '__Host-portico_browser%2Fb']);
+    expect((await other.answer(browser, question)).status).toBe(400);
+    const planted = browser.jar.get('__Host-portico_browser%2Fa') ?? '';
+    const thief: Browser = { person: ADA, jar: new Map([['__Host-portico_browser%2Fb', planted]]) };
+    expect((await other.answer(thief, question)).status).toBe(400);
+    expect(isAllowed(await one.answer(browser, question))).toBe(true);
   });
 
   // @shows AS-8.11
