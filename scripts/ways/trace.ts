@@ -8,7 +8,7 @@ import { parseAst } from 'rolldown/parseAst';
 
 const root = path.join(import.meta.dirname, '..', '..');
 const { exports: published } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8')) as {
-  readonly exports: Readonly<Record<string, { readonly default: string }>>;
+  readonly exports: Readonly<Record<string, { readonly default: { readonly default: string } }>>;
 };
 
 let way: string[] | null = null;
@@ -31,7 +31,7 @@ registerHooks({
   resolve(specifier, context, next) {
     const entry = specifier.startsWith('portico/') ? published[specifier.replace('portico', '.')] : undefined;
     if (entry === undefined) return next(specifier, context);
-    const file = entry.default.replace(/^\.\/dist\/(.*)\.js$/, 'src/$1.ts');
+    const file = entry.default.default.replace(/^\.\/dist\/(.*)\.js$/, 'src/$1.ts');
     return { url: pathToFileURL(path.join(root, file)).href, shortCircuit: true };
   },
   load(url, context, next) {
