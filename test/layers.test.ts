@@ -51,7 +51,7 @@ const LAYERS: readonly Layer[] = [
     types: [KIT_TYPES],
   }),
   layer('src/fetch', { within: ['src/http'], files: ['src/oauth-server/index.ts'] }),
-  ...['src/node', 'src/express', 'src/fastify'].map((folder) =>
+  ...['src/node', 'src/express', 'src/fastify', 'src/hono', 'src/koa'].map((folder) =>
     layer(folder, {
       within: ['src/http', 'src/fetch'],
       files: ['src/node/mount.ts', 'src/oauth-server/index.ts'],
@@ -191,7 +191,7 @@ describe('imports run downwards only', () => {
       (each) => each.specifier.startsWith('.') && resolved(each).startsWith('src/'),
     );
     const deep = found.filter(({ specifier }) =>
-      /^portico\/(?!host$|oauth-server$|mcp$|assistant$|fetch$|node$|express$|fastify$|nest$|next$|resource-server$)/.test(
+      /^portico\/(?!host$|oauth-server$|mcp$|assistant$|fetch$|node$|express$|fastify$|hono$|koa$|nest$|next$|resource-server$)/.test(
         specifier,
       ),
     );

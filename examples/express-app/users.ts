@@ -16,6 +16,7 @@ export interface Users {
   byEmail(email: string): User | null;
   mayDo(id: number, permission: string): boolean;
   setSuspended(id: number, suspended: boolean): void;
+  setPermissions(id: number, permissions: string): void;
   close(): void;
 }
 
@@ -37,6 +38,9 @@ export function openUsers(file: string): Users {
     mayDo: (id, permission) => one('id', id)?.permissions.split(' ').includes(permission) ?? false,
     setSuspended(id, suspended) {
       database.prepare('UPDATE users SET suspended = ? WHERE id = ?').run(suspended ? 1 : 0, id);
+    },
+    setPermissions(id, permissions) {
+      database.prepare('UPDATE users SET permissions = ? WHERE id = ?').run(permissions, id);
     },
     close: () => database.close(),
   };

@@ -1,6 +1,21 @@
 /** Why a body cannot be used. It breaks off when its sender hangs up. */
 export type BodyFailure = 'too large' | 'broke off' | 'not UTF-8';
 
+/**
+ * Something in the application has read the body before the endpoint could, and left it nowhere: a mistake there, and no fault of
+ * the request, so that it is answered 500 and logged.
+ */
+export class BodyTakenError extends Error {
+  override readonly name = 'BodyTakenError';
+  /** Where the body was read, and where it would have been found. */
+  constructor(from: string, place: string) {
+    super(
+      `The body was read from ${from} before portico() was asked, and is not in ${place}: ` +
+        'mount portico() before what reads it, or have that leave it there',
+    );
+  }
+}
+
 /** Called for a body that cannot be used: throws, or returns something in its place. `cause` is what reading threw. */
 export type WithoutBody<T> = (failure: BodyFailure, cause?: unknown) => T;
 
@@ -18,7 +33,7 @@ export async function readBytes<T>(
     try {
       bytes = await request.arrayBuffer();
     } catch (error) {
-      return withoutBody('broke off', error);
+      return brokeOff(error, withoutBody);
     }
     return bytes.byteLength > limit ? withoutBody('too large') : Buffer.from(bytes);
   }
@@ -35,10 +50,15 @@ export async function readBytes<T>(
       chunks.push(value);
     }
   } catch (error) {
-    return withoutBody('broke off', error);
+    return brokeOff(error, withoutBody);
   }
   void discard(reader);
   return withoutBody('too large');
+}
+
+function brokeOff<T>(error: unknown, withoutBody: WithoutBody<T>): T {
+  if (error instanceof BodyTakenError) throw error;
+  return withoutBody('broke off', error);
 }
 
 /** The HTTP parser holds a body to the length it declared: one that is short is read at once, without a stream. */
@@ -64,7 +84,7 @@ export async function readText<T>(
   try {
     text = await request.text();
   } catch (error) {
-    return withoutBody('broke off', error);
+    return brokeOff(error, withoutBody);
   }
   if (Buffer.byteLength(text) > limit) return withoutBody('too large');
   // The replacement for bytes that are no UTF-8. A form has it percent-encoded, if at all.

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { finished, Readable } from 'node:stream';
 import type { ReadableStream as NodeStream } from 'node:stream/web';
-import { MOST_DISCARDED } from '../http/body.ts';
+import { BodyTakenError, MOST_DISCARDED } from '../http/body.ts';
 import { mediaTypeOf } from '../http/media-types.ts';
 import { createNote } from '../http/note.ts';
 import { nameRequest, requestIdFor, withRequestId } from '../http/request-id.ts';
@@ -83,7 +83,8 @@ function copyHeaders(incoming: IncomingMessage): Headers {
 
 function createBody(incoming: IncomingMessage, headers: Headers, parsed: unknown): BodyInit | null {
   if (parsed instanceof Readable) return unread(parsed);
-  if (parsed === undefined || !incoming.readableDidRead) return unread(incoming);
+  if (!incoming.readableDidRead) return unread(incoming);
+  if (parsed === undefined) return hasBody(incoming) ? taken() : null;
   if (typeof parsed === 'string' || parsed instanceof Uint8Array) return parsed as BodyInit;
   try {
     if (mediaTypeOf(headers.get('content-type')) !== 'application/x-www-form-urlencoded')
@@ -95,6 +96,18 @@ function createBody(incoming: IncomingMessage, headers: Headers, parsed: unknown
     // Nested too deeply to be serialized: an endpoint refuses the empty body.
     return '';
   }
+}
+
+/** RFC 9112 section 6.3. */
+function hasBody({ headers }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+}
+
+/** Whoever reads it learns what went wrong. */
+function taken(): ReadableStream {
+  return new ReadableStream({
+    start: (controller) => controller.error(new BodyTakenError('the request', "the request's body")),
+  });
 }
 
 /**

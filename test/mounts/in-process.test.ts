@@ -1,7 +1,8 @@
 import { describe } from 'vitest';
 import { MOUNTS } from '../support/mounts.ts';
+import { STRESS } from '../support/scale.ts';
 import { holdContract } from './contract.ts';
 
-describe.each(MOUNTS)('$name', (mount) => {
+describe.each(MOUNTS.filter(({ long }) => STRESS || long !== true))('$name', (mount) => {
   holdContract(mount);
 });

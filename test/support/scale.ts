@@ -24,7 +24,7 @@ const COUNTS = {
   /** Combinations of light or dark with phone or desktop: two that cover all four, or every one. */
   looks: { short: 2, long: 4 },
   /** Applications that are compiled, each with another framework installed. */
-  compiledApplications: { short: 1, long: 6 },
+  compiledApplications: { short: 1, long: 7 },
   /** Ways to compile an application to CommonJS. */
   commonJsModes: { short: 1, long: 6 },
   /** Mounts that are soaked: the kit and `portico/node`, or all. */

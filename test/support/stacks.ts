@@ -99,6 +99,7 @@ async function startStack(
       }
     },
     suspend: async (email, suspended) => users.setSuspended(users.byEmail(email)?.id ?? 0, suspended),
+    permit: async (email, permissions) => users.setPermissions(users.byEmail(email)?.id ?? 0, permissions),
     async close() {
       await stop();
       users.close();

@@ -1,0 +1,75 @@
+/** Portico in a Koa application, 2 or 3. */
+import { Readable } from 'node:stream';
+import type { ReadableStream as NodeStream } from 'node:stream/web';
+import type { Middleware, ParameterizedContext as Context } from 'koa';
+import { createDispatcher, methodNotAllowed, type Mountable } from '../fetch/dispatch.ts';
+import { answerTo, headersOnly, requestFrom } from '../node/mount.ts';
+import { BearerError, bearerErrorResponse, type AuthorizationServer } from '../oauth-server/index.ts';
+
+export type { Mountable } from '../fetch/dispatch.ts';
+
+/**
+ * The endpoints as middleware: `app.use(portico(server, mcp))`, behind the session and before the application's own CSRF
+ * check, which would refuse what other applications send. Body parsers may stand before it. The members of the host are given
+ * Koa's context. The answer is left to Koa to send, so that whatever stands before it, such as the session, ends first.
+ */
+export function portico(server: AuthorizationServer, ...more: readonly Mountable[]): Middleware {
+  const dispatch = createDispatcher([server, ...more]);
+  return async (ctx, next) => {
+    const { method, originalUrl: target } = ctx;
+    const endpoint = dispatch(method, target);
+    if (endpoint === null) {
+      await next();
+    } else if ('allow' in endpoint) {
+      await answer(ctx, methodNotAllowed(endpoint.allow));
+    } else {
+      const asked = { incoming: ctx.req, outgoing: ctx.res, target, parsed: parsedBody(ctx) };
+      await answer(ctx, await endpoint.handle(requestFrom(asked, server.origin), ctx));
+    }
+  };
+}
+
+/** Gives what is behind it `token()`, and answers what that refuses with 401 or 403: `router.use(bearer(server))`. */
+export function bearer(server: AuthorizationServer): Middleware {
+  return async (ctx, next) => {
+    const found = await server.lookUpToken(
+      ctx.req.headers.authorization ?? null,
+      () => headersOnly(ctx.req, server.origin),
+      ctx,
+    );
+    if ('failure' in found) return answer(ctx, found.failure);
+    try {
+      await found.run(next);
+    } catch (error) {
+      if (!(error instanceof BearerError) || ctx.headerSent) throw error;
+      await answer(ctx, bearerErrorResponse(error));
+    }
+  };
+}
+
+/** The body as koa-bodyparser, @koa/bodyparser or koa-body leaves it, to the letter where that is kept; undefined without one. */
+function parsedBody({ request }: Context): unknown {
+  const { body, rawBody } = request as { readonly body?: unknown; readonly rawBody?: unknown };
+  return typeof rawBody === 'string' ? rawBody : body;
+}
+
+/** Cookies are added to those that are set already. */
+async function answer(ctx: Context, given: Response): Promise<void> {
+  const response = answerTo(ctx.req, given);
+  ctx.body = await bodyOf(response);
+  // After the body, which has Koa choose a status and a type.
+  ctx.status = response.status;
+  for (const [name, value] of response.headers) {
+    if (name === 'set-cookie' || name === 'vary') ctx.append(name, value);
+    else ctx.set(name, value);
+  }
+}
+
+/** In one piece, so that Koa knows its length, except events, which are sent as they come. */
+async function bodyOf(response: Response): Promise<Readable | Buffer | null> {
+  if (response.body === null) return null;
+  const streams = response.headers.get('content-type')?.startsWith('text/event-stream') === true;
+  return streams
+    ? Readable.fromWeb(response.body as unknown as NodeStream)
+    : Buffer.from(await response.arrayBuffer());
+}

@@ -1,0 +1,237 @@
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import type { Server } from 'node:http';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import bcrypt from 'bcryptjs';
+import {
+  defineApplication,
+  mergeConfig,
+  returnPath,
+  startApplication,
+  type Application,
+  type ApplicationDefinition,
+  type ConfigMap,
+} from 'portico/host';
+import { mcp, mcpServerOf, tool, type McpServer } from 'portico/mcp';
+import {
+  authorizationServerOf,
+  oauthServer,
+  setUpServer,
+  token,
+  type AuthorizationServer,
+  type ClientRegistration,
+  type Host,
+} from 'portico/oauth-server';
+import { openUsers, type User, type Users } from '../../../examples/express-app/users.ts';
+import { createDatabase } from '../database.ts';
+import { CHEAP, hashingWith } from '../hashers.ts';
+import { freePort, type TestClient } from '../portal.ts';
+
+/** A running application with Portico mounted, in this process or in one of its own. */
+export interface RunningContender {
+  readonly url: string;
+  register(registration: ClientRegistration): Promise<TestClient>;
+  /** What is stored in the place of this client's secret. */
+  secretHashOf(clientId: string): Promise<string | null>;
+  suspend(email: string, suspended: boolean): Promise<void>;
+  /** Gives somebody these permissions, with a space between them, and no others. */
+  permit(email: string, permissions: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** A running application of some framework with Portico mounted, in this process. */
+export interface RunningMount extends RunningContender {
+  readonly server: AuthorizationServer;
+  readonly mcp: McpServer;
+  readonly users: Users;
+}
+
+export interface MountOptions {
+  /** A database server other than the test project's; null for SQLite. */
+  readonly databaseServer?: string | null;
+}
+
+/** What a way to mount Portico leaves to its framework. */
+export interface Traits {
+  /** Begins with `portico/` where Portico itself reads the request from the wire: also a method that no endpoint knows. */
+  readonly name: string;
+  /** Whether the framework itself turns a path like /x/../y into /y before routing. */
+  readonly normalises: boolean;
+  /** Whether the host parses JSON first, and answers malformed or large bodies itself. */
+  readonly parsesJson: boolean;
+  /** Whether what the host refuses to parse stays on the connection, which nobody can use any more. */
+  readonly leavesBodies?: boolean;
+  /** Whether the browser is told apart by a cookie of Portico's own: a question is its person's again when they come back. */
+  readonly ownCookie?: boolean;
+  /** The cookies that the host sets beside every answer, before it and after it. */
+  readonly cookies?: readonly string[];
+  /** What a secret looks like that the hasher of the host has hashed; bcrypt's form by default. */
+  readonly hashed?: RegExp;
+}
+
+/** What the contract is held against. */
+export interface Contender extends Traits {
+  start(config?: ConfigMap): Promise<RunningContender>;
+}
+
+/** A way to mount Portico; another framework is another row of MOUNTS. */
+export interface Mount extends Contender {
+  /** Whether it is left to the long form of the tests. */
+  readonly long?: true;
+  start(config?: ConfigMap, options?: MountOptions): Promise<RunningMount>;
+}
+
+export interface Running {
+  close(): Promise<void>;
+}
+
+/** Starts an application on a database of its own; `listen` makes its web side. */
+export async function prepared(
+  { extra, options }: { readonly extra: ConfigMap; readonly options: MountOptions },
+  define: (users: () => Users) => ApplicationDefinition,
+  listen: (application: Application, users: Users, port: number) => Promise<Running>,
+): Promise<RunningMount> {
+  const storage = await mkdtemp(path.join(tmpdir(), 'portico-mount-'));
+  const users = openUsers(path.join(storage, 'users.sqlite'));
+  const database = await createDatabase(storage, options.databaseServer);
+  const port = await freePort();
+  const url = `http://localhost:${port}`;
+  const env = {
+    APP_ENV: 'dev',
+    PORT: String(port),
+    PUBLIC_URL: url,
+    STORAGE_DIR: storage,
+    DATABASE_URL: database.url,
+  };
+  const definition = define(() => users);
+  const logged = { log: { path: path.join(storage, 'app.log') } };
+  const config: ApplicationDefinition['config'] = (given) => {
+    const own = typeof definition.config === 'function' ? definition.config(given) : definition.config;
+    return mergeConfig(own, logged, extra);
+  };
+  const application = await startApplication(hashingWith(CHEAP, { ...definition, config }), { env });
+  await application.migrate();
+  const server = authorizationServerOf(application);
+  await setUpServer(application, server);
+  const running = await listen(application, users, port);
+  return {
+    url,
+    server,
+    mcp: mcpServerOf(application),
+    users,
+    async register(registration) {
+      const { client, secret } = await server.clients.create(registration);
+      return { id: client.id, secret: secret ?? '' };
+    },
+    secretHashOf: async (clientId) => (await server.clients.find(clientId))?.secretHash ?? null,
+    suspend: async (email, suspended) => users.setSuspended(users.byEmail(email)?.id ?? 0, suspended),
+    permit: async (email, permissions) => users.setPermissions(users.byEmail(email)?.id ?? 0, permissions),
+    async close() {
+      await running.close();
+      await application.close();
+      users.close();
+      await database.drop();
+      await rm(storage, { recursive: true, force: true });
+    },
+  };
+}
+
+/** For the sessions of every framework. */
+export const SECRET = 'a secret of the tests, long enough for every framework';
+
+export function closing(server: Server): Running {
+  return {
+    async close() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+/** The API that token() protects, the same in every framework. */
+export function orders() {
+  token().requireScope('orders:read');
+  return { orders: [], of: token().user()?.getProfile().name ?? null };
+}
+
+/** What an application on one of these frameworks has of its own: who is signed in in its session, and signing out. */
+export interface OwnSession<Context> {
+  userId(context: Context): number | null | Promise<number | null>;
+  signOut(context: Context): void | Promise<void>;
+}
+
+/** An application over the users, with the few members of the contract that nobody else can write. */
+export function defineOrders<Context>(users: () => Users, own: OwnSession<Context>): ApplicationDefinition {
+  const host = ({ log }: Application): Host<Context> => ({
+    log,
+    async signedIn(_, context) {
+      const id = await own.userId(context);
+      const user = id === null ? null : users().byId(id);
+      return user === null || user.suspended !== 0 ? null : { provider: 'users', id: String(user.id) };
+    },
+    async loadAccount(reference) {
+      const user = users().byId(Number(reference.id));
+      if (user === null) return null;
+      return {
+        reference,
+        isActive: () => user.suspended === 0,
+        getProfile: () => ({ name: user.name, email: user.email }),
+      };
+    },
+    holdsPermission: async ({ id }, permission) => users().mayDo(Number(id), permission),
+    loginUrl: '/login',
+    signOut: async (_, context) => own.signOut(context),
+    passwordHasher: {
+      hash: (password) => bcrypt.hash(password, 4),
+      verify: (password, hash) => bcrypt.compare(password, hash),
+    },
+  });
+  return defineApplication({
+    directory: import.meta.dirname,
+    config: (env) => ({
+      public_url: env['PUBLIC_URL'],
+      oauth_server: {
+        name: 'Orders',
+        login_route: '/login',
+        audience: `${env['PUBLIC_URL'] ?? ''}/mcp`,
+        scopes: { 'orders:read': 'See your orders', 'mcp:tools': 'Use your tools for you' },
+      },
+    }),
+    plugins: [oauthServer({ host }), mcp()],
+    register() {
+      tool().register({
+        name: () => 'my_name',
+        description: () => 'Says the name of the person',
+        inputSchema: () => ({ type: 'object' }),
+        handle: () => ({ name: token().user()?.getProfile().name ?? null }),
+      });
+    },
+  });
+}
+
+/** What somebody typed into the sign-in page. */
+export interface Login {
+  readonly email?: unknown;
+  readonly password?: unknown;
+  readonly return_to?: unknown;
+}
+
+/** The application's sign-in page. */
+export function loginPage(returnTo: unknown): string {
+  const sentBack = returnPath(typeof returnTo === 'string' ? returnTo : null).replaceAll('&', '&amp;');
+  return `<!doctype html><title>Sign in</title><form method="post" action="/login">
+    <input type="hidden" name="return_to" value="${sentBack}">
+    <input name="email"><input name="password" type="password"></form>`;
+}
+
+/** Who signs in with the form, or null; and where they are sent. */
+export function readLogin(
+  users: Users,
+  { email, password, return_to: returnTo }: Login,
+): { readonly user: User | null; readonly location: string } {
+  const user = users.byEmail(String(email));
+  const right = user !== null && bcrypt.compareSync(String(password), user.password_hash);
+  return { user: right ? user : null, location: returnPath(typeof returnTo === 'string' ? returnTo : null) };
+}

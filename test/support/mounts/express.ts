@@ -1,0 +1,142 @@
+import { once } from 'node:events';
+import { createRequire } from 'node:module';
+import type { Server } from 'node:http';
+import cookieSession from 'cookie-session';
+import express, { type Express, type Request, type RequestHandler } from 'express';
+import session from 'express-session';
+import { definePortico } from '../../../examples/express-app/portico.ts';
+import { createWeb } from '../../../examples/express-app/web.ts';
+import { bearer, bearerErrors, portico } from 'portico/express';
+import { mcpServerOf } from 'portico/mcp';
+import { authorizationServerOf } from 'portico/oauth-server';
+import {
+  closing,
+  defineOrders,
+  loginPage,
+  orders,
+  prepared,
+  readLogin,
+  SECRET,
+  type Login,
+  type Mount,
+  type OwnSession,
+} from './application.ts';
+
+/** Its types are those of Express 5. */
+const express4 = createRequire(import.meta.url)('express-4') as typeof express;
+
+/** Sets a cookie at once, and one when the head of the answer is written, as libraries of sessions do. */
+const setCookies: RequestHandler = (_, res, next) => {
+  res.cookie('early', 'a');
+  const writeHead = res.writeHead.bind(res);
+  res.writeHead = ((...head: Parameters<typeof writeHead>) => {
+    res.cookie('late', 'b');
+    return writeHead(...head);
+  }) as typeof res.writeHead;
+  next();
+};
+
+type Sessions = OwnSession<Request> & {
+  readonly middleware: () => RequestHandler;
+  begin(req: Request, userId: number): void | Promise<void>;
+};
+
+declare module 'express-session' {
+  interface SessionData {
+    userId: number;
+  }
+}
+
+/** express-session: a new session at sign-in, and at signing out. */
+const stored: Sessions = {
+  middleware: () => session({ secret: SECRET, resave: false, saveUninitialized: false }),
+  userId: (req) => req.session.userId ?? null,
+  begin: (req, userId) =>
+    new Promise((resolve) => {
+      req.session.regenerate(() => {
+        req.session.userId = userId;
+        resolve();
+      });
+    }),
+  signOut: (req) => new Promise((resolve) => req.session.regenerate(() => resolve())),
+};
+
+/** cookie-session: all of the session is in the cookie, which is set when the head of the answer is written. */
+const inCookie: Sessions = {
+  middleware: () => cookieSession({ secret: SECRET }),
+  userId: (req) => (req.session as { userId?: number } | null)?.userId ?? null,
+  begin(req, userId) {
+    Object.assign(req.session, { userId });
+  },
+  signOut(req) {
+    Object.assign(req, { session: null });
+  },
+};
+
+/** An application on Express 4; its parsers are asked before Portico, or by its own routes. */
+function mountIn4(sessions: Sessions, { parsesFirst }: { readonly parsesFirst: boolean }): Mount['start'] {
+  return (extra = {}, options = {}) =>
+    prepared(
+      { extra, options },
+      (users) => defineOrders<Request>(users, sessions),
+      async (application, users, port) => {
+        const app = express4();
+        const parsers = [express4.urlencoded({ extended: true }), express4.json()];
+        app.use(setCookies);
+        app.use(sessions.middleware());
+        if (parsesFirst) app.use(...parsers);
+
+        const server = authorizationServerOf(application);
+        app.use(portico(server, mcpServerOf(application)));
+        app.use('/api', bearer(server));
+
+        if (!parsesFirst) app.use(...parsers);
+        app.get('/login', (req, res) => void res.send(loginPage(req.query['return_to'])));
+        app.post('/login', (req, res, next) => {
+          const { user, location } = readLogin(users, req.body as Login);
+          const begun = user === null ? undefined : sessions.begin(req, user.id);
+          Promise.resolve(begun).then(() => res.redirect(303, location), next);
+        });
+        app.get('/api/orders', (_, res) => void res.json(orders()));
+        app.use(bearerErrors());
+        return listening(app, port);
+      },
+    );
+}
+
+async function listening(app: Express, port: number) {
+  const server: Server = app.listen(port, '127.0.0.1');
+  await once(server, 'listening');
+  return closing(server);
+}
+
+export const EXPRESS: readonly Mount[] = [
+  {
+    name: 'portico/express',
+    normalises: false,
+    parsesJson: true,
+    cookies: ['early', 'late'],
+    start: (extra = {}, options = {}) =>
+      prepared({ extra, options }, definePortico, (application, users, port) => {
+        const app = express().use(setCookies);
+        return listening(app.use(createWeb(users, application, SECRET)), port);
+      }),
+  },
+  {
+    name: 'portico/express, Express 4',
+    normalises: false,
+    ownCookie: true,
+    parsesJson: false,
+    cookies: ['early', 'late'],
+    start: mountIn4(inCookie, { parsesFirst: false }),
+  },
+  {
+    name: 'portico/express, Express 4 behind parsers',
+    long: true,
+    normalises: false,
+    ownCookie: true,
+    parsesJson: true,
+    cookies: ['early', 'late'],
+    start: mountIn4(stored, { parsesFirst: true }),
+  },
+];
