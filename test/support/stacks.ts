@@ -136,13 +136,19 @@ async function startServer(folder: string, env: Environment, url: string): Promi
   };
 }
 
-type Environment = Readonly<Record<string, string>>;
+type Environment = Readonly<Record<string, string | undefined>>;
 
-/** What a shell of somebody's own would have: this Node, and nothing that Vitest sets. */
+/** The environment as a shell of somebody's own has it: this Node, and nothing that npm and Vitest have set for the tests. */
 const OUTSIDE: Environment = {
+  ...Object.fromEntries(
+    Object.entries(process.env).filter(
+      ([name]) =>
+        !/^(?:npm_(?!config_)|VITEST|STRESS$|TEST$|NODE_ENV$|NODE_OPTIONS$|DEV$|PROD$|MODE$|SSR$|BASE_URL$)/.test(
+          name,
+        ),
+    ),
+  ),
   PATH: `${path.dirname(process.execPath)}:${process.env['PATH'] ?? ''}`,
-  HOME: process.env['HOME'] ?? '',
-  CI: 'true',
 };
 
 /** Runs npm; returns what it printed. Rejects with all of it when it fails. */

@@ -20,6 +20,8 @@ export function createVisitor(origin: string): Visitor {
     const target = new URL(url, origin);
     const sent = header([...jar.values()].filter(({ path }) => isBelow(target.pathname, path)));
     if (sent !== '') headers.set('cookie', sent);
+    // As a browser asks for a page: a framework may answer a form with JSON otherwise.
+    if (!headers.has('accept')) headers.set('accept', 'text/html,application/xhtml+xml,*/*;q=0.8');
     const response = await fetch(target, { ...init, headers, redirect: 'manual' });
     for (const cookie of response.headers.getSetCookie()) remember(cookie);
     return response;
@@ -46,7 +48,15 @@ export function createVisitor(origin: string): Visitor {
     async submit(page, values = {}) {
       const { action, fields } = formOf(await page.clone().text());
       const target = action === '' ? page.url : action;
-      return visitor.post(new URL(target, page.url).href, { ...fields, ...values });
+      return send(new URL(target, page.url).href, {
+        method: 'POST',
+        // A page that sends no referrer does not say its origin either.
+        headers: {
+          Origin: page.headers.get('referrer-policy') === 'no-referrer' ? 'null' : new URL(page.url).origin,
+          'Sec-Fetch-Site': 'same-origin',
+        },
+        body: new URLSearchParams({ ...fields, ...values }),
+      });
     },
     async visit(url) {
       let response = await visitor.get(url);
