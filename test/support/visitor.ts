@@ -53,7 +53,6 @@ export function createVisitor(origin: string): Visitor {
         // A page that sends no referrer does not say its origin either.
         headers: {
           Origin: page.headers.get('referrer-policy') === 'no-referrer' ? 'null' : new URL(page.url).origin,
-          'Sec-Fetch-Site': 'same-origin',
         },
         body: new URLSearchParams({ ...fields, ...values }),
       });
