@@ -2,6 +2,7 @@ import path from 'node:path';
 import { createFailedAttempts, systemRandom } from '../http/failed-attempts.ts';
 import { occasionally } from '../http/occasionally.ts';
 import { migrationStatus } from '../sql/migrations.ts';
+import { printMigrations } from '../sql/print-migrations.ts';
 import type { Migration } from '../sql/schema.ts';
 import { createAccounts } from './accounts/accounts.ts';
 import { applicationName, readConfiguration, requirePlugins, STANDARD_OUTPUT } from './configuration.ts';
@@ -13,10 +14,12 @@ import type {
   Middleware,
   OpenedDatabase,
   Route,
+  Timer,
 } from './contracts.ts';
 import { accountsMigration } from './accounts/database-accounts.ts';
 import { migrate } from './database/migrate.ts';
 import { openDatabase } from './database/open-database.ts';
+import { systemTimer } from './database/timer.ts';
 import { createDispatcher } from './dispatch.ts';
 import { createEvents } from './events.ts';
 import { createKnownBrowsers, secretsMigration } from './accounts/known-browsers.ts';
@@ -66,6 +69,8 @@ export interface StartOptions {
   readonly standardOutput?: 'stdout' | 'stderr';
   /** Milliseconds since 1970; the system's clock unless a test says otherwise. */
   readonly clock?: () => number;
+  /** Measures how long connections and transactions of the store last; the system's unless a test says otherwise. */
+  readonly timer?: Timer;
   /** From 0 up to, and not including, 1; the system's random source unless a test says otherwise. */
   readonly random?: () => number;
 }
@@ -81,19 +86,35 @@ export async function startApplication(
   requirePlugins(definition);
   const configuration = readConfiguration(definition, options.env);
   const { kit } = configuration;
-  const { standardOutput = 'stdout', clock = Date.now, random = systemRandom } = options;
+  const { standardOutput = 'stdout', clock = Date.now, random = systemRandom, timer = systemTimer } = options;
   const { directory } = definition;
   const file = kit.log.path === STANDARD_OUTPUT ? standardOutput : path.resolve(directory, kit.log.path);
   const log = openLog({ file, level: kit.log.level });
   let database: OpenedDatabase | null = null;
   try {
-    database = openDatabase(kit.database_url, { directory });
+    database = openStore(definition, kit, timer);
     return await assemble({ definition, configuration, log, database, clock, random });
   } catch (error) {
     await database?.close();
     await log.close();
     throw error;
   }
+}
+
+/** The application's own, or the one of `database_url`. */
+function openStore(
+  { database, directory }: ApplicationDefinition,
+  kit: Configuration['kit'],
+  timer: Timer,
+): OpenedDatabase {
+  const chosen = { timer, ...(kit.database_schema === '' ? {} : { schema: kit.database_schema }) };
+  if (database !== undefined) return database.open(chosen);
+  return openDatabase(kit.database_url, {
+    directory,
+    poolSize: kit.database_pool_size,
+    connectionLifetime: kit.database_connection_lifetime,
+    ...chosen,
+  });
 }
 
 interface Parts {
@@ -184,6 +205,7 @@ async function assemble(parts: Parts): Promise<Application> {
         database,
         migrationsOf(definition).filter(({ name }) => only(name)),
       ),
+    printMigrations: () => printMigrations(database, migrationsOf(definition)),
     migrations: () => migrationStatus(database, migrationsOf(definition)),
     accounts,
     passwordHasher,

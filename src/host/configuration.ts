@@ -29,6 +29,9 @@ export interface Configuration {
 /** The `log:path` that stands for standard output. */
 export const STANDARD_OUTPUT = '-';
 
+/** What PostgreSQL takes as a name that its own schemas do not have, and does not cut off; or none. */
+const SCHEMA_NAME = /^(?:(?!pg_)[A-Za-z_][A-Za-z0-9_]{0,62})?$/;
+
 const FOURTEEN_DAYS = 14 * 24 * 3600;
 
 /** The kit's own keys of the configuration. */
@@ -41,6 +44,17 @@ function kitConfiguration(mode: Application['mode']) {
       error: 'must be a map of route names to true or false',
     }),
     database_url: z.string({ error: 'must be a URL such as sqlite:storage/app.sqlite' }),
+    database_schema: z
+      .string({ error: 'must be the name of a schema of PostgreSQL, or empty for none' })
+      .regex(SCHEMA_NAME, 'must be a name of letters, digits and underscores, 63 at most, or empty'),
+    database_pool_size: z
+      .int({ error: 'must be a whole number of connections' })
+      .min(1, 'must be at least 1')
+      .max(1000, 'must be at most 1000'),
+    database_connection_lifetime: z
+      .int({ error: 'must be a whole number of seconds' })
+      .min(1, 'must be at least 1 second')
+      .max(LONGEST_LIFETIME, `must be at most ${LONGEST_LIFETIME} seconds, a century`),
     body_limit: z.int({ error: 'must be a whole number of bytes' }).min(1024, 'must be at least 1024 bytes'),
     trusted_proxies: z
       .int({ error: 'must be the number of proxies in front of the application' })
@@ -76,18 +90,23 @@ export function readConfiguration(definition: ApplicationDefinition, base?: Envi
     base_path_stripped: false,
     csrf_exempt_routes: {},
     database_url: env['DATABASE_URL'] ?? `sqlite:${path.join(storageDirectory, 'app.sqlite')}`,
+    database_schema: '',
+    database_pool_size: 10,
+    database_connection_lifetime: 300,
     body_limit: 1024 * 1024,
     trusted_proxies: 0,
     session_ttl: FOURTEEN_DAYS,
     log: { path: path.join('logs', 'app.log'), level: 'info' },
   };
   const layers = [...plugins.map((plugin) => plugin.defaults), definition.config];
-  const merged = mergeConfig(
-    defaults,
-    ...layers.map((layer) => (typeof layer === 'function' ? layer(env) : layer)),
-  );
+  const chosen = mergeConfig(...layers.map((layer) => (typeof layer === 'function' ? layer(env) : layer)));
+  const merged = mergeConfig(defaults, chosen);
   const schemas = Object.assign({}, kitConfiguration(mode), ...plugins.map((plugin) => plugin.configuration));
   const problems: ConfigurationProblem[] = [];
+  if (definition.database !== undefined) {
+    for (const key of OF_OWN_CONNECTIONS.filter((each) => chosen[each] !== undefined))
+      problems.push({ key, message: "has no effect on the application's own database; remove it" });
+  }
   if (!['dev', 'prod', undefined].includes(env['APP_ENV'])) {
     problems.push({ key: 'APP_ENV', message: 'must be dev or prod' });
   }
@@ -106,6 +125,9 @@ export function readConfiguration(definition: ApplicationDefinition, base?: Envi
   }
   throw new ConfigurationError(problems);
 }
+
+/** Keys about connections that Portico opens by itself. */
+const OF_OWN_CONNECTIONS = ['database_url', 'database_pool_size', 'database_connection_lifetime'];
 
 /** Throws a ConfigurationError for anything among the plugins that is no plugin. */
 export function requirePlugins({ plugins = [] }: ApplicationDefinition): void {

@@ -143,10 +143,33 @@ export interface Timer {
  * it lasts 30 seconds. Each of these throws a `TransactionError`.
  */
 export interface OpenedDatabase extends Database {
+  /** PostgreSQL: the schema that every statement finds its tables in; null for where the connection's `search_path` leads. */
+  readonly schema: string | null;
   /** The same store without time limits, for statements that may take long, such as those that change the schema. */
   withoutTimeout(): OpenedDatabase;
   /** Waits for writes in flight and closes the connections; statements are refused afterwards. */
   close(): Promise<void>;
+}
+
+/** What is chosen for the store, on whatever it is. */
+export interface BorrowingOptions {
+  /** PostgreSQL: the schema that the tables are in. The migration makes it when it is missing. */
+  readonly schema?: string | null;
+  /** Seconds that a transaction may last; 30. */
+  readonly transactionTimeout?: number;
+  /** Seconds that a transaction may wait for anything but its statements, once the first of them has run; 2. */
+  readonly transactionIdleTimeout?: number;
+  /** Measures these times; the system's unless given. */
+  readonly timer?: Timer;
+}
+
+/**
+ * A store on the application's own pool, or in its own file, as `fromPostgres`, `fromMysql` and `fromSqlite` return it. Closing it
+ * closes nothing of the application's.
+ */
+export interface BorrowedDatabase extends OpenedDatabase {
+  /** The store once more, on the same pool or file, to be closed by itself; what is given goes over what was chosen before. */
+  open(options?: BorrowingOptions): OpenedDatabase;
 }
 
 // --- the application ------------------------------------------------------------------------------------------
@@ -189,10 +212,12 @@ export interface Application {
    * routes are where it says, unless a proxy takes the base path away (`base_path_stripped`): then all are below it.
    */
   readonly basePath: string;
-  /** The store of `database_url`. */
+  /** The store of `database_url`, or on the application's own pool. */
   readonly database: OpenedDatabase;
   /** Every step of the application's schema, its plugins' too, in their order. */
   migrations(): Promise<readonly MigrationState[]>;
+  /** The SQL of the steps that are missing, for another tool that applies it; changes nothing. Empty when none is. */
+  printMigrations(): Promise<string>;
   /** Applies the steps that are missing, or those of them that `only` accepts; returns the names of those applied. */
   migrate(only?: (name: string) => boolean): Promise<readonly string[]>;
   /** The account providers as one; without any when the application has none. */
@@ -278,6 +303,8 @@ export interface ApplicationDefinition {
   readonly directory: string;
   /** The application's configuration, over the plugins' defaults. */
   readonly config: ConfigMap | ((env: Environment) => ConfigMap);
+  /** The application's own pool or file, in the place of `database_url`: `fromPostgres(pool)`, `fromMysql(pool)`, `fromSqlite(db)`. */
+  readonly database?: BorrowedDatabase;
   /** In their order: a later one's defaults go over those of an earlier one. */
   readonly plugins?: readonly Plugin[];
   /**

@@ -5,7 +5,7 @@ export type { PasswordHasher } from '../contracts/password-hasher.ts';
 export type { PersonReference, Profile, UserInterface } from '../contracts/person.ts';
 export type { Database, SqlConnection, SqlDialect, SqlParameter, SqlResult } from '../sql/contract.ts';
 export type { ColumnTypes, Migration, MigrationState, SchemaConnection } from '../sql/schema.ts';
-export { defineApplication, migrationsOf, startApplication } from './application.ts';
+export { defineApplication, migrationsOf, startApplication, type StartOptions } from './application.ts';
 export { auth, session } from './accounts/request-context.ts';
 export { createAccounts } from './accounts/accounts.ts';
 export { accountCommands } from './console/commands/accounts.ts';
@@ -19,8 +19,16 @@ export {
 export { mergeConfig } from './configuration.ts';
 export { loadEnvironment } from './environment.ts';
 export { migrate } from './database/migrate.ts';
-export { openDatabase, type DatabaseOptions } from './database/open-database.ts';
+export {
+  fromMysql,
+  fromPostgres,
+  fromSqlite,
+  openDatabase,
+  type DatabaseOptions,
+} from './database/open-database.ts';
+export type { MysqlPool, PostgresPool, SqliteDatabase } from './database/pools.ts';
 export { migrationStatus } from '../sql/migrations.ts';
+export { printMigrations } from '../sql/print-migrations.ts';
 export { argon2idHasher } from './accounts/password-hasher.ts';
 export type { Argon2idOptions } from '../defaults/argon2id.ts';
 export { ConfigurationError, OverloadedError } from '../contracts/errors.ts';

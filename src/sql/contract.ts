@@ -35,6 +35,8 @@ export type SqlParameter = string | number | bigint | null;
 export interface Database extends SqlConnection {
   /** The engine that it is. */
   readonly dialect: SqlDialect;
+  /** PostgreSQL: the schema that every statement finds its tables in. `migrate` makes it when it is missing. */
+  readonly schema?: string | null;
   /**
    * Runs one statement by itself, which is a transaction of its own.
    *

@@ -1,6 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { findColumnTypes } from './column-types.ts';
 import type { Database, SqlConnection } from './contract.ts';
+import { BEGUN, createTable, knownMigrations, MIGRATIONS_TABLE, sorted } from './known-migrations.ts';
 import type { ColumnTypes, Migration, MigrationState, SchemaConnection } from './schema.ts';
 
 /**
@@ -19,8 +20,9 @@ export async function migrate(
     await lock(database, connection);
     try {
       const types = await findColumnTypes(database.dialect, connection);
-      await createTable(connection, types);
-      const known = await knownMigrations(connection);
+      await createSchema(database, connection);
+      await connection.execute(createTable(types));
+      const known = await knownMigrations(database.dialect, connection);
       const missing = ordered.filter(({ name }) => (known.get(name) ?? BEGUN) === BEGUN);
       for (const migration of missing) {
         const resumed = known.has(migration.name);
@@ -52,13 +54,12 @@ async function waitForLock<T>(
   }
 }
 
-/** Every migration with the time it was applied. Changes nothing but the migrations' own table. */
+/** Every migration with the time it was applied. Changes nothing. */
 export async function migrationStatus(
   database: Database,
   migrations: readonly Migration[],
 ): Promise<readonly MigrationState[]> {
-  await createTable(database, await findColumnTypes(database.dialect, database));
-  const known = await knownMigrations(database);
+  const known = await knownMigrations(database.dialect, database);
   return sorted(migrations).map(({ name }) => {
     const at = known.get(name) ?? BEGUN;
     return { name, appliedAt: at === BEGUN ? null : new Date(at).toISOString() };
@@ -72,35 +73,24 @@ export function pendingSteps(steps: readonly MigrationState[], prefix = ''): rea
   );
 }
 
-function sorted(migrations: readonly Migration[]): readonly Migration[] {
-  const ordered = migrations.toSorted((one, other) => (one.name < other.name ? -1 : 1));
-  const twice = ordered.find(({ name }, index) => ordered[index + 1]?.name === name);
-  if (twice !== undefined) throw new Error(`Two migrations are named ${twice.name}`);
-  return ordered;
-}
-
-/** `applied_at` of a step that was begun and not finished. */
-const BEGUN = 0;
-
-async function createTable(connection: SqlConnection, { identifier, time }: ColumnTypes): Promise<void> {
-  await connection.execute(
-    `CREATE TABLE IF NOT EXISTS portico_migrations (name ${identifier} NOT NULL PRIMARY KEY, applied_at ${time} NOT NULL)`,
-  );
-}
-
-async function knownMigrations(connection: SqlConnection): Promise<ReadonlyMap<string, number>> {
-  const { rows } = await connection.execute<{ name: string; applied_at: number }>(
-    'SELECT name, applied_at FROM portico_migrations',
-  );
-  return new Map(rows.map((row) => [row.name, row.applied_at]));
+/** Looked for first: who may not create schemas may still use one that somebody else has made. */
+async function createSchema({ schema = null }: Database, connection: SqlConnection): Promise<void> {
+  if (schema === null) return;
+  const { rows } = await connection.execute('SELECT 1 FROM pg_catalog.pg_namespace WHERE nspname = ?', [
+    schema,
+  ]);
+  if (rows.length === 0) await connection.execute(`CREATE SCHEMA "${schema.replaceAll('"', '""')}"`);
 }
 
 async function begin(connection: SqlConnection, { name }: Migration): Promise<void> {
-  await connection.execute(`INSERT INTO portico_migrations (name, applied_at) VALUES (?, ${BEGUN})`, [name]);
+  await connection.execute(`INSERT INTO ${MIGRATIONS_TABLE} (name, applied_at) VALUES (?, ${BEGUN})`, [name]);
 }
 
 async function finish(connection: SqlConnection, { name }: Migration): Promise<void> {
-  await connection.execute('UPDATE portico_migrations SET applied_at = ? WHERE name = ?', [Date.now(), name]);
+  await connection.execute(`UPDATE ${MIGRATIONS_TABLE} SET applied_at = ? WHERE name = ?`, [
+    Date.now(),
+    name,
+  ]);
 }
 
 /** MySQL: the table, column or key exists already, or is gone already, also under the name that it had. */
@@ -129,7 +119,7 @@ function schemaOn(
 
 /** An arbitrary number that all processes of Portico agree on. */
 const ADVISORY_LOCK = 1_347_375_956;
-const LOCK_NAME = 'portico_migrations';
+const LOCK_NAME = MIGRATIONS_TABLE;
 const LOCK_SECONDS = 600;
 
 /** On SQLite the immediate transaction is the lock; PostgreSQL's ends with the transaction; MySQL's is the session's. */

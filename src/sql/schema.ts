@@ -33,7 +33,10 @@ export interface SchemaConnection extends SqlConnection {
 export interface Migration {
   /** Such as `oauth_server_0001_initial`. */
   readonly name: string;
-  /** Applies the step. It may be run twice (see `change`), so a statement that writes data must allow for that. */
+  /**
+   * Applies the step. It may be run twice (see `change`), so a statement that writes data must allow for that. A step that reads
+   * nothing, but writes what it needs as `INSERT … SELECT` and the like, can also be printed (`db:migrate up --print`).
+   */
   up(schema: SchemaConnection): Promise<void>;
 }
 

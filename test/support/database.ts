@@ -49,7 +49,12 @@ const LOCK_WAITS = {
 
 /** Whether a statement is waiting for a lock. */
 export async function someoneWaits(database: Database): Promise<boolean> {
-  const { dialect } = database;
   // SQLite queues writes in the process, so no statement waits for a lock.
-  return dialect === 'sqlite' || (await database.execute(LOCK_WAITS[dialect])).rows.length > 0;
+  return database.dialect === 'sqlite' || (await countWaiting(database)) > 0;
+}
+
+/** How many statements of a server are waiting for a lock. */
+export async function countWaiting(database: Database): Promise<number> {
+  const { dialect } = database;
+  return dialect === 'sqlite' ? 0 : (await database.execute(LOCK_WAITS[dialect])).rows.length;
 }

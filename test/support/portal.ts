@@ -10,6 +10,7 @@ import {
   startApplication,
   type Application,
   type ApplicationDefinition,
+  type BorrowedDatabase,
   type ConfigMap,
   type PasswordHasher,
   type Route,
@@ -70,6 +71,10 @@ export interface PortalOptions {
   readonly routes?: (application: Application) => readonly Route[];
   /** An administrator's URL of a database server other than the test project's. */
   readonly databaseServer?: string | null;
+  /** The application's own pool, in place of a database that is made here. */
+  readonly database?: BorrowedDatabase;
+  /** A database that exists, in place of one that is made here. */
+  readonly databaseUrl?: string;
   /** `dev` by default; `prod` needs an https `public_url`, which only `application.fetch` reaches. */
   readonly mode?: 'dev' | 'prod';
 }
@@ -102,12 +107,13 @@ export async function startPortal(options: PortalOptions = {}): Promise<RunningP
     APP_ENV: options.mode ?? 'dev',
     PORT: String(port),
     STORAGE_DIR: storage,
-    DATABASE_URL: database.url,
+    DATABASE_URL: options.databaseUrl ?? database.url,
   };
   const asConfigured: ApplicationDefinition = {
     ...portal,
     plugins: [oauthServer({ clock, ...random })],
     ...(views === undefined ? {} : { views }),
+    ...(options.database === undefined ? {} : { database: options.database }),
     register(registering) {
       void portal.register?.(registering);
       for (const route of options.routes?.(registering) ?? []) registering.route(route);

@@ -11,14 +11,21 @@ export interface Way {
   readonly database: OpenedDatabase;
   /** Whether answers are kept back. */
   isHeld: boolean;
+  /** Answers are kept back once this was sent. */
+  holdsFrom: string | null;
   /** How often something was sent to the server. */
   sent: number;
   /** Ends every connection. */
   cut(): void;
 }
 
-/** Opens one to the database of this URL, until the test is finished. */
-export async function openWay(target: string): Promise<Way> {
+/** Opens the store of a URL; what belongs to it ends with the test. */
+export type StoreOpener = (url: string) => OpenedDatabase;
+
+const openDatabaseAt: StoreOpener = (url) => openDatabase(url, { directory: '/' });
+
+/** Opens one to the database of this URL, until the test is finished, and a store at its end. */
+export async function openWay(target: string, openStore: StoreOpener = openDatabaseAt): Promise<Way> {
   const url = new URL(target);
   const { port } = url;
   const sockets = new Set<Socket>();
@@ -34,6 +41,7 @@ export async function openWay(target: string): Promise<Way> {
     }
     near.on('data', (data) => {
       way.sent += 1;
+      if (way.holdsFrom !== null && data.includes(way.holdsFrom)) way.isHeld = true;
       far.write(data);
     });
     far.on('data', (data) => {
@@ -43,15 +51,17 @@ export async function openWay(target: string): Promise<Way> {
   listener.listen(0, '127.0.0.1');
   await once(listener, 'listening');
   url.port = String((listener.address() as AddressInfo).port);
-  const database = openDatabase(url.href, { directory: '/' });
+  const database = openStore(url.href);
   const way: Way = {
     url: url.href,
     database,
     isHeld: false,
+    holdsFrom: null,
     sent: 0,
     cut() {
       for (const socket of sockets) socket.destroy();
       sockets.clear();
+      way.holdsFrom = null;
     },
   };
   onTestFinished(async () => {

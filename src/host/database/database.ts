@@ -9,6 +9,8 @@ import { runTogether } from './together.ts';
 /** What a database consists of. */
 export interface DatabaseParts {
   readonly dialect: SqlDialect;
+  /** PostgreSQL: the schema of its tables; null for where the connection's `search_path` leads. */
+  readonly schema: string | null;
   readonly engine: Engine;
   /** Identifies the store: inside of one of its transactions it is only reached through the connection of that. */
   readonly store: object;
@@ -19,7 +21,7 @@ export interface DatabaseParts {
 }
 
 /** The store of the contract on an engine: refuses misuse of transactions, retries after conflicts, resolves lost commits. */
-export function createDatabase({ dialect, store, limits, ...parts }: DatabaseParts): OpenedDatabase {
+export function createDatabase({ dialect, schema, store, limits, ...parts }: DatabaseParts): OpenedDatabase {
   const engine = refusingInside(parts.engine, store);
   const statements = dialect === 'sqlite' ? engine : retryingStatements(engine);
   const connection = sqlConnection(statements);
@@ -41,6 +43,7 @@ export function createDatabase({ dialect, store, limits, ...parts }: DatabasePar
 
   const database: OpenedDatabase = {
     dialect,
+    schema,
     execute: <Row>(
       sql: string,
       parameters: readonly SqlParameter[] = [],

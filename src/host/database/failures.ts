@@ -28,7 +28,35 @@ const ABOUT_NAMES: ReadonlySet<unknown> = new Set(['0A000', '26000', '42P05']);
 /** PostgreSQL: serialization_failure, deadlock_detected; MySQL: deadlock, lock wait timeout. */
 const WORTH_RETRYING: ReadonlySet<unknown> = new Set(['40001', '40P01', 1213, 1205]);
 
+const CONFLICTS = 'PORTICO_CONFLICTS';
+const NO_CONNECTION = 'PORTICO_NO_CONNECTION';
+const FOREIGN_TRANSACTION = 'PORTICO_FOREIGN_TRANSACTION';
+
+/** Others were quicker again and again. */
+export function tooManyConflicts(cause: unknown): Error {
+  const message = `Others changed the same again and again: ${cause instanceof Error ? cause.message : String(cause)}`;
+  return Object.assign(new Error(message, { cause }), { code: CONFLICTS });
+}
+
+/** No connection could be had in time. */
+export function noConnection(message: string): Error {
+  return Object.assign(new Error(message), { code: NO_CONNECTION });
+}
+
+/** What ran on the connection is not committed, since it was in a transaction of somebody else; given up, it never will be. */
+export function foreignTransaction(): Error {
+  const message = 'The connection was in a transaction that the application left open';
+  return Object.assign(new Error(message), { code: FOREIGN_TRANSACTION });
+}
+
+export function isForeignTransaction(error: unknown): boolean {
+  return error instanceof Error && codes(error).includes(FOREIGN_TRANSACTION);
+}
+
 const UNREACHABLE: ReadonlySet<unknown> = new Set([
+  CONFLICTS,
+  NO_CONNECTION,
+  FOREIGN_TRANSACTION,
   'ECONNREFUSED',
   'ECONNRESET',
   'EPIPE',
@@ -47,8 +75,16 @@ const UNREACHABLE: ReadonlySet<unknown> = new Set([
   // MySQL: InnoDB may only be read from; Galera: this node is not part of its cluster.
   1836,
   1047,
+  // MariaDB, MySQL: a time limit of the session or the server ended the statement.
+  1969,
+  3024,
   // PostgreSQL: a standby, or a primary that another one took over from.
   '25006',
+  // PostgreSQL: a time limit of the session or the server ended the statement, the wait for a lock, or the transaction.
+  '57014',
+  '55P03',
+  '25P03',
+  '25P04',
   // What distributed engines answer when they do not know whether they have committed (statement_completion_unknown).
   '40003',
 ]);
@@ -58,7 +94,7 @@ const FORBIDDEN_BY_OPTION = 1290;
 const UNREACHABLE_CLASSES = /^(?:08|53|57P)/;
 /** Errors of `pg` and `mysql2` that have no code. */
 const UNREACHABLE_MESSAGES =
-  /timeout exceeded when trying to connect|Query read timeout|Connection terminated|connection is closed|Client has encountered a connection error|in closed state|Queue limit reached|Pool is closed/i;
+  /timeout exceeded when trying to connect|Query read timeout|Connection terminated|connection is closed|Client has encountered a connection error|in closed state|Queue limit reached|No connections available|Pool is closed|a pool after calling end/i;
 
 function saysUnavailable(error: Error): boolean {
   if (isSqliteUnavailable(error) || UNREACHABLE_MESSAGES.test(error.message)) return true;

@@ -21,14 +21,14 @@ const SESSION = [
 ] as const;
 
 /** MySQL or MariaDB through `mysql2`, which is imported only here: an application on SQLite need not install it. */
-export function openMysql(url: string, limits: PoolLimits): Engine {
+export function openMysql(url: string, limits: PoolLimits & { readonly size: number }): Engine {
   const { statementTimeout } = limits;
   return createPoolEngine({
     async open() {
       const { createPool } = await loadDriver('mysql2', () => import('mysql2'));
       const pool = createPool({
         uri: withoutReset(url.replace(/^mariadb:/, 'mysql:')),
-        connectionLimit: 10,
+        connectionLimit: limits.size,
         queueLimit: LONGEST_QUEUE,
         connectTimeout: CONNECTION_TIMEOUT,
         charset: 'utf8mb4',
@@ -67,6 +67,20 @@ function withoutReset(url: string): string {
 
 type Answer = RowDataPacket[] | ResultSetHeader;
 
+/** Executes a statement; `options` go over those of the connection. */
+export async function ask(
+  connection: PoolConnection,
+  sql: string,
+  parameters: readonly SqlParameter[],
+  options: Partial<QueryOptions>,
+): Promise<Answer> {
+  return promised<Answer>((done) =>
+    connection.query<Answer>({ sql, values: [...parameters], ...options }, (error, answer) =>
+      done(error, answer),
+    ),
+  );
+}
+
 interface ToldConnection extends PooledConnection {
   /** Executes a statement about the session, which lasts. */
   tell(sql: string): Promise<unknown>;
@@ -75,14 +89,8 @@ interface ToldConnection extends PooledConnection {
 function toConnection(connection: PoolConnection, statementTimeout: number | null): ToldConnection {
   const limit = statementTimeout === null ? {} : { timeout: statementTimeout };
   let isChanged = false;
-  const execute = async (sql: string, parameters: readonly SqlParameter[] = []) => {
-    const options: QueryOptions = { sql, values: [...parameters], ...limit };
-    return toResult(
-      await promised<Answer>((done) =>
-        connection.query<Answer>(options, (error, answer) => done(error, answer)),
-      ),
-    );
-  };
+  const execute = async (sql: string, parameters: readonly SqlParameter[] = []) =>
+    toResult(await ask(connection, sql, parameters, limit));
   return {
     execute(sql, parameters) {
       isChanged ||= isAboutSession(sql);
@@ -91,19 +99,24 @@ function toConnection(connection: PoolConnection, statementTimeout: number | nul
     tell: execute,
     begin: () => execute('BEGIN'),
     commit: () => execute('COMMIT'),
+    isIdle: () => null,
     release: (broken) => (broken || isChanged ? connection.destroy() : connection.release()),
   };
 }
 
 function toResult(answer: Answer): StatementResult {
   if (Array.isArray(answer)) return { rows: answer, affected: 0 };
-  const { affectedRows: affected, insertId } = answer;
-  // The driver's types do not say that an id beyond 2^53 arrives as a string.
-  return { rows: [], affected, ...(insertId === 0 ? {} : { insertId: BigInt(insertId) }) };
+  return toHeader(answer, answer.affectedRows);
+}
+
+export function toHeader({ insertId }: ResultSetHeader, affected: number): StatementResult {
+  // The driver's types do not say that an id beyond 2^53 arrives as a string, and each of them with `bigNumberStrings`.
+  const id = BigInt(insertId);
+  return { rows: [], affected, ...(id === 0n ? {} : { insertId: id }) };
 }
 
 /** The driver's own promises drop from an error whether it was fatal, so its callbacks are used. */
-function promised<T>(call: (done: (error: unknown, value?: T) => void) => void): Promise<T> {
+export function promised<T>(call: (done: (error: unknown, value?: T) => void) => void): Promise<T> {
   return new Promise((resolve, reject) => {
     call((error, value) => {
       if (error === null || error === undefined) resolve(value as T);
@@ -113,7 +126,7 @@ function promised<T>(call: (done: (error: unknown, value?: T) => void) => void):
 }
 
 /** An error about a statement has an SQLSTATE; one that is fatal to the connection has none, or says so. */
-function isStatementError(error: unknown): boolean {
+export function isStatementError(error: unknown): boolean {
   if (!(error instanceof Error) || !('sqlState' in error) || !('errno' in error)) return false;
   if (ENDS_CONNECTION.has(error.errno)) return false;
   return error.sqlState !== undefined && !('fatal' in error && error.fatal === true);

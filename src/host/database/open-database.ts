@@ -1,27 +1,26 @@
 import path from 'node:path';
 import type { SqlDialect } from '../../sql/contract.ts';
-import type { OpenedDatabase, Timer } from '../contracts.ts';
+import type { BorrowedDatabase, BorrowingOptions, OpenedDatabase } from '../contracts.ts';
 import { ConfigurationError } from '../../contracts/errors.ts';
 import { createDatabase } from './database.ts';
 import type { Engine } from './engine.ts';
 import { openMysql } from './mysql.ts';
+import { borrowMysql } from './mysql-borrowed.ts';
 import type { PoolLimits } from './pool.ts';
-import { openPostgres } from './postgres.ts';
+import type { MysqlPool, PostgresPool, SqliteDatabase } from './pools.ts';
+import { borrowPostgres, openPostgres } from './postgres.ts';
 import { openSqlite } from './sqlite/engine.ts';
+import { fileOf } from './sqlite/location.ts';
 import { systemTimer } from './timer.ts';
 
 /** How a store is opened. */
-export interface DatabaseOptions {
+export interface DatabaseOptions extends BorrowingOptions {
   /** The folder that a relative file of SQLite is in, absolute. */
   readonly directory: string;
+  /** Connections to a server at most; 10. */
+  readonly poolSize?: number;
   /** Seconds that a connection to a server is used at most; 300. Some end a tenth earlier, so that not all end at once. */
   readonly connectionLifetime?: number;
-  /** Seconds that a transaction may last; 30. */
-  readonly transactionTimeout?: number;
-  /** Seconds that a transaction may wait for anything but its statements, once the first of them has run; 2. */
-  readonly transactionIdleTimeout?: number;
-  /** Measures these times; the system's unless given. */
-  readonly timer?: Timer;
 }
 
 /** How long a request waits for a statement: a server that hangs must not hang the application, in milliseconds. */
@@ -32,51 +31,22 @@ const STATEMENT_TIMEOUT = 10_000;
  * `mysql://…` or `mariadb://…`. Connects at the first statement. Throws a ConfigurationError for any other URL.
  */
 export function openDatabase(url: string, options: DatabaseOptions): OpenedDatabase {
-  const { connectionLifetime = 300, transactionTimeout = 30, transactionIdleTimeout = 2 } = options;
-  const { timer = systemTimer } = options;
-  const lifetime = { connectionLifetime: connectionLifetime * 1000, timer };
-  const open = (limits: PoolLimits) => openEngine(url, options.directory, limits);
-  const { dialect, engine } = open({ ...lifetime, statementTimeout: STATEMENT_TIMEOUT });
-  const engineWithoutTimeout = () =>
-    // SQLite waits for no server, and a database in memory exists once.
-    dialect === 'sqlite' ? engine : open({ ...lifetime, statementTimeout: null }).engine;
-  let withoutTimeout: OpenedDatabase | null = null;
-  return createDatabase({
-    dialect,
-    engine,
-    store: engine,
-    limits: { duration: transactionTimeout * 1000, idle: transactionIdleTimeout * 1000, timer },
-    withoutTimeout: () =>
-      (withoutTimeout ??= createDatabase({
-        dialect,
-        engine: engineWithoutTimeout(),
-        store: engine,
-        limits: { duration: null, idle: null, timer },
-        withoutTimeout: (itself) => itself,
-        close: async () => {},
-      })),
-    close: async () => withoutTimeout?.close(),
-  });
-}
-
-function openEngine(
-  url: string,
-  directory: string,
-  limits: PoolLimits,
-): { readonly dialect: SqlDialect; readonly engine: Engine } {
+  const { connectionLifetime = 300, poolSize: size = 10, directory, schema = null } = options;
   const [, scheme = '', rest = ''] = /^([a-z]+):(.*)$/s.exec(url) ?? [];
+  const open = (dialect: SqlDialect, engine: EngineOf, lifetime = connectionLifetime * 1000) =>
+    assemble({ dialect, engine, store: null, lifetime }, options);
   switch (scheme) {
     case 'sqlite': {
       const file = rest === ':memory:' ? rest : path.resolve(directory, rest.replace(/^\/\/(?=\/)/, ''));
-      if (rest !== '') return { dialect: 'sqlite', engine: openSqlite(file) };
+      if (rest !== '') return open('sqlite', () => openSqlite(file));
       break;
     }
     case 'postgres':
     case 'postgresql':
-      return { dialect: 'postgres', engine: openPostgres(url, limits) };
+      return open('postgres', (limits) => openPostgres(url, { ...limits, size }, schema));
     case 'mysql':
     case 'mariadb':
-      return { dialect: 'mysql', engine: openMysql(url, limits) };
+      return open('mysql', (limits) => openMysql(url, { ...limits, size }));
     default:
   }
   throw new ConfigurationError([
@@ -85,4 +55,113 @@ function openEngine(
       message: 'must be sqlite:<file>, postgres://… or mysql://… (DATABASE_URL sets it)',
     },
   ]);
+}
+
+/**
+ * The application's own pool of `pg` as the store. Portico takes a connection for each statement or transaction, waits 5 seconds
+ * for one at most, and gives it back as it was. The pool stays the application's: Portico never ends it, and changes none of its
+ * settings.
+ */
+export function fromPostgres(pool: PostgresPool, options: BorrowingOptions = {}): BorrowedDatabase {
+  return borrowed(options, (chosen) =>
+    assemble(
+      {
+        dialect: 'postgres',
+        engine: (limits) => borrowPostgres(pool, limits, chosen.schema ?? null),
+        store: pool,
+        lifetime: null,
+      },
+      chosen,
+    ),
+  );
+}
+
+/** The application's own pool of `mysql2`, or of `mysql2/promise`, as the store; the rest is as for `fromPostgres`. */
+export function fromMysql(pool: MysqlPool, options: BorrowingOptions = {}): BorrowedDatabase {
+  return borrowed(options, (chosen) =>
+    assemble(
+      { dialect: 'mysql', engine: (limits) => borrowMysql(pool, limits), store: pool, lifetime: null },
+      chosen,
+    ),
+  );
+}
+
+/**
+ * The file of the application's own connection as the store: a `DatabaseSync` of `node:sqlite`, or a `Database` of
+ * `better-sqlite3`. Portico opens a connection of its own to the same file, since in a shared one the application's statements
+ * would land in Portico's transactions. Throws a ConfigurationError for a database in memory.
+ */
+export function fromSqlite(database: SqliteDatabase, options: BorrowingOptions = {}): BorrowedDatabase {
+  const file = fileOf(database);
+  return borrowed(options, (chosen) =>
+    assemble(
+      {
+        dialect: 'sqlite',
+        engine: () => openSqlite(file, { isBorrowed: true }),
+        store: null,
+        lifetime: null,
+      },
+      chosen,
+    ),
+  );
+}
+
+function borrowed(
+  options: BorrowingOptions,
+  open: (options: BorrowingOptions) => OpenedDatabase,
+): BorrowedDatabase {
+  return { ...open(options), open: (over = {}) => open({ ...options, ...over }) };
+}
+
+type EngineOf = (limits: PoolLimits) => Engine;
+
+interface Opening {
+  readonly dialect: SqlDialect;
+  readonly engine: EngineOf;
+  /** What statements wait for each other on; null for what is opened here. */
+  readonly store: object | null;
+  /** How long a connection is used at most, in milliseconds; null for as long as its pool says. */
+  readonly lifetime: number | null;
+}
+
+function assemble(
+  { dialect, engine: open, store, lifetime }: Opening,
+  options: BorrowingOptions,
+): OpenedDatabase {
+  const { transactionTimeout = 30, transactionIdleTimeout = 2, timer = systemTimer, schema = null } = options;
+  if (schema !== null) requireSchema(dialect, schema);
+  const limits = { connectionLifetime: lifetime, timer };
+  const engine = open({ ...limits, statementTimeout: STATEMENT_TIMEOUT });
+  const engineWithoutTimeout = () =>
+    // SQLite waits for no server, and a database in memory exists once.
+    dialect === 'sqlite' ? engine : open({ ...limits, statementTimeout: null });
+  let withoutTimeout: OpenedDatabase | null = null;
+  const common = { dialect, schema, store: store ?? engine };
+  return createDatabase({
+    ...common,
+    engine,
+    limits: { duration: transactionTimeout * 1000, idle: transactionIdleTimeout * 1000, timer },
+    withoutTimeout: () =>
+      (withoutTimeout ??= createDatabase({
+        ...common,
+        engine: engineWithoutTimeout(),
+        limits: { duration: null, idle: null, timer },
+        withoutTimeout: (itself) => itself,
+        close: async () => {},
+      })),
+    close: async () => withoutTimeout?.close(),
+  });
+}
+
+/** What PostgreSQL takes as a name that its own schemas do not have; longer ones it would cut off. */
+export const SCHEMA_NAME = /^(?!pg_)[A-Za-z_][A-Za-z0-9_]{0,62}$/;
+
+function requireSchema(dialect: SqlDialect, schema: string): void {
+  const message =
+    dialect === 'postgres'
+      ? SCHEMA_NAME.test(schema)
+        ? null
+        : 'must be a name of letters, digits and underscores, 63 at most'
+      : `is for PostgreSQL; ${dialect} has none, so give Portico a database of its own`;
+  if (message !== null) throw new ConfigurationError([{ key: 'database_schema', message }]);
 }

@@ -1,7 +1,7 @@
 import type { SqlParameter } from '../../sql/contract.ts';
 import type { Timer } from '../contracts.ts';
 import type { Engine, EngineConnection, StatementResult } from './engine.ts';
-import { isUnavailable, isWorthRetrying } from './failures.ts';
+import { foreignTransaction, isForeignTransaction, isUnavailable, isWorthRetrying } from './failures.ts';
 import { refuseTransactionControl } from './transaction-control.ts';
 
 /** A database server's connections. */
@@ -15,6 +15,8 @@ export interface PooledConnection extends EngineConnection {
   /** Begins a transaction at READ COMMITTED, whatever the server's default. */
   begin(): Promise<unknown>;
   commit(): Promise<unknown>;
+  /** False when a transaction is open on it, as one that somebody began before it was given out; null when that is not known. */
+  isIdle(): boolean | null;
   /** Gives it back to the pool, or gives it up. */
   release(broken: boolean): void;
 }
@@ -23,8 +25,8 @@ export interface PooledConnection extends EngineConnection {
 export interface PoolLimits {
   /** How long a statement may take; null for as long as it takes. */
   readonly statementTimeout: number | null;
-  /** How long a connection is used at most; some end a tenth earlier. */
-  readonly connectionLifetime: number;
+  /** How long a connection is used at most (some end a tenth earlier); null for as long as its pool says. */
+  readonly connectionLifetime: number | null;
   readonly timer: Timer;
 }
 
@@ -61,6 +63,7 @@ export function createPoolEngine(options: PoolOptions): Engine {
     const pool = opened ?? (await open());
     for (;;) {
       const connection = await pool.connect();
+      if (connectionLifetime === null) return connection;
       const now = timer.now();
       const due = replacedAt.get(connection);
       // Connections that were made together, as after an outage, do not all end together.
@@ -77,6 +80,8 @@ export function createPoolEngine(options: PoolOptions): Engine {
       await connection.begin();
       return connection;
     } catch (error) {
+      // It may consist of several statements, of which the first began it.
+      await connection.rollback().catch(() => {});
       connection.release();
       throw error;
     }
@@ -88,12 +93,14 @@ export function createPoolEngine(options: PoolOptions): Engine {
       const connection = await lend();
       let broken = false;
       try {
-        return await connection.execute(sql, parameters);
+        const result = await connection.execute(sql, parameters);
+        if (connection.isIdle() === false) throw foreignTransaction();
+        return result;
       } catch (error) {
         broken = breaks(error, isStatementError);
         leadToCaller(error);
         // The statement was sent, and what failed is not what the server says of it.
-        if (!isStatementError(error)) onUnknown?.();
+        if (!isStatementError(error) && !isForeignTransaction(error)) onUnknown?.();
         throw error;
       } finally {
         connection.release(broken);

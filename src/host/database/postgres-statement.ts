@@ -1,4 +1,4 @@
-import type { Connection, CustomTypesConfig } from 'pg';
+import type { Connection } from 'pg';
 import type { SqlParameter } from '../../sql/contract.ts';
 import type { StatementResult } from './engine.ts';
 
@@ -15,12 +15,20 @@ export interface PostgresStatementOptions {
   readonly name: string;
   readonly parameters: readonly SqlParameter[];
   readonly known: KnownColumns;
-  readonly types: CustomTypesConfig;
+  /** How a column of this type is read. */
+  readonly parserOf: (type: number) => (text: string) => unknown;
+  /** What `search_path` is for this statement alone; null for what the session has. */
+  readonly searchPath: string | null;
+  /** In milliseconds: `pg` takes its time limit from here. */
+  readonly query_timeout: number;
 }
+
+/** In the transaction that the statement itself is. `SET LOCAL` would do the same with a warning in the server's log. */
+const SET_SEARCH_PATH = "SELECT pg_catalog.set_config('search_path', $1, true)";
 
 /** What `pg` knows of a connection's statements by name; its types do not say so. */
 interface NamedStatements {
-  readonly parsedStatements: Readonly<Record<string, string | undefined>>;
+  readonly parsedStatements: Record<string, string | undefined>;
   readonly submittedNamedStatements: Record<string, string | undefined>;
 }
 
@@ -33,9 +41,15 @@ interface NamedStatements {
 export class PostgresStatement {
   readonly text: string;
   readonly name: string;
+  readonly query_timeout: number;
   readonly #values: readonly (string | null)[];
   readonly #known: KnownColumns;
-  readonly #types: CustomTypesConfig;
+  readonly #parserOf: PostgresStatementOptions['parserOf'];
+  readonly #searchPath: string | null;
+  /** Whether what arrives is still the answer to the setting before. */
+  #isSetting = false;
+  /** Whether the statement's text was sent with it. */
+  #isParsing = false;
   #columns: Columns | undefined;
   readonly #rows: Record<string, unknown>[] = [];
   #tag = '';
@@ -44,14 +58,16 @@ export class PostgresStatement {
   callback: (error: unknown, result?: StatementResult) => void;
 
   constructor(
-    { text, name, parameters, known, types }: PostgresStatementOptions,
+    { text, name, parameters, known, parserOf, searchPath, query_timeout }: PostgresStatementOptions,
     callback: (error: unknown, result?: StatementResult) => void,
   ) {
     this.text = text;
     this.name = name;
     this.#values = parameters.map(toText);
     this.#known = known;
-    this.#types = types;
+    this.#parserOf = parserOf;
+    this.#searchPath = searchPath;
+    this.query_timeout = query_timeout;
     this.#columns = known.get(name);
     this.callback = callback;
   }
@@ -61,7 +77,14 @@ export class PostgresStatement {
     const { parsedStatements, submittedNamedStatements } = connection as unknown as NamedStatements;
     // All of it in one packet.
     connection.stream.cork();
+    if (this.#searchPath !== null) {
+      this.#isSetting = true;
+      connection.parse({ name: '', text: SET_SEARCH_PATH, types: [] }, true);
+      connection.bind({ statement: '', values: [this.#searchPath] }, true);
+      connection.execute({}, true);
+    }
     if (name === '' || (parsedStatements[name] ?? submittedNamedStatements[name]) === undefined) {
+      this.#isParsing = true;
       connection.parse({ name, text, types: [] }, true);
       if (name !== '') submittedNamedStatements[name] = text;
     }
@@ -75,12 +98,12 @@ export class PostgresStatement {
   handleRowDescription({ fields }: { readonly fields: readonly Field[] }): void {
     this.#columns = fields.map(({ name, dataTypeID }) => ({
       name,
-      parse: this.#types.getTypeParser(dataTypeID, 'text') as (text: string) => unknown,
+      parse: this.#parserOf(dataTypeID),
     }));
   }
 
   handleDataRow({ fields: values }: { readonly fields: readonly (string | null)[] }): void {
-    if (this.#failed !== null) return;
+    if (this.#failed !== null || this.#isSetting) return;
     const columns = this.#columns ?? [];
     try {
       if (values.length !== columns.length) throw new Error('The columns of a statement have changed');
@@ -96,7 +119,8 @@ export class PostgresStatement {
   }
 
   handleCommandComplete({ text }: { readonly text: string }): void {
-    this.#tag = text;
+    if (this.#isSetting) this.#isSetting = false;
+    else this.#tag = text;
   }
 
   handleReadyForQuery(): void {
@@ -108,7 +132,11 @@ export class PostgresStatement {
     this.callback(null, { rows: this.#rows, affected: affectedBy(this.#tag) });
   }
 
-  handleError(error: unknown): void {
+  handleError(error: unknown, connection?: Connection): void {
+    // `pg` has taken the parsing of the setting for that of the statement, which may have failed (class 42).
+    const statements = connection as unknown as NamedStatements | undefined;
+    if (this.#searchPath !== null && this.#isParsing && isAboutText(error))
+      delete statements?.parsedStatements[this.name];
     this.callback(error);
   }
 
@@ -121,6 +149,10 @@ export class PostgresStatement {
   }
 
   handleCopyData(): void {}
+}
+
+function isAboutText(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && String(error.code).startsWith('42');
 }
 
 interface Field {

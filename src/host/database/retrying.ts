@@ -1,15 +1,16 @@
 import { setTimeout } from 'node:timers/promises';
-import { isAboutName, isUnavailable, isWorthRetrying } from './failures.ts';
+import { isAboutName, isUnavailable, isWorthRetrying, tooManyConflicts } from './failures.ts';
 
 const MOST_TRIES = 5;
 
-/** Retries what a conflict with others has undone. */
+/** Retries what a conflict with others has undone; after five times it is unavailable. */
 export async function retrying<T>(attempt: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries += 1) {
     try {
       return await attempt();
     } catch (error) {
-      if (tries >= MOST_TRIES || !isWorthRetrying(error)) throw error;
+      if (!isWorthRetrying(error)) throw error;
+      if (tries >= MOST_TRIES) throw isUnavailable(error) ? error : tooManyConflicts(error);
       // Two that conflicted would conflict again if both retried at the same moment.
       if (!isAboutName(error)) await setTimeout(Math.random() * 10 * tries);
     }

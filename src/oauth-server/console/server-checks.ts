@@ -10,7 +10,8 @@ import type { Subject } from './subject.ts';
 export async function examineStore({ application: { database } }: Subject): Promise<Finding> {
   try {
     await database.execute('SELECT 1');
-    return ok(`${database.dialect} answers`);
+    const { schema = null } = database;
+    return ok(`${database.dialect} answers${schema === null ? '' : `, in the schema ${schema}`}`);
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     return failing(

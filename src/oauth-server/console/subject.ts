@@ -8,7 +8,7 @@ import type { AuthorizationServer } from '../authorization-server.ts';
  */
 export interface ExaminedApplication {
   /** The store that the server was made with. */
-  readonly database: Pick<Database, 'dialect' | 'execute'>;
+  readonly database: Pick<Database, 'dialect' | 'execute' | 'schema'>;
   /** Every step of the schema; `migrationStatus` of portico/host reads it from a store. */
   migrations(): Promise<readonly MigrationState[]>;
   /** Whether a route of this name exists. */

@@ -6,9 +6,9 @@ import { isSqliteBusy } from './failures.ts';
 import { execute, Statements } from './statements.ts';
 import { countCommits, LONGEST_WAIT, WriteQueue } from './write-queue.ts';
 
-/** SQLite through `node:sqlite`: the file, absolute, or `:memory:`. */
-export function openSqlite(file: string): Engine {
-  return new SqliteEngine(file);
+/** SQLite through `node:sqlite`: the file, absolute, or `:memory:`. One that is borrowed is also somebody else's. */
+export function openSqlite(file: string, { isBorrowed = false } = {}): Engine {
+  return new SqliteEngine(file, isBorrowed);
 }
 
 /** One connection on the one thread. Reads run at once and see what is committed; writes go through the queue. */
@@ -18,8 +18,8 @@ class SqliteEngine implements Engine {
   /** The read transaction that is open: for whom, and after how many commits it began. */
   #reading: { readonly reader: object; readonly commits: number } | null = null;
 
-  constructor(file: string) {
-    this.#statements = new Statements(file, LONGEST_WAIT);
+  constructor(file: string, isBorrowed: boolean) {
+    this.#statements = new Statements(file, { wait: LONGEST_WAIT, isBorrowed });
     this.#queue = new WriteQueue(this.#statements, this.#endReading);
   }
 

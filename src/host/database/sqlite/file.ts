@@ -2,13 +2,22 @@ import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
-/** Opens a file, absolute, or `:memory:`, as the kit wants it. `wait`: for another process that opens it too, in milliseconds. */
-export function openFile(file: string, wait: number): DatabaseSync {
+/** How a file is opened. */
+export interface FileOptions {
+  /** How long it waits for another process that opens the file too, in milliseconds. */
+  readonly wait: number;
+  /** Whether the file is somebody else's: it keeps its journal mode then, which belongs to the file and not to the connection. */
+  readonly isBorrowed: boolean;
+}
+
+/** Opens a file, absolute, or `:memory:`, as the kit wants it. */
+export function openFile(file: string, { wait, isBorrowed }: FileOptions): DatabaseSync {
   if (file !== ':memory:') createForOwnerOnly(file);
   const database = new DatabaseSync(file, { timeout: wait, enableForeignKeyConstraints: true });
   try {
+    if (!isBorrowed) database.exec('PRAGMA journal_mode = WAL');
     // FULL: a revocation that was answered survives a power cut, which WAL alone does not promise.
-    database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL');
+    database.exec('PRAGMA synchronous = FULL');
     // From here on SQLite never blocks the thread to wait for another process: `whileBusy` tries again later.
     database.exec('PRAGMA busy_timeout = 0');
     return database;

@@ -2,7 +2,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { SqlParameter } from '../../../sql/contract.ts';
 import type { StatementResult } from '../engine.ts';
 import { isSqliteReadOnly } from './failures.ts';
-import { openFile } from './file.ts';
+import { openFile, type FileOptions } from './file.ts';
 
 /** Prepared statements are kept up to this number. */
 const KEPT_STATEMENTS = 256;
@@ -30,15 +30,15 @@ export interface Prepared {
 /** One connection to a file, opened at the first statement, and the statements that are prepared on it. */
 export class Statements {
   readonly #file: string;
-  readonly #wait: number;
+  readonly #options: FileOptions;
   #database: DatabaseSync | null = null;
   readonly #prepared = new Map<string, Prepared>();
   #closed = false;
   #isReadOnly = false;
 
-  constructor(file: string, wait: number) {
+  constructor(file: string, options: FileOptions) {
     this.#file = file;
-    this.#wait = wait;
+    this.#options = options;
   }
 
   /** Whether a transaction is open, for reading or for writing. */
@@ -60,7 +60,7 @@ export class Statements {
     if (this.#closed) throw new Error('The database is closed');
     const known = this.#prepared.get(sql);
     if (known !== undefined) return known;
-    this.#database ??= openFile(this.#file, this.#wait);
+    this.#database ??= openFile(this.#file, this.#options);
     const prepared = prepareOn(this.#database, sql);
     if (this.#prepared.size >= KEPT_STATEMENTS) this.#prepared.clear();
     this.#prepared.set(sql, prepared);

@@ -1,5 +1,5 @@
+import type { SqlDialect } from '../../../sql/contract.ts';
 import type { Migration } from '../../../sql/schema.ts';
-import { randomIdentifier } from '../../crypto.ts';
 
 /**
  * Families become rows, authorizations carry their target, and clients the secret they last replaced. Whoever could
@@ -29,24 +29,28 @@ export const familiesAndTargets: Migration = {
     await change('CREATE INDEX oauth_families_expiry ON oauth_families (expires_at)');
     await change('CREATE INDEX oauth_families_person ON oauth_families (user_provider, user_id)');
 
-    const { rows: nameless } = await schema.execute<{ user_provider: string; user_id: string }>(
-      `SELECT DISTINCT t.user_provider, t.user_id FROM (${DESCENDANTS}) t
-      LEFT JOIN oauth_subjects s ON s.user_provider = t.user_provider AND s.user_id = t.user_id
-      WHERE s.subject IS NULL`,
+    await schema.execute(
+      `INSERT INTO oauth_subjects (user_provider, user_id, subject)
+      SELECT p.user_provider, p.user_id, ${NEW_SUBJECT[schema.dialect]} FROM (
+        SELECT DISTINCT t.user_provider, t.user_id FROM (${DESCENDANTS}) t
+        LEFT JOIN oauth_subjects s ON s.user_provider = t.user_provider AND s.user_id = t.user_id
+        WHERE s.subject IS NULL
+      ) p`,
     );
-    for (const person of nameless) {
-      await schema.execute('INSERT INTO oauth_subjects (user_provider, user_id, subject) VALUES (?, ?, ?)', [
-        person.user_provider,
-        person.user_id,
-        randomIdentifier(),
-      ]);
-    }
     await schema.execute(FILL_FAMILIES);
     // An access token that was revoked by itself has expired from then on.
     await schema.execute(
       'UPDATE oauth_access_tokens SET expires_at = revoked_at WHERE revoked_at < expires_at',
     );
   },
+};
+
+/** 32 hexadecimal digits that no other row has; a subject is no secret. */
+const NEW_SUBJECT: Readonly<Record<SqlDialect, string>> = {
+  sqlite: 'lower(hex(randomblob(16)))',
+  postgres: "replace(CAST(gen_random_uuid() AS TEXT), '-', '')",
+  // Not every release of MariaDB has RANDOM_BYTES.
+  mysql: 'LEFT(SHA2(CONCAT(UUID(), RAND(), RAND()), 256), 32)',
 };
 
 /** Everything that descends from an authorization. A narrowed access token does not tell what was granted. */

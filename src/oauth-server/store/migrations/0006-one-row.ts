@@ -11,7 +11,9 @@ export const oneRow: Migration = {
     const { change, dialect, types } = schema;
     const { identifier, text, time } = types;
     // All at once and in the order in which requests take them, so that none of those waits for this step and this step for it.
-    if (dialect === 'postgres') await schema.execute(`LOCK TABLE ${TABLES} IN ACCESS EXCLUSIVE MODE`);
+    // In a block, since who prints this step may run it outside of a transaction, where LOCK TABLE by itself is an error.
+    if (dialect === 'postgres')
+      await schema.execute(`DO $$ BEGIN LOCK TABLE ${TABLES} IN ACCESS EXCLUSIVE MODE; END $$`);
     await change('ALTER TABLE oauth_access_tokens RENAME COLUMN token_hash TO id');
     await change('ALTER TABLE oauth_authorization_codes RENAME COLUMN code_hash TO grant_hash');
     await change('ALTER TABLE oauth_refresh_tokens RENAME COLUMN token_hash TO grant_hash');

@@ -1,0 +1,107 @@
+import { findColumnTypes } from './column-types.ts';
+import type { Database, SqlConnection, SqlDialect, SqlParameter } from './contract.ts';
+import { BEGUN, createTable, knownMigrations, MIGRATIONS_TABLE, sorted } from './known-migrations.ts';
+import type { ColumnTypes, Migration } from './schema.ts';
+
+/**
+ * The SQL of the steps that are missing, for a tool that applies it elsewhere, and with it the rows by which Portico knows
+ * afterwards that they are applied. Changes nothing. Empty when nothing is missing; otherwise the same text for the same database
+ * in the same state.
+ *
+ * Rejects when a step was begun and not finished, or when one reads what its next statements are made of.
+ */
+export async function printMigrations(database: Database, migrations: readonly Migration[]): Promise<string> {
+  const { dialect, schema = null } = database;
+  const known = await knownMigrations(dialect, database);
+  const missing = sorted(migrations).filter(({ name }) => (known.get(name) ?? BEGUN) === BEGUN);
+  const begun = missing.find(({ name }) => known.has(name));
+  if (begun !== undefined)
+    throw new Error(
+      `The step ${begun.name} was begun and not finished: run db:migrate up, which finishes it`,
+    );
+  if (missing.length === 0) return '';
+  const types = await findColumnTypes(dialect, database);
+  const parts = [createTable(types)];
+  for (const migration of missing) {
+    parts.push(
+      `-- ${migration.name}`,
+      ...(await statementsOf(migration, dialect, types)),
+      `INSERT INTO ${MIGRATIONS_TABLE} (name, applied_at) VALUES (${literal(migration.name, dialect)}, ${NOW[dialect]})`,
+    );
+  }
+  const [before, after] = around(schema);
+  const text = [...before, ...parts, ...after].map((part) => (part.startsWith('--') ? part : `${part};`));
+  return `${[HEAD, ...text].join('\n')}\n`;
+}
+
+const HEAD =
+  '-- What Portico needs of this database. Run it once, as one transaction where the engine has those for a schema.';
+
+/** The statements of a step, which runs here on a connection that writes them down. */
+async function statementsOf(
+  migration: Migration,
+  dialect: SqlDialect,
+  types: ColumnTypes,
+): Promise<readonly string[]> {
+  const statements: string[] = [];
+  const execute = async (sql: string, parameters: readonly SqlParameter[] = []) => {
+    if (READS.test(sql)) {
+      throw new Error(
+        `The step ${migration.name} reads what its next statements are made of, so it cannot be printed: ` +
+          'write it as INSERT … SELECT or UPDATE, or apply it with db:migrate up',
+      );
+    }
+    statements.push(inlined(sql, parameters, dialect).trim());
+    return { rows: [], affected: 0 };
+  };
+  const connection: SqlConnection = { execute: async (sql, parameters) => execute(sql, parameters) };
+  await migration.up({
+    ...connection,
+    dialect,
+    types,
+    change: async (statement) => void (await execute(statement)),
+  });
+  return statements;
+}
+
+/** What answers with rows. */
+const READS = /^\s*(?:SELECT|VALUES|WITH|TABLE|SHOW|PRAGMA|EXPLAIN|DESC(?:RIBE)?)\b|\bRETURNING\b/i;
+
+/** Each `?` outside of quotes replaced by its value. */
+function inlined(sql: string, parameters: readonly SqlParameter[], dialect: SqlDialect): string {
+  const values = parameters.values();
+  return sql.replace(/'(?:[^']|'')*'|"(?:[^"]|"")*"|`[^`]*`|\?/g, (found) => {
+    if (found !== '?') return found;
+    const { value, done } = values.next();
+    if (done === true) throw new Error(`A parameter is missing for ${sql}`);
+    return literal(value, dialect);
+  });
+}
+
+function literal(value: SqlParameter, dialect: SqlDialect): string {
+  if (value === null) return 'NULL';
+  if (typeof value !== 'string') return String(value);
+  const text = value.replaceAll("'", "''");
+  return `'${dialect === 'mysql' ? text.replaceAll('\\', '\\\\') : text}'`;
+}
+
+/** The time in milliseconds, when the SQL runs. */
+const NOW: Readonly<Record<SqlDialect, string>> = {
+  sqlite: "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)",
+  postgres: 'CAST(EXTRACT(EPOCH FROM now()) * 1000 AS BIGINT)',
+  mysql: 'CAST(UNIX_TIMESTAMP(NOW(3)) * 1000 AS SIGNED)',
+};
+
+/** What stands before and after the statements, so that they find their schema and the session stays as it was. */
+function around(schema: string | null): readonly [readonly string[], readonly string[]] {
+  if (schema === null) return [[], []];
+  const name = `"${schema.replaceAll('"', '""')}"`;
+  return [
+    [
+      `CREATE SCHEMA IF NOT EXISTS ${name}`,
+      "SELECT set_config('portico.search_path', current_setting('search_path'), false)",
+      `SET search_path TO ${name}`,
+    ],
+    ["SELECT set_config('search_path', current_setting('portico.search_path'), false)"],
+  ];
+}

@@ -1,0 +1,224 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { fromSqlite, startApplication, type OpenedDatabase } from 'portico/host';
+import {
+  afterAll,
+  afterEach,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  inject,
+  onTestFinished,
+  test,
+} from 'vitest';
+import { openApplicationPool, type ApplicationPool } from './support/application-pool.ts';
+import { createDatabase, type TestDatabase } from './support/database.ts';
+import { ADA, callApi, obtainTokens, refresh, registerClient, startPortal } from './support/portal.ts';
+import { createTimer } from './support/timer.ts';
+
+/** Portico on the pool that the application has already. */
+let folder: string;
+let store: TestDatabase;
+let pool: ApplicationPool;
+let database: OpenedDatabase;
+
+const engine = inject('databaseServer')?.startsWith('postgres') === true ? 'postgres' : 'mysql';
+const isSqlite = inject('databaseServer') === undefined;
+/** What only a server's pool can do is declared there alone. */
+const ON_SERVERS = isSqlite ? [] : [engine];
+
+beforeAll(async () => {
+  folder = mkdtempSync(path.join(tmpdir(), 'portico-pool-'));
+  store = await createDatabase(folder);
+  const own = openApplicationPool(store.url);
+  const opened = own.borrow();
+  await opened.execute('CREATE TABLE things (id INTEGER PRIMARY KEY, name VARCHAR(10) NOT NULL, at BIGINT)');
+  await opened.close();
+  await own.end();
+});
+afterAll(async () => {
+  await store.drop();
+  rmSync(folder, { recursive: true });
+});
+beforeEach(async () => {
+  // Of one connection: whoever takes a second one while it holds the first waits for ever.
+  pool = openApplicationPool(store.url, 1);
+  database = pool.borrow();
+  await database.execute('DELETE FROM things');
+});
+afterEach(async () => {
+  await database.close();
+  await pool.end();
+});
+
+const insert = (id: number, on: Pick<OpenedDatabase, 'execute'> = database) =>
+  on.execute('INSERT INTO things (id, name, at) VALUES (?, ?, ?)', [id, 'a\\', 7_000_000_000_000]);
+const all = async (on: Pick<OpenedDatabase, 'execute'> = database) =>
+  (await on.execute('SELECT id, name, at FROM things ORDER BY id')).rows;
+const thing = (id: number) => ({ id, name: 'a\\', at: 7_000_000_000_000 });
+
+describe("the application's own pool", () => {
+  // @shows AS-18.17
+  test('answers as a pool of our own does, whatever the application has told the driver and the session', async () => {
+    await insert(1);
+    expect(await all()).toEqual([thing(1)]);
+    // Matched, and not changed.
+    const same = 'UPDATE things SET name = name WHERE id = 1';
+    expect((await database.execute(same)).affected).toBe(1);
+    await database.transaction(async (on) => {
+      await insert(2, on);
+      expect((await on.execute(same)).affected).toBe(1);
+      expect(await all(on)).toEqual([thing(1), thing(2)]);
+    });
+    const other = openApplicationPool(store.url);
+    onTestFinished(() => other.end());
+    expect(await all(other.borrow())).toEqual([thing(1), thing(2)]);
+  });
+
+  test.each(ON_SERVERS)('takes no text that does not fit, on %s', async () => {
+    const long = database.execute("INSERT INTO things (id, name) VALUES (1, '12345678901')");
+    await expect(long).rejects.toThrow(/too long/i);
+    expect(await all()).toEqual([]);
+  });
+
+  // @shows AS-18.17
+  test('has its connections back as they were: session, listeners, no transaction, and what the application reads', async () => {
+    const before = await pool.session();
+    await insert(1);
+    await database.execute('INSERT INTO nothing VALUES (1)').catch(() => {});
+    await database.transaction((on) => insert(2, on));
+    await database.transaction(async (on) => on.execute('INSERT INTO nothing VALUES (1)')).catch(() => {});
+    await database.withoutTimeout().transaction((on) => insert(3, on));
+    expect(await pool.session()).toEqual(before);
+    const [count] = await pool.ask('SELECT COUNT(*) AS n FROM things');
+    const read = 'read by the application: 3';
+    expect(count).toEqual({ sqlite: { n: 3 }, postgres: { n: read }, mysql: [read] }[database.dialect]);
+  });
+
+  // @shows AS-18.17
+  test('is not closed with Portico, which refuses statements from then on', async () => {
+    await insert(1);
+    await database.close();
+    expect(await pool.ask('SELECT id FROM things')).toHaveLength(1);
+    await expect(all()).rejects.toThrow('The database is closed');
+  });
+
+  test('can be opened again and again, and closed each by itself', async () => {
+    const again = pool.borrow().open();
+    await insert(1, again);
+    await again.close();
+    expect(await all()).toEqual([thing(1)]);
+  });
+
+  test('is the same store to a transaction, whatever was opened on it', async () => {
+    const another = pool.borrow();
+    const nested = database.transaction(async (on) => {
+      await insert(1, on);
+      await insert(2, isSqlite ? database : another);
+    });
+    await expect(nested).rejects.toMatchObject({ name: 'TransactionError', reason: 'inside' });
+    expect(await all()).toEqual([]);
+  });
+
+  test.each(ON_SERVERS)(
+    'sees nothing of a transaction that the application has open elsewhere, on %s',
+    async () => {
+      const other = openApplicationPool(store.url, 2);
+      onTestFinished(() => other.end());
+      const letGo = await other.keep('BEGIN', "INSERT INTO things (id, name) VALUES (9, 'theirs')");
+      const borrowed = other.borrow();
+      await insert(1, borrowed);
+      expect(await all(borrowed)).toEqual([thing(1)]);
+      letGo();
+    },
+  );
+
+  // @shows AS-18.18
+  test.each(ON_SERVERS)(
+    'gives no connection that was left in a transaction: what is done is committed, on %s',
+    async () => {
+      for (const work of [() => insert(1), () => database.transaction((on) => insert(2, on))]) {
+        const letGo = await pool.keep('BEGIN', "INSERT INTO things (id, name) VALUES (9, 'theirs')");
+        letGo();
+        await work();
+      }
+      const other = openApplicationPool(store.url);
+      onTestFinished(() => other.end());
+      expect(await all(other.borrow())).toEqual([thing(1), thing(2)]);
+    },
+  );
+
+  // @shows AS-18.18
+  test.each(ON_SERVERS)(
+    'that has none left is unavailable after 5 seconds, and used again as soon as it has one, on %s',
+    async () => {
+      const timer = createTimer();
+      const patient = pool.borrow({ timer });
+      const letGo = await pool.keep();
+      const failing = insert(1, patient);
+      const beginning = patient.transaction((on) => insert(2, on));
+      const failures = Promise.allSettled([failing, beginning]);
+      await expect.poll(() => timer.waiting()).toBeGreaterThanOrEqual(2);
+      timer.advance(5000);
+      const unavailable = (await failures).map(
+        (outcome) => outcome.status === 'rejected' && patient.isUnavailable(outcome.reason),
+      );
+      expect(unavailable).toEqual([true, true]);
+      letGo();
+      await insert(3, patient);
+      expect(await all(patient)).toEqual([thing(3)]);
+      await patient.close();
+      await expect.poll(() => pool.busy()).toBe(0);
+    },
+  );
+});
+
+describe('an application on its own pool of one connection', () => {
+  const config = (schema: string) => (schema === '' ? {} : { database_schema: schema });
+
+  // @shows AS-18.17, AS-18.10
+  test.each(engine === 'postgres' && !isSqlite ? ['', 'portico'] : [''])(
+    'goes the whole way of an authorization, its members asking the same pool (schema: %j)',
+    async (schema) => {
+      const created = await createDatabase(folder);
+      onTestFinished(() => created.drop());
+      const single = openApplicationPool(created.url, 1);
+      onTestFinished(() => single.end());
+      const portal = await startPortal({ database: single.borrow(), config: config(schema) });
+      onTestFinished(() => portal.close());
+      const client = await registerClient(portal);
+      const tokens = await obtainTokens(portal, client, ADA);
+      expect((await callApi(portal, '/oauth/userinfo', tokens.access_token)).status).toBe(200);
+      expect((await refresh(portal, client, tokens.refresh_token)).status).toBe(200);
+      await portal.suspend(ADA);
+      expect((await callApi(portal, '/oauth/userinfo', tokens.access_token)).status).toBe(401);
+      await expect.poll(() => single.busy()).toBe(0);
+    },
+  );
+
+  test('is told of keys that have no effect there', async () => {
+    const starting = startApplication(
+      {
+        directory: folder,
+        database: pool.borrow(),
+        config: { public_url: 'https://app.example', database_url: 'sqlite::memory:', database_pool_size: 3 },
+      },
+      { env: {} },
+    );
+    await expect(starting).rejects.toThrow(
+      "database_url: has no effect on the application's own database; remove it\n" +
+        "database_pool_size: has no effect on the application's own database; remove it",
+    );
+  });
+});
+
+describe('SQLite', () => {
+  test('in memory is refused, since only its own connection reaches it', () => {
+    const own = new DatabaseSync(':memory:');
+    onTestFinished(() => own.close());
+    expect(() => fromSqlite(own)).toThrow('database: is in memory, where only the connection that made it');
+  });
+});

@@ -1,0 +1,155 @@
+import { DatabaseSync } from 'node:sqlite';
+import mysql, { type ResultSetHeader, type RowDataPacket } from 'mysql2/promise';
+import pg from 'pg';
+import {
+  fromMysql,
+  fromPostgres,
+  fromSqlite,
+  type BorrowedDatabase,
+  type BorrowingOptions,
+  type OpenedDatabase,
+} from 'portico/host';
+import { onTestFinished } from 'vitest';
+
+/** A pool as an application has one, with settings of its own that suit Portico badly. */
+export interface ApplicationPool {
+  /** The same as Portico's store. */
+  borrow(options?: BorrowingOptions): BorrowedDatabase;
+  /** Runs a statement as the application does, through its own driver. */
+  ask(sql: string): Promise<readonly unknown[]>;
+  /** What the session of one of its connections is told, and what listens to it. */
+  session(): Promise<unknown>;
+  /** Takes a connection, and keeps it until the function that it resolves to is called. */
+  keep(...statements: readonly string[]): Promise<() => void>;
+  /** How many connections are out, or wait to be given out; 0 where none are counted. */
+  busy(): number;
+  end(): Promise<void>;
+}
+
+/**
+ * A pool of this many connections to a database, whose own transactions run at this level on PostgreSQL; or the application's
+ * connection to a file of SQLite.
+ */
+export function openApplicationPool(url: string, size = 4, isolation = 'serializable'): ApplicationPool {
+  if (url.startsWith('sqlite:')) return openSqlite(url.slice('sqlite:'.length));
+  return url.startsWith('postgres:') ? openPostgres(url, size, isolation) : openMysql(url, size);
+}
+
+/** A store on such a pool, which ends with the test. */
+export function borrowAt(url: string): OpenedDatabase {
+  // At a higher level, a statement that waited for another one fails, and is done again.
+  const pool = openApplicationPool(url, 4, 'read committed');
+  onTestFinished(() => pool.end());
+  return pool.borrow();
+}
+
+function openPostgres(url: string, max: number, isolation: string): ApplicationPool {
+  const pool = new pg.Pool({
+    connectionString: url,
+    max,
+    options: `-c default_transaction_isolation=${isolation.replace(' ', '\\ ')} -c statement_timeout=20000`,
+    types: { getTypeParser: () => (text: string | Buffer) => `read by the application: ${String(text)}` },
+  });
+  pool.on('error', () => {});
+  const settings = `SELECT string_agg(name || '=' || setting, ',' ORDER BY name) AS text FROM pg_settings
+    WHERE source NOT IN ('default', 'configuration file') OR name IN ('search_path', 'transaction_isolation')`;
+  return {
+    borrow: (options) => fromPostgres(pool, options),
+    ask: async (sql) => (await pool.query<Record<string, unknown>>(sql)).rows,
+    async session() {
+      const client = await pool.connect();
+      try {
+        const { rows } = await client.query<{ text: string }>(settings);
+        const listeners = client.eventNames().map((name) => [String(name), client.listenerCount(name)]);
+        return { text: rows[0]?.text, listeners, status: client.getTransactionStatus() };
+      } finally {
+        client.release();
+      }
+    },
+    async keep(...statements) {
+      const client = await pool.connect();
+      for (const statement of statements) await client.query(statement);
+      return () => client.release();
+    },
+    busy: () => pool.totalCount - pool.idleCount + pool.waitingCount,
+    end: () => pool.end(),
+  };
+}
+
+/** Each is a mistake to somebody who takes text between backslashes, counts of rows or a commit for granted. */
+const SESSION = [
+  "SET SESSION sql_mode = 'NO_BACKSLASH_ESCAPES,ANSI_QUOTES,PIPES_AS_CONCAT'",
+  'SET SESSION TRANSACTION ISOLATION LEVEL READ UNCOMMITTED',
+  'SET SESSION autocommit = 0',
+];
+
+function openMysql(url: string, connectionLimit: number): ApplicationPool {
+  const pool = mysql.createPool({
+    uri: url,
+    connectionLimit,
+    namedPlaceholders: true,
+    rowsAsArray: true,
+    dateStrings: true,
+    supportBigNumbers: true,
+    bigNumberStrings: true,
+    decimalNumbers: true,
+    typeCast: (field) => `read by the application: ${field.string()}`,
+    flags: ['-FOUND_ROWS'],
+    timezone: '+05:00',
+    multipleStatements: true,
+  });
+  pool.pool.on('connection', (connection) => {
+    for (const statement of SESSION) connection.query(statement);
+  });
+  let out = 0;
+  pool.pool.on('acquire', () => (out += 1));
+  pool.pool.on('release', () => (out -= 1));
+  const settings = `SELECT CONCAT_WS(' ', @@SESSION.sql_mode, @@SESSION.tx_isolation, @@SESSION.autocommit,
+    @@SESSION.tx_read_only, @portico_mode, @portico_isolation, @@in_transaction)`;
+  return {
+    borrow: (options) => fromMysql(pool, options),
+    async ask(sql) {
+      const connection = await pool.getConnection();
+      try {
+        const [answer] = await connection.query<RowDataPacket[] | ResultSetHeader>(sql);
+        await connection.query('COMMIT');
+        return Array.isArray(answer) ? answer : [];
+      } finally {
+        connection.release();
+      }
+    },
+    async session() {
+      const connection = await pool.getConnection();
+      try {
+        const [rows] = await connection.query<RowDataPacket[]>(settings);
+        await connection.query('COMMIT');
+        const core = connection.connection;
+        return { rows, listeners: core.eventNames().map((name) => [String(name), core.listenerCount(name)]) };
+      } finally {
+        connection.release();
+      }
+    },
+    async keep(...statements) {
+      const connection = await pool.getConnection();
+      for (const statement of statements) await connection.query(statement);
+      return () => connection.release();
+    },
+    busy: () => out,
+    end: () => pool.end(),
+  };
+}
+
+function openSqlite(file: string): ApplicationPool {
+  const own = new DatabaseSync(file, { timeout: 5000 });
+  return {
+    borrow: (options) => fromSqlite(own, options),
+    ask: async (sql) => own.prepare(sql).all(),
+    session: async () => own.prepare('PRAGMA journal_mode').all(),
+    async keep(...statements) {
+      for (const statement of statements) own.exec(statement);
+      return () => {};
+    },
+    busy: () => 0,
+    end: async () => own.close(),
+  };
+}
