@@ -46,11 +46,8 @@ export function createWeb(users: Users, application: Application, secret: string
       <label>Email <input name="email"></label> <label>Password <input name="password" type="password"></label>
       <button>Sign in</button></form>`);
   });
-  // keepSessionInfo: a question that is open in another tab can be answered after signing in again, by the same person.
-  const signIn = people.authenticate('local', { failureRedirect: '/login', keepSessionInfo: true });
-  app.post('/login', signIn, (req, res) => {
+  app.post('/login', people.authenticate('local', { failureRedirect: '/login' }), (req, res) => {
     const body = req.body as { readonly return_to?: string };
-    if (req.session.portico?.userId !== (req.user as User).id) delete req.session.portico;
     res.redirect(303, returnPath(body.return_to ?? null));
   });
   app.get('/', (req, res) => {

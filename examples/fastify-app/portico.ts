@@ -1,8 +1,6 @@
 // All that Portico adds to this application: who people are, here.
-import { randomBytes } from 'node:crypto';
-import bcrypt from 'bcryptjs';
-import { fastifyRequest } from 'portico/fastify';
-import { defineApplication, type Application, type PersonReference } from 'portico/host';
+import type { FastifyRequest } from 'fastify';
+import { defineApplication, type PersonReference } from 'portico/host';
 import { mcp, tool } from 'portico/mcp';
 import { oauthServer, token, type Host } from 'portico/oauth-server';
 import type { User, Users } from './users.ts';
@@ -10,47 +8,30 @@ import type { User, Users } from './users.ts';
 declare module 'fastify' {
   interface Session {
     userId?: number;
-    porticoSecret?: string;
   }
 }
 
 const referenceOf = (user: User): PersonReference => ({ provider: 'users', id: String(user.id) });
 
-/** The host contract over this application's own users, sessions and login. */
-function host(users: Users, { views, log, events }: Application): Host {
-  return {
-    async signedIn(request) {
-      const { userId } = fastifyRequest(request).session;
-      const user = userId === undefined ? null : users.byId(userId);
-      return user === null || user.suspended !== 0 ? null : referenceOf(user);
-    },
-    async loadAccount({ id }) {
-      const user = users.byId(Number(id));
-      if (user === null) return null;
-      return {
-        reference: referenceOf(user),
-        isActive: () => user.suspended === 0,
-        getProfile: () => ({ name: user.name, email: user.email }),
-      };
-    },
-    holdsPermission: async ({ id }, permission) => users.mayDo(Number(id), permission),
-    async browserSecret(request) {
-      const { session } = fastifyRequest(request);
-      return (session.porticoSecret ??= randomBytes(32).toString('base64url'));
-    },
-    // A new session, without the person and the secret of the old one.
-    signOut: (request) => fastifyRequest(request).session.regenerate(),
-    loginUrl: (returnTo) => `/login?${new URLSearchParams({ return_to: returnTo })}`,
-    passwordHasher: {
-      hash: (password) => bcrypt.hash(password, 10),
-      verify: (password, hash) => bcrypt.compare(password, hash),
-    },
-    render: (view, data) => views.render(view, data),
-    clientAddress: (request) => fastifyRequest(request).ip,
-    audit: (event) => events.emit('audit', event),
-    log,
-  };
-}
+/** The host contract over this application's own users, sessions and login; every member is given Fastify's request. */
+const host = (users: Users): Host<FastifyRequest> => ({
+  async signedIn(_, { session }) {
+    const user = session.userId === undefined ? null : users.byId(session.userId);
+    return user === null || user.suspended !== 0 ? null : referenceOf(user);
+  },
+  async loadAccount({ id }) {
+    const user = users.byId(Number(id));
+    if (user === null) return null;
+    return {
+      reference: referenceOf(user),
+      isActive: () => user.suspended === 0,
+      getProfile: () => ({ name: user.name, email: user.email }),
+    };
+  },
+  holdsPermission: async ({ id }, permission) => users.mayDo(Number(id), permission),
+  loginUrl: '/login',
+  signOut: (_, { session }) => session.regenerate(),
+});
 
 /** Configuration, schema and console commands; `npx portico` in this folder finds it. */
 export function definePortico(users: () => Users) {
@@ -62,13 +43,12 @@ export function definePortico(users: () => Users) {
         public_url: publicUrl,
         oauth_server: {
           name: 'Orders',
-          login_route: '/login',
           audience: `${publicUrl}/mcp`,
           scopes: { 'orders:read': 'See your orders', 'mcp:tools': 'Use your tools for you' },
         },
       };
     },
-    plugins: [oauthServer({ host: (application) => host(users(), application) }), mcp()],
+    plugins: [oauthServer({ host: () => host(users()) }), mcp()],
     register() {
       tool().register({
         name: () => 'my_name',

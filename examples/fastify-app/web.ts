@@ -50,8 +50,7 @@ export async function createWeb(
     if (user === null || user.suspended !== 0 || !(await bcrypt.compare(password, user.password_hash))) {
       return reply.redirect('/login', 303);
     }
-    // A new session; a question that is open in another tab can be answered after signing in again, by the same person.
-    await request.session.regenerate(request.session.userId === user.id ? ['porticoSecret'] : []);
+    await request.session.regenerate();
     request.session.userId = user.id;
     return reply.redirect(returnPath(returnTo), 303);
   });

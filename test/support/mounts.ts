@@ -45,6 +45,8 @@ export const MOUNTS: readonly Mount[] = [
     name: 'portico/fastify',
     normalises: false,
     parsesJson: false,
+    ownCookie: true,
+    hashed: /^\$argon2id\$/,
     start: (extra = {}, options = {}) =>
       prepared({ extra, options }, defineForFastify, async (application, users, port) => {
         const fastify = await createFastify(users, application, SECRET);

@@ -114,6 +114,8 @@ export const EXPRESS: readonly Mount[] = [
   {
     name: 'portico/express',
     normalises: false,
+    ownCookie: true,
+    hashed: /^\$argon2id\$/,
     parsesJson: true,
     cookies: ['early', 'late'],
     start: (extra = {}, options = {}) =>
