@@ -1,0 +1,10 @@
+// @engines sqlite, long: it installs Nest on Express and builds with it
+import { holdStack } from '../support/stacks.ts';
+
+holdStack({
+  name: 'Nest on Express',
+  folder: 'nest-express',
+  normalises: false,
+  parsesJson: true,
+  ownCookie: true,
+});

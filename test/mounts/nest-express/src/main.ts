@@ -1,0 +1,20 @@
+import { NestFactory } from '@nestjs/core';
+import session from 'express-session';
+import passport from 'passport';
+import { AppModule } from './app.module.js';
+
+const app = await NestFactory.create(AppModule);
+app.setGlobalPrefix('api', { exclude: ['/', 'login'] });
+app.enableShutdownHooks();
+// Other sites may post to Portico's endpoints, whose own forms bring their own token.
+app.enableCsrfProtection({ exclude: ({ url }: { url: string }) => /^\/(oauth|mcp)\b/.test(url) });
+app.use(
+  session({
+    secret: process.env.SESSION_SECRET ?? 'a secret of this machine alone',
+    resave: false,
+    saveUninitialized: false,
+    cookie: { sameSite: 'lax' },
+  }),
+);
+app.use(passport.session());
+await app.listen(process.env.PORT ?? 3000, process.env.HOST ?? '127.0.0.1');

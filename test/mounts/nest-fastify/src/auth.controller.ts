@@ -1,0 +1,39 @@
+// Signing in, with a session that is an encrypted cookie.
+import { Body, Controller, Get, Header, Inject, Post, Query, Req, Res } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { returnPath } from 'portico/host';
+import type {} from './session.js';
+import { UsersService } from './users.service.js';
+
+@Controller()
+export class AuthController {
+  constructor(@Inject(UsersService) private readonly users: UsersService) {}
+
+  @Get('login')
+  @Header('Content-Type', 'text/html; charset=utf-8')
+  page(@Query('return_to') returnTo?: string) {
+    const action = `/login?${new URLSearchParams({ return_to: returnPath(returnTo ?? null) })}`;
+    return `<!doctype html><title>Sign in</title><form method="post" action="${action}">
+      <label>Email <input name="email"></label> <label>Password <input name="password" type="password"></label>
+      <button>Sign in</button></form>`;
+  }
+
+  @Post('login')
+  async signIn(
+    @Query('return_to') returnTo: string | undefined,
+    @Body() form: { readonly email?: string; readonly password?: string },
+    @Req() request: FastifyRequest,
+    @Res() reply: FastifyReply,
+  ) {
+    const user = await this.users.withPassword(form.email ?? '', form.password ?? '');
+    if (user === null) return reply.redirect('/login', 303);
+    request.session.set('userId', user.id);
+    return reply.redirect(returnPath(returnTo ?? null), 303);
+  }
+
+  @Get()
+  home(@Req() request: FastifyRequest) {
+    const id = request.session.get('userId');
+    return `${(id === undefined ? null : this.users.byId(id))?.name ?? 'Nobody'} is signed in`;
+  }
+}

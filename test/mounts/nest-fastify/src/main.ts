@@ -1,0 +1,16 @@
+import secureSession from '@fastify/secure-session';
+import { NestFactory } from '@nestjs/core';
+import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import { AppModule } from './app.module.js';
+
+const app = await NestFactory.create<NestFastifyApplication>(AppModule, new FastifyAdapter());
+app.setGlobalPrefix('api', { exclude: ['/', 'login'] });
+app.enableShutdownHooks();
+// Other sites may post to Portico's endpoints, whose own forms bring their own token.
+app.enableCsrfProtection({ exclude: ({ url }: { url: string }) => /^\/(oauth|mcp)\b/.test(url) });
+await app.register(secureSession, {
+  secret: process.env.SESSION_SECRET ?? 'a secret of this machine alone, of 32 bytes',
+  salt: 'salt of portico.',
+  cookie: { path: '/', httpOnly: true, sameSite: 'lax' },
+});
+await app.listen(process.env.PORT ?? 3000, process.env.HOST ?? '127.0.0.1');

@@ -1,0 +1,7 @@
+import type {} from '@fastify/secure-session';
+
+declare module '@fastify/secure-session' {
+  interface SessionData {
+    userId: number;
+  }
+}

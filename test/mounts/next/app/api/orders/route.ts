@@ -1,0 +1,9 @@
+import { token } from 'portico/oauth-server';
+import { withToken } from '../../../lib/portico';
+
+export function GET(request: Request) {
+  return withToken(request, async () => {
+    token().requireScope('orders:read');
+    return Response.json({ orders: [], of: token().user()?.getProfile().name ?? null });
+  });
+}

@@ -1,0 +1,16 @@
+import bcrypt from 'bcryptjs';
+import { returnPath } from 'portico/host';
+import { currentSession } from '../../../lib/session';
+import { userByEmail } from '../../../lib/users';
+
+export async function POST(request: Request) {
+  const form = await request.formData();
+  const user = userByEmail(String(form.get('email')));
+  if (user === null || !(await bcrypt.compare(String(form.get('password')), user.password_hash)))
+    return new Response(null, { status: 303, headers: { Location: '/login' } });
+  const session = await currentSession();
+  session.userId = user.id;
+  await session.save();
+  const location = returnPath(String(form.get('return_to')));
+  return new Response(null, { status: 303, headers: { Location: location } });
+}

@@ -1,0 +1,3 @@
+import { handlers } from '../../lib/portico';
+
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = handlers;

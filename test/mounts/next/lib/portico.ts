@@ -1,0 +1,65 @@
+// All that Portico adds to this application: who people are, here. `npx portico` reads it too.
+import { defineApplication, startApplication } from 'portico/host';
+import { mcp, mcpServerOf, tool } from 'portico/mcp';
+import { portico } from 'portico/next';
+import { authorizationServerOf, oauthServer, token, type Host } from 'portico/oauth-server';
+import bcrypt from 'bcryptjs';
+import { currentSession } from './session.ts';
+import { userById } from './users.ts';
+
+const host: Host = {
+  async signedIn() {
+    const { userId } = await currentSession();
+    const user = userId === undefined ? null : userById(userId);
+    return user === null || user.suspended !== 0 ? null : { provider: 'users', id: String(user.id) };
+  },
+  async loadAccount(reference) {
+    const user = userById(Number(reference.id));
+    if (user === null) return null;
+    return {
+      reference,
+      isActive: () => user.suspended === 0,
+      getProfile: () => ({ name: user.name, email: user.email }),
+    };
+  },
+  async holdsPermission({ id }, permission) {
+    return userById(Number(id))?.permissions.split(' ').includes(permission) ?? false;
+  },
+  loginUrl: (returnTo) => `/login?${new URLSearchParams({ return_to: returnTo })}`,
+  async signOut() {
+    const session = await currentSession();
+    session.destroy();
+  },
+  passwordHasher: {
+    hash: (password) => bcrypt.hash(password, 4),
+    verify: (password, hash) => bcrypt.compare(password, hash),
+  },
+};
+
+const definition = defineApplication({
+  directory: process.cwd(),
+  config: (env) => ({
+    public_url: env['PUBLIC_URL'],
+    oauth_server: {
+      name: 'Orders',
+      audience: `${env['PUBLIC_URL']}/mcp`,
+      scopes: { 'orders:read': 'See your orders', 'mcp:tools': 'Use your tools for you' },
+    },
+    mcp: JSON.parse(env['MCP_CONFIG'] ?? '{}'),
+  }),
+  plugins: [oauthServer({ host }), mcp()],
+  register() {
+    tool().register({
+      name: () => 'my_name',
+      description: () => 'Says the name of the person',
+      inputSchema: () => ({ type: 'object' }),
+      handle: () => ({ name: token().user()?.getProfile().name ?? null }),
+    });
+  },
+});
+export default definition;
+
+export const { handlers, withToken } = portico(async () => {
+  const application = await startApplication(definition);
+  return [authorizationServerOf(application), mcpServerOf(application)];
+});

@@ -1,0 +1,11 @@
+// The session is an encrypted cookie.
+import { getIronSession } from 'iron-session';
+import { cookies } from 'next/headers.js';
+
+export async function currentSession() {
+  return getIronSession<{ userId?: number }>(await cookies(), {
+    cookieName: 'session',
+    password: process.env.SESSION_SECRET ?? 'a secret of this machine alone, of 32 bytes',
+    cookieOptions: { secure: process.env.PUBLIC_URL?.startsWith('https:') ?? false, sameSite: 'lax' },
+  });
+}

@@ -1,0 +1,22 @@
+// The application's own people, as they were before Portico came.
+import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+
+export interface User {
+  readonly id: number;
+  readonly email: string;
+  readonly name: string;
+  readonly password_hash: string;
+  readonly suspended: number;
+  readonly permissions: string;
+}
+
+let opened: DatabaseSync | undefined;
+
+function one(sql: string, parameter: number | string): User | null {
+  opened ??= new DatabaseSync(path.join(process.env.STORAGE_DIR ?? 'storage', 'users.sqlite'));
+  return (opened.prepare(sql).get(parameter) ?? null) as User | null;
+}
+
+export const userById = (id: number) => one('SELECT * FROM users WHERE id = ?', id);
+export const userByEmail = (email: string) => one('SELECT * FROM users WHERE email = ?', email);
