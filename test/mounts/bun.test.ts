@@ -1,0 +1,11 @@
+// @engines sqlite, long: it installs Bun and runs on it
+import { holdStack } from '../support/stacks.ts';
+
+holdStack({
+  name: 'Bun',
+  folder: 'bun',
+  normalises: true,
+  parsesJson: false,
+  ownCookie: true,
+  hashed: /^\$argon2id\$/,
+});

@@ -1,0 +1,71 @@
+import { createHandler } from 'portico/fetch';
+import { defineApplication, startApplication } from 'portico/host';
+import { mcp, mcpServerOf, tool } from 'portico/mcp';
+import { authorizationServerOf, oauthServer, token, type Host } from 'portico/oauth-server';
+import { createContext, type RouterContextProvider } from 'react-router';
+import { destroySession, getSession, userOfSession } from './sessions.server.ts';
+import { userById } from './users.server.ts';
+
+const signedOut = createContext(false);
+
+const host: Host<Readonly<RouterContextProvider>> = {
+  async signedIn(request) {
+    const user = await userOfSession(request);
+    return user === null ? null : { provider: 'users', id: String(user.id) };
+  },
+  async loadAccount(reference) {
+    const user = userById(Number(reference.id));
+    if (user === null) return null;
+    return {
+      reference,
+      isActive: () => user.suspended === 0,
+      getProfile: () => ({ name: user.name, email: user.email }),
+    };
+  },
+  async holdsPermission({ id }, permission) {
+    return userById(Number(id))?.permissions.split(' ').includes(permission) ?? false;
+  },
+  loginUrl: '/login',
+  async signOut(_, context) {
+    context.set(signedOut, true);
+  },
+  async commit(request, response, context) {
+    if (!context.get(signedOut)) return;
+    const session = await getSession(request.headers.get('Cookie'));
+    response.headers.append('Set-Cookie', await destroySession(session));
+  },
+};
+
+const definition = defineApplication({
+  directory: process.cwd(),
+  config: (env) => ({
+    public_url: env['PUBLIC_URL'],
+    oauth_server: {
+      name: 'Orders',
+      audience: `${env['PUBLIC_URL']}/mcp`,
+      scopes: { 'orders:read': 'See your orders', 'mcp:tools': 'Use your tools for you' },
+    },
+    mcp: JSON.parse(env['MCP_CONFIG'] ?? '{}'),
+  }),
+  plugins: [oauthServer({ host }), mcp()],
+  register() {
+    tool().register({
+      name: () => 'my_name',
+      description: () => 'Says the name of the person',
+      inputSchema: () => ({ type: 'object' }),
+      handle: () => ({ name: token().user()?.getProfile().name ?? null }),
+    });
+  },
+});
+export default definition;
+
+async function start() {
+  const application = await startApplication(definition);
+  const server = authorizationServerOf(application);
+  return { server, handle: createHandler(server, mcpServerOf(application)) };
+}
+
+let started: ReturnType<typeof start> | undefined;
+
+/** Started by the first request. */
+export const portico = () => (started ??= start());

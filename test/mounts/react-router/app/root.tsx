@@ -1,0 +1,15 @@
+import { Outlet } from 'react-router';
+
+export default function App() {
+  return (
+    <html lang="en">
+      <head>
+        <meta charSet="utf-8" />
+        <title>Orders</title>
+      </head>
+      <body>
+        <Outlet />
+      </body>
+    </html>
+  );
+}

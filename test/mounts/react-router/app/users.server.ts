@@ -1,0 +1,23 @@
+// The application's own people, as they were before Portico came.
+import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+
+export interface User {
+  readonly id: number;
+  readonly email: string;
+  readonly name: string;
+  readonly password_hash: string;
+  readonly suspended: number;
+  readonly permissions: string;
+}
+
+let opened: DatabaseSync | undefined;
+
+function one(condition: string, value: string | number): User | null {
+  const file = path.join(process.env.STORAGE_DIR ?? 'storage', 'users.sqlite');
+  opened ??= new DatabaseSync(file, { timeout: 1000 });
+  return (opened.prepare(`SELECT * FROM users WHERE ${condition}`).get(value) ?? null) as User | null;
+}
+
+export const userById = (id: number) => one('id = ?', id);
+export const userByEmail = (email: string) => one('email = ?', email);

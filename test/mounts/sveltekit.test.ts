@@ -1,0 +1,11 @@
+// @engines sqlite, long: it installs SvelteKit and builds with it
+import { holdStack } from '../support/stacks.ts';
+
+holdStack({
+  name: 'SvelteKit',
+  folder: 'sveltekit',
+  normalises: true,
+  parsesJson: false,
+  ownCookie: true,
+  hashed: /^\$argon2id\$/,
+});
