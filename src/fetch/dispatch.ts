@@ -1,9 +1,11 @@
-import type { Endpoint } from '../oauth-server/index.ts';
+import type { AuthorizationServer, Endpoint } from '../oauth-server/index.ts';
 
 /** What can be mounted: an AuthorizationServer, an McpServer. */
 export interface Mountable {
   /** Each with its path and methods. */
   readonly endpoints: readonly Endpoint[];
+  /** Where it is told that this seems to be mounted in the wrong place. */
+  readonly host?: Pick<AuthorizationServer['host'], 'log'>;
 }
 
 /** The endpoint that a request is for; the value of `Allow` when only the method is wrong; null for a path that is no endpoint's. */
@@ -15,10 +17,25 @@ export type Dispatched = Endpoint | { readonly allow: string } | null;
  */
 export function createDispatcher(mounted: readonly Mountable[]) {
   const endpoints = mounted.flatMap((each) => each.endpoints);
+  const log = mounted.find(({ host }) => host !== undefined)?.host?.log;
+  /** Whether the place is known to be right, or was told to be wrong. */
+  let placed = log === undefined;
   return (method: string, target: string): Dispatched => {
-    const path = target.split('?', 1)[0];
+    const [path = ''] = target.split('?', 1);
     const onPath = endpoints.filter((endpoint) => endpoint.path === path);
-    if (onPath.length === 0) return null;
+    if (onPath.length === 0) {
+      const meant = placed ? undefined : endpoints.find((endpoint) => path.endsWith(endpoint.path));
+      if (meant !== undefined) {
+        placed = true;
+        log?.warning(
+          'A request ends as {path} does, and is for no endpoint. If portico() is mounted below a prefix, mount it at the root: ' +
+            'base_path is what is to stand before its paths',
+          { path: meant.path },
+        );
+      }
+      return null;
+    }
+    placed = true;
     const asked = method === 'HEAD' ? 'GET' : method;
     const found = onPath.find(({ methods }) => methods.some((each) => each === asked));
     if (found !== undefined) return found;

@@ -1,4 +1,5 @@
 import { isBearerRequest } from '../../http/bearer.ts';
+import { occasionally } from '../../http/occasionally.ts';
 import { requestIdOf } from '../../http/request-id.ts';
 import type { Accounts, Visitor } from '../accounts.ts';
 import { notAccepted, notAnswerable } from '../authorization/consent-errors.ts';
@@ -20,7 +21,7 @@ export interface AuthorizeEndpointsOptions {
   readonly consent: Consent;
   readonly waiting: WaitingRequests;
   readonly accounts: Pick<Accounts, 'visitor'>;
-  readonly host: Pick<CompleteHost, 'loginUrl' | 'signOut' | 'render'>;
+  readonly host: Pick<CompleteHost, 'loginUrl' | 'signOut' | 'render' | 'log'>;
   readonly issuer: string;
   readonly paths: Pick<BrowserPaths, 'authorize'>;
   readonly serverName: string;
@@ -44,6 +45,14 @@ export function createAuthorizeEndpoints(options: AuthorizeEndpointsOptions): Au
   const { checkRequest, consent, waiting, accounts, host, issuer, paths, serverName } = options;
   const { scopes: catalog } = options;
   const returnPath = (requestId: string) => `${paths.authorize}?request_id=${encodeURIComponent(requestId)}`;
+
+  const warnOfNobody = occasionally((times) =>
+    host.log.warning(
+      'Somebody came back from signing in, and signedIn() found nobody ({times}). If it is so for everybody: is portico() mounted ' +
+        'behind the session, and is the cookie of the session sent to {path}?',
+      { times, path: paths.authorize },
+    ),
+  );
 
   async function newRequest(request: Request, parameters: Parameters): Promise<Reply> {
     const checked = await checkRequest(parameters, request);
@@ -70,6 +79,8 @@ export function createAuthorizeEndpoints(options: AuthorizeEndpointsOptions): Au
     const visitor = await accounts.visitor(request);
     if (visitor === null) {
       const cookies = await waiting.removeSurplus(request, requestId);
+      // A page of this host sent the browser back, and no other site's form.
+      if (request.headers.get('sec-fetch-site') === 'same-origin') warnOfNobody();
       return { ...redirectReply(host.loginUrl(returnPath(requestId)), 302), cookies };
     }
     const presented = await consent.presentConsent(requestId, visitor);

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import type { Server } from 'node:http';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -45,6 +45,8 @@ export interface RunningMount extends RunningContender {
   readonly server: AuthorizationServer;
   readonly mcp: McpServer;
   readonly users: Users;
+  /** What the application has logged. */
+  log(): Promise<string>;
 }
 
 export interface MountOptions {
@@ -120,6 +122,7 @@ export async function prepared(
     server,
     mcp: mcpServerOf(application),
     users,
+    log: () => readFile(path.join(storage, 'app.log'), 'utf8'),
     async register(registration) {
       const { client, secret } = await server.clients.create(registration);
       return { id: client.id, secret: secret ?? '' };

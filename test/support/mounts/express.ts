@@ -62,7 +62,7 @@ const stored: Sessions = {
 };
 
 /** cookie-session: all of the session is in the cookie, which is set when the head of the answer is written. */
-const inCookie: Sessions = {
+export const inCookie: Sessions = {
   middleware: () => cookieSession({ secret: SECRET }),
   userId: (req) => (req.session as { userId?: number } | null)?.userId ?? null,
   begin(req, userId) {
@@ -73,24 +73,28 @@ const inCookie: Sessions = {
   },
 };
 
-/** An application on Express 4; its parsers are asked before Portico, or by its own routes. */
-function mountIn4(sessions: Sessions, { parsesFirst }: { readonly parsesFirst: boolean }): Mount['start'] {
+const PARSERS: readonly RequestHandler[] = [express4.urlencoded({ extended: true }), express4.json()];
+
+/** An application on Express 4; what is `before` is asked before Portico, and its parsers by its own routes. */
+export function mountInExpress4(
+  sessions: Sessions,
+  { before = [] }: { readonly before?: readonly RequestHandler[] },
+): Mount['start'] {
   return (extra = {}, options = {}) =>
     prepared(
       { extra, options },
       (users) => defineOrders<Request>(users, sessions),
       async (application, users, port) => {
         const app = express4();
-        const parsers = [express4.urlencoded({ extended: true }), express4.json()];
         app.use(setCookies);
         app.use(sessions.middleware());
-        if (parsesFirst) app.use(...parsers);
+        for (const middleware of before) app.use(middleware);
 
         const server = authorizationServerOf(application);
         app.use(portico(server, mcpServerOf(application)));
         app.use('/api', bearer(server));
 
-        if (!parsesFirst) app.use(...parsers);
+        app.use(...PARSERS);
         app.get('/login', (req, res) => void res.send(loginPage(req.query['return_to'])));
         app.post('/login', (req, res, next) => {
           const { user, location } = readLogin(users, req.body as Login);
@@ -130,7 +134,7 @@ export const EXPRESS: readonly Mount[] = [
     ownCookie: true,
     parsesJson: false,
     cookies: ['early', 'late'],
-    start: mountIn4(inCookie, { parsesFirst: false }),
+    start: mountInExpress4(inCookie, {}),
   },
   {
     name: 'portico/express, Express 4 behind parsers',
@@ -139,6 +143,6 @@ export const EXPRESS: readonly Mount[] = [
     ownCookie: true,
     parsesJson: true,
     cookies: ['early', 'late'],
-    start: mountIn4(stored, { parsesFirst: true }),
+    start: mountInExpress4(stored, { before: PARSERS }),
   },
 ];

@@ -43,7 +43,7 @@ const stored: Sessions<{ Variables: { session: Session<{ userId: number }> } }> 
 };
 
 /** hono/cookie: nothing but a cookie that is signed. */
-const signed: Sessions<Env> = {
+export const signed: Sessions<Env> = {
   middleware: [],
   async userId(c) {
     const id = await getSignedCookie(c, SECRET, 'user');
@@ -69,7 +69,7 @@ interface Stack<E extends Env> {
   readonly onError: ErrorHandler;
 }
 
-function mountIn<E extends Env>({ sessions, before = [], onError }: Stack<E>): Mount['start'] {
+export function mountInHono<E extends Env>({ sessions, before = [], onError }: Stack<E>): Mount['start'] {
   return (extra = {}, options = {}) =>
     prepared(
       { extra, options },
@@ -111,7 +111,7 @@ const OF_HONO = {
 };
 
 /** In its own words, whatever the error is. */
-const inOwnWords: ErrorHandler = (_, c) => c.text('Something went wrong', 500);
+export const inOwnWords: ErrorHandler = (_, c) => c.text('Something went wrong', 500);
 
 const rethrow: ErrorHandler = (error) => {
   throw error;
@@ -121,18 +121,18 @@ export const HONO: readonly Mount[] = [
   {
     ...OF_HONO,
     name: 'Hono, with encrypted sessions',
-    start: mountIn({ sessions: encrypted, onError: inOwnWords }),
+    start: mountInHono({ sessions: encrypted, onError: inOwnWords }),
   },
   {
     ...OF_HONO,
     name: 'Hono, behind what reads bodies',
     long: true,
-    start: mountIn({ sessions: stored, before: [readBodies], onError: bearerErrors(inOwnWords) }),
+    start: mountInHono({ sessions: stored, before: [readBodies], onError: bearerErrors(inOwnWords) }),
   },
   {
     ...OF_HONO,
     name: 'Hono, with signed cookies',
     long: true,
-    start: mountIn({ sessions: signed, onError: rethrow }),
+    start: mountInHono({ sessions: signed, onError: rethrow }),
   },
 ];

@@ -33,7 +33,7 @@ interface SigningIn extends OwnSession<Context> {
   begin(ctx: Context, user: User): void | Promise<void>;
 }
 
-const byHand: SigningIn = {
+export const byHand: SigningIn = {
   middleware: () => [],
   userId: (ctx) => (ctx['session'] as { userId?: number } | null)?.userId ?? null,
   begin(ctx, { id: userId }) {
@@ -79,9 +79,18 @@ interface Stack {
   readonly before: readonly Middleware[];
   /** Behind it. */
   readonly behind: readonly Middleware[];
+  /** Whether the session is behind Portico, by mistake. */
+  readonly sessionLast?: boolean;
 }
 
-function mountIn({ koa, signingIn, stored, before, behind }: Stack): Mount['start'] {
+export function mountInKoa({
+  koa,
+  signingIn,
+  stored,
+  before,
+  behind,
+  sessionLast = false,
+}: Stack): Mount['start'] {
   return (extra = {}, options = {}) =>
     prepared(
       { extra, options },
@@ -94,7 +103,8 @@ function mountIn({ koa, signingIn, stored, before, behind }: Stack): Mount['star
           await next();
           ctx.cookies.set('late', 'b', { signed: false });
         });
-        app.use(session(stored ? { store: createStore() } : {}, app));
+        const sessions = session(stored ? { store: createStore() } : {}, app);
+        if (!sessionLast) app.use(sessions);
         for (const middleware of [...signingIn.middleware(users), ...before]) app.use(middleware);
 
         const server = authorizationServerOf(application);
@@ -102,6 +112,7 @@ function mountIn({ koa, signingIn, stored, before, behind }: Stack): Mount['star
         const guard = bearer(server);
         app.use((ctx, next) => (ctx.path.startsWith('/api/') ? guard(ctx, next) : next()));
 
+        if (sessionLast) app.use(sessions);
         for (const middleware of behind) app.use(middleware);
         app.use(async (ctx) => {
           if (ctx.path === '/api/orders') ctx.body = orders();
@@ -127,14 +138,14 @@ export const KOA: readonly Mount[] = [
     name: 'portico/koa',
     parsesJson: true,
     leavesBodies: true,
-    start: mountIn({ koa: Koa, signingIn: byHand, stored: false, before: [bodyParser()], behind: [] }),
+    start: mountInKoa({ koa: Koa, signingIn: byHand, stored: false, before: [bodyParser()], behind: [] }),
   },
   {
     ...OF_KOA,
     name: 'portico/koa, Koa 2 with sessions in a store',
     long: true,
     parsesJson: false,
-    start: mountIn({ koa: Koa2, signingIn: byPassport, stored: true, before: [], behind: [koaBody()] }),
+    start: mountInKoa({ koa: Koa2, signingIn: byPassport, stored: true, before: [], behind: [koaBody()] }),
   },
   {
     ...OF_KOA,
@@ -142,6 +153,12 @@ export const KOA: readonly Mount[] = [
     long: true,
     parsesJson: true,
     leavesBodies: true,
-    start: mountIn({ koa: Koa2, signingIn: byHand, stored: true, before: [olderBodyParser()], behind: [] }),
+    start: mountInKoa({
+      koa: Koa2,
+      signingIn: byHand,
+      stored: true,
+      before: [olderBodyParser()],
+      behind: [],
+    }),
   },
 ];

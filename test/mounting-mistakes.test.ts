@@ -1,0 +1,101 @@
+// @engines sqlite: it is about what a framework gives Portico, and what is logged of it
+import Koa from 'koa';
+import { describe, expect, test } from 'vitest';
+import type { Mount, RunningMount } from './support/mounts.ts';
+import { inCookie, mountInExpress4 } from './support/mounts/express.ts';
+import { inOwnWords, mountInHono, signed } from './support/mounts/hono.ts';
+import { byHand, mountInKoa } from './support/mounts/koa.ts';
+
+const inKoa = { koa: Koa, signingIn: byHand, stored: true, before: [], behind: [] };
+
+/** Runs while the application does. */
+async function running(start: Mount['start'], work: (mount: RunningMount) => Promise<void>): Promise<void> {
+  const mount = await start();
+  try {
+    await work(mount);
+  } finally {
+    await mount.close();
+  }
+}
+
+const post = (url: string) =>
+  fetch(url, { method: 'POST', body: new URLSearchParams({ grant_type: 'client_credentials' }) });
+
+describe('a body that was read before Portico, and left nowhere, is a fault that the log names', () => {
+  test.each<[string, Mount['start'], string]>([
+    [
+      'Hono',
+      mountInHono({
+        sessions: signed,
+        before: [
+          async (c, next) => {
+            if (c.req.method === 'POST') await c.req.raw.text();
+            await next();
+          },
+        ],
+        onError: inOwnWords,
+      }),
+      'The body was read from c.req.raw before portico() was asked, and is not in c.req',
+    ],
+    [
+      'Koa',
+      mountInKoa({
+        ...inKoa,
+        before: [
+          async (ctx, next) => {
+            for await (const _ of ctx.req) continue;
+            await next();
+          },
+        ],
+      }),
+      'The body was read from the request before portico() was asked',
+    ],
+    [
+      'Express 4',
+      mountInExpress4(inCookie, {
+        before: [(req, _, next) => void req.resume().once('end', () => next())],
+      }),
+      'The body was read from the request before portico() was asked',
+    ],
+  ])('%s', async (_, start, message) => {
+    await running(start, async (mount) => {
+      const answer = await post(`${mount.url}/oauth/token`);
+      expect([answer.status, await answer.json()]).toMatchObject([500, { error: 'server_error' }]);
+      expect(await mount.log()).toContain(message);
+    });
+  });
+});
+
+describe('requests that end as those for an endpoint do, while none of those arrives, are warned of once', () => {
+  test.each<[string, Mount['start']]>([
+    ['Hono', mountInHono({ sessions: signed, onError: inOwnWords })],
+    ['Koa', mountInKoa(inKoa)],
+    ['Express 4', mountInExpress4(inCookie, {})],
+  ])('%s', async (_, start) => {
+    await running(start, async (mount) => {
+      for (const path of ['/auth/oauth/token', '/auth/oauth/token', '/auth/mcp'])
+        await post(`${mount.url}${path}`);
+      const warnings = (await mount.log()).match(/mounted below a prefix/g);
+      expect(warnings).toHaveLength(1);
+    });
+  });
+
+  test('and not at all where an endpoint was reached', async () => {
+    await running(mountInKoa(inKoa), async (mount) => {
+      await fetch(`${mount.url}/.well-known/jwks.json`);
+      await post(`${mount.url}/auth/oauth/token`);
+      expect(await mount.log()).not.toContain('prefix');
+    });
+  });
+});
+
+test('whoever comes back from the sign-in page and is nobody is warned of: Portico stands before the session', async () => {
+  await running(mountInKoa({ ...inKoa, sessionLast: true }), async (mount) => {
+    const back = `${mount.url}/oauth/authorize?request_id=${'x'.repeat(43)}`;
+    const visit = (site: string) => fetch(back, { redirect: 'manual', headers: { 'Sec-Fetch-Site': site } });
+    expect((await visit('cross-site')).status).toBe(302);
+    expect(await mount.log()).not.toContain('signedIn() found nobody');
+    expect((await visit('same-origin')).status).toBe(302);
+    expect(await mount.log()).toContain('signedIn() found nobody');
+  });
+});
