@@ -27,6 +27,8 @@ const COUNTS = {
   compiledApplications: { short: 1, long: 7 },
   /** Ways to compile an application to CommonJS. */
   commonJsModes: { short: 1, long: 6 },
+  /** Programs of the pages about mounting that are run. */
+  documentedPrograms: { short: 2, long: 20 },
   /** Mounts that are soaked: the kit and `portico/node`, or all. */
   soakedMounts: { short: 2, long: 4 },
   /** Stacks behind proxies that take a base path away or not: the kit, Express and bare Node, or every one. */

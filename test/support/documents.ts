@@ -1,0 +1,54 @@
+import { globSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { ROOT } from './console.ts';
+
+/**
+ * A code block of a page, and what becomes of it:
+ *
+ * - Its file is named by the fence (`ts server.ts`) or by a comment in its first line (`// server.ts`). The blocks of a page are one
+ *   folder, so that one may import another.
+ * - What a reader does not need to see stands in a comment before the fence, `<!-- ts … -->`. The block takes the place of its line
+ *   `…`, or follows it.
+ * - A block of a file that another test compiles and runs says so in that comment: `<!-- of test/mounts/… -->`.
+ */
+export interface CodeBlock {
+  /** From the root of the repository. */
+  readonly page: string;
+  /** The line of the fence. */
+  readonly line: number;
+  /** What stands behind the backticks, by words. */
+  readonly info: readonly string[];
+  readonly code: string;
+  readonly file: string;
+  /** The code, with what the page hides. */
+  readonly whole: string;
+  /** The file, from the root, that the block is a part of. */
+  readonly partOf: string | null;
+}
+
+const BLOCK = /(?:<!--((?:(?!-->)[^])*)-->\s*)?^```([^\n]*)\n([^]*?)^```$/gm;
+
+/** The pages for readers, and what stands in their fences. */
+export function codeBlocks(): readonly CodeBlock[] {
+  const pages = ['README.md', ...globSync('docs/{*,mounting/*}.md', { cwd: ROOT }).toSorted()];
+  return pages.flatMap((page) => blocksOf(page, readFileSync(path.join(ROOT, page), 'utf8')));
+}
+
+function blocksOf(page: string, text: string): readonly CodeBlock[] {
+  return [...text.matchAll(BLOCK)].map((match) => {
+    const [before, hidden = '', fence = '', code = ''] = match;
+    const line = text.slice(0, match.index + before.indexOf('```')).split('\n').length;
+    const [language = '', named] = fence.split(' ');
+    const commented = /^\/\/ ([\w./[\]-]+\.\w+)\n/.exec(code)?.[1];
+    const file = [named, commented].find((each) => each?.includes('.')) ?? `line-${line}.${language}`;
+    const partOf = /^\s*of (\S+)\s*$/.exec(hidden)?.[1] ?? null;
+    return { page, line, info: fence.split(' '), code, file, partOf, whole: withHidden(hidden, code) };
+  });
+}
+
+function withHidden(hidden: string, code: string): string {
+  const around = /^\s*tsx?\n([^]*)$/.exec(hidden)?.[1];
+  if (around === undefined) return code;
+  const [before = '', after = ''] = around.split(/^\s*…\s*$/m);
+  return `${before}\n${code}\n${after}`;
+}
