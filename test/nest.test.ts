@@ -320,6 +320,23 @@ describe('the module', () => {
     await expect(start()).rejects.toThrow(/scope/);
   });
 
+  test.each(PLATFORMS)('mounts the endpoints below the base path on %s', async (_, adapter) => {
+    const below = await startPortal({ config: { base_path: '/auth' } });
+    const App = applicationOf(PorticoModule.forRoot({ server: below.server }));
+    const app = await NestFactory.create(App, adapter(), quiet);
+    app.setGlobalPrefix('api');
+    await app.listen(0, '127.0.0.1');
+    const url = await app.getUrl();
+    const status = async (path: string) => (await fetch(`${url}${path}`)).status;
+    expect(await status('/auth/.well-known/openid-configuration')).toBe(200);
+    expect(await status('/.well-known/oauth-authorization-server/auth')).toBe(200);
+    expect(await status('/auth/oauth/authorize')).toBe(400);
+    expect(await status('/oauth/authorize')).toBe(404);
+    expect(await status('/api/notes')).toBe(401);
+    await app.close();
+    await below.close();
+  });
+
   test('refuses a platform that it does not know', async () => {
     class Another extends ExpressAdapter {
       override getType() {

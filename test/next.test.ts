@@ -60,6 +60,17 @@ describe('the route handlers', () => {
     expect(await server()).toBe(portal.server);
   });
 
+  test('answer below the base path, and where discovery stands in front of it', async () => {
+    const below = await startPortal({ config: { base_path: '/auth' } });
+    const { handlers } = portico(async () => [below.server], 'below');
+    const status = async (path: string) => (await handlers.GET(asked(path))).status;
+    expect(await status('/auth/.well-known/openid-configuration')).toBe(200);
+    expect(await status('/.well-known/oauth-authorization-server/auth')).toBe(200);
+    expect(await status('/auth/oauth/authorize')).toBe(400);
+    expect(await status('/oauth/authorize')).toBe(404);
+    await below.close();
+  });
+
   test('of two names are of two servers', async () => {
     const [one, other] = ['one', 'other'].map((name) => portico(async () => [portal.server], name));
     expect(await one?.server()).toBe(await other?.server());
