@@ -325,6 +325,43 @@ describe('the packed package', () => {
     },
   );
 
+  /** What is misspelt, and how the compiler says so. */
+  const MISSPELT: readonly (readonly [config: string, message: string])[] = [
+    ["{ public_ur1: 'x' }", "'public_ur1' does not exist in type"],
+    ["() => ({ log: {}, public_ur1: 'x' })", '"public_ur1 is not a known key of the configuration"'],
+    ['{ oauth_server: { acess_token_ttl: 1 } }', "Did you mean to write 'access_token_ttl'?"],
+    [
+      "(env) => ({ oauth_server: { name: env['N'], acess_token_ttl: 1 } })",
+      '"oauth_server:acess_token_ttl is not a known key of the configuration"',
+    ],
+    [
+      "() => { return { oauth_server: { scopes: { a: { label: 'A', permision: 'p' } } } }; }",
+      '"oauth_server:scopes:a:permision is not a known key of the configuration"',
+    ],
+    ['() => ({ mcp: { transport: { steaming: true } } })', '{ readonly steaming: true; }'],
+    [
+      '() => ({ assistant: { account_linking: true, user_scope: [] } })',
+      '"assistant:user_scope is not a known',
+    ],
+  ];
+  test.each([7, 5] as const)('names a misspelt key of the configuration (TypeScript %i)', async (version) => {
+    const lines = MISSPELT.map(
+      ([config], index) => `export const a${index} = defineApplication({ config: ${config}, plugins });`,
+    );
+    const source = `
+      import { assistant } from 'portico/assistant';
+      import { defineApplication } from 'portico/host';
+      import { mcp } from 'portico/mcp';
+      import { oauthServer } from 'portico/oauth-server';
+      const plugins = [oauthServer(), mcp(), assistant()] as const;
+      ${lines.join('\n')}`;
+    const settings = STRICT.replace('"skipLibCheck":false', '"skipLibCheck":true');
+    const own = await application(`misspelt ${version}`, [], { 'app.ts': source, 'tsconfig.json': settings });
+    const said = (await compile(own, version)).split(/^(?=\S)/m);
+    expect(said).toHaveLength(MISSPELT.length);
+    for (const [index, [, message]] of MISSPELT.entries()) expect(said[index]).toContain(message);
+  });
+
   test("compiles the README's app.ts in a new folder, with the README's tsconfig.json", async () => {
     const readme = await readFile(path.join(root, 'README.md'), 'utf8');
     const app = /```ts\n(\/\/ app\.ts\n.*?)```/s.exec(readme)?.[1] ?? '';

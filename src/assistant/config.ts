@@ -25,5 +25,15 @@ export const assistantConfiguration = z.strictObject({
 
 /** The validated section `assistant`. */
 export type AssistantConfig = z.output<typeof assistantConfiguration>;
-/** What an application writes in its section `assistant`. */
-export type AssistantConfigInput = z.input<typeof assistantConfiguration>;
+
+/** What an application writes in its section `assistant`. What is left out, or undefined, has its default. */
+export interface AssistantConfigInput {
+  /** Whether people link their accounts; false. */
+  readonly account_linking?: boolean | undefined;
+  /** The vendor's callback URIs, exactly as its console shows them. Needed for account linking. */
+  readonly redirect_uris?: readonly string[] | undefined;
+  /** The scopes of the linking client, the same as `mcp:oauth:scopes_supported`; `['mcp:tools']`. */
+  readonly user_scopes?: readonly string[] | undefined;
+  /** What the vendor's directory shows; checked when it is exported. */
+  readonly listing?: Readonly<Record<string, unknown>> | undefined;
+}

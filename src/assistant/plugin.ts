@@ -3,7 +3,7 @@ import type { McpConfig } from '../mcp/index.ts';
 import { SERVICE_SCOPE } from '../mcp/tool-access.ts';
 import { addAssistantDoctor } from './commands/assistant-doctor.ts';
 import { addAssistantSetup } from './commands/assistant-setup.ts';
-import { assistantConfiguration, type AssistantConfig } from './config.ts';
+import { assistantConfiguration, type AssistantConfig, type AssistantConfigInput } from './config.ts';
 
 const COMMANDS: readonly AddCommands[] = [addAssistantSetup, addAssistantDoctor];
 
@@ -11,7 +11,7 @@ const COMMANDS: readonly AddCommands[] = [addAssistantSetup, addAssistantDoctor]
  * The voice-assistant plugin, after `oauthServer()` and `mcp()` in the list. From `PUBLIC_URL`, `ASSISTANT_MCP_RESOURCE` and
  * `ASSISTANT_NAME` it derives the issuer, the resource and the audience; it brings `assistant:setup` and `assistant:doctor`.
  */
-export function assistant(): Plugin {
+export function assistant(): Plugin<{ assistant: AssistantConfigInput }> {
   return {
     name: 'assistant',
     defaults,

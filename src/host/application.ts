@@ -5,7 +5,13 @@ import { migrationStatus } from '../sql/migrations.ts';
 import { printMigrations } from '../sql/print-migrations.ts';
 import type { Migration } from '../sql/schema.ts';
 import { createAccounts } from './accounts/accounts.ts';
-import { applicationName, readConfiguration, requirePlugins, STANDARD_OUTPUT } from './configuration.ts';
+import {
+  applicationName,
+  directoryOf,
+  readConfiguration,
+  requirePlugins,
+  STANDARD_OUTPUT,
+} from './configuration.ts';
 import type { Configuration } from './configuration.ts';
 import type {
   Application,
@@ -13,6 +19,7 @@ import type {
   Environment,
   Middleware,
   OpenedDatabase,
+  Plugin,
   Route,
   Timer,
 } from './contracts.ts';
@@ -36,14 +43,22 @@ import {
   session,
 } from './accounts/request-context.ts';
 import { createRoutes } from './http/routes.ts';
+import type { ApplicationInput, ConfigInput, NoSections } from './typed-configuration.ts';
 import { sessionsMigration } from './accounts/session-rows.ts';
 import { createSessions } from './accounts/sessions.ts';
 import { guardSignIn } from './accounts/sign-in.ts';
 import { createViews } from '../defaults/views.ts';
 
-/** Describes an application; nothing is opened until it is started. */
-export function defineApplication(definition: ApplicationDefinition): ApplicationDefinition {
-  return definition;
+/**
+ * Describes an application; nothing is opened until it is started. A key of the configuration that neither the kit, nor one of the
+ * plugins, nor `configuration` knows is an error of the compiler.
+ */
+export function defineApplication<
+  const Plugins extends readonly Plugin[] = readonly [],
+  Own extends object = NoSections,
+  const Returned extends ConfigInput<Plugins, Own> = ConfigInput<Plugins, Own>,
+>(definition: ApplicationInput<Plugins, Own, Returned>): ApplicationDefinition {
+  return definition as ApplicationDefinition;
 }
 
 /** The kit's migrations as far as the application needs them, the plugins' and its own. */
@@ -87,7 +102,7 @@ export async function startApplication(
   const configuration = readConfiguration(definition, options.env);
   const { kit } = configuration;
   const { standardOutput = 'stdout', clock = Date.now, random = systemRandom, timer = systemTimer } = options;
-  const { directory } = definition;
+  const directory = directoryOf(definition);
   const file = kit.log.path === STANDARD_OUTPUT ? standardOutput : path.resolve(directory, kit.log.path);
   const log = openLog({ file, level: kit.log.level });
   let database: OpenedDatabase | null = null;
@@ -103,14 +118,14 @@ export async function startApplication(
 
 /** The application's own, or the one of `database_url`. */
 function openStore(
-  { database, directory }: ApplicationDefinition,
+  definition: ApplicationDefinition,
   kit: Configuration['kit'],
   timer: Timer,
 ): OpenedDatabase {
   const chosen = { timer, ...(kit.database_schema === '' ? {} : { schema: kit.database_schema }) };
-  if (database !== undefined) return database.open(chosen);
+  if (definition.database !== undefined) return definition.database.open(chosen);
   return openDatabase(kit.database_url, {
-    directory,
+    directory: directoryOf(definition),
     poolSize: kit.database_pool_size,
     connectionLifetime: kit.database_connection_lifetime,
     ...chosen,
@@ -129,7 +144,8 @@ interface Parts {
 async function assemble(parts: Parts): Promise<Application> {
   const { definition, log, database, clock, random } = parts;
   const { config, kit, env, mode, storageDirectory } = parts.configuration;
-  const { directory, plugins = [] } = definition;
+  const { plugins = [] } = definition;
+  const directory = directoryOf(definition);
   const origin = new URL(kit.public_url).origin;
   const { base_path: basePath, base_path_stripped: stripped } = kit;
   // What a proxy takes away is missing in the paths that arrive, and not in those that browsers are given.

@@ -1,8 +1,10 @@
+import path from 'node:path';
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, expectTypeOf, test } from 'vitest';
 import { z } from 'zod';
-import { mergeConfig, validateConfig } from './configuration.ts';
+import { mergeConfig, readConfiguration, validateConfig, type KitConfig } from './configuration.ts';
 import { ConfigurationError } from '../contracts/errors.ts';
+import type { KitConfigInput } from './typed-configuration.ts';
 
 describe('merging configuration', () => {
   // @shows HOST-1.1
@@ -102,5 +104,28 @@ describe('validating configuration', () => {
         'two:good: must be text',
       ].join('\n'),
     );
+  });
+});
+
+describe('the configuration of an application', () => {
+  test("is written with the kit's keys, which are all declared", () => {
+    expectTypeOf<Exclude<keyof KitConfigInput, 'name'>>().toEqualTypeOf<keyof KitConfig>();
+    expectTypeOf<KitConfig>().toExtend<KitConfigInput>();
+  });
+
+  test("has its own keys held against the application's own schemas", () => {
+    const definition = (city: unknown) => ({
+      config: { public_url: 'https://app.example', imprint: { city } },
+      configuration: { imprint: z.strictObject({ city: z.string({ error: 'must be a city' }) }) },
+    });
+    expect(readConfiguration(definition('Turin'), {}).config['imprint']).toEqual({ city: 'Turin' });
+    expect(() => readConfiguration(definition(5), {})).toThrow('imprint:city: must be a city');
+  });
+
+  test('is that of the current folder, unless a folder is named', () => {
+    const config = { public_url: 'https://app.example' };
+    const storage = (directory?: string) => readConfiguration({ config, directory }, {}).storageDirectory;
+    expect(storage()).toBe(path.resolve('storage'));
+    expect(storage('/srv/app')).toBe('/srv/app/storage');
   });
 });

@@ -72,18 +72,25 @@ function kitConfiguration(mode: Application['mode']) {
   } satisfies Readonly<Record<string, ZodType>>;
 }
 
-type KitConfig = {
+/** The kit's own keys, validated and with their defaults. */
+export type KitConfig = {
   [Key in keyof ReturnType<typeof kitConfiguration>]: z.output<ReturnType<typeof kitConfiguration>[Key]>;
 };
+
+/** The application's folder, absolute. */
+export function directoryOf({ directory = '.' }: ApplicationDefinition): string {
+  return path.resolve(directory);
+}
 
 /**
  * The configuration of an application: the defaults of the kit, those of the plugins over them, and the application's own values
  * on top. Throws a ConfigurationError that names every problem. `base` replaces the process's environment.
  */
 export function readConfiguration(definition: ApplicationDefinition, base?: Environment): Configuration {
-  const env = loadEnvironment(definition.directory, base);
+  const directory = directoryOf(definition);
+  const env = loadEnvironment(directory, base);
   const mode = env['APP_ENV'] === 'dev' ? 'dev' : 'prod';
-  const storageDirectory = path.resolve(definition.directory, env['STORAGE_DIR'] ?? 'storage');
+  const storageDirectory = path.resolve(directory, env['STORAGE_DIR'] ?? 'storage');
   const plugins = definition.plugins ?? [];
   const defaults = {
     base_path: '',
@@ -101,7 +108,8 @@ export function readConfiguration(definition: ApplicationDefinition, base?: Envi
   const layers = [...plugins.map((plugin) => plugin.defaults), definition.config];
   const chosen = mergeConfig(...layers.map((layer) => (typeof layer === 'function' ? layer(env) : layer)));
   const merged = mergeConfig(defaults, chosen);
-  const schemas = Object.assign({}, kitConfiguration(mode), ...plugins.map((plugin) => plugin.configuration));
+  const contributed = [...plugins, definition].map(({ configuration }) => configuration);
+  const schemas = Object.assign({}, kitConfiguration(mode), ...contributed);
   const problems: ConfigurationProblem[] = [];
   if (definition.database !== undefined) {
     for (const key of OF_OWN_CONNECTIONS.filter((each) => chosen[each] !== undefined))

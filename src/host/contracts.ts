@@ -275,14 +275,20 @@ export interface ConsoleContext {
 /** Adds commands to the console. Called for `--help` too, so it must not open anything. */
 export type AddCommands = (program: Command, context: ConsoleContext) => void;
 
-/** A part that an application adds to itself. */
-export interface Plugin {
+/** Sections of the configuration of which no type is known: any key, any value. */
+export type UntypedSections = { readonly [section: string]: ConfigValue };
+
+/**
+ * A part that an application adds to itself. `Sections` are the top-level keys that it brings to the configuration, as an application
+ * writes them: `Plugin<{ shop: { currency?: string } }>`. Without them nothing is known of any key.
+ */
+export interface Plugin<Sections extends object = UntypedSections> {
   /** Lower snake case; its section of the configuration carries the same name. */
   readonly name: string;
   /** Merged under the application's values: maps by key, arrays by position. */
   readonly defaults: ConfigMap | ((env: Environment) => ConfigMap);
   /** How each top-level key of this plugin is validated; problems name the key in colon form. */
-  readonly configuration: Readonly<Record<string, ZodType>>;
+  readonly configuration: { readonly [Section in keyof Sections]: ZodType<unknown, Sections[Section]> };
   /** Finds what is wrong between keys that are each valid by themselves; called when all of them are. */
   readonly problems?: (config: ConfigMap) => readonly ConfigurationProblem[];
   /** Its steps of the schema, in their order; empty for none. */
@@ -299,10 +305,15 @@ export interface Plugin {
 
 /** An application before it is started: data and functions, nothing opened. */
 export interface ApplicationDefinition {
-  /** The application's folder: `import.meta.dirname`. */
-  readonly directory: string;
+  /**
+   * The application's folder: `import.meta.dirname`. Unless given it is the folder of the file that the console found, and the current
+   * one when the application is started otherwise. A bundler makes `import.meta.dirname` undefined.
+   */
+  readonly directory?: string | undefined;
   /** The application's configuration, over the plugins' defaults. */
   readonly config: ConfigMap | ((env: Environment) => ConfigMap);
+  /** How each top-level key of the application's own is validated; a key without a schema is passed on as it is. */
+  readonly configuration?: Readonly<Record<string, ZodType>>;
   /** The application's own pool or file, in the place of `database_url`: `fromPostgres(pool)`, `fromMysql(pool)`, `fromSqlite(db)`. */
   readonly database?: BorrowedDatabase;
   /** In their order: a later one's defaults go over those of an earlier one. */

@@ -1,5 +1,12 @@
 /** The host kit: a thin framework for applications that have none, and one implementation of the server's host contract. */
 export type * from './contracts.ts';
+export type {
+  ApplicationInput,
+  ConfigInput,
+  KitConfigInput,
+  LogConfigInput,
+  NoSections,
+} from './typed-configuration.ts';
 export type { Log, LogContext } from '../contracts/log.ts';
 export type { PasswordHasher } from '../contracts/password-hasher.ts';
 export type { PersonReference, Profile, UserInterface } from '../contracts/person.ts';

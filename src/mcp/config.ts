@@ -49,5 +49,35 @@ function isOrigin(value: string): boolean {
 
 /** The validated section `mcp`. */
 export type McpConfig = z.output<typeof mcpConfiguration>;
-/** What an application writes in its section `mcp`. */
-export type McpConfigInput = z.input<typeof mcpConfiguration>;
+
+/** What an application writes in its section `mcp`. What is left out, or undefined, has its default. */
+export interface McpConfigInput {
+  /** What the server calls itself to assistants; `oauth_server:name`. */
+  readonly name?: string | undefined;
+  /** The version of the tools; `1.0.0`. */
+  readonly version?: string | undefined;
+  /** A text for the model. */
+  readonly instructions?: string | undefined;
+  /** The canonical resource: `public_url` plus `/mcp`, and the same as `oauth_server:audience`. */
+  readonly resource?: string | undefined;
+  /** How answers are sent. */
+  readonly transport?: McpTransportInput | undefined;
+  /** How long a tool may take, in seconds; 120. */
+  readonly tool_timeout?: number | undefined;
+  /** What the resource metadata says (RFC 9728). */
+  readonly oauth?: McpOAuthInput | undefined;
+  /** Origins whose pages may call tools; none. */
+  readonly allowed_origins?: readonly string[] | undefined;
+}
+
+/** The section `mcp:transport`. */
+export interface McpTransportInput {
+  /** Server-Sent Events, for progress and results, where JSON would answer a POST; false. */
+  readonly streaming?: boolean | undefined;
+}
+
+/** The section `mcp:oauth`. */
+export interface McpOAuthInput {
+  /** The scopes that the resource metadata names; `['mcp:tools']`. */
+  readonly scopes_supported?: readonly string[] | undefined;
+}

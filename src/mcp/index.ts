@@ -13,4 +13,10 @@ export {
   type UserToolInterface,
 } from './tools.ts';
 export { content, ToolContent } from './tool-result.ts';
-export { mcpConfiguration, type McpConfig, type McpConfigInput } from './config.ts';
+export {
+  mcpConfiguration,
+  type McpConfig,
+  type McpConfigInput,
+  type McpOAuthInput,
+  type McpTransportInput,
+} from './config.ts';

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Application, ConfigMap, ConfigurationProblem, Plugin } from '../host/contracts.ts';
 import { authorizationServerOf } from '../oauth-server/index.ts';
-import { mcpConfiguration, type McpConfig } from './config.ts';
+import { mcpConfiguration, type McpConfig, type McpConfigInput } from './config.ts';
 import { createMcpServer, MCP_PATH, type McpServer } from './mcp-server.ts';
 import { createToolRegistry, type ToolRegistry } from './tools.ts';
 
@@ -33,7 +33,7 @@ export function mcpServerOf(application: Application): McpServer {
  * The MCP endpoint as a plugin of the host kit, after `oauthServer()` in the list: the section `mcp` of the configuration,
  * `POST /mcp`, the resource metadata, and `tool()` for the application's own tools.
  */
-export function mcp(): Plugin {
+export function mcp(): Plugin<{ mcp: McpConfigInput }> {
   return {
     name: 'mcp',
     defaults: { mcp: {}, csrf_exempt_routes: { mcp_server_rpc: true, mcp_server_stream: true } },

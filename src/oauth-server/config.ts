@@ -73,5 +73,44 @@ export const oauthServerConfiguration = z.strictObject({
 
 /** The validated section `oauth_server`. */
 export type OAuthServerConfig = z.output<typeof oauthServerConfiguration>;
-/** What an application writes in its section `oauth_server`. */
-export type OAuthServerConfigInput = z.input<typeof oauthServerConfiguration>;
+
+/** What an application writes in its section `oauth_server`. What is left out, or undefined, has its default. */
+export interface OAuthServerConfigInput {
+  /** The name that people know the application by. Needed. */
+  readonly name?: string | undefined;
+  /**
+   * The scopes that clients can ask for, each with its label for people; a permission of the same name is needed, or the one that is
+   * named. `openid`, `profile` and `email` are built in. Needed.
+   */
+  readonly scopes?: Readonly<Record<string, ScopeInput | undefined>> | undefined;
+  /** The URL of the API that tokens are for (RFC 8707); none. */
+  readonly audience?: string | undefined;
+  /** The sign-in page: the name of a route, or a path that begins with `/`; `login`. */
+  readonly login_route?: string | undefined;
+  /** Whether the plugin adds the endpoints to the application's routes; true. */
+  readonly routes?: boolean | undefined;
+  /** Claims about a person, beside those of the profile. */
+  readonly claims?: ClaimsMapper | undefined;
+  /** The directory of the signing keys; `storage/oauth/keys`. */
+  readonly key_path?: string | undefined;
+  /** How long an access token lives, in seconds; 3600. */
+  readonly access_token_ttl?: number | undefined;
+  /** How long a refresh token lives, in seconds; 2592000. */
+  readonly refresh_token_ttl?: number | undefined;
+  /** How long an ID token lives, in seconds; 3600. */
+  readonly id_token_ttl?: number | undefined;
+  /** How long an authorization code lives, in seconds; 60. */
+  readonly code_ttl?: number | undefined;
+  /** How long somebody may take to answer the consent screen, in seconds; 600. */
+  readonly consent_ttl?: number | undefined;
+}
+
+/** A scope as it is configured: what it allows, in words for the person who is asked; with the permission it needs. */
+export type ScopeInput =
+  | string
+  | {
+      /** What it allows, in words for the person who is asked. Needed. */
+      readonly label?: string | undefined;
+      /** The permission that a person must hold; the scope's own name. */
+      readonly permission?: string | undefined;
+    };

@@ -12,7 +12,12 @@ export { examine, type DoctorReport, type ExaminationOptions, type OpenRotation 
 export type { Check, Finding } from './console/checks.ts';
 export type { ExaminedApplication } from './console/subject.ts';
 export { setUpServer, type SetupReport } from './console/setup.ts';
-export { oauthServerConfiguration, type OAuthServerConfig, type OAuthServerConfigInput } from './config.ts';
+export {
+  oauthServerConfiguration,
+  type OAuthServerConfig,
+  type OAuthServerConfigInput,
+  type ScopeInput,
+} from './config.ts';
 export type { ClaimsMapper } from './tokens/claims.ts';
 export { oauthServerMigrations } from './store/migrations/index.ts';
 export { migrate, migrationStatus } from '../sql/migrations.ts';

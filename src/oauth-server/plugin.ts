@@ -13,7 +13,7 @@ import { addKeysPrune } from './console/commands/keys-prune.ts';
 import { addPrune } from './console/commands/prune.ts';
 import { addServerDoctor } from './console/commands/server-doctor.ts';
 import { addServerSetup } from './console/commands/server-setup.ts';
-import { oauthServerConfiguration, type OAuthServerConfig } from './config.ts';
+import { oauthServerConfiguration, type OAuthServerConfig, type OAuthServerConfigInput } from './config.ts';
 import { OAUTH_SERVER } from './console/open-server.ts';
 import { CSRF_EXEMPT_ROUTES } from './endpoints/table.ts';
 import type { PersonReference } from '../contracts/person.ts';
@@ -52,7 +52,7 @@ export interface OAuthServerPluginOptions<Context = unknown> {
 export function oauthServer<Context = unknown>({
   host,
   ...options
-}: OAuthServerPluginOptions<Context> = {}): Plugin {
+}: OAuthServerPluginOptions<Context> = {}): Plugin<{ oauth_server: OAuthServerConfigInput }> {
   return {
     name: 'oauth_server',
     defaults: { oauth_server: {}, csrf_exempt_routes: CSRF_EXEMPT_ROUTES },

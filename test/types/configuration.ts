@@ -1,0 +1,125 @@
+import { defineApplication, type Environment, type Plugin } from 'portico/host';
+import { assistant } from 'portico/assistant';
+import { mcp, type mcpConfiguration, type McpConfigInput } from 'portico/mcp';
+import {
+  oauthServer,
+  type oauthServerConfiguration,
+  type OAuthServerConfigInput,
+} from 'portico/oauth-server';
+import { z } from 'zod';
+
+/** What the configuration of an application may hold, and what must not compile; `npm run types` looks. */
+
+type Same<One, Other> = [One, Other] extends [Other, One] ? true : false;
+export const sections: {
+  readonly oauth_server: Same<keyof OAuthServerConfigInput, keyof z.input<typeof oauthServerConfiguration>>;
+  readonly mcp: Same<keyof McpConfigInput, keyof z.input<typeof mcpConfiguration>>;
+} = { oauth_server: true, mcp: true };
+
+declare const untyped: Plugin;
+declare const typed: Plugin<{ billing: { currency: string; rates?: { vat: number } } }>;
+const derived = {
+  name: 'shop',
+  defaults: {},
+  configuration: {
+    shop: z.strictObject({ currency: z.string(), open: z.array(z.enum(['monday', 'sunday'])) }),
+  },
+  migrations: [],
+  views: null,
+  commands: () => {},
+  register: () => {},
+};
+
+export const allowed = [
+  defineApplication({ config: {} }),
+  defineApplication({
+    directory: import.meta.dirname,
+    config: {
+      public_url: 'https://app.example',
+      log: { level: 'info' },
+      oauth_server: {
+        name: 'App',
+        scopes: { 'a:read': 'Read', 'a:write': { label: 'Write', permission: 'edit' } },
+        claims: (user) => ({ nickname: user.getProfile().name }),
+      },
+      mcp: { oauth: { scopes_supported: ['mcp:tools'] } },
+      assistant: { listing: { any: { thing: 1 } } },
+    },
+    plugins: [oauthServer(), mcp(), assistant()],
+  }),
+  defineApplication({
+    config: (env) => ({
+      public_url: env['PUBLIC_URL'],
+      oauth_server: { name: env['NAME'], claims: (user) => ({ nickname: user.getProfile().name }) },
+      csrf_exempt_routes: { hook: true },
+      log: { level: env['DEBUG'] === undefined ? 'info' : 'debug' },
+    }),
+    plugins: [oauthServer()],
+  }),
+  // Sections of plugins of the application's own: as they say, as their schema says, or whatever it is.
+  defineApplication({ config: { billing: { rates: {} } }, plugins: [typed] }),
+  defineApplication({ config: () => ({ shop: { open: ['sunday'] } }), plugins: [derived, oauthServer()] }),
+  defineApplication({ config: () => ({ anything: { at: 'all' } }), plugins: [untyped, mcp()] }),
+  // The application's own key, which it says how to validate.
+  defineApplication({
+    config: () => ({ imprint: { city: 'Turin' } }),
+    configuration: { imprint: z.strictObject({ city: z.string() }) },
+    plugins: [mcp()],
+  }),
+  defineApplication({
+    config(env: Environment) {
+      const publicUrl = env['PUBLIC_URL'];
+      return { public_url: publicUrl, oauth_server: { audience: `${publicUrl}/mcp` } };
+    },
+    plugins: [oauthServer()],
+  }),
+];
+
+/** A function that says that it returns some map is taken at its word. */
+export const untold = (config: () => Readonly<Record<string, unknown>>) =>
+  defineApplication({ config, plugins: [oauthServer()] });
+
+export const refused = [
+  // @ts-expect-error -- public_ur1
+  defineApplication({ config: { public_ur1: 'https://app.example' } }),
+  // @ts-expect-error -- public_ur1, beside a known one
+  defineApplication({ config: () => ({ body_limit: 1, public_ur1: 'https://app.example' }) }),
+  // @ts-expect-error -- acess_token_ttl
+  defineApplication({ config: { oauth_server: { acess_token_ttl: 1 } }, plugins: [oauthServer()] }),
+  // @ts-expect-error -- acess_token_ttl, alone
+  defineApplication({ config: () => ({ oauth_server: { acess_token_ttl: 1 } }), plugins: [oauthServer()] }),
+  defineApplication({
+    // @ts-expect-error -- acess_token_ttl, beside a known one
+    config: (env) => ({ oauth_server: { name: env['NAME'], acess_token_ttl: 1 } }),
+    plugins: [oauthServer()],
+  }),
+  defineApplication({
+    // @ts-expect-error -- permision, in a map of any names
+    config: () => ({ oauth_server: { scopes: { a: { label: 'A', permision: 'b' } } } }),
+    plugins: [oauthServer()],
+  }),
+  // @ts-expect-error -- no plugin brings mcp
+  defineApplication({ config: () => ({ body_limit: 1, mcp: {} }), plugins: [oauthServer()] }),
+  // @ts-expect-error -- steaming; that nothing is known of one plugin does not loosen another one's section
+  defineApplication({ config: { mcp: { transport: { steaming: true } } }, plugins: [untyped, mcp()] }),
+  defineApplication({
+    // @ts-expect-error -- user_scope
+    config: () => ({ assistant: { account_linking: true, user_scope: ['a'] } }),
+    plugins: [oauthServer(), mcp(), assistant()],
+  }),
+  // @ts-expect-error -- curency
+  defineApplication({ config: () => ({ shop: { open: [], curency: 'EUR' } }), plugins: [derived] }),
+  // @ts-expect-error -- vta
+  defineApplication({ config: { billing: { rates: { vta: 1 } } }, plugins: [typed] }),
+  defineApplication({
+    // @ts-expect-error -- citty
+    config: () => ({ imprint: { citty: 'Turin' } }),
+    configuration: { imprint: z.strictObject({ city: z.string() }) },
+  }),
+  // @ts-expect-error -- a key of nobody's
+  defineApplication({ config: { imprint: { city: 'Turin' } } }),
+  // @ts-expect-error -- loud is no level
+  defineApplication({ config: () => ({ log: { level: 'loud' } }) }),
+  // @ts-expect-error -- a number is no name
+  defineApplication({ config: { oauth_server: { name: 5 } }, plugins: [oauthServer()] }),
+];
