@@ -158,6 +158,37 @@ describe('configured wrongly', () => {
   });
 });
 
+// @shows AS-2.17, AS-6.20
+test.each([
+  ['the kit', null] as const,
+  ...MOUNTS.filter(({ name }) => /^portico\/\w+$/.test(name)).map((mount) => [mount.name, mount] as const),
+])('%s takes every character that a base path may have for itself', async (_, mount) => {
+  const basePath = '/v2.1/~A-z_0/...';
+  const audience = `http://localhost${basePath}/mcp`;
+  const config = { public_url: 'http://localhost', base_path: basePath };
+  const started =
+    mount === null
+      ? await startPortal({ config }).then((portal) => ({
+          port: portal.env['PORT'] ?? '',
+          close: () => portal.close(),
+        }))
+      : await mount
+          .start({ ...config, oauth_server: { audience } })
+          .then((running) => ({ port: new URL(running.url).port, close: () => running.close() }));
+  try {
+    const serves = async (path: string) => {
+      const response = await fetch(`http://127.0.0.1:${started.port}${path}`);
+      return (await response.text()).startsWith(`{"issuer":"http://localhost${basePath}"`);
+    };
+    const document = '/.well-known/openid-configuration';
+    expect(await serves(`${basePath}${document}`)).toBe(true);
+    expect(await serves(`${document}${basePath}`)).toBe(true);
+    expect(await serves(`/v2x1/~A-z_0/...${document}`)).toBe(false);
+  } finally {
+    await started.close();
+  }
+});
+
 describe('mounted below a path of the framework', () => {
   let installation: RunningMount;
   const publicUrl = 'http://localhost';
@@ -252,7 +283,7 @@ describe('oauth:server:doctor --online', () => {
     expect(found.get('round trip')?.outcome).toBe('ok');
     expect(found.get('in front of base_path')).toMatchObject({
       outcome: 'warning',
-      remedy: 'let the proxy lead /.well-known/*/auth to the application as it is',
+      remedy: 'let the proxy lead /.well-known/*/auth, and what is below it, to the application as it is',
     });
   });
 });

@@ -63,7 +63,7 @@ async function examineInFront(server: AuthorizationServer, fetchDocument: FetchD
   if (found === server.issuer) return ok(`${url} was fetched, and names this issuer`);
   return warning(
     `${url}, where OAuth clients look (RFC 8414 section 3.1), does not lead here`,
-    `let the proxy lead /.well-known/*${server.basePath} to the application as it is`,
+    `let the proxy lead /.well-known/*${server.basePath}, and what is below it, to the application as it is`,
   );
 }
 
