@@ -48,6 +48,23 @@ describe('the route handlers', () => {
     expect(starts).toBe(1);
   });
 
+  test('start nothing while Next builds, which stops them at the first look at the request', async () => {
+    const building = new Proxy(asked('/mcp'), {
+      get(target, key) {
+        if (key === 'url' || key === 'headers') throw new Error('there is no request');
+        return Reflect.get(target, key) as unknown;
+      },
+    });
+    let starts = 0;
+    const { handlers, withToken } = portico(async () => {
+      starts += 1;
+      return [portal.server];
+    }, 'building');
+    await expect(handlers.GET(building)).rejects.toThrow('there is no request');
+    await expect(withToken(building, async () => Response.json(1))).rejects.toThrow('there is no request');
+    expect(starts).toBe(0);
+  });
+
   test('start again after a start that failed', async () => {
     const failing = [new Error('no database yet')];
     const { handlers, server } = portico(async () => {

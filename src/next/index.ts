@@ -68,8 +68,8 @@ export function portico(start: () => Promise<Started>, name = ''): NextMount {
     }
   }
 
-  async function handler(request: Request): Promise<Response> {
-    // Reading the request tells Next that the answer cannot be made while it builds.
+  // Both read the request first: this tells Next, which calls GET while it builds, that only a request has the answer.
+  async function all(request: Request): Promise<Response> {
     const isAsked = request.url !== '';
     const answer = isAsked ? await (await running()).handle(request, request) : null;
     return answer ?? new Response(null, { status: 404 });
@@ -78,24 +78,17 @@ export function portico(start: () => Promise<Started>, name = ''): NextMount {
   function withToken(request: Request, work: () => Promise<Response>): Promise<Response>;
   function withToken<T>(headers: Headers, work: () => T | Promise<T>): Promise<T>;
   async function withToken(from: Request | Headers, work: () => unknown): Promise<unknown> {
+    const headers = from instanceof Request ? from.headers : from;
     const { server } = await running();
     if (from instanceof Request) return server.withToken(from, work as () => Promise<Response>, from);
-    const asked = () => new Request(server.origin, { headers: from });
-    const found = await server.lookUpToken(from.get('authorization'), asked);
+    const asked = () => new Request(server.origin, { headers });
+    const found = await server.lookUpToken(headers.get('authorization'), asked);
     if ('run' in found) return found.run(work);
     throw new Error(`The access token could not be looked up: ${found.failure.status}`);
   }
 
   return {
-    handlers: {
-      GET: handler,
-      HEAD: handler,
-      POST: handler,
-      PUT: handler,
-      PATCH: handler,
-      DELETE: handler,
-      OPTIONS: handler,
-    },
+    handlers: { GET: all, HEAD: all, POST: all, PUT: all, PATCH: all, DELETE: all, OPTIONS: all },
     server: async () => (await running()).server,
     withToken,
   };
