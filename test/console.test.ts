@@ -452,7 +452,7 @@ describe('db:migrate', () => {
 });
 
 describe('an application of another framework', () => {
-  test.each(['express-app', 'fastify-app'])(
+  test.each(['express-app', 'fastify-app', 'jwt-app'])(
     '%s: the console finds it, and works on its own hasher and people',
     async (name) => {
       const own = await mkdtemp(path.join(tmpdir(), 'portico-framework-'));

@@ -65,6 +65,7 @@ const LAYERS: readonly Layer[] = [
   layer('src/resource-server', { within: ['src/http'] }),
   layer('examples/express-app'),
   layer('examples/fastify-app'),
+  layer('examples/jwt-app'),
   layer('examples/assistant'),
   layer('examples/catalog'),
   layer('examples/articles'),

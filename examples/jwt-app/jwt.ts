@@ -1,0 +1,31 @@
+import { jwtVerify, SignJWT } from 'jose';
+
+/** Where a token counts: in the application's own API, or as the cookie of the pages of `/oauth`. One is never the other. */
+export type Use = 'api' | 'browser';
+
+export interface Tokens {
+  sign(use: Use, userId: number, seconds: number): Promise<string>;
+  /** The user's id; null for a token that is none, has expired, or is for another use. */
+  verify(use: Use, token: string | undefined): Promise<number | null>;
+}
+
+export function createTokens(secret: string): Tokens {
+  const key = new TextEncoder().encode(secret);
+  return {
+    sign: (use, userId, seconds) =>
+      new SignJWT()
+        .setProtectedHeader({ alg: 'HS256' })
+        .setSubject(String(userId))
+        .setAudience(use)
+        .setExpirationTime(`${seconds}s`)
+        .sign(key),
+    async verify(use, token = '') {
+      try {
+        const { payload } = await jwtVerify(token, key, { audience: use, algorithms: ['HS256'] });
+        return Number(payload.sub);
+      } catch {
+        return null;
+      }
+    },
+  };
+}

@@ -1,0 +1,39 @@
+// All that Portico adds to this application: who people are, here.
+import type { Request } from 'express';
+import { defineApplication } from 'portico/host';
+import { oauthServer, type Host } from 'portico/oauth-server';
+import type { Tokens } from './jwt.ts';
+import type { Users } from './users.ts';
+
+/** Who signed in to go to the pages of `/oauth`: a navigation carries cookies, and nothing of the browser's storage. */
+export const COOKIE = 'signed_in';
+
+const host = (users: Users, tokens: Tokens): Host<Request> => ({
+  async signedIn(_, req) {
+    const [, cookie] = new RegExp(`(?:^|; )${COOKIE}=([^;]+)`).exec(req.headers.cookie ?? '') ?? [];
+    const id = await tokens.verify('browser', cookie);
+    return id === null ? null : { provider: 'users', id: String(id) };
+  },
+  async loadAccount(reference) {
+    const user = users.byId(Number(reference.id));
+    if (user === null) return null;
+    const { name, email, suspended } = user;
+    return { reference, isActive: () => suspended === 0, getProfile: () => ({ name, email }) };
+  },
+  holdsPermission: async ({ id }, permission) => users.mayDo(Number(id), permission),
+  loginUrl: '/login',
+  // A page: the token in the storage has to go, too.
+  signOut: '/logout',
+});
+
+/** Configuration, schema and console commands; `npx portico` in this folder finds it. */
+export function definePortico(users: () => Users, tokens: () => Tokens) {
+  return defineApplication({
+    directory: import.meta.dirname,
+    config: (env) => ({
+      public_url: env['PUBLIC_URL'] ?? `http://localhost:${env['PORT'] ?? 8087}`,
+      oauth_server: { name: 'Orders', scopes: { 'orders:read': 'See your orders' } },
+    }),
+    plugins: [oauthServer({ host: () => host(users(), tokens()) })],
+  });
+}

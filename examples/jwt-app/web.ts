@@ -1,0 +1,106 @@
+// The application that was there: a login by JSON, and a JWT in the browser's storage that its scripts send along.
+import bcrypt from 'bcryptjs';
+import express, { type Express, type Request } from 'express';
+import { bearer, bearerErrors, portico } from 'portico/express';
+import { returnPath, type Application } from 'portico/host';
+import { authorizationServerOf, token } from 'portico/oauth-server';
+import type { Tokens } from './jwt.ts';
+import { COOKIE } from './portico.ts';
+import type { Users } from './users.ts';
+
+/** Seconds: how long a browser may stay at the pages of `/oauth` before it signs in there again. */
+const COOKIE_LIFETIME = 600;
+
+/** The Express application, with Portico mounted in it. */
+export function createWeb(users: Users, tokens: Tokens, application: Application): Express {
+  const app = express();
+  app.disable('x-powered-by');
+  const userOf = (req: Request) => tokens.verify('api', req.headers.authorization?.replace(/^Bearer /, ''));
+
+  app.post('/api/login', express.json(), (req, res, next) => {
+    const { email = '', password = '' } = req.body as { readonly email?: string; readonly password?: string };
+    const user = users.byEmail(email);
+    const right = user !== null && user.suspended === 0 && bcrypt.compareSync(password, user.password_hash);
+    if (right) tokens.sign('api', user.id, 86_400).then((jwt) => res.json({ jwt }), next);
+    else res.status(401).json({ error: 'That is not right.' });
+  });
+  app.get('/api/me', async (req, res) => {
+    const user = users.byId((await userOf(req)) ?? 0);
+    res.status(user === null ? 401 : 200).json({ name: user?.name ?? null });
+  });
+
+  // What Portico adds: its endpoints, and an API of its tokens.
+  const server = authorizationServerOf(application);
+  app.use(portico(server));
+  app.get('/orders', bearer(server), (_, res) => {
+    token().requireScope('orders:read');
+    res.json({ orders: [], of: token().user()?.getProfile().name ?? null });
+  });
+
+  // A page to sign in at, and a cookie of our own, in exchange for the token. Only a script of this origin can send the header.
+  const cookie = {
+    httpOnly: true,
+    sameSite: 'lax',
+    secure: application.publicUrl.startsWith('https:'),
+    path: '/oauth',
+  } as const;
+  app.get('/login', (req, res) => void res.send(page(LOGIN, returnTo(req))));
+  app.post('/login', async (req, res) => {
+    const id = await userOf(req);
+    if (id === null) {
+      res.sendStatus(401);
+      return;
+    }
+    const value = await tokens.sign('browser', id, COOKIE_LIFETIME);
+    res.cookie(COOKIE, value, { ...cookie, maxAge: COOKIE_LIFETIME * 1000 }).sendStatus(204);
+  });
+  app.get('/logout', (req, res) => void res.clearCookie(COOKIE, cookie).send(page(LOGOUT, returnTo(req))));
+  app.get('/', (_, res) => void res.send('<!doctype html><title>Orders</title><p>Orders</p>'));
+  app.use(bearerErrors());
+  return app;
+}
+
+function returnTo({ query }: Request): string {
+  return returnPath(typeof query['return_to'] === 'string' ? query['return_to'] : null);
+}
+
+function page(content: string, target: string): string {
+  const escaped = target.replaceAll(/[&<>"']/g, (character) => `&#${character.codePointAt(0)};`);
+  return `<!doctype html><html lang="en" data-return-to="${escaped}"><title>Orders</title>${content}</html>`;
+}
+
+/** Who has a token goes on as who they are, when they say so; others sign in as everywhere in this application. */
+const LOGIN = `
+<button id="go-on" hidden></button>
+<form><label>Email <input name="email"></label> <label>Password <input name="password" type="password"></label>
+<button>Sign in</button><p role="alert"></p></form>
+<script type="module">
+  const bearer = () => ({ Authorization: 'Bearer ' + localStorage.getItem('jwt') });
+  const goOn = async () => {
+    const answer = await fetch('/login', { method: 'POST', headers: bearer() });
+    if (answer.ok) location.assign(document.documentElement.dataset.returnTo);
+  };
+  const button = document.querySelector('#go-on');
+  button.onclick = goOn;
+  document.forms[0].onsubmit = async (event) => {
+    event.preventDefault();
+    const body = JSON.stringify(Object.fromEntries(new FormData(event.target)));
+    const answer = await fetch('/api/login', { method: 'POST', headers: { 'Content-Type': 'application/json' }, body });
+    const { jwt, error } = await answer.json();
+    document.querySelector('[role=alert]').textContent = error ?? '';
+    if (!answer.ok) return;
+    localStorage.setItem('jwt', jwt);
+    await goOn();
+  };
+  const me = localStorage.getItem('jwt') === null ? null : await fetch('/api/me', { headers: bearer() });
+  if (me?.ok) {
+    button.textContent = 'Go on as ' + (await me.json()).name;
+    button.hidden = false;
+  }
+</script>`;
+
+const LOGOUT = `
+<script type="module">
+  localStorage.removeItem('jwt');
+  location.replace(document.documentElement.dataset.returnTo);
+</script>`;

@@ -1,0 +1,169 @@
+// @engines sqlite: a browser sees no difference
+import { once } from 'node:events';
+import type { Server } from 'node:http';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import * as openid from 'openid-client';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { startApplication, type Application } from 'portico/host';
+import { authorizationServerOf, setUpServer } from 'portico/oauth-server';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { createTokens } from '../examples/jwt-app/jwt.ts';
+import { definePortico } from '../examples/jwt-app/portico.ts';
+import { openUsers, type Users } from '../examples/jwt-app/users.ts';
+import { createWeb } from '../examples/jwt-app/web.ts';
+import { findChromium, launchChromium } from './support/chromium.ts';
+import { CHEAP, hashingWith } from './support/hashers.ts';
+import { createDatabase } from './support/database.ts';
+import { ADA, freePort, GRACE, PASSWORD, REDIRECT_URI } from './support/portal.ts';
+
+const executable = findChromium();
+if (executable === null && process.env['CI'] !== undefined) {
+  throw new Error('CI needs a Chromium: install it, or name it in CHROMIUM');
+}
+
+/** The browser's storage goes with no navigation, so its pages need a browser that runs their scripts. */
+describe.runIf(executable !== null)('an application whose login is a JWT in the browser’s storage', () => {
+  let storage: string;
+  let users: Users;
+  let application: Application;
+  let database: Awaited<ReturnType<typeof createDatabase>>;
+  let listening: Server;
+  let url: string;
+  let config: openid.Configuration;
+  let browser: Browser;
+  let context: BrowserContext;
+  let page: Page;
+
+  beforeAll(async () => {
+    storage = await mkdtemp(path.join(tmpdir(), 'portico-jwt-'));
+    users = openUsers(path.join(storage, 'users.sqlite'));
+    database = await createDatabase(storage);
+    const port = await freePort();
+    url = `http://localhost:${port}`;
+    const tokens = createTokens('a secret of the tests, long enough for HS256');
+    const definition = definePortico(
+      () => users,
+      () => tokens,
+    );
+    const env = {
+      APP_ENV: 'dev',
+      PORT: String(port),
+      STORAGE_DIR: storage,
+      DATABASE_URL: database.url,
+    };
+    application = await startApplication(hashingWith(CHEAP, definition), { env });
+    await application.migrate();
+    const server = authorizationServerOf(application);
+    await setUpServer(application, server);
+    listening = createWeb(users, tokens, application).listen(port, '127.0.0.1');
+    await once(listening, 'listening');
+    const { client, secret } = await server.clients.create({
+      name: 'Shop assistant',
+      redirectUris: [REDIRECT_URI],
+      scopes: ['openid', 'profile', 'orders:read'],
+    });
+    config = await openid.discovery(
+      new URL(url),
+      client.id,
+      undefined,
+      openid.ClientSecretBasic(secret ?? ''),
+      { execute: [openid.allowInsecureRequests] },
+    );
+    browser = await launchChromium(executable ?? '');
+  });
+  afterAll(async () => {
+    await browser.close();
+    listening.closeAllConnections();
+    listening.close();
+    await application.close();
+    users.close();
+    await database.drop();
+    await rm(storage, { recursive: true, force: true });
+  });
+  beforeEach(async () => {
+    context = await browser.newContext();
+    await context.route(`${new URL(REDIRECT_URI).origin}/**`, (route) => route.fulfill({ body: 'back' }));
+    page = await context.newPage();
+  });
+  afterEach(() => context.close());
+
+  const verifier = openid.randomPKCECodeVerifier();
+  async function authorize(): Promise<void> {
+    const asked = openid.buildAuthorizationUrl(config, {
+      redirect_uri: REDIRECT_URI,
+      scope: 'openid profile orders:read',
+      code_challenge: await openid.calculatePKCECodeChallenge(verifier),
+      code_challenge_method: 'S256',
+    });
+    await page.goto(asked.href);
+  }
+
+  async function signIn(email: string): Promise<void> {
+    await page.fill('[name=email]', email);
+    await page.fill('[name=password]', PASSWORD);
+    await page.click('form button');
+    await page.waitForURL(/\/oauth\/authorize\?request_id=/);
+  }
+
+  async function allow(): Promise<URL> {
+    await page.click('button[value=allow]');
+    await page.waitForURL(`${REDIRECT_URI}?**`);
+    return new URL(page.url());
+  }
+
+  const shown = () => page.textContent('main');
+
+  test('signs in on a page, is asked as that person, and its API takes the token', async () => {
+    await authorize();
+    expect(new URL(page.url()).pathname).toBe('/login');
+    await signIn(ADA);
+    expect(await shown()).toContain('Signed in as Ada Lovelace');
+    const tokens = await openid.authorizationCodeGrant(config, await allow(), { pkceCodeVerifier: verifier });
+    const orders = () =>
+      fetch(`${url}/orders`, { headers: { Authorization: `Bearer ${tokens.access_token}` } });
+    expect(await (await orders()).json()).toEqual({ orders: [], of: 'Ada Lovelace' });
+    users.setSuspended(users.byEmail(ADA)?.id ?? 0, true);
+    expect((await orders()).status).toBe(401);
+    users.setSuspended(users.byEmail(ADA)?.id ?? 0, false);
+  });
+
+  test('goes on as who the token in the storage is of, when that person says so', async () => {
+    await authorize();
+    await signIn(ADA);
+    await context.clearCookies({ name: 'signed_in' });
+    await authorize();
+    await page.click('text=Go on as Ada Lovelace');
+    await page.waitForURL(/request_id=/);
+    expect((await allow()).searchParams.has('code')).toBe(true);
+  });
+
+  test('"Not you?" takes the token and the cookie away, and asks whoever signs in next', async () => {
+    await authorize();
+    await signIn(ADA);
+    await page.click('button[value=switch]');
+    await page.waitForURL(/\/login\?return_to=/);
+    expect(await page.evaluate("localStorage.getItem('jwt')")).toBeNull();
+    await signIn(GRACE);
+    expect(await shown()).toContain('Signed in as Grace Hopper');
+    expect((await allow()).searchParams.has('code')).toBe(true);
+  });
+
+  test('the cookie is for the pages of /oauth alone, and is no token of the API; nor is a token of the API a cookie', async () => {
+    await authorize();
+    await signIn(ADA);
+    const cookies = await context.cookies(`${url}/oauth/authorize`);
+    const cookie = cookies.find(({ name }) => name === 'signed_in');
+    expect(cookie).toMatchObject({ path: '/oauth', httpOnly: true, sameSite: 'Lax' });
+    const me = (bearer: string) => fetch(`${url}/api/me`, { headers: { Authorization: `Bearer ${bearer}` } });
+    const jwt = String(await page.evaluate("localStorage.getItem('jwt')"));
+    expect([(await me(jwt)).status, (await me(cookie?.value ?? '')).status]).toEqual([200, 401]);
+    const applications = (value: string) =>
+      fetch(`${url}/oauth/applications`, { headers: { Cookie: `signed_in=${value}` }, redirect: 'manual' });
+    expect((await applications(cookie?.value ?? '')).status).toBe(200);
+    expect((await applications(jwt)).status).toBe(302);
+    const unsigned = await fetch(`${url}/login`, { method: 'POST' });
+    expect([unsigned.status, unsigned.headers.getSetCookie()]).toEqual([401, []]);
+  });
+});
