@@ -1,6 +1,6 @@
 // The application that was there: a login by JSON, and a JWT in the browser's storage that its scripts send along.
 import bcrypt from 'bcryptjs';
-import express, { type Express, type Request } from 'express';
+import express, { type Express, type Request, type RequestHandler } from 'express';
 import { bearer, bearerErrors, portico } from 'portico/express';
 import { returnPath, type Application } from 'portico/host';
 import { authorizationServerOf, token } from 'portico/oauth-server';
@@ -15,7 +15,14 @@ const COOKIE_LIFETIME = 600;
 export function createWeb(users: Users, tokens: Tokens, application: Application): Express {
   const app = express();
   app.disable('x-powered-by');
-  const userOf = (req: Request) => tokens.verify('api', req.headers.authorization?.replace(/^Bearer /, ''));
+  /** Lets a request through whose token is one; its user is `res.locals.userId`. */
+  const requireToken: RequestHandler = (req, res, next) => {
+    tokens.verify('api', req.headers.authorization?.replace(/^Bearer /, '')).then((id) => {
+      res.locals['userId'] = id;
+      if (id === null) res.sendStatus(401);
+      else next();
+    }, next);
+  };
 
   app.post('/api/login', express.json(), (req, res, next) => {
     const { email = '', password = '' } = req.body as { readonly email?: string; readonly password?: string };
@@ -24,9 +31,8 @@ export function createWeb(users: Users, tokens: Tokens, application: Application
     if (right) tokens.sign('api', user.id, 86_400).then((jwt) => res.json({ jwt }), next);
     else res.status(401).json({ error: 'That is not right.' });
   });
-  app.get('/api/me', async (req, res) => {
-    const user = users.byId((await userOf(req)) ?? 0);
-    res.status(user === null ? 401 : 200).json({ name: user?.name ?? null });
+  app.get('/api/me', requireToken, (_, res) => {
+    res.json({ name: users.byId(Number(res.locals['userId']))?.name ?? null });
   });
 
   // What Portico adds: its endpoints, and an API of its tokens.
@@ -45,14 +51,10 @@ export function createWeb(users: Users, tokens: Tokens, application: Application
     path: '/oauth',
   } as const;
   app.get('/login', (req, res) => void res.send(page(LOGIN, returnTo(req))));
-  app.post('/login', async (req, res) => {
-    const id = await userOf(req);
-    if (id === null) {
-      res.sendStatus(401);
-      return;
-    }
-    const value = await tokens.sign('browser', id, COOKIE_LIFETIME);
-    res.cookie(COOKIE, value, { ...cookie, maxAge: COOKIE_LIFETIME * 1000 }).sendStatus(204);
+  app.post('/login', requireToken, (_, res, next) => {
+    tokens.sign('browser', Number(res.locals['userId']), COOKIE_LIFETIME).then((value) => {
+      res.cookie(COOKIE, value, { ...cookie, maxAge: COOKIE_LIFETIME * 1000 }).sendStatus(204);
+    }, next);
   });
   app.get('/logout', (req, res) => void res.clearCookie(COOKIE, cookie).send(page(LOGOUT, returnTo(req))));
   app.get('/', (_, res) => void res.send('<!doctype html><title>Orders</title><p>Orders</p>'));
