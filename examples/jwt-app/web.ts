@@ -1,6 +1,6 @@
 // The application that was there: a login by JSON, and a JWT in the browser's storage that its scripts send along.
 import bcrypt from 'bcryptjs';
-import express, { type Express, type Request, type RequestHandler } from 'express';
+import express, { type CookieOptions, type Express, type Request, type RequestHandler } from 'express';
 import { bearer, bearerErrors, portico } from 'portico/express';
 import { returnPath, type Application } from 'portico/host';
 import { authorizationServerOf, token } from 'portico/oauth-server';
@@ -15,14 +15,6 @@ const COOKIE_LIFETIME = 600;
 export function createWeb(users: Users, tokens: Tokens, application: Application): Express {
   const app = express();
   app.disable('x-powered-by');
-  /** Lets a request through whose token is one; its user is `res.locals.userId`. */
-  const requireToken: RequestHandler = (req, res, next) => {
-    tokens.verify('api', req.headers.authorization?.replace(/^Bearer /, '')).then((id) => {
-      res.locals['userId'] = id;
-      if (id === null) res.sendStatus(401);
-      else next();
-    }, next);
-  };
 
   app.post('/api/login', express.json(), (req, res, next) => {
     const { email = '', password = '' } = req.body as { readonly email?: string; readonly password?: string };
@@ -31,7 +23,7 @@ export function createWeb(users: Users, tokens: Tokens, application: Application
     if (right) tokens.sign('api', user.id, 86_400).then((jwt) => res.json({ jwt }), next);
     else res.status(401).json({ error: 'That is not right.' });
   });
-  app.get('/api/me', requireToken, (_, res) => {
+  app.get('/api/me', requireToken(tokens), (_, res) => {
     res.json({ name: users.byId(Number(res.locals['userId']))?.name ?? null });
   });
 
@@ -51,15 +43,28 @@ export function createWeb(users: Users, tokens: Tokens, application: Application
     path: '/oauth',
   } as const;
   app.get('/login', (req, res) => void res.send(page(LOGIN, returnTo(req))));
-  app.post('/login', requireToken, (_, res, next) => {
-    tokens.sign('browser', Number(res.locals['userId']), COOKIE_LIFETIME).then((value) => {
-      res.cookie(COOKIE, value, { ...cookie, maxAge: COOKIE_LIFETIME * 1000 }).sendStatus(204);
-    }, next);
-  });
+  app.post('/login', requireToken(tokens), setCookie(tokens, cookie));
   app.get('/logout', (req, res) => void res.clearCookie(COOKIE, cookie).send(page(LOGOUT, returnTo(req))));
   app.get('/', (_, res) => void res.send('<!doctype html><title>Orders</title><p>Orders</p>'));
   app.use(bearerErrors());
   return app;
+}
+
+/** Lets a request through whose token is one; its user is `res.locals.userId`. */
+function requireToken(tokens: Tokens): RequestHandler {
+  return async (req, res, next) => {
+    const id = await tokens.verify('api', req.headers.authorization?.replace(/^Bearer /, ''));
+    res.locals['userId'] = id;
+    if (id === null) res.sendStatus(401);
+    else next();
+  };
+}
+
+function setCookie(tokens: Tokens, cookie: CookieOptions): RequestHandler {
+  return async (_, res) => {
+    const value = await tokens.sign('browser', Number(res.locals['userId']), COOKIE_LIFETIME);
+    res.cookie(COOKIE, value, { ...cookie, maxAge: COOKIE_LIFETIME * 1000 }).sendStatus(204);
+  };
 }
 
 function returnTo({ query }: Request): string {
