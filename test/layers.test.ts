@@ -107,6 +107,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'application',
     'dispatch',
     'configuration',
+    'typed-configuration',
     'environment',
     'accounts/',
     'events',
