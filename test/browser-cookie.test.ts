@@ -158,7 +158,7 @@ describe('a host of four members', () => {
     ['https://host.example', /^__Host-portico_browser=[\w.-]+; Path=\/; HttpOnly; SameSite=Lax; Secure$/],
     ['http://localhost:8080', /^portico_browser=[\w.-]+; Path=\/; HttpOnly; SameSite=Lax$/],
   ])(
-    'of %s gives a browser one cookie, with the first page, and no other afterwards',
+    'of %s gives a browser one cookie, with the first page and the first after somebody has signed in, and no other',
     async (issuer, form) => {
       const { visit, authorize } = await start({}, issuer);
       for (const person of [null, ADA]) {
@@ -167,6 +167,13 @@ describe('a host of four members', () => {
         for (const at of [authorize, '/oauth/applications', '/oauth/authorize'])
           expect(ownCookie(await visit(browser, at))).toBeNull();
       }
+      const browser = browserOf(null);
+      const before = ownCookie(await visit(browser, authorize));
+      browser.person = ADA;
+      const signedIn = ownCookie(await visit(browser, authorize));
+      expect(signedIn).toMatch(form);
+      expect(signedIn).not.toBe(before);
+      expect(ownCookie(await visit(browser, authorize))).toBeNull();
     },
   );
 });
@@ -211,10 +218,33 @@ describe('a question', () => {
     expect((await send(browser, at)).status).toBe(400);
     for (const token of [question['csrf_token'], hers['csrf_token']])
       expect((await answer(browser, { ...question, csrf_token: token })).status).toBe(400);
-    browser.person = ADA;
-    expect((await answer(browser, hers)).status).toBe(400);
-    expect(isAllowed(await answer(browser, question))).toBe(true);
+    expect(isAllowed(await answer(browser, hers))).toBe(true);
   });
+
+  // @shows AS-5.12, AS-8.11
+  test.each([
+    ['/oauth/applications', undefined],
+    ['/oauth/authorize', { decision: 'allow' }],
+  ])(
+    'ends when another person comes to %s in the same browser, also if its own comes back',
+    async (at, form) => {
+      const { ask, answer, send, keep } = await start();
+      const browser = browserOf(null);
+      await ask({ ...browser, person: ADA });
+      const before = browser.jar.get('__Host-portico_browser');
+      const question = await ask({ ...browser, person: ADA });
+      expect(browser.jar.get('__Host-portico_browser')).toBe(before);
+      const elsewhere = browserOf(ADA);
+      const untouched = await ask(elsewhere);
+      browser.person = GRACE;
+      keep(browser, await send(browser, at, form === undefined ? {} : { form: { ...question, ...form } }));
+      const hers = await ask(browser);
+      browser.person = ADA;
+      for (const asked of [question, hers]) expect((await answer(browser, asked)).status).toBe(400);
+      expect(isAllowed(await answer(browser, await ask(browser)))).toBe(true);
+      expect(isAllowed(await answer(elsewhere, untouched))).toBe(true);
+    },
+  );
 
   test('in each of several tabs is answered, also when they begin at the same moment in a fresh browser', async () => {
     const { ask, answer, send, keep, authorize } = await start();
@@ -321,12 +351,17 @@ describe('what others do with the cookie', () => {
     const plain = await start({}, 'http://localhost:8080');
     const browser = browserOf(ADA);
     const open = await plain.ask(browser);
-    const cookies = `portico_browser=garbage; ${[...browser.jar].map((pair) => pair.join('=')).join('; ')}`;
-    const allowed = await plain.send(browser, '/oauth/authorize', {
-      form: { ...open, decision: 'allow' },
-      cookies,
-    });
-    expect(isAllowed(allowed)).toBe(true);
+    const [nobody, grace] = [browserOf(null), browserOf(GRACE)];
+    for (const each of [nobody, grace]) await plain.visit(each, plain.authorize);
+    const shadows = [nobody, grace].map(({ jar }) => jar.get('portico_browser') ?? '');
+    for (const shadow of ['garbage', ...shadows]) {
+      const cookies = `portico_browser=${shadow}; ${[...browser.jar].map((pair) => pair.join('=')).join('; ')}`;
+      const again = await plain.send(browser, `/oauth/authorize?request_id=${open['request_id']}`, {
+        cookies,
+      });
+      expect([shadow, again.status, ownCookie(again)]).toEqual([shadow, 200, null]);
+    }
+    expect(isAllowed(await plain.answer(browser, open))).toBe(true);
   });
 
   // @shows AS-8.12

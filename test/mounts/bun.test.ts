@@ -6,6 +6,5 @@ holdStack({
   folder: 'bun',
   normalises: true,
   parsesJson: false,
-  ownCookie: true,
   hashed: /^\$argon2id\$/,
 });

@@ -6,5 +6,4 @@ holdStack({
   folder: 'nest-express',
   normalises: false,
   parsesJson: true,
-  ownCookie: true,
 });

@@ -6,5 +6,4 @@ holdStack({
   folder: 'nest-fastify',
   normalises: false,
   parsesJson: false,
-  ownCookie: true,
 });

@@ -6,6 +6,5 @@ holdStack({
   folder: 'react-router',
   normalises: true,
   parsesJson: false,
-  ownCookie: true,
   hashed: /^\$argon2id\$/,
 });

@@ -6,6 +6,5 @@ holdStack({
   folder: 'sveltekit',
   normalises: true,
   parsesJson: false,
-  ownCookie: true,
   hashed: /^\$argon2id\$/,
 });

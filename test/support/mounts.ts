@@ -45,7 +45,6 @@ export const MOUNTS: readonly Mount[] = [
     name: 'portico/fastify',
     normalises: false,
     parsesJson: false,
-    ownCookie: true,
     hashed: /^\$argon2id\$/,
     start: (extra = {}, options = {}) =>
       prepared({ extra, options }, defineForFastify, async (application, users, port) => {

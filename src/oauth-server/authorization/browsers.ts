@@ -7,10 +7,11 @@ import type { CookieSealer } from './cookie-keys.ts';
 
 /**
  * Browsers, told apart by a cookie of Portico's own, for a host that keeps no `browserSecret` itself. The cookie holds 256 random
- * bits, encrypted: who plants one in somebody's browser does not know what is in it (decision 30).
+ * bits, and for whom they are once somebody is signed in, encrypted: who plants one in somebody's browser does not know what is in
+ * it (decision 30).
  */
 export interface Browsers {
-  /** What consent is bound to: this browser's secret for this person, the same as long as the cookie is. */
+  /** What consent is bound to: this browser's secret for this person, the same until another person asks for theirs. */
   secret(request: Request, person: PersonReference): Promise<string>;
   /** Gives the browser another cookie with the answer to this request, for whoever signs in next. */
   renew(request: Request): void;
@@ -28,13 +29,20 @@ export interface BrowsersOptions {
 
 interface Browser {
   readonly value: string;
+  /** For whom it is, as a keyed hash; empty until somebody is signed in. */
+  readonly person: string;
   /** The cookie that it came in; null for a new one. */
   readonly sealed: string | null;
   /** Whether it gets another cookie whatever it came with. */
   readonly renewed: boolean;
 }
 
-/** In characters; ours have some hundred. */
+/** Over http a sibling domain can plant another beside ours. */
+type Candidates = readonly [Browser, ...Browser[]];
+
+/** The random bits, and the hash of the person behind them. */
+const CONTENT = /^([\w-]{43})((?:[\w-]{43})?)$/;
+/** In characters; ours have some hundred and fifty. */
 const LONGEST_VALUE = 200;
 /** Cookies of the name that are tried: over http a sibling domain can plant others beside ours. */
 const MOST_TRIED = 4;
@@ -43,46 +51,57 @@ export function createBrowsers({ sealer, issuer, basePath }: BrowsersOptions): B
   const secure = issuer.startsWith('https:');
   const name = cookieNameBelow(basePath, secure ? '__Host-portico_browser' : 'portico_browser');
   const attributes = `Path=/; HttpOnly; SameSite=Lax${secure ? '; Secure' : ''}`;
-  const seen = createNote<Browser>('browser');
+  const seen = createNote<Candidates>('browsers');
 
-  async function browserOf(request: Request): Promise<Browser> {
+  /** What the request's cookies open to, or else a new one. */
+  async function browsersOf(request: Request): Promise<Candidates> {
     const known = seen.of(request);
     if (known !== undefined) return known;
-    const browser = (await sentBrowser(request)) ?? newBrowser(false);
-    seen.set(request, browser);
-    return browser;
+    const [first = newBrowser(false), ...others] = await sentBrowsers(request);
+    const browsers: Candidates = [first, ...others];
+    seen.set(request, browsers);
+    return browsers;
   }
 
-  async function sentBrowser(request: Request): Promise<Browser | null> {
+  async function sentBrowsers(request: Request): Promise<readonly Browser[]> {
     const values = sentCookies(request).flatMap(([each, value]) =>
       each === name && value.length <= LONGEST_VALUE ? [value] : [],
     );
+    const browsers: Browser[] = [];
     for (const sealed of values.slice(0, MOST_TRIED)) {
-      const value = await sealer.open(name, sealed);
-      if (value !== null) return { value, sealed, renewed: false };
+      const [, value, person = ''] = CONTENT.exec((await sealer.open(name, sealed)) ?? '') ?? [];
+      if (value !== undefined) browsers.push({ value, person, sealed, renewed: false });
     }
-    return null;
+    return browsers;
   }
 
   return {
     async secret(request, { provider, id }) {
-      const { value } = await browserOf(request);
-      return keyedHash(value, 'browser', provider, id);
+      const browsers = await browsersOf(request);
+      const personIn = ({ value }: Browser) => keyedHash(value, 'person', provider, id);
+      const browser =
+        browsers.find((each) => each.person === personIn(each)) ??
+        browsers.find((each) => each.person === '') ??
+        // Somebody else was here before.
+        newBrowser(true);
+      const renewed = browser.renewed || (browser.person === '' && browser.sealed !== null);
+      seen.set(request, [{ ...browser, person: personIn(browser), renewed }]);
+      return keyedHash(browser.value, 'browser', provider, id);
     },
     renew(request) {
-      seen.set(request, newBrowser(true));
+      seen.set(request, [newBrowser(true)]);
     },
     async setCookie(request) {
-      const { value, sealed, renewed } = await browserOf(request);
+      const [{ value, person, sealed, renewed }] = await browsersOf(request);
       const keepsIt = sealed === null ? !isNavigation(request) : sealer.isCurrent(sealed);
       if (keepsIt && !renewed) return null;
-      return `${name}=${await sealer.seal(name, value)}; ${attributes}`;
+      return `${name}=${await sealer.seal(name, value + person)}; ${attributes}`;
     },
   };
 }
 
 function newBrowser(renewed: boolean): Browser {
-  return { value: randomToken(), sealed: null, renewed };
+  return { value: randomToken(), person: '', sealed: null, renewed };
 }
 
 /**

@@ -64,8 +64,6 @@ export interface Traits {
   readonly parsesJson: boolean;
   /** Whether what the host refuses to parse stays on the connection, which nobody can use any more. */
   readonly leavesBodies?: boolean;
-  /** Whether the browser is told apart by a cookie of Portico's own: a question is its person's again when they come back. */
-  readonly ownCookie?: boolean;
   /** The cookies that the host sets beside every answer, before it and after it. */
   readonly cookies?: readonly string[];
   /** What a secret looks like that the hasher of the host has hashed; bcrypt's form by default. */

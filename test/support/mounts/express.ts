@@ -118,7 +118,6 @@ export const EXPRESS: readonly Mount[] = [
   {
     name: 'portico/express',
     normalises: false,
-    ownCookie: true,
     hashed: /^\$argon2id\$/,
     parsesJson: true,
     cookies: ['early', 'late'],
@@ -131,7 +130,6 @@ export const EXPRESS: readonly Mount[] = [
   {
     name: 'portico/express, Express 4',
     normalises: false,
-    ownCookie: true,
     parsesJson: false,
     cookies: ['early', 'late'],
     start: mountInExpress4(inCookie, {}),
@@ -140,7 +138,6 @@ export const EXPRESS: readonly Mount[] = [
     name: 'portico/express, Express 4 behind parsers',
     long: true,
     normalises: false,
-    ownCookie: true,
     parsesJson: true,
     cookies: ['early', 'late'],
     start: mountInExpress4(stored, { before: PARSERS }),

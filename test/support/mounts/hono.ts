@@ -106,7 +106,6 @@ export function mountInHono<E extends Env>({ sessions, before = [], onError }: S
 const OF_HONO = {
   normalises: true,
   parsesJson: false,
-  ownCookie: true,
   cookies: ['early', 'early_on_the_answer', 'late'],
 };
 

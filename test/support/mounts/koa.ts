@@ -130,7 +130,7 @@ export function mountInKoa({
     );
 }
 
-const OF_KOA = { normalises: false, ownCookie: true, cookies: ['early', 'late'] };
+const OF_KOA = { normalises: false, cookies: ['early', 'late'] };
 
 export const KOA: readonly Mount[] = [
   {
