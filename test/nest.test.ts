@@ -15,7 +15,13 @@ import {
   type ModuleMetadata,
   type Type,
 } from '@nestjs/common';
-import { ExternalContextCreator, NestFactory, REQUEST } from '@nestjs/core';
+import {
+  ContextIdFactory,
+  ExternalContextCreator,
+  NestFactory,
+  REQUEST,
+  type HostComponentInfo,
+} from '@nestjs/core';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { AUTHORIZATION_SERVER, CurrentToken, PorticoModule, RequireScope } from 'portico/nest';
@@ -71,6 +77,32 @@ Injectable()(People);
 /** A service of one request. */
 class PerRequest extends People {}
 Injectable({ scope: Scope.REQUEST })(PerRequest);
+
+/** A service that all requests share: a tenant has one. */
+class OfTenant extends People {}
+Injectable({ scope: Scope.REQUEST, durable: true })(OfTenant);
+
+class Tenants {
+  readonly #ofTenant: OfTenant;
+  constructor(ofTenant: OfTenant) {
+    this.#ofTenant = ofTenant;
+  }
+  async current() {
+    await Promise.resolve();
+    return { name: this.#ofTenant.current() };
+  }
+}
+Dependencies(OfTenant)(Tenants);
+Controller('tenants')(Tenants);
+decorate(Tenants, 'current', Get(), RequireScope());
+
+const tenant = { id: 1 };
+ContextIdFactory.apply({
+  attach: (contextId) => ({
+    resolve: ({ isTreeDurable }: HostComponentInfo) => (isTreeDurable ? tenant : contextId),
+    payload: {},
+  }),
+});
 
 class Notes {
   readonly #people: People;
@@ -141,7 +173,11 @@ function applicationOf(portico: DynamicModule): Type {
       consumer.apply(mark).forRoutes({ path: '{*all}', method: RequestMethod.ALL });
     }
   }
-  Module({ imports: [portico], controllers: [Notes, Both], providers: [People, PerRequest, Resolver] })(App);
+  Module({
+    imports: [portico],
+    controllers: [Notes, Both, Tenants],
+    providers: [People, PerRequest, OfTenant, Resolver],
+  })(App);
   return App;
 }
 
@@ -182,6 +218,17 @@ describe.each(PLATFORMS)('Nest on %s', (_, adapter) => {
   test('the token is a parameter of the handler, and token() in services, also in those of one request', async () => {
     const response = await get('/api/notes', ada);
     expect(await response.json()).toEqual({ names: Array(3).fill('Ada Lovelace') });
+  });
+
+  test('a service that requests share has the token of each', async () => {
+    const { access_token: graces } = await obtainTokens(portal, client, GRACE, {
+      scope: 'openid notes:read',
+    });
+    const names = await Promise.all(
+      [ada, graces, ada, graces].map(async (of) => (await get('/api/tenants', of)).json()),
+    );
+    const expected = ['Ada Lovelace', 'Grace Hopper', 'Ada Lovelace', 'Grace Hopper'];
+    expect(names).toEqual(expected.map((name) => ({ name })));
   });
 
   test('without a usable token: 401 with the challenge, whatever filters the application has', async () => {
