@@ -30,7 +30,7 @@ const BLOCK = /(?:<!--((?:(?!-->)[^])*)-->\s*)?^```([^\n]*)\n([^]*?)^```$/gm;
 
 /** The pages for readers, and what stands in their fences. */
 export function codeBlocks(): readonly CodeBlock[] {
-  const pages = ['README.md', ...globSync('docs/{*,mounting/*}.md', { cwd: ROOT }).toSorted()];
+  const pages = ['README.md', ...globSync('docs/{*,mounting/*,databases/*}.md', { cwd: ROOT }).toSorted()];
   return pages.flatMap((page) => blocksOf(page, readFileSync(path.join(ROOT, page), 'utf8')));
 }
 

@@ -1,0 +1,19 @@
+import { drizzle } from 'drizzle-orm/node-postgres';
+import pg from 'pg';
+import { defineApplication, fromPostgres } from 'portico/host';
+import { oauthServer } from 'portico/oauth-server';
+
+const pool = new pg.Pool({ connectionString: process.env['DATABASE_URL'] });
+pool.on('error', (error) => console.error(error));
+export const db = drizzle({ client: pool });
+
+export default defineApplication({
+  directory: import.meta.dirname,
+  database: fromPostgres(pool),
+  config: {
+    public_url: 'https://app.example.com',
+    database_schema: 'portico',
+    oauth_server: { name: 'Example', scopes: {}, login_route: '/login' },
+  },
+  plugins: [oauthServer()],
+});
