@@ -178,6 +178,30 @@ describe('a host of four members', () => {
   );
 });
 
+describe('what such a host leaves out', () => {
+  // @shows AS-1.10
+  test.each([
+    ['ip, as Express, Fastify and Koa have it', { ip: '203.0.113.7', socket: { remoteAddress: '::1' } }],
+    ['the other end of the connection', { socket: { remoteAddress: '203.0.113.7' } }],
+    ['nothing', {}],
+  ])('is the address that the request of its framework has: %s', async (_, context) => {
+    const { send } = await start();
+    const form = { grant_type: 'client_credentials', client_id: 'nobody', client_secret: 'wrong' };
+    await send({ ...browserOf(null), ...context }, '/oauth/token', { form });
+    const refusal = logged.find(({ message }) => message.startsWith('{endpoint} refused'));
+    expect(refusal?.context['address']).toBe('socket' in context ? '203.0.113.7' : null);
+  });
+
+  test.each([
+    ['loginUrl', { loginUrl: 'https://elsewhere.example/login' }],
+    ['loginUrl', { loginUrl: 'login' }],
+    ['signOut', { signOut: '//elsewhere.example/logout' }],
+    ['signOut', { signOut: '/\\elsewhere.example' }],
+  ])('and %s that is no path of this host is a mistake, found at the start: %j', async (member, more) => {
+    await expect(start(more)).rejects.toThrow(`Host.${member} is '`);
+  });
+});
+
 describe('a question', () => {
   // @shows AS-8.2, AS-8.11
   test('is answered in the browser in which it was asked, and in no other of the same person', async () => {
@@ -300,9 +324,15 @@ describe('the page of applications', () => {
 
 describe('what others do with the cookie', () => {
   // @shows AS-8.12
-  test.each(['garbage', '1.x', `${'9'.repeat(9)}.${'A'.repeat(95)}`, 'x'.repeat(5000), ''])(
-    'a value that was not sealed here, %j, is replaced by the next page, and nothing is answered with it',
-    async (value) => {
+  test.each([
+    ['garbage', 'garbage'],
+    ['too short', '1.x'],
+    ['of a key that never was', `${'9'.repeat(9)}.${'A'.repeat(95)}`],
+    ['thousands of bytes', 'x'.repeat(5000)],
+    ['empty', ''],
+  ])(
+    'a value that was not sealed here (%s) is replaced by the next page, and nothing is answered with it',
+    async (_, value) => {
       const { ask, answer, visit, authorize } = await start();
       const browser = browserOf(ADA);
       const question = await ask(browser);

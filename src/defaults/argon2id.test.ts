@@ -1,3 +1,4 @@
+import crypto from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { createArgon2id as argon2idHasher } from './argon2id.ts';
 
@@ -41,5 +42,18 @@ describe('argon2id', () => {
     '$argon2id$v=19$m=1,t=0,p=0$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc',
   ])('no password belongs to %j', async (hash) => {
     expect(await hasher.verify('password', hash)).toBe(false);
+  });
+
+  test('an engine without it says so when a password is hashed, and not before', async () => {
+    const { argon2 } = crypto;
+    const hash = await argon2idHasher({ memory: 64 }).hash('secret');
+    try {
+      Reflect.deleteProperty(crypto, 'argon2');
+      const without = argon2idHasher();
+      await expect(without.hash('secret')).rejects.toThrow('has no crypto.argon2');
+      await expect(without.verify('secret', hash)).rejects.toThrow('a passwordHasher of your own');
+    } finally {
+      crypto.argon2 = argon2;
+    }
   });
 });

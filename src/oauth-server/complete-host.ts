@@ -25,6 +25,8 @@ export function completeHost<Context>(
 ): CompleteHost {
   // What the mount gave: the application says by the type which mount that is.
   const context = () => currentContext() as Context;
+  requirePath('loginUrl', host.loginUrl);
+  requirePath('signOut', host.signOut);
   const log = host.log ?? defaults.log();
   // The host may be an instance of a class.
   const render = host.render?.bind(host);
@@ -94,6 +96,14 @@ function browserOf<Context>(
       if (cookie !== null) response.headers.append('Set-Cookie', cookie);
     },
   };
+}
+
+/** Elsewhere nobody could be sent back from: `return_to` is a path of this host. */
+function requirePath(member: string, given: unknown): void {
+  if (typeof given !== 'string' || /^\/(?![/\\])/.test(given)) return;
+  throw new Error(
+    `Host.${member} is '${given}', which is no path of this host: begin it with one slash, or answer it with a function`,
+  );
 }
 
 /** A path of the host, with where to go from there. */
