@@ -17,7 +17,10 @@ if (commandOf(process.argv.slice(2)) === 'serve' && (await mayStartAgain())) {
 }
 
 function commandOf(args) {
-  return args.find((argument, index) => !/^--app(?:=|$)/.test(argument) && args[index - 1] !== '--app');
+  return args.find(
+    (argument, index) =>
+      !/^--(?:app|config)(?:=|$)/.test(argument) && !/^--(?:app|config)$/.test(args[index - 1] ?? ''),
+  );
 }
 
 /** Not where an operator has said otherwise, nor where something would be lost: a debugger, a parent's channel, a socket of systemd's. */
@@ -48,8 +51,11 @@ process.stdout.on('error', (error) => {
 });
 
 const { runConsole } = await import('../dist/host/console.js');
-process.exitCode = await runConsole(process.argv.slice(2), {
+const code = await runConsole(process.argv.slice(2), {
   cwd: process.cwd(),
   stdout: (text) => process.stdout.write(text),
   stderr: (text) => process.stderr.write(text),
 });
+// The command is done; timers, pools and servers of the application must not keep it from ending. Its output goes out first.
+for (const stream of [process.stdout, process.stderr]) await new Promise((done) => stream.write('', done));
+process.exit(code);

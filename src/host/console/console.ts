@@ -1,6 +1,5 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { inspect } from 'node:util';
 import { Command, CommanderError } from 'commander';
 import { startApplication } from '../application.ts';
@@ -11,6 +10,7 @@ import type { Application, ApplicationDefinition, ConsoleContext } from '../cont
 import { isConfigurationError } from '../../contracts/errors.ts';
 import { ConsoleError } from '../errors.ts';
 import { describeError } from '../../defaults/log.ts';
+import { findDefinition, NO_APPLICATION } from './find-application.ts';
 import { isSchemaPending, SCHEMA_PENDING } from './pending-schema.ts';
 
 /** Where the console was called, and where it writes. */
@@ -74,15 +74,12 @@ function reportWithoutApplication(error: unknown): string {
   return `${JSON.stringify({ healthy: false, checks: [check] }, null, 2)}\n`;
 }
 
-const NO_APPLICATION =
-  'No application is here. Run this in its folder (beside app.ts), name it in package.json as ' +
-  '"portico": { "app": "path/to/app.ts" }, or pass --app <file>.';
-
 function createProgram(io: ConsoleIo): Command {
   return new Command('portico')
     .description('The console of an application that Portico is part of.')
     .usage('[--app <file>] <command>')
     .option('--app <file>', 'the file that describes the application (default: found from this folder)')
+    .option('--config <file>', 'the same, for a file that is there for this console alone')
     .version(version(), '--version', 'print the versions of portico and of Node')
     .configureOutput({ writeOut: io.stdout, writeErr: io.stderr })
     .configureHelp({ sortSubcommands: true })
@@ -162,56 +159,4 @@ async function reportError(
   }
   io.stderr(`${error instanceof Error ? describeError(error) : `Thrown: ${inspect(error)}`}\n`);
   return 1;
-}
-
-// --- finding the application ----------------------------------------------------------------------------------
-
-const APPLICATION_FILES = ['app.ts', 'app.js', 'app.mjs'] as const;
-
-/** The application's definition: `--app`, a file of that name in the folder, or what the nearest package.json names. */
-async function findDefinition(argv: readonly string[], io: ConsoleIo): Promise<ApplicationDefinition | null> {
-  const { cwd } = io;
-  const named = namedApplication(argv);
-  const file = named === null ? applicationFile(cwd) : path.resolve(cwd, named);
-  if (file === null) return null;
-  if (!existsSync(file)) throw new ConsoleError(`There is no file ${file}`);
-  const module = await load(file, io);
-  const definition = module.default;
-  if (typeof definition !== 'object' || definition === null || !('directory' in definition)) {
-    throw new ConsoleError(`${file} does not export defineApplication({ … }) as its default`);
-  }
-  return definition as ApplicationDefinition;
-}
-
-/** Names the file before the error is printed. */
-async function load(file: string, io: ConsoleIo): Promise<{ readonly default?: unknown }> {
-  try {
-    return (await import(pathToFileURL(file).href)) as { readonly default?: unknown };
-  } catch (error) {
-    if (!isConfigurationError(error)) io.stderr(`The application cannot be loaded: ${file}\n\n`);
-    throw error;
-  }
-}
-
-/** Read before commander runs: the application brings the commands. */
-function namedApplication(argv: readonly string[]): string | null {
-  for (const [index, argument] of argv.entries()) {
-    if (argument === '--') return null;
-    if (argument === '--app') return argv[index + 1] ?? null;
-    if (argument.startsWith('--app=')) return argument.slice('--app='.length);
-  }
-  return null;
-}
-
-function applicationFile(cwd: string): string | null {
-  const beside = APPLICATION_FILES.map((name) => path.join(cwd, name)).find((file) => existsSync(file));
-  if (beside !== undefined) return beside;
-  for (let folder = cwd; ; folder = path.dirname(folder)) {
-    const manifest = path.join(folder, 'package.json');
-    if (existsSync(manifest)) {
-      const { portico } = JSON.parse(readFileSync(manifest, 'utf8')) as { portico?: { app?: string } };
-      return portico?.app === undefined ? null : path.join(folder, portico.app);
-    }
-    if (folder === path.dirname(folder)) return null;
-  }
 }

@@ -1,0 +1,110 @@
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { registerHooks } from 'node:module';
+import path from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+
+/** What a name without an ending may stand for, and a folder's index. */
+const ENDINGS = ['.ts', '.mts', '.cts', '.js', '.mjs', '.cjs'];
+/** What a compiler would make of TypeScript, which is not there. */
+const COMPILED: Readonly<Record<string, string>> = { '.js': '.ts', '.mjs': '.mts', '.cjs': '.cts' };
+const NOT_FOUND = ['ERR_MODULE_NOT_FOUND', 'MODULE_NOT_FOUND', 'ERR_UNSUPPORTED_DIR_IMPORT'];
+
+let found = false;
+
+/**
+ * Lets the application's own files name each other as their compiler or bundler takes it: without an ending, by the `.js` that
+ * TypeScript would become, by `paths` of tsconfig.json. Node's own way goes first, and files in node_modules know no other.
+ */
+export function findTypeScript(): void {
+  if (found) return;
+  found = true;
+  registerHooks({
+    resolve(specifier, context, nextResolve) {
+      try {
+        return nextResolve(specifier, context);
+      } catch (error) {
+        const { parentURL } = context;
+        const isMissing = error instanceof Error && NOT_FOUND.includes(String(Reflect.get(error, 'code')));
+        if (!isMissing || parentURL?.startsWith('file:') !== true) throw error;
+        const parent = fileURLToPath(parentURL);
+        if (parent.split(path.sep).includes('node_modules')) throw error;
+        const targets = /^\.\.?(?:\/|$)/.test(specifier)
+          ? [path.resolve(path.dirname(parent), specifier)]
+          : aliased(specifier, path.dirname(parent));
+        const file = targets.flatMap(candidates).find(isFile);
+        if (file === undefined) throw error;
+        return nextResolve(pathToFileURL(file).href, context);
+      }
+    },
+  });
+}
+
+function candidates(target: string): readonly string[] {
+  const ending = path.extname(target);
+  const source = COMPILED[ending];
+  return [
+    target,
+    ...(source === undefined ? [] : [`${target.slice(0, -ending.length)}${source}`]),
+    ...ENDINGS.map((each) => `${target}${each}`),
+    ...ENDINGS.map((each) => path.join(target, `index${each}`)),
+  ];
+}
+
+function isFile(file: string): boolean {
+  return statSync(file, { throwIfNoEntry: false })?.isFile() ?? false;
+}
+
+// --- paths of tsconfig.json -----------------------------------------------------------------------------------
+
+interface CompilerOptions {
+  readonly paths?: Readonly<Record<string, readonly string[]>>;
+  readonly baseUrl?: string;
+}
+
+/** Where `paths` of the nearest tsconfig.json lead. */
+function aliased(specifier: string, folder: string): readonly string[] {
+  const file = path.join(folder, 'tsconfig.json');
+  if (!existsSync(file)) {
+    return folder === path.dirname(folder) ? [] : aliased(specifier, path.dirname(folder));
+  }
+  const { paths = {}, from } = pathsOf(file);
+  return Object.entries(paths).flatMap(([pattern, targets]) => {
+    const [before = '', after] = pattern.split('*');
+    const isMatch =
+      after === undefined
+        ? specifier === pattern
+        : specifier.startsWith(before) && specifier.endsWith(after) && specifier.length >= pattern.length - 1;
+    if (!isMatch) return [];
+    const middle = specifier.slice(before.length, specifier.length - (after ?? '').length);
+    return targets.map((target) =>
+      path.resolve(
+        from,
+        target.replace('*', () => middle),
+      ),
+    );
+  });
+}
+
+function pathsOf(file: string): { readonly paths?: CompilerOptions['paths']; readonly from: string } {
+  const folder = path.dirname(file);
+  const { compilerOptions = {}, extends: bases = [] } = readJson(file) as {
+    readonly compilerOptions?: CompilerOptions;
+    readonly extends?: string | readonly string[];
+  };
+  const { paths, baseUrl = '.' } = compilerOptions;
+  if (paths !== undefined) return { paths, from: path.resolve(folder, baseUrl) };
+  const inherited = [bases]
+    .flat()
+    .filter((base) => base.startsWith('.'))
+    .flatMap((base) => [path.resolve(folder, base), path.resolve(folder, `${base}.json`)])
+    .findLast(isFile);
+  return inherited === undefined ? { from: folder } : pathsOf(inherited);
+}
+
+/** JSON with comments and commas before a closing bracket. */
+function readJson(file: string): unknown {
+  const text = readFileSync(file, 'utf8');
+  const string = '"(?:\\\\.|[^"\\\\])*"';
+  const bare = text.replaceAll(new RegExp(`(${string})|//[^\\n]*|/\\*[^]*?\\*/`, 'g'), '$1');
+  return JSON.parse(bare.replaceAll(new RegExp(`(${string})|,(?=\\s*[}\\]])`, 'g'), '$1'));
+}

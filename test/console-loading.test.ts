@@ -1,0 +1,193 @@
+// @engines sqlite: it loads applications, and asks no database of theirs
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { portico, ROOT } from './support/console.ts';
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'portico-loading-'));
+  for (const name of ['express', 'fastify']) {
+    await mkdir(path.join(folder, 'node_modules'), { recursive: true });
+    await symlink(path.join(ROOT, 'node_modules', name), path.join(folder, 'node_modules', name));
+  }
+  await symlink(ROOT, path.join(folder, 'node_modules', 'portico'));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+let count = 0;
+
+/** A folder with these files; `list` runs a command in it that opens the store. */
+async function application(files: Readonly<Record<string, string>>) {
+  count += 1;
+  const cwd = path.join(folder, String(count));
+  for (const [file, text] of Object.entries({ 'package.json': '{"type":"module"}', ...files })) {
+    await mkdir(path.dirname(path.join(cwd, file)), { recursive: true });
+    await writeFile(path.join(cwd, file), text);
+  }
+  const run = (...args: readonly string[]) => portico(args, { cwd });
+  return {
+    cwd,
+    run,
+    list: async (...args: readonly string[]) => {
+      const migrated = await run(...args, 'db:migrate', 'up');
+      expect(migrated.code, migrated.stderr).toBe(0);
+      return run(...args, 'oauth:client:list', '--json');
+    },
+  };
+}
+
+const CONFIG = `{ public_url: 'https://app.example', oauth_server: { name: 'App', scopes: { a: 'A' } } }`;
+const HOST = `{
+  signedIn: async () => null,
+  loadAccount: async () => null,
+  holdsPermission: async () => false,
+  loginUrl: (returnTo: string) => '/login?' + new URLSearchParams({ return_to: returnTo }),
+}`;
+const IMPORTS = `
+  import { defineApplication } from 'portico/host';
+  import { oauthServer } from 'portico/oauth-server';`;
+const EXPORT = `export default defineApplication({ config: ${CONFIG}, plugins: [oauthServer()] });`;
+const LISTED = { code: 0, stdout: '[]\n', stderr: '' };
+
+describe('an application is loaded', () => {
+  // @shows HOST-4.4
+  test.each(['ts', 'mts', 'js', 'mjs'])('from portico.config.%s, without a folder', async (ending) => {
+    const { list } = await application({
+      [`portico.config.${ending}`]: `${IMPORTS}\n${EXPORT}`,
+      'app.js': 'throw new Error("not this one")',
+    });
+    expect(await list()).toMatchObject(LISTED);
+  });
+
+  test('from portico.config.cjs, and from what a compiler made CommonJS of', async () => {
+    const compiled = `
+      Object.defineProperty(exports, '__esModule', { value: true });
+      const { oauthServer } = require('portico/oauth-server');
+      exports.default = require('portico/host').defineApplication({ config: ${CONFIG}, plugins: [oauthServer()] });`;
+    const bare = `module.exports = { config: ${CONFIG}, plugins: [require('portico/oauth-server').oauthServer()] };`;
+    expect(await (await application({ 'portico.config.cjs': bare })).list()).toMatchObject(LISTED);
+    expect(await (await application({ 'dist/app.cjs': compiled })).list('--app=dist/app.cjs')).toMatchObject(
+      LISTED,
+    );
+  });
+
+  test('from --config, for an installation that is no application of the kit', async () => {
+    const { run, list } = await application({
+      'ops/server.ts': `
+        import { oauthServer } from 'portico/oauth-server';
+        export default { directory: undefined, config: ${CONFIG}, plugins: [oauthServer({ host: ${HOST} })] };`,
+    });
+    expect(await list('--config', 'ops/server.ts')).toMatchObject(LISTED);
+    const made = await run(
+      '--config=ops/server.ts',
+      'oauth:client:create',
+      'Shop',
+      '--redirect=https://shop.example/cb',
+      '--scope=a',
+    );
+    expect(made).toMatchObject({ code: 0, stdout: expect.stringContaining('client id:') as string });
+    expect(await run('--config=ops/server.ts', 'oauth:prune')).toMatchObject({ code: 0 });
+    expect(await run('--config=ops/server.ts', 'oauth:keys:generate')).toMatchObject({ code: 0 });
+    const doctor = await run('--config=ops/server.ts', 'oauth:server:doctor', '--json');
+    expect(JSON.parse(doctor.stdout)).toHaveProperty('checks');
+  });
+
+  // @shows HOST-4.4
+  test('with sources that name each other without an ending, by .js, by a folder and by an alias', async () => {
+    const { list } = await application({
+      'app.ts': `
+        ${IMPORTS}
+        import { one } from './lib/one';
+        import { two } from './lib/two.js';
+        import { three } from './lib';
+        import { four } from '@/four';
+        if (one + two + three + four !== 10) throw new Error('wrong ones');
+        ${EXPORT}`,
+      'lib/one.ts': 'export const one: number = 1;',
+      'lib/two.ts': "import { one } from './one'; export const two: number = one + 1;",
+      'lib/index.ts': 'export const three: number = 3;',
+      'src/four.ts': 'export const four: number = 4;',
+      'tsconfig.json': '{ "extends": "./tsconfig.base" }',
+      'tsconfig.base.json':
+        '{ // as people write it\n "compilerOptions": { "paths": { "@/*": ["./src/*"], }, }, }',
+    });
+    expect(await list()).toMatchObject(LISTED);
+  });
+
+  test('and what is not there is still named', async () => {
+    const { run } = await application({ 'app.ts': `import './lost';\n${IMPORTS}\n${EXPORT}` });
+    const { code, stderr } = await run('oauth:client:list');
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/cannot be loaded: .*app\.ts[^]*Cannot find module .*lost/);
+  });
+
+  test('and what only a compiler understands is said to be that', async () => {
+    const { run } = await application({ 'app.ts': `export enum Colour { Red }\n${IMPORTS}\n${EXPORT}` });
+    const { code, stderr } = await run('oauth:client:list');
+    expect(code).toBe(1);
+    expect(stderr).toContain('name the compiled file, as in npx portico --app dist/app.js');
+  });
+
+  test('and what createAuthorizationServer takes is told from what the console takes', async () => {
+    const { run } = await application({
+      'portico.config.js': `export default { publicUrl: 'https://app.example', config: {}, host: {}, database: {} };`,
+    });
+    const { code, stderr } = await run('oauth:client:list');
+    expect(code).toBe(1);
+    expect(stderr).toContain('plugins: [oauthServer({ host })], database }');
+  });
+});
+
+describe('a command ends', () => {
+  // @shows HOST-4.5
+  test('although the application keeps timers, and with all of its output', async () => {
+    const { list } = await application({ 'app.ts': `${IMPORTS}\nsetInterval(() => {}, 1000);\n${EXPORT}` });
+    expect(await list()).toMatchObject(LISTED);
+  });
+
+  test('with the right code when it fails', async () => {
+    const { run } = await application({
+      'app.ts': `${IMPORTS}\nsetInterval(() => {}, 1000);\n${EXPORT}`,
+    });
+    expect(await run('oauth:client:list')).toMatchObject({
+      code: 1,
+      stderr: 'The schema is not applied: run npx portico db:migrate up\n',
+    });
+  });
+
+  // @shows HOST-4.5
+  test.each([
+    [
+      'node:http',
+      `import { createServer } from 'node:http';\ncreateServer().listen(0, () => console.log('up'));`,
+    ],
+    ['Express', `import express from 'express';\nexpress().listen(0, () => console.log('up'));`],
+    [
+      'node:http, which it does not wait for',
+      `void import('node:http').then(({ createServer }) => createServer().listen(0, () => console.log('up')));`,
+    ],
+  ])('without the server that the file starts by %s', async (_, source) => {
+    const { list } = await application({ 'app.ts': `${IMPORTS}\n${source}\n${EXPORT}` });
+    const { stderr, ...listed } = await list();
+    expect(listed).toEqual({ code: 0, stdout: '[]\n' });
+    expect(stderr).toMatch(
+      /app\.ts starts a server as soon as it is loaded \(.*app\.ts:\d+\); this command left it/,
+    );
+  });
+
+  test.each([
+    ['', ''],
+    [' and keeps timers', 'setInterval(() => {}, 1000);'],
+  ])('with a clear message when the file waits for its server%s', async (_, more) => {
+    const { run } = await application({
+      'app.ts': `${IMPORTS}\nimport fastify from 'fastify';\n${more}\nawait fastify().listen({ port: 0 });\n${EXPORT}`,
+    });
+    const { code, stderr } = await run('oauth:client:list');
+    expect(code).toBe(1);
+    expect(stderr).toMatch(
+      /app\.ts waits for a server that it starts\. Keep what listens in a file of its own/,
+    );
+  });
+});
