@@ -14,9 +14,14 @@ import type { Seeded } from './target.ts';
 import { OTHER_WORKS, WORKS } from './works.ts';
 
 const minutes = Number(process.argv[2] ?? 10);
-const mounts = [KIT, 'portico/node', 'portico/express', 'portico/fastify'].filter((mount) =>
-  mount.includes(process.argv[3] ?? ''),
-);
+const mounts = [
+  KIT,
+  'portico/node',
+  'portico/express',
+  'portico/fastify',
+  'portico/koa',
+  'Hono, with encrypted sessions',
+].filter((mount) => mount.includes(process.argv[3] ?? ''));
 const CONNECTIONS = 10;
 /** What a token's life is made of, and how often in a round. A work that a mount does not have is left out. */
 const SHARES: Readonly<Record<string, number>> = {

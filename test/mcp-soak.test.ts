@@ -7,7 +7,14 @@ import { SCALE } from './support/scale.ts';
 const BYTES_A_CALL = 4000;
 
 /** Express and Fastify use `portico/node`. */
-const MOUNTS = [KIT, 'portico/node', 'portico/express', 'portico/fastify'];
+const MOUNTS = [
+  KIT,
+  'portico/node',
+  'portico/express',
+  'portico/fastify',
+  'portico/koa',
+  'Hono, with encrypted sessions',
+];
 
 describe('a call of the MCP endpoint leaves nothing behind in a small heap, in JSON and streaming', () => {
   // @shows MCP-8.12

@@ -30,7 +30,7 @@ const COUNTS = {
   /** Programs of the pages about mounting that are run. */
   documentedPrograms: { short: 2, long: 20 },
   /** Mounts that are soaked: the kit and `portico/node`, or all. */
-  soakedMounts: { short: 2, long: 4 },
+  soakedMounts: { short: 2, long: 6 },
   /** Stacks behind proxies that take a base path away or not: the kit, Express and bare Node, or every one. */
   basePathStacks: { short: 3, long: 99 },
   /** Odd paths near that of one endpoint. */
