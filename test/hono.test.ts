@@ -1,0 +1,84 @@
+// @engines sqlite: it is about Hono's own requests and answers, and asks no store
+import { Hono, type Context } from 'hono';
+import { setCookie } from 'hono/cookie';
+import { cors } from 'hono/cors';
+import { portico, type Mountable } from 'portico/hono';
+import { describe, expect, test } from 'vitest';
+
+/** Endpoints that show what reaches them, and answer as those of a server do. */
+const shown: Mountable = {
+  endpoints: [
+    {
+      name: 'shown',
+      path: '/shown',
+      methods: ['GET', 'POST'],
+      async handle(request, context) {
+        setCookie(context as Context, 'by', '2');
+        const headers = new Headers({
+          'Content-Type': 'text/plain',
+          'Cache-Control': 'no-store',
+          Vary: 'Origin',
+        });
+        for (const cookie of ['ours=4', 'ours_too=5']) headers.append('Set-Cookie', cookie);
+        return new Response(await request.text(), { status: 201, headers });
+      },
+    },
+  ],
+};
+
+describe('portico/hono, where there is nothing but fetch', () => {
+  const mounted = portico(shown as Parameters<typeof portico>[0]);
+  const app = new Hono()
+    .use(cors())
+    .use(async (c, next) => {
+      setCookie(c, 'before', '1');
+      c.header('Cache-Control', 'public');
+      c.header('Content-Type', 'text/html');
+      c.header('Vary', 'Accept', { append: true });
+      await next();
+      setCookie(c, 'after', '3');
+    })
+    .use(mounted);
+  const form = { method: 'POST', body: new URLSearchParams({ a: '1' }) };
+  const names = (response: Response) => response.headers.getSetCookie().map((cookie) => cookie.split('=')[0]);
+
+  test('cookies of the context come through, set before, by and after the endpoint, beside those of the endpoint', async () => {
+    const response = await app.request('/shown', form);
+    expect(response.status).toBe(201);
+    expect(new Set(names(response))).toEqual(new Set(['before', 'by', 'after', 'ours', 'ours_too']));
+  });
+
+  test('the headers of the endpoint go first, those of the context beside them', async () => {
+    const { headers } = await app.request('/shown', form);
+    expect(headers.get('cache-control')).toBe('no-store');
+    expect(headers.get('content-type')).toBe('text/plain');
+    expect(headers.get('vary')).toMatch(/Accept.*Origin/);
+    expect(headers.get('access-control-allow-origin')).toBe('*');
+  });
+
+  test('HEAD is GET without the body, another method 405 with Allow, another path not ours', async () => {
+    const head = await app.request('/shown', { method: 'HEAD' });
+    expect([head.status, head.body]).toEqual([201, null]);
+    const put = await app.request('/shown', { method: 'PUT' });
+    expect([put.status, put.headers.get('allow')]).toEqual([405, 'GET, POST']);
+    expect((await app.request('/shown/else')).status).toBe(404);
+  });
+
+  const FORM = ['application/x-www-form-urlencoded', 'a=1&a=%2B&b%5Bc%5D=%C3%A4'] as const;
+  const JSON_TEXT = ['application/json', '{"a":[1,2]}'] as const;
+  test.each<[string, (c: Context) => Promise<unknown>, readonly [type: string, body: string]]>([
+    ['text', (c) => c.req.text(), JSON_TEXT],
+    ['json', (c) => c.req.json(), JSON_TEXT],
+    ['arrayBuffer', (c) => c.req.arrayBuffer(), JSON_TEXT],
+    ['blob', (c) => c.req.blob(), JSON_TEXT],
+    ['formData', (c) => c.req.formData(), FORM],
+    ['parseBody', (c) => c.req.parseBody(), FORM],
+  ])('a body that was read by c.req.%s() is still there', async (_, read, [type, body]) => {
+    const reading = new Hono().use(async (c, next) => {
+      await read(c);
+      await next();
+    });
+    const init = { method: 'POST', headers: { 'Content-Type': type }, body };
+    expect(await (await reading.use(mounted).request('/shown', init)).text()).toBe(body);
+  });
+});
