@@ -18,7 +18,7 @@ const run = promisify(execFile);
 /**
  * An application of its own in `test/mounts/<folder>`. Its package.json has four scripts: `build`, `portico` (the console),
  * `setup` (schema and keys, by the console) and `start`. They find PORT, HOST, PUBLIC_URL, STORAGE_DIR with users.sqlite in
- * it, DATABASE_URL, SESSION_SECRET, and in MCP_CONFIG the configuration below `mcp`, as JSON.
+ * it, DATABASE_URL, SESSION_SECRET, MCP_ORIGINS and MCP_STREAMING, or all that is configured below `mcp` as JSON in MCP_CONFIG.
  */
 export interface Stack extends Traits {
   readonly folder: string;
@@ -52,11 +52,17 @@ async function install(stack: Stack): Promise<string> {
   return folder;
 }
 
+interface McpConfig {
+  readonly allowed_origins?: readonly string[];
+  readonly transport?: { readonly streaming: boolean };
+}
+
 async function startStack(
   folder: string,
   { mcp = {}, ...others }: ConfigMap = {},
 ): Promise<RunningContender> {
   if (Object.keys(others).length > 0) throw new Error('A stack takes the configuration of mcp alone');
+  const { allowed_origins: allowedOrigins = [], transport = { streaming: false } } = mcp as McpConfig;
   const storage = await mkdtemp(path.join(tmpdir(), 'portico-storage-'));
   const users = openUsers(path.join(storage, 'users.sqlite'));
   const port = String(await freePort());
@@ -72,6 +78,8 @@ async function startStack(
     DATABASE_URL: databaseUrl,
     SESSION_SECRET: 'a secret of the tests, long enough for every framework',
     MCP_CONFIG: JSON.stringify(mcp),
+    MCP_ORIGINS: allowedOrigins.length === 0 ? undefined : allowedOrigins.join(' '),
+    MCP_STREAMING: String(transport.streaming),
   };
   await npm(folder, ['run', 'setup'], env);
   const stop = await startServer(folder, env, url);

@@ -44,7 +44,10 @@ export default defineApplication({
       audience: `${env['PUBLIC_URL']}/mcp`,
       scopes: { 'orders:read': 'See your orders', 'mcp:tools': 'Use your tools for you' },
     },
-    mcp: JSON.parse(env['MCP_CONFIG'] ?? '{}'),
+    mcp: {
+      allowed_origins: env['MCP_ORIGINS']?.split(' ') ?? [],
+      transport: { streaming: env['MCP_STREAMING'] === 'true' },
+    },
   }),
   plugins: [oauthServer({ host }), mcp()],
   register() {

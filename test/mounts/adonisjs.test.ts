@@ -1,0 +1,11 @@
+// @engines sqlite, long: it installs AdonisJS and builds with it
+import { holdStack } from '../support/stacks.ts';
+
+holdStack({
+  name: 'AdonisJS',
+  folder: 'adonisjs',
+  normalises: false,
+  parsesJson: false,
+  ownCookie: true,
+  hashed: /^\$argon2id\$/,
+});

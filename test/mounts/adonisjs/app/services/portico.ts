@@ -1,0 +1,54 @@
+import type { HttpContext } from '@adonisjs/core/http';
+import { defineApplication } from 'portico/host';
+import { mcp, tool } from 'portico/mcp';
+import { oauthServer, token, type Host } from 'portico/oauth-server';
+import { userById } from '#services/users';
+
+const host: Host<HttpContext> = {
+  async signedIn(_, { session }) {
+    const user = userById(Number(session.get('userId')));
+    return user?.suspended === 0 ? { provider: 'users', id: String(user.id) } : null;
+  },
+  async loadAccount(reference) {
+    const user = userById(Number(reference.id));
+    if (user === null) return null;
+    return {
+      reference,
+      isActive: () => user.suspended === 0,
+      getProfile: () => ({ name: user.name, email: user.email }),
+    };
+  },
+  async holdsPermission({ id }, permission) {
+    return userById(Number(id))?.permissions.split(' ').includes(permission) ?? false;
+  },
+  loginUrl: '/login',
+  async signOut(_, { session }) {
+    session.clear();
+  },
+  clientAddress: (_, { request }) => request.ip(),
+};
+
+export default defineApplication({
+  directory: process.cwd(),
+  config: (env) => ({
+    public_url: env['PUBLIC_URL'],
+    oauth_server: {
+      name: 'Orders',
+      audience: `${env['PUBLIC_URL']}/mcp`,
+      scopes: { 'orders:read': 'See your orders', 'mcp:tools': 'Use your tools for you' },
+    },
+    mcp: {
+      allowed_origins: env['MCP_ORIGINS']?.split(' ') ?? [],
+      transport: { streaming: env['MCP_STREAMING'] === 'true' },
+    },
+  }),
+  plugins: [oauthServer({ host }), mcp()],
+  register() {
+    tool().register({
+      name: () => 'my_name',
+      description: () => 'Says the name of the person',
+      inputSchema: () => ({ type: 'object' }),
+      handle: () => ({ name: token().user()?.getProfile().name ?? null }),
+    });
+  },
+});
