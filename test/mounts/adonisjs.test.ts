@@ -6,6 +6,5 @@ holdStack({
   folder: 'adonisjs',
   normalises: false,
   parsesJson: false,
-  ownCookie: true,
   hashed: /^\$argon2id\$/,
 });
