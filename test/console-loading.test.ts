@@ -116,6 +116,15 @@ describe('an application is loaded', () => {
     expect(await list()).toMatchObject(LISTED);
   });
 
+  test('with a file of a package that has no exports, named without its ending', async () => {
+    const { list } = await application({
+      'node_modules/framework/package.json': '{"name":"framework"}',
+      'node_modules/framework/headers.js': 'exports.headers = () => null;',
+      'app.ts': `${IMPORTS}\nimport { headers } from 'framework/headers';\nexport const own = headers;\n${EXPORT}`,
+    });
+    expect(await list()).toMatchObject(LISTED);
+  });
+
   test('and what is not there is still named', async () => {
     const { run } = await application({ 'app.ts': `import './lost';\n${IMPORTS}\n${EXPORT}` });
     const { code, stderr } = await run('oauth:client:list');

@@ -8,12 +8,15 @@ const ENDINGS = ['.ts', '.mts', '.cts', '.js', '.mjs', '.cjs'];
 /** What a compiler would make of TypeScript, which is not there. */
 const COMPILED: Readonly<Record<string, string>> = { '.js': '.ts', '.mjs': '.mts', '.cjs': '.cts' };
 const NOT_FOUND = ['ERR_MODULE_NOT_FOUND', 'MODULE_NOT_FOUND', 'ERR_UNSUPPORTED_DIR_IMPORT'];
+/** A name below that of a package, without an ending. */
+const IN_PACKAGE = /^(?:@[^/.]+\/)?[^@/.][^/]*\/[^.]*[^./]$/;
 
 let found = false;
 
 /**
  * Lets the application's own files name each other as their compiler or bundler takes it: without an ending, by the `.js` that
- * TypeScript would become, by `paths` of tsconfig.json. Node's own way goes first, and files in node_modules know no other.
+ * TypeScript would become, by `paths` of tsconfig.json, and files of packages without an ending. Node's own way goes first, and files in
+ * node_modules know no other.
  */
 export function findTypeScript(): void {
   if (found) return;
@@ -32,8 +35,14 @@ export function findTypeScript(): void {
           ? [path.resolve(path.dirname(parent), specifier)]
           : aliased(specifier, path.dirname(parent));
         const file = targets.flatMap(candidates).find(isFile);
-        if (file === undefined) throw error;
-        return nextResolve(pathToFileURL(file).href, context);
+        if (file !== undefined) return nextResolve(pathToFileURL(file).href, context);
+        // A file of a package without `exports`, as in `next/headers`.
+        if (!IN_PACKAGE.test(specifier)) throw error;
+        try {
+          return nextResolve(`${specifier}.js`, context);
+        } catch {
+          throw error;
+        }
       }
     },
   });

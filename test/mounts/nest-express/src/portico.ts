@@ -1,5 +1,4 @@
 // All that Portico adds to this application: who people are, here. `npx portico` reads it too.
-import path from 'node:path';
 import bcrypt from 'bcryptjs';
 import type { Request } from 'express';
 import { defineApplication, startApplication } from 'portico/host';
@@ -40,7 +39,6 @@ function hostOf(users: UsersService): Host<Request> {
 
 const definePortico = (users: UsersService) =>
   defineApplication({
-    directory: path.join(import.meta.dirname, '..'),
     config: (env) => ({
       public_url: env['PUBLIC_URL'],
       oauth_server: {

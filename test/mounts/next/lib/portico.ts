@@ -4,8 +4,8 @@ import { mcp, mcpServerOf, tool } from 'portico/mcp';
 import { portico } from 'portico/next';
 import { authorizationServerOf, oauthServer, token, type Host } from 'portico/oauth-server';
 import bcrypt from 'bcryptjs';
-import { currentSession } from './session.ts';
-import { userById } from './users.ts';
+import { currentSession } from './session';
+import { userById } from './users';
 
 const host: Host = {
   async signedIn() {
@@ -37,7 +37,6 @@ const host: Host = {
 };
 
 const definition = defineApplication({
-  directory: process.cwd(),
   config: (env) => ({
     public_url: env['PUBLIC_URL'],
     oauth_server: {

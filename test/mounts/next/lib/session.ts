@@ -1,6 +1,6 @@
 // The session is an encrypted cookie.
 import { getIronSession } from 'iron-session';
-import { cookies } from 'next/headers.js';
+import { cookies } from 'next/headers';
 
 export async function currentSession() {
   return getIronSession<{ userId?: number }>(await cookies(), {
