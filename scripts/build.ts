@@ -13,6 +13,7 @@ import {
   renameSync,
   rmdirSync,
   rmSync,
+  writeFileSync,
 } from 'node:fs';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -130,6 +131,13 @@ async function bundle(): Promise<void> {
             ? "export { default as en } from './en.js';"
             : null,
       },
+      {
+        name: 'views in the code',
+        load: (id) =>
+          path.normalize(id) === path.join(root, 'src', 'defaults', 'embedded-views.ts')
+            ? `export const EMBEDDED_VIEWS = ${JSON.stringify(views(), null, 2)};`
+            : null,
+      },
     ],
   });
   // Named by content: a process that starts while files are replaced must not link parts of two builds.
@@ -140,9 +148,32 @@ async function bundle(): Promise<void> {
   });
   await bundled.close();
   for (const chunk of output) {
+    if (chunk.type === 'chunk') hideDrivers(path.join(next, chunk.fileName));
     const entry = published.find((name) => chunk.fileName === `${name}/index.js`);
     if (entry !== undefined && chunk.type === 'chunk') writeCommonJs(next, entry, chunk.exports);
   }
+}
+
+/** Bundlers look for a driver that is named, and an application that uses SQLite has none: all of them leave this alone. */
+function hideDrivers(file: string): void {
+  const code = readFileSync(file, 'utf8');
+  const ignored = '/* webpackIgnore: true */ /* turbopackIgnore: true */ /* @vite-ignore */';
+  const hidden = code.replaceAll(/import\("(pg|mysql2)"\)/g, `import(${ignored} String("$1"))`);
+  if (hidden !== code) writeFileSync(file, hidden);
+}
+
+/** The built-in views by name. No two rooms have one of the same name. */
+function views(): Readonly<Record<string, string>> {
+  const files = globSync('src/*/views/**/*.eta', { cwd: root }).toSorted();
+  const named = files.map((file) => [
+    file
+      .split(path.sep)
+      .slice(3)
+      .join('/')
+      .replace(/\.eta$/, ''),
+    readFileSync(path.join(root, file), 'utf8'),
+  ]);
+  return Object.fromEntries(named) as Readonly<Record<string, string>>;
 }
 
 /** What is loaded by its name: the entries and the console. */

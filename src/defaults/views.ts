@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Eta } from 'eta';
+import { EMBEDDED_VIEWS } from './embedded-views.ts';
 import { linesOfCode, locateErrors, ViewError, type ViewProblem } from './view-errors.ts';
 
 /** The pages of an application, as Eta templates. */
@@ -16,6 +17,13 @@ export interface Views {
 
 const VIEW_NAME = /^[A-Za-z0-9_-]+(?:\/[A-Za-z0-9_-]+)*$/;
 const SUFFIX = '.eta';
+/** Stands for the folder of the embedded views, in messages too. */
+const EMBEDDED = 'portico:views';
+
+/** The folder of built-in views: this one in the sources, and none in what is published. */
+export function builtInFolder(...folder: readonly string[]): string {
+  return Object.keys(EMBEDDED_VIEWS).length > 0 ? EMBEDDED : path.join(import.meta.dirname, '..', ...folder);
+}
 
 /**
  * Views from several folders: the first folder that has a file of the name wins, for layouts and partials too, so an
@@ -76,6 +84,11 @@ interface ViewFile {
 /** The views in a folder, by file. Those that this does not find, such as behind a link, are read when they are needed. */
 function readTexts(directory: string): ReadonlyMap<string, string> {
   const texts = new Map<string, string>();
+  if (directory === EMBEDDED) {
+    for (const [name, text] of Object.entries(EMBEDDED_VIEWS))
+      texts.set(path.join(EMBEDDED, `${name}${SUFFIX}`), text);
+    return texts;
+  }
   try {
     for (const entry of readdirSync(directory, { recursive: true, encoding: 'utf8' })) {
       const file = path.join(directory, entry);

@@ -47,7 +47,7 @@ import type { ApplicationInput, ConfigInput, NoSections } from './typed-configur
 import { sessionsMigration } from './accounts/session-rows.ts';
 import { createSessions } from './accounts/sessions.ts';
 import { guardSignIn } from './accounts/sign-in.ts';
-import { createViews } from '../defaults/views.ts';
+import { builtInFolder, createViews } from '../defaults/views.ts';
 
 /**
  * Describes an application; nothing is opened until it is started. A key of the configuration that neither the kit, nor one of the
@@ -70,11 +70,7 @@ export function migrationsOf(definition: ApplicationDefinition): readonly Migrat
   ];
 }
 
-/**
- * Written as a path from the folder above: the build moves this code into a folder beside `host`, and leaves the views where
- * they are.
- */
-const KIT_VIEWS = path.join(import.meta.dirname, '..', 'host', 'views');
+const KIT_VIEWS = builtInFolder('host', 'views');
 
 /** How an application is started. */
 export interface StartOptions {

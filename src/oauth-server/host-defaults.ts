@@ -1,12 +1,11 @@
-import path from 'node:path';
 import { createArgon2id } from '../defaults/argon2id.ts';
 import { openLog } from '../defaults/log.ts';
-import { createViews } from '../defaults/views.ts';
+import { builtInFolder, createViews } from '../defaults/views.ts';
 import type { HostDefaults } from './complete-host.ts';
 
-/** The folder of the server's own views. In the published package this code is bundled into a folder beside `oauth-server`. */
+/** The folder of the server's own views. */
 export function builtInViews(): string {
-  return path.join(import.meta.dirname, '..', 'oauth-server', 'views');
+  return builtInFolder('oauth-server', 'views');
 }
 
 /** For a server without the kit: its own views, a log on standard output, and hashes one at a time. */
