@@ -65,6 +65,8 @@ describe("the application's own pool", () => {
   test('answers as a pool of our own does, whatever the application has told the driver and the session', async () => {
     await insert(1);
     expect(await all()).toEqual([thing(1)]);
+    const { rows: sums } = await database.execute<{ total: unknown }>('SELECT SUM(at) AS total FROM things');
+    expect(Number(sums[0]?.total)).toBe(7_000_000_000_000);
     // Matched, and not changed.
     const same = 'UPDATE things SET name = name WHERE id = 1';
     expect((await database.execute(same)).affected).toBe(1);

@@ -9,7 +9,7 @@ export interface PostgresPool {
 /** A pool of `mysql2`, or of `mysql2/promise`. */
 export interface MysqlPool {
   /** Gives out a connection. */
-  getConnection(callback: (error: never, connection: never) => void): unknown;
+  readonly getConnection: (...given: never[]) => unknown;
 }
 
 /** A `DatabaseSync` of `node:sqlite`, or a `Database` of `better-sqlite3`. */

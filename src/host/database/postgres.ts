@@ -131,8 +131,8 @@ function refusalOf(client: PoolClient): string | null {
 
 /** Types of a number that one of JavaScript holds exactly here: int8, int2, int4, oid, float4, float8. */
 const NUMBERS: ReadonlySet<number> = new Set([20, 21, 23, 26, 700, 701]);
-/** text, varchar */
-const TEXTS: ReadonlySet<number> = new Set([25, 1043]);
+/** Those that stay text, as `pg` has them by itself: name, text, varchar, and numeric, which the sum of int8 is. */
+const TEXTS: ReadonlySet<number> = new Set([19, 25, 1043, 1700]);
 
 const asText = (text: string) => text;
 

@@ -1,0 +1,16 @@
+import mysql from 'mysql2';
+import promised from 'mysql2/promise';
+import { DatabaseSync } from 'node:sqlite';
+import pg from 'pg';
+import { fromMysql, fromPostgres, fromSqlite } from 'portico/host';
+
+/** What an application has is taken as it is, without a cast; what is no pool is not. */
+export const taken = () => [
+  fromPostgres(new pg.Pool()),
+  fromMysql(mysql.createPool('')),
+  fromMysql(promised.createPool('')),
+  fromSqlite(new DatabaseSync('file')),
+];
+
+// @ts-expect-error -- one connection is no pool: two requests would be in one transaction
+export const single = () => fromMysql(mysql.createConnection(''));
