@@ -6,5 +6,6 @@ holdStack({
   folder: 'adonisjs',
   normalises: false,
   parsesJson: false,
+  foreignForm: 302,
   hashed: /^\$argon2id\$/,
 });

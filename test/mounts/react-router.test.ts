@@ -6,5 +6,6 @@ holdStack({
   folder: 'react-router',
   normalises: true,
   parsesJson: false,
+  foreignForm: 400,
   hashed: /^\$argon2id\$/,
 });

@@ -6,5 +6,6 @@ holdStack({
   folder: 'sveltekit',
   normalises: true,
   parsesJson: false,
+  foreignForm: 403,
   hashed: /^\$argon2id\$/,
 });

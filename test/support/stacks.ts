@@ -6,12 +6,12 @@ import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { openDatabase, type ConfigMap } from 'portico/host';
-import { afterAll, beforeAll, describe } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openUsers } from '../../examples/express-app/users.ts';
 import { holdContract } from '../mounts/contract.ts';
 import { ROOT } from './console.ts';
 import type { RunningContender, Traits } from './mounts.ts';
-import { freePort } from './portal.ts';
+import { ADA, freePort, PASSWORD } from './portal.ts';
 
 const run = promisify(execFile);
 
@@ -22,6 +22,8 @@ const run = promisify(execFile);
  */
 export interface Stack extends Traits {
   readonly folder: string;
+  /** What its sign-in page answers to a form that another site sends, where the framework looks at that. */
+  readonly foreignForm?: number;
 }
 
 /** Installs a stack outside of the repository with what `npm publish` would upload, builds it and holds the contract against it. */
@@ -34,6 +36,25 @@ export function holdStack(stack: Stack): void {
     afterAll(() => rm(folder, { recursive: true, force: true }));
 
     holdContract({ ...stack, start: (config) => startStack(folder, config) });
+
+    const { foreignForm } = stack;
+    if (foreignForm === undefined) return;
+    test('a form that another site sends is refused, but for those that applications send to Portico', async () => {
+      const running = await startStack(folder);
+      try {
+        const send = (to: string) =>
+          fetch(`${running.url}${to}`, {
+            method: 'POST',
+            headers: { Origin: 'https://evil.example', Accept: 'text/html' },
+            body: new URLSearchParams({ email: ADA, password: PASSWORD, grant_type: 'none' }),
+            redirect: 'manual',
+          });
+        expect((await send('/login')).status).toBe(foreignForm);
+        expect((await send('/oauth/token')).status).toBe(401);
+      } finally {
+        await running.close();
+      }
+    });
   });
 }
 
