@@ -1,4 +1,4 @@
-/** Portico in an Express 5 application. */
+/** Portico in an Express application, 4 or 5. What Express 4 is rejected with ends the process: all of it is given to `next`. */
 import type { ErrorRequestHandler, Request as ExpressRequest, RequestHandler } from 'express';
 import { createDispatcher, type Mountable } from '../fetch/dispatch.ts';
 import { answerDispatched, headersOnly, incomingOf, send } from '../node/mount.ts';
@@ -13,7 +13,7 @@ export type { Mountable } from '../fetch/dispatch.ts';
  */
 export function portico(server: AuthorizationServer, ...more: readonly Mountable[]): RequestHandler {
   const dispatch = createDispatcher([server, ...more]);
-  return async (req, res, next) => {
+  return (req, res, next) => {
     const target = req.originalUrl;
     const endpoint = dispatch(req.method, target);
     if (endpoint === null) {
@@ -21,28 +21,28 @@ export function portico(server: AuthorizationServer, ...more: readonly Mountable
       return;
     }
     const asked = { incoming: req, outgoing: res, target, parsed: req.body as unknown };
-    await answerDispatched(endpoint, asked, server.origin);
+    answerDispatched(endpoint, asked, server.origin).then(undefined, next);
   };
 }
 
 /** Gives the handlers behind it `token()`: `app.use('/api', bearer(server))`. It refuses nothing by itself. */
 export function bearer(server: AuthorizationServer): RequestHandler {
-  return async (req, res, next) => {
-    const found = await server.lookUpToken(
-      req.headers.authorization ?? null,
-      () => headersOnly(req, server.origin),
-      req,
-    );
-    if ('failure' in found) await send(found.failure, res, false);
-    else found.run(next);
+  return (req, res, next) => {
+    const lookUp = async () => {
+      const asked = () => headersOnly(req, server.origin);
+      const found = await server.lookUpToken(req.headers.authorization ?? null, asked, req);
+      if ('failure' in found) await send(found.failure, res, false);
+      else found.run(next);
+    };
+    lookUp().then(undefined, next);
   };
 }
 
 /** Answers what `token()` refuses with 401 or 403; before the application's own error handler. */
 export function bearerErrors(): ErrorRequestHandler {
-  return async (error: unknown, req, res, next) => {
+  return (error: unknown, req, res, next) => {
     if (!(error instanceof BearerError) || res.headersSent) next(error);
-    else await send(bearerErrorResponse(error), res, req.method === 'HEAD');
+    else send(bearerErrorResponse(error), res, req.method === 'HEAD').then(undefined, next);
   };
 }
 
