@@ -10,6 +10,8 @@ export interface HostDefaults {
   log(): Log;
   renderer(): CompleteHost['render'];
   passwordHasher(): PasswordHasher;
+  /** Where a request comes from of which the framework's own says nothing; null when that is not known. */
+  clientAddress(): string | null;
   /** Takes events beside the log. */
   audit(event: AuditEvent): Promise<void>;
 }
@@ -47,7 +49,9 @@ export function completeHost<Context>(
     holdsPermission: (person, permission) => host.holdsPermission(person, permission, context()),
     render: render === undefined ? defaults.renderer() : (view, data) => render(view, data, context()),
     clientAddress:
-      address === undefined ? () => addressIn(currentContext()) : (request) => address(request, context()),
+      address === undefined
+        ? () => addressIn(currentContext()) ?? defaults.clientAddress()
+        : (request) => address(request, context()),
     audit:
       audit === undefined
         ? async (event) => {

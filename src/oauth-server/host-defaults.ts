@@ -16,5 +16,6 @@ export const OWN_DEFAULTS: HostDefaults = {
     const views = createViews([builtInViews()]);
     return (view, data) => views.render(view, data);
   },
+  clientAddress: () => null,
   audit: async () => {},
 };

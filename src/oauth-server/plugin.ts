@@ -102,11 +102,20 @@ function configurationWithKeyPath(application: Application): OAuthServerConfig {
   return { ...config, key_path: keyPath };
 }
 
-function kitDefaults({ log, passwordHasher, views, events }: Application): HostDefaults {
+function kitDefaults(application: Application): HostDefaults {
+  const { log, passwordHasher, views, events } = application;
   return {
     log: () => log,
     passwordHasher: () => passwordHasher,
     renderer: () => (view, data) => views.render(view, data),
+    clientAddress() {
+      try {
+        return application.clientAddress();
+      } catch {
+        // The kit does not serve this request.
+        return null;
+      }
+    },
     audit: (event) => events.emit(AUDIT, event),
   };
 }
