@@ -283,6 +283,8 @@ describe('the packed package', () => {
     expect(analysis.problems).toEqual([]);
   });
 
+  /** Frameworks whose own types this TypeScript 5 cannot read. */
+  const NEWER = ['hono', 'koa'];
   /** How applications are compiled to CommonJS; the first says TS2307 without `typesVersions`, the second TS1479 without stubs. */
   const MODES = [
     [5, 'commonjs', 'node10'],
@@ -296,10 +298,12 @@ describe('the packed package', () => {
     'compiles to CommonJS with TypeScript %i, module %s and moduleResolution %s, and runs',
     async (version, module, moduleResolution) => {
       const sources = Object.fromEntries(
-        entries.map((entry) => [
-          `${entry}.ts`,
-          `import * as all from 'portico/${entry}';\nexport const names = Object.keys(all);`,
-        ]),
+        entries
+          .filter((entry) => version > 5 || !NEWER.includes(entry))
+          .map((entry) => [
+            `${entry}.ts`,
+            `import * as all from 'portico/${entry}';\nexport const names = Object.keys(all);`,
+          ]),
       );
       const compilerOptions = {
         module,
