@@ -55,7 +55,7 @@ export async function createWorker(portal: RunningPortal, client: TestClient, ur
   async function code(): Promise<{ readonly code: string } | Step> {
     const answer = await consent(at, client, visitor);
     if (answer === null) return 'cut off';
-    if (answer.status === 503) return unavailable(answer);
+    if (answer.status === 503) return comeBack(answer);
     const found = isRedirect(answer)
       ? new URL(answer.headers.get('location') ?? '', url).searchParams.get('code')
       : null;
@@ -119,13 +119,16 @@ export async function createWorker(portal: RunningPortal, client: TestClient, ur
   return worker;
 }
 
-/** A 503 must be JSON with `Retry-After`. */
+/** To an application a 503 is JSON with an error code; to a browser it is a page. */
 async function unavailable(response: Response): Promise<Step> {
-  const body = (await response.json()) as { readonly error?: unknown };
-  if (typeof body.error !== 'string' || response.headers.get('retry-after') === null) {
-    throw new Error(`A 503 that does not say when to come back: ${JSON.stringify(body)}`);
-  }
-  return 'unavailable';
+  const body = (await response.clone().json()) as { readonly error?: unknown };
+  if (typeof body.error !== 'string') throw new Error(`A 503 without an error code: ${JSON.stringify(body)}`);
+  return comeBack(response);
+}
+
+async function comeBack(response: Response): Promise<Step> {
+  if (response.headers.get('retry-after') !== null) return 'unavailable';
+  throw new Error(`A 503 that does not say when to come back: ${await response.text()}`);
 }
 
 /** The response after allowing, or the one that came instead of the consent screen; null when the server was down. */
