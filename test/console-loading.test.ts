@@ -139,6 +139,19 @@ describe('an application is loaded', () => {
     expect(stderr).toContain('name the compiled file, as in npx portico --app dist/app.js');
   });
 
+  test.each([
+    ['import', IMPORTS],
+    ['export', 'export const own = 1;'],
+  ])('and what Node takes for CommonJS, as the package says, is said to be that: %s', async (_, first) => {
+    const { run } = await application({
+      'package.json': '{"type":"commonjs"}',
+      'app.ts': `${first}\n${EXPORT}`,
+    });
+    const { code, stderr } = await run('oauth:client:list');
+    expect(code).toBe(1);
+    expect(stderr).toContain('Name the compiled file, as in npx portico --app dist/portico.js');
+  });
+
   test('and what createAuthorizationServer takes is told from what the console takes', async () => {
     const { run } = await application({
       'portico.config.js': `export default { publicUrl: 'https://app.example', config: {}, host: {}, database: {} };`,

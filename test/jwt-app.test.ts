@@ -129,6 +129,38 @@ describe.runIf(executable !== null)('an application whose login is a JWT in the 
     users.setSuspended(users.byEmail(ADA)?.id ?? 0, false);
   });
 
+  test('a route for both takes its own JWT, and Portico’s token where scope and permission reach', async () => {
+    await authorize();
+    await signIn(ADA);
+    const { access_token: issued } = await openid.authorizationCodeGrant(config, await allow(), {
+      pkceCodeVerifier: verifier,
+    });
+    await page.goto(`${url}/`);
+    const own = String(await page.evaluate("localStorage.getItem('jwt')"));
+    const status = async (route: string, bearer: string) =>
+      (await fetch(`${url}${route}`, { headers: { Authorization: `Bearer ${bearer}` } })).status;
+    expect([await status('/api/orders', own), await status('/api/orders', issued)]).toEqual([200, 200]);
+    expect([await status('/api/me', issued), await status('/orders', own)]).toEqual([401, 401]);
+    expect([await status('/api/orders', 'x'), (await fetch(`${url}/api/orders`)).status]).toEqual([401, 401]);
+    const ada = users.byEmail(ADA);
+    users.setPermissions(ada?.id ?? 0, 'mcp:tools');
+    expect(await status('/api/orders', issued)).toBe(403);
+    users.setPermissions(ada?.id ?? 0, ada?.permissions ?? '');
+    const { client, secret } = await authorizationServerOf(application).clients.create({
+      name: 'Night job',
+      redirectUris: [],
+      scopes: ['orders:read'],
+      grants: ['client_credentials'],
+    });
+    const asked = await fetch(`${url}/oauth/token`, {
+      method: 'POST',
+      headers: { Authorization: `Basic ${btoa(`${client.id}:${secret ?? ''}`)}` },
+      body: new URLSearchParams({ grant_type: 'client_credentials' }),
+    });
+    const { access_token: ofNobody } = (await asked.json()) as { readonly access_token: string };
+    expect([await status('/orders', ofNobody), await status('/api/orders', ofNobody)]).toEqual([200, 403]);
+  });
+
   test('goes on as who the token in the storage is of, when that person says so', async () => {
     await authorize();
     await signIn(ADA);

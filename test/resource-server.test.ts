@@ -137,6 +137,16 @@ describe.each(GUARDED)('a resource server elsewhere, on %s', (_, start) => {
     expect((await ask(url, token)).status).toBe(200);
   });
 
+  test('an issuer over http is refused at the start, unless that is allowed', () => {
+    const issuer = 'http://localhost:8080';
+    expect(() => resourceServer({ issuer, allowInsecureRequests: false })).toThrow(
+      'issuer: must be https, not http://localhost:8080. For http, in development, set allowInsecureRequests',
+    );
+    expect(() =>
+      resourceServer({ issuer: 'HTTPS://app.example', allowInsecureRequests: false }),
+    ).not.toThrow();
+  });
+
   test('a token for another target is none; the authorization server away is 503', async () => {
     const { access_token: token } = await obtainTokens(portal, client, ADA);
     const elsewhere = await start(resourceServer({ audience: 'https://api.example/' }));

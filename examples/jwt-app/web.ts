@@ -34,20 +34,24 @@ export function createWeb(users: Users, tokens: Tokens, application: Application
     token().requireScope('orders:read');
     res.json({ orders: [], of: token().user()?.getProfile().name ?? null });
   });
+  // Open to both: the page of whoever is signed in, with their JWT, and applications, with Portico's tokens.
+  app.get('/api/orders', bearer(server), requireEither(tokens, 'orders:read'), (_, res) => {
+    res.json({ orders: [], of: users.byId(Number(res.locals['userId']))?.name ?? null });
+  });
 
-  // A page to sign in at, and a cookie of our own, in exchange for the token. Only a script of this origin can send the header.
-  const cookie = {
-    httpOnly: true,
-    sameSite: 'lax',
-    secure: application.publicUrl.startsWith('https:'),
-    path: '/oauth',
-  } as const;
-  app.get('/login', (req, res) => void res.send(page(LOGIN, returnTo(req))));
-  app.post('/login', requireToken(tokens), setCookie(tokens, cookie));
-  app.get('/logout', (req, res) => void res.clearCookie(COOKIE, cookie).send(page(LOGOUT, returnTo(req))));
+  addSignIn(app, tokens, application.publicUrl);
   app.get('/', (_, res) => void res.send('<!doctype html><title>Orders</title><p>Orders</p>'));
   app.use(bearerErrors());
   return app;
+}
+
+/** A page to sign in at, and a cookie in exchange for the token. Only a script of this origin can send the header. */
+function addSignIn(app: Express, tokens: Tokens, publicUrl: string): void {
+  const secure = publicUrl.startsWith('https:');
+  const cookie = { httpOnly: true, sameSite: 'lax', secure, path: '/oauth' } as const;
+  app.get('/login', (req, res) => void res.send(page(LOGIN, returnTo(req))));
+  app.post('/login', requireToken(tokens), setCookie(tokens, cookie));
+  app.get('/logout', (req, res) => void res.clearCookie(COOKIE, cookie).send(page(LOGOUT, returnTo(req))));
 }
 
 /** Lets a request through whose token is one; its user is `res.locals.userId`. */
@@ -56,6 +60,23 @@ function requireToken(tokens: Tokens): RequestHandler {
     const id = await tokens.verify('api', req.headers.authorization?.replace(/^Bearer /, ''));
     res.locals['userId'] = id;
     if (id === null) res.sendStatus(401);
+    else next();
+  };
+}
+
+/** Our own JWT, or Portico's token with this scope. What is usable as the one is never looked at as the other. */
+function requireEither(tokens: Tokens, scope: string): RequestHandler {
+  const own = requireToken(tokens);
+  return (req, res, next) => {
+    if (token().clientId() === null) {
+      own(req, res, next);
+      return;
+    }
+    token().requireScope(scope);
+    const id = token().user()?.reference.id;
+    res.locals['userId'] = id;
+    if (id === undefined)
+      res.sendStatus(403); // an application that acts as itself
     else next();
   };
 }

@@ -17,7 +17,7 @@ export interface ResourceServerOptions {
    * takes effect on the next call, with it after so many seconds at the latest.
    */
   readonly cache?: { readonly seconds: number; readonly entries: number };
-  /** Lets tests and other machines of a private network use plain http. */
+  /** Lets development, tests and other machines of a private network use plain http. */
   readonly allowInsecureRequests?: boolean;
 }
 
@@ -50,9 +50,14 @@ interface CachedAnswer {
   readonly until: number;
 }
 
-/** Makes a resource server; asks nobody before the first token. */
+/** Makes a resource server; asks nobody before the first token. Throws for an issuer that it could not ask: http without `allowInsecureRequests`. */
 export function createResourceServer(options: ResourceServerOptions): ResourceServer {
   const { issuer, audience, cache = { seconds: 0, entries: 0 } } = options;
+  if (new URL(issuer).protocol !== 'https:' && options.allowInsecureRequests !== true) {
+    throw new TypeError(
+      `issuer: must be https, not ${issuer}. For http, in development, set allowInsecureRequests`,
+    );
+  }
   const as: oauth.AuthorizationServer = {
     issuer,
     introspection_endpoint: introspectionEndpoint(issuer),

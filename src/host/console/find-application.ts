@@ -73,6 +73,12 @@ async function load(
           'compiler: name the compiled file, as in npx portico --app dist/app.js\n\n',
       );
     }
+    if (isTakenForCommonJs(error)) {
+      io.stderr(
+        'A package.json says "type": "commonjs", so Node takes its .ts files for CommonJS, with require instead of import. ' +
+          "Name the compiled file, as in npx portico --app dist/portico.js, or load TypeScript as the application does: NODE_OPTIONS='--import tsx'\n\n",
+      );
+    }
     throw error;
   }
 }
@@ -80,6 +86,10 @@ async function load(
 function isUncompiled(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   return 'code' in error && error.code === 'ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX';
+}
+
+function isTakenForCommonJs(error: unknown): boolean {
+  return error instanceof SyntaxError && /outside a module|Unexpected token 'export'/.test(error.message);
 }
 
 /** Read before commander runs: the application brings the commands. */

@@ -13,8 +13,8 @@ declare module 'express-session' {
   }
 }
 
-export = defineApplication({
-  directory: __dirname,
+export default defineApplication({
+  directory: process.cwd(), // the console finds this in dist
   config: (env) => ({
     public_url: env['PUBLIC_URL'],
     oauth_server: {
