@@ -122,6 +122,14 @@ describe('the configuration of an application', () => {
     expect(() => readConfiguration(definition(5), {})).toThrow('imprint:city: must be a city');
   });
 
+  test('says where it looked for APP_ENV=dev, when http needs that', () => {
+    const read = (env: Record<string, string>) => () =>
+      readConfiguration({ config: { public_url: 'http://localhost:3000' }, directory: '/srv/app/src' }, env);
+    expect(read({})).toThrow('APP_ENV: is not in the environment, nor in .env of /srv/app/src');
+    expect(read({ APP_ENV: 'dev' })).not.toThrow();
+    expect(read({ APP_ENV: 'prod' })).not.toThrow('APP_ENV: is not');
+  });
+
   test('is that of the current folder, unless a folder is named', () => {
     const config = { public_url: 'https://app.example' };
     const storage = (directory?: string) => readConfiguration({ config, directory }, {}).storageDirectory;

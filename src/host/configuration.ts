@@ -12,7 +12,7 @@ import type {
 import { LONGEST_LIFETIME } from '../contracts/lifetimes.ts';
 import { loadEnvironment } from './environment.ts';
 import { strippedProblems } from '../http/base-path.ts';
-import { basePathSchema, publicUrlSchema } from './http/public-url.ts';
+import { basePathSchema, HTTP_NEEDS_DEV, publicUrlSchema } from './http/public-url.ts';
 
 /** What an application is started with. */
 export interface Configuration {
@@ -130,6 +130,9 @@ export function readConfiguration(definition: ApplicationDefinition, base?: Envi
   } catch (error) {
     if (!isConfigurationError(error)) throw error;
     problems.push(...error.problems);
+    const needsDev = error.problems.some(({ message }) => message.startsWith(HTTP_NEEDS_DEV));
+    if (needsDev && env['APP_ENV'] === undefined)
+      problems.push({ key: 'APP_ENV', message: `is not in the environment, nor in .env of ${directory}` });
   }
   throw new ConfigurationError(problems);
 }

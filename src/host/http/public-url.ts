@@ -2,6 +2,9 @@ import { z, type ZodType } from 'zod';
 import { basePathProblems } from '../../http/base-path.ts';
 import { isLoopback } from '../../http/loopback.ts';
 
+/** What `public_url` is told that would do in development. */
+export const HTTP_NEEDS_DEV = 'must be https; http is for loopback under APP_ENV=dev only';
+
 /** `public_url`: an absolute https origin; http for loopback under `APP_ENV=dev`. */
 export function publicUrlSchema(mode: 'dev' | 'prod'): ZodType<string> {
   const hint = 'set it to the origin that people reach you at, such as https://app.example.com';
@@ -28,7 +31,7 @@ function publicUrlProblem(value: string, mode: 'dev' | 'prod'): string | null {
   const url = new URL(value);
   if (url.protocol === 'http:') {
     if (!isLoopback(url)) return 'must be https';
-    if (mode !== 'dev') return 'must be https; http is for loopback under APP_ENV=dev only';
+    if (mode !== 'dev') return HTTP_NEEDS_DEV;
   } else if (url.protocol !== 'https:') {
     return 'must be https';
   }
