@@ -283,8 +283,14 @@ describe('the packed package', () => {
     expect(analysis.problems).toEqual([]);
   });
 
-  /** Frameworks whose own types this TypeScript 5 cannot read. */
-  const NEWER = ['hono', 'koa'];
+  /**
+   * Entries of frameworks whose own types do not compile with libraries checked: Hono's with this TypeScript 5, and Koa's with
+   * any, beside a `content-disposition` that brings types of its own.
+   */
+  const UNREADABLE: Readonly<Record<keyof typeof COMPILERS, readonly string[]>> = {
+    5: ['hono', 'koa'],
+    7: ['koa'],
+  };
   /** How applications are compiled to CommonJS; the first says TS2307 without `typesVersions`, the second TS1479 without stubs. */
   const MODES = [
     [5, 'commonjs', 'node10'],
@@ -299,7 +305,7 @@ describe('the packed package', () => {
     async (version, module, moduleResolution) => {
       const sources = Object.fromEntries(
         entries
-          .filter((entry) => version > 5 || !NEWER.includes(entry))
+          .filter((entry) => !UNREADABLE[version].includes(entry))
           .map((entry) => [
             `${entry}.ts`,
             `import * as all from 'portico/${entry}';\nexport const names = Object.keys(all);`,
