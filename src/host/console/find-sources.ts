@@ -1,5 +1,5 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
-import { registerHooks } from 'node:module';
+import * as modules from 'node:module';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
@@ -21,7 +21,9 @@ let found = false;
 export function findTypeScript(): void {
   if (found) return;
   found = true;
-  registerHooks({
+  // Bun has none of these, and finds such names by itself.
+  const { registerHooks } = modules as Partial<typeof modules>;
+  registerHooks?.({
     resolve(specifier, context, nextResolve) {
       try {
         return nextResolve(specifier, context);
