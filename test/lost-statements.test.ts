@@ -3,7 +3,7 @@ import { openDatabase, type OpenedDatabase } from 'portico/host';
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, onTestFinished, test } from 'vitest';
 import { borrowAt } from './support/application-pool.ts';
 import { MARIADB, POSTGRES, type DatabaseServer } from './support/engines/database-server.ts';
-import { countWaiting, someoneWaits } from './support/database.ts';
+import { countWaiting, LOOKING_AT_LOCKS, someoneWaits } from './support/database.ts';
 import { openWay, type StoreOpener } from './support/way.ts';
 
 /** A machine under load takes its time, in milliseconds. */
@@ -72,7 +72,7 @@ async function useBlocked(on: On) {
   const used = use(on);
   const watching = openDatabase(server.url, { directory: '/' });
   onTestFinished(() => watching.close());
-  await expect.poll(() => someoneWaits(watching), PATIENCE).toBe(true);
+  await expect.poll(() => someoneWaits(watching), LOOKING_AT_LOCKS).toBe(true);
   return { ...used, watching, goOn: () => ended.resolve() };
 }
 

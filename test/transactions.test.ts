@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { openDatabase, type OpenedDatabase, type TransactionError } from 'portico/host';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { createDatabase, someoneWaits, type TestDatabase } from './support/database.ts';
+import { createDatabase, LOOKING_AT_LOCKS, someoneWaits, type TestDatabase } from './support/database.ts';
 import { registerClient, requestToken, startPortal } from './support/portal.ts';
 import { createTimer } from './support/timer.ts';
 
@@ -327,7 +327,7 @@ describe('work that goes on after what undid its transaction', () => {
       await rename(2, on);
       second.resolve();
       await first.promise;
-      await expect.poll(() => someoneWaits(watching)).toBe(true);
+      await expect.poll(() => someoneWaits(watching), LOOKING_AT_LOCKS).toBe(true);
       await rename(1, on).catch(() => {});
       await insert(60, on).catch(() => {});
     });
@@ -398,7 +398,7 @@ test('a statement by itself that a deadlock has undone is done again', async () 
     for (let id = 10; id < 30; id += 1) await insert(id, on);
     await on.execute("UPDATE things SET name = 'forwards' WHERE id = 1");
     begun.resolve();
-    await expect.poll(() => someoneWaits(watching)).toBe(true);
+    await expect.poll(() => someoneWaits(watching), LOOKING_AT_LOCKS).toBe(true);
     await on.execute("UPDATE things SET name = 'forwards' WHERE id = 2");
   });
   await begun.promise;

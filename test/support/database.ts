@@ -47,6 +47,12 @@ const LOCK_WAITS = {
   mysql: "SELECT 1 FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT'",
 } as const;
 
+/**
+ * How the next two are polled, in milliseconds: MariaDB answers with what it knew before until nobody has looked for a tenth of a
+ * second.
+ */
+export const LOOKING_AT_LOCKS = { timeout: 20_000, interval: 250 };
+
 /** Whether a statement is waiting for a lock. */
 export async function someoneWaits(database: Database): Promise<boolean> {
   // SQLite queues writes in the process, so no statement waits for a lock.
