@@ -21,12 +21,15 @@ export async function retrying<T>(attempt: () => Promise<T>): Promise<T> {
 const RESOLVE_WITHIN = 10_000;
 const RESOLVE_EVERY = 100;
 
-/** Whether a commit took effect although the store was lost meanwhile: asks until the store answers; false if it stays away. */
+/**
+ * Whether a commit took effect although the store was lost meanwhile: asks until the store answers; false if it stays away. No is
+ * asked for twice: on PostgreSQL the question may have overtaken the statement in the line for a row that a third one changed.
+ */
 export async function resolveLostCommit(committed: () => Promise<boolean>): Promise<boolean> {
   const until = performance.now() + RESOLVE_WITHIN;
   for (;;) {
     try {
-      return await committed();
+      return (await committed()) || (await committed());
     } catch (error) {
       if (!isUnavailable(error)) throw error;
       if (performance.now() > until) return false;
