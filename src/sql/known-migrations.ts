@@ -34,6 +34,14 @@ export function createTable({ identifier, time }: ColumnTypes): string {
   return `CREATE TABLE IF NOT EXISTS ${MIGRATIONS_TABLE} (name ${identifier} NOT NULL PRIMARY KEY, applied_at ${time} NOT NULL)`;
 }
 
+/** Those that are not applied; one that was begun and not finished is among them. */
+export function missingOf(
+  migrations: readonly Migration[],
+  known: ReadonlyMap<string, number>,
+): readonly Migration[] {
+  return migrations.filter(({ name }) => (known.get(name) ?? BEGUN) === BEGUN);
+}
+
 /** In the order of their names, which is that of their application. */
 export function sorted(migrations: readonly Migration[]): readonly Migration[] {
   const ordered = migrations.toSorted((one, other) => (one.name < other.name ? -1 : 1));

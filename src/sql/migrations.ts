@@ -1,8 +1,21 @@
 import { setTimeout } from 'node:timers/promises';
 import { findColumnTypes } from './column-types.ts';
 import type { Database, SqlConnection } from './contract.ts';
-import { BEGUN, createTable, knownMigrations, MIGRATIONS_TABLE, sorted } from './known-migrations.ts';
-import type { ColumnTypes, Migration, MigrationState, SchemaConnection } from './schema.ts';
+import {
+  BEGUN,
+  createTable,
+  knownMigrations,
+  MIGRATIONS_TABLE,
+  missingOf,
+  sorted,
+} from './known-migrations.ts';
+import {
+  quotedSchema,
+  type ColumnTypes,
+  type Migration,
+  type MigrationState,
+  type SchemaConnection,
+} from './schema.ts';
 
 /**
  * Applies the steps that are missing, in the order of their names; returns the names newly applied. When two processes
@@ -23,7 +36,7 @@ export async function migrate(
       await createSchema(database, connection);
       await connection.execute(createTable(types));
       const known = await knownMigrations(database.dialect, connection);
-      const missing = ordered.filter(({ name }) => (known.get(name) ?? BEGUN) === BEGUN);
+      const missing = missingOf(ordered, known);
       for (const migration of missing) {
         const resumed = known.has(migration.name);
         if (!resumed) await begin(connection, migration);
@@ -79,7 +92,7 @@ async function createSchema({ schema = null }: Database, connection: SqlConnecti
   const { rows } = await connection.execute('SELECT 1 FROM pg_catalog.pg_namespace WHERE nspname = ?', [
     schema,
   ]);
-  if (rows.length === 0) await connection.execute(`CREATE SCHEMA "${schema.replaceAll('"', '""')}"`);
+  if (rows.length === 0) await connection.execute(`CREATE SCHEMA ${quotedSchema(schema)}`);
 }
 
 async function begin(connection: SqlConnection, { name }: Migration): Promise<void> {

@@ -1,7 +1,7 @@
 import { findColumnTypes } from './column-types.ts';
 import type { Database, SqlConnection, SqlDialect, SqlParameter } from './contract.ts';
-import { BEGUN, createTable, knownMigrations, MIGRATIONS_TABLE, sorted } from './known-migrations.ts';
-import type { ColumnTypes, Migration } from './schema.ts';
+import { createTable, knownMigrations, MIGRATIONS_TABLE, missingOf, sorted } from './known-migrations.ts';
+import { quotedSchema, type ColumnTypes, type Migration } from './schema.ts';
 
 /**
  * The SQL of the steps that are missing, for a tool that applies it elsewhere, and with it the rows by which Portico knows
@@ -13,7 +13,7 @@ import type { ColumnTypes, Migration } from './schema.ts';
 export async function printMigrations(database: Database, migrations: readonly Migration[]): Promise<string> {
   const { dialect, schema = null } = database;
   const known = await knownMigrations(dialect, database);
-  const missing = sorted(migrations).filter(({ name }) => (known.get(name) ?? BEGUN) === BEGUN);
+  const missing = missingOf(sorted(migrations), known);
   const begun = missing.find(({ name }) => known.has(name));
   if (begun !== undefined)
     throw new Error(
@@ -95,7 +95,7 @@ const NOW: Readonly<Record<SqlDialect, string>> = {
 /** What stands before and after the statements, so that they find their schema and the session stays as it was. */
 function around(schema: string | null): readonly [readonly string[], readonly string[]] {
   if (schema === null) return [[], []];
-  const name = `"${schema.replaceAll('"', '""')}"`;
+  const name = quotedSchema(schema);
   return [
     [
       `CREATE SCHEMA IF NOT EXISTS ${name}`,

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { connect } from 'node:net';
 import type { PoolClient, QueryConfig } from 'pg';
 import { ConfigurationError } from '../../contracts/errors.ts';
+import { quotedSchema } from '../../sql/schema.ts';
 import { createBorrowing } from './borrowing.ts';
 import { loadDriver } from './driver.ts';
 import type { Engine, StatementResult } from './engine.ts';
@@ -142,7 +143,7 @@ function toConnection(
   release: (broken: boolean) => void,
 ): PooledConnection {
   const known: KnownColumns = new Map();
-  const searchPath = schema === null ? null : quoted(schema);
+  const searchPath = schema === null ? null : quotedSchema(schema);
   const timeout = limits.statementTimeout ?? NO_LIMIT;
   /** The others are read as the application has told `pg`. */
   const parserOf = (type: number): ((text: string) => unknown) => {
@@ -198,10 +199,6 @@ function toConnection(
 /** A statement that begins or ends a transaction. The types of `pg` do not know of its own time limit. */
 function withTimeout(text: string, timeout: number): QueryConfig {
   return { text, query_timeout: timeout } as QueryConfig;
-}
-
-function quoted(schema: string): string {
-  return `"${schema.replaceAll('"', '""')}"`;
 }
 
 /** `pg` stopped waiting; its error has no code. */
