@@ -159,12 +159,28 @@ describe('connections to a database server', () => {
     expect(await ask()).not.toBe(first);
   });
 
+  // @shows HOST-1.12
+  test.each(ON_SERVERS)('execute a statement for database_statement_timeout at most, on %s', async () => {
+    const application = await startingWith({ database_statement_timeout: 1 });
+    onTestFinished(() => application.close());
+    const { database } = application;
+    const failure: unknown = await database
+      .execute(isPostgres ? 'SELECT pg_sleep(60)' : 'SELECT SLEEP(60)')
+      .catch((error: unknown) => error);
+    expect(failure).toMatchObject(isPostgres ? { code: '57014' } : { errno: 1969 });
+    expect(database.isUnavailable(failure)).toBe(true);
+  });
+
   test.each([
     // @shows HOST-1.10
     ['database_pool_size', 0, 'must be at least 1'],
     ['database_pool_size', '10', 'must be a whole number of connections'],
     // @shows HOST-1.11
     ['database_connection_lifetime', 0, 'must be at least 1 second'],
+    // @shows HOST-1.12
+    ['database_statement_timeout', 0, 'must be at least 1 second'],
+    ['database_statement_timeout', '10s', 'must be a whole number of seconds'],
+    ['database_statement_timeout', 3601, 'must be at most 3600 seconds'],
   ])('are not configured by %s: %j', async (key, value, message) => {
     await expect(startingWith({ [key]: value })).rejects.toThrow(`${key}: ${message}`);
   });

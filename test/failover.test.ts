@@ -1,6 +1,7 @@
 // @engines servers: it makes a database server of its own read-only, which SQLite has none of
 import { openDatabase, type OpenedDatabase } from 'portico/host';
 import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest';
+import { openApplicationPool } from './support/application-pool.ts';
 import { createDatabase } from './support/database.ts';
 import { MARIADB, POSTGRES, type DatabaseServer } from './support/engines/database-server.ts';
 import { registerClient, requestToken, startPortal } from './support/portal.ts';
@@ -55,6 +56,17 @@ async function openOwn(options: Partial<Parameters<typeof openDatabase>[1]> = {}
   return database;
 }
 
+/** On the pool of an application. */
+async function openBorrowed(): Promise<OpenedDatabase> {
+  const created = await createDatabase('', asApplication);
+  const pool = openApplicationPool(created.url, 1);
+  onTestFinished(async () => {
+    await pool.end();
+    await created.drop();
+  });
+  return pool.borrow();
+}
+
 const identityOf = async (on: Pick<OpenedDatabase, 'execute'>) => {
   const identity = isPostgres ? 'pg_backend_pid()' : 'CONNECTION_ID()';
   return (await on.execute<{ id: number }>(`SELECT ${identity} AS id`)).rows[0]?.id;
@@ -88,12 +100,14 @@ describe('a primary that became read-only', () => {
     await expect.poll(status).toBe(200);
   });
 
+  // @shows AS-18.12
   test.each([
-    // @shows AS-18.12
-    'a statement',
-    'a transaction',
-  ])('loses the connection on which %s failed', async (kind) => {
-    const database = await openOwn();
+    ['a statement', 'our own', openOwn],
+    ['a transaction', 'our own', openOwn],
+    ['a statement', "the application's own", openBorrowed],
+    ['a transaction', "the application's own", openBorrowed],
+  ] as const)('loses the connection on which %s failed, of %s pool', async (kind, _, openStore) => {
+    const database = await openStore();
     await database.execute('CREATE TABLE t (n INTEGER)');
     const insert = (on: Pick<OpenedDatabase, 'execute'>) => on.execute('INSERT INTO t VALUES (1)');
     const write = () => (kind === 'a statement' ? insert(database) : database.transaction(insert));
@@ -107,6 +121,27 @@ describe('a primary that became read-only', () => {
     await expect.poll(failing).toMatchObject(isPostgres ? { code: '25006' } : { errno: 1290 });
     expect(database.isUnavailable(await failureOf(write()))).toBe(true);
     expect(await identityOf(database)).not.toBe(before.at(-1));
+  });
+
+  // @shows AS-18.12
+  test('loses every connection that was made before it was known', async () => {
+    const database = await openOwn({ poolSize: 3 });
+    await database.execute('CREATE TABLE t (n INTEGER)');
+    const identities = async () => {
+      const [all, begun] = [Promise.withResolvers<void>(), new Set<unknown>()];
+      const one = async (on: Pick<OpenedDatabase, 'execute'>) => {
+        begun.add(await identityOf(on));
+        if (begun.size === 3) all.resolve();
+        await all.promise;
+      };
+      await Promise.all([1, 2, 3].map(() => database.transaction(one)));
+      return begun;
+    };
+    const before = await identities();
+    await becomeReadOnly();
+    const failing = () => failureOf(database.execute('INSERT INTO t VALUES (1)'));
+    await expect.poll(failing).toBeInstanceOf(Error);
+    expect([...(await identities())].filter((id) => before.has(id))).toEqual([]);
   });
 
   test('is told from one that a privilege or another option of the server forbids', async () => {

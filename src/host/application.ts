@@ -124,6 +124,7 @@ function openStore(
     directory: directoryOf(definition),
     poolSize: kit.database_pool_size,
     connectionLifetime: kit.database_connection_lifetime,
+    statementTimeout: kit.database_statement_timeout,
     ...chosen,
   });
 }

@@ -55,6 +55,10 @@ function kitConfiguration(mode: Application['mode']) {
       .int({ error: 'must be a whole number of seconds' })
       .min(1, 'must be at least 1 second')
       .max(LONGEST_LIFETIME, `must be at most ${LONGEST_LIFETIME} seconds, a century`),
+    database_statement_timeout: z
+      .int({ error: 'must be a whole number of seconds' })
+      .min(1, 'must be at least 1 second')
+      .max(3600, 'must be at most 3600 seconds, an hour'),
     body_limit: z.int({ error: 'must be a whole number of bytes' }).min(1024, 'must be at least 1024 bytes'),
     trusted_proxies: z
       .int({ error: 'must be the number of proxies in front of the application' })
@@ -100,6 +104,7 @@ export function readConfiguration(definition: ApplicationDefinition, base?: Envi
     database_schema: '',
     database_pool_size: 10,
     database_connection_lifetime: 300,
+    database_statement_timeout: 10,
     body_limit: 1024 * 1024,
     trusted_proxies: 0,
     session_ttl: FOURTEEN_DAYS,
@@ -138,7 +143,12 @@ export function readConfiguration(definition: ApplicationDefinition, base?: Envi
 }
 
 /** Keys about connections that Portico opens by itself. */
-const OF_OWN_CONNECTIONS = ['database_url', 'database_pool_size', 'database_connection_lifetime'];
+const OF_OWN_CONNECTIONS = [
+  'database_url',
+  'database_pool_size',
+  'database_connection_lifetime',
+  'database_statement_timeout',
+];
 
 /** Throws a ConfigurationError for anything among the plugins that is no plugin. */
 export function requirePlugins({ plugins = [] }: ApplicationDefinition): void {

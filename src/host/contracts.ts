@@ -145,6 +145,8 @@ export interface Timer {
 export interface OpenedDatabase extends Database {
   /** PostgreSQL: the schema that every statement finds its tables in; null for where the connection's `search_path` leads. */
   readonly schema: string | null;
+  /** How often a statement by itself, and a transaction, was run again: a conflict with others had undone it. They only grow. */
+  readonly retries: { readonly statements: number; readonly transactions: number };
   /** The same store without time limits, for statements that may take long, such as those that change the schema. */
   withoutTimeout(): OpenedDatabase;
   /** Waits for writes in flight and closes the connections; statements are refused afterwards. */

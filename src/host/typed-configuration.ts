@@ -14,7 +14,7 @@ export interface KitConfigInput {
   readonly name?: string | undefined;
   /** Routes by name that the session-wide CSRF check leaves alone; the plugins add theirs, false takes one away. */
   readonly csrf_exempt_routes?: Readonly<Record<string, boolean | undefined>> | undefined;
-  /** The store: `sqlite:<file>`, `postgres://…` or `mysql://…`; `DATABASE_URL`, or SQLite in the storage directory. */
+  /** The store: `sqlite:<file>`, `postgres://…` (of several servers `postgres://…@one,other/…`) or `mysql://…`; `DATABASE_URL`, or SQLite in the storage directory. */
   readonly database_url?: string | undefined;
   /** PostgreSQL: the schema that Portico's tables are in, which the migration makes; where the `search_path` leads. */
   readonly database_schema?: string | undefined;
@@ -22,6 +22,8 @@ export interface KitConfigInput {
   readonly database_pool_size?: number | undefined;
   /** Seconds that a connection to a server is used at most; 300. */
   readonly database_connection_lifetime?: number | undefined;
+  /** Seconds that a statement on a server may take; 10. */
+  readonly database_statement_timeout?: number | undefined;
   /** The largest body that the application's own routes are given, in bytes; a larger one is 413. 1048576. */
   readonly body_limit?: number | undefined;
   /** How many proxies in front append to `X-Forwarded-For`; 0. */

@@ -23,7 +23,10 @@ export interface DatabaseParts {
 /** The store of the contract on an engine: refuses misuse of transactions, retries after conflicts, resolves lost commits. */
 export function createDatabase({ dialect, schema, store, limits, ...parts }: DatabaseParts): OpenedDatabase {
   const engine = refusingInside(parts.engine, store);
-  const statements = dialect === 'sqlite' ? engine : retryingStatements(engine);
+  const retries = { statements: 0, transactions: 0 };
+  const onRetry = () => (retries.transactions += 1);
+  const statements =
+    dialect === 'sqlite' ? engine : retryingStatements(engine, () => (retries.statements += 1));
   const connection = sqlConnection(statements);
 
   async function executeKnowing(
@@ -44,6 +47,7 @@ export function createDatabase({ dialect, schema, store, limits, ...parts }: Dat
   const database: OpenedDatabase = {
     dialect,
     schema,
+    retries,
     execute: <Row>(
       sql: string,
       parameters: readonly SqlParameter[] = [],
@@ -72,7 +76,7 @@ export function createDatabase({ dialect, schema, store, limits, ...parts }: Dat
           if (await resolveLostCommit(() => committed(connection, result))) return result;
           throw error;
         }
-      });
+      }, onRetry);
     },
     readTogether: (work) => runTogether(() => engine.readTogether(work)),
     isUnavailable,
@@ -107,8 +111,9 @@ function refusingInside(engine: Engine, store: object): Engine {
 }
 
 /** A statement outside of transactions runs again after a conflict with others. */
-function retryingStatements(engine: Engine): Pick<Engine, 'execute'> {
+function retryingStatements(engine: Engine, onRetry: () => void): Pick<Engine, 'execute'> {
   return {
-    execute: (sql, parameters, onUnknown) => retrying(() => engine.execute(sql, parameters, onUnknown)),
+    execute: (sql, parameters, onUnknown) =>
+      retrying(() => engine.execute(sql, parameters, onUnknown), onRetry),
   };
 }

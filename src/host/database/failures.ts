@@ -1,5 +1,83 @@
 import { isSqliteConflict, isSqliteUnavailable } from './sqlite/failures.ts';
 
+/**
+ * What an error says of the statement or the commit that it ended. Whatever is not in the table is the statement's own fault: it did
+ * nothing, and would do nothing the next time.
+ */
+type Meaning =
+  /** It did nothing. The same may succeed later, or on another connection. */
+  | 'unavailable'
+  /** It did nothing: the server may only be read from, as one that another took over from. */
+  | 'read-only'
+  /** A conflict with others undid it, and all of its transaction: it can be done again. */
+  | 'conflict'
+  /** The name of a prepared statement was wrong. It did nothing; run again, it has another name, or none. */
+  | 'name'
+  /** Nobody knows whether it took effect. */
+  | 'unknown';
+
+/** Codes of servers, SQLSTATE of PostgreSQL and numbers of MariaDB and MySQL, with what each means. */
+const MEANINGS: ReadonlyMap<unknown, Meaning> = new Map<unknown, Meaning>([
+  // PostgreSQL: a standby, or a primary that was told that another one took over.
+  ['25006', 'read-only'],
+  // A limit of time ended the statement, or an administrator did. It never ends a commit: that one waits for its standby.
+  ['57014', 'unavailable'],
+  // A limit of time ended the wait for a lock.
+  ['55P03', 'unavailable'],
+  // The transaction waited for its client, or took, too long; it is undone, and the connection ended.
+  ['25P03', 'unavailable'],
+  ['25P04', 'unavailable'],
+  // What servers of several nodes that speak like PostgreSQL answer (statement_completion_unknown).
+  ['40003', 'unknown'],
+  // The plan is outdated; the statement is not there, or another one is.
+  ['0A000', 'name'],
+  ['26000', 'name'],
+  ['42P05', 'name'],
+
+  // MariaDB, MySQL: too many connections.
+  [1040, 'unavailable'],
+  // Shutdown in progress, shutdown, connection killed: also said after the statement's commit.
+  [1053, 'unknown'],
+  [1077, 'unknown'],
+  [1927, 'unknown'],
+  // The wait for a lock, or for what other nodes of Galera have committed, took too long. It undoes the statement alone.
+  [1205, 'unavailable'],
+  // A deadlock; in Galera also another node's write that was first, told with the commit at the latest.
+  [1213, 'conflict'],
+  // InnoDB, and with it the server, was started to be read from.
+  [1836, 'read-only'],
+  // MariaDB's max_statement_time; max_execution_time of MySQL, which ends reads alone.
+  [1969, 'unavailable'],
+  [3024, 'unavailable'],
+  // Galera: the node has lost its cluster, which may have what it sent before; or the commit failed, in a way that tells nothing.
+  [1047, 'unknown'],
+  [1180, 'unknown'],
+]);
+
+/**
+ * PostgreSQL's classes: the connection, or the server that ends it, failed, perhaps after the commit; resources are short; the
+ * transaction was rolled back (serialization_failure, deadlock_detected).
+ */
+const CLASSES: readonly (readonly [RegExp, Meaning])[] = [
+  [/^(?:08...|57P..)$/, 'unknown'],
+  [/^53...$/, 'unavailable'],
+  [/^40...$/, 'conflict'],
+];
+
+/** MariaDB, MySQL: an option of the server forbids it, which need not be the one that makes it read-only. */
+const FORBIDDEN_BY_OPTION = 1290;
+
+function meanings(error: Error): readonly (Meaning | undefined)[] {
+  return codes(error).map((code) => {
+    if (code === FORBIDDEN_BY_OPTION) return /read[-_]only/i.test(error.message) ? 'read-only' : undefined;
+    const ofClass = () => CLASSES.find(([pattern]) => typeof code === 'string' && pattern.test(code))?.[1];
+    return MEANINGS.get(code) ?? ofClass();
+  });
+}
+
+const means = (error: unknown, meaning: Meaning): error is Error =>
+  error instanceof Error && meanings(error).includes(meaning);
+
 /** Whether the store cannot be reached, is too busy, or may only be read from: the same may succeed later, or elsewhere. */
 export function isUnavailable(error: unknown): boolean {
   return causes(error).some(saysUnavailable);
@@ -8,25 +86,29 @@ export function isUnavailable(error: unknown): boolean {
 /** Whether a conflict with others undid everything, so that it can be done again. */
 export function isWorthRetrying(error: unknown): boolean {
   return causes(error).some(
-    (cause) =>
-      isAboutName(cause) || isSqliteConflict(cause) || codes(cause).some((code) => WORTH_RETRYING.has(code)),
+    (cause) => isAboutName(cause) || means(cause, 'conflict') || isSqliteConflict(cause),
   );
+}
+
+/** Whether the server answers that nobody knows whether what it was sent took effect. */
+export function isUnknown(error: unknown): boolean {
+  return means(error, 'unknown');
+}
+
+/** Whether the server may only be read from. */
+export function isReadOnly(error: unknown): boolean {
+  return means(error, 'read-only');
 }
 
 /** PostgreSQL: the name of a prepared statement was wrong, and nothing was done. Run again, it has another name, or none. */
 export function isAboutName(error: unknown): boolean {
-  return error instanceof Error && codes(error).some((code) => ABOUT_NAMES.has(code));
+  return means(error, 'name');
 }
 
 /** PostgreSQL: the statement was planned for a schema that has changed since. */
 export function isOutdatedPlan(error: unknown): boolean {
   return error instanceof Error && codes(error).includes('0A000');
 }
-
-const ABOUT_NAMES: ReadonlySet<unknown> = new Set(['0A000', '26000', '42P05']);
-
-/** PostgreSQL: serialization_failure, deadlock_detected; MySQL: deadlock, lock wait timeout. */
-const WORTH_RETRYING: ReadonlySet<unknown> = new Set(['40001', '40P01', 1213, 1205]);
 
 const CONFLICTS = 'PORTICO_CONFLICTS';
 const NO_CONNECTION = 'PORTICO_NO_CONNECTION';
@@ -53,56 +135,36 @@ export function isForeignTransaction(error: unknown): boolean {
   return error instanceof Error && codes(error).includes(FOREIGN_TRANSACTION);
 }
 
+/** Codes of this folder, of Node and of the drivers. */
 const UNREACHABLE: ReadonlySet<unknown> = new Set([
   CONFLICTS,
   NO_CONNECTION,
   FOREIGN_TRANSACTION,
+  'EADDRNOTAVAIL',
+  'EAI_AGAIN',
   'ECONNREFUSED',
   'ECONNRESET',
   'EPIPE',
   'ENOTFOUND',
+  'EHOSTDOWN',
   'EHOSTUNREACH',
   'ENETUNREACH',
   'ETIMEDOUT',
   'PROTOCOL_CONNECTION_LOST',
   'POOL_CLOSED',
   'PROTOCOL_SEQUENCE_TIMEOUT',
-  // MySQL: too many connections, shutdown in progress, server gone.
-  1040,
-  1053,
-  1077,
-  1927,
-  // MySQL: InnoDB may only be read from; Galera: this node is not part of its cluster.
-  1836,
-  1047,
-  // MariaDB, MySQL: a time limit of the session or the server ended the statement.
-  1969,
-  3024,
-  // PostgreSQL: a standby, or a primary that another one took over from.
-  '25006',
-  // PostgreSQL: a time limit of the session or the server ended the statement, the wait for a lock, or the transaction.
-  '57014',
-  '55P03',
-  '25P03',
-  '25P04',
-  // What distributed engines answer when they do not know whether they have committed (statement_completion_unknown).
-  '40003',
 ]);
-/** MySQL: an option of the server forbids it, which need not be the one that makes it read-only. */
-const FORBIDDEN_BY_OPTION = 1290;
-/** PostgreSQL's classes: connection exception, insufficient resources, operator intervention. */
-const UNREACHABLE_CLASSES = /^(?:08|53|57P)/;
+const UNAVAILABLE: ReadonlySet<Meaning | undefined> = new Set(['unavailable', 'read-only', 'unknown']);
 /** Errors of `pg` and `mysql2` that have no code. */
 const UNREACHABLE_MESSAGES =
-  /timeout exceeded when trying to connect|Query read timeout|Connection terminated|connection is closed|Client has encountered a connection error|in closed state|Queue limit reached|No connections available|Pool is closed|a pool after calling end/i;
+  /timeout exceeded when trying to connect|^timeout expired$|Query read timeout|Connection terminated|connection is closed|Client has encountered a connection error|in closed state|Queue limit reached|No connections available|Pool is closed|a pool after calling end/i;
 
 function saysUnavailable(error: Error): boolean {
-  if (isSqliteUnavailable(error) || UNREACHABLE_MESSAGES.test(error.message)) return true;
-  return codes(error).some(
-    (code) =>
-      UNREACHABLE.has(code) ||
-      (code === FORBIDDEN_BY_OPTION && /read[-_]only/i.test(error.message)) ||
-      (typeof code === 'string' && UNREACHABLE_CLASSES.test(code)),
+  return (
+    isSqliteUnavailable(error) ||
+    UNREACHABLE_MESSAGES.test(error.message) ||
+    codes(error).some((code) => UNREACHABLE.has(code)) ||
+    meanings(error).some((meaning) => UNAVAILABLE.has(meaning))
   );
 }
 

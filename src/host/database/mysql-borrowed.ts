@@ -3,7 +3,7 @@ import { ConfigurationError } from '../../contracts/errors.ts';
 import type { SqlParameter } from '../../sql/contract.ts';
 import { createBorrowing } from './borrowing.ts';
 import type { Engine, StatementResult } from './engine.ts';
-import { ask, isStatementError, promised, toHeader } from './mysql.ts';
+import { ask, isStatementError, isUnknownVariable, promised, SYNC_WAIT, toHeader } from './mysql.ts';
 import type { MysqlPool } from './pools.ts';
 import { createPoolEngine, type PooledConnection, type PoolLimits } from './pool.ts';
 import { isAboutSession } from './transaction-control.ts';
@@ -12,6 +12,8 @@ import { isAboutSession } from './transaction-control.ts';
 interface Known {
   /** The name of the variable that holds the isolation level: MariaDB and MySQL 8 name it differently. */
   readonly isolation: string;
+  /** Whether it is a node of Galera, which reads what another one has committed if it is told to. */
+  readonly isGalera: boolean;
   /** Whether the server counts the rows that an UPDATE matched; otherwise those that it changed. */
   readonly countsMatched: boolean;
 }
@@ -121,10 +123,26 @@ async function askKnown(connection: PoolConnection): Promise<Known> {
   );
   const [row] = answer as unknown as readonly { readonly version: string; readonly charset: string }[];
   if (row?.charset !== 'utf8mb4') refuse(` whose charset is utf8mb4, and not ${row?.charset}`);
+  const isMariadb = MARIADB.test(row.version);
   return {
-    isolation: MARIADB.test(row.version) ? 'tx_isolation' : 'transaction_isolation',
+    isolation: isMariadb ? 'tx_isolation' : 'transaction_isolation',
+    isGalera: isMariadb && (await askGalera(connection)),
     countsMatched: (clientFlags & FOUND_ROWS) !== 0,
   };
+}
+
+async function askGalera(connection: PoolConnection): Promise<boolean> {
+  try {
+    const answer = await ask(connection, 'SELECT @@SESSION.wsrep_on AS galera', [], {
+      ...OPTIONS,
+      ...TIMEOUT,
+    });
+    const [row] = answer as unknown as readonly { readonly galera: unknown }[];
+    return Number(row?.galera) === 1;
+  } catch (error) {
+    if (isUnknownVariable(error)) return false;
+    throw error;
+  }
 }
 
 const IN_TRANSACTION = 1;
@@ -136,7 +154,7 @@ interface Before {
 }
 
 /** Tells the session how to behave, and keeps what it was in variables of its own; null when a transaction is open. */
-async function tell(connection: PoolConnection, { isolation }: Known): Promise<Before | null> {
+async function tell(connection: PoolConnection, { isolation, isGalera }: Known): Promise<Before | null> {
   const settle = async (sql: string) =>
     (await ask(connection, sql, [], { ...OPTIONS, ...TIMEOUT })) as ResultSetHeader & {
       readonly serverStatus: number;
@@ -144,7 +162,8 @@ async function tell(connection: PoolConnection, { isolation }: Known): Promise<B
   // An open transaction would be committed by a change of `autocommit`, so that is looked at first.
   const { serverStatus } = await settle(
     `SET @portico_mode = @@SESSION.sql_mode, @portico_isolation = @@SESSION.${isolation}, ` +
-      `SESSION sql_mode = 'TRADITIONAL', SESSION ${isolation} = 'READ-COMMITTED'`,
+      `SESSION sql_mode = 'TRADITIONAL', SESSION ${isolation} = 'READ-COMMITTED'` +
+      (isGalera ? `, @portico_wait = @@SESSION.wsrep_sync_wait, SESSION wsrep_sync_wait = ${SYNC_WAIT}` : ''),
   );
   if ((serverStatus & IN_TRANSACTION) !== 0) return null;
   const commits = (serverStatus & AUTOCOMMIT) !== 0;
@@ -152,7 +171,8 @@ async function tell(connection: PoolConnection, { isolation }: Known): Promise<B
   return {
     restore:
       `SET SESSION sql_mode = @portico_mode, SESSION ${isolation} = @portico_isolation, ` +
-      `${commits ? '' : 'SESSION autocommit = 0, '}@portico_mode = NULL, @portico_isolation = NULL`,
+      `${commits ? '' : 'SESSION autocommit = 0, '}@portico_mode = NULL, @portico_isolation = NULL` +
+      (isGalera ? ', SESSION wsrep_sync_wait = @portico_wait, @portico_wait = NULL' : ''),
   };
 }
 

@@ -1,8 +1,10 @@
 import type { PoolConnection, QueryOptions, ResultSetHeader, RowDataPacket } from 'mysql2';
 import type { SqlParameter } from '../../sql/contract.ts';
+import { ConfigurationError } from '../../contracts/errors.ts';
 import { loadDriver } from './driver.ts';
 import type { Engine, StatementResult } from './engine.ts';
-import { createPoolEngine, type PooledConnection, type PoolLimits } from './pool.ts';
+import { isUnknown } from './failures.ts';
+import { createPoolEngine, LONGER_THAN_THE_SERVER, type PooledConnection, type PoolLimits } from './pool.ts';
 import { isAboutSession } from './transaction-control.ts';
 
 /** How long a request waits for a connection to be made, in milliseconds. */
@@ -10,24 +12,50 @@ const CONNECTION_TIMEOUT = 5000;
 /** How many requests wait for a connection before the next is refused: the store is too busy. */
 const LONGEST_QUEUE = 1000;
 
+/** What a read on a node of Galera waits for: reads, and the reading of UPDATE, DELETE, INSERT and REPLACE. */
+export const SYNC_WAIT = 7;
+
+interface Setting {
+  readonly sql: string;
+  /** Whether there are servers that do not know it. */
+  readonly isOptional?: true;
+}
+
 /**
  * What a connection is told before anything else runs on it, and once: it is given up when it refuses, and after a statement of the
  * application that tells it something else. Nothing here resets a connection, and the proxies that share connections (ProxySQL,
  * MaxScale) carry what a session was told from one to the next.
  */
-const SESSION = [
-  "SET SESSION sql_mode = 'TRADITIONAL'",
-  'SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED',
-] as const;
+function sessionOf({ statementTimeout }: PoolLimits): readonly Setting[] {
+  // A limit of the server's own that is smaller stays.
+  const [lockWait, time] = statementTimeout === null ? ['', '0'] : limitsOf(statementTimeout / 1000);
+  return [
+    { sql: `SET SESSION sql_mode = 'TRADITIONAL'${lockWait}` },
+    { sql: 'SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED' },
+    // MySQL has neither: it is limited in the wait for a lock alone.
+    { sql: `SET SESSION max_statement_time = ${time}`, isOptional: true },
+    { sql: `SET SESSION wsrep_sync_wait = ${SYNC_WAIT}`, isOptional: true },
+  ];
+}
+
+function limitsOf(seconds: number): readonly [string, string] {
+  const whole = Math.ceil(seconds);
+  return [
+    `, SESSION innodb_lock_wait_timeout = LEAST(@@SESSION.innodb_lock_wait_timeout, ${whole})`,
+    `IF(@@SESSION.max_statement_time > 0, LEAST(@@SESSION.max_statement_time, ${seconds}), ${seconds})`,
+  ];
+}
 
 /** MySQL or MariaDB through `mysql2`, which is imported only here: an application on SQLite need not install it. */
 export function openMysql(url: string, limits: PoolLimits & { readonly size: number }): Engine {
   const { statementTimeout } = limits;
+  const session = sessionOf(limits);
+  const address = withoutReset(url);
   return createPoolEngine({
     async open() {
       const { createPool } = await loadDriver('mysql2', () => import('mysql2'));
       const pool = createPool({
-        uri: withoutReset(url.replace(/^mariadb:/, 'mysql:')),
+        uri: address,
         connectionLimit: limits.size,
         queueLimit: LONGEST_QUEUE,
         connectTimeout: CONNECTION_TIMEOUT,
@@ -42,7 +70,7 @@ export function openMysql(url: string, limits: PoolLimits & { readonly size: num
           if (known !== undefined) return known;
           const connection = toConnection(lent, statementTimeout);
           try {
-            for (const statement of SESSION) await connection.tell(statement);
+            for (const setting of session) await tell(connection, setting);
           } catch (error) {
             connection.release(true);
             throw error;
@@ -60,9 +88,29 @@ export function openMysql(url: string, limits: PoolLimits & { readonly size: num
 
 /** A connection that is reset forgets what it was told. The driver takes the option from the URL, whatever it is given beside. */
 function withoutReset(url: string): string {
-  const address = new URL(url);
+  const address = URL.parse(url.replace(/^mariadb:/, 'mysql:'));
+  if (address === null || /,|%2C/i.test(address.host))
+    throw new ConfigurationError([{ key: 'database_url', message: WRONG_URL }]);
   address.searchParams.delete('resetOnRelease');
   return address.href;
+}
+
+/** Names nothing of the URL, which has a password in it. */
+const WRONG_URL =
+  'is no URL of one server, mysql://user:password@host:port/database; / ? # @ and % of a password are written %2F %3F %23 %40 %25, ' +
+  'and several nodes of Galera have one address before them';
+
+/** Refused by a server that does not know it, what is optional is left out. */
+async function tell(connection: ToldConnection, { sql, isOptional }: Setting): Promise<void> {
+  try {
+    await connection.tell(sql);
+  } catch (error) {
+    if (isOptional !== true || !isUnknownVariable(error)) throw error;
+  }
+}
+
+export function isUnknownVariable(error: unknown): boolean {
+  return error instanceof Error && 'errno' in error && error.errno === 1193;
 }
 
 type Answer = RowDataPacket[] | ResultSetHeader;
@@ -87,7 +135,7 @@ interface ToldConnection extends PooledConnection {
 }
 
 function toConnection(connection: PoolConnection, statementTimeout: number | null): ToldConnection {
-  const limit = statementTimeout === null ? {} : { timeout: statementTimeout };
+  const limit = statementTimeout === null ? {} : { timeout: statementTimeout + LONGER_THAN_THE_SERVER };
   let isChanged = false;
   const execute = async (sql: string, parameters: readonly SqlParameter[] = []) =>
     toResult(await ask(connection, sql, parameters, limit));
@@ -128,9 +176,6 @@ export function promised<T>(call: (done: (error: unknown, value?: T) => void) =>
 /** An error about a statement has an SQLSTATE; one that is fatal to the connection has none, or says so. */
 export function isStatementError(error: unknown): boolean {
   if (!(error instanceof Error) || !('sqlState' in error) || !('errno' in error)) return false;
-  if (ENDS_CONNECTION.has(error.errno)) return false;
+  if (isUnknown(error)) return false;
   return error.sqlState !== undefined && !('fatal' in error && error.fatal === true);
 }
-
-/** Shutdown in progress, shutdown, connection killed: the server may say so after the statement's commit. */
-const ENDS_CONNECTION: ReadonlySet<unknown> = new Set([1053, 1077, 1927]);

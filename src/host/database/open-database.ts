@@ -21,20 +21,24 @@ export interface DatabaseOptions extends BorrowingOptions {
   readonly poolSize?: number;
   /** Seconds that a connection to a server is used at most; 300. Some end a tenth earlier, so that not all end at once. */
   readonly connectionLifetime?: number;
+  /** Seconds that a statement on a server may take; 10. The server is told, where it can be. */
+  readonly statementTimeout?: number;
 }
 
-/** How long a request waits for a statement: a server that hangs must not hang the application, in milliseconds. */
-const STATEMENT_TIMEOUT = 10_000;
+/** In seconds: a server that hangs must not hang the application. */
+const STATEMENT_TIMEOUT = 10;
 
 /**
- * Opens the store that a URL names: `sqlite:<file>` (relative to the directory; `sqlite::memory:`), `postgres://…`,
- * `mysql://…` or `mariadb://…`. Connects at the first statement. Throws a ConfigurationError for any other URL.
+ * Opens the store that a URL names: `sqlite:<file>` (relative to the directory; `sqlite::memory:`), `postgres://…` (of several
+ * servers: `postgres://…@one:5432,other:5432/…`), `mysql://…` or `mariadb://…`. Connects at the first statement. Throws a
+ * ConfigurationError for any other URL.
  */
 export function openDatabase(url: string, options: DatabaseOptions): OpenedDatabase {
   const { connectionLifetime = 300, poolSize: size = 10, directory, schema = null } = options;
+  const { statementTimeout = STATEMENT_TIMEOUT } = options;
   const [, scheme = '', rest = ''] = /^([a-z]+):(.*)$/s.exec(url) ?? [];
-  const open = (dialect: SqlDialect, engine: EngineOf, lifetime = connectionLifetime * 1000) =>
-    assemble({ dialect, engine, store: null, lifetime }, options);
+  const own = { store: null, lifetime: connectionLifetime * 1000, statementTimeout };
+  const open = (dialect: SqlDialect, engine: EngineOf) => assemble({ ...own, dialect, engine }, options);
   switch (scheme) {
     case 'sqlite': {
       const file = rest === ':memory:' ? rest : path.resolve(directory, rest.replace(/^\/\/(?=\/)/, ''));
@@ -70,6 +74,7 @@ export function fromPostgres(pool: PostgresPool, options: BorrowingOptions = {})
         engine: (limits) => borrowPostgres(pool, limits, chosen.schema ?? null),
         store: pool,
         lifetime: null,
+        statementTimeout: STATEMENT_TIMEOUT,
       },
       chosen,
     ),
@@ -80,7 +85,13 @@ export function fromPostgres(pool: PostgresPool, options: BorrowingOptions = {})
 export function fromMysql(pool: MysqlPool, options: BorrowingOptions = {}): BorrowedDatabase {
   return borrowed(options, (chosen) =>
     assemble(
-      { dialect: 'mysql', engine: (limits) => borrowMysql(pool, limits), store: pool, lifetime: null },
+      {
+        dialect: 'mysql',
+        engine: (limits) => borrowMysql(pool, limits),
+        store: pool,
+        lifetime: null,
+        statementTimeout: STATEMENT_TIMEOUT,
+      },
       chosen,
     ),
   );
@@ -100,6 +111,7 @@ export function fromSqlite(database: SqliteDatabase, options: BorrowingOptions =
         engine: () => openSqlite(file, { isBorrowed: true }),
         store: null,
         lifetime: null,
+        statementTimeout: STATEMENT_TIMEOUT,
       },
       chosen,
     ),
@@ -122,19 +134,22 @@ interface Opening {
   readonly store: object | null;
   /** How long a connection is used at most, in milliseconds; null for as long as its pool says. */
   readonly lifetime: number | null;
+  /** How long a statement may take, in seconds. */
+  readonly statementTimeout: number;
 }
 
 function assemble(
-  { dialect, engine: open, store, lifetime }: Opening,
+  { dialect, engine: open, store, lifetime, statementTimeout }: Opening,
   options: BorrowingOptions,
 ): OpenedDatabase {
   const { transactionTimeout = 30, transactionIdleTimeout = 2, timer = systemTimer, schema = null } = options;
   if (schema !== null) requireSchema(dialect, schema);
   const limits = { connectionLifetime: lifetime, timer };
-  const engine = open({ ...limits, statementTimeout: STATEMENT_TIMEOUT });
+  const times = { statementTimeout: statementTimeout * 1000, idleTimeout: transactionIdleTimeout * 1000 };
+  const engine = open({ ...limits, ...times });
   const engineWithoutTimeout = () =>
     // SQLite waits for no server, and a database in memory exists once.
-    dialect === 'sqlite' ? engine : open({ ...limits, statementTimeout: null });
+    dialect === 'sqlite' ? engine : open({ ...limits, statementTimeout: null, idleTimeout: null });
   let withoutTimeout: OpenedDatabase | null = null;
   const common = { dialect, schema, store: store ?? engine };
   return createDatabase({

@@ -1,7 +1,13 @@
 import type { SqlParameter } from '../../sql/contract.ts';
 import type { Timer } from '../contracts.ts';
 import type { Engine, EngineConnection, StatementResult } from './engine.ts';
-import { foreignTransaction, isForeignTransaction, isUnavailable, isWorthRetrying } from './failures.ts';
+import {
+  foreignTransaction,
+  isForeignTransaction,
+  isReadOnly,
+  isUnavailable,
+  isWorthRetrying,
+} from './failures.ts';
 import { refuseTransactionControl } from './transaction-control.ts';
 
 /** A database server's connections. */
@@ -25,6 +31,8 @@ export interface PooledConnection extends EngineConnection {
 export interface PoolLimits {
   /** How long a statement may take; null for as long as it takes. */
   readonly statementTimeout: number | null;
+  /** How long a transaction may wait for something else than its statements; null for as long as it takes. */
+  readonly idleTimeout: number | null;
   /** How long a connection is used at most (some end a tenth earlier); null for as long as its pool says. */
   readonly connectionLifetime: number | null;
   readonly timer: Timer;
@@ -38,6 +46,12 @@ export interface PoolOptions {
   readonly limits: PoolLimits;
 }
 
+/**
+ * How much longer than the server this process waits for a statement, in milliseconds: what the server says is clear, and when it
+ * says nothing, nobody knows whether the statement took effect.
+ */
+export const LONGER_THAN_THE_SERVER = 1000;
+
 /** An engine on a server's connections: each statement or transaction has one for itself. */
 export function createPoolEngine(options: PoolOptions): Engine {
   const { isStatementError, limits } = options;
@@ -45,8 +59,10 @@ export function createPoolEngine(options: PoolOptions): Engine {
   let opening: Promise<Pool> | null = null;
   let opened: Pool | null = null;
   let closed = false;
-  /** When each connection has been used for long enough, by the timer. */
-  const replacedAt = new WeakMap<PooledConnection, number>();
+  /** How often the server turned out to be one that may only be read from. */
+  let generation = 0;
+  /** Until when each connection is used, by the timer, and which generation it is of. */
+  const uses = new WeakMap<PooledConnection, { readonly until: number; readonly generation: number }>();
 
   async function open(): Promise<Pool> {
     // A driver that could not be loaded may be there the next time.
@@ -65,17 +81,30 @@ export function createPoolEngine(options: PoolOptions): Engine {
       const connection = await pool.connect();
       if (connectionLifetime === null) return connection;
       const now = timer.now();
-      const due = replacedAt.get(connection);
-      // Connections that were made together, as after an outage, do not all end together.
-      if (due === undefined)
-        replacedAt.set(connection, now + connectionLifetime * (0.9 + Math.random() * 0.1));
-      if (due === undefined || now < due) return connection;
+      const use = uses.get(connection);
+      if (use === undefined) {
+        // Connections that were made together, as after an outage, do not all end together.
+        const until = now + connectionLifetime * (0.9 + Math.random() * 0.1);
+        uses.set(connection, { until, generation });
+        return connection;
+      }
+      if (now < use.until && use.generation === generation) return connection;
       connection.release(true);
     }
   }
 
+  /**
+   * Where something other than a statement failed, the connection is in an unknown state, perhaps in the middle of a transaction that
+   * the next BEGIN would commit: it is not used again. A primary that another one took over from reports that as an error of the
+   * statement, and what was connected to it before leads nowhere else.
+   */
+  function breaks(error: unknown): boolean {
+    if (isReadOnly(error)) generation += 1;
+    return !isStatementError(error) || isUnavailable(error);
+  }
+
   async function begin(): Promise<LentConnection> {
-    const connection = new LentConnection(await lend(), isStatementError);
+    const connection = new LentConnection(await lend(), breaks);
     try {
       await connection.begin();
       return connection;
@@ -97,7 +126,7 @@ export function createPoolEngine(options: PoolOptions): Engine {
         if (connection.isIdle() === false) throw foreignTransaction();
         return result;
       } catch (error) {
-        broken = breaks(error, isStatementError);
+        broken = breaks(error);
         leadToCaller(error);
         // The statement was sent, and what failed is not what the server says of it.
         if (!isStatementError(error) && !isForeignTransaction(error)) onUnknown?.();
@@ -137,15 +166,6 @@ export function createPoolEngine(options: PoolOptions): Engine {
   };
 }
 
-/**
- * Where something other than a statement failed, the connection is in an unknown state, perhaps in the middle of a transaction that
- * the next BEGIN would commit: it is not used again. A primary that another one took over from reports that as an error of the
- * statement.
- */
-function breaks(error: unknown, isStatementError: PoolOptions['isStatementError']): boolean {
-  return !isStatementError(error) || isUnavailable(error);
-}
-
 /** The stack that a driver gives leads to its socket, and not to who asked. */
 function leadToCaller(error: unknown): void {
   if (error instanceof Error) Error.captureStackTrace(error, leadToCaller);
@@ -154,15 +174,15 @@ function leadToCaller(error: unknown): void {
 /** A connection for one transaction. */
 class LentConnection implements EngineConnection {
   readonly #connection: PooledConnection;
-  readonly #isStatementError: (error: unknown) => boolean;
+  readonly #breaks: (error: unknown) => boolean;
   #broken = false;
   #inTransaction = false;
   /** What undid the open transaction: on MySQL, every statement that came after a deadlock would commit by itself. */
   #undone: { readonly error: unknown } | null = null;
 
-  constructor(connection: PooledConnection, isStatementError: (error: unknown) => boolean) {
+  constructor(connection: PooledConnection, breaks: (error: unknown) => boolean) {
     this.#connection = connection;
-    this.#isStatementError = isStatementError;
+    this.#breaks = breaks;
   }
 
   async execute(sql: string, parameters: readonly SqlParameter[]): Promise<StatementResult> {
@@ -203,7 +223,7 @@ class LentConnection implements EngineConnection {
     try {
       return await statement;
     } catch (error) {
-      this.#broken ||= breaks(error, this.#isStatementError);
+      this.#broken ||= this.#breaks(error);
       leadToCaller(error);
       if (this.#inTransaction && (this.#broken || isWorthRetrying(error))) this.#undone ??= { error };
       throw error;

@@ -3,14 +3,15 @@ import { isAboutName, isUnavailable, isWorthRetrying, tooManyConflicts } from '.
 
 const MOST_TRIES = 5;
 
-/** Retries what a conflict with others has undone; after five times it is unavailable. */
-export async function retrying<T>(attempt: () => Promise<T>): Promise<T> {
+/** Retries what a conflict with others has undone, and calls before each retry; after five times it is unavailable. */
+export async function retrying<T>(attempt: () => Promise<T>, onRetry: () => void): Promise<T> {
   for (let tries = 1; ; tries += 1) {
     try {
       return await attempt();
     } catch (error) {
       if (!isWorthRetrying(error)) throw error;
       if (tries >= MOST_TRIES) throw isUnavailable(error) ? error : tooManyConflicts(error);
+      onRetry();
       // Two that conflicted would conflict again if both retried at the same moment.
       if (!isAboutName(error)) await setTimeout(Math.random() * 10 * tries);
     }

@@ -1,0 +1,158 @@
+// @engines sqlite: it reads URLs, and serves what listens at the end of some of them itself
+import { once } from 'node:events';
+import { createServer, type AddressInfo, type Socket } from 'node:net';
+import { openDatabase } from 'portico/host';
+import { describe, expect, onTestFinished, test } from 'vitest';
+
+const SECRET = 'hunter2';
+
+const problemOf = (url: string): string => {
+  try {
+    void openDatabase(url, { directory: '/' }).close();
+    return '';
+  } catch (error) {
+    expect(error).toMatchObject({ name: 'ConfigurationError' });
+    return (error as Error).message;
+  }
+};
+
+describe('database_url', () => {
+  test.each([
+    'postgres://localhost/app',
+    'postgresql://app:secret@db.example:5433/app?sslmode=verify-full',
+    'postgres:///app',
+    'postgres://app@/app?host=/var/run/postgresql',
+    'postgres://app:secret@%2Fvar%2Frun%2Fpostgresql/app',
+    'postgres://app:secret@[::1]:5432/app',
+    'postgres://app:secret@db/app?target_session_attrs=any',
+    // @shows AS-18.22
+    'postgres://app:secret@one,two/app',
+    'postgres://app:secret@one:5432,two:5433,[::1],[2001:db8::1]:5434/app?target_session_attrs=read-write',
+    'postgres://one,10.0.0.2:6432/app?target_session_attrs=primary&application_name=app',
+    'mysql://app:secret@db:3306/app',
+    'mariadb://app@db/app',
+  ])('takes %s', (url) => {
+    expect(problemOf(url)).toBe('');
+  });
+
+  // @shows AS-18.22
+  test.each([
+    ['postgres:app', 'is no URL such as postgres://'],
+    ['postgres://app:hunter2#@db/app', 'is no URL such as postgres://'],
+    ['postgres://app:hunter2/x@db/app', 'is no URL such as postgres://'],
+    ['postgres://app:hunter2?x@db,two/app', 'is no URL such as postgres://'],
+    ['postgres://app:hunter2@db:port/app', 'is no URL such as postgres://'],
+    ['postgres://app:hunter2@one,,two/app', 'names 3 servers, of which the 2. is neither host nor host:port'],
+    ['postgres://app:hunter2@one,two,/app', 'names 3 servers, of which the 3. is neither host nor host:port'],
+    [
+      'postgres://app:hunter2@one,two:0/app',
+      'names 2 servers, of which the 2. is neither host nor host:port',
+    ],
+    ['postgres://app:hunter2@one:65536,two/app', 'of which the 1. is neither host nor host:port'],
+    ['postgres://app:hunter2@::1,two/app', 'of which the 1. is neither host nor host:port (an IPv6 address'],
+    ['postgres://app:hunter2/x@one,two/app', 'is no URL such as postgres://'],
+    ['postgres://app:hunter2@/app?host=one,two', 'names several servers before its path, not as a parameter'],
+    ['postgres://app:hunter2@one/app?port=5432,5433', 'names several servers before its path'],
+    [
+      'postgres://app:hunter2@one,two/app?target_session_attrs=standby',
+      'may have target_session_attrs=read-write',
+    ],
+    ['postgres://app:hunter2@one/app?target_session_attrs=', 'may have target_session_attrs=read-write'],
+    ['mysql://app:hunter2@one,two/app', 'is no URL of one server'],
+    ['mysql://app:hunter2@one:3306,two:3306/app', 'is no URL of one server'],
+    ['mysql://app:hunter2#@one/app', 'is no URL of one server'],
+    ['oracle://app:hunter2@one/app', 'must be sqlite:<file>, postgres://… or mysql://…'],
+  ])('refuses %s, and says what is wrong, not the password', (url, message) => {
+    const problem = problemOf(url);
+    expect(problem).toMatch(/^database_url: /);
+    expect(problem).toContain(message);
+    expect(problem).not.toContain(SECRET);
+  });
+});
+
+/** A server that answers the beginning of a connection with this, and what comes then with the next. */
+async function listening(...answers: readonly Buffer[]): Promise<{ port: number; heard: string[] }> {
+  const heard: string[] = [];
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    let count = 0;
+    socket.on('error', () => {});
+    socket.on('data', (data) => {
+      heard.push(data.toString('latin1'));
+      const answer = answers[count];
+      count += 1;
+      if (answer !== undefined) socket.write(answer);
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  return { port: (server.address() as AddressInfo).port, heard };
+}
+
+function message(type: string, ...parts: readonly (string | number)[]): Buffer {
+  const body = Buffer.concat(
+    parts.map((part) => {
+      if (typeof part === 'string') return Buffer.from(part, 'latin1');
+      const number = Buffer.alloc(4);
+      number.writeInt32BE(part);
+      return number;
+    }),
+  );
+  const length = Buffer.alloc(4);
+  length.writeInt32BE(body.length + 4);
+  return Buffer.concat([Buffer.from(type), length, body]);
+}
+
+const ASKS_FOR_PASSWORD = message('R', 3);
+const errorOf = (code: string) => message('E', `SFATAL\0C${code}\0Mrefused ${code}\0\0`);
+
+describe('of several servers', () => {
+  // @shows AS-18.22
+  test('the next one is asked when one starts up, says nothing, or is away; each is told the same', async () => {
+    const starting = await listening(errorOf('57P03'));
+    const silent = await listening();
+    const last = await listening(ASKS_FOR_PASSWORD, errorOf('28P01'));
+    const hosts = [`127.0.0.1:${starting.port}`, `127.0.0.1:${silent.port}`, '127.0.0.1:1'];
+    const url = `postgres://a%40b:p%23%2F%3F%2C%25@${[...hosts, `127.0.0.1:${last.port}`].join(',')}/app`;
+    const database = openDatabase(url, { directory: '/' });
+    onTestFinished(() => database.close());
+    await expect(database.execute('SELECT 1')).rejects.toMatchObject({ code: '28P01' });
+    expect(starting.heard).toHaveLength(1);
+    expect(silent.heard).toHaveLength(1);
+    expect(last.heard[0]).toContain('user\0a@b\0database\0app\0');
+    expect(last.heard[0]).not.toContain('target_session_attrs');
+    expect(last.heard[1]?.slice(5)).toBe('p#/?,%\0');
+  });
+
+  // @shows AS-18.22
+  test('what is not about the server, as a wrong password, is not tried elsewhere', async () => {
+    const first = await listening(errorOf('28P01'));
+    const second = await listening(errorOf('57P03'));
+    const url = `postgres://app:${SECRET}@127.0.0.1:${first.port},127.0.0.1:${second.port}/app`;
+    const database = openDatabase(url, { directory: '/' });
+    onTestFinished(() => database.close());
+    const failure: unknown = await database.execute('SELECT 1').catch((error: unknown) => error);
+    expect(failure).toMatchObject({ code: '28P01' });
+    expect(database.isUnavailable(failure)).toBe(false);
+    expect(second.heard).toEqual([]);
+  });
+
+  // @shows AS-18.22
+  test('when none can be used it is unavailable, and each is named with its reason', async () => {
+    const first = await listening(errorOf('57P03'));
+    const second = await listening(errorOf('53300'));
+    const url = `postgres://app:${SECRET}@127.0.0.1:${first.port},127.0.0.1:${second.port}/app`;
+    const database = openDatabase(url, { directory: '/' });
+    onTestFinished(() => database.close());
+    const failure: unknown = await database.execute('SELECT 1').catch((error: unknown) => error);
+    expect(database.isUnavailable(failure)).toBe(true);
+    expect((failure as Error).message).toBe(
+      `No server of database_url can be used: 127.0.0.1:${first.port}: refused 57P03; 127.0.0.1:${second.port}: refused 53300`,
+    );
+  });
+});

@@ -1,0 +1,333 @@
+// @engines servers: what a database server refuses, and what each refusal means
+import { openDatabase, type OpenedDatabase } from 'portico/host';
+import { afterAll, beforeAll, beforeEach, describe, expect, inject, onTestFinished, test } from 'vitest';
+import { openApplicationPool } from './support/application-pool.ts';
+import { createDatabase, LOOKING_AT_LOCKS, someoneWaits, type TestDatabase } from './support/database.ts';
+
+/** Every refusal here is the server's own, but for those that are raised because one server alone never makes them. */
+let store: TestDatabase;
+let other: OpenedDatabase;
+const isPostgres = inject('databaseServer')?.startsWith('postgres') === true;
+
+beforeAll(async () => {
+  store = await createDatabase('');
+  other = openDatabase(store.url, { directory: '/' });
+  await other.execute('CREATE TABLE things (id INTEGER PRIMARY KEY, n INTEGER NOT NULL)');
+});
+afterAll(async () => {
+  await other.close();
+  await store.drop();
+});
+beforeEach(async () => {
+  await other.execute('DELETE FROM things');
+  await other.execute('INSERT INTO things (id, n) VALUES (1, 0), (2, 0)');
+});
+
+type On = Pick<OpenedDatabase, 'execute'>;
+const add = (id: number, on: On) => on.execute('UPDATE things SET n = n + 1 WHERE id = ?', [id]);
+const numbers = async () =>
+  (await other.execute<{ n: number }>('SELECT n FROM things ORDER BY id')).rows.map(({ n }) => n);
+
+function open(options: Partial<Parameters<typeof openDatabase>[1]> = {}): OpenedDatabase {
+  const opened = openDatabase(store.url, { directory: '/', ...options });
+  onTestFinished(() => opened.close());
+  return opened;
+}
+
+const identity = isPostgres ? 'pg_backend_pid()' : 'CONNECTION_ID()';
+const identityOf = async (on: On) =>
+  (await on.execute<{ id: number }>(`SELECT ${identity} AS id`)).rows[0]?.id ?? 0;
+
+const failureOf = (statement: Promise<unknown>): Promise<unknown> =>
+  statement.then(
+    () => null,
+    (error: unknown) => error,
+  );
+
+/** Has the first row locked by somebody else meanwhile. */
+async function whileLocked<T>(work: () => Promise<T>): Promise<T> {
+  const [locked, done] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const locking = other.withoutTimeout().transaction(async (on) => {
+    await add(1, on);
+    locked.resolve();
+    await done.promise;
+    throw new Error('undone');
+  });
+  locking.catch(() => {});
+  await locked.promise;
+  try {
+    return await work();
+  } finally {
+    done.resolve();
+    await failureOf(locking);
+  }
+}
+
+const raised = (code: string | number) =>
+  isPostgres
+    ? `DO $$ BEGIN RAISE EXCEPTION 'raised' USING ERRCODE = '${code}'; END $$`
+    : `BEGIN NOT ATOMIC SIGNAL SQLSTATE 'HY000' SET MYSQL_ERRNO = ${code}, MESSAGE_TEXT = 'raised'; END`;
+
+type Refusal = readonly [string, string | number, (on: On) => Promise<unknown>];
+
+/** They did nothing, for certain. Each way is tried by a statement and in a transaction. */
+const REFUSED: readonly Refusal[] = isPostgres
+  ? [
+      ['a limit of time of the session', '57014', (on) => on.execute('SELECT pg_sleep(60)')],
+      [
+        'a lock that somebody else has',
+        '55P03',
+        (on) => on.execute('SELECT id FROM things WHERE id = 1 FOR UPDATE NOWAIT'),
+      ],
+      ['a transaction that waited too long', '25P03', (on) => on.execute(raised('25P03'))],
+      ['a transaction that took too long', '25P04', (on) => on.execute(raised('25P04'))],
+      ['too many connections', '53300', (on) => on.execute(raised('53300'))],
+    ]
+  : [
+      ['a limit of time of the session', 1969, (on) => on.execute('SELECT SLEEP(60)')],
+      [
+        'a lock that somebody else has',
+        1205,
+        (on) => on.execute('SELECT id FROM things WHERE id = 1 FOR UPDATE NOWAIT'),
+      ],
+      ['a limit of time of MySQL', 3024, (on) => on.execute(raised(3024))],
+      ['too many connections', 1040, (on) => on.execute(raised(1040))],
+      ['InnoDB that may only be read from', 1836, (on) => on.execute(raised(1836))],
+    ];
+
+/** Nobody knows whether it took effect: the server ends the connection, has lost its cluster, or failed in the commit. */
+const UNKNOWN: readonly (readonly [string, string | number])[] = isPostgres
+  ? [
+      ['a server that ends the connection', '57P01'],
+      ['a connection that failed', '08006'],
+      ['a server of several nodes', '40003'],
+    ]
+  : [
+      ['a node that has lost its cluster', 1047],
+      ['a commit that failed', 1180],
+      ['a server that ends', 1053],
+    ];
+
+const code = (expected: string | number) => (isPostgres ? { code: expected } : { errno: expected });
+
+describe('what the server refuses', () => {
+  // @shows AS-18.21
+  test.each(REFUSED)(
+    'for %s (%s) is unavailable, and the connection is given up',
+    async (_, expected, refuse) => {
+      await whileLocked(async () => {
+        const database = open({ statementTimeout: 1, poolSize: 1 });
+        for (const ask of [() => refuse(database), () => database.transaction((on) => refuse(on))]) {
+          const before = await identityOf(database);
+          const failure = await failureOf(ask());
+          expect(failure).toMatchObject(code(expected));
+          expect(database.isUnavailable(failure)).toBe(true);
+          expect(await identityOf(database)).not.toBe(before);
+        }
+        expect(database.retries).toEqual({ statements: 0, transactions: 0 });
+      });
+    },
+  );
+
+  // @shows AS-18.9
+  test.each(REFUSED)('for %s (%s) is not asked about', async (_, _code, refuse) => {
+    await whileLocked(async () => {
+      const database = open({ statementTimeout: 1 });
+      let asked = 0;
+      // The same statement, as one that has a question.
+      const asking: On = {
+        execute: (sql, parameters) =>
+          database.execute(sql, parameters, async () => {
+            asked += 1;
+            return true;
+          }),
+      };
+      expect(database.isUnavailable(await failureOf(refuse(asking)))).toBe(true);
+      expect(asked).toBe(0);
+    });
+  });
+
+  // @shows AS-18.9
+  test.each(UNKNOWN)(
+    'as %s does (%s) tells nobody whether it took effect, and is asked about',
+    async (_, number) => {
+      const database = open();
+      const statement = raised(number);
+      await expect(database.execute(statement, [], async () => true)).resolves.toEqual({
+        rows: [],
+        affected: 1,
+      });
+      const failures = [
+        await failureOf(database.execute(statement, [], async () => false)),
+        await failureOf(database.execute(statement)),
+        await failureOf(database.transaction((on) => on.execute(statement))),
+      ];
+      expect(failures.map((failure) => database.isUnavailable(failure))).toEqual([true, true, true]);
+    },
+  );
+
+  test.each<string | number>(isPostgres ? ['42501', 'P0001', '23505'] : [1142, 1644, 1062])(
+    'for a reason of its own (%s) is a fault, and the connection stays',
+    async (number) => {
+      const database = open();
+      const before = await identityOf(database);
+      const failure = await failureOf(database.execute(raised(number), [], async () => true));
+      expect(failure).toMatchObject(code(number));
+      expect(database.isUnavailable(failure)).toBe(false);
+      expect(await identityOf(database)).toBe(before);
+    },
+  );
+});
+
+describe('what a conflict has undone', () => {
+  test('is done again as a transaction, and counted', async () => {
+    const database = open();
+    const [first, second] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const work = async (ids: readonly [number, number], here: typeof first, there: typeof first) =>
+      database.transaction(async (on) => {
+        await add(ids[0], on);
+        here.resolve();
+        await there.promise;
+        await add(ids[1], on);
+      });
+    await Promise.all([work([1, 2], first, second), work([2, 1], second, first)]);
+    expect(await numbers()).toEqual([2, 2]);
+    expect(database.retries.transactions).toBeGreaterThan(0);
+    expect(database.retries.statements).toBe(0);
+  });
+
+  test('is done again as a statement by itself, and counted', async () => {
+    const database = open();
+    const backwards = isPostgres
+      ? 'UPDATE things SET n = n + 1 WHERE id IN (SELECT id FROM things ORDER BY id DESC FOR UPDATE)'
+      : 'UPDATE things SET n = n + 1 WHERE id IN (1, 2) ORDER BY id DESC';
+    const begun = Promise.withResolvers<void>();
+    const watching = open();
+    const forwards = other.transaction(async (on) => {
+      // The transaction that has done less is chosen as the deadlock's victim.
+      for (let id = 10; id < 30; id += 1) await on.execute('INSERT INTO things (id, n) VALUES (?, 0)', [id]);
+      await add(1, on);
+      begun.resolve();
+      await expect.poll(() => someoneWaits(watching), LOOKING_AT_LOCKS).toBe(true);
+      await add(2, on);
+    });
+    await begun.promise;
+    await Promise.all([database.execute(backwards), forwards]);
+    expect((await numbers()).slice(0, 2)).toEqual([2, 2]);
+    expect(database.retries).toEqual({ statements: 1, transactions: 0 });
+  });
+
+  test.each<string | number>(isPostgres ? ['40001', '40P01'] : [1213])(
+    '(%s) again and again is unavailable',
+    async (number) => {
+      const database = open();
+      for (const ask of [
+        () => database.execute(raised(number)),
+        () => database.transaction((on) => on.execute(raised(number))),
+      ])
+        expect(database.isUnavailable(await failureOf(ask()))).toBe(true);
+      expect(database.retries).toEqual({ statements: 4, transactions: 4 });
+    },
+  );
+
+  test.each(isPostgres ? ['PostgreSQL'] : [])(
+    'of what it has read before is done again on %s, with what is there by then',
+    async () => {
+      const database = open();
+      const read: number[] = [];
+      await database.transaction(async (on) => {
+        await on.execute('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ');
+        const { rows } = await on.execute<{ n: number }>('SELECT n FROM things WHERE id = 1');
+        read.push(rows[0]?.n ?? -1);
+        if (read.length === 1) await add(1, other);
+        await add(1, on);
+      });
+      expect(read).toEqual([0, 1]);
+      expect(database.retries.transactions).toBe(1);
+    },
+  );
+});
+
+/** What a session is told, of its server's own limits. */
+const SETTINGS = isPostgres
+  ? `SELECT current_setting('statement_timeout') AS statement,
+      current_setting('idle_in_transaction_session_timeout') AS idle`
+  : `SELECT @@SESSION.max_statement_time AS statement, @@SESSION.innodb_lock_wait_timeout AS wait,
+      @@SESSION.wsrep_sync_wait AS sync`;
+const settingsOf = async (on: On) => (await on.execute(SETTINGS)).rows[0];
+
+describe('a session', () => {
+  // @shows AS-18.21, AS-18.23
+  test('of our own is told how long a statement may take, and that of a migration that it may take its time', async () => {
+    const database = open({ statementTimeout: 7 });
+    const limited = isPostgres ? { statement: '7s', idle: '9s' } : { statement: 7, wait: 7, sync: 7 };
+    expect(await settingsOf(database)).toEqual(limited);
+    expect(await database.transaction(settingsOf)).toEqual(limited);
+    const free = isPostgres ? { statement: '0', idle: '0' } : { statement: 0, wait: 50, sync: 7 };
+    expect(await settingsOf(database.withoutTimeout())).toEqual(free);
+    expect(await database.withoutTimeout().transaction(settingsOf)).toEqual(free);
+    expect(await settingsOf(open())).toMatchObject({ statement: isPostgres ? '10s' : 10 });
+  });
+
+  // @shows AS-18.21
+  test('keeps limits of the server that are smaller', async () => {
+    const created = await createDatabase('');
+    onTestFinished(() => created.drop());
+    const name = new URL(created.url).pathname.slice(1);
+    if (isPostgres) {
+      await other.execute(`ALTER DATABASE ${name} SET statement_timeout = '1500ms'`);
+      await other.execute(`ALTER DATABASE ${name} SET idle_in_transaction_session_timeout = '1min'`);
+    } else {
+      await other.execute('SET GLOBAL max_statement_time = 1.5');
+      onTestFinished(async () => void (await other.execute('SET GLOBAL max_statement_time = 0')));
+    }
+    const database = openDatabase(created.url, { directory: '/' });
+    onTestFinished(() => database.close());
+    const limited = isPostgres ? { statement: '1500ms', idle: '12s' } : { statement: 1.5, wait: 10 };
+    expect(await settingsOf(database)).toMatchObject(limited);
+    expect(await settingsOf(database.withoutTimeout())).toMatchObject({ statement: isPostgres ? '0' : 0 });
+  });
+
+  // @shows AS-18.17
+  test("of the application's pool has the limits that it had", async () => {
+    const pool = openApplicationPool(store.url, 1);
+    onTestFinished(() => pool.end());
+    const borrowed = pool.borrow();
+    const before = isPostgres ? { statement: '20s', idle: '0' } : { statement: 0, wait: 50, sync: 0 };
+    expect(await settingsOf(borrowed)).toEqual(before);
+    expect(await borrowed.transaction(settingsOf)).toEqual(before);
+  });
+
+  // @shows AS-18.21
+  test('ends a statement that waits for a lock for too long, which then never takes effect', async () => {
+    const database = open({ statementTimeout: 1 });
+    const failure = await whileLocked(() => failureOf(add(1, database)));
+    expect(database.isUnavailable(failure)).toBe(true);
+    expect(failure).toHaveProperty(isPostgres ? 'code' : 'errno');
+    expect(await numbers()).toEqual([0, 0]);
+    await add(1, database);
+    expect(await numbers()).toEqual([1, 0]);
+  });
+
+  // @shows AS-18.21
+  test.each(isPostgres ? ['PostgreSQL'] : [])(
+    'whose transaction nobody goes on with is ended by %s, and undone',
+    async () => {
+      const database = open({ poolSize: 1 });
+      const failure = await failureOf(
+        database.transaction(async (on) => {
+          const id = await identityOf(on);
+          await add(1, on);
+          await on.execute("SET LOCAL idle_in_transaction_session_timeout = '1ms'");
+          const alive = async () =>
+            (await other.execute('SELECT 1 FROM pg_stat_activity WHERE pid = ?', [id])).rows.length;
+          await expect.poll(alive, { interval: 5 }).toBe(0);
+          await add(2, on);
+        }),
+      );
+      expect(database.isUnavailable(failure)).toBe(true);
+      expect(await numbers()).toEqual([0, 0]);
+      await add(1, database);
+    },
+  );
+});
