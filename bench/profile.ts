@@ -79,7 +79,7 @@ type Frame = Profile['nodes'][number]['callFrame'];
 
 function categoryOf({ functionName, url }: Frame, caller: Frame | undefined): Category {
   // A statement's time shows as the function that runs it, or names what it answers.
-  if (/^(?:resultOf|rowOf|all|run)$/.test(functionName)) return 'SQLite';
+  if (/^(?:executePrepared|toRow|all|run)$/.test(functionName)) return 'SQLite';
   if (functionName === '(garbage collector)') return 'garbage';
   if (/^write(?:Utf8|Latin1|Ascii)String$|^writev?$|^writeBuffer$/.test(functionName)) return 'socket writes';
   if (url.includes('@hono/node-server')) return 'HTTP adapter';

@@ -3,7 +3,7 @@ import type { SqlParameter } from '../../../sql/contract.ts';
 import type { Engine, EngineConnection, StatementResult } from '../engine.ts';
 import { readsTogether } from '../together.ts';
 import { isSqliteBusy } from './failures.ts';
-import { execute, Statements } from './statements.ts';
+import { executePrepared, Statements } from './statements.ts';
 import { countCommits, LONGEST_WAIT, WriteQueue } from './write-queue.ts';
 
 /** SQLite through `node:sqlite`: the file, absolute, or `:memory:`. One that is borrowed is also somebody else's. */
@@ -79,7 +79,7 @@ class SqliteEngine implements Engine {
       this.#reading = { reader, commits: countCommits() };
       process.nextTick(this.#endReading);
     }
-    return execute(prepared, parameters);
+    return executePrepared(prepared, parameters);
   }
 
   readonly #endReading = (): void => {

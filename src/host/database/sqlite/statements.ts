@@ -69,7 +69,7 @@ export class Statements {
 
   run(sql: string, parameters: readonly SqlParameter[] = []): StatementResult {
     try {
-      return execute(this.prepare(sql), parameters);
+      return executePrepared(this.prepare(sql), parameters);
     } catch (error) {
       this.#isReadOnly ||= isSqliteReadOnly(error);
       throw error;
@@ -126,7 +126,7 @@ function toRowsNamed(columns: readonly string[]): (rows: readonly unknown[]) => 
 }
 
 /** Executes a statement on its connection. */
-export function execute(
+export function executePrepared(
   { statement, numbersRow, toRows }: Prepared,
   parameters: readonly SqlParameter[],
 ): StatementResult {
