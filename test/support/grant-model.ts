@@ -70,7 +70,7 @@ export type Request =
 /** A status, or whether an access token is good. */
 export type Answer = number | 'good' | 'dead';
 
-interface Outcome {
+export interface Outcome {
   readonly state: State;
   readonly answer: Answer;
 }
@@ -133,7 +133,7 @@ function exchange(state: State, request: Request & { kind: 'exchange' }, lifetim
   if (family.codeSpent) return { state: family.client === as ? ended(state, id) : state, answer: 400 };
   const spent = withFamily(state, id, { ...family, codeSpent: true });
   const isWrong = fault !== 'none' || family.client !== as || family.codeExpires <= state.now;
-  if (isWrong || !state.active) return { state: spent, answer: 400 };
+  if (isWrong || family.ended || !state.active) return { state: spent, answer: 400 };
   return { state: issued(spent, id, name, lifetimes), answer: 200 };
 }
 
@@ -157,7 +157,8 @@ function issued(state: State, id: string, name: string, { access, refresh: life 
   return { ...withFamily(state, id, family), accessTokens: { ...state.accessTokens, [name]: token } };
 }
 
-function ended(state: State, id: string): State {
+/** Its family was revoked: by its client, its person or a replay. */
+export function ended(state: State, id: string): State {
   return withFamily(state, id, { ...found(state.families, id), ended: true });
 }
 

@@ -15,6 +15,8 @@ const COUNTS = {
   kills: { short: 3, long: 50 },
   /** How often a database server is stopped under load. */
   outages: { short: 1, long: 3 },
+  /** How often two processes and their database server are killed while a history is written. */
+  historyRounds: { short: 1, long: 15 },
   /** MCP calls in each mount and mode whose bytes are counted. */
   mcpCalls: { short: 120, long: 6000 },
   /** How many times five people sign in while one network floods the sign-in. */

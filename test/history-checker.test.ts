@@ -1,0 +1,320 @@
+// @engines sqlite: it judges histories that are made up, and uses no server
+import { describe, expect, test } from 'vitest';
+import type { Answer } from './support/grant-model.ts';
+import { findViolations, PROMISES, type Promised } from './support/history/checker.ts';
+import type { Asked, Ending, Operation } from './support/history/recorder.ts';
+import { judge } from './support/history/report.ts';
+import { createRandom } from './support/random.ts';
+import { simulate, type Faults } from './support/history/simulated-server.ts';
+
+/** What is asked from when until when, and the answer. Tokens have the name of the use that was answered with them. */
+type Line = readonly [asked: Asked, begin: number, end: number, answer: Ending, node?: string];
+
+function history(...lines: readonly Line[]): readonly Operation[] {
+  return lines.map(([request, begin, end, answer, node = 'node 1'], index) => ({
+    id: index + 1,
+    request,
+    families: ['family'],
+    node,
+    by: 'test',
+    begin,
+    end,
+    answer,
+  }));
+}
+
+const own = { family: 'family', as: 'client', fault: 'none' } as const;
+const allow: Asked = { kind: 'allow', family: 'family', client: 'client' };
+const exchange = (name: string): Asked => ({ kind: 'exchange', ...own, name });
+const refresh = (token: string, name: string): Asked => ({ kind: 'refresh', ...own, token, name });
+const revoke = (token: string): Asked => ({ kind: 'revoke', ...own, token, name: '' });
+const look = (token: string): Asked => ({ kind: 'look', token });
+const remove: Asked = { kind: 'remove', client: 'client' };
+const revokeClient: Asked = { kind: 'revoke client', client: 'client' };
+
+/** The person allows it and the code is exchanged, until 4. */
+const begun: readonly Line[] = [
+  [allow, 1, 2, 200],
+  [exchange('1'), 3, 4, 200],
+];
+
+const brokenBy = (lines: readonly Line[]) => findViolations(history(...lines)).map(({ broken }) => broken);
+
+describe('a history without an order is found:', () => {
+  test.each<[string, readonly Line[], Promised]>([
+    [
+      'two answers for one refresh token',
+      [...begun, [refresh('1', '2'), 5, 8, 200], [refresh('1', '3'), 6, 9, 200, 'node 2']],
+      'answered twice',
+    ],
+    [
+      'two answers for one code',
+      [
+        [allow, 1, 2, 200],
+        [exchange('1'), 3, 6, 200],
+        [exchange('2'), 4, 7, 200],
+      ],
+      'answered twice',
+    ],
+    [
+      'two codes for one consent',
+      [
+        [allow, 1, 3, 200],
+        [allow, 2, 4, 200],
+      ],
+      'answered twice',
+    ],
+    [
+      'a token that another node finds good after an answered revocation',
+      [...begun, [revoke('1'), 5, 6, 200], [look('1'), 7, 8, 'good', 'node 2']],
+      'lost revocations',
+    ],
+    [
+      'a refresh on another node after an answered revocation',
+      [...begun, [revoke('1'), 5, 6, 200], [refresh('1', '2'), 7, 8, 200, 'node 2']],
+      'lost revocations',
+    ],
+    [
+      'a token that is good after the person took the access back',
+      [...begun, [remove, 5, 6, 200], [look('1'), 7, 8, 'good']],
+      'lost revocations',
+    ],
+    [
+      'a token that is good after its client was revoked',
+      [...begun, [revokeClient, 5, 6, 200], [look('1'), 7, 8, 'good']],
+      'lost revocations',
+    ],
+    [
+      'an access token that is good after it was revoked by itself',
+      [...begun, [{ kind: 'revoke access', token: '1', as: 'client' }, 5, 6, 200], [look('1'), 7, 8, 'good']],
+      'lost revocations',
+    ],
+    [
+      'a token that is dead at first and good later',
+      [...begun, [revoke('1'), 5, 20, 200], [look('1'), 6, 7, 'dead'], [look('1'), 8, 9, 'good']],
+      'lost revocations',
+    ],
+    [
+      'a token that is good after a replay',
+      [...begun, [refresh('1', '2'), 5, 6, 200], [refresh('1', '3'), 7, 8, 400], [look('2'), 9, 10, 'good']],
+      'alive after a replay',
+    ],
+    [
+      'a successor that can be used after a replay',
+      [
+        ...begun,
+        [refresh('1', '2'), 5, 6, 200],
+        [refresh('1', '3'), 7, 8, 400],
+        [refresh('2', '4'), 9, 10, 200],
+      ],
+      'alive after a replay',
+    ],
+    ['an answered token that is dead', [...begun, [look('1'), 5, 6, 'dead']], 'lost answered tokens'],
+    [
+      'an answered refresh token that is refused',
+      [...begun, [refresh('1', '2'), 5, 6, 200], [refresh('2', '3'), 7, 8, 400, 'node 2']],
+      'lost answered tokens',
+    ],
+    [
+      'an answered code that is refused',
+      [
+        [allow, 1, 2, 200],
+        [exchange('1'), 3, 4, 400],
+      ],
+      'lost answered tokens',
+    ],
+    [
+      'a refresh token that is refused after a 503, though no use was answered',
+      [...begun, [refresh('1', '2'), 5, 6, 'unavailable'], [refresh('1', '3'), 7, 8, 400]],
+      'refused after 503',
+    ],
+    [
+      'a code that is refused after a 503, though no exchange was answered',
+      [
+        [allow, 1, 2, 200],
+        [exchange('1'), 3, 4, 'unavailable'],
+        [exchange('2'), 5, 6, 400],
+      ],
+      'refused after 503',
+    ],
+    [
+      'a consent that counts as answered after a 503',
+      [
+        [allow, 1, 2, 'unavailable'],
+        [allow, 3, 4, 400],
+      ],
+      'refused after 503',
+    ],
+    [
+      'a token that dies long after a use was answered 503 and then with tokens',
+      [
+        ...begun,
+        [refresh('1', '2'), 5, 6, 'unavailable'],
+        [refresh('1', '3'), 7, 8, 200],
+        [look('3'), 9, 10, 'good'],
+        [look('3'), 11, 12, 'dead'],
+      ],
+      'lost answered tokens',
+    ],
+  ])('%s', (_, lines, broken) => {
+    expect(brokenBy(lines)).toEqual([broken]);
+  });
+});
+
+describe('a history with an order is accepted:', () => {
+  test.each<[string, readonly Line[]]>([
+    [
+      'a refresh that is answered while the revocation is under way',
+      [...begun, [revoke('1'), 5, 20, 200], [refresh('1', '2'), 6, 7, 200], [look('2'), 21, 22, 'dead']],
+    ],
+    [
+      'a replay that is refused before the answer of the use arrives',
+      [...begun, [refresh('1', '2'), 5, 20, 200], [refresh('1', '3'), 6, 7, 400], [look('1'), 8, 9, 'dead']],
+    ],
+    [
+      'a use whose answer was cut off, and a replay of it',
+      [
+        ...begun,
+        [refresh('1', '2'), 5, 6, 'lost'],
+        [refresh('1', '3'), 7, 8, 400],
+        [look('1'), 9, 10, 'dead'],
+      ],
+    ],
+    [
+      'a use whose answer was cut off, and that did not happen',
+      [
+        ...begun,
+        [refresh('1', '2'), 5, 6, 'lost'],
+        [refresh('1', '3'), 7, 8, 200],
+        [look('3'), 9, 10, 'good'],
+      ],
+    ],
+    [
+      'a revocation that was answered 503 and takes effect later',
+      [...begun, [revoke('1'), 5, 6, 'unavailable'], [look('1'), 7, 8, 'good'], [look('1'), 9, 10, 'dead']],
+    ],
+    [
+      'a use that was answered 503 and then with tokens',
+      [
+        ...begun,
+        [refresh('1', '2'), 5, 6, 'unavailable'],
+        [refresh('1', '3'), 7, 8, 200],
+        [look('3'), 9, 10, 'good'],
+      ],
+    ],
+    [
+      'a use that was answered 503, took effect, and was answered when it came again',
+      [
+        ...begun,
+        [refresh('1', '2'), 5, 6, 'unavailable'],
+        [refresh('1', '3'), 5, 7, 400, 'node 2'],
+        [refresh('1', '4'), 8, 9, 200],
+        [look('4'), 10, 11, 'dead'],
+      ],
+    ],
+    [
+      'of two uses at once one is answered, the other 503: it may have been the replay',
+      [
+        ...begun,
+        [refresh('1', '2'), 5, 8, 200],
+        [refresh('1', '3'), 6, 9, 'unavailable'],
+        [look('2'), 10, 11, 'good'],
+        [look('2'), 12, 13, 'dead'],
+      ],
+    ],
+    [
+      'an access token that was revoked by itself is dead, and its family lives',
+      [
+        ...begun,
+        [{ kind: 'revoke access', token: '1', as: 'client' }, 5, 6, 200],
+        [look('1'), 7, 8, 'dead'],
+        [refresh('1', '2'), 9, 10, 200],
+        [look('2'), 11, 12, 'good'],
+      ],
+    ],
+    [
+      'a client that is revoked gets 401, whatever it offers',
+      [...begun, [revokeClient, 5, 6, 200], [refresh('1', '2'), 7, 8, 401], [revoke('1'), 9, 10, 401]],
+    ],
+    [
+      'a hundred times 503',
+      [
+        ...begun,
+        ...Array.from({ length: 100 }, (_, index): Line => {
+          const begin = 5 + index * 2;
+          return [refresh('1', `${index + 2}`), begin, begin + 1, 'unavailable'];
+        }),
+        [refresh('1', '200'), 300, 301, 200],
+        [look('200'), 302, 303, 'good'],
+      ],
+    ],
+  ])('%s', (_, lines) => {
+    expect(brokenBy(lines)).toEqual([]);
+  });
+
+  test('where nobody promises what a 503 left: a use that was spent', () => {
+    const lines: readonly Line[] = [
+      ...begun,
+      [refresh('1', '2'), 5, 6, 'unavailable'],
+      [refresh('1', '3'), 7, 8, 400],
+    ];
+    expect(findViolations(history(...lines), 'nobody knows')).toEqual([]);
+  });
+});
+
+describe('what is told of a violation', () => {
+  test('are the few operations that show it, in words, and how many there were beside them', () => {
+    const { texts, broken } = judge(
+      history(
+        ...begun,
+        [look('1'), 5, 6, 'good'],
+        [refresh('1', '2'), 7, 8, 200],
+        [look('2'), 9, 10, 'good'],
+        [refresh('2', '3'), 11, 12, 200],
+        [revoke('1'), 13, 14, 200],
+        [look('2'), 15, 16, 'dead'],
+        [look('3'), 17, 18, 'good', 'node 2'],
+        [look('3'), 19, 20, 'dead', 'node 2'],
+      ),
+    );
+    expect(broken).toMatchObject({ 'lost revocations': 1, 'answered twice': 0 });
+    expect(texts).toHaveLength(1);
+    const [text = ''] = texts;
+    expect(text).toContain('family: lost revocations');
+    expect(text).toMatch(/>.*node 2 .*is T3 good\? +good/);
+    expect(text).toMatch(/revoke R1 +200/);
+    expect(text).not.toMatch(/T2 good/);
+  });
+});
+
+describe('a server that is simulated', () => {
+  const SEEDS = 120;
+
+  test('answers as it should: every history is accepted', () => {
+    const counts: Partial<Record<Ending, number>> = {};
+    for (let seed = 1; seed <= SEEDS; seed += 1) {
+      const operations = simulate(createRandom(seed), {});
+      for (const { answer } of operations) counts[answer] = (counts[answer] ?? 0) + 1;
+      expect(judge(operations).texts, `seed ${seed}`).toEqual([]);
+    }
+    const seen: readonly (Answer | Ending)[] = [200, 400, 'good', 'dead', 'lost', 'unavailable'];
+    expect(seen.filter((answer) => (counts[answer] ?? 0) < SEEDS / 3)).toEqual([]);
+  });
+
+  test.each<[string, Faults, Promised]>([
+    ['forgets now and then that a refresh token is used', { answersTwice: true }, 'answered twice'],
+    ['sometimes reads what was before', { readsOld: true }, 'lost revocations'],
+    ['sometimes answers a revocation that it loses', { losesRevocations: true }, 'lost revocations'],
+    ['sometimes loses what it answered', { losesTokens: true }, 'lost answered tokens'],
+    ['sometimes refuses a replay and leaves all alive', { ignoresReplays: true }, 'alive after a replay'],
+    ['sometimes spends what it answers with 503', { spendsUnavailable: true }, 'refused after 503'],
+  ])('and that %s: it is found', (_, faults, expected) => {
+    const found = new Map<Promised, number>(PROMISES.map((promise) => [promise, 0]));
+    for (let seed = 1; seed <= SEEDS; seed += 1) {
+      for (const { broken } of findViolations(simulate(createRandom(seed), faults))) {
+        found.set(broken, (found.get(broken) ?? 0) + 1);
+      }
+    }
+    expect(found.get(expected)).toBeGreaterThan(0);
+  });
+});

@@ -1,0 +1,276 @@
+import {
+  authorizationUrl,
+  CHALLENGE,
+  REDIRECT_URI,
+  VERIFIER,
+  type RunningPortal,
+  type TestClient,
+  type Tokens,
+} from '../portal.ts';
+import { formOf, type Visitor } from '../visitor.ts';
+import type { Asked, Ending, Operation, Recorder } from './recorder.ts';
+
+/** An authorization, and what its client holds of it. */
+export interface Family {
+  readonly name: string;
+  readonly client: TestClient;
+  readonly code: string;
+  /** All that was answered, the newest last. */
+  readonly tokens: Held[];
+  /** Whether something was done that ends it, or may have. */
+  over: boolean;
+}
+
+export interface Held {
+  readonly name: string;
+  readonly access: string;
+  readonly refresh: string;
+}
+
+/** What is sent to the processes of a server, each written down with its answer. */
+export interface Asking {
+  /** The person allows the client; null when no code came of it. */
+  authorize(visitor: Visitor, client: TestClient): Promise<Family | null>;
+  /** Uses the code (null) or a refresh token, and keeps what it is answered with. */
+  use(family: Family, given: Held | null): Promise<void>;
+  /** Asks whether an access token is good: by introspection, UserInfo, or an API of the application. */
+  look(family: Family, token: Held, url?: string): Promise<void>;
+  /** RFC 7009, with a refresh token. */
+  revoke(family: Family, token: Held): Promise<void>;
+  /** RFC 7009, with an access token. */
+  revokeAccess(family: Family, token: Held): Promise<void>;
+  /** The person takes back what the client was allowed, which are these. */
+  remove(visitor: Visitor, client: TestClient, families: readonly Family[]): Promise<void>;
+  /** As the console does. */
+  revokeClient(client: TestClient, families: readonly Family[]): Promise<void>;
+  /** How often an answer was one that these requests do not have, such as `500 of /oauth/token`. */
+  readonly faults: Readonly<Record<string, number>>;
+}
+
+export interface AskingOptions {
+  readonly portal: RunningPortal;
+  readonly urls: readonly string[];
+  readonly inspector: TestClient;
+  readonly recorder: Recorder;
+  readonly random: () => number;
+  /** Hears of each answer; null when nobody listened. */
+  readonly heard: (ending: Ending | null) => void;
+}
+
+/** What came of one request; `ending` is null when nobody listened. */
+interface Answered {
+  readonly ending: Ending | null;
+  readonly body?: string;
+  readonly location?: string | null;
+}
+
+type Endings = Readonly<Record<number, Ending>>;
+
+/** How long a client waits before it asks again, in milliseconds; up to twice as long. */
+const PAUSE = 150;
+/** How long it waits for an answer. */
+const PATIENCE = 60_000;
+/** How long it asks the same process again, which may have kept the answer; it is longer than a server is in doubt. */
+const LOYALTY = 45_000;
+
+export function createAsking(options: AskingOptions): Asking {
+  const { portal, urls, inspector, recorder, random, heard } = options;
+  const faults: Record<string, number> = {};
+  let names = 0;
+  const nextName = () => String((names += 1));
+  const pick = <T>(from: readonly T[]) => from[Math.floor(random() * from.length)] as T;
+  const anyProcess = () => pick(urls);
+
+  function fault(what: string): 'lost' {
+    faults[what] = (faults[what] ?? 0) + 1;
+    return 'lost';
+  }
+
+  /** Sends a request, and takes these statuses for answers. */
+  async function send(url: string, init: RequestInit, endings: Endings): Promise<Answered> {
+    const signal = AbortSignal.timeout(PATIENCE);
+    return answerOf(url, endings, () => fetch(url, { ...init, signal }));
+  }
+
+  async function answerOf(
+    url: string,
+    endings: Endings,
+    request: () => Promise<Response>,
+  ): Promise<Answered> {
+    try {
+      const response = await request();
+      const body = await response.text();
+      const isUnavailable = response.status === 503 && response.headers.has('retry-after');
+      const ending = isUnavailable ? 'unavailable' : endings[response.status];
+      const location = response.headers.get('location');
+      return { ending: ending ?? fault(`${response.status} of ${new URL(url).pathname}`), body, location };
+    } catch (error) {
+      return { ending: isNobodyThere(error) ? null : 'lost' };
+    }
+  }
+
+  function post(client: TestClient, url: string, form: Readonly<Record<string, string>>, endings: Endings) {
+    const { id, secret } = client;
+    const isPublic = secret === '';
+    const basic = `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}`;
+    const body = new URLSearchParams(isPublic ? { client_id: id, ...form } : form);
+    return send(url, { method: 'POST', headers: isPublic ? {} : { Authorization: basic }, body }, endings);
+  }
+
+  function bearer(url: string, token: string): Promise<Answered> {
+    return send(url, { headers: { Authorization: `Bearer ${token}` } }, { 200: 'good', 401: 'dead' });
+  }
+
+  /** Does it once, and writes it down. */
+  async function recorded(
+    operation: Pick<Operation, 'request' | 'families' | 'by'> & { readonly url: string | null },
+    ask: () => Promise<Answered>,
+  ): Promise<Answered> {
+    const { url, ...about } = operation;
+    const end = recorder.begin({
+      ...about,
+      node: url === null ? 'console' : `node ${urls.indexOf(url) + 1}`,
+    });
+    const answer = await ask();
+    end(answer.ending);
+    heard(answer.ending);
+    return answer;
+  }
+
+  /** Asks the same process again while the answer is 503, and another one when nobody listens there. */
+  async function insist(ask: (url: string) => Promise<Answered>, first = anyProcess()): Promise<Answered> {
+    let url = first;
+    const until = performance.now() + LOYALTY;
+    for (;;) {
+      const answer = await ask(url);
+      if (answer.ending !== null && answer.ending !== 'unavailable') return answer;
+      await new Promise((resolve) => setTimeout(resolve, PAUSE * (1 + random())));
+      if (answer.ending === null || performance.now() > until) url = anyProcess();
+    }
+  }
+
+  const inspections: Readonly<Record<string, (url: string, token: string) => Promise<Answered>>> = {
+    async introspection(url, token) {
+      const answer = await post(inspector, `${url}/oauth/introspect`, { token }, { 200: 200 });
+      if (answer.ending !== 200) return answer;
+      return { ending: (JSON.parse(answer.body ?? '') as { active: boolean }).active ? 'good' : 'dead' };
+    },
+    userinfo: (url, token) => bearer(`${url}/oauth/userinfo`, token),
+    'token()': (url, token) => bearer(`${url}/api/whoami`, token),
+  };
+
+  async function revokeByToken(request: Asked, { name, client }: Family, token: string): Promise<void> {
+    await insist((url) =>
+      recorded({ request, families: [name], by: 'revocation', url }, () =>
+        post(client, `${url}/oauth/revoke`, { token }, { 200: 200, 401: 401 }),
+      ),
+    );
+  }
+
+  return {
+    faults,
+
+    async authorize(visitor, client) {
+      const screen = await insist((url) => {
+        const asked = authorizationUrl({ ...portal, url }, client, { code_challenge: CHALLENGE });
+        return answerOf(asked, { 200: 200 }, () => visitor.get(asked));
+      });
+      if (screen.ending !== 200) return null;
+      const { fields } = formOf(screen.body ?? '');
+      const name = `authorization ${nextName()}`;
+      const request: Asked = { kind: 'allow', family: name, client: client.id };
+      let code: string | null = null;
+      await insist((url) =>
+        recorded({ request, families: [name], by: 'consent', url }, async () => {
+          const address = `${url}/oauth/authorize`;
+          const form = { ...fields, decision: 'allow' };
+          const endings = { 302: 200, 303: 200, 400: 400 };
+          const answer = await answerOf(address, endings, () => visitor.post(address, form));
+          if (answer.ending !== 200) return answer;
+          code = new URL(answer.location ?? '', url).searchParams.get('code');
+          return { ending: code === null ? fault('no code of /oauth/authorize') : 200 };
+        }),
+      );
+      return code === null ? null : { name, client, code, tokens: [], over: false };
+    },
+
+    async use(family, given) {
+      const { client } = family;
+      const own = { family: family.name, as: client.id, fault: 'none' } as const;
+      const form: Record<string, string> =
+        given === null
+          ? { code: family.code, redirect_uri: REDIRECT_URI, code_verifier: VERIFIER }
+          : { refresh_token: given.refresh };
+      form['grant_type'] = given === null ? 'authorization_code' : 'refresh_token';
+      let name = '';
+      const answer = await insist((url) => {
+        name = nextName();
+        const request: Asked =
+          given === null
+            ? { kind: 'exchange', ...own, name }
+            : { kind: 'refresh', ...own, token: given.name, name };
+        return recorded({ request, families: [family.name], by: 'token', url }, () =>
+          post(client, `${url}/oauth/token`, form, { 200: 200, 400: 400, 401: 401 }),
+        );
+      });
+      if (answer.ending === 200) {
+        const { access_token: access, refresh_token: refresh } = JSON.parse(answer.body ?? '') as Tokens;
+        family.tokens.push({ name, access, refresh });
+      } else family.over = true;
+    },
+
+    async look({ name }, { name: token, access }, at) {
+      const [by, ask] = pick(Object.entries(inspections));
+      const request: Asked = { kind: 'look', token };
+      await insist((url) => recorded({ request, families: [name], by, url }, () => ask(url, access)), at);
+    },
+
+    async revoke(family, { name: token, refresh }) {
+      family.over = true;
+      const { name, client } = family;
+      const request: Asked = { kind: 'revoke', family: name, token, as: client.id, fault: 'none', name: '' };
+      await revokeByToken(request, family, refresh);
+    },
+
+    async revokeAccess(family, { name: token, access }) {
+      await revokeByToken({ kind: 'revoke access', token, as: family.client.id }, family, access);
+    },
+
+    async remove(visitor, client, families) {
+      for (const family of families) family.over = true;
+      const request: Asked = { kind: 'remove', client: client.id };
+      const about = { request, families: families.map(({ name }) => name), by: 'page' };
+      await insist(async (url) => {
+        const address = `${url}/oauth/applications`;
+        const page = await answerOf(address, { 200: 200 }, () => visitor.get(address));
+        const form = page.body?.split('<form').find((each) => each.includes(`"${client.id}"`));
+        if (page.ending !== 200 || form === undefined) return page;
+        const { fields } = formOf(`<form${form}`);
+        return recorded({ ...about, url }, () =>
+          answerOf(address, { 303: 200 }, () => visitor.post(address, fields)),
+        );
+      });
+    },
+
+    async revokeClient({ id }, families) {
+      for (const family of families) family.over = true;
+      const request: Asked = { kind: 'revoke client', client: id };
+      const about = { request, families: families.map(({ name }) => name), by: 'console' };
+      await recorded({ ...about, url: null }, async () => {
+        try {
+          await portal.server.clients.revoke(id);
+          return { ending: 200 };
+        } catch (error) {
+          if (!portal.application.database.isUnavailable(error)) throw error;
+          return { ending: 'lost' };
+        }
+      });
+    },
+  };
+}
+
+/** Nobody listened, so nothing was sent. */
+function isNobodyThere(error: unknown): boolean {
+  const cause = error instanceof Error ? error.cause : undefined;
+  return cause instanceof Error && 'code' in cause && cause.code === 'ECONNREFUSED';
+}

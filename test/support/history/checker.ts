@@ -1,0 +1,251 @@
+/**
+ * Holds a history against the model of grants: is there an order of its operations, one after the other, in which each takes effect
+ * between its begin and its end, and the model gives every answer that was given? (Linearizability: Herlihy and Wing 1990. The search is
+ * that of Wing and Gong 1993, with Lowe's memory of what has failed, 2017; authorizations are independent of each other, so each is
+ * searched by itself, as Horn and Kroening 2015 do.)
+ *
+ * What it finds without being told what to look for: two answers for one use; anything alive, for whoever asks after a detected replay or
+ * an answered revocation; anything dead that nobody ended; tokens, codes and consents that were answered and are gone.
+ *
+ * An operation without an answer may take effect at any time after its begin, or never. Of a use that was answered 503 more is promised
+ * (docs/specification.md, AS-18.9): it was not spent, unless the identical request was answered later.
+ */
+import {
+  allowed,
+  ended,
+  NOTHING,
+  step,
+  type Answer,
+  type Lifetimes,
+  type Outcome,
+  type State,
+} from '../grant-model.ts';
+import type { Asked, Operation } from './recorder.ts';
+
+export interface Violation {
+  readonly family: string;
+  readonly broken: Promised;
+  /** Those without an order, by their begin: whatever was done beside them, and whether it took effect or not. */
+  readonly operations: readonly Operation[];
+  /** The first whose answer cannot be explained. */
+  readonly last: Operation;
+  /** How many others the authorization has up to then. */
+  readonly others: number;
+}
+
+/** What a violation is counted as. */
+export const PROMISES = [
+  'answered twice',
+  'alive after a replay',
+  'lost revocations',
+  'lost answered tokens',
+  'refused after 503',
+] as const;
+export type Promised = (typeof PROMISES)[number];
+
+/** What may have become of a use that was answered 503. */
+export type AfterUnavailable = 'not spent' | 'nobody knows';
+
+export function findViolations(
+  history: readonly Operation[],
+  afterUnavailable: AfterUnavailable = 'not spent',
+): readonly Violation[] {
+  const families = new Map<string, Operation[]>();
+  for (const operation of history) {
+    for (const family of operation.families) {
+      families.set(family, [...(families.get(family) ?? []), operation]);
+    }
+  }
+  return [...families].flatMap(([family, operations]) => check(family, operations, afterUnavailable) ?? []);
+}
+
+function check(
+  family: string,
+  operations: readonly Operation[],
+  afterUnavailable: AfterUnavailable,
+): Violation | null {
+  const entries = operations.flatMap((operation) => entriesFor(operation, operations, afterUnavailable));
+  if (hasOrder(family, entries)) return null;
+  // Whatever follows, the beginning stays without an order: so the shortest beginning without one is found by halving.
+  const ends = entries
+    .flatMap(({ end }) => (end === Infinity ? [] : [end]))
+    .toSorted((one, other) => one - other);
+  let [explained, unexplained] = [-1, ends.length - 1];
+  while (unexplained - explained > 1) {
+    const middle = (explained + unexplained) >> 1;
+    if (hasOrder(family, until(ends[middle] ?? 0, entries))) explained = middle;
+    else unexplained = middle;
+  }
+  let left = until(ends[unexplained] ?? 0, entries);
+  const last = left.find(({ end }) => end === ends[unexplained])?.operation;
+  if (last === undefined) throw new Error('A history without an order has an end');
+  // What only looks goes first, so that what was looked for stays.
+  const looksFirst = left.toSorted((one, other) => Number(isLook(other)) - Number(isLook(one)));
+  for (const entry of looksFirst.filter(({ answer, operation }) => answer !== null && operation !== last)) {
+    const without = left.map((each) => (each === entry ? unanswered(each) : each));
+    if (!hasOrder(family, without)) left = without;
+  }
+  const needed = left.filter(({ answer }) => answer !== null).map(({ operation }) => operation);
+  const others = operations.filter(({ begin }) => begin <= last.end).length - needed.length;
+  return { family, broken: brokenBy(last, needed, operations), operations: needed, last, others };
+}
+
+/** An operation as the search takes it. */
+interface Entry {
+  readonly operation: Operation;
+  /** From when on it may take effect. */
+  readonly begin: number;
+  /** By when it has; infinite when it need not. */
+  readonly end: number;
+  /** Null when nobody knows: it may take effect, or not. */
+  readonly answer: Answer | null;
+  /** Whether tokens may come of it, or a code. */
+  readonly issues: boolean;
+}
+
+function entriesFor(
+  operation: Operation,
+  all: readonly Operation[],
+  afterUnavailable: AfterUnavailable,
+): readonly Entry[] {
+  const { request, begin, end, answer } = operation;
+  const others = all.filter((each) => each !== operation && isSameUse(each.request, request));
+  const isStrict = afterUnavailable === 'not spent';
+  if (answer !== 'unavailable' && answer !== 'lost') {
+    // The answer may be that of an attempt before it, which was kept for whoever asks again.
+    const attempts = others.filter((each) => each.answer === 'unavailable' && each.end <= begin);
+    const first = isStrict && answer === 200 ? Math.min(begin, ...attempts.map((each) => each.begin)) : begin;
+    return [{ operation, begin: first, end, answer, issues: true }];
+  }
+  if (request.kind === 'look') return [];
+  const unknown = unanswered({ operation, begin, end, answer: null, issues: true });
+  if (answer === 'lost' || !isUse(request) || !isStrict) return [unknown];
+  // It was not spent. It can only have been a replay, where another use came first or at the same time.
+  const isReplay = others.some(
+    (each) => each.begin < end && (each.answer !== 'unavailable' || each.end > begin),
+  );
+  return isReplay ? [{ ...unknown, issues: false }] : [];
+}
+
+const isLook = ({ operation }: Entry) => operation.request.kind === 'look';
+const unanswered = (entry: Entry): Entry => ({ ...entry, end: Infinity, answer: null });
+
+/** What had happened by then: what was not answered yet may have taken effect, or not. */
+function until(time: number, entries: readonly Entry[]): readonly Entry[] {
+  return entries
+    .filter(({ begin }) => begin <= time)
+    .map((entry) => (entry.end > time ? unanswered(entry) : entry));
+}
+
+/** More than a family of the workload can need. */
+const MOST_STEPS = 500_000;
+
+function hasOrder(family: string, entries: readonly Entry[]): boolean {
+  const failed = new Set<string>();
+  const explains = (given: readonly Entry[], state: State): boolean => {
+    const left = withoutFitting(given, state);
+    if (left.every(({ answer }) => answer === null)) return true;
+    const key = `${left.map(({ operation }) => operation.id).join(' ')} ${JSON.stringify(state)}`;
+    if (failed.has(key)) return false;
+    const tried = new Set<string>();
+    for (const entry of possibleNext(left)) {
+      const kind = likenessOf(entry);
+      if (tried.has(kind)) continue;
+      const next = after(state, entry);
+      // One without an answer that changes nothing need not take effect.
+      if (next === null || next === state) continue;
+      tried.add(kind);
+      if (explains(left.toSpliced(left.indexOf(entry), 1), next)) return true;
+    }
+    failed.add(key);
+    if (failed.size > MOST_STEPS)
+      throw new Error(`Undecided: too many orders of what was asked of ${family}`);
+    return false;
+  };
+  return explains(entries, NOTHING);
+}
+
+/** Those that nothing has to come before, what was answered first: most often nothing else took effect. */
+function possibleNext(left: readonly Entry[]): readonly Entry[] {
+  const firstEnd = Math.min(...left.map(({ end }) => end));
+  const possible = left.filter(({ begin }) => begin <= firstEnd);
+  return [
+    ...possible.filter(({ answer }) => answer !== null),
+    ...possible.filter(({ answer }) => answer === null),
+  ];
+}
+
+/** What was answered, may come now, and changes nothing, comes now: it stands in nobody's way. */
+function withoutFitting(given: readonly Entry[], state: State): readonly Entry[] {
+  let left = given;
+  for (;;) {
+    const fitting = possibleNext(left).filter(
+      (entry) => entry.answer !== null && after(state, entry) === state,
+    );
+    if (fitting.length === 0) return left;
+    left = left.filter((entry) => !fitting.includes(entry));
+  }
+}
+
+/** Of several without an answer that ask for the same, one is as good as another. */
+function likenessOf({ operation, answer, issues }: Entry): string {
+  const { id, request } = operation;
+  const isNameless = answer === null && operation.answer !== 200;
+  if (!isNameless) return String(id);
+  return JSON.stringify([request.kind, issues, 'token' in request ? request.token : null]);
+}
+
+/** What is when it takes effect now, the same object when nothing changes; null when it cannot, or would not be answered so. */
+function after(state: State, { operation, answer, issues }: Entry): State | null {
+  const outcome = outcomeOf(state, operation.request);
+  if (outcome === null || (answer !== null && answer !== outcome.answer)) return null;
+  if (!issues && isUse(operation.request) && outcome.answer === 200) return null;
+  return JSON.stringify(outcome.state) === JSON.stringify(state) ? state : outcome.state;
+}
+
+/** No test of this kind waits until anything expires. */
+const FOR_EVER: Lifetimes = { code: Infinity, access: Infinity, refresh: Infinity };
+
+/** Null when what it asks for is not there yet. */
+function outcomeOf(state: State, request: Asked): Outcome | null {
+  if (request.kind === 'allow') {
+    const { family, client } = request;
+    if (family in state.families || state.revokedClients.includes(client)) return { state, answer: 400 };
+    return { state: allowed(state, family, client, FOR_EVER), answer: 200 };
+  }
+  if (request.kind === 'remove') {
+    const removed = Object.keys(state.families).reduce(ended, state);
+    return { state: removed, answer: 200 };
+  }
+  if ('token' in request && !(request.token in state.accessTokens)) return null;
+  if ('family' in request && !(request.family in state.families)) return null;
+  return step(state, request, FOR_EVER);
+}
+
+/** Whether something is spent by it that is good once. */
+function isUse({ kind }: Asked): boolean {
+  return kind === 'allow' || kind === 'exchange' || kind === 'refresh';
+}
+
+function isSameUse(one: Asked, other: Asked): boolean {
+  if (!isUse(one) || one.kind !== other.kind) return false;
+  return one.kind !== 'refresh' || (other.kind === 'refresh' && one.token === other.token);
+}
+
+const ENDING: readonly Asked['kind'][] = ['revoke', 'remove', 'revoke access', 'revoke client'];
+
+function brokenBy(last: Operation, needed: readonly Operation[], all: readonly Operation[]): Promised {
+  const { request, answer } = last;
+  const before = (of: readonly Operation[], isOne: (each: Operation) => boolean) =>
+    of.some((each) => each !== last && each.begin < last.end && isOne(each));
+  const isSame = (each: Operation) => isSameUse(each.request, request);
+  const isEnding = (each: Operation) => ENDING.includes(each.request.kind);
+  if (answer === 200 || answer === 'good') {
+    if (before(needed, (each) => isSame(each) && each.answer === 200)) return 'answered twice';
+    const isReplay = before(needed, (each) => isUse(each.request) && each.answer === 400);
+    return before(isReplay ? needed : all, isEnding) ? 'lost revocations' : 'alive after a replay';
+  }
+  return before(all, (each) => isSame(each) && each.answer === 'unavailable')
+    ? 'refused after 503'
+    : 'lost answered tokens';
+}

@@ -1,0 +1,75 @@
+import { findViolations, PROMISES, type AfterUnavailable, type Promised, type Violation } from './checker.ts';
+import type { Ending, Operation } from './recorder.ts';
+
+export interface Verdict {
+  /** How often each promise was broken. */
+  readonly broken: Readonly<Record<Promised, number>>;
+  /** For each violation, the operations that no order explains, to be read by a person: `expect(texts).toEqual([])`. */
+  readonly texts: readonly string[];
+  /** One line with all counts. */
+  readonly line: string;
+}
+
+export function judge(
+  history: readonly Operation[],
+  afterUnavailable: AfterUnavailable = 'not spent',
+): Verdict {
+  const violations = findViolations(history, afterUnavailable);
+  const broken = Object.fromEntries(
+    PROMISES.map((promise) => [promise, violations.filter((each) => each.broken === promise).length]),
+  ) as Record<Promised, number>;
+  const families = new Set(history.flatMap((each) => each.families)).size;
+  const ended = (ending: Ending) => history.filter(({ answer }) => answer === ending).length;
+  return {
+    broken,
+    texts: violations.map(textOf),
+    line:
+      `${history.length} operations on ${families} authorizations, ${ended('unavailable')} answered 503, ` +
+      `${ended('lost')} without an answer; ${PROMISES.map((promise) => `${promise}: ${broken[promise]}`).join(', ')}`,
+  };
+}
+
+/** Times are milliseconds since the first of the operations shown began. */
+export function textOf({ family, broken, operations, last, others }: Violation): string {
+  const zero = Math.min(...operations.map(({ begin }) => begin));
+  const time = (at: number) => (at - zero).toFixed(1).padStart(10);
+  const lines = operations.map((each) => {
+    const { node, by, begin, end } = each;
+    const mark = each === last ? '>' : ' ';
+    return `${mark}${time(begin)} to${time(end)}  ${node.padEnd(8)} ${by.padEnd(14)} ${askedOf(each).padEnd(26)} ${answerOf(each)}`;
+  });
+  return [
+    `${family}: ${broken}. No order explains these answers (${others} other operations leave it so):`,
+    ...lines,
+  ].join('\n');
+}
+
+function askedOf({ request }: Operation): string {
+  switch (request.kind) {
+    case 'allow':
+      return 'allow';
+    case 'exchange':
+      return 'exchange the code';
+    case 'refresh':
+      return `refresh with R${request.token}`;
+    case 'revoke':
+      return `revoke R${request.token}`;
+    case 'revoke access':
+      return `revoke T${request.token}`;
+    case 'look':
+      return `is T${request.token} good?`;
+    case 'remove':
+      return "take back the client's access";
+    case 'revoke client':
+      return 'revoke the client';
+    case 'revoke code':
+    case 'prune':
+      break;
+  }
+  return request.kind;
+}
+
+function answerOf({ request, answer }: Operation): string {
+  const isIssuing = request.kind === 'exchange' || request.kind === 'refresh';
+  return isIssuing && answer === 200 ? `T${request.name} and R${request.name}` : String(answer);
+}

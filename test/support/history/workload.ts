@@ -1,0 +1,201 @@
+/**
+ * Clients and persons that use any number of processes of one server at once, and the history of what they were answered. A scenario
+ * breaks something meanwhile:
+ *
+ *     const portal = await startPortal({ databaseServer });            // registers clients, signs people in
+ *     const workload = await startWorkload({ portal, urls: [one, other] });
+ *     await workload.answered(200);                                    // so many more answers
+ *     await node.kill();
+ *     await workload.unavailable(10);                                  // so many more times 503, cut off, or nobody there
+ *     await node.restart();
+ *     await workload.answered(200);
+ *     const verdict = await workload.stop();                           // looks once more at all that lives
+ *     process.stdout.write(`${verdict.line}\n`);
+ *     expect(verdict.texts).toEqual([]);                               // each violation, with the operations that show it
+ *     expect(verdict.faults).toEqual({});                              // 500, and other answers that these requests do not have
+ *
+ * `urls` are the base URLs of the processes, in no particular order. What is answered 503 is asked again of the same process until it is
+ * answered, and of another one where nobody listens. The portal stands for the console, which registers and revokes clients, and signs
+ * people in before anything is broken; it need not be one of the processes.
+ */
+import { createRandom } from '../random.ts';
+import { ADA, GRACE, registerClient, type RunningPortal, type TestClient } from '../portal.ts';
+import type { Visitor } from '../visitor.ts';
+import { createAsking, type Asking, type Family, type Held } from './asking.ts';
+import type { AfterUnavailable } from './checker.ts';
+import { createRecorder, type Ending, type Operation } from './recorder.ts';
+import { judge, type Verdict } from './report.ts';
+
+export interface WorkloadOptions {
+  readonly portal: RunningPortal;
+  readonly urls: readonly string[];
+  /** What is drawn; how it falls in time differs from run to run. */
+  readonly seed?: number;
+  /** How many clients work at the same time. */
+  readonly clients?: number;
+  readonly afterUnavailable?: AfterUnavailable;
+}
+
+export interface Workload {
+  /** Waits until this many more operations were answered. */
+  answered(count: number): Promise<void>;
+  /** Waits until this many more were answered 503, cut off, or not even begun. */
+  unavailable(count: number): Promise<void>;
+  /** Lets each operation have its answer, looks once more at what lives, and holds it all against the model. */
+  stop(): Promise<WorkloadVerdict>;
+}
+
+export interface WorkloadVerdict extends Verdict {
+  /** How often an answer was one that these requests do not have, such as `500 of /oauth/token`. */
+  readonly faults: Readonly<Record<string, number>>;
+  readonly operations: readonly Operation[];
+}
+
+/** A client, and the person whom it asks. */
+interface Actor {
+  readonly visitor: Visitor;
+  client: TestClient;
+  revoked: boolean;
+  /** Those that it still uses. */
+  families: Family[];
+}
+
+/** Authorizations of one client at a time, and tokens of one authorization. */
+const MOST = { families: 4, tokens: 6 };
+
+export async function startWorkload(options: WorkloadOptions): Promise<Workload> {
+  const { portal, urls, seed = Math.floor(Math.random() * 2 ** 31), clients = 6 } = options;
+  const random = createRandom(seed);
+  const recorder = createRecorder();
+  const inspector = await registerClient(portal, { redirectUris: [], scopes: [], grants: ['introspection'] });
+  const progress = createProgress();
+  const asking = createAsking({
+    portal,
+    urls,
+    inspector,
+    recorder,
+    random,
+    heard: (ending) => progress.heard(ending),
+  });
+  const until = { stopping: false };
+
+  async function newClient(): Promise<TestClient> {
+    for (;;) {
+      try {
+        return await registerClient(portal, { public: true });
+      } catch (error) {
+        if (!portal.application.database.isUnavailable(error)) throw error;
+        await new Promise((resolve) => setTimeout(resolve, 200));
+      }
+    }
+  }
+
+  async function work(actor: Actor): Promise<void> {
+    while (!until.stopping) {
+      const { families, visitor } = actor;
+      if (families.length === 0 || (families.length < MOST.families && random() < 0.2)) {
+        const family = await asking.authorize(visitor, actor.client);
+        if (family !== null) families.push(family);
+        continue;
+      }
+      await act(asking, random, actor);
+      const left = families.filter(({ over, tokens }) => over || tokens.length >= MOST.tokens);
+      for (const family of left) await examine(asking, urls, family);
+      actor.families = families.filter((family) => !left.includes(family));
+      if (actor.revoked) Object.assign(actor, { client: await newClient(), revoked: false });
+    }
+    for (const family of actor.families) await examine(asking, urls, family);
+  }
+
+  const actors: Actor[] = [];
+  // One after another: of one account, the server takes many sign-ins at once for guesses.
+  for (let index = 0; index < clients; index += 1) {
+    const visitor = await portal.signedIn(index % 2 === 0 ? ADA : GRACE);
+    actors.push({ visitor, client: await newClient(), revoked: false, families: [] });
+  }
+  const working = Promise.all(actors.map(work));
+  working.catch((error: unknown) => progress.failed(error));
+
+  return {
+    answered: (count) => progress.reaches('answered', count),
+    unavailable: (count) => progress.reaches('unavailable', count),
+    async stop() {
+      until.stopping = true;
+      await working;
+      const operations = recorder.operations();
+      const verdict = judge(operations, options.afterUnavailable);
+      return { ...verdict, line: `seed ${seed}: ${verdict.line}`, faults: asking.faults, operations };
+    },
+  };
+}
+
+/** Does one thing, or several at the same moment, to one of the client's authorizations. */
+async function act(asking: Asking, random: () => number, actor: Actor): Promise<void> {
+  const pick = <T>(from: readonly T[]) => from[Math.floor(random() * from.length)] as T;
+  const family = pick(actor.families);
+  const newest = family.tokens.at(-1);
+  if (newest === undefined) {
+    const times = random() < 0.15 ? 2 : 1;
+    await Promise.all(Array.from({ length: times }, () => asking.use(family, null)));
+    return;
+  }
+  const { visitor, client, families } = actor;
+  const any = () => pick(family.tokens);
+  const refresh = (token: Held = newest) => asking.use(family, token);
+  const look = () => asking.look(family, any());
+  const revokeClient = () => {
+    actor.revoked = true;
+    return asking.revokeClient(client, families);
+  };
+  const mix: readonly (readonly [number, () => readonly Promise<void>[]])[] = [
+    [25, () => [refresh()]],
+    [20, () => [refresh(), look()]],
+    [18, () => [look(), look()]],
+    [6, () => [refresh(), refresh()]],
+    [4, () => [refresh(), refresh(), look()]],
+    [6, () => [refresh(any()), look()]],
+    [6, () => [asking.revoke(family, any()), look()]],
+    [6, () => [asking.revoke(family, any()), refresh()]],
+    [5, () => [asking.revokeAccess(family, any()), look()]],
+    [3, () => [asking.remove(visitor, client, families), look()]],
+    [1, () => [revokeClient(), refresh()]],
+  ];
+  let draw = random() * mix.reduce((sum, [weight]) => sum + weight, 0);
+  const drawn = mix.find(([weight]) => (draw -= weight) < 0);
+  await Promise.all(drawn?.[1]() ?? []);
+}
+
+/** Asks every process once more, and uses what was answered last: nothing was lost, and nothing lives that was ended. */
+async function examine(asking: Asking, urls: readonly string[], family: Family): Promise<void> {
+  const newest = family.tokens.at(-1);
+  if (newest !== undefined) await Promise.all(urls.map((url) => asking.look(family, newest, url)));
+  await asking.use(family, newest ?? null);
+  const last = family.tokens.at(-1);
+  if (last !== undefined) await asking.look(family, last);
+}
+
+/** Counts answers, and lets a test wait for some. */
+function createProgress() {
+  const counts = { answered: 0, unavailable: 0 };
+  const waiting = new Set<() => void>();
+  const failure = Promise.withResolvers<never>();
+  failure.promise.catch(() => {});
+  return {
+    failed: failure.reject,
+    heard(ending: Ending | null): void {
+      const isAnswer = ending !== null && ending !== 'unavailable' && ending !== 'lost';
+      counts[isAnswer ? 'answered' : 'unavailable'] += 1;
+      for (const look of waiting) look();
+    },
+    async reaches(what: keyof typeof counts, more: number): Promise<void> {
+      const goal = counts[what] + more;
+      const there = Promise.withResolvers<void>();
+      const look = () => {
+        if (counts[what] >= goal) there.resolve();
+      };
+      waiting.add(look);
+      look();
+      await Promise.race([there.promise, failure.promise]).finally(() => waiting.delete(look));
+    },
+  };
+}
