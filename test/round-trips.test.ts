@@ -2,7 +2,19 @@
 import { openDatabase, type OpenedDatabase } from 'portico/host';
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, onTestFinished, test } from 'vitest';
 import { createDatabase, type TestDatabase } from './support/database.ts';
-import { ADA, callApi, obtainTokens, registerClient, requestToken, startPortal } from './support/portal.ts';
+import {
+  ADA,
+  authorizationUrl,
+  callApi,
+  exchangeCode,
+  obtainTokens,
+  refresh,
+  registerClient,
+  requestToken,
+  startPortal,
+  type Tokens,
+} from './support/portal.ts';
+import { locationOf } from './support/visitor.ts';
 import { openWay } from './support/way.ts';
 
 let store: TestDatabase;
@@ -74,6 +86,52 @@ describe('round trips to the server', () => {
       sent[name] = way.sent;
     }
     expect(sent).toEqual({ introspection: 3, userinfo: 2, clientCredentials: 2 });
+  });
+
+  // The table of docs/running-on-several-machines.md.
+  test('of each request of an authorization', async () => {
+    const way = await openWay(inject('databaseServer') ?? '');
+    const portal = await startPortal({ databaseServer: way.url });
+    onTestFinished(() => portal.close());
+    const client = await registerClient(portal);
+    const visitor = await portal.signedIn(ADA);
+    const counts: Record<string, number> = {};
+    const counted = async <T>(name: string, ask: () => Promise<T>): Promise<T> => {
+      way.sent = 0;
+      const answer = await ask();
+      counts[name] = way.sent;
+      return answer;
+    };
+    // The first one learns the permissions to read along, and prepares.
+    for (let time = 0; time < 2; time += 1) {
+      const consent = await counted('consent page', () => visitor.visit(authorizationUrl(portal, client)));
+      const back = await counted('consent', () => visitor.submit(consent, { decision: 'allow' }));
+      const code = locationOf(back).searchParams.get('code') ?? '';
+      const exchanged = await counted('code', () => exchangeCode(portal, client, code));
+      const first = (await exchanged.json()) as Tokens;
+      const refreshed = await counted('refresh', () => refresh(portal, client, first.refresh_token));
+      const { access_token: token } = (await refreshed.json()) as Tokens;
+      expect((await counted('own API', () => callApi(portal, '/api/notes', token))).status).toBe(200);
+      const revoked = await counted('revocation', () =>
+        fetch(`${portal.url}/oauth/revoke`, {
+          method: 'POST',
+          headers: { Authorization: `Basic ${btoa(`${client.id}:${client.secret}`)}` },
+          body: new URLSearchParams({ token }),
+        }),
+      );
+      expect(revoked.status).toBe(200);
+    }
+    const isPostgres = way.database.dialect === 'postgres';
+    // Where issuing is no single statement, it has a BEGIN, a second statement and a COMMIT of its own.
+    const more = isPostgres ? 0 : 3;
+    expect(counts).toEqual({
+      'consent page': 6,
+      consent: 8 + more,
+      code: 6 + more,
+      refresh: 6 + more,
+      'own API': 3,
+      revocation: 3,
+    });
   });
 });
 

@@ -213,6 +213,10 @@ async function assemble(parts: Parts): Promise<Application> {
     publicUrl: origin,
     basePath,
     database,
+    pool:
+      definition.database !== undefined || database.dialect === 'sqlite'
+        ? null
+        : { size: kit.database_pool_size, lifetime: kit.database_connection_lifetime },
     migrate: (only = () => true) =>
       migrate(
         database,

@@ -216,6 +216,8 @@ export interface Application {
   readonly basePath: string;
   /** The store of `database_url`, or on the application's own pool. */
   readonly database: OpenedDatabase;
+  /** Portico's own connections to a database server: `database_pool_size`, `database_connection_lifetime`; null when it has none. */
+  readonly pool: { readonly size: number; readonly lifetime: number } | null;
   /** Every step of the application's schema, its plugins' too, in their order. */
   migrations(): Promise<readonly MigrationState[]>;
   /** The SQL of the steps that are missing, for another tool that applies it; changes nothing. Empty when none is. */

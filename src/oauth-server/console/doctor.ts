@@ -2,6 +2,7 @@ import type { AuthorizationServer } from '../authorization-server.ts';
 import type { Client } from '../store/store.ts';
 import { examineEndpoints, examineExemptions, examineLoginRoute } from './application-checks.ts';
 import { check, isHealthy, ok, skipped, type Check, type Finding } from './checks.ts';
+import { engineExaminations } from './engine-checks.ts';
 import { examinePublicAddress } from './public-address.ts';
 import { examineClients, examineHasher, examineKeys, examineSchema, examineStore } from './server-checks.ts';
 import type { ExaminedApplication, Subject } from './subject.ts';
@@ -35,12 +36,10 @@ export interface ExaminationOptions {
   readonly patience?: number;
 }
 
-type Examination = (subject: Subject) => Promise<Finding> | Finding;
+type Examination = (subject: Subject) => Promise<Finding | readonly Finding[]> | Finding;
 
-/** In this order. */
+/** In this order, behind those of the store. */
 const EXAMINATIONS: readonly (readonly [part: string, Examination])[] = [
-  ['store', examineStore],
-  ['schema', examineSchema],
   ['signing key', examineKeys],
   ['sign-in route', examineLoginRoute],
   ['endpoints', examineEndpoints],
@@ -49,9 +48,6 @@ const EXAMINATIONS: readonly (readonly [part: string, Examination])[] = [
   ['password hasher', examineHasher],
   ['clients', examineClients],
 ];
-
-/** Skipped while the store cannot be reached. */
-const STORED: ReadonlySet<string> = new Set(['schema', 'clients']);
 
 /**
  * Examines every part of a configured server and changes nothing. A part that cannot be examined is failing. Without
@@ -65,12 +61,14 @@ export async function examine(
   const subject = { application, server };
   const made = server.basePath === '' ? 'public_url makes' : 'public_url and base_path make';
   const checks: Check[] = [{ part: 'configuration', ...ok(`${made} ${server.issuer} the issuer`) }];
-  for (const [part, examination] of EXAMINATIONS) {
+  const ofStore = [['schema', examineSchema], ...engineExaminations(application.database.dialect)] as const;
+  const needStore = new Set(['clients', ...ofStore.map(([part]) => part)]);
+  for (const [part, examination] of [['store', examineStore], ...ofStore, ...EXAMINATIONS] as const) {
     const storeIsAway = checks.some((each) => each.part === 'store' && each.outcome !== 'ok');
     const found =
-      STORED.has(part) && storeIsAway
+      needStore.has(part) && storeIsAway
         ? [{ part, ...skipped('the store cannot be reached') }]
-        : await check(server.host.log, part, async () => [await examination(subject)]);
+        : await check(server.host.log, part, async () => [await examination(subject)].flat());
     checks.push(...found);
   }
   if (online) checks.push(...(await examinePublicAddress(server, { patience })));

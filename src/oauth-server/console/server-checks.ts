@@ -14,10 +14,10 @@ export async function examineStore({ application: { database } }: Subject): Prom
     return ok(`${database.dialect} answers${schema === null ? '' : `, in the schema ${schema}`}`);
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
-    return failing(
-      `the store cannot be reached: ${message}`,
-      'start it, or correct database_url (DATABASE_URL)',
-    );
+    const remedy = message.startsWith('WSREP')
+      ? 'let this node join its Galera cluster again, or database_url (DATABASE_URL) lead to another one'
+      : 'start it, or correct database_url (DATABASE_URL)';
+    return failing(`the store cannot be reached: ${message}`, remedy);
   }
 }
 

@@ -9,6 +9,11 @@ import type { AuthorizationServer } from '../authorization-server.ts';
 export interface ExaminedApplication {
   /** The store that the server was made with. */
   readonly database: Pick<Database, 'dialect' | 'execute' | 'schema'>;
+  /**
+   * The pool of that store: connections at most, and seconds that one is used at most. Left out, or null, when that is not known, or
+   * when there is none.
+   */
+  readonly pool?: { readonly size: number; readonly lifetime: number } | null;
   /** Every step of the schema; `migrationStatus` of portico/host reads it from a store. */
   migrations(): Promise<readonly MigrationState[]>;
   /** Whether a route of this name exists. */
@@ -24,6 +29,8 @@ export interface ExaminedApplication {
     >;
   };
 }
+
+export type Pool = NonNullable<ExaminedApplication['pool']>;
 
 /** What the examinations are given. */
 export interface Subject {

@@ -1,0 +1,52 @@
+import { ok, warning, type Finding } from './checks.ts';
+import type { Pool } from './subject.ts';
+
+/** Settings of a server by name. */
+export interface Settings {
+  /** Throws for one that the server did not name. */
+  text(name: string): string;
+  number(name: string): number;
+  /** Null for one that this server does not have. */
+  find(name: string): string | null;
+}
+
+export function toSettings(rows: readonly (readonly [name: string, value: unknown])[]): Settings {
+  const values = new Map(rows.map(([name, value]) => [name.toLowerCase(), String(value)]));
+  const text = (name: string): string => {
+    const value = values.get(name);
+    if (value === undefined) throw new Error(`it names no ${name}`);
+    return value;
+  };
+  return { text, number: (name) => Number(text(name)), find: (name) => values.get(name) ?? null };
+}
+
+/** The findings that are there; one that is ok when there is none. */
+export function orOk(findings: readonly (Finding | null)[], detail: string): readonly Finding[] {
+  const found = findings.filter((each) => each !== null);
+  return found.length > 0 ? found : [ok(detail)];
+}
+
+/** How many processes the connections of a server are enough for. */
+export function judgeRoom(connections: number, pool: Pool | null): Finding {
+  if (pool === null) return ok(`the server has ${connections} connections for this account`);
+  const processes = Math.floor(connections / pool.size);
+  if (processes > 0) {
+    return ok(
+      `room for ${processes} ${processes === 1 ? 'process' : 'processes'} of this pool size: ` +
+        `${connections} connections of the server, ${pool.size} each`,
+    );
+  }
+  return warning(
+    `a pool of ${pool.size} connections, of which the server has ${connections}: under load requests are answered 503`,
+    'make database_pool_size smaller, or max_connections larger',
+  );
+}
+
+/** A time limit of the server below which what is usual under load fails; limits in milliseconds, and 0 is none. */
+export function judgeLimit(name: string, limit: number, least: number): Finding | null {
+  if (limit <= 0 || limit >= least) return null;
+  return warning(
+    `${name} is ${limit} ms: the server ends what waits for others for a moment, and requests are answered 503`,
+    `let it be ${least} ms or more for this account, or 0`,
+  );
+}

@@ -1,0 +1,195 @@
+import { failing, ok, warning, type Finding } from './checks.ts';
+import { judgeLimit, judgeRoom, orOk, toSettings, type Settings } from './engine-findings.ts';
+import type { ExaminedApplication, Subject } from './subject.ts';
+
+type Store = ExaminedApplication['database'];
+
+/** As they are in a session of ours; the server leaves out what it does not have. */
+async function shown(database: Store, what: string, names: readonly string[]): Promise<Settings> {
+  const { rows } = await database.execute<{ readonly Variable_name: string; readonly Value: string }>(
+    `SHOW SESSION ${what} WHERE Variable_name IN (${names.map(() => '?').join(', ')})`,
+    names,
+  );
+  return toSettings(rows.map(({ Variable_name: name, Value: value }) => [name, value]));
+}
+
+const variables = (database: Store, ...names: readonly string[]) => shown(database, 'VARIABLES', names);
+
+const isOn = (value: string | null) => value !== null && !['OFF', '0', 'NO'].includes(value.toUpperCase());
+
+export async function examineDurability({ application: { database } }: Subject): Promise<readonly Finding[]> {
+  const settings = await variables(
+    database,
+    'innodb_flush_log_at_trx_commit',
+    'log_bin',
+    'sync_binlog',
+    'wsrep_on',
+  );
+  const flushes = settings.text('innodb_flush_log_at_trx_commit');
+  const isCluster = isOn(settings.find('wsrep_on'));
+  const isLost = isCluster ? 'is lost when all nodes crash together' : 'is lost when the machine crashes';
+  const writesLog = isOn(settings.find('log_bin')) && !isCluster;
+  const syncs = settings.find('sync_binlog') ?? '1';
+  return orOk(
+    [
+      flushes === '1'
+        ? null
+        : warning(
+            `innodb_flush_log_at_trx_commit is ${flushes}: the last second of what was answered, revocations too, ${isLost}`,
+            'set innodb_flush_log_at_trx_commit = 1',
+          ),
+      writesLog && syncs !== '1'
+        ? warning(
+            `sync_binlog is ${syncs}: what the binary log lacks after a crash of the machine is undone, or missing on replicas`,
+            'set sync_binlog = 1',
+          )
+        : null,
+    ],
+    'a commit is answered when it is on the disk',
+  );
+}
+
+export async function examineReplication({
+  application: { database },
+}: Subject): Promise<readonly Finding[]> {
+  const settings = await variables(
+    database,
+    'read_only',
+    'innodb_read_only',
+    'wsrep_on',
+    'wsrep_sync_wait',
+    'wsrep_retry_autocommit',
+  );
+  if (isOn(settings.text('read_only')) || isOn(settings.find('innodb_read_only'))) {
+    return [
+      failing(
+        'the server is read-only: whatever writes is answered 503, or missing elsewhere',
+        'let database_url (DATABASE_URL) lead to the server that takes writes',
+      ),
+    ];
+  }
+  if (!isOn(settings.find('wsrep_on'))) return [ok('one server, which takes writes')];
+  return examineCluster(database, settings);
+}
+
+/** Reads (1), UPDATE and DELETE (2), INSERT (4) wait for what other nodes have committed. */
+const WAITS = 7;
+
+async function examineCluster(database: Store, settings: Settings): Promise<readonly Finding[]> {
+  const status = await shown(database, 'STATUS', [
+    'wsrep_cluster_status',
+    'wsrep_cluster_size',
+    'wsrep_ready',
+    'wsrep_local_state_comment',
+  ]);
+  if (status.text('wsrep_cluster_status') !== 'Primary' || !isOn(status.text('wsrep_ready'))) {
+    return [
+      failing(
+        `this node of the Galera cluster is not ready (${status.text('wsrep_cluster_status')}): what it is asked is answered 503`,
+        'let it join the others again, or database_url lead to another node',
+      ),
+    ];
+  }
+  const size = status.number('wsrep_cluster_size');
+  const state = status.text('wsrep_local_state_comment');
+  const wait = settings.number('wsrep_sync_wait');
+  const retries = settings.number('wsrep_retry_autocommit');
+  return orOk(
+    [
+      size < 3
+        ? warning(
+            `the Galera cluster has ${size === 1 ? 'one node' : 'two nodes'}: ${size === 1 ? 'nothing takes its place' : 'when one fails, the other stops too'}`,
+            'let it have three, of which one may be an arbitrator (garbd)',
+          )
+        : null,
+      state === 'Synced'
+        ? null
+        : warning(
+            `this node of the Galera cluster is ${state}: it is behind the others`,
+            'wait until it is Synced, and let a proxy lead to such nodes only',
+          ),
+      (wait & WAITS) === WAITS
+        ? null
+        : warning(
+            `wsrep_sync_wait is ${wait}: a node may not know yet what another one has answered, such as a revocation or a new token`,
+            `let sessions of this account have wsrep_sync_wait = ${WAITS}, or let one node alone take what Portico asks`,
+          ),
+      retries === 0
+        ? warning(
+            'wsrep_retry_autocommit is 0: each conflict between nodes goes back to the process, which tries again',
+            'set wsrep_retry_autocommit = 1 or more',
+          )
+        : null,
+    ],
+    `a Galera cluster of ${size} nodes; a session sees what any of them has committed (wsrep_sync_wait = ${wait})`,
+  );
+}
+
+export async function examineConnections({ application }: Subject): Promise<readonly Finding[]> {
+  const { database, pool = null } = application;
+  const settings = await variables(
+    database,
+    'max_connections',
+    'max_user_connections',
+    'wait_timeout',
+    'max_statement_time',
+  );
+  const ofAccount = settings.number('max_user_connections');
+  const connections = Math.min(
+    settings.number('max_connections'),
+    ofAccount > 0 ? ofAccount : Number.POSITIVE_INFINITY,
+  );
+  const wait = settings.number('wait_timeout');
+  return [
+    judgeRoom(connections, pool),
+    ...[
+      pool !== null && wait < pool.lifetime
+        ? warning(
+            `wait_timeout is ${wait} s: the server ends connections that the pool keeps for ${pool.lifetime} s`,
+            `make database_connection_lifetime smaller than that, or wait_timeout larger`,
+          )
+        : null,
+      judgeLimit('max_statement_time', Number(settings.find('max_statement_time') ?? 0) * 1000, 1000),
+    ].filter((each) => each !== null),
+  ];
+}
+
+/** Portico's own; `TABLES` names all that are in the database. */
+const TABLES = `
+  SELECT t.TABLE_NAME AS name, t.ENGINE AS engine, count(k.CONSTRAINT_NAME) AS primary_keys
+  FROM information_schema.TABLES t
+  LEFT JOIN information_schema.TABLE_CONSTRAINTS k
+    ON k.TABLE_SCHEMA = t.TABLE_SCHEMA AND k.TABLE_NAME = t.TABLE_NAME AND k.CONSTRAINT_TYPE = 'PRIMARY KEY'
+  WHERE t.TABLE_SCHEMA = DATABASE() AND t.TABLE_TYPE = 'BASE TABLE'
+    AND t.TABLE_NAME REGEXP '^(oauth|host|portico)_'
+  GROUP BY t.TABLE_NAME, t.ENGINE ORDER BY t.TABLE_NAME`;
+
+interface Table {
+  readonly name: string;
+  readonly engine: string;
+  readonly primary_keys: number;
+}
+
+export async function examineTables({ application: { database } }: Subject): Promise<readonly Finding[]> {
+  const { rows } = await database.execute<Table>(TABLES);
+  const named = (tables: readonly Table[]) => tables.map(({ name }) => name).join(', ');
+  const others = rows.filter(({ engine }) => engine.toUpperCase() !== 'INNODB');
+  const without = rows.filter((each) => each.primary_keys === 0);
+  return orOk(
+    [
+      others.length > 0
+        ? failing(
+            `not of InnoDB, and so without transactions and not on other nodes: ${named(others)}`,
+            'run ALTER TABLE … ENGINE = InnoDB for each',
+          )
+        : null,
+      without.length > 0
+        ? warning(
+            `without a primary key, by which Galera tells rows apart: ${named(without)}`,
+            'add the key that db:migrate up --print shows',
+          )
+        : null,
+    ],
+    `${rows.length} of InnoDB, each with a primary key`,
+  );
+}

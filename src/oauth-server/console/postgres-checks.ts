@@ -1,0 +1,225 @@
+import { failing, ok, skipped, warning, type Finding } from './checks.ts';
+import { judgeLimit, judgeRoom, orOk, toSettings, type Settings } from './engine-findings.ts';
+import type { ExaminedApplication, Subject } from './subject.ts';
+
+type Store = ExaminedApplication['database'];
+
+/** As they are in a session of ours. */
+async function settingsOf(database: Store, ...names: readonly string[]): Promise<Settings> {
+  const { rows } = await database.execute<{ readonly name: string; readonly setting: string }>(
+    `SELECT name, setting FROM pg_catalog.pg_settings WHERE name IN (${names.map(() => '?').join(', ')})`,
+    names,
+  );
+  return toSettings(rows.map(({ name, setting }) => [name, setting]));
+}
+
+export async function examineDurability({ application: { database } }: Subject): Promise<readonly Finding[]> {
+  const settings = await settingsOf(database, 'fsync', 'full_page_writes', 'synchronous_commit');
+  return orOk(
+    [
+      settings.text('fsync') === 'off'
+        ? warning(
+            'fsync is off: a crash of the machine loses what was answered, and may destroy the database',
+            'set fsync = on, unless the database can be thrown away',
+          )
+        : null,
+      settings.text('full_page_writes') === 'off'
+        ? warning(
+            'full_page_writes is off: a crash of the machine may leave pages that are written in part',
+            'set full_page_writes = on, unless the storage writes whole pages',
+          )
+        : null,
+      settings.text('synchronous_commit') === 'off'
+        ? warning(
+            'synchronous_commit is off: a crash of the server loses the last moments of what was answered, revocations too',
+            'set synchronous_commit = on for this account (ALTER ROLE … SET)',
+          )
+        : null,
+    ],
+    'a commit is answered when it is on the disk',
+  );
+}
+
+/** What is attached to a primary. */
+interface Standbys {
+  readonly attached: number;
+  /** Of how many this account is told more than that. */
+  readonly visible: number;
+  /** That a commit waits for, or would wait for if another were away. */
+  readonly candidates: number;
+}
+
+/** An account without pg_monitor sees that there is a standby, and nothing else of it. */
+const STANDBYS = `
+  SELECT count(*) AS attached, count(sync_state) AS visible,
+    count(CASE WHEN sync_state IN ('sync', 'quorum', 'potential') THEN 1 END) AS candidates
+  FROM pg_catalog.pg_stat_replication
+  WHERE (state IS NULL OR state = 'streaming') AND (sync_state IN ('sync', 'quorum', 'potential') OR pid NOT IN (
+    SELECT active_pid FROM pg_catalog.pg_replication_slots WHERE slot_type = 'logical' AND active_pid IS NOT NULL
+  ))`;
+
+export async function examineReplication({
+  application: { database },
+}: Subject): Promise<readonly Finding[]> {
+  const settings = await settingsOf(
+    database,
+    'synchronous_standby_names',
+    'synchronous_commit',
+    'transaction_read_only',
+  );
+  const { rows: recovery } = await database.execute<{ readonly standby: number }>(
+    'SELECT CASE WHEN pg_catalog.pg_is_in_recovery() THEN 1 ELSE 0 END AS standby',
+  );
+  if (recovery[0]?.standby === 1) {
+    return [
+      failing(
+        'the connection leads to a standby, which may only be read: whatever writes is answered 503',
+        'let database_url (DATABASE_URL) lead to the primary: an address that follows it, or several hosts',
+      ),
+    ];
+  }
+  if (settings.text('transaction_read_only') === 'on') {
+    return [
+      failing(
+        'transactions are read-only here: whatever writes is answered 503',
+        'set default_transaction_read_only = off for this account, once this is the server to write to',
+      ),
+    ];
+  }
+  const { rows } = await database.execute<Standbys>(STANDBYS);
+  const [standbys] = rows;
+  if (standbys === undefined) return [skipped('the store does not say which standbys are attached')];
+  return [
+    judgeStandbys(
+      standbys,
+      settings.text('synchronous_standby_names').trim(),
+      settings.text('synchronous_commit'),
+    ),
+  ];
+}
+
+/** What `ANY 2 (…)`, `FIRST 2 (…)` and `2 (…)` wait for; a list alone is FIRST 1. */
+function countRequired(names: string): number {
+  return Number(/^(?:ANY\s+|FIRST\s+)?(\d+)\s*\(/i.exec(names)?.[1] ?? 1);
+}
+
+const LOST =
+  'a promotion loses the last commits: what was revoked lives again, and tokens that were spent come back';
+
+function judgeStandbys({ attached, visible, candidates }: Standbys, names: string, level: string): Finding {
+  if (names === '') {
+    if (attached === 0) return ok('one server, and no standby attached');
+    return warning(
+      `${plural(attached, 'standby follows', 'standbys follow')} asynchronously: ${LOST}`,
+      "attach two and set synchronous_standby_names = 'ANY 1 (…)'",
+    );
+  }
+  if (!['on', 'remote_apply'].includes(level)) {
+    return warning(
+      `synchronous_commit is ${level}, which does not wait until a standby has the commit on its disk: ${LOST}`,
+      'set synchronous_commit = on, or remote_apply, for this account (ALTER ROLE … SET)',
+    );
+  }
+  const required = countRequired(names);
+  const named = `synchronous_standby_names is '${names}'`;
+  if (attached < required || (visible > 0 && candidates < required)) {
+    const synchronous = visible > 0 ? candidates : attached;
+    return failing(
+      `${named}, and ${plural(synchronous, 'such standby is', 'such standbys are')} attached: every write waits, and is answered 503`,
+      'attach the standby, or take its name out',
+    );
+  }
+  if (visible === 0) {
+    return skipped(
+      `${named}; whether one of the ${attached} attached is synchronous only pg_monitor may see: GRANT pg_monitor TO this account`,
+    );
+  }
+  if (candidates === required) {
+    return warning(
+      `${named}, and no standby more than that is attached: while one is away every write waits, and is answered 503`,
+      `attach one more and set synchronous_standby_names = 'ANY ${required} (…)'`,
+    );
+  }
+  return ok(`a commit waits for ${required} of ${candidates} standbys (synchronous_commit = ${level})`);
+}
+
+function plural(count: number, one: string, many: string): string {
+  return `${count} ${count === 1 ? one : many}`;
+}
+
+/** Below these, in milliseconds, a wait for another request's lock, or for a standby, ends too soon. */
+const LEAST_LIMITS = {
+  statement_timeout: 1000,
+  lock_timeout: 1000,
+  idle_in_transaction_session_timeout: 1000,
+} as const;
+
+/** -1 is no limit. */
+const OWN_LIMITS = `
+  SELECT (SELECT rolconnlimit FROM pg_catalog.pg_roles WHERE rolname = current_user) AS role_limit,
+    (SELECT datconnlimit FROM pg_catalog.pg_database WHERE datname = current_database()) AS database_limit`;
+
+export async function examineConnections({ application }: Subject): Promise<readonly Finding[]> {
+  const { database, pool = null } = application;
+  // First of all: later every connection would have its own process, whoever stands in between.
+  const pooler = await findPooler(database, pool?.size ?? MOST_AT_ONCE);
+  const settings = await settingsOf(
+    database,
+    'max_connections',
+    'superuser_reserved_connections',
+    'reserved_connections',
+    ...Object.keys(LEAST_LIMITS),
+  );
+  const { rows } = await database.execute<Readonly<Record<string, unknown>>>(OWN_LIMITS);
+  const own = [rows[0]?.['role_limit'], rows[0]?.['database_limit']].map(Number).filter((each) => each >= 0);
+  const reserved =
+    settings.number('superuser_reserved_connections') + Number(settings.find('reserved_connections') ?? 0);
+  const connections = Math.min(settings.number('max_connections') - reserved, ...own);
+  const limits = Object.entries(LEAST_LIMITS).map(([name, least]) =>
+    judgeLimit(name, settings.number(name), least),
+  );
+  return [
+    pooler === null ? judgeRoom(connections, pool) : ok(pooler),
+    ...limits.filter((each) => each !== null),
+  ];
+}
+
+const MOST_AT_ONCE = 4;
+
+interface ServerProcess {
+  readonly pid: number;
+  readonly age: string | number;
+}
+
+/** The server's process of a connection, and for how many seconds that has been there. */
+const PROCESS = `
+  SELECT pid, extract(epoch FROM clock_timestamp() - backend_start) AS age
+  FROM pg_catalog.pg_stat_activity WHERE pid = pg_catalog.pg_backend_pid()`;
+
+const SLOWLY = 'SELECT pg_catalog.pg_backend_pid() AS pid, 0 AS age FROM pg_catalog.pg_sleep(0.05)';
+
+/**
+ * What shows of a pooler between here and the server; null when nothing does. Statements that are sent at once have a connection
+ * each. A pooler in transaction mode has the same process of the server answer several, one after another: unless all of them take
+ * a while. A store with fewer connections answers one after another then, too.
+ */
+async function findPooler(database: Store, most: number): Promise<string | null> {
+  const atOnce = async (sql: string): Promise<readonly ServerProcess[]> => {
+    const asked = Array.from({ length: Math.min(most, MOST_AT_ONCE) }, () =>
+      database.execute<ServerProcess>(sql),
+    );
+    return (await Promise.all(asked)).flatMap(({ rows }) => rows);
+  };
+  const isShared = (processes: readonly ServerProcess[]) =>
+    new Set(processes.map(({ pid }) => pid)).size < processes.length;
+  const here = process.uptime();
+  const processes = await atOnce(PROCESS);
+  if (isShared(processes) && !isShared(await atOnce(SLOWLY))) {
+    return (
+      'a pooler in transaction mode stands in between (connections share a process of the server): its limits hold, not ' +
+      'max_connections, and time limits are set by ALTER ROLE … SET'
+    );
+  }
+  if (!processes.some(({ age }) => Number(age) > here + 1)) return null;
+  return "a pooler stands in between (a process of the server is older than this one): the pooler's limits hold, not max_connections";
+}

@@ -1,0 +1,104 @@
+import { readFile, realpath, statfs } from 'node:fs/promises';
+import { failing, ok, warning, type Finding } from './checks.ts';
+import { orOk } from './engine-findings.ts';
+import type { ExaminedApplication, Subject } from './subject.ts';
+
+type Store = ExaminedApplication['database'];
+
+async function pragma(database: Store, name: string): Promise<string> {
+  const { rows } = await database.execute<Readonly<Record<string, string | number>>>(`PRAGMA ${name}`);
+  const value = rows[0]?.[name];
+  if (value === undefined) throw new Error(`it has no ${name}`);
+  return String(value);
+}
+
+/** Below FULL a commit is answered before it is on the disk. */
+const FULL = 2;
+
+export async function examineDurability({ application: { database } }: Subject): Promise<readonly Finding[]> {
+  const synchronous = await pragma(database, 'synchronous');
+  const journal = (await pragma(database, 'journal_mode')).toLowerCase();
+  return orOk(
+    [
+      Number(synchronous) < FULL
+        ? warning(
+            `synchronous is ${synchronous}: a crash of the machine loses the last of what was answered, revocations too`,
+            'set PRAGMA synchronous = FULL',
+          )
+        : null,
+      ['off', 'memory'].includes(journal)
+        ? warning(
+            `journal_mode is ${journal}: a crash of the process may destroy the file`,
+            'set PRAGMA journal_mode = WAL',
+          )
+        : null,
+    ],
+    `a commit is answered when it is on the disk (journal_mode ${journal})`,
+  );
+}
+
+export async function examineFile({ application: { database } }: Subject): Promise<readonly Finding[]> {
+  const { rows } = await database.execute<{ readonly name: string; readonly file: string | null }>(
+    'PRAGMA database_list',
+  );
+  const file = rows.find(({ name }) => name === 'main')?.file ?? '';
+  if (file === '') return [ok('in memory, and gone with the process')];
+  const found = await realpath(file);
+  const { bavail, bsize } = await statfs(found);
+  // Only Linux has this file.
+  const mounts = await readFile('/proc/self/mountinfo', 'utf8').catch(() => '');
+  return judgeFile(found, { type: fileSystemOf(found, mounts), free: bavail * bsize });
+}
+
+/** What other machines may have open too. */
+const NETWORK =
+  /^(?:nfs4?|cifs|smb\d?|smbfs|ceph|glusterfs|lustre|gpfs|afs|beegfs|ocfs2|gfs2|ncpfs|fuse\.(?:sshfs|s3fs|gcsfuse|glusterfs|ceph|rclone|juicefs|blobfuse2?))$/;
+
+const LITTLE = 100 * 1024 * 1024;
+
+/** `free` in bytes; `type` is the file system's, where it is known. */
+export function judgeFile(
+  file: string,
+  { type, free }: { readonly type: string | null; readonly free: number },
+): readonly Finding[] {
+  const left = `${Math.floor(free / (1024 * 1024))} MiB`;
+  return orOk(
+    [
+      type !== null && NETWORK.test(type)
+        ? failing(
+            `${file} is on a network file system (${type}), whose locks SQLite cannot rely on: two processes may write at once, and a token be used twice`,
+            'keep it on a disk of this machine; for several machines there are PostgreSQL and MariaDB',
+          )
+        : null,
+      free < LITTLE
+        ? warning(
+            `${left} are free where ${file} is: when the disk is full, whatever writes is answered 503`,
+            'make room, or move the file',
+          )
+        : null,
+    ],
+    `${file}${type === null ? '' : ` is on ${type}`}, with ${left} free`,
+  );
+}
+
+/**
+ * The type of the file system that a file is on, by the lines of `/proc/self/mountinfo` (proc(5)); null when none is for it. The last
+ * of the longest mount points counts, since it covers those before it.
+ */
+export function fileSystemOf(file: string, mountinfo: string): string | null {
+  let found: { readonly length: number; readonly type: string } | null = null;
+  for (const line of mountinfo.split('\n')) {
+    const [mount = '', source = ''] = line.split(' - ', 2);
+    const point = mount.split(' ')[4]?.replaceAll(/\\([0-7]{3})/g, unescape);
+    const type = source.split(' ')[0] ?? '';
+    if (point === undefined || type === '') continue;
+    const contains = file.startsWith(point.endsWith('/') ? point : `${point}/`);
+    if (contains && point.length >= (found?.length ?? 0)) found = { length: point.length, type };
+  }
+  return found?.type ?? null;
+}
+
+/** A space, a tab, a line break and a backslash stand as three octal digits. */
+function unescape(_: string, octal: string): string {
+  return String.fromCodePoint(Number.parseInt(octal, 8));
+}

@@ -1,0 +1,53 @@
+// @engines sqlite: it looks at files
+import path from 'node:path';
+import { migrationStatus, openDatabase, type OpenedDatabase } from 'portico/host';
+import { examine, oauthServerMigrations, type Check, type ExaminedApplication } from 'portico/oauth-server';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { openOwnStore } from './support/own-store.ts';
+import { startPortal, type RunningPortal } from './support/portal.ts';
+
+let portal: RunningPortal;
+beforeAll(async () => {
+  portal = await startPortal();
+});
+afterAll(() => portal.close());
+
+async function findings(database: ExaminedApplication['database'], part: string): Promise<readonly Check[]> {
+  const migrations = () => migrationStatus(portal.application.database, oauthServerMigrations);
+  const { checks } = await examine({ database, migrations }, portal.server);
+  return checks.filter((each) => each.part === part);
+}
+
+function opened(url: string): OpenedDatabase {
+  const database = openDatabase(url, { directory: '/' });
+  onTestFinished(() => database.close());
+  return database;
+}
+
+// @shows AS-13.17
+test("Portico's own file is in order, and the doctor says where it is", async () => {
+  const { database } = portal.application;
+  expect(await findings(database, 'durability')).toMatchObject([
+    { outcome: 'ok', detail: expect.stringContaining('journal_mode wal') },
+  ]);
+  const file = (portal.env['DATABASE_URL'] ?? '').replace('sqlite:', '');
+  expect(await findings(database, 'database file')).toMatchObject([
+    { outcome: 'ok', detail: expect.stringContaining(`${path.basename(file)} is on `), remedy: null },
+  ]);
+});
+
+// @shows AS-13.17
+test('a file that is written with less care', async () => {
+  const store = openOwnStore(portal.env['DATABASE_URL'] ?? '');
+  onTestFinished(() => store.close());
+  await store.execute('PRAGMA synchronous = NORMAL');
+  expect(await findings(store, 'durability')).toMatchObject([
+    { outcome: 'warning', detail: expect.stringMatching(/^synchronous is 1/) },
+  ]);
+});
+
+test('a database in memory', async () => {
+  expect(await findings(opened('sqlite::memory:'), 'database file')).toMatchObject([
+    { outcome: 'ok', detail: expect.stringContaining('gone with the process') },
+  ]);
+});
