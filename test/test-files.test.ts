@@ -29,6 +29,7 @@ describe('a test file', () => {
     ['says nothing', '', ENGINE_NAMES],
     ['says so', '// @engines sqlite: it reads the sources\n', ['sqlite']],
     ['stops a server', '// @engines servers: it stops one\n', ['postgres', 'mariadb']],
+    ['starts a cluster', '// @engines clusters: it stops a node of one\n', ['clusters']],
   ])('that %s runs where it should', async (_, source, engines) => {
     for (const file of ['test/new.test.ts', 'test/deeper/new.test.ts']) {
       expect(await read(file, source)).toEqual([{ path: file, engines, short: true, long: false }]);

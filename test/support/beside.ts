@@ -2,14 +2,15 @@ import path from 'node:path';
 import { ROOT, start, type RunningProcess } from './console.ts';
 import { freePort, type RunningPortal } from './portal.ts';
 
-/** A second process that serves the portal beside the first, on the same database and key directory. */
+/** Another process that serves the portal beside the first, on the same database and key directory; `env` goes over its own. */
 export async function startBeside(
   one: RunningPortal,
+  env: Readonly<Record<string, string>> = {},
 ): Promise<{ readonly other: RunningPortal; readonly process: RunningProcess }> {
   const port = String(await freePort());
   const process = start([path.join(ROOT, 'bin', 'portico.js'), 'serve'], {
     cwd: path.join(ROOT, 'examples', 'portal'),
-    env: { ...one.env, PORT: port, PUBLIC_URL: one.url },
+    env: { ...one.env, PORT: port, PUBLIC_URL: one.url, ...env },
   });
   await process.says('Listening on');
   return { other: { ...one, url: `http://localhost:${port}` }, process };

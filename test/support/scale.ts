@@ -19,6 +19,10 @@ const COUNTS = {
   historyRounds: { short: 1, long: 15 },
   /** MCP calls in each mount and mode whose bytes are counted. */
   mcpCalls: { short: 120, long: 6000 },
+  /** Authorizations that go from node to node of a cluster: four times in each one reads what another has written. */
+  clusterAuthorizations: { short: 120, long: 2000 },
+  /** How often each fault of a replicated database comes under load. */
+  clusterFaults: { short: 1, long: 8 },
   /** How many times five people sign in while one network floods the sign-in. */
   floodedSignIns: { short: 1, long: 3 },
   /** KiB of memory for a slow hash; the kit's own value in the long form. */

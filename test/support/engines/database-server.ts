@@ -1,10 +1,7 @@
-import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { chown, mkdtemp, rm } from 'node:fs/promises';
-import { createServer, type AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
+import { rm } from 'node:fs/promises';
 import path from 'node:path';
+import { createFolder, freePort, run, serve } from './server-process.ts';
 
 /** A locally installed database server, started for the tests on a free loopback port. */
 export interface DatabaseServer {
@@ -87,7 +84,8 @@ export const MARIADB: Engine = {
 
 export const ENGINES: readonly Engine[] = [POSTGRES, MARIADB];
 
-function required(engine: Engine): string {
+/** The server's program; throws when it is not installed. */
+export function required(engine: Engine): string {
   const program = engine.find();
   if (program === null)
     throw new Error(`${engine.label} is not installed (Debian's package ${engine.package})`);
@@ -104,101 +102,22 @@ function onPath(program: string): readonly string[] {
 }
 
 async function startServer(programs: EnginePrograms): Promise<DatabaseServer> {
-  const folder = await mkdtemp(path.join(tmpdir(), 'portico-engine-'));
+  const { folder, owner } = await createFolder(programs.account);
   const data = path.join(folder, 'data');
-  const owner = await unprivilegedOwner(programs.account, folder);
   await run(programs.initialise(data), owner);
   const port = await freePort();
   const url = programs.url(port);
-  let server = await serve(programs.serve(data, port), owner, url);
-  // However the tests end, the server ends with them.
-  const last = () => server.kill('SIGKILL');
-  process.once('exit', last);
-
-  async function kill(): Promise<void> {
-    if (server.exitCode !== null || server.signalCode !== null) return;
-    const closed = once(server, 'close');
-    server.kill('SIGKILL');
-    await closed;
-  }
-
+  const command = programs.serve(data, port);
+  let server = await serve(command, owner, url);
   return {
     url,
-    kill,
+    kill: () => server.kill(),
     async restart() {
-      server = await serve(programs.serve(data, port), owner, url);
+      server = await serve(command, owner, url);
     },
     async close() {
-      process.off('exit', last);
-      await kill();
+      await server.kill();
       await rm(folder, { recursive: true, force: true });
     },
   };
-}
-
-interface Owner {
-  readonly uid?: number;
-  readonly gid?: number;
-}
-
-/** As root, the server runs as the account of its package, which then owns the folder. */
-async function unprivilegedOwner(account: string, folder: string): Promise<Owner> {
-  if (process.getuid?.() !== 0) return {};
-  const [uid, gid] = ['-u', '-g'].map((flag) =>
-    Number(spawnSync('id', [flag, account], { encoding: 'utf8' }).stdout),
-  );
-  if (uid === undefined || gid === undefined || !Number.isInteger(uid) || uid === 0) {
-    throw new Error(`There is no account ${account} to run the server as`);
-  }
-  await chown(folder, uid, gid);
-  return { uid, gid };
-}
-
-async function run([program = '', ...args]: readonly string[], owner: Owner): Promise<void> {
-  const child = spawn(program, args, { ...owner, cwd: '/', stdio: ['ignore', 'pipe', 'pipe'] });
-  const output: string[] = [];
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding('utf8').on('data', (text: string) => output.push(text));
-  }
-  const [code] = (await once(child, 'close')) as [number | null];
-  if (code !== 0) throw new Error(`${program} ended with ${code}:\n${output.join('')}`);
-}
-
-/** How long a server may take to answer its first statement, in milliseconds. */
-const PATIENCE = 60_000;
-
-async function serve(
-  [program = '', ...args]: readonly string[],
-  owner: Owner,
-  url: string,
-): Promise<ChildProcess> {
-  const child = spawn(program, args, { ...owner, cwd: '/', stdio: ['ignore', 'ignore', 'pipe'] });
-  let said = '';
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    if (said.length < 100_000) said += text;
-  });
-  // Imported late: vitest.config.ts loads this file before `dist` is built.
-  const { openDatabase } = await import('portico/host');
-  const until = Date.now() + PATIENCE;
-  for (;;) {
-    if (child.exitCode !== null) throw new Error(`${program} ended with ${child.exitCode}:\n${said}`);
-    const database = openDatabase(url, { directory: '/' });
-    try {
-      await database.execute('SELECT 1');
-      return child;
-    } catch (error) {
-      if (Date.now() > until) throw error;
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    } finally {
-      await database.close();
-    }
-  }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }

@@ -1,0 +1,127 @@
+// @engines clusters: it starts three nodes of MariaDB with Galera, kills one and cuts one off
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startBeside } from '../support/beside.ts';
+import type { RunningProcess } from '../support/console.ts';
+import { openAddress, type Address } from '../support/engines/address.ts';
+import { startClients, type Clients } from '../support/engines/clients.ts';
+import { startGalera, type Galera, type GaleraNode } from '../support/engines/galera.ts';
+import { startPortal, type RunningPortal } from '../support/portal.ts';
+import { SCALE } from '../support/scale.ts';
+
+/** Two processes of Portico, each on an address of its own: the first two nodes, which both are written to. */
+let galera: Galera;
+let portal: RunningPortal;
+let addresses: readonly [Address, Address];
+let processes: readonly RunningProcess[];
+let urls: readonly string[];
+
+beforeAll(async () => {
+  galera = await startGalera();
+  const [first, second] = galera.nodes;
+  portal = await startPortal({ databaseServer: first.url });
+  addresses = [await openAddress(first.port), await openAddress(second.port)];
+  const started = [];
+  for (const { port } of addresses) {
+    const url = new URL(portal.env['DATABASE_URL'] ?? '');
+    url.port = String(port);
+    started.push(await startBeside(portal, { DATABASE_URL: url.href }));
+  }
+  processes = started.map(({ process }) => process);
+  urls = started.map(({ other }) => other.url);
+});
+afterAll(async () => {
+  for (const process of processes) await process.stop('SIGKILL');
+  await portal.close();
+  for (const address of addresses) await address.close();
+  await galera.close();
+});
+
+/** A machine under load takes its time, in milliseconds. */
+const PATIENCE = { timeout: 60_000 };
+/** Until this node is one of so many. */
+async function become(node: GaleraNode, nodes: number): Promise<void> {
+  await expect.poll(() => node.state(), PATIENCE).toEqual({ size: nodes, ready: true });
+}
+
+/** Has clients use both nodes meanwhile; what was broken. */
+async function underLoad(
+  title: string,
+  faults: (clients: Clients) => Promise<void>,
+): Promise<readonly string[]> {
+  const clients = await startClients({ portal, urls });
+  await faults(clients);
+  const { line, texts } = await clients.stop();
+  process.stdout.write(`Galera, ${title}: ${line}\n`);
+  return texts;
+}
+
+/** The fault in the middle of the load, several times. */
+const timesUnderLoad = (title: string, fault: (clients: Clients) => Promise<void>) =>
+  underLoad(`${SCALE.clusterFaults} times ${title}`, async (clients) => {
+    for (let count = 0; count < SCALE.clusterFaults; count += 1) {
+      await clients.answered(100);
+      await fault(clients);
+      await clients.answered(100);
+    }
+  });
+
+// @shows AS-18.6
+test('what was written at one node counts for the next request, at another', async () => {
+  const broken = await underLoad('from node to node', (clients) =>
+    clients.authorizations(SCALE.clusterAuthorizations),
+  );
+  expect(broken).toEqual([]);
+});
+
+// @shows AS-18.2, AS-18.9
+test('a node that is killed under load, and comes back', async () => {
+  const [, second, third] = galera.nodes;
+  const broken = await timesUnderLoad('a node killed', async (clients) => {
+    await second.server().kill();
+    await clients.unavailable(5);
+    addresses[1].leadTo(third.port);
+    await clients.answered(100);
+    await second.restart();
+    await become(second, 3);
+    addresses[1].leadTo(second.port);
+  });
+  expect(broken).toEqual([]);
+});
+
+// @shows AS-18.9, AS-18.12
+test('a node that is cut off from the others under load, and asked all the same', async () => {
+  const [first, second] = galera.nodes;
+  const broken = await timesUnderLoad('a node cut off', async (clients) => {
+    await second.isolate(true);
+    await clients.unavailable(20);
+    await become(first, 2);
+    await clients.answered(100);
+    await second.isolate(false);
+    await become(second, 3);
+  });
+  expect(broken).toEqual([]);
+});
+
+// @shows AS-18.9
+test('a node that hangs under load until the others give it up', async () => {
+  const [first, second, third] = galera.nodes;
+  const broken = await timesUnderLoad('a node that hung', async (clients) => {
+    second.server().pause();
+    await become(first, 2);
+    addresses[1].leadTo(third.port);
+    await clients.answered(100);
+    second.server().goOn();
+    await become(second, 3);
+    addresses[1].leadTo(second.port);
+  });
+  expect(broken).toEqual([]);
+});
+
+// @shows AS-18.2
+test('statements that the server itself does not try again after a conflict', async () => {
+  await galera.configure('wsrep_retry_autocommit', 0);
+  const broken = await underLoad('without retries of its own', (clients) =>
+    clients.authorizations(SCALE.clusterAuthorizations / 4),
+  );
+  expect(broken).toEqual([]);
+});

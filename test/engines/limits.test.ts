@@ -1,0 +1,53 @@
+// @engines clusters: it sets time limits of its own servers, which end what Portico asks of them
+import { openDatabase, type OpenedDatabase } from 'portico/host';
+import { expect, onTestFinished, test } from 'vitest';
+import { startBeside } from '../support/beside.ts';
+import { startClients } from '../support/engines/clients.ts';
+import { MARIADB, POSTGRES } from '../support/engines/database-server.ts';
+import { startPortal } from '../support/portal.ts';
+import { SCALE } from '../support/scale.ts';
+
+/** For how long a table is held, in seconds: longer than each limit, which is the fault. */
+const HELD = 2;
+
+/** Nobody can write to families meanwhile. */
+const HOLDING = {
+  postgres: ['LOCK TABLE oauth_families IN SHARE ROW EXCLUSIVE MODE', `SELECT pg_sleep(${HELD})`],
+  mariadb: [
+    'SELECT id FROM oauth_families FOR UPDATE',
+    `SET STATEMENT max_statement_time = 0 FOR SELECT SLEEP(${HELD})`,
+  ],
+} as const;
+
+async function hold(administrator: OpenedDatabase, statements: readonly string[]): Promise<void> {
+  await administrator.withoutTimeout().transaction(async (connection) => {
+    for (const statement of statements) await connection.execute(statement);
+  });
+}
+
+// @shows AS-18.9
+test.each([
+  ['statement_timeout', POSTGRES, "ALTER SYSTEM SET statement_timeout = '400ms'"],
+  ['lock_timeout', POSTGRES, "ALTER SYSTEM SET lock_timeout = '300ms'"],
+  ['max_statement_time', MARIADB, 'SET GLOBAL max_statement_time = 0.4'],
+  ['innodb_lock_wait_timeout', MARIADB, 'SET GLOBAL innodb_lock_wait_timeout = 1'],
+] as const)('a server whose %s ends what waits for a lock', async (limit, engine, setting) => {
+  const server = await engine.start();
+  onTestFinished(() => server.close());
+  const portal = await startPortal({ databaseServer: server.url });
+  onTestFinished(() => portal.close());
+  const administrator = openDatabase(portal.env['DATABASE_URL'] ?? '', { directory: '/' });
+  onTestFinished(() => administrator.close());
+  await administrator.execute(setting);
+  if (engine === POSTGRES) await administrator.execute('SELECT pg_reload_conf()');
+  const { other, process: serving } = await startBeside(portal);
+  onTestFinished(async () => void (await serving.stop('SIGKILL')));
+  const clients = await startClients({ portal, urls: [other.url] });
+  for (let count = 0; count < SCALE.clusterFaults; count += 1) {
+    await clients.answered(50);
+    await Promise.all([hold(administrator, HOLDING[engine.name]), clients.unavailable(3)]);
+  }
+  const { line, texts } = await clients.stop();
+  process.stdout.write(`${engine.label}, ${limit}: ${line}\n`);
+  expect(texts).toEqual([]);
+});

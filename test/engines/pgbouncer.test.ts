@@ -1,0 +1,67 @@
+// @engines clusters: it puts PgBouncer between Portico and replicated PostgreSQL
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startBeside } from '../support/beside.ts';
+import type { RunningProcess } from '../support/console.ts';
+import { startClients, type Clients } from '../support/engines/clients.ts';
+import { startPgBouncer, type PgBouncer } from '../support/engines/pgbouncer.ts';
+import { startReplicatedPostgres, type ReplicatedPostgres } from '../support/engines/replicated-postgres.ts';
+import { startPortal, type RunningPortal } from '../support/portal.ts';
+import { SCALE } from '../support/scale.ts';
+
+/** Two processes of Portico on PgBouncer in transaction mode, which is in front of the address that leads to the primary. */
+let postgres: ReplicatedPostgres;
+let bouncer: PgBouncer;
+let portal: RunningPortal;
+let processes: readonly RunningProcess[];
+let urls: readonly string[];
+
+beforeAll(async () => {
+  postgres = await startReplicatedPostgres();
+  portal = await startPortal({ databaseServer: postgres.url });
+  bouncer = await startPgBouncer(postgres.address.port);
+  const url = new URL(portal.env['DATABASE_URL'] ?? '');
+  url.port = String(bouncer.port);
+  const env = { DATABASE_URL: url.href };
+  const started = [await startBeside(portal, env), await startBeside(portal, env)];
+  processes = started.map(({ process }) => process);
+  urls = started.map(({ other }) => other.url);
+});
+afterAll(async () => {
+  for (const process of processes) await process.stop('SIGKILL');
+  await bouncer.close();
+  await portal.close();
+  await postgres.close();
+});
+
+/** Has clients use both processes meanwhile; what was broken. */
+async function underLoad(title: string, meanwhile: (clients: Clients) => Promise<void>) {
+  const clients = await startClients({ portal, urls });
+  await meanwhile(clients);
+  const { line, texts } = await clients.stop();
+  process.stdout.write(`PgBouncer, ${title}: ${line}\n`);
+  return texts;
+}
+
+// @shows AS-18.2, AS-18.6
+test('connections of the server that several processes share, a transaction at a time', async () => {
+  const broken = await underLoad('transaction mode', (clients) =>
+    clients.authorizations(SCALE.clusterAuthorizations / 4),
+  );
+  expect(broken).toEqual([]);
+});
+
+// @shows AS-18.9
+test('another primary behind it', async () => {
+  const broken = await underLoad(`${SCALE.clusterFaults} promotions behind it`, async (clients) => {
+    for (let count = 0; count < SCALE.clusterFaults; count += 1) {
+      await clients.answered(100);
+      await postgres.primary().server().kill();
+      await clients.unavailable(5);
+      await postgres.promote();
+      postgres.address.leadTo(postgres.primary().port);
+      await clients.answered(100);
+      await postgres.rejoin();
+    }
+  });
+  expect(broken).toEqual([]);
+});

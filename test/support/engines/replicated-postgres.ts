@@ -1,0 +1,173 @@
+import { rm } from 'node:fs/promises';
+import path from 'node:path';
+import { openDatabase, type OpenedDatabase } from 'portico/host';
+import { openAddress, type Address } from './address.ts';
+import { POSTGRES, required } from './database-server.ts';
+import { createFolder, freePort, run, serve, type Owner, type ServerProcess } from './server-process.ts';
+
+/** One server of three: the primary, or a standby of it. */
+export interface PostgresNode {
+  readonly name: string;
+  readonly port: number;
+  /** An administrator's URL. */
+  readonly url: string;
+  /** Statements by the tests themselves. */
+  readonly administrator: OpenedDatabase;
+  readonly server: () => ServerProcess;
+}
+
+/**
+ * PostgreSQL with two synchronous standbys, `ANY 1`: a commit is acknowledged once one of them has it. The tests do what Patroni
+ * would: promote the standby that has received most, and have the address follow.
+ */
+export interface ReplicatedPostgres {
+  /** Leads to the primary, until it is told otherwise. */
+  readonly address: Address;
+  /** Where standbys are sent what the primary writes. */
+  readonly replication: Address;
+  /** An administrator's URL through the address. */
+  readonly url: string;
+  readonly primary: () => PostgresNode;
+  readonly standbys: () => readonly PostgresNode[];
+  /** Sets these on every server, as `postgresql.conf` would. */
+  configure(settings: Readonly<Record<string, string>>): Promise<void>;
+  /** Promotes the standby that has received most; the other follows it. The address stays where it is. */
+  promote(): Promise<PostgresNode>;
+  /** The standby that would be promoted. */
+  successor(): Promise<PostgresNode>;
+  /** Makes servers that were killed standbys of the primary. */
+  rejoin(): Promise<void>;
+  close(): Promise<void>;
+}
+
+const NAMES = ['a', 'b', 'c'] as const;
+
+const SETTINGS = {
+  fsync: 'off',
+  max_connections: '100',
+  shared_buffers: '32MB',
+  unix_socket_directories: '',
+  synchronous_standby_names: `ANY 1 (${NAMES.join(', ')})`,
+  wal_receiver_status_interval: '1s',
+  wal_retrieve_retry_interval: '100ms',
+} as const;
+
+const urlAt = (port: number) => `postgres://postgres@127.0.0.1:${port}/postgres`;
+
+export async function startReplicatedPostgres(): Promise<ReplicatedPostgres> {
+  const bin = path.dirname(required(POSTGRES));
+  const { folder, owner } = await createFolder('postgres');
+  const all = await Promise.all(NAMES.map((name) => createNode(name, { bin, folder, owner })));
+  const [first] = all;
+  if (first === undefined) throw new Error('There is no server');
+  await first.initialise();
+  let primary: Node = first;
+  const standbysOf = () => all.filter((node) => node !== primary && node.isRunning());
+  const [address, replication] = [await openAddress(primary.port), await openAddress(primary.port)];
+  const rejoin = async () => {
+    for (const node of all) if (!node.isRunning()) await node.follow(replication);
+  };
+  await rejoin();
+  const successor = async () => {
+    const [standby] = await inOrderOfReceived(standbysOf());
+    if (standby === undefined) throw new Error('There is no standby');
+    return standby;
+  };
+  return {
+    address,
+    replication,
+    url: urlAt(address.port),
+    primary: () => primary,
+    standbys: standbysOf,
+    successor,
+    async configure(settings) {
+      for (const { administrator } of [primary, ...standbysOf()]) {
+        for (const [name, value] of Object.entries(settings)) {
+          await administrator.execute(`ALTER SYSTEM SET ${name} = '${value}'`);
+        }
+        await administrator.execute('SELECT pg_reload_conf()');
+      }
+    },
+    async promote() {
+      primary = await successor();
+      await primary.administrator.execute('SELECT pg_promote(true)');
+      replication.leadTo(primary.port);
+      return primary;
+    },
+    rejoin,
+    async close() {
+      await address.close();
+      await replication.close();
+      for (const node of all) await node.close();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+interface Node extends PostgresNode {
+  isRunning(): boolean;
+  /** Begins as a primary without data. */
+  initialise(): Promise<void>;
+  /** Begins as a standby, with a copy of what the primary has. */
+  follow(replication: Address): Promise<void>;
+  close(): Promise<void>;
+}
+
+async function createNode(
+  name: string,
+  { bin, folder, owner }: { readonly bin: string; readonly folder: string; readonly owner: Owner },
+): Promise<Node> {
+  const data = path.join(folder, name);
+  const port = await freePort();
+  const url = urlAt(port);
+  const settings = Object.entries({ ...SETTINGS, cluster_name: name }).flatMap(([key, value]) => [
+    '-c',
+    `${key}=${value}`,
+  ]);
+  const administrator = openDatabase(url, { directory: '/', poolSize: 2 });
+  let server: ServerProcess | null = null;
+  const start = async () => {
+    const command = [`${bin}/postgres`, '-D', data, '-p', String(port), '-h', '127.0.0.1', ...settings];
+    server = await serve(command, owner, url);
+  };
+  const isRunning = () => server?.isRunning() === true;
+  return {
+    name,
+    port,
+    url,
+    administrator,
+    server() {
+      if (server === null) throw new Error(`The server ${name} was never started`);
+      return server;
+    },
+    isRunning,
+    async initialise() {
+      const initialised = `${bin}/initdb -D ${data} -U postgres -A trust --no-sync --locale=C -E UTF8`;
+      await run(initialised.split(' '), owner);
+      await start();
+    },
+    async follow({ port: primary }) {
+      await rm(data, { recursive: true, force: true });
+      const copied = `-D ${data} -h 127.0.0.1 -p ${primary} -U postgres -R -X stream -c fast --no-sync`;
+      await run([`${bin}/pg_basebackup`, ...copied.split(' ')], owner);
+      await start();
+    },
+    async close() {
+      await administrator.close();
+      await server?.kill();
+    },
+  };
+}
+
+/** Those that have received most come first. */
+async function inOrderOfReceived(standbys: readonly Node[]): Promise<readonly Node[]> {
+  const received = await Promise.all(
+    standbys.map(async (node) => {
+      const { rows } = await node.administrator.execute<{ bytes: number }>(
+        "SELECT CAST(pg_last_wal_receive_lsn() - '0/0' AS bigint) AS bytes",
+      );
+      return { node, bytes: rows[0]?.bytes ?? 0 };
+    }),
+  );
+  return received.toSorted((one, other) => other.bytes - one.bytes).map(({ node }) => node);
+}

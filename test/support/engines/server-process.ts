@@ -1,0 +1,140 @@
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { chown, mkdtemp } from 'node:fs/promises';
+import { createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+
+/** A program and its arguments. */
+export type Command = readonly string[];
+
+/** Whom a server runs as: servers refuse to run as root. */
+export interface Owner {
+  readonly uid?: number;
+  readonly gid?: number;
+}
+
+/** A server that the tests have started. */
+export interface ServerProcess {
+  isRunning(): boolean;
+  /** Ends it and its children, as a crash of its machine would. */
+  kill(): Promise<void>;
+  /** It does nothing any more, and its connections stay. */
+  pause(): void;
+  goOn(): void;
+}
+
+/** A folder that belongs to the account of a Debian package when the tests run as root. */
+export async function createFolder(
+  account: string,
+): Promise<{ readonly folder: string; readonly owner: Owner }> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'portico-engine-'));
+  if (process.getuid?.() !== 0) return { folder, owner: {} };
+  const [uid, gid] = ['-u', '-g'].map((flag) =>
+    Number(spawnSync('id', [flag, account], { encoding: 'utf8' }).stdout),
+  );
+  if (uid === undefined || gid === undefined || !Number.isInteger(uid) || uid === 0) {
+    throw new Error(`There is no account ${account} to run the server as`);
+  }
+  await chown(folder, uid, gid);
+  return { folder, owner: { uid, gid } };
+}
+
+/** A port of the loopback interface that nobody listens on. */
+export async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+/** Runs a program to its end; returns what it said. */
+export async function run([program = '', ...args]: Command, owner: Owner): Promise<string> {
+  const child = spawn(program, args, { ...owner, cwd: '/', stdio: ['ignore', 'pipe', 'pipe'] });
+  const output: string[] = [];
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => output.push(text));
+  }
+  const [code] = (await once(child, 'close')) as [number | null];
+  if (code !== 0) throw new Error(`${program} ended with ${code}:\n${output.join('')}`);
+  return output.join('');
+}
+
+/** How long a server may take to answer its first statement, in milliseconds. */
+const PATIENCE = 60_000;
+
+/** Starts a server, and waits until it answers at this URL. However the tests end, it ends with them. */
+export async function serve(
+  [program = '', ...args]: Command,
+  owner: Owner,
+  url: string,
+): Promise<ServerProcess> {
+  const child = spawn(program, args, { ...owner, cwd: '/', stdio: ['ignore', 'ignore', 'pipe'] });
+  let said = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    if (said.length < 100_000) said += text;
+  });
+  const last = () => child.kill('SIGKILL');
+  process.once('exit', last);
+  child.once('exit', () => process.off('exit', last));
+  // Imported late: vitest.config.ts loads this file before `dist` is built.
+  const { openDatabase } = await import('portico/host');
+  const until = Date.now() + PATIENCE;
+  for (;;) {
+    if (hasEnded(child)) throw new Error(`${program} ended with ${child.exitCode}:\n${said}`);
+    const database = openDatabase(url, { directory: '/' });
+    try {
+      await database.execute('SELECT 1');
+      return toServerProcess(child);
+    } catch (error) {
+      if (Date.now() > until) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    } finally {
+      await database.close();
+    }
+  }
+}
+
+const hasEnded = ({ exitCode, signalCode }: ChildProcess) => exitCode !== null || signalCode !== null;
+
+function toServerProcess(child: ChildProcess): ServerProcess {
+  const signalAll = (signal: NodeJS.Signals) => {
+    // The first of them before its children, so that it makes no more of them.
+    child.kill(signal);
+    for (const id of childrenOf(child)) signalOne(id, signal);
+  };
+  return {
+    isRunning: () => !hasEnded(child),
+    async kill() {
+      if (hasEnded(child)) return;
+      const closed = once(child, 'close');
+      signalAll('SIGSTOP');
+      const children = childrenOf(child);
+      child.kill('SIGKILL');
+      for (const id of children) signalOne(id, 'SIGKILL');
+      await closed;
+    },
+    pause: () => signalAll('SIGSTOP'),
+    goOn: () => signalAll('SIGCONT'),
+  };
+}
+
+/** PostgreSQL has a process for each connection, each in a group of its own. */
+function childrenOf({ pid = 0 }: ChildProcess): readonly number[] {
+  try {
+    return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number);
+  } catch {
+    // It has ended, or this system does not tell.
+    return [];
+  }
+}
+
+function signalOne(id: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(id, signal);
+  } catch {
+    // It has ended meanwhile.
+  }
+}
