@@ -1,10 +1,11 @@
 // @engines servers: it kills its own database server while a statement is in flight, which SQLite has none of
-import { openDatabase, type OpenedDatabase } from 'portico/host';
+import { openDatabase, type BorrowingOptions, type OpenedDatabase } from 'portico/host';
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, onTestFinished, test } from 'vitest';
 import { borrowAt } from './support/application-pool.ts';
 import { MARIADB, POSTGRES, type DatabaseServer } from './support/engines/database-server.ts';
 import { countWaiting, LOOKING_AT_LOCKS, someoneWaits } from './support/database.ts';
-import { openWay, type StoreOpener } from './support/way.ts';
+import { createTimer } from './support/timer.ts';
+import { openWay } from './support/way.ts';
 
 /** A machine under load takes its time, in milliseconds. */
 const PATIENCE = { timeout: 20_000 };
@@ -84,8 +85,8 @@ const unavailable = async (statement: Promise<unknown>) => {
   expect(direct.isUnavailable(error)).toBe(true);
 };
 
-const STORES: readonly (readonly [string, StoreOpener])[] = [
-  ['a pool of our own', (url) => openDatabase(url, { directory: '/' })],
+const STORES: readonly (readonly [string, (url: string, options?: BorrowingOptions) => OpenedDatabase])[] = [
+  ['a pool of our own', (url, options) => openDatabase(url, { directory: '/', ...options })],
   ["the application's own pool", borrowAt],
 ];
 
@@ -131,7 +132,30 @@ describe.each(STORES)('on %s, a statement by itself whose store is lost', (_, op
     expect(await generation(direct)).toBe(2);
   });
 
-  // Where a use is one statement. Elsewhere it is a transaction, which ends with its connection.
+  // @shows AS-18.9
+  test('is asked about for thirty seconds, and a question that is refused again', async () => {
+    const timer = createTimer();
+    const way = await openWay(server.url, (url) => openStore(url, { timer }));
+    way.holdsFrom = 'families SET generation';
+    const refused = Object.assign(new Error('a standby'), isPostgres ? { code: '25006' } : { errno: 1836 });
+    let asked = 0;
+    const using = way.database.execute(USE, [], async () => {
+      asked += 1;
+      throw refused;
+    });
+    using.catch(() => {});
+    await expect.poll(() => generation(direct), PATIENCE).toBe(2);
+    way.cut();
+    way.isHeld = false;
+    for (let seconds = 0; seconds < 30; seconds += 1) {
+      await expect.poll(() => [asked, timer.waiting()], PATIENCE).toEqual([seconds + 1, 1]);
+      // Longer than any pause.
+      timer.advance(1000);
+    }
+    await unavailable(using);
+    expect(asked).toBe(31);
+  });
+
   // @shows AS-18.9
   test.each(ONE_STATEMENT)(
     'may be lost by a server that says so itself, as engines of several nodes do that speak like %s',

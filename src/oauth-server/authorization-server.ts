@@ -35,6 +35,7 @@ import { OWN_DEFAULTS } from './host-defaults.ts';
 import type { CompleteHost, Host } from './host.ts';
 import { createGrants } from './grants/grant-types.ts';
 import { createIssuing } from './grants/issuing.ts';
+import { createUnanswered } from './grants/unanswered.ts';
 import { createKeyRing, type KeyRing } from './keys.ts';
 import { createPruning } from './store/pruning.ts';
 import { createScopeCatalog } from './tokens/scopes.ts';
@@ -148,7 +149,8 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
   });
 
   const issuing = createIssuing({ issuer, config, scopes, host, keys, claims });
-  const grants = createGrants({ store, accounts, issuing, scopes, audience, audit, clock });
+  const unanswered = createUnanswered(clock);
+  const grants = createGrants({ store, accounts, issuing, scopes, audience, audit, clock, unanswered });
 
   const checkRequest = createRequestChecks({ clients, scopes, keys, audience, serverName, keyPath });
   const waiting = createWaitingRequests({
@@ -198,7 +200,7 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
   const handlers: EndpointsOptions['handlers'] = {
     oauth_server_authorize: authorize.authorize,
     oauth_server_consent: authorize.consent,
-    oauth_server_token: createTokenEndpoint({ authenticateClient, grants, pruning }),
+    oauth_server_token: createTokenEndpoint({ authenticateClient, grants, unanswered, pruning }),
     oauth_server_revoke: createRevokeEndpoint({ authenticateClient, store, audit, clock }),
     oauth_server_introspect: createIntrospectEndpoint({ authenticateClient, bearerTokens, issuer }),
     oauth_server_userinfo: createUserinfoEndpoint({ bearerTokens, claims }),

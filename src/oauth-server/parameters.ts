@@ -19,6 +19,8 @@ export interface Parameters {
   isRepeated(name: string): boolean;
   /** Whether it was sent with a value. */
   has(name: string): boolean;
+  /** What was sent first under each name, empty values too. */
+  readonly values: ReadonlyMap<string, string>;
 }
 
 /** The parameters in the query of a request. */
@@ -86,6 +88,7 @@ function readParameters(sent: URLSearchParams) {
     },
     isRepeated: (name) => repeated.has(name),
     has: (name) => withValue.has(name),
+    values,
   };
   return { parameters, repeated };
 }

@@ -43,7 +43,8 @@ export interface Database extends SqlConnection {
    * When the store is lost while the statement executes, nobody knows whether it took effect. Then, and only then, `committed` is
    * asked, as soon as the store answers again: if it returns true, the statement resolves as if it had answered, `affected`
    * being 1 and `rows` empty; if false, or if the store stays away, it fails as unavailable. Without it nothing is asked.
-   * A store that never asks is right too, but a use that was answered 503 may have been spent there.
+   * The question may write, and is asked again when it fails as unavailable, as on a standby. A no is for good: the statement is
+   * not executed again. A store that never asks is right too, but a use that was answered 503 may have been spent there.
    */
   execute<Row = Record<string, unknown>>(
     sql: string,
@@ -59,6 +60,7 @@ export interface Database extends SqlConnection {
    * When the store is lost while it commits, nobody knows whether it did. Then, and only then, `committed` is asked, as soon
    * as the store answers again: if it returns true, the transaction resolves with the work's result; if false, or if the
    * store stays away, it fails as unavailable. Without it nothing is asked, and the transaction fails as unavailable.
+   * The question may write, and is asked again when it fails as unavailable. A no is for good: the work does not run again.
    */
   transaction<T>(
     work: (connection: SqlConnection) => Promise<T>,

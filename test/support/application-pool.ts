@@ -36,11 +36,11 @@ export function openApplicationPool(url: string, size = 4, isolation = 'serializ
 }
 
 /** A store on such a pool, which ends with the test. */
-export function borrowAt(url: string): OpenedDatabase {
+export function borrowAt(url: string, options: BorrowingOptions = {}): OpenedDatabase {
   // At a higher level, a statement that waited for another one fails, and is done again.
   const pool = openApplicationPool(url, 4, 'read committed');
   onTestFinished(() => pool.end());
-  return pool.borrow();
+  return pool.borrow(options);
 }
 
 function openPostgres(url: string, max: number, isolation: string): ApplicationPool {

@@ -17,6 +17,8 @@ const COUNTS = {
   outages: { short: 1, long: 3 },
   /** How often two processes and their database server are killed while a history is written. */
   historyRounds: { short: 1, long: 15 },
+  /** Uses whose statement is lost while a third transaction changes the row that it waits for. */
+  lostUses: { short: 8, long: 300 },
   /** MCP calls in each mount and mode whose bytes are counted. */
   mcpCalls: { short: 120, long: 6000 },
   /** Authorizations that go from node to node of a cluster: four times in each one reads what another has written. */

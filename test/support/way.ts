@@ -3,7 +3,7 @@ import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { openDatabase, type OpenedDatabase } from 'portico/host';
 import { onTestFinished } from 'vitest';
 
-/** A way to a database server on which answers can be kept back, and that can be cut. */
+/** A way to a database server on which answers and statements can be kept back, and that can be cut. */
 export interface Way {
   /** The URL of its end here. */
   readonly url: string;
@@ -13,10 +13,22 @@ export interface Way {
   isHeld: boolean;
   /** Answers are kept back once this was sent. */
   holdsFrom: string | null;
+  /** Keeps back what is sent on the next connection that sends this, from there on, until it is delivered: also after a cut. */
+  delay(text: string): Delay;
   /** How often something was sent to the server. */
   sent: number;
   /** Ends every connection. */
   cut(): void;
+}
+
+/** Something that was sent and is still on its way. */
+export interface Delay {
+  /** Resolves once there is something to deliver. */
+  readonly begun: Promise<void>;
+  /** Sends it to the server; resolves once that has answered, or hung up. */
+  deliver(): Promise<void>;
+  /** Ends its connection: it never arrives. */
+  drop(): void;
 }
 
 /** Opens the store of a URL; what belongs to it ends with the test. */
@@ -24,25 +36,46 @@ export type StoreOpener = (url: string) => OpenedDatabase;
 
 const openDatabaseAt: StoreOpener = (url) => openDatabase(url, { directory: '/' });
 
+/** What is kept back of a connection. */
+interface Delayed {
+  readonly text: string;
+  readonly begin: () => void;
+  readonly chunks: Buffer[];
+  far: Socket | null;
+}
+
 /** Opens one to the database of this URL, until the test is finished, and a store at its end. */
 export async function openWay(target: string, openStore: StoreOpener = openDatabaseAt): Promise<Way> {
   const url = new URL(target);
   const { port } = url;
   const sockets = new Set<Socket>();
+  const late = new Set<Socket>();
+  let next: Delayed | null = null;
   const listener = createServer((near) => {
     const far = connect(Number(port), '127.0.0.1');
+    let delayed: Delayed | null = null;
     for (const [one, other] of [
       [near, far],
       [far, near],
     ] as const) {
       sockets.add(one);
       one.on('error', () => {});
-      one.on('close', () => other.destroy());
+      one.on('close', () => {
+        if (delayed === null || other === near) other.destroy();
+      });
     }
     near.on('data', (data) => {
       way.sent += 1;
       if (way.holdsFrom !== null && data.includes(way.holdsFrom)) way.isHeld = true;
-      far.write(data);
+      if (next !== null && data.includes(next.text)) {
+        [delayed, next] = [next, null];
+        delayed.far = far;
+        late.add(far);
+        sockets.delete(far);
+        delayed.begin();
+      }
+      if (delayed === null) far.write(data);
+      else delayed.chunks.push(data);
     });
     far.on('data', (data) => {
       if (!way.isHeld) near.write(data);
@@ -58,6 +91,23 @@ export async function openWay(target: string, openStore: StoreOpener = openDatab
     isHeld: false,
     holdsFrom: null,
     sent: 0,
+    delay(text) {
+      const begun = Promise.withResolvers<void>();
+      const delayed: Delayed = { text, begin: () => begun.resolve(), chunks: [], far: null };
+      next = delayed;
+      return {
+        begun: begun.promise,
+        async deliver() {
+          const { far, chunks } = delayed;
+          if (far === null) throw new Error(`Nothing was sent that has ${text}`);
+          const answered = Promise.race([once(far, 'data'), once(far, 'close')]);
+          far.write(Buffer.concat(chunks));
+          await answered;
+          far.destroy();
+        },
+        drop: () => void delayed.far?.destroy(),
+      };
+    },
     cut() {
       for (const socket of sockets) socket.destroy();
       sockets.clear();
@@ -67,6 +117,7 @@ export async function openWay(target: string, openStore: StoreOpener = openDatab
   onTestFinished(async () => {
     await database.close();
     way.cut();
+    for (const socket of late) socket.destroy();
     listener.close();
   });
   await database.execute('SELECT 1');

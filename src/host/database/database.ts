@@ -1,7 +1,7 @@
 import type { SqlConnection, SqlDialect, SqlParameter, SqlResult } from '../../sql/contract.ts';
 import type { OpenedDatabase } from '../contracts.ts';
 import type { Engine, EngineConnection, StatementResult } from './engine.ts';
-import { isUnavailable } from './failures.ts';
+import { isUnavailable, isWorthRetrying } from './failures.ts';
 import { OpenTransaction, refusalInside, type TransactionLimits } from './open-transaction.ts';
 import { resolveLostCommit, retrying } from './retrying.ts';
 import { runTogether } from './together.ts';
@@ -28,6 +28,7 @@ export function createDatabase({ dialect, schema, store, limits, ...parts }: Dat
   const statements =
     dialect === 'sqlite' ? engine : retryingStatements(engine, () => (retries.statements += 1));
   const connection = sqlConnection(statements);
+  const { timer } = limits;
 
   async function executeKnowing(
     sql: string,
@@ -38,8 +39,8 @@ export function createDatabase({ dialect, schema, store, limits, ...parts }: Dat
     try {
       return await statements.execute(sql, parameters, () => (isUnknown = true));
     } catch (error) {
-      if (!isUnknown || !isUnavailable(error)) throw error;
-      if (await resolveLostCommit(() => committed(connection))) return { rows: [], affected: 1 };
+      if (!isUnknown) throw error;
+      if (await resolveLostCommit(() => committed(connection), timer)) return { rows: [], affected: 1 };
       throw error;
     }
   }
@@ -71,9 +72,10 @@ export function createDatabase({ dialect, schema, store, limits, ...parts }: Dat
             return result;
           });
         } catch (error) {
-          if (done === null || !isUnavailable(error)) throw error;
+          // A conflict undid everything, and is done again: what was asked about must not be, a no is for good.
+          if (done === null || isWorthRetrying(error) || !isUnavailable(error)) throw error;
           const { result } = done;
-          if (await resolveLostCommit(() => committed(connection, result))) return result;
+          if (await resolveLostCommit(() => committed(connection, result), timer)) return result;
           throw error;
         }
       }, onRetry);

@@ -1,4 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
+import type { Timer } from '../contracts.ts';
 import { isAboutName, isUnavailable, isWorthRetrying, tooManyConflicts } from './failures.ts';
 
 const MOST_TRIES = 5;
@@ -18,23 +19,29 @@ export async function retrying<T>(attempt: () => Promise<T>, onRetry: () => void
   }
 }
 
-/** For how long the store is asked about a lost commit, and how often, in milliseconds. */
-const RESOLVE_WITHIN = 10_000;
-const RESOLVE_EVERY = 100;
+/** For how long the store is asked about a lost commit, in milliseconds. */
+const RESOLVE_WITHIN = 30_000;
+/** What lies between two questions: it doubles, so that those who wait do not keep a store from coming back. */
+const SHORTEST_PAUSE = 100;
+const LONGEST_PAUSE = 1000;
 
 /**
- * Whether a commit took effect although the store was lost meanwhile: asks until the store answers; false if it stays away. No is
- * asked for twice: on PostgreSQL the question may have overtaken the statement in the line for a row that a third one changed.
+ * Whether a commit took effect although the store was lost meanwhile: asks until the store answers; false if it stays away. A question
+ * that a standby or a store that is too busy refuses was not answered.
  */
-export async function resolveLostCommit(committed: () => Promise<boolean>): Promise<boolean> {
-  const until = performance.now() + RESOLVE_WITHIN;
-  for (;;) {
+export async function resolveLostCommit(committed: () => Promise<boolean>, timer: Timer): Promise<boolean> {
+  const until = timer.now() + RESOLVE_WITHIN;
+  for (let pause = SHORTEST_PAUSE; ; pause = Math.min(pause * 2, LONGEST_PAUSE)) {
     try {
-      return (await committed()) || (await committed());
+      return await committed();
     } catch (error) {
       if (!isUnavailable(error)) throw error;
-      if (performance.now() > until) return false;
-      await setTimeout(RESOLVE_EVERY);
+      if (timer.now() >= until) return false;
+      await passed(timer, pause * (0.5 + Math.random() / 2));
     }
   }
+}
+
+function passed(timer: Timer, milliseconds: number): Promise<void> {
+  return new Promise((resolve) => void timer.after(milliseconds, resolve));
 }

@@ -1,6 +1,7 @@
 import type { AuthenticateClient } from '../clients/authentication.ts';
 import { OAuthError } from '../errors.ts';
 import type { Grants } from '../grants/grant-types.ts';
+import type { Unanswered } from '../grants/unanswered.ts';
 import { formParameters } from '../parameters.ts';
 import type { Pruning } from '../store/pruning.ts';
 import { quoted } from '../quoting.ts';
@@ -10,11 +11,13 @@ import type { Handler } from './endpoint.ts';
 export interface TokenEndpointOptions {
   readonly authenticateClient: AuthenticateClient;
   readonly grants: Grants;
+  readonly unanswered: Pick<Unanswered, 'find'>;
   readonly pruning: Pick<Pruning, 'tick'>;
 }
 
 /** POST /oauth/token (RFC 6749 section 3.2). */
-export function createTokenEndpoint({ authenticateClient, grants, pruning }: TokenEndpointOptions): Handler {
+export function createTokenEndpoint(options: TokenEndpointOptions): Handler {
+  const { authenticateClient, grants, unanswered, pruning } = options;
   return async (request) => {
     const form = await formParameters(request);
     const client = await authenticateClient(request, form);
@@ -27,7 +30,8 @@ export function createTokenEndpoint({ authenticateClient, grants, pruning }: Tok
         `the grant_type is ${quoted(grantType)}`,
       );
     }
-    const response = jsonReply(await grant(client, form));
+    const kept = unanswered.find(client, form);
+    const response = jsonReply(await (kept === null ? grant(client, form) : kept(() => grant(client, form))));
     await pruning.tick();
     return response;
   };

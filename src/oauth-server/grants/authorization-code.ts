@@ -60,7 +60,7 @@ export function createAuthorizationCodeGrant(options: AuthorizationCodeGrantOpti
     const scopes = requireScopesInForce(family, client, catalog);
     const prepared = await issuing.forPerson({ client, family, user, scopes, nonce, mark: null, now });
     const outcome = await store.spendCode(code, prepared.tokens, now);
-    return outcomes.respond(code, prepared, outcome);
+    return outcomes.respond(client, form, code, prepared, outcome);
   };
 }
 

@@ -1,13 +1,24 @@
 import type { Audit } from '../audit.ts';
 import { OAuthError } from '../errors.ts';
-import type { GrantOutcome, GrantRefusal, Store, StoredGrant } from '../store/store.ts';
+import type { Parameters } from '../parameters.ts';
+import type { Client, GrantOutcome, GrantRefusal, Store, StoredGrant } from '../store/store.ts';
 import type { TokenResponse } from './grant.ts';
 import type { PreparedTokens } from './issuing.ts';
+import type { Unanswered } from './unanswered.ts';
 
 /** Turns the store's outcome for a code or refresh token into the response to the client, and into events of the audit log. */
 export interface Outcomes {
-  /** Returns the response when the tokens were issued; throws `invalid_grant` when they were not. */
-  respond(used: StoredGrant, prepared: PreparedTokens, outcome: GrantOutcome): Promise<TokenResponse>;
+  /**
+   * Returns the response when the tokens were issued; throws `invalid_grant` when they were not. When nobody knows, it keeps the
+   * response for the same request of this client, and throws what the store failed with.
+   */
+  respond(
+    client: Client,
+    form: Parameters,
+    used: StoredGrant,
+    prepared: PreparedTokens,
+    outcome: GrantOutcome,
+  ): Promise<TokenResponse>;
   /** Ends everything that descends from a grant that is used a second time: somebody else may hold what the first use gave. */
   revokeReplayed(used: StoredGrant): Promise<void>;
   /** Audits a second use, and that it ended the authorization. */
@@ -37,13 +48,14 @@ const LATE_REFUSALS: Readonly<Record<GrantRefusal, string>> = {
 
 export interface OutcomesOptions {
   readonly store: Pick<Store, 'revokeReplayed'>;
+  readonly unanswered: Pick<Unanswered, 'keep'>;
   readonly audit: Audit;
   readonly clock: () => number;
 }
 
 export function createOutcomes(
   grantType: keyof typeof WORDS,
-  { store, audit, clock }: OutcomesOptions,
+  { store, unanswered, audit, clock }: OutcomesOptions,
 ): Outcomes {
   const { name, replayed } = WORDS[grantType];
 
@@ -53,16 +65,27 @@ export function createOutcomes(
     if (revoked) await audit({ type: 'family_revoked', ...about, reason: 'replay' });
   }
 
+  async function issued(
+    { family }: StoredGrant,
+    { tokens, response }: PreparedTokens,
+  ): Promise<TokenResponse> {
+    const { id: authorization, clientId, person } = family;
+    const { scopes } = tokens.accessToken;
+    await audit({ type: 'tokens_issued', grantType, clientId, person, authorization, scopes });
+    return response;
+  }
+
+  async function refused(used: StoredGrant, refusal: GrantRefusal): Promise<never> {
+    if (refusal === 'used') await auditReplay(used);
+    throw invalidGrant(`the ${name} ${LATE_REFUSALS[refusal]}`);
+  }
+
   return {
-    async respond(used, { tokens, response }, outcome) {
-      if (!outcome.issued) {
-        if (outcome.refusal === 'used') await auditReplay(used);
-        throw invalidGrant(`the ${name} ${LATE_REFUSALS[outcome.refusal]}`);
-      }
-      const { id: authorization, clientId, person } = used.family;
-      const { scopes } = tokens.accessToken;
-      await audit({ type: 'tokens_issued', grantType, clientId, person, authorization, scopes });
-      return response;
+    respond(client, form, used, prepared, outcome) {
+      if (outcome.issued === true) return issued(used, prepared);
+      if (outcome.issued === false) return refused(used, outcome.refusal);
+      unanswered.keep(client, form, outcome, () => issued(used, prepared));
+      throw outcome.error;
     },
     async revokeReplayed(used) {
       await auditReplay(used, await store.revokeReplayed(used, clock()));

@@ -55,7 +55,7 @@ export function createRefreshTokenGrant(options: RefreshTokenGrantOptions): Gran
       now,
     });
     const outcome = await store.rotateRefreshToken(token, prepared.tokens, now);
-    return outcomes.respond(token, prepared, outcome);
+    return outcomes.respond(client, form, token, prepared, outcome);
   };
 }
 

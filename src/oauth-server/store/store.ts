@@ -199,7 +199,19 @@ export type GrantRefusal =
   | 'revoked';
 
 export type GrantOutcome =
-  { readonly issued: true } | { readonly issued: false; readonly refusal: GrantRefusal };
+  { readonly issued: true } | { readonly issued: false; readonly refusal: GrantRefusal } | UnsettledGrant;
+
+/** The store was lost before it could answer and stays away: nobody knows whether the tokens were issued. */
+export interface UnsettledGrant {
+  readonly issued: null;
+  /** What the store failed with. */
+  readonly error: unknown;
+  /**
+   * Whether they were issued, and their family still lives; if not, they never will be. Rejects as long as the store is away. For as
+   * long as their rows stay: an hour after the request, at least.
+   */
+  readonly settle: () => Promise<boolean>;
+}
 
 /**
  * What the authorization server keeps, as whole steps: each method is atomic and returns only after its effect is durable.

@@ -1,6 +1,7 @@
 import { equalInConstantTime } from '../../../http/constant-time.ts';
 import type { Database, SqlParameter } from '../../../sql/contract.ts';
 import type { AccessToken, DeadToken, NewAccessToken, OfferedToken, Store } from '../store.ts';
+import { fenceOf } from './fence.ts';
 import { insertInto, removeKeys, words } from './statements.ts';
 
 /**
@@ -43,6 +44,13 @@ export const ACCESS_TOKEN_COLUMNS =
   'id, secret_hash, client_id, family_id, scope, audience, issued_at, expires_at';
 
 const INSERT = insertInto('oauth_access_tokens', ACCESS_TOKEN_COLUMNS);
+
+/** A row that is no token's: no hash is empty, no client has this id, and it has expired. */
+export const ACCESS_TOKEN_FENCE = fenceOf(
+  'oauth_access_tokens',
+  'id, secret_hash, client_id, scope, issued_at, expires_at',
+  'secret_hash',
+);
 
 /** Whom a token belongs to. One of a family is for the family's audience. */
 export interface TokenOwner {

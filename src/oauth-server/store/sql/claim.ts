@@ -25,7 +25,7 @@ export function claimAndInsert(claim: string, table: string, columns: string): C
 export interface ClaimParameters {
   readonly claim: readonly SqlParameter[];
   readonly insert: readonly SqlParameter[];
-  /** Whether it took effect: asked when the store was lost before it could answer. */
+  /** Whether it took effect, and if not, that it never will: asked when the store was lost before it could answer. */
   readonly tookEffect: () => Promise<boolean>;
 }
 

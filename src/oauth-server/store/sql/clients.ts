@@ -31,11 +31,18 @@ export function clientsTable(database: Database) {
     async rotateSecret(clientId, secretHash, previousExpiresAt) {
       const previous = previousExpiresAt === null ? 'NULL' : 'secret_hash';
       // MySQL assigns from left to right, so the previous secret is kept before the current one is replaced.
-      const { affected } = await database.execute(
-        `UPDATE oauth_clients SET previous_secret_hash = ${previous}, previous_secret_expires_at = ?, secret_hash = ?
-        WHERE client_id = ? AND is_public = 0 AND revoked_at IS NULL`,
-        [previousExpiresAt, secretHash, clientId],
-      );
+      const rotate = (committed?: () => Promise<boolean>) =>
+        database.execute(
+          `UPDATE oauth_clients SET previous_secret_hash = ${previous}, previous_secret_expires_at = ?, secret_hash = ?
+          WHERE client_id = ? AND is_public = 0 AND revoked_at IS NULL AND secret_hash <> ?`,
+          [previousExpiresAt, secretHash, clientId, secretHash],
+          committed,
+        );
+      // Nobody has a secret whose rotation was lost: another rotation would end the one that the application has.
+      const { affected } = await rotate(async () => {
+        await rotate();
+        return exists(database, 'oauth_clients', 'secret_hash', secretHash);
+      });
       return affected === 1;
     },
 

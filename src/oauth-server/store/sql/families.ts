@@ -13,9 +13,10 @@ import type {
   Store,
   StoredGrant,
 } from '../store.ts';
-import { ACCESS_TOKEN_COLUMNS, accessTokenValues } from './access-tokens.ts';
+import { ACCESS_TOKEN_COLUMNS, ACCESS_TOKEN_FENCE, accessTokenValues } from './access-tokens.ts';
 import { claimAndInsert, claimThenInsert, type ClaimAndInsert } from './claim.ts';
-import { exists, keysWhere, placeholders, removeKeys, removeWhere, words } from './statements.ts';
+import { fenceOf, wasInserted } from './fence.ts';
+import { keysWhere, placeholders, removeKeys, removeWhere, words } from './statements.ts';
 
 /**
  * Authorizations, each with its code, its current refresh token and whether it is revoked: `oauth_families`. Issuing updates the
@@ -41,23 +42,28 @@ export function familiesTable(database: Database) {
     now: number,
   ): Promise<GrantOutcome> {
     const owner = { clientId: family.clientId, familyId: family.id, audience: null };
-    const issued = await claimThenInsert(database, use, {
-      claim,
-      insert: accessTokenValues(owner, accessToken, now),
-      // Nothing may be spent without an answer: the token is there, or the use did not happen.
-      tookEffect: () => isThere('oauth_families', family.id, 'oauth_access_tokens', accessToken.id),
-    });
-    if (issued) return { issued: true };
+    const insert = accessTokenValues(owner, accessToken, now);
+    let isUnsettled = false;
+    // Nothing may be spent without an answer: the token is there, or the use does not happen.
+    const tookEffect = async () => {
+      isUnsettled = true;
+      const wasIssued = await wasInserted(database, ACCESS_TOKEN_FENCE, accessToken, now);
+      isUnsettled = false;
+      return wasIssued;
+    };
+    try {
+      if (await claimThenInsert(database, use, { claim, insert, tookEffect })) return { issued: true };
+    } catch (error) {
+      if (!isUnsettled) throw error;
+      return { issued: null, error, settle: async () => (await tookEffect()) && isLiving(family.id) };
+    }
     // The row was not as the grant needs it, and never will be again: the grant was used, or the family was revoked.
     return { issued: false, refusal: (await revokeFamily(family.id, now)) ? 'used' : 'revoked' };
   }
 
-  /** Whether the row was inserted. Waits for the row that was claimed before it, so that a commit in flight is seen. */
-  function isThere(claimed: keyof typeof LOCK, key: string, table: string, id: string): Promise<boolean> {
-    return database.transaction(async (connection) => {
-      await connection.execute(LOCK[claimed], [key]);
-      return exists(connection, table, 'id', id);
-    });
+  async function isLiving(familyId: string): Promise<boolean> {
+    const { rows } = await database.execute(IS_LIVING, [familyId]);
+    return rows.length > 0;
   }
 
   async function revokeFamily(familyId: string, now: number): Promise<boolean> {
@@ -74,8 +80,9 @@ export function familiesTable(database: Database) {
     async answerConsent({ idHash, person }, allowed, now) {
       const answer = (outcome: ConsentOutcome) => [outcome, idHash, person.provider, person.id, now];
       if (allowed === null) {
-        const denied = async () => (await database.execute(IS_DENIED, [idHash])).rows.length > 0;
-        return (await database.execute(ANSWER, answer('denied'), denied)).affected === 1;
+        const deny = async (statement: string, again?: () => Promise<boolean>) =>
+          (await database.execute(statement, answer('denied'), again)).affected === 1;
+        return deny(ANSWER, () => deny(DENY_AGAIN));
       }
       const { family, code } = allowed;
       return claimThenInsert(database, ALLOW, {
@@ -95,7 +102,7 @@ export function familiesTable(database: Database) {
           code.hash,
           JSON.stringify(code.parameters),
         ],
-        tookEffect: () => isThere('oauth_consent_requests', idHash, 'oauth_families', family.id),
+        tookEffect: () => wasInserted(database, FAMILY_FENCE, { id: family.id, hash: code.hash }, now),
       });
     },
 
@@ -191,6 +198,8 @@ const GRANT_COLUMNS = `${FAMILY_COLUMNS}, f.expires_at, f.code_hash, f.code_para
 
 const FIND = `SELECT ${GRANT_COLUMNS} FROM oauth_families f WHERE f.id = ?`;
 
+const IS_LIVING = 'SELECT 1 FROM oauth_families WHERE id = ? AND revoked_at IS NULL';
+
 /** A grant of an earlier release names no family; a row of these tables does, and nothing adds to them. */
 const FIND_EARLIER = {
   oauth_authorization_codes: findEarlier('oauth_authorization_codes'),
@@ -201,22 +210,26 @@ function findEarlier(table: string): string {
   return `SELECT ${GRANT_COLUMNS} FROM ${table} e JOIN oauth_families f ON f.id = e.family_id WHERE e.grant_hash = ?`;
 }
 
-/** Takes the row's lock and changes nothing. */
-const LOCK = {
-  oauth_families: 'UPDATE oauth_families SET expires_at = expires_at WHERE id = ?',
-  oauth_consent_requests: 'UPDATE oauth_consent_requests SET outcome = outcome WHERE id_hash = ?',
-} as const;
+const ANSWERABLE = 'id_hash = ? AND user_provider = ? AND user_id = ? AND expires_at > ?';
 
-const ANSWER = `UPDATE oauth_consent_requests SET outcome = ?
-  WHERE id_hash = ? AND user_provider = ? AND user_id = ? AND expires_at > ? AND outcome IS NULL`;
+const ANSWER = `UPDATE oauth_consent_requests SET outcome = ? WHERE ${ANSWERABLE} AND outcome IS NULL`;
 
-const IS_DENIED = "SELECT 1 FROM oauth_consent_requests WHERE id_hash = ? AND outcome = 'denied'";
+/** For the values of `ANSWER`: denies what is not answered yet, or was denied by a statement that was lost. */
+const DENY_AGAIN = `UPDATE oauth_consent_requests SET outcome = ?
+  WHERE ${ANSWERABLE} AND (outcome IS NULL OR outcome = 'denied')`;
 
 const ALLOW = claimAndInsert(
   ANSWER,
   'oauth_families',
   `id, client_id, user_provider, user_id, subject, scope, audience, created_at, expires_at, prune_after, code_expires_at,
     code_hash, code_parameters`,
+);
+
+/** A row that is nobody's authorization: it was revoked from the beginning, and has neither a code nor a mark. */
+const FAMILY_FENCE = fenceOf(
+  'oauth_families',
+  'id, client_id, user_provider, user_id, subject, scope, created_at, expires_at, revoked_at, prune_after',
+  'code_hash',
 );
 
 /** For the values of `refreshState`. */

@@ -1,0 +1,83 @@
+import { describe, expect, test } from 'vitest';
+import { createParameters } from '../parameters.ts';
+import type { Client, UnsettledGrant } from '../store/store.ts';
+import type { TokenResponse } from './grant.ts';
+import { createUnanswered } from './unanswered.ts';
+
+const CLIENT: Client = {
+  id: 'client',
+  name: 'An application',
+  redirectUris: [],
+  scopes: [],
+  grants: ['refresh_token'],
+  idTokenSignedResponseAlg: 'RS256',
+  public: true,
+  secretHash: null,
+  previousSecretHash: null,
+  previousSecretExpiresAt: null,
+  createdAt: 0,
+  revokedAt: null,
+};
+
+const response = (token: string): TokenResponse => ({
+  access_token: token,
+  token_type: 'Bearer',
+  expires_in: 60,
+  scope: 'openid',
+});
+const form = (parameters: string) => createParameters(new URLSearchParams(parameters));
+const UNSETTLED: UnsettledGrant = { issued: null, error: new Error('away'), settle: async () => true };
+
+function createKeeping() {
+  const unanswered = createUnanswered(() => 0);
+  return {
+    keep: (parameters: string, unsettled = UNSETTLED) =>
+      unanswered.keep(CLIENT, form(parameters), unsettled, async () => response(parameters)),
+    ask: async (parameters: string, client = CLIENT) => {
+      const found = unanswered.find(client, form(parameters));
+      return found === null ? null : (await found(async () => response('another'))).access_token;
+    },
+  };
+}
+
+describe('answers that could not be given', () => {
+  test('are for the same parameters, in whatever order, of the same client', async () => {
+    const { keep, ask } = createKeeping();
+    keep('a=1&b=2');
+    expect(await ask('a=1')).toBeNull();
+    expect(await ask('a=1&b=2&c=3')).toBeNull();
+    expect(await ask('a=1&b=2', { ...CLIENT, id: 'another' })).toBeNull();
+    expect(await ask('b=2&a=1')).toBe('a=1&b=2');
+    expect(await ask('a=1&b=2')).toBeNull();
+  });
+
+  test('are a thousand at most: the oldest goes', async () => {
+    const { keep, ask } = createKeeping();
+    for (let count = 0; count <= 1000; count += 1) keep(`token=${count}`);
+    expect(await ask('token=0')).toBeNull();
+    expect(await ask('token=1')).toBe('token=1');
+    expect(await ask('token=1000')).toBe('token=1000');
+  });
+
+  test('are given to one request, while another one that comes meanwhile is told to come back', async () => {
+    const { keep, ask } = createKeeping();
+    const settled = Promise.withResolvers<boolean>();
+    keep('token=1', { ...UNSETTLED, settle: () => settled.promise });
+    const first = ask('token=1');
+    await expect(ask('token=1')).rejects.toBe(UNSETTLED.error);
+    settled.resolve(true);
+    expect(await first).toBe('token=1');
+    expect(await ask('token=1')).toBeNull();
+  });
+
+  test('stay as long as the question is not answered', async () => {
+    const { keep, ask } = createKeeping();
+    const answers = [() => Promise.reject(new Error('still away')), async () => true];
+    keep('token=1', {
+      ...UNSETTLED,
+      settle: () => answers.shift()?.() ?? Promise.resolve(false),
+    });
+    await expect(ask('token=1')).rejects.toThrow('still away');
+    expect(await ask('token=1')).toBe('token=1');
+  });
+});

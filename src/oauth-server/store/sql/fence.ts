@@ -1,0 +1,48 @@
+import type { Database, SqlDialect } from '../../../sql/contract.ts';
+
+/**
+ * What settles for good whether a row was inserted by a statement that was lost (decision 9): a row of no use takes its key, unless it
+ * is there. Then the statement, however late it arrives, meets the key and fails as a whole, with what it claimed.
+ */
+export interface Fence {
+  readonly insert: string;
+  /** How many times the row of no use has: each is when it was made. */
+  readonly times: number;
+  /** Finds the row that was to be inserted, by its key and a hash that no other row has. */
+  readonly find: string;
+}
+
+/** `columns` are those of the row of no use, `id` first: times end in `_at` or `_after`, the others are empty. */
+export function fenceOf(table: string, columns: string, hashColumn: string): Fence {
+  const isTime = (name: string) => /_(?:at|after)$/.test(name);
+  const values = columns.replaceAll(/\w+/g, (name) => (name === 'id' || isTime(name) ? '?' : "''"));
+  return {
+    insert: `INSERT INTO ${table} (${columns}) VALUES (${values})`,
+    times: columns.split(', ').filter(isTime).length,
+    find: `SELECT 1 FROM ${table} WHERE id = ? AND ${hashColumn} = ?`,
+  };
+}
+
+/**
+ * On every engine the insert waits for whoever holds the key and has not ended. It writes also where the row is there already: so a
+ * yes is never a standby's, and PostgreSQL answers it once its standbys have what it rests on.
+ */
+const UNLESS_THERE: Readonly<Record<SqlDialect, string>> = {
+  sqlite: 'ON CONFLICT (id) DO UPDATE SET id = excluded.id',
+  postgres: 'ON CONFLICT (id) DO UPDATE SET id = excluded.id',
+  mysql: 'ON DUPLICATE KEY UPDATE id = id',
+};
+
+/** Whether the row with this key and hash was inserted. If not, it never will be. */
+export function wasInserted(
+  database: Database,
+  { insert, times, find }: Fence,
+  { id, hash }: { readonly id: string; readonly hash: string },
+  now: number,
+): Promise<boolean> {
+  return database.transaction(async (connection) => {
+    const values = [id, ...Array.from({ length: times }, () => now)];
+    await connection.execute(`${insert} ${UNLESS_THERE[database.dialect]}`, values);
+    return (await connection.execute(find, [id, hash])).rows.length > 0;
+  });
+}

@@ -1,0 +1,200 @@
+// @engines servers: statements are lost on the way to a database server, which SQLite has none of
+import { openDatabase } from 'portico/host';
+import { describe, expect, inject, onTestFinished, test } from 'vitest';
+import { createDatabase, LOOKING_AT_LOCKS, someoneWaits } from './support/database.ts';
+import {
+  ADA,
+  authorizationUrl,
+  exchangeCode,
+  introspect,
+  obtainCode,
+  obtainTokens,
+  refresh,
+  registerClient,
+  startPortal,
+  type Tokens,
+} from './support/portal.ts';
+import { SCALE } from './support/scale.ts';
+import { locationOf } from './support/visitor.ts';
+import { openWay } from './support/way.ts';
+
+/** A machine under load takes its time, in milliseconds. */
+const PATIENCE = { timeout: 20_000 };
+
+/** Uses that are lost on the way to the database, and what becomes of them (decision 9). */
+const isPostgres = inject('databaseServer')?.startsWith('postgres') === true;
+/** Where a use is one statement, and where it is a transaction: declared there alone, since a test that is skipped counts as failed. */
+const AS_STATEMENT = isPostgres ? ['PostgreSQL'] : [];
+const AS_TRANSACTION = isPostgres ? [] : ['MariaDB'];
+/** Only what issues something sends all of them. */
+const SCOPES = 'openid profile email notes:read notes:write';
+
+/** A portal whose database is at the end of a way, and a client. */
+async function openPortal() {
+  const created = await createDatabase('');
+  onTestFinished(() => created.drop());
+  const way = await openWay(created.url);
+  const direct = openDatabase(created.url, { directory: '/' });
+  onTestFinished(() => direct.close());
+  const portal = await startPortal({ databaseServer: null, databaseUrl: way.url });
+  onTestFinished(() => portal.close());
+  const client = await registerClient(portal);
+  return { way, direct, portal, client };
+}
+
+const tokensOf = async (response: Response): Promise<Tokens> => {
+  expect(response.status).toBe(200);
+  return (await response.json()) as Tokens;
+};
+
+describe('a use that arrives at the database late', () => {
+  // @shows AS-18.9
+  test.each(AS_STATEMENT)('never takes effect, it was answered 503: a refresh, on %s', async () => {
+    const { way, portal, client } = await openPortal();
+    const before = await obtainTokens(portal, client, ADA);
+    const delay = way.delay(SCOPES);
+    const lost = refresh(portal, client, before.refresh_token);
+    await delay.begun;
+    way.cut();
+    expect((await lost).status).toBe(503);
+    await delay.deliver();
+    const again = await tokensOf(await refresh(portal, client, before.refresh_token));
+    expect(await introspect(portal, again.access_token)).toMatchObject({ active: true });
+  });
+
+  // @shows AS-18.9
+  test.each(AS_STATEMENT)(
+    'never takes effect, it was answered 503: the exchange of a code, on %s',
+    async () => {
+      const { way, portal, client } = await openPortal();
+      const code = await obtainCode(portal, client, await portal.signedIn(ADA));
+      const delay = way.delay(SCOPES);
+      const lost = exchangeCode(portal, client, code);
+      await delay.begun;
+      way.cut();
+      expect((await lost).status).toBe(503);
+      await delay.deliver();
+      const again = await tokensOf(await exchangeCode(portal, client, code));
+      expect(await introspect(portal, again.access_token)).toMatchObject({ active: true });
+    },
+  );
+
+  // @shows AS-18.9
+  test.each(AS_STATEMENT)('never takes effect, it was answered 503: a consent, on %s', async () => {
+    const { way, direct, portal, client } = await openPortal();
+    const visitor = await portal.signedIn(ADA);
+    const page = await visitor.get(authorizationUrl(portal, client));
+    const delay = way.delay(SCOPES);
+    const lost = visitor.submit(page, { decision: 'allow' });
+    await delay.begun;
+    way.cut();
+    expect((await lost).status).toBe(503);
+    await delay.deliver();
+    const answer = locationOf(await visitor.submit(page, { decision: 'allow' }));
+    await tokensOf(await exchangeCode(portal, client, answer.searchParams.get('code') ?? ''));
+    const living = 'SELECT 1 FROM oauth_families WHERE revoked_at IS NULL';
+    expect((await direct.execute(living)).rows).toHaveLength(1);
+  });
+
+  // @shows AS-18.9
+  test.each(AS_TRANSACTION)('with its commit alone is waited for, and answered, on %s', async () => {
+    const { way, direct, portal, client } = await openPortal();
+    const before = await obtainTokens(portal, client, ADA);
+    const delay = way.delay('COMMIT');
+    const lost = refresh(portal, client, before.refresh_token);
+    await delay.begun;
+    way.cut();
+    await expect.poll(() => someoneWaits(direct), LOOKING_AT_LOCKS).toBe(true);
+    await delay.deliver();
+    const { refresh_token: next } = await tokensOf(await lost);
+    await tokensOf(await refresh(portal, client, next));
+  });
+
+  // @shows AS-18.9
+  test.each(AS_TRANSACTION)(
+    'or never, with its commit alone, is 503 once the server has given it up, on %s',
+    async () => {
+      const { way, direct, portal, client } = await openPortal();
+      const before = await obtainTokens(portal, client, ADA);
+      const delay = way.delay('COMMIT');
+      const lost = refresh(portal, client, before.refresh_token);
+      await delay.begun;
+      way.cut();
+      await expect.poll(() => someoneWaits(direct), LOOKING_AT_LOCKS).toBe(true);
+      delay.drop();
+      expect((await lost).status).toBe(503);
+      await tokensOf(await refresh(portal, client, before.refresh_token));
+    },
+  );
+});
+
+// @shows AS-18.9
+test('a use that is lost while a third transaction changes its row is answered, or can be used again', async () => {
+  const { way, direct, portal, client } = await openPortal();
+  let { refresh_token: token } = await obtainTokens(portal, client, ADA);
+  const totals = { answered: 0, again: 0 };
+  for (let round = 0; round < SCALE.lostUses; round += 1) {
+    const [begun, ended] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const changing = direct.withoutTimeout().transaction(async (connection) => {
+      await connection.execute('UPDATE oauth_families SET refresh_generation = refresh_generation + 1');
+      begun.resolve();
+      await ended.promise;
+    });
+    await begun.promise;
+    let isAnswered = false;
+    const lost = refresh(portal, client, token).finally(() => (isAnswered = true));
+    await expect.poll(() => someoneWaits(direct), LOOKING_AT_LOCKS).toBe(true);
+    way.cut();
+    // The row is free for both after so many steps of the question.
+    const until = way.sent + (round % 8);
+    await expect.poll(() => isAnswered || way.sent >= until, { ...PATIENCE, interval: 1 }).toBe(true);
+    ended.resolve();
+    await changing;
+    const first = await lost;
+    expect([200, 503]).toContain(first.status);
+    totals[first.status === 200 ? 'answered' : 'again'] += 1;
+    const last = first.status === 200 ? first : await refresh(portal, client, token);
+    ({ refresh_token: token } = await tokensOf(last));
+  }
+  process.stdout.write(
+    `${SCALE.lostUses} uses lost under a change of their row: ${totals.answered} answered, ${totals.again} 503 and used again\n`,
+  );
+});
+
+describe("an answer to the question of consent whose statement's acknowledgement is lost", () => {
+  const outcomes = { allow: 'allowed', deny: 'denied' } as const;
+
+  // @shows AS-18.9
+  test.each(['allow', 'deny'] as const)('takes effect once, and is answered: %s', async (decision) => {
+    const { way, direct, portal, client } = await openPortal();
+    const visitor = await portal.signedIn(ADA);
+    const page = await visitor.get(authorizationUrl(portal, client));
+    way.holdsFrom = isPostgres || decision === 'deny' ? outcomes[decision] : 'COMMIT';
+    const lost = visitor.submit(page, { decision });
+    const outcome = async () =>
+      (await direct.execute<{ outcome: string | null }>('SELECT outcome FROM oauth_consent_requests')).rows;
+    await expect.poll(outcome, PATIENCE).toEqual([{ outcome: outcomes[decision] }]);
+    way.cut();
+    way.isHeld = false;
+    const answer = locationOf(await lost).searchParams;
+    const exchange = await exchangeCode(portal, client, answer.get('code') ?? 'none');
+    expect([answer.get('error'), exchange.status]).toEqual(
+      decision === 'deny' ? ['access_denied', 400] : [null, 200],
+    );
+    expect((await visitor.submit(page, { decision })).status).toBe(400);
+  });
+
+  // @shows AS-18.9
+  test('and that arrives late changes nothing: it was denied again', async () => {
+    const { way, portal, client } = await openPortal();
+    const visitor = await portal.signedIn(ADA);
+    const page = await visitor.get(authorizationUrl(portal, client));
+    const delay = way.delay('denied');
+    const lost = visitor.submit(page, { decision: 'deny' });
+    await delay.begun;
+    way.cut();
+    expect(locationOf(await lost).searchParams.get('error')).toBe('access_denied');
+    await delay.deliver();
+    expect((await visitor.submit(page, { decision: 'allow' })).status).toBe(400);
+  });
+});

@@ -1,0 +1,57 @@
+import type { BorrowedDatabase, OpenedDatabase, SqlConnection, SqlParameter } from 'portico/host';
+
+/** A store that can be lost with what it is asked to commit, and stays away for as long as a test says. */
+export interface LossyStore {
+  readonly database: BorrowedDatabase;
+  /** The next use: it happens or it does not, and the store is away before it can say. */
+  loses: 'after it took effect' | 'before it took effect' | null;
+  isAway: boolean;
+}
+
+const lost = () => Object.assign(new Error('The store is away'), { code: 'ECONNREFUSED' });
+
+/** On another store. What is asked with a question (`committed`) is a use; the question is asked once, and refused. */
+export function createLossyStore(inner: OpenedDatabase): LossyStore {
+  async function lose(use: () => Promise<unknown>, committed: () => Promise<boolean>): Promise<never> {
+    const when = store.loses;
+    store.loses = null;
+    if (when === 'after it took effect') await use();
+    store.isAway = true;
+    await committed();
+    throw new Error('The question was answered by a store that is away');
+  }
+
+  const unlessAway = <T>(ask: () => Promise<T>): Promise<T> =>
+    store.isAway ? Promise.reject(lost()) : ask();
+
+  const database: BorrowedDatabase = {
+    ...inner,
+    execute: <Row>(
+      sql: string,
+      parameters: readonly SqlParameter[] = [],
+      committed?: (connection: SqlConnection) => Promise<boolean>,
+    ) => {
+      const use = () => inner.execute<Row>(sql, parameters);
+      if (store.loses === null || committed === undefined) return unlessAway(use);
+      return lose(use, () => committed(database));
+    },
+    transaction: <T>(
+      work: (connection: SqlConnection) => Promise<T>,
+      committed?: (connection: SqlConnection, result: T) => Promise<boolean>,
+    ) => {
+      if (store.loses === null || committed === undefined) return unlessAway(() => inner.transaction(work));
+      let result: { readonly value: T } | null = null;
+      const use = () =>
+        inner.transaction(async (connection) => {
+          const value = await work(connection);
+          result = { value };
+          return value;
+        });
+      return lose(use, () => committed(database, result === null ? (true as T) : result.value));
+    },
+    close: async () => {},
+    open: () => database,
+  };
+  const store: LossyStore = { database, loses: null, isAway: false };
+  return store;
+}
