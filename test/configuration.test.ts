@@ -214,6 +214,7 @@ describe('oauth_server:login_route', () => {
   test.each([
     ['home', '/'],
     ['/elsewhere/sign-in', '/elsewhere/sign-in'],
+    ['/elsewhere?by=password', '/elsewhere'],
   ])('%j is where people sign in', async (loginRoute, at) => {
     await withPortal(server({ login_route: loginRoute }), async (portal) => {
       const client = await registerClient(portal);

@@ -51,6 +51,85 @@ const IMPORTS = `
 const EXPORT = `export default defineApplication({ config: ${CONFIG}, plugins: [oauthServer()] });`;
 const LISTED = { code: 0, stdout: '[]\n', stderr: '' };
 
+/** Where it looks for `.env`, as the issuer in the `.env` of that folder says. */
+describe('the folder of an application whose file does not say it is', () => {
+  const definition = `${IMPORTS}
+    export default defineApplication({
+      config: (env) => ({ public_url: env['PUBLIC_URL'], oauth_server: { name: 'App', scopes: { a: 'A' } } }),
+      plugins: [oauthServer()],
+      commands(program, { application, print }) {
+        program.command('where').action(async () => print((await application()).publicUrl));
+      },
+    });`;
+  const env = (folder: string) => `PUBLIC_URL=https://${folder}.example`;
+
+  // @shows HOST-4.4
+  test.each([
+    { from: '', args: ['where'], why: 'of the package.json that names the file' },
+    { from: 'src', args: ['where'], why: 'of the package.json above that names the file' },
+    { from: '', args: ['--app=src/own.ts', 'where'], why: 'that the console is called in' },
+    { from: 'elsewhere', args: ['--app=../src/own.ts', 'where'], why: 'of the nearest package.json' },
+  ])('the one $why: $args in /$from', async ({ from, args }) => {
+    const { cwd } = await application({
+      'package.json': '{"type":"module","portico":{"app":"src/own.ts"}}',
+      'src/own.ts': definition,
+      '.env': env('root'),
+      'src/.env': env('src'),
+      'elsewhere/.env': env('elsewhere'),
+    });
+    const answer = await portico(args, { cwd: path.join(cwd, from) });
+    expect(answer).toMatchObject({ code: 0, stdout: 'https://root.example\n' });
+  });
+
+  test('the one of the file itself, where it is the current one, or no package.json is above', async () => {
+    const { cwd } = await application({
+      'part/app.ts': definition,
+      'part/.env': env('part'),
+      '.env': env('root'),
+    });
+    const part = path.join(cwd, 'part');
+    const expected = { code: 0, stdout: 'https://part.example\n' };
+    expect(await portico(['where'], { cwd: part })).toMatchObject(expected);
+    expect(await portico(['--app=app.ts', 'where'], { cwd: part })).toMatchObject(expected);
+    await rm(path.join(cwd, 'package.json'));
+    expect(await portico(['--app', path.join(part, 'app.ts'), 'where'], { cwd: ROOT })).toMatchObject(
+      expected,
+    );
+  });
+});
+
+describe('.env of the application, while the console runs', () => {
+  const definition = `${IMPORTS}
+    const own = process.env['OWN'];
+    export default defineApplication({
+      config: (env) => ({ public_url: env['PUBLIC_URL'], oauth_server: { name: 'App', scopes: { a: 'A' } } }),
+      plugins: [oauthServer()],
+      commands(program, { application, print }) {
+        program.command('says').action(async () => print([(await application()).publicUrl, own, process.env['OWN']].join(' ')));
+      },
+    });`;
+
+  // @shows HOST-1.2
+  test('is in the environment of its process, as the command that starts the server puts it there', async () => {
+    const { run, cwd } = await application({
+      'app.ts': definition,
+      '.env': 'PUBLIC_URL=https://app.example\nOWN=file',
+    });
+    expect(await run('says')).toMatchObject({ code: 0, stdout: 'https://app.example file file\n' });
+    const set = await portico(['says'], { cwd, env: { OWN: 'process', PUBLIC_URL: 'https://set.example' } });
+    expect(set).toMatchObject({ code: 0, stdout: 'https://set.example process process\n' });
+  });
+
+  test('does not go before that of the folder that the definition names', async () => {
+    const { run } = await application({
+      'app.ts': definition.replace('config:', "directory: import.meta.dirname + '/part', config:"),
+      '.env': 'PUBLIC_URL=https://root.example\nOWN=root',
+      'part/.env': 'PUBLIC_URL=https://part.example',
+    });
+    expect(await run('says')).toMatchObject({ code: 0, stdout: 'https://part.example root root\n' });
+  });
+});
+
 describe('an application is loaded', () => {
   // @shows HOST-4.4
   test.each(['ts', 'mts', 'js', 'mjs'])('from portico.config.%s, without a folder', async (ending) => {
@@ -121,6 +200,18 @@ describe('an application is loaded', () => {
       'node_modules/framework/package.json': '{"name":"framework"}',
       'node_modules/framework/headers.js': 'exports.headers = () => null;',
       'app.ts': `${IMPORTS}\nimport { headers } from 'framework/headers';\nexport const own = headers;\n${EXPORT}`,
+    });
+    expect(await list()).toMatchObject(LISTED);
+  });
+
+  test('with a package that names such a file, and with what keeps files from a browser', async () => {
+    const { list } = await application({
+      'node_modules/framework/package.json': '{"name":"framework"}',
+      'node_modules/framework/headers.js': 'exports.headers = () => null;',
+      'node_modules/sign-in/package.json': '{"name":"sign-in","type":"module","exports":"./index.js"}',
+      'node_modules/sign-in/index.js': "export { headers } from 'framework/headers';",
+      'lib/session.ts': "import 'server-only';\nexport { headers } from 'sign-in';",
+      'app.ts': `${IMPORTS}\nimport { headers } from './lib/session';\nexport const own = headers;\n${EXPORT}`,
     });
     expect(await list()).toMatchObject(LISTED);
   });

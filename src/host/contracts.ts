@@ -310,9 +310,9 @@ export interface Plugin<Sections extends object = UntypedSections> {
 /** An application before it is started: data and functions, nothing opened. */
 export interface ApplicationDefinition {
   /**
-   * The application's folder, where `.env`, `storage`, `logs` and `views` are looked for. Unless given it is the folder of the file that the
-   * console found, and the current one when the application is started otherwise: a file in `src` or `dist` says `process.cwd()`. A
-   * bundler makes `import.meta.dirname` undefined.
+   * The application's folder, where `.env`, `storage`, `logs` and `views` are looked for. Unless given it is the folder of the package.json
+   * by which the console found the file, and the current one when the application is started otherwise: give it where a server is not
+   * started there. A bundler makes `import.meta.dirname` undefined.
    */
   readonly directory?: string | undefined;
   /** The application's configuration, over the plugins' defaults. */

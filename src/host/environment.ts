@@ -13,3 +13,16 @@ export function loadEnvironment(directory: string, base: Environment = process.e
     .find((name) => existsSync(name));
   return file === undefined ? { ...base } : { ...parseEnv(readFileSync(file, 'utf8')), ...base };
 }
+
+/**
+ * Puts what `.env` says into the process's environment, where nothing has set it: code that the application's own start command gives
+ * that file to (`node --env-file=.env`, dotenv) reads it there. Returns what gives the environment without it, for an application of
+ * another folder.
+ */
+export function lendEnvironment(directory: string): () => Environment {
+  const lent = Object.entries(loadEnvironment(directory)).filter(([name]) => process.env[name] === undefined);
+  Object.assign(process.env, Object.fromEntries(lent));
+  const isLent = new Map(lent);
+  return () =>
+    Object.fromEntries(Object.entries(process.env).filter(([name, value]) => isLent.get(name) !== value));
+}

@@ -111,7 +111,7 @@ function requirePath(member: string, given: unknown): void {
 }
 
 /** A path of the host, with where to go from there. */
-function withReturn(path: string, returnTo: string): string {
+export function withReturn(path: string, returnTo: string): string {
   return `${path}${path.includes('?') ? '&' : '?'}${new URLSearchParams({ return_to: returnTo })}`;
 }
 

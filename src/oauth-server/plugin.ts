@@ -2,7 +2,7 @@ import path from 'node:path';
 import { AUDIT } from './audit.ts';
 import type { AddCommands, Application, Auth, Plugin } from '../host/contracts.ts';
 import { assembleServer } from './authorization-server.ts';
-import { completeHost, type HostDefaults } from './complete-host.ts';
+import { completeHost, withReturn, type HostDefaults } from './complete-host.ts';
 import { builtInViews } from './host-defaults.ts';
 import { addClientCreate } from './console/commands/client-create.ts';
 import { addClientList } from './console/commands/client-list.ts';
@@ -124,7 +124,7 @@ function kitHost(application: Application): CompleteHost {
   const loginRoute = (application.config['oauth_server'] as OAuthServerConfig).login_route;
   function loginUrl(returnTo: string): string {
     const login = loginRoute.startsWith('/') ? loginRoute : application.path(loginRoute);
-    return `${login}?${new URLSearchParams({ return_to: returnTo })}`;
+    return withReturn(login, returnTo);
   }
   /** The session that each person was read from: the server loads the account of what `signedIn` returned, once. */
   const sessions = new WeakMap<PersonReference, Auth>();

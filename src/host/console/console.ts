@@ -10,7 +10,7 @@ import type { Application, ApplicationDefinition, ConsoleContext } from '../cont
 import { isConfigurationError } from '../../contracts/errors.ts';
 import { ConsoleError } from '../errors.ts';
 import { describeError } from '../../defaults/log.ts';
-import { findDefinition, NO_APPLICATION } from './find-application.ts';
+import { findDefinition, NO_APPLICATION, type FoundDefinition } from './find-application.ts';
 import { isSchemaPending, SCHEMA_PENDING } from './pending-schema.ts';
 
 /** Where the console was called, and where it writes. */
@@ -37,10 +37,10 @@ export async function runConsole(argv: readonly string[], io: ConsoleIo): Promis
   const opened: { application: Promise<Application> | null } = { application: null };
   let hasCommands = false;
   try {
-    const definition = await findDefinition(argv, io);
-    const context = createContext(definition, opened, io);
-    if (definition !== null) {
-      addCommands(program, definition, context);
+    const found = await findDefinition(argv, io);
+    const context = createContext(found, opened, io);
+    if (found !== null) {
+      addCommands(program, found.definition, context);
       hasCommands = true;
     } else
       program
@@ -106,15 +106,16 @@ function addCommands(program: Command, definition: ApplicationDefinition, contex
 }
 
 function createContext(
-  definition: ApplicationDefinition | null,
+  found: FoundDefinition | null,
   opened: { application: Promise<Application> | null },
   io: ConsoleIo,
 ): ConsoleContext {
   const context: ConsoleContext = {
     application({ serves = false } = {}) {
-      if (definition === null) return context.fail(NO_APPLICATION);
+      if (found === null) return context.fail(NO_APPLICATION);
       const standardOutput = serves ? 'stdout' : 'stderr';
-      return (opened.application ??= startApplication(definition, { standardOutput }));
+      const env = found.environment();
+      return (opened.application ??= startApplication(found.definition, { standardOutput, env }));
     },
     print: (line) => io.stdout(`${line}\n`),
     printJson: (value) => io.stdout(`${JSON.stringify(value, null, 2)}\n`),

@@ -2,7 +2,8 @@ import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { isConfigurationError } from '../../contracts/errors.ts';
-import type { ApplicationDefinition } from '../contracts.ts';
+import type { ApplicationDefinition, Environment } from '../contracts.ts';
+import { lendEnvironment } from '../environment.ts';
 import { ConsoleError } from '../errors.ts';
 import { findTypeScript } from './find-sources.ts';
 import { withoutServers } from './without-servers.ts';
@@ -21,16 +22,21 @@ interface Caller {
   readonly stderr: (text: string) => void;
 }
 
-/** The application's definition: `--app` or `--config`, a file of a known name, or what the nearest package.json names. */
-export async function findDefinition(
-  argv: readonly string[],
-  io: Caller,
-): Promise<ApplicationDefinition | null> {
+/** The application's definition, and the environment that it is started in. */
+export interface FoundDefinition {
+  readonly definition: ApplicationDefinition;
+  readonly environment: () => Environment;
+}
+
+/** That of `--app` or `--config`, of a file of a known name, or of what the nearest package.json names. */
+export async function findDefinition(argv: readonly string[], io: Caller): Promise<FoundDefinition | null> {
   const { cwd } = io;
   const named = namedApplication(argv);
-  const file = named === null ? applicationFile(cwd) : path.resolve(cwd, named);
-  if (file === null) return null;
+  const found = named === null ? findApplication(cwd) : inItsFolder(path.resolve(cwd, named), cwd);
+  if (found === null) return null;
+  const { file, directory } = found;
   if (!existsSync(file)) throw new ConsoleError(`There is no file ${file}`);
+  const environment = lendEnvironment(directory);
   const definition = defaultOf(await load(file, argv, io));
   if (typeof definition !== 'object' || definition === null || !('config' in definition)) {
     throw new ConsoleError(`${file} does not export defineApplication({ … }) as its default`);
@@ -41,7 +47,10 @@ export async function findDefinition(
         '  export default { config: { public_url, oauth_server }, plugins: [oauthServer({ host })], database }',
     );
   }
-  return { directory: path.dirname(file), ...withoutUndefined(definition as ApplicationDefinition) };
+  return {
+    definition: { directory, ...withoutUndefined(definition as ApplicationDefinition) },
+    environment,
+  };
 }
 
 /** A folder of undefined is none: bundlers make that of `import.meta.dirname`. */
@@ -110,26 +119,45 @@ function commandOf(argv: readonly string[]): string | undefined {
   );
 }
 
-function applicationFile(cwd: string): string | null {
+/** The file of the definition, and the folder of the application that it is of unless it says another. */
+interface Found {
+  readonly file: string;
+  readonly directory: string;
+}
+
+function findApplication(cwd: string): Found | null {
   const named = manifestApplication(cwd);
-  const beside = [...CONFIG_FILES, ...(named === undefined ? APPLICATION_FILES : [])]
-    .map((name) => path.join(cwd, name))
-    .find((file) => existsSync(file));
-  if (beside !== undefined) return beside;
+  const beside = firstIn(cwd, [...CONFIG_FILES, ...(named === undefined ? APPLICATION_FILES : [])]);
+  if (beside !== undefined) return { file: beside, directory: cwd };
   for (let folder = cwd; ; folder = path.dirname(folder)) {
-    if (existsSync(path.join(folder, 'package.json'))) {
-      const config = CONFIG_FILES.map((name) => path.join(folder, name)).find((file) => existsSync(file));
+    if (hasManifest(folder)) {
       const app = manifestApplication(folder);
-      return config ?? (app === undefined ? null : path.join(folder, app));
+      const file = firstIn(folder, CONFIG_FILES) ?? (app === undefined ? null : path.join(folder, app));
+      return file === null ? null : { file, directory: folder };
     }
     if (folder === path.dirname(folder)) return null;
   }
 }
 
+/** Below the current folder that one, where a server is started too; elsewhere the folder of the nearest package.json. */
+function inItsFolder(file: string, cwd: string): Found {
+  const own = path.dirname(file);
+  for (let folder = own; ; folder = path.dirname(folder)) {
+    if (folder === cwd || hasManifest(folder)) return { file, directory: folder };
+    if (folder === path.dirname(folder)) return { file, directory: own };
+  }
+}
+
+function firstIn(folder: string, names: readonly string[]): string | undefined {
+  return names.map((name) => path.join(folder, name)).find((file) => existsSync(file));
+}
+
+const hasManifest = (folder: string) => existsSync(path.join(folder, 'package.json'));
+
 /** What package.json in this folder names. */
 function manifestApplication(folder: string): string | undefined {
-  const manifest = path.join(folder, 'package.json');
-  if (!existsSync(manifest)) return undefined;
-  const { portico } = JSON.parse(readFileSync(manifest, 'utf8')) as { portico?: { app?: string } };
+  if (!hasManifest(folder)) return undefined;
+  const manifest = readFileSync(path.join(folder, 'package.json'), 'utf8');
+  const { portico } = JSON.parse(manifest) as { readonly portico?: { readonly app?: string } };
   return portico?.app;
 }

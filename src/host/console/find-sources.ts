@@ -11,12 +11,14 @@ const NOT_FOUND = ['ERR_MODULE_NOT_FOUND', 'MODULE_NOT_FOUND', 'ERR_UNSUPPORTED_
 /** A name below that of a package, without an ending. */
 const IN_PACKAGE = /^(?:@[^/.]+\/)?[^@/.][^/]*\/[^.]*[^./]$/;
 
+/** A module without anything in it. */
+const NOTHING = 'data:text/javascript,';
+
 let found = false;
 
 /**
  * Lets the application's own files name each other as their compiler or bundler takes it: without an ending, by the `.js` that
- * TypeScript would become, by `paths` of tsconfig.json, and files of packages without an ending. Node's own way goes first, and files in
- * node_modules know no other.
+ * TypeScript would become, by `paths` of tsconfig.json, and files of packages without an ending. Node's own way goes first.
  */
 export function findTypeScript(): void {
   if (found) return;
@@ -25,20 +27,17 @@ export function findTypeScript(): void {
   const { registerHooks } = modules as Partial<typeof modules>;
   registerHooks?.({
     resolve(specifier, context, nextResolve) {
+      // By this name frameworks keep a file from their pages in the browser. In Node it throws, or is not there.
+      if (specifier === 'server-only') return { url: NOTHING, format: 'module', shortCircuit: true };
       try {
         return nextResolve(specifier, context);
       } catch (error) {
         const { parentURL } = context;
         const isMissing = error instanceof Error && NOT_FOUND.includes(String(Reflect.get(error, 'code')));
         if (!isMissing || parentURL?.startsWith('file:') !== true) throw error;
-        const parent = fileURLToPath(parentURL);
-        if (parent.split(path.sep).includes('node_modules')) throw error;
-        const targets = /^\.\.?(?:\/|$)/.test(specifier)
-          ? [path.resolve(path.dirname(parent), specifier)]
-          : aliased(specifier, path.dirname(parent));
-        const file = targets.flatMap(candidates).find(isFile);
+        const file = sourceOf(specifier, fileURLToPath(parentURL));
         if (file !== undefined) return nextResolve(pathToFileURL(file).href, context);
-        // A file of a package without `exports`, as in `next/headers`.
+        // A file of a package without `exports`, as in `next/headers`; Auth.js names one like that, too.
         if (!IN_PACKAGE.test(specifier)) throw error;
         try {
           return nextResolve(`${specifier}.js`, context);
@@ -48,6 +47,15 @@ export function findTypeScript(): void {
       }
     },
   });
+}
+
+/** The application's own file that is meant; files in node_modules know no other way than Node's. */
+function sourceOf(specifier: string, parent: string): string | undefined {
+  if (parent.split(path.sep).includes('node_modules')) return undefined;
+  const targets = /^\.\.?(?:\/|$)/.test(specifier)
+    ? [path.resolve(path.dirname(parent), specifier)]
+    : aliased(specifier, path.dirname(parent));
+  return targets.flatMap(candidates).find(isFile);
 }
 
 function candidates(target: string): readonly string[] {
