@@ -4,6 +4,7 @@ import { holdStack } from '../support/stacks.ts';
 holdStack({
   name: 'Nest on Express',
   folder: 'nest-express',
+  hashed: /^\$argon2id\$/,
   normalises: false,
   parsesJson: true,
 });

@@ -1,4 +1,10 @@
 // @engines sqlite, long: it installs Next and builds with it
 import { holdStack } from '../support/stacks.ts';
 
-holdStack({ name: 'Next', folder: 'next', normalises: true, parsesJson: false });
+holdStack({
+  name: 'Next',
+  folder: 'next',
+  hashed: /^\$argon2id\$/,
+  normalises: true,
+  parsesJson: false,
+});

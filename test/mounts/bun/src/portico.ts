@@ -36,7 +36,6 @@ const host: Host<Visit> = {
 };
 
 export default defineApplication({
-  directory: process.cwd(),
   config: (env) => ({
     public_url: env['PUBLIC_URL'],
     oauth_server: {

@@ -34,7 +34,6 @@ const host: Host<Deno.ServeHandlerInfo> = {
 };
 
 export default defineApplication({
-  directory: process.cwd(),
   config: (env) => ({
     public_url: env['PUBLIC_URL'],
     oauth_server: {

@@ -14,7 +14,6 @@ declare module 'express-session' {
 }
 
 export default defineApplication({
-  directory: process.cwd(), // the console finds this in dist
   config: (env) => ({
     public_url: env['PUBLIC_URL'],
     oauth_server: {

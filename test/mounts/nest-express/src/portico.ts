@@ -1,5 +1,3 @@
-// All that Portico adds to this application: who people are, here. `npx portico` reads it too.
-import bcrypt from 'bcryptjs';
 import type { Request } from 'express';
 import { defineApplication, startApplication } from 'portico/host';
 import { mcp, mcpServerOf, tool } from 'portico/mcp';
@@ -25,15 +23,11 @@ function hostOf(users: UsersService): Host<Request> {
     async holdsPermission({ id }, permission) {
       return users.byId(Number(id))?.permissions.split(' ').includes(permission) ?? false;
     },
-    loginUrl: (returnTo) => `/login?${new URLSearchParams({ return_to: returnTo })}`,
+    loginUrl: '/login',
     signOut: (_, request) =>
       new Promise((resolve, reject) => {
         request.logout((error: unknown) => (error ? reject(error) : resolve()));
       }),
-    passwordHasher: {
-      hash: (password) => bcrypt.hash(password, 4),
-      verify: (password, hash) => bcrypt.compare(password, hash),
-    },
   };
 }
 
@@ -46,7 +40,10 @@ const definePortico = (users: UsersService) =>
         audience: `${env['PUBLIC_URL']}/mcp`,
         scopes: { 'orders:read': 'See your orders', 'mcp:tools': 'Use your tools for you' },
       },
-      mcp: JSON.parse(env['MCP_CONFIG'] ?? '{}'),
+      mcp: {
+        allowed_origins: env['MCP_ORIGINS']?.split(' ') ?? [],
+        transport: { streaming: env['MCP_STREAMING'] === 'true' },
+      },
     }),
     plugins: [oauthServer({ host: hostOf(users) }), mcp()],
     register() {
@@ -58,6 +55,8 @@ const definePortico = (users: UsersService) =>
       });
     },
   });
+
+/** For the console, which starts no Nest. */
 export default definePortico(new UsersService());
 
 export async function startPortico(users: UsersService): Promise<PorticoOptions> {

@@ -1,9 +1,7 @@
-// All that Portico adds to this application: who people are, here. `npx portico` reads it too.
 import { defineApplication, startApplication } from 'portico/host';
 import { mcp, mcpServerOf, tool } from 'portico/mcp';
 import { portico } from 'portico/next';
 import { authorizationServerOf, oauthServer, token, type Host } from 'portico/oauth-server';
-import bcrypt from 'bcryptjs';
 import { currentSession } from './session';
 import { userById } from './users';
 
@@ -25,14 +23,10 @@ const host: Host = {
   async holdsPermission({ id }, permission) {
     return userById(Number(id))?.permissions.split(' ').includes(permission) ?? false;
   },
-  loginUrl: (returnTo) => `/login?${new URLSearchParams({ return_to: returnTo })}`,
+  loginUrl: '/login',
   async signOut() {
     const session = await currentSession();
     session.destroy();
-  },
-  passwordHasher: {
-    hash: (password) => bcrypt.hash(password, 4),
-    verify: (password, hash) => bcrypt.compare(password, hash),
   },
 };
 
@@ -44,7 +38,10 @@ const definition = defineApplication({
       audience: `${env['PUBLIC_URL']}/mcp`,
       scopes: { 'orders:read': 'See your orders', 'mcp:tools': 'Use your tools for you' },
     },
-    mcp: JSON.parse(env['MCP_CONFIG'] ?? '{}'),
+    mcp: {
+      allowed_origins: env['MCP_ORIGINS']?.split(' ') ?? [],
+      transport: { streaming: env['MCP_STREAMING'] === 'true' },
+    },
   }),
   plugins: [oauthServer({ host }), mcp()],
   register() {

@@ -37,7 +37,6 @@ const host: Host<Readonly<RouterContextProvider>> = {
 };
 
 const definition = defineApplication({
-  directory: process.cwd(),
   config: (env) => ({
     public_url: env['PUBLIC_URL'],
     oauth_server: {

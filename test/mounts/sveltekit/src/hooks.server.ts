@@ -1,4 +1,5 @@
 import type { Handle } from '@sveltejs/kit/hooks';
+import { building } from '$app/env';
 import { portico } from '#lib/server/portico.ts';
 import { userOfSession } from '#lib/server/users.ts';
 
@@ -15,6 +16,7 @@ function isForeignForm(request: Request, origin: string): boolean {
 }
 
 export const handle: Handle = async ({ event, resolve }) => {
+  if (building) return resolve(event); // a page that is prerendered
   event.locals.user = userOfSession(event.cookies.get('session'));
   const { server, endpoints } = await portico();
   const answer = await endpoints(event.request, event);

@@ -29,7 +29,6 @@ const host: Host<HttpContext> = {
 };
 
 export default defineApplication({
-  directory: process.cwd(),
   config: (env) => ({
     public_url: env['PUBLIC_URL'],
     oauth_server: {

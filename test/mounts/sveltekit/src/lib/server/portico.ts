@@ -30,7 +30,6 @@ const host: Host<RequestEvent> = {
 };
 
 const definition = defineApplication({
-  directory: process.cwd(),
   config: (env) => ({
     public_url: env['PUBLIC_URL'],
     oauth_server: {

@@ -1,0 +1,2 @@
+// `vite build` asks the hook for this one, where nothing of the application's own environment is.
+export const prerender = true;
