@@ -2,8 +2,9 @@
 import { Hono, type Context } from 'hono';
 import { setCookie } from 'hono/cookie';
 import { cors } from 'hono/cors';
-import { portico, type Mountable } from 'portico/hono';
-import { describe, expect, test } from 'vitest';
+import { bearer, portico, type Mountable } from 'portico/hono';
+import { BearerError } from 'portico/oauth-server';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 
 /** Endpoints that show what reaches them, and answer as those of a server do. */
 const shown: Mountable = {
@@ -80,5 +81,34 @@ describe('portico/hono, where there is nothing but fetch', () => {
     });
     const init = { method: 'POST', headers: { 'Content-Type': type }, body };
     expect(await (await reading.use(mounted).request('/shown', init)).text()).toBe(body);
+  });
+});
+
+describe('what token() refuses', () => {
+  /** Finds no token, whatever is sent. */
+  const server = { lookUpToken: async () => ({ run: (work: () => unknown) => work() }) };
+  const refusing = () =>
+    new Hono().use(bearer(server as unknown as Parameters<typeof bearer>[0])).get('/', () => {
+      throw new BearerError('missing_token');
+    });
+  const challenge = ({ headers }: Response) => headers.get('www-authenticate');
+
+  test('is 401 in an application that says nothing of errors, and nothing of it is printed', async () => {
+    const printed = vi.spyOn(console, 'error').mockImplementation(() => {});
+    onTestFinished(() => printed.mockRestore());
+    const answer = await refusing().request('/');
+    expect([answer.status, challenge(answer)]).toEqual([401, 'Bearer realm="oauth"']);
+    expect(printed).not.toHaveBeenCalled();
+  });
+
+  test('is an error with a response, as those of Hono are, to an error handler that looks for one', async () => {
+    const seen: unknown[] = [];
+    const app = refusing().onError((error, c) => {
+      seen.push(error);
+      return 'getResponse' in error ? error.getResponse() : c.text('Something went wrong', 500);
+    });
+    const answer = await app.request('/');
+    expect([answer.status, challenge(answer)]).toEqual([401, 'Bearer realm="oauth"']);
+    expect(seen).toEqual([expect.any(BearerError)]);
   });
 });

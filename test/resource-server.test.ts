@@ -1,5 +1,5 @@
 // @engines sqlite: a resource server sees no difference
-import { createServer } from 'node:http';
+import { createServer, get, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { once } from 'node:events';
 import type { Server } from 'node:http';
@@ -112,6 +112,26 @@ describe.each(GUARDED)('a resource server elsewhere, on %s', (_, start) => {
       subject: expect.stringMatching(/^[0-9a-f]{32}$/),
       scopes: expect.arrayContaining([SCOPE]),
     });
+  });
+
+  // RFC 9110 section 5.3
+  test('two Authorization headers are none', async () => {
+    const url = await start(resourceServer());
+    const { access_token: token } = await obtainTokens(portal, client, ADA);
+    const statusOf = async (...authorization: readonly string[]) => {
+      const asking = get(`${url}/notes`, { headers: { Authorization: [...authorization] }, agent: false });
+      const [answer] = (await once(asking, 'response')) as [IncomingMessage];
+      answer.resume();
+      return answer.statusCode;
+    };
+    const usable = `Bearer ${token}`;
+    expect(await statusOf(usable)).toBe(200);
+    for (const pair of [
+      [usable, 'Bearer x'],
+      ['Bearer x', usable],
+      [usable, usable],
+    ] as const)
+      expect(await statusOf(...pair)).toBe(401);
   });
 
   test('401 without one and with one that is none, 403 with one that does not reach', async () => {

@@ -1,6 +1,7 @@
 /** Portico in an Express application, 4 or 5. What Express 4 is rejected with ends the process: all of it is given to `next`. */
 import type { ErrorRequestHandler, Request as ExpressRequest, RequestHandler } from 'express';
 import { createDispatcher, type Mountable } from '../fetch/dispatch.ts';
+import { authorizationOf } from '../http/bearer.ts';
 import { answerDispatched, headersOnly, incomingOf, send } from '../node/mount.ts';
 import { BearerError, bearerErrorResponse, type AuthorizationServer } from '../oauth-server/index.ts';
 
@@ -30,7 +31,7 @@ export function bearer(server: AuthorizationServer): RequestHandler {
   return (req, res, next) => {
     const lookUp = async () => {
       const asked = () => headersOnly(req, server.origin);
-      const found = await server.lookUpToken(req.headers.authorization ?? null, asked, req);
+      const found = await server.lookUpToken(authorizationOf(req), asked, req);
       if ('failure' in found) await send(found.failure, res, false);
       else found.run(next);
     };

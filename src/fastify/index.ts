@@ -3,6 +3,7 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import { createDispatcher, methodNotAllowed, type Mountable } from '../fetch/dispatch.ts';
 import { answerTo, headersOnly, incomingOf, requestFrom } from '../node/mount.ts';
 import { BearerError, bearerErrorResponse, type AuthorizationServer } from '../oauth-server/index.ts';
+import { authorizationOf } from '../http/bearer.ts';
 import { createNote } from '../http/note.ts';
 
 export type { Mountable } from '../fetch/dispatch.ts';
@@ -15,14 +16,7 @@ const requests = createNote<FastifyRequest>('fastify request');
  */
 export function portico(server: AuthorizationServer, ...more: readonly Mountable[]) {
   const dispatch = createDispatcher([server, ...more]);
-  const paths = new Map<string, Set<string>>();
-  const refusing = new Set<string>();
-  for (const { path, methods, refusesMethods } of [server, ...more].flatMap(({ endpoints }) => endpoints)) {
-    const known = paths.get(path) ?? new Set<string>();
-    for (const method of methods) known.add(method);
-    paths.set(path, known);
-    if (refusesMethods === true) refusing.add(path);
-  }
+  const paths = new Set([server, ...more].flatMap(({ endpoints }) => endpoints.map(({ path }) => path)));
   return async (fastify: FastifyInstance): Promise<void> => {
     if (fastify.prefix !== '') {
       throw new Error(
@@ -30,38 +24,28 @@ export function portico(server: AuthorizationServer, ...more: readonly Mountable
           'and set base_path to what is to stand before their paths',
       );
     }
-    // The endpoints read their bodies themselves, whatever parsers the host has: these are of this plugin alone.
+    // The endpoints read their bodies themselves, and have limits of their own: these parsers are of this plugin alone.
     fastify.removeAllContentTypeParsers();
-    fastify.addContentTypeParser('*', leaveUnread);
-    for (const [url, methods] of paths) {
+    fastify.addContentTypeParser('*', (_request, body, done) => done(null, body));
+    for (const url of paths) {
       fastify.route({
         url,
-        method: refusing.has(url) ? fastify.supportedMethods : [...methods],
+        method: fastify.supportedMethods,
         async handler(request, reply) {
-          const target = request.originalUrl;
+          const { raw, originalUrl: target } = request;
           const endpoint = dispatch(request.method, target);
           if (endpoint === null) return reply.callNotFound();
-          if ('allow' in endpoint) {
-            return answer(answerTo(request.raw, methodNotAllowed(endpoint.allow)), reply);
-          }
-          requests.set(request.raw, request);
-          const parsed = request.body ?? undefined;
-          const asked = { incoming: request.raw, outgoing: reply.raw, target, parsed };
-          const response = await endpoint.handle(requestFrom(asked, server.origin), request);
-          return answer(answerTo(request.raw, response), reply);
+          requests.set(raw, request);
+          const asked = { incoming: raw, outgoing: reply.raw, target, parsed: request.body ?? undefined };
+          const response =
+            'allow' in endpoint
+              ? methodNotAllowed(endpoint.allow)
+              : await endpoint.handle(requestFrom(asked, server.origin), request);
+          return answer(answerTo(raw, response), reply);
         },
       });
     }
   };
-}
-
-/** The endpoints have limits of their own, and refuse larger bodies in their own words. */
-function leaveUnread(
-  _: FastifyRequest,
-  body: unknown,
-  done: (error: Error | null, body?: unknown) => void,
-): void {
-  done(null, body);
 }
 
 function answer(response: Response, reply: FastifyReply): FastifyReply {
@@ -79,7 +63,9 @@ export function bearer(server: AuthorizationServer) {
           requests.set(request.raw, request);
           return headersOnly(request.raw, server.origin);
         };
-        const found = await server.lookUpToken(request.headers.authorization ?? null, asked, request);
+        const { headers, raw } = request;
+        const authorization = authorizationOf({ headers, rawHeaders: raw.rawHeaders });
+        const found = await server.lookUpToken(authorization, asked, request);
         if ('failure' in found) answer(found.failure, reply);
         else found.run(done);
       } catch (error) {

@@ -20,25 +20,28 @@ export function portico(server: AuthorizationServer, ...more: readonly Mountable
   };
 }
 
+/** Hono asks an error for its response; it writes one that has none to the console, with its stack. */
+Object.defineProperty(BearerError.prototype, 'getResponse', {
+  value(this: BearerError) {
+    return bearerErrorResponse(this);
+  },
+});
+
 /**
  * Gives the handlers behind it `token()`, and answers what that refuses with 401 or 403: `app.use('/api/*', bearer(server))`.
- * Hono asks the application's `onError` first: one that answers a BearerError with its status is left its answer.
+ * Hono asks the application's `onError` first: one that answers a BearerError with its status is left its answer; it may throw.
  */
 export function bearer(server: AuthorizationServer): MiddlewareHandler {
   return async (c, next) => {
     const found = await server.lookUpToken(c.req.header('Authorization') ?? null, () => c.req.raw, c);
     if ('failure' in found) return answer(c, found.failure);
-    const refused = await found.run(next).then(() => c.error, bearerErrorOf);
-    if (!(refused instanceof BearerError)) return;
-    const refusal = bearerErrorResponse(refused);
+    await found.run(next).catch((error: unknown) => {
+      if (!(c.error instanceof BearerError)) throw error;
+    });
+    if (!(c.error instanceof BearerError)) return;
+    const refusal = bearerErrorResponse(c.error);
     if (!c.finalized || c.res.status !== refusal.status) answer(c, refusal);
   };
-}
-
-/** Of an `onError` that throws what it does not know. */
-function bearerErrorOf(error: unknown): BearerError {
-  if (error instanceof BearerError) return error;
-  throw error;
 }
 
 /**
@@ -48,10 +51,8 @@ function bearerErrorOf(error: unknown): BearerError {
  */
 export function bearerErrors(otherwise?: ErrorHandler): ErrorHandler {
   return (error, c) => {
-    if (error instanceof BearerError) {
-      const refusal = bearerErrorResponse(error);
-      return c.newResponse(refusal.body, refusal);
-    }
+    const refusal = error instanceof BearerError ? bearerErrorResponse(error) : null;
+    if (refusal !== null) return c.newResponse(refusal.body, refusal);
     if (otherwise === undefined) throw error;
     return otherwise(error, c);
   };

@@ -20,3 +20,31 @@ export function parseBearer(authorization: string | null): BearerCredentials | n
 export function isBearerRequest(request: Request): boolean {
   return parseBearer(request.headers.get('authorization')) !== null;
 }
+
+/** A request as Node and the frameworks on it have it. */
+interface NodeRequest {
+  /** Header fields, by names in lower case: of several `Authorization` this is the first. */
+  readonly headers: { readonly authorization?: string | undefined };
+  /** Names and values in turn, as they were sent. */
+  readonly rawHeaders?: readonly string[];
+}
+
+/**
+ * The `Authorization` header of Node's request. Several are one value, with commas (RFC 9110 section 5.3): no token and no
+ * credentials, whichever of them the application or a proxy before it has looked at.
+ */
+export function authorizationOf({ headers, rawHeaders = [] }: NodeRequest): string | null {
+  const { authorization = null } = headers;
+  if (authorization === null) return null;
+  let sent = 0;
+  for (let index = 0; index < rawHeaders.length; index += 2)
+    if (isAuthorization(rawHeaders[index])) sent += 1;
+  if (sent < 2) return authorization;
+  return rawHeaders
+    .filter((_, index) => index % 2 === 1 && isAuthorization(rawHeaders[index - 1]))
+    .join(', ');
+}
+
+function isAuthorization(name = ''): boolean {
+  return name.length === 13 && name.toLowerCase() === 'authorization';
+}

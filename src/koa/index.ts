@@ -3,6 +3,7 @@ import { Readable } from 'node:stream';
 import type { ReadableStream as NodeStream } from 'node:stream/web';
 import type { Middleware, ParameterizedContext as Context } from 'koa';
 import { createDispatcher, methodNotAllowed, type Mountable } from '../fetch/dispatch.ts';
+import { authorizationOf } from '../http/bearer.ts';
 import { answerTo, headersOnly, requestFrom } from '../node/mount.ts';
 import { BearerError, bearerErrorResponse, type AuthorizationServer } from '../oauth-server/index.ts';
 
@@ -33,7 +34,7 @@ export function portico(server: AuthorizationServer, ...more: readonly Mountable
 export function bearer(server: AuthorizationServer): Middleware {
   return async (ctx, next) => {
     const found = await server.lookUpToken(
-      ctx.req.headers.authorization ?? null,
+      authorizationOf(ctx.req),
       () => headersOnly(ctx.req, server.origin),
       ctx,
     );
@@ -56,13 +57,25 @@ function parsedBody({ request }: Context): unknown {
 /** Cookies are added to those that are set already. */
 async function answer(ctx: Context, given: Response): Promise<void> {
   const response = answerTo(ctx.req, given);
-  ctx.body = await bodyOf(response);
+  const body = await bodyOf(response);
+  if (body instanceof Readable) forgiveLeaving(ctx);
+  ctx.body = body;
   // After the body, which has Koa choose a status and a type.
   ctx.status = response.status;
   for (const [name, value] of response.headers) {
     if (name === 'set-cookie' || name === 'vary') ctx.append(name, value);
     else ctx.set(name, value);
   }
+}
+
+/** Koa 3 takes it for a fault of the application, with a stack, when somebody leaves before a stream has ended. */
+function forgiveLeaving(ctx: Context): void {
+  const tell = ctx.onerror.bind(ctx);
+  Object.assign(ctx, {
+    onerror(error: NodeJS.ErrnoException | null): void {
+      if (error?.code !== 'ERR_STREAM_PREMATURE_CLOSE') tell(error as Error);
+    },
+  });
 }
 
 /** In one piece, so that Koa knows its length, except events, which are sent as they come. */

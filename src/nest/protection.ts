@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import {
   applyDecorators,
   Catch,
@@ -16,8 +16,9 @@ import {
   type NestInterceptor,
 } from '@nestjs/common';
 import { HttpAdapterHost, Reflector } from '@nestjs/core';
+import { authorizationOf } from '../http/bearer.ts';
 import { createNote } from '../http/note.ts';
-import { headersOnly } from '../node/mount.ts';
+import { headersOnly, send } from '../node/mount.ts';
 import { BearerError, bearerErrorResponse, token, type AuthorizationServer } from '../oauth-server/index.ts';
 
 /** The token under which a provider injects the server: `@Inject(AUTHORIZATION_SERVER)`. */
@@ -50,8 +51,10 @@ export class PorticoFilter implements ExceptionFilter<BearerError | FailedLookUp
     const [adapter, reply] = [this.#host.httpAdapter, host.switchToHttp().getResponse<object>()];
     if (host.getType() !== 'http' || adapter.isHeadersSent(reply)) throw error;
     const response = error instanceof BearerError ? bearerErrorResponse(error) : error.response;
+    // Express would add an ETag to what Nest replies; and both a charset, to text.
+    if (adapter.getType() === 'express') return send(response, reply as ServerResponse, false);
     for (const [name, value] of response.headers) adapter.setHeader(reply, name, value);
-    adapter.reply(reply, await response.text(), response.status);
+    adapter.reply(reply, Buffer.from(await response.arrayBuffer()), response.status);
   }
 }
 Catch(BearerError, FailedLookUp)(PorticoFilter);
@@ -86,7 +89,7 @@ export class PorticoGuard implements CanActivate {
   async #lookUp(request: PlatformRequest): Promise<Run> {
     const incoming = 'raw' in request ? request.raw : request;
     const asked = () => headersOnly(incoming, this.#server.origin);
-    const found = await this.#server.lookUpToken(incoming.headers.authorization ?? null, asked, request);
+    const found = await this.#server.lookUpToken(authorizationOf(incoming), asked, request);
     if ('failure' in found) throw new FailedLookUp(found.failure);
     return found.run;
   }

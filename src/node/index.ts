@@ -1,5 +1,6 @@
 /** Portico in an application on `node:http`. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { authorizationOf } from '../http/bearer.ts';
 import { BearerError, bearerErrorResponse, type AuthorizationServer } from '../oauth-server/index.ts';
 import { createDispatcher, type Mountable } from '../fetch/dispatch.ts';
 import { answerDispatched, headersOnly, send } from './mount.ts';
@@ -29,7 +30,7 @@ export function portico(server: AuthorizationServer, ...more: readonly Mountable
     },
     async withToken(incoming, outgoing, handler) {
       const found = await server.lookUpToken(
-        incoming.headers.authorization ?? null,
+        authorizationOf(incoming),
         () => headersOnly(incoming, server.origin),
         incoming,
       );

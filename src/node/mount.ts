@@ -155,15 +155,19 @@ function discard(source: Readable): void {
   source.resume();
 }
 
-/** Undoes the host's parsing: a list was a repeated field, an object was fields with brackets in their names. */
+/**
+ * Undoes the host's parsing: a list was a repeated field, an object was fields with brackets in their names, and so was a list of
+ * one, which `a[]=1` makes: that is not the field `a`.
+ */
 function addFields(form: URLSearchParams, name: string, value: unknown): void {
   if (Array.isArray(value)) {
-    for (const each of value as readonly unknown[]) addFields(form, name, each);
+    const field = value.length === 1 ? `${name}[]` : name;
+    for (const each of value as readonly unknown[]) addFields(form, field, each);
   } else if (typeof value === 'object' && value !== null) {
     for (const [key, each] of Object.entries(value))
       addFields(form, name === '' ? key : `${name}[${key}]`, each);
   } else if (name !== '') {
-    form.append(name, typeof value === 'string' ? value : JSON.stringify(value ?? ''));
+    form.append(name, typeof value === 'string' ? value : value === null ? '' : JSON.stringify(value));
   }
 }
 

@@ -1,6 +1,6 @@
 /** For an API in another process: it asks the authorization server about each token by introspection (RFC 7662). */
 import * as oauth from 'oauth4webapi';
-import { parseBearer } from '../http/bearer.ts';
+import { authorizationOf, parseBearer } from '../http/bearer.ts';
 
 /** Which authorization server to ask, and with which credentials. */
 export interface ResourceServerOptions {
@@ -152,6 +152,10 @@ export function tokenOf(request: object): IntrospectedToken {
 export interface GuardedRequest {
   /** Header fields, by names in lower case. */
   readonly headers: { readonly authorization?: string | undefined };
+  /** Names and values in turn, as they were sent; Fastify has them in `raw`. */
+  readonly rawHeaders?: readonly string[];
+  /** Node's own request, behind Fastify's. */
+  readonly raw?: { readonly rawHeaders?: readonly string[] };
 }
 
 /** The part of Express's response that a guard uses. */
@@ -188,7 +192,7 @@ export interface GuardedContext {
 /** Express: `app.get('/orders', expressGuard(resource, 'orders:read'), handler)`. */
 export function expressGuard(resource: ResourceServer, scope: string) {
   return async (req: GuardedRequest, res: ExpressAnswer, next: () => void): Promise<void> => {
-    const outcome = await resource.authorize(req.headers.authorization, scope);
+    const outcome = await resource.authorize(authorizationOf(req), scope);
     if (outcome instanceof Response) {
       res
         .status(outcome.status)
@@ -204,7 +208,10 @@ export function expressGuard(resource: ResourceServer, scope: string) {
 /** Fastify: `fastify.get('/orders', { onRequest: fastifyGuard(resource, 'orders:read') }, handler)`. */
 export function fastifyGuard(resource: ResourceServer, scope: string) {
   return async (request: GuardedRequest, reply: FastifyAnswer): Promise<void> => {
-    const outcome = await resource.authorize(request.headers.authorization, scope);
+    const outcome = await resource.authorize(
+      authorizationOf({ headers: request.headers, rawHeaders: request.raw?.rawHeaders ?? [] }),
+      scope,
+    );
     if (!(outcome instanceof Response)) {
       tokens.set(request, outcome);
       return;

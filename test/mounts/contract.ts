@@ -15,6 +15,7 @@ export function holdContract(contender: Contender): void {
   let mount: RunningContender;
   let config: openid.Configuration;
   let clientId: string;
+  let clientSecret: string;
 
   beforeAll(async () => {
     mount = await contender.start({ mcp: { allowed_origins: [PAGE] } });
@@ -25,6 +26,7 @@ export function holdContract(contender: Contender): void {
       grants: ['authorization_code', 'refresh_token', 'introspection'],
     });
     clientId = client.id;
+    clientSecret = client.secret;
     config = await openid.discovery(
       new URL(mount.url),
       client.id,
@@ -220,6 +222,43 @@ export function holdContract(contender: Contender): void {
     expect((await api('garbage', { Cookie: visitor.cookies() })).status).toBe(401);
     const narrow = await openid.refreshTokenGrant(config, tokens.refresh_token ?? '', { scope: 'openid' });
     expect((await api(narrow.access_token)).status).toBe(403);
+  });
+
+  test('what refuses a token is JSON as every endpoint sends it: no charset, and nothing to cache it by', async () => {
+    const narrow = await openid.refreshTokenGrant(config, (await authorize()).refresh_token ?? '', {
+      scope: 'openid',
+    });
+    for (const sent of ['garbage', narrow.access_token]) {
+      const { headers } = await api(sent);
+      const [type, tag, cached] = ['content-type', 'etag', 'cache-control'].map((name) => headers.get(name));
+      expect([type, tag, cached]).toEqual(['application/json', null, 'no-store']);
+    }
+  });
+
+  // RFC 9110 section 5.3: a sender must not, and a recipient that reads one of them may read another one than a proxy has.
+  test('two Authorization headers are no token and no credentials, whichever comes first', async () => {
+    const { access_token: usable } = await authorize();
+    const { hostname, port } = new URL(mount.url);
+    const statusOf = async (line: string, ...authorizations: readonly string[]) => {
+      const socket = connect(Number(port), hostname);
+      const lines = authorizations.map((each) => `Authorization: ${each}\r\n`).join('');
+      socket.write(`${line} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n${lines}\r\n`);
+      return Number(/^HTTP\/1\.1 (\d+)/.exec(await text(socket))?.[1]);
+    };
+    const bearer = `Bearer ${usable}`;
+    for (const line of ['GET /api/orders', 'GET /oauth/userinfo', 'POST /mcp']) {
+      expect([line, await statusOf(line, bearer)]).not.toEqual([line, 401]);
+      for (const pair of [
+        [bearer, 'Bearer x'],
+        ['Bearer x', bearer],
+        [bearer, bearer],
+        ['Basic eDp5', bearer],
+      ] as const) {
+        // What a framework has dropped nobody can count.
+        const seen = contender.keepsFirstHeader === true ? await statusOf(line, pair[0]) : 401;
+        expect([line, ...pair, await statusOf(line, ...pair)]).toEqual([line, ...pair, seen]);
+      }
+    }
   });
 
   test('a suspended user: from the next call on no token, nothing issued', async () => {
@@ -469,6 +508,17 @@ export function holdContract(contender: Contender): void {
     expect(await (await post('grant_type=a&grant_type=b')).json()).toMatchObject({
       error: 'invalid_request',
     });
+    // Accepted, it would be refused as one that this client may not use.
+    for (const brackets of ['[]', '[0]', '[a]', '%5B%5D']) {
+      const bracketed = await post(
+        `grant_type${brackets}=client_credentials&client_id=${clientId}&client_secret=${clientSecret}`,
+      );
+      expect([brackets, bracketed.status, await bracketed.json()]).toMatchObject([
+        brackets,
+        400,
+        { error: 'invalid_request' },
+      ]);
+    }
     const unknown = await post(
       `grant_type=refresh_token&client_id=${clientId}&a[b]=1&a[b]=2&client_secret=x`,
     );
