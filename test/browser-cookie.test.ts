@@ -395,6 +395,25 @@ describe('what others do with the cookie', () => {
   });
 
   // @shows AS-8.12
+  test('as many as fit before ours, as those for a longer path are sent, do not keep it out, nor three behind it', async () => {
+    const { ask, answer, visit, send, authorize } = await start({}, 'http://localhost:8080');
+    const browser = browserOf(ADA);
+    const open = await ask(browser);
+    const own = `portico_browser=${browser.jar.get('portico_browser') ?? ''}`;
+    const planted: string[] = [];
+    for (let count = 0; count < 40; count += 1) {
+      const sibling = browserOf(count % 2 === 0 ? null : GRACE);
+      await visit(sibling, authorize);
+      planted.push(`portico_browser=${sibling.jar.get('portico_browser') ?? ''}`);
+    }
+    const cookies = [...planted.slice(3), own, ...planted.slice(0, 3)].join('; ');
+    const at = `/oauth/authorize?request_id=${open['request_id']}`;
+    const again = await send(browser, at, { cookies });
+    expect([again.status, ownCookie(again)]).toEqual([200, null]);
+    expect(isAllowed(await answer(browser, formOf(await again.text()).fields))).toBe(true);
+  });
+
+  // @shows AS-8.12
   test('who planted it, and the id of the request too, cannot make the token of the form: the cookie is encrypted', async () => {
     const { ask } = await start({}, 'http://localhost:8080');
     const browser = browserOf(ADA);

@@ -44,7 +44,10 @@ type Candidates = readonly [Browser, ...Browser[]];
 const CONTENT = /^([\w-]{43})((?:[\w-]{43})?)$/;
 /** In characters; ours have some hundred and fifty. */
 const LONGEST_VALUE = 200;
-/** Cookies of the name that are tried: over http a sibling domain can plant others beside ours. */
+/**
+ * Cookies of the name that are tried, the last ones: over http a sibling domain can plant others beside ours. Browsers send those of
+ * a longer path first (RFC 6265 section 5.4), and of one path a domain above ours has one at most.
+ */
 const MOST_TRIED = 4;
 
 export function createBrowsers({ sealer, issuer, basePath }: BrowsersOptions): Browsers {
@@ -68,7 +71,7 @@ export function createBrowsers({ sealer, issuer, basePath }: BrowsersOptions): B
       each === name && value.length <= LONGEST_VALUE ? [value] : [],
     );
     const browsers: Browser[] = [];
-    for (const sealed of values.slice(0, MOST_TRIED)) {
+    for (const sealed of values.slice(-MOST_TRIED)) {
       const [, value, person = ''] = CONTENT.exec((await sealer.open(name, sealed)) ?? '') ?? [];
       if (value !== undefined) browsers.push({ value, person, sealed, renewed: false });
     }
