@@ -175,11 +175,33 @@ describe.runIf(executable !== null)('an application whose login is a JWT in the 
     await authorize();
     await signIn(ADA);
     await page.click('button[value=switch]');
+    await page.waitForURL(/\/logout\?return_to=/);
+    await page.click('text=Sign out');
     await page.waitForURL(/\/login\?return_to=/);
     expect(await page.evaluate("localStorage.getItem('jwt')")).toBeNull();
     await signIn(GRACE);
     expect(await shown()).toContain('Signed in as Grace Hopper');
     expect((await allow()).searchParams.has('code')).toBe(true);
+  });
+
+  test('another site signs nobody out: neither by a link nor by a form, and shows the pages in no frame', async () => {
+    await authorize();
+    await signIn(ADA);
+    await page.goto(`${url}/logout?return_to=/`);
+    expect(await page.evaluate("localStorage.getItem('jwt')")).not.toBeNull();
+    await context.route('https://evil.example/', (route) =>
+      route.fulfill({
+        contentType: 'text/html',
+        body: `<form method="post" action="${url}/logout"><button>A prize</button></form>`,
+      }),
+    );
+    await page.goto('https://evil.example/');
+    const [answer] = await Promise.all([page.waitForResponse(`${url}/logout`), page.click('button')]);
+    expect(answer.status()).toBe(403);
+    for (const at of ['/login', '/logout'])
+      expect((await fetch(`${url}${at}`)).headers.get('x-frame-options')).toBe('DENY');
+    await authorize();
+    expect(await shown()).toContain('Signed in as Ada Lovelace');
   });
 
   test('the cookie is for the pages of /oauth alone, and is no token of the API; nor is a token of the API a cookie', async () => {

@@ -45,13 +45,21 @@ export function createWeb(users: Users, tokens: Tokens, application: Application
   return app;
 }
 
-/** A page to sign in at, and a cookie in exchange for the token. Only a script of this origin can send the header. */
+/** A page to sign in at, and a cookie in exchange for the token. Only a script of this origin can send the header that both need. */
 function addSignIn(app: Express, tokens: Tokens, publicUrl: string): void {
   const secure = publicUrl.startsWith('https:');
   const cookie = { httpOnly: true, sameSite: 'lax', secure, path: '/oauth' } as const;
+  app.use(['/login', '/logout'], (_, res, next) => {
+    res.set('X-Frame-Options', 'DENY'); // no other site shows the buttons in a frame of its own
+    next();
+  });
   app.get('/login', (req, res) => void res.send(page(LOGIN, returnTo(req))));
   app.post('/login', requireToken(tokens), setCookie(tokens, cookie));
-  app.get('/logout', (req, res) => void res.clearCookie(COOKIE, cookie).send(page(LOGOUT, returnTo(req))));
+  app.get('/logout', (req, res) => void res.send(page(LOGOUT, returnTo(req))));
+  app.post('/logout', (req, res) => {
+    if (req.headers.authorization === undefined) res.sendStatus(403);
+    else res.clearCookie(COOKIE, cookie).sendStatus(204);
+  });
 }
 
 /** Lets a request through whose token is one; its user is `res.locals.userId`. */
@@ -127,8 +135,15 @@ const LOGIN = `
   }
 </script>`;
 
+/** Asks first: any site can send a browser here. The token may have expired, and the cookie must go all the same. */
 const LOGOUT = `
+<button>Sign out</button>
 <script type="module">
-  localStorage.removeItem('jwt');
-  location.replace(document.documentElement.dataset.returnTo);
+  document.querySelector('button').onclick = async () => {
+    const headers = { Authorization: 'Bearer ' + localStorage.getItem('jwt') };
+    const answer = await fetch('/logout', { method: 'POST', headers });
+    if (!answer.ok) return;
+    localStorage.removeItem('jwt');
+    location.replace(document.documentElement.dataset.returnTo);
+  };
 </script>`;
