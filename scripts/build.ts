@@ -148,17 +148,22 @@ async function bundle(): Promise<void> {
   });
   await bundled.close();
   for (const chunk of output) {
-    if (chunk.type === 'chunk') hideDrivers(path.join(next, chunk.fileName));
+    if (chunk.type === 'chunk') hideImports(path.join(next, chunk.fileName));
     const entry = published.find((name) => chunk.fileName === `${name}/index.js`);
     if (entry !== undefined && chunk.type === 'chunk') writeCommonJs(next, entry, chunk.exports);
   }
 }
 
-/** Bundlers look for a driver that is named, and an application that uses SQLite has none: all of them leave this alone. */
-function hideDrivers(file: string): void {
+/**
+ * Bundlers look for a driver that is named, and an application that uses SQLite has none; and they warn of a file that the
+ * console loads, whose name they do not know: all of them leave these alone.
+ */
+function hideImports(file: string): void {
   const code = readFileSync(file, 'utf8');
   const ignored = '/* webpackIgnore: true */ /* turbopackIgnore: true */ /* @vite-ignore */';
-  const hidden = code.replaceAll(/import\("(pg|mysql2)"\)/g, `import(${ignored} String("$1"))`);
+  const hidden = code
+    .replaceAll(/\bimport\(("pg"|"mysql2")\)/g, `import(${ignored} String($1))`)
+    .replaceAll(/\bimport\((?=[A-Za-z])/g, `import(${ignored} `);
   if (hidden !== code) writeFileSync(file, hidden);
 }
 

@@ -19,6 +19,8 @@ const COUNTS = {
   historyRounds: { short: 1, long: 15 },
   /** Uses whose statement is lost while a third transaction changes the row that it waits for. */
   lostUses: { short: 8, long: 300 },
+  /** Whose connections the server has then: its own, or also those of the application's pool. */
+  outageStores: { short: 1, long: 2 },
   /** MCP calls in each mount and mode whose bytes are counted. */
   mcpCalls: { short: 120, long: 6000 },
   /** Authorizations that go from node to node of a cluster: four times in each one reads what another has written. */
@@ -32,9 +34,11 @@ const COUNTS = {
   /** Combinations of light or dark with phone or desktop: two that cover all four, or every one. */
   looks: { short: 2, long: 4 },
   /** Applications that are compiled, each with another framework installed. */
-  compiledApplications: { short: 1, long: 7 },
+  compiledApplications: { short: 1, long: 8 },
   /** Ways to compile an application to CommonJS. */
   commonJsModes: { short: 1, long: 6 },
+  /** Bundlers that an application is bundled with: the one of the build, or all. */
+  bundlers: { short: 1, long: 3 },
   /** Programs of the pages about mounting that are run. */
   documentedPrograms: { short: 2, long: 20 },
   /** Mounts that are soaked: the kit and `portico/node`, or all. */
