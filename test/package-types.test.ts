@@ -38,7 +38,10 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-/** A new application with Portico, its dependencies, and only these packages besides. */
+/**
+ * A new application with Portico, its dependencies, and only these packages besides; `name=other` is a package that this repository
+ * has by another name.
+ */
 async function application(
   name: string,
   installed: readonly string[],
@@ -49,8 +52,9 @@ async function application(
   const modules = path.join(own, 'node_modules');
   await cp(packed, path.join(modules, 'portico'), { recursive: true });
   for (const each of [...dependencies, ...installed]) {
-    await mkdir(path.join(modules, path.dirname(each)), { recursive: true });
-    await symlink(path.join(root, 'node_modules', each), path.join(modules, each));
+    const [own = '', from = own] = each.split('=');
+    await mkdir(path.join(modules, path.dirname(own)), { recursive: true });
+    await symlink(path.join(root, 'node_modules', from), path.join(modules, own));
   }
   const manifest = JSON.stringify({ name, private: true, type });
   for (const [file, text] of Object.entries({ ...files, 'package.json': manifest }))
@@ -144,6 +148,32 @@ const APPLICATIONS: readonly (readonly [
           .get('/orders/:id', expressGuard(resource, 'orders:read'), (req, res: Response<{ id: string }>) => {
             res.json({ id: req.params.id + tokenOf(req).clientId });
           });`,
+    },
+  ],
+  [
+    'Express with the types of Express 4',
+    ['express=express-4', '@types/express=@types/express-4'],
+    {
+      'express.ts': `
+        import express, { type Request } from 'express';
+        import { bearer, bearerErrors, portico } from 'portico/express';
+        import { oauthServer, type AuthorizationServer, type Host } from 'portico/oauth-server';
+        export const host: Host<Request> = {
+          signedIn: async (_, req) => ({ provider: 'users', id: req.params['id'] ?? '' }),
+          loadAccount: async () => null,
+          holdsPermission: async () => false,
+          loginUrl: '/login',
+        };
+        export const plugin = oauthServer({ host });
+        export const mount = (server: AuthorizationServer) =>
+          express().use(portico(server)).use('/api', bearer(server)).use(bearerErrors());`,
+      'resource-server.ts': `
+        import express from 'express';
+        import { createResourceServer, expressGuard, tokenOf } from 'portico/resource-server';
+        ${RESOURCE}
+        export const app = express().get('/orders', expressGuard(resource, 'orders:read'), (req, res) => {
+          res.json({ id: tokenOf(req).clientId });
+        });`,
     },
   ],
   [
@@ -327,7 +357,9 @@ describe('the packed package', () => {
         'app.ts': COMMON_JS,
         'tsconfig.json': JSON.stringify({ compilerOptions, include: ['*.ts'] }),
       };
-      const installed = [...new Set(APPLICATIONS.flatMap(([, each]) => each))];
+      const installed = [...new Set(APPLICATIONS.flatMap(([, each]) => each))].filter(
+        (each) => !each.includes('='),
+      );
       const own = await application(`${version} ${module} ${moduleResolution}`, installed, files, 'commonjs');
       expect(await compile(own, version)).toBe('');
       const { stdout, stderr } = await run(process.execPath, ['out/app.js'], { cwd: own });
