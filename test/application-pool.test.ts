@@ -178,6 +178,47 @@ describe("the application's own pool", () => {
   );
 });
 
+describe.each(ON_SERVERS)("the application's own pool, ended while requests run, on %s", () => {
+  // @shows AS-18.18
+  test('what is answered as done is committed, the rest is unavailable, and nothing waits for ever', async () => {
+    const timer = createTimer();
+    const ended = openApplicationPool(store.url, 2, 'read committed');
+    const borrowed = ended.borrow({ timer });
+    await insert(1, borrowed);
+    const working = Array.from({ length: 40 }, (_, index) => {
+      const id = index + 2;
+      return index % 2 === 0
+        ? insert(id, borrowed)
+        : borrowed.transaction(async (on) => {
+            await insert(id, on);
+            await on.execute('UPDATE things SET at = 1 WHERE id = ?', [id]);
+          });
+    });
+    const settled = Promise.allSettled(working);
+    await working[0];
+    await ended.end();
+    // A driver may leave those alone that wait for a connection.
+    let isSettled = false;
+    void settled.then(() => (isSettled = true));
+    await expect.poll(() => isSettled || timer.waiting() > 0).toBe(true);
+    timer.advance(5000);
+    const outcomes = await settled;
+    const reasons = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []));
+    expect(reasons.map((reason) => [String(reason), borrowed.isUnavailable(reason)])).toEqual(
+      reasons.map((reason) => [String(reason), true]),
+    );
+    const kept = (await all()).map((row) => row['id']);
+    for (const [index, { status }] of outcomes.entries())
+      if (status === 'fulfilled') expect(kept).toContain(index + 2);
+    const after = await insert(99, borrowed).then(
+      () => null,
+      (error: unknown) => error,
+    );
+    expect([String(after), borrowed.isUnavailable(after)]).toEqual([String(after), true]);
+    await borrowed.close();
+  });
+});
+
 describe('an application on its own pool of one connection', () => {
   const config = (schema: string) => (schema === '' ? {} : { database_schema: schema });
 

@@ -1,9 +1,7 @@
 // @engines servers: it stops the database server, which SQLite has none of
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterAll, beforeAll, expect, inject, test } from 'vitest';
-import { ROOT, start, type RunningProcess } from './support/console.ts';
+import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest';
+import { ROOT, start } from './support/console.ts';
 import { MARIADB, POSTGRES, type DatabaseServer } from './support/engines/database-server.ts';
 import { createWorker, type Worker } from './support/load.ts';
 import {
@@ -19,59 +17,82 @@ import { SCALE } from './support/scale.ts';
 let database: DatabaseServer;
 let portal: RunningPortal;
 let client: TestClient;
-let server: RunningProcess;
-let folder: string;
-let url: string;
 
 beforeAll(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), 'portico-outage-'));
   const engine = inject('databaseServer')?.startsWith('postgres') === true ? POSTGRES : MARIADB;
   database = await engine.start();
   portal = await startPortal({ databaseServer: database.url });
   client = await registerClient(portal, { public: true });
-  const port = String(await freePort());
-  url = `http://localhost:${port}`;
-  server = start([path.join(ROOT, 'bin', 'portico.js'), 'serve'], {
-    cwd: path.join(ROOT, 'examples', 'portal'),
-    env: { ...portal.env, PORT: port, PUBLIC_URL: portal.url },
-  });
-  await server.says('Listening on');
 });
 afterAll(async () => {
-  await server.stop('SIGKILL');
   await portal.close();
   await database.close();
-  await rm(folder, { recursive: true });
 });
+
+/** Serves the portal in a process of its own, with connections of Portico's own, or on a pool of the application's. */
+const SERVED: readonly (readonly [string, Served])[] = [
+  [
+    'connections of its own',
+    { options: [], folder: 'examples/portal', key: 'DATABASE_URL', rounds: SCALE.outages },
+  ],
+  [
+    "the application's pool",
+    { options: ['--app', 'app.ts'], folder: 'test/fixtures/borrowing', key: 'POOL_URL', rounds: 1 },
+  ],
+];
+
+interface Served {
+  readonly options: readonly string[];
+  readonly folder: string;
+  /** The variable that it finds the database by. */
+  readonly key: string;
+  readonly rounds: number;
+}
+
+async function serve({ options, folder, key }: Served) {
+  const port = String(await freePort());
+  const { DATABASE_URL: databaseUrl = '', ...env } = portal.env;
+  const server = start([path.join(ROOT, 'bin', 'portico.js'), ...options, 'serve'], {
+    cwd: path.join(ROOT, folder),
+    env: { ...env, [key]: databaseUrl, PORT: port, PUBLIC_URL: portal.url },
+  });
+  await server.says('Listening on');
+  return { url: `http://localhost:${port}`, server };
+}
 
 /** How long the database is down, in milliseconds: the outage is what is tested, not a wait for something. */
 const OUTAGE = 3000;
-const ROUNDS = SCALE.outages;
 
-// @shows AS-6.16, AS-18.9, RFC7009-2.2.1
-test('the database stopped under load, and back: 503 meanwhile, nothing else, nothing spent without an answer', async () => {
-  const workers: Worker[] = [];
-  // Each signs in: one after another, or the server takes so many of one account at once for guesses.
-  for (let count = 0; count < 6; count += 1) workers.push(await createWorker(portal, client, url));
-  const totals = { answered: 0, unavailable: 0 };
-  for (let round = 0; round < ROUNDS; round += 1) {
-    const load = createLoad(workers);
-    await load.answers(60);
-    await database.kill();
-    await load.unavailable(6);
-    await new Promise((resolve) => setTimeout(resolve, OUTAGE));
-    await database.restart();
-    const before = load.counts.answered;
-    await load.answers(before + 60);
-    await load.stop();
-    totals.answered += load.counts.answered;
-    totals.unavailable += load.counts.unavailable;
-    expect(server.process.exitCode).toBeNull();
-  }
-  process.stdout.write(
-    `${ROUNDS} outages under load: ${totals.answered} uses answered, ${totals.unavailable} told to come back (503), ` +
-      'each of them answered later\n',
-  );
+describe.each(SERVED.slice(0, SCALE.outageStores))('on %s', (_, served) => {
+  // @shows AS-6.16, AS-18.9, RFC7009-2.2.1
+  test('the database stopped under load, and back: 503 meanwhile, nothing else, nothing spent without an answer', async () => {
+    const { url, server } = await serve(served);
+    onTestFinished(async () => {
+      await server.stop('SIGKILL');
+    });
+    const workers: Worker[] = [];
+    // Each signs in: one after another, or the server takes so many of one account at once for guesses.
+    for (let count = 0; count < 6; count += 1) workers.push(await createWorker(portal, client, url));
+    const totals = { answered: 0, unavailable: 0 };
+    for (let round = 0; round < served.rounds; round += 1) {
+      const load = createLoad(workers);
+      await load.answers(60);
+      await database.kill();
+      await load.unavailable(6);
+      await new Promise((resolve) => setTimeout(resolve, OUTAGE));
+      await database.restart();
+      const before = load.counts.answered;
+      await load.answers(before + 60);
+      await load.stop();
+      totals.answered += load.counts.answered;
+      totals.unavailable += load.counts.unavailable;
+      expect(server.process.exitCode).toBeNull();
+    }
+    process.stdout.write(
+      `${served.rounds} outages under load: ${totals.answered} uses answered, ${totals.unavailable} told to come back (503), ` +
+        'each of them answered later\n',
+    );
+  });
 });
 
 interface Load {
