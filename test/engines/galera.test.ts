@@ -3,8 +3,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startBeside } from '../support/beside.ts';
 import type { RunningProcess } from '../support/console.ts';
 import { openAddress, type Address } from '../support/engines/address.ts';
-import { startClients, type Clients } from '../support/engines/clients.ts';
+import { startClients } from '../support/engines/clients.ts';
 import { startGalera, type Galera, type GaleraNode } from '../support/engines/galera.ts';
+import { timesUnderLoad, type Load } from '../support/engines/under-load.ts';
 import { startPortal, type RunningPortal } from '../support/portal.ts';
 import { SCALE } from '../support/scale.ts';
 
@@ -43,44 +44,31 @@ async function become(node: GaleraNode, nodes: number): Promise<void> {
   await expect.poll(() => node.state(), PATIENCE).toEqual({ size: nodes, ready: true });
 }
 
-/** Has clients use both nodes meanwhile; what was broken. */
-async function underLoad(
-  title: string,
-  faults: (clients: Clients) => Promise<void>,
-): Promise<readonly string[]> {
+const timesBroken = (title: string, fault: (load: Load) => Promise<void>) =>
+  timesUnderLoad(SCALE.clusterFaults, `Galera, ${title}`, { portal, urls }, fault);
+
+/** What is broken in so many authorizations, each request of which goes to another node than the one before. */
+async function fromNodeToNode(title: string, count: number): Promise<readonly string[]> {
   const clients = await startClients({ portal, urls });
-  await faults(clients);
+  await clients.authorizations(count);
   const { line, texts } = await clients.stop();
-  process.stdout.write(`Galera, ${title}: ${line}\n`);
+  process.stdout.write(`Galera, ${title}:\n  ${line}\n`);
   return texts;
 }
 
-/** The fault in the middle of the load, several times. */
-const timesUnderLoad = (title: string, fault: (clients: Clients) => Promise<void>) =>
-  underLoad(`${SCALE.clusterFaults} times ${title}`, async (clients) => {
-    for (let count = 0; count < SCALE.clusterFaults; count += 1) {
-      await clients.answered(100);
-      await fault(clients);
-      await clients.answered(100);
-    }
-  });
-
 // @shows AS-18.6
 test('what was written at one node counts for the next request, at another', async () => {
-  const broken = await underLoad('from node to node', (clients) =>
-    clients.authorizations(SCALE.clusterAuthorizations),
-  );
-  expect(broken).toEqual([]);
+  expect(await fromNodeToNode('from node to node', SCALE.clusterAuthorizations)).toEqual([]);
 });
 
 // @shows AS-18.2, AS-18.9
 test('a node that is killed under load, and comes back', async () => {
   const [, second, third] = galera.nodes;
-  const broken = await timesUnderLoad('a node killed', async (clients) => {
+  const broken = await timesBroken('a node killed', async (load) => {
     await second.server().kill();
-    await clients.unavailable(5);
+    await load.unavailable(5);
     addresses[1].leadTo(third.port);
-    await clients.answered(100);
+    await load.answered(100);
     await second.restart();
     await become(second, 3);
     addresses[1].leadTo(second.port);
@@ -91,11 +79,11 @@ test('a node that is killed under load, and comes back', async () => {
 // @shows AS-18.9, AS-18.12
 test('a node that is cut off from the others under load, and asked all the same', async () => {
   const [first, second] = galera.nodes;
-  const broken = await timesUnderLoad('a node cut off', async (clients) => {
+  const broken = await timesBroken('a node cut off', async (load) => {
     await second.isolate(true);
-    await clients.unavailable(20);
+    await load.unavailable(20);
     await become(first, 2);
-    await clients.answered(100);
+    await load.answered(100);
     await second.isolate(false);
     await become(second, 3);
   });
@@ -105,11 +93,11 @@ test('a node that is cut off from the others under load, and asked all the same'
 // @shows AS-18.9
 test('a node that hangs under load until the others give it up', async () => {
   const [first, second, third] = galera.nodes;
-  const broken = await timesUnderLoad('a node that hung', async (clients) => {
+  const broken = await timesBroken('a node that hung', async (load) => {
     second.server().pause();
     await become(first, 2);
     addresses[1].leadTo(third.port);
-    await clients.answered(100);
+    await load.answered(100);
     second.server().goOn();
     await become(second, 3);
     addresses[1].leadTo(second.port);
@@ -120,8 +108,5 @@ test('a node that hangs under load until the others give it up', async () => {
 // @shows AS-18.2
 test('statements that the server itself does not try again after a conflict', async () => {
   await galera.configure('wsrep_retry_autocommit', 0);
-  const broken = await underLoad('without retries of its own', (clients) =>
-    clients.authorizations(SCALE.clusterAuthorizations / 4),
-  );
-  expect(broken).toEqual([]);
+  expect(await fromNodeToNode('without retries of its own', SCALE.clusterAuthorizations / 4)).toEqual([]);
 });

@@ -2,8 +2,8 @@
 import { openDatabase, type OpenedDatabase } from 'portico/host';
 import { expect, onTestFinished, test } from 'vitest';
 import { startBeside } from '../support/beside.ts';
-import { startClients } from '../support/engines/clients.ts';
 import { MARIADB, POSTGRES } from '../support/engines/database-server.ts';
+import { timesUnderLoad } from '../support/engines/under-load.ts';
 import { startPortal } from '../support/portal.ts';
 import { SCALE } from '../support/scale.ts';
 
@@ -42,12 +42,14 @@ test.each([
   if (engine === POSTGRES) await administrator.execute('SELECT pg_reload_conf()');
   const { other, process: serving } = await startBeside(portal);
   onTestFinished(async () => void (await serving.stop('SIGKILL')));
-  const clients = await startClients({ portal, urls: [other.url] });
-  for (let count = 0; count < SCALE.clusterFaults; count += 1) {
-    await clients.answered(50);
-    await Promise.all([hold(administrator, HOLDING[engine.name]), clients.unavailable(3)]);
-  }
-  const { line, texts } = await clients.stop();
-  process.stdout.write(`${engine.label}, ${limit}: ${line}\n`);
-  expect(texts).toEqual([]);
+  const processes = { portal, urls: [other.url] };
+  const broken = await timesUnderLoad(
+    SCALE.clusterFaults,
+    `${engine.label}, ${limit}`,
+    processes,
+    async (load) => {
+      await Promise.all([hold(administrator, HOLDING[engine.name]), load.unavailable(4)]);
+    },
+  );
+  expect(broken).toEqual([]);
 });

@@ -2,9 +2,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startBeside } from '../support/beside.ts';
 import type { RunningProcess } from '../support/console.ts';
-import { startClients, type Clients } from '../support/engines/clients.ts';
 import { startPgBouncer, type PgBouncer } from '../support/engines/pgbouncer.ts';
 import { startReplicatedPostgres, type ReplicatedPostgres } from '../support/engines/replicated-postgres.ts';
+import { timesUnderLoad, underLoad } from '../support/engines/under-load.ts';
 import { startPortal, type RunningPortal } from '../support/portal.ts';
 import { SCALE } from '../support/scale.ts';
 
@@ -33,35 +33,24 @@ afterAll(async () => {
   await postgres.close();
 });
 
-/** Has clients use both processes meanwhile; what was broken. */
-async function underLoad(title: string, meanwhile: (clients: Clients) => Promise<void>) {
-  const clients = await startClients({ portal, urls });
-  await meanwhile(clients);
-  const { line, texts } = await clients.stop();
-  process.stdout.write(`PgBouncer, ${title}: ${line}\n`);
-  return texts;
-}
-
 // @shows AS-18.2, AS-18.6
 test('connections of the server that several processes share, a transaction at a time', async () => {
-  const broken = await underLoad('transaction mode', (clients) =>
-    clients.authorizations(SCALE.clusterAuthorizations / 4),
+  const broken = await underLoad('PgBouncer in transaction mode', { portal, urls }, (load) =>
+    load.answered(SCALE.clusterAuthorizations * 10),
   );
   expect(broken).toEqual([]);
 });
 
 // @shows AS-18.9
 test('another primary behind it', async () => {
-  const broken = await underLoad(`${SCALE.clusterFaults} promotions behind it`, async (clients) => {
-    for (let count = 0; count < SCALE.clusterFaults; count += 1) {
-      await clients.answered(100);
-      await postgres.primary().server().kill();
-      await clients.unavailable(5);
-      await postgres.promote();
-      postgres.address.leadTo(postgres.primary().port);
-      await clients.answered(100);
-      await postgres.rejoin();
-    }
+  const title = 'PgBouncer, another primary behind it';
+  const broken = await timesUnderLoad(SCALE.clusterFaults, title, { portal, urls }, async (load) => {
+    await postgres.primary().server().kill();
+    await load.unavailable(6);
+    await postgres.promote();
+    postgres.address.leadTo(postgres.primary().port);
+    await load.answered(100);
+    await postgres.rejoin();
   });
   expect(broken).toEqual([]);
 });

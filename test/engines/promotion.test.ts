@@ -3,8 +3,8 @@ import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startBeside } from '../support/beside.ts';
 import type { RunningProcess } from '../support/console.ts';
-import { startClients, type Clients } from '../support/engines/clients.ts';
 import { startReplicatedPostgres, type ReplicatedPostgres } from '../support/engines/replicated-postgres.ts';
+import { PEOPLE, timesUnderLoad, type Load } from '../support/engines/under-load.ts';
 import { startPortal, type RunningPortal } from '../support/portal.ts';
 import { SCALE } from '../support/scale.ts';
 
@@ -27,11 +27,12 @@ afterAll(async () => {
   await postgres.close();
 });
 
-const PEOPLE = 6;
 /** Commits are acknowledged once a standby has them on its disk; it applies them as soon as it can. */
 const USUAL = { synchronous_commit: 'on', recovery_min_apply_delay: '0' };
 /** They are acknowledged once a standby has applied them, which it does not: until it is promoted. */
 const UNACKNOWLEDGED = { synchronous_commit: 'remote_apply', recovery_min_apply_delay: '10min' };
+/** They are acknowledged, and standbys do not apply them. */
+const LATE = { synchronous_commit: 'on', recovery_min_apply_delay: '10min' };
 
 /** Each person waits for a commit that was written, and that no standby has acknowledged. */
 async function commitsHang(): Promise<void> {
@@ -41,22 +42,12 @@ async function commitsHang(): Promise<void> {
   await expect.poll(count, { timeout: 60_000 }).toBeGreaterThanOrEqual(PEOPLE);
 }
 
-/** The fault in the middle of the load, several times; what was broken. */
-async function underLoad(
-  title: string,
-  fault: (clients: Clients) => Promise<void>,
-): Promise<readonly string[]> {
-  const clients = await startClients({ portal, urls, clients: PEOPLE });
-  for (let count = 0; count < SCALE.clusterFaults; count += 1) {
-    await clients.answered(100);
-    await fault(clients);
-    await clients.answered(100);
+const timesBroken = (title: string, fault: (load: Load) => Promise<void>) =>
+  timesUnderLoad(SCALE.clusterFaults, `PostgreSQL, ${title}`, { portal, urls }, async (load) => {
+    await fault(load);
+    await load.answered(100);
     await postgres.rejoin();
-  }
-  const { line, texts } = await clients.stop();
-  process.stdout.write(`PostgreSQL, ${SCALE.clusterFaults} times ${title}: ${line}\n`);
-  return texts;
-}
+  });
 
 /** How it is after a promotion. */
 async function follow(): Promise<void> {
@@ -66,7 +57,7 @@ async function follow(): Promise<void> {
 
 // @shows AS-18.9
 test('the primary is killed, a standby promoted, and the address follows', async () => {
-  const broken = await underLoad('the primary killed', async () => {
+  const broken = await timesBroken('the primary killed', async () => {
     await postgres.primary().server().kill();
     await postgres.promote();
     await follow();
@@ -74,29 +65,58 @@ test('the primary is killed, a standby promoted, and the address follows', async
   expect(broken).toEqual([]);
 });
 
-// @shows AS-18.9, AS-18.12
-test.each([['commits that were not acknowledged', UNACKNOWLEDGED]])(
-  'the address moves before the promotion to a standby that applies late %s',
-  async (what, settings) => {
-    const broken = await underLoad(`the address moved before the promotion, ${what}`, async (clients) => {
-      await postgres.configure(settings);
-      await commitsHang();
-      await postgres.primary().server().kill();
-      postgres.address.leadTo((await postgres.successor()).port);
-      await clients.unavailable(50);
-      await postgres.promote();
-      await postgres.configure(USUAL);
-      // The same server, and the connections of before stay.
-      await clients.answered(100);
-      postgres.address.leadTo(postgres.primary().port);
-    });
-    expect(broken).toEqual([]);
-  },
-);
+// @shows AS-18.9
+test('commits that happened and were not acknowledged, and no primary for 15 seconds', async () => {
+  const broken = await timesBroken('commits done, not acknowledged, no primary for 15 s', async () => {
+    await postgres.configure(UNACKNOWLEDGED);
+    await commitsHang();
+    await postgres.primary().server().kill();
+    postgres.address.leadTo(null);
+    // The time is the fault.
+    await setTimeout(15_000);
+    await postgres.promote();
+    await follow();
+  });
+  expect(broken).toEqual([]);
+});
+
+// @shows AS-18.9, AS-18.12, AS-18.22
+test.each([
+  ['commits that were not acknowledged', UNACKNOWLEDGED],
+  ['commits that were', LATE],
+])('the address moves before the promotion to a standby that applies late %s', async (what, settings) => {
+  const broken = await timesBroken(`the address moved before the promotion, ${what}`, async (load) => {
+    await postgres.configure(settings);
+    if (settings === UNACKNOWLEDGED) await commitsHang();
+    else await load.answered(100);
+    await postgres.primary().server().kill();
+    postgres.address.leadTo((await postgres.successor()).port);
+    await load.unavailable(50);
+    await postgres.promote();
+    await postgres.configure(USUAL);
+    // The same server, and the connections of before stay.
+    await load.answered(100);
+    postgres.address.leadTo(postgres.primary().port);
+  });
+  expect(broken).toEqual([]);
+});
+
+// @shows AS-18.9
+test('no synchronous standby for 25 seconds, which is longer than a statement may take', async () => {
+  const broken = await timesBroken('no synchronous standby for 25 s', async () => {
+    const standbys = postgres.standbys();
+    for (const { server } of standbys) server().pause();
+    await commitsHang();
+    // The time is the fault.
+    await setTimeout(25_000);
+    for (const { server } of standbys) server().goOn();
+  });
+  expect(broken).toEqual([]);
+});
 
 // @shows AS-18.9
 test('no standby for longer than a statement may take, and then none of what the primary alone has written', async () => {
-  const broken = await underLoad('commits that no standby has, and another primary', async () => {
+  const broken = await timesBroken('commits that no standby has, and another primary', async () => {
     postgres.replication.leadTo(null);
     await commitsHang();
     // The time is the fault.

@@ -29,7 +29,8 @@ const HOST = /^(?:[^[\]:@\s]+|\[[0-9a-f:.]+\])(?::(\d{1,5}))?$/i;
 
 /**
  * Reads a URL of PostgreSQL, which may name several servers, as libpq takes it: `postgres://user:password@a:5432,b:5433/database`
- * with `?target_session_attrs=read-write`, `primary` or `any`. Throws a ConfigurationError for any other; its message has nothing of
+ * with `?target_session_attrs=read-write`, `primary` or `any`; by itself one server may be any but a standby, which would answer with
+ * tokens that are revoked, and several have to be writable. Throws a ConfigurationError for any other; its message has nothing of
  * the URL in it, which has a password.
  */
 export function readPostgresUrl(url: string): PostgresHosts {
@@ -45,7 +46,7 @@ export function readPostgresUrl(url: string): PostgresHosts {
       'names several servers before its path, not as a parameter: postgres://user:password@a:5432,b:5433/database',
     );
   const names = authority.split(',');
-  const wanted = (attributes ?? (names.length > 1 ? 'read-write' : 'any')) as Wanted;
+  const wanted = (attributes ?? (names.length > 1 ? 'read-write' : 'primary')) as Wanted;
   if (names.length === 1) requireUrl(url);
   else names.forEach(requireHost);
   if (names.length === 1 && attributes === null) return { hosts: [{ name: authority, url }], wanted };

@@ -119,7 +119,7 @@ async function createNode(
 ): Promise<Node> {
   const data = path.join(folder, name);
   const port = await freePort();
-  const url = urlAt(port);
+  const url = `${urlAt(port)}?target_session_attrs=any`;
   const settings = Object.entries({ ...SETTINGS, cluster_name: name }).flatMap(([key, value]) => [
     '-c',
     `${key}=${value}`,
