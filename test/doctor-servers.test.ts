@@ -1,8 +1,8 @@
 // @engines servers: it sets what a database server of its own does, which SQLite has none of
-import { migrationStatus, openDatabase, type OpenedDatabase } from 'portico/host';
-import { examine, oauthServerMigrations, type Check, type ExaminedApplication } from 'portico/oauth-server';
+import { openDatabase, type OpenedDatabase } from 'portico/host';
 import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest';
 import { MARIADB, POSTGRES, type DatabaseServer } from './support/engines/database-server.ts';
+import { finding, findings as findingsOf, type Examined } from './support/examined.ts';
 import { openOwnStore } from './support/own-store.ts';
 import { startPortal, type RunningPortal } from './support/portal.ts';
 
@@ -23,33 +23,7 @@ afterAll(async () => {
   await server.close();
 });
 
-type Examined = Partial<Pick<ExaminedApplication, 'pool'>> & {
-  /** In place of a store of Portico's own. */
-  readonly store?: (url: string) => Pick<ExaminedApplication['database'], 'dialect' | 'execute'> & {
-    close(): Promise<void>;
-  };
-};
-
-/** What it says of one part, in a session that begins now. */
-async function findings(
-  part: string,
-  { store = (url) => openDatabase(url, { directory: '/' }), ...given }: Examined = {},
-): Promise<readonly Check[]> {
-  const database = store(portal.env['DATABASE_URL'] ?? '');
-  try {
-    const migrations = () => migrationStatus(portal.application.database, oauthServerMigrations);
-    const { checks } = await examine({ database, migrations, ...given }, portal.server);
-    return checks.filter((each) => each.part === part);
-  } finally {
-    await database.close();
-  }
-}
-
-const finding = (outcome: Check['outcome'], detail: RegExp, remedy: RegExp | null = null) => ({
-  outcome,
-  detail: expect.stringMatching(detail) as string,
-  remedy: remedy === null ? null : (expect.stringMatching(remedy) as string),
-});
+const findings = (part: string, examined: Examined = {}) => findingsOf(portal, part, examined);
 
 /** Runs the first of these, and the second when the test is finished. */
 async function until(set: string, reset: string): Promise<void> {

@@ -75,21 +75,38 @@ export async function examineReplication({
 /** Reads (1), UPDATE and DELETE (2), INSERT (4) wait for what other nodes have committed. */
 const WAITS = 7;
 
-async function examineCluster(database: Store, settings: Settings): Promise<readonly Finding[]> {
-  const status = await shown(database, 'STATUS', [
+const clusterStatus = (database: Store) =>
+  shown(database, 'STATUS', [
     'wsrep_cluster_status',
     'wsrep_cluster_size',
     'wsrep_ready',
     'wsrep_local_state_comment',
   ]);
-  if (status.text('wsrep_cluster_status') !== 'Primary' || !isOn(status.text('wsrep_ready'))) {
-    return [
-      failing(
-        `this node of the Galera cluster is not ready (${status.text('wsrep_cluster_status')}): what it is asked is answered 503`,
-        'let it join the others again, or database_url lead to another node',
-      ),
-    ];
+
+/** Such a node answers nothing but questions about itself; null for any other store. */
+export async function findUnreadyNode(database: Store): Promise<Finding | null> {
+  if (database.dialect !== 'mysql') return null;
+  try {
+    const isNode = isOn((await variables(database, 'wsrep_on')).find('wsrep_on'));
+    return isNode ? judgeReadiness(await clusterStatus(database)) : null;
+  } catch {
+    return null;
   }
+}
+
+function judgeReadiness(status: Settings): Finding | null {
+  const cluster = status.text('wsrep_cluster_status');
+  if (cluster === 'Primary' && isOn(status.text('wsrep_ready'))) return null;
+  return failing(
+    `this node of the Galera cluster is not ready (${cluster}): what it is asked is answered 503`,
+    'let it join the others again, or database_url (DATABASE_URL) lead to another node',
+  );
+}
+
+async function examineCluster(database: Store, settings: Settings): Promise<readonly Finding[]> {
+  const status = await clusterStatus(database);
+  const unready = judgeReadiness(status);
+  if (unready !== null) return [unready];
   const size = status.number('wsrep_cluster_size');
   const state = status.text('wsrep_local_state_comment');
   const wait = settings.number('wsrep_sync_wait');

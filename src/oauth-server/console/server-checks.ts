@@ -5,6 +5,7 @@ import { randomToken } from '../crypto.ts';
 import { DEFAULT_ALGORITHM, SIGNING_ALGORITHMS, type SigningKey } from '../keys.ts';
 import type { Client } from '../store/store.ts';
 import { failing, ok, skipped, warning, type Finding } from './checks.ts';
+import { findUnreadyNode } from './mysql-checks.ts';
 import type { Subject } from './subject.ts';
 
 export async function examineStore({ application: { database } }: Subject): Promise<Finding> {
@@ -14,10 +15,10 @@ export async function examineStore({ application: { database } }: Subject): Prom
     return ok(`${database.dialect} answers${schema === null ? '' : `, in the schema ${schema}`}`);
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
-    const remedy = message.startsWith('WSREP')
-      ? 'let this node join its Galera cluster again, or database_url (DATABASE_URL) lead to another one'
-      : 'start it, or correct database_url (DATABASE_URL)';
-    return failing(`the store cannot be reached: ${message}`, remedy);
+    return (
+      (await findUnreadyNode(database)) ??
+      failing(`the store cannot be reached: ${message}`, 'start it, or correct database_url (DATABASE_URL)')
+    );
   }
 }
 

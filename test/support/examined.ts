@@ -1,0 +1,42 @@
+import { migrationStatus, openDatabase } from 'portico/host';
+import { examine, oauthServerMigrations, type Check, type ExaminedApplication } from 'portico/oauth-server';
+import { expect } from 'vitest';
+import type { RunningPortal } from './portal.ts';
+
+/** A store that sessions begin in. */
+type StoreOpener = (url: string) => Pick<ExaminedApplication['database'], 'dialect' | 'execute'> & {
+  close(): Promise<void>;
+};
+
+/** What is examined in place of the portal's own. */
+export type Examined = Partial<Pick<ExaminedApplication, 'pool'>> & {
+  readonly store?: StoreOpener;
+  readonly url?: string;
+};
+
+/** What the doctor says of one part, in sessions that begin now. */
+export async function findings(
+  portal: RunningPortal,
+  part: string,
+  {
+    store = (url) => openDatabase(url, { directory: '/' }),
+    url = portal.env['DATABASE_URL'] ?? '',
+    ...given
+  }: Examined = {},
+): Promise<readonly Check[]> {
+  const database = store(url);
+  try {
+    const migrations = () => migrationStatus(portal.application.database, oauthServerMigrations);
+    const { checks } = await examine({ database, migrations, ...given }, portal.server);
+    return checks.filter((each) => each.part === part);
+  } finally {
+    await database.close();
+  }
+}
+
+/** A check that says this. */
+export const finding = (outcome: Check['outcome'], detail: RegExp, remedy: RegExp | null = null) => ({
+  outcome,
+  detail: expect.stringMatching(detail) as string,
+  remedy: remedy === null ? null : (expect.stringMatching(remedy) as string),
+});
