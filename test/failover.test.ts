@@ -144,6 +144,27 @@ describe('a primary that became read-only', () => {
     expect([...(await identities())].filter((id) => before.has(id))).toEqual([]);
   });
 
+  // @shows AS-18.12
+  test.each(isPostgres ? [] : ['MariaDB'])(
+    'may be %s whose InnoDB was started to be read from, which says so of each table',
+    async () => {
+      const database = await openOwn();
+      await database.execute('CREATE TABLE t (n INTEGER)');
+      const insert = (on: Pick<OpenedDatabase, 'execute'>) => on.execute('INSERT INTO t VALUES (1)');
+      await server.end();
+      await server.restart('--innodb-read-only');
+      onTestFinished(async () => {
+        await server.end();
+        await server.restart();
+      });
+      for (const write of [() => insert(database), () => database.transaction(insert)]) {
+        const failure = await failureOf(write());
+        expect(failure).toMatchObject({ errno: 1036 });
+        expect(database.isUnavailable(failure)).toBe(true);
+      }
+    },
+  );
+
   test('is told from one that a privilege or another option of the server forbids', async () => {
     const database = await openOwn();
     const forbidden = isPostgres

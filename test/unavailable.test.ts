@@ -92,7 +92,7 @@ const REFUSED: readonly Refusal[] = isPostgres
       ],
       ['a limit of time of MySQL', 3024, (on) => on.execute(raised(3024))],
       ['too many connections', 1040, (on) => on.execute(raised(1040))],
-      ['InnoDB that may only be read from', 1836, (on) => on.execute(raised(1836))],
+      ['InnoDB of MySQL that may only be read from', 1836, (on) => on.execute(raised(1836))],
     ];
 
 /** Nobody knows whether it took effect: the server ends the connection, has lost its cluster, or failed in the commit. */

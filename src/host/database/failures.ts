@@ -44,7 +44,8 @@ const MEANINGS: ReadonlyMap<unknown, Meaning> = new Map<unknown, Meaning>([
   [1205, 'unavailable'],
   // A deadlock; in Galera also another node's write that was first, told with the commit at the latest.
   [1213, 'conflict'],
-  // InnoDB, and with it the server, was started to be read from.
+  // InnoDB was started to be read from: MariaDB says so of each table, MySQL of the server.
+  [1036, 'read-only'],
   [1836, 'read-only'],
   // MariaDB's max_statement_time; max_execution_time of MySQL, which ends reads alone.
   [1969, 'unavailable'],

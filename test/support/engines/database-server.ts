@@ -9,8 +9,10 @@ export interface DatabaseServer {
   readonly url: string;
   /** Kills the server, as a crash would; its data stays. */
   kill(): Promise<void>;
-  /** Starts it again on the same port and data. */
-  restart(): Promise<void>;
+  /** Has it end in good order. */
+  end(): Promise<void>;
+  /** Starts it again on the same port and data, with these options besides. */
+  restart(...options: readonly string[]): Promise<void>;
   /** Kills it, and removes its data. */
   close(): Promise<void>;
 }
@@ -112,8 +114,9 @@ async function startServer(programs: EnginePrograms): Promise<DatabaseServer> {
   return {
     url,
     kill: () => server.kill(),
-    async restart() {
-      server = await serve(command, owner, url);
+    end: () => server.end(),
+    async restart(...options) {
+      server = await serve([...command, ...options], owner, url);
     },
     async close() {
       await server.kill();

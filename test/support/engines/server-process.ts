@@ -18,6 +18,8 @@ export interface Owner {
 /** A server that the tests have started. */
 export interface ServerProcess {
   isRunning(): boolean;
+  /** Has it end in good order. */
+  end(): Promise<void>;
   /** Ends it and its children, as a crash of its machine would. */
   kill(): Promise<void>;
   /** It does nothing any more, and its connections stay. */
@@ -107,6 +109,11 @@ function toServerProcess(child: ChildProcess): ServerProcess {
   };
   return {
     isRunning: () => !hasEnded(child),
+    async end() {
+      const closed = once(child, 'close');
+      child.kill('SIGTERM');
+      await closed;
+    },
     async kill() {
       if (hasEnded(child)) return;
       const closed = once(child, 'close');

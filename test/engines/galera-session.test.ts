@@ -1,0 +1,112 @@
+// @engines clusters: it reads at one node of Galera what was written at another, and cuts one off
+import mysql from 'mysql2/promise';
+import { fromMysql, openDatabase, type OpenedDatabase } from 'portico/host';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { startGalera, type Galera } from '../support/engines/galera.ts';
+
+let galera: Galera;
+
+beforeAll(async () => {
+  galera = await startGalera();
+  await galera.nodes[0].administrator.execute('CREATE DATABASE app');
+  await galera.nodes[0].administrator.execute(
+    'CREATE TABLE app.things (id INTEGER PRIMARY KEY, n INTEGER NOT NULL)',
+  );
+});
+afterAll(async () => {
+  await galera.close();
+});
+
+const urlOf = (index: 0 | 1 | 2) => `mysql://root@127.0.0.1:${galera.nodes[index].port}/app`;
+
+function openOwn(index: 0 | 1 | 2): OpenedDatabase {
+  const database = openDatabase(urlOf(index), { directory: '/' });
+  onTestFinished(() => database.close());
+  return database;
+}
+
+function openBorrowed(index: 0 | 1 | 2): OpenedDatabase {
+  const pool = mysql.createPool({ uri: urlOf(index), connectionLimit: 2, charset: 'utf8mb4' });
+  onTestFinished(() => pool.end());
+  return fromMysql(pool);
+}
+
+const ROUNDS = 400;
+
+describe.each([
+  ['our own', openOwn],
+  ["the application's", openBorrowed],
+])('on %s connections', (_, open) => {
+  // @shows AS-18.23
+  test('what one node has answered is read at another one, at once', async () => {
+    const [here, there] = [open(0), open(1)];
+    await here.execute('DELETE FROM things');
+    await here.execute('INSERT INTO things (id, n) VALUES (1, 0)');
+    const missed: number[] = [];
+    for (let n = 1; n <= ROUNDS; n += 1) {
+      const [writer, reader] = n % 2 === 0 ? [here, there] : [there, here];
+      await writer.execute('UPDATE things SET n = ? WHERE id = 1', [n]);
+      const { rows } = await reader.execute<{ n: number }>('SELECT n FROM things WHERE id = 1');
+      if (rows[0]?.n !== n) missed.push(n);
+    }
+    expect(missed).toEqual([]);
+  });
+
+  // @shows AS-18.8
+  test('what two nodes have changed at once is done again at one of them', async () => {
+    const [here, there] = [open(0), open(1)];
+    await here.execute('DELETE FROM things');
+    await here.execute('INSERT INTO things (id, n) VALUES (1, 0)');
+    const [first, second] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const add = (database: OpenedDatabase, mine: typeof first, other: typeof first) =>
+      database.transaction(async (on) => {
+        await on.execute('UPDATE things SET n = n + 1 WHERE id = 1');
+        mine.resolve();
+        await other.promise;
+      });
+    await Promise.all([add(here, first, second), add(there, second, first)]);
+    expect((await here.execute('SELECT n FROM things')).rows).toEqual([{ n: 2 }]);
+    expect(here.retries.transactions + there.retries.transactions).toBe(1);
+  });
+});
+
+// @shows AS-18.9, AS-18.12
+test('a node without its cluster is unavailable, and asked about', async () => {
+  const node = galera.nodes[2];
+  const database = openOwn(2);
+  await database.execute('SELECT n FROM things');
+  let asked = 0;
+  await node.isolate(true);
+  onTestFinished(async () => {
+    await node.isolate(false);
+    await expect.poll(() => node.state(), { timeout: 60_000 }).toEqual({ size: 3, ready: true });
+  });
+  const insert = () =>
+    database
+      .execute('UPDATE things SET n = n + 1', [], async () => {
+        asked += 1;
+        return true;
+      })
+      .then(
+        () => 'asked about',
+        (error: unknown) => error,
+      );
+  await expect.poll(insert, { timeout: 60_000 }).toBe('asked about');
+  expect(asked).toBeGreaterThan(0);
+  const failure: unknown = await database.execute('SELECT n FROM things').catch((error: unknown) => error);
+  expect(failure).toMatchObject({ errno: 1047 });
+  expect(database.isUnavailable(failure)).toBe(true);
+});
+
+test("the application's sessions have the wait that they had", async () => {
+  const pool = mysql.createPool({ uri: urlOf(0), connectionLimit: 1, charset: 'utf8mb4' });
+  onTestFinished(() => pool.end());
+  const sessionOf = async () =>
+    (await pool.query('SELECT @@SESSION.wsrep_sync_wait AS wait, @portico_wait AS kept'))[0];
+  await pool.query('SET SESSION wsrep_sync_wait = 1');
+  const database = fromMysql(pool);
+  const told = 'SELECT @@SESSION.wsrep_sync_wait AS wait';
+  expect((await database.execute(told)).rows).toEqual([{ wait: 7 }]);
+  expect((await database.transaction((on) => on.execute(told))).rows).toEqual([{ wait: 7 }]);
+  await expect.poll(sessionOf).toEqual([{ wait: 1, kept: null }]);
+});
