@@ -75,7 +75,6 @@ test('whatever is killed under load, there is an order that explains every answe
   const verdict = await workload.stop();
   process.stdout.write(`${ROUNDS} times each process and the database killed, ${verdict.line}\n`);
   expect(verdict.texts).toEqual([]);
-  expect(verdict.faults).toEqual({});
   // It happened: authorizations were ended, and uses refused.
   const answers = new Set(verdict.operations.map(({ answer }) => answer));
   expect([200, 400, 'good', 'dead', 'lost'].filter((each) => !answers.has(each as 200))).toEqual([]);

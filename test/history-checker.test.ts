@@ -146,6 +146,14 @@ describe('a history without an order is found:', () => {
       'refused after 503',
     ],
     [
+      'a consent that cannot be denied after a 503',
+      [
+        [{ kind: 'deny', family: 'family', client: 'client' }, 1, 2, 'unavailable'],
+        [{ kind: 'deny', family: 'family', client: 'client' }, 3, 4, 400],
+      ],
+      'refused after 503',
+    ],
+    [
       'a token that dies long after a use was answered 503 and then with tokens',
       [
         ...begun,

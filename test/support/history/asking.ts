@@ -27,10 +27,13 @@ export interface Held {
   readonly refresh: string;
 }
 
+/** Who is asked again after a 503. Only the same process may have kept the answer to a use that it was in doubt about for long. */
+export type AsksAgain = 'any process' | 'the same process';
+
 /** What is sent to the processes of a server, each written down with its answer. */
 export interface Asking {
-  /** The person allows the client; null when no code came of it. */
-  authorize(visitor: Visitor, client: TestClient): Promise<Family | null>;
+  /** The person answers the client; null when no code came of it. */
+  authorize(visitor: Visitor, client: TestClient, decision: 'allow' | 'deny'): Promise<Family | null>;
   /** Uses the code (null) or a refresh token, and keeps what it is answered with. */
   use(family: Family, given: Held | null): Promise<void>;
   /** Asks whether an access token is good: by introspection, UserInfo, or an API of the application. */
@@ -50,6 +53,7 @@ export interface Asking {
 export interface AskingOptions {
   readonly portal: RunningPortal;
   readonly urls: readonly string[];
+  readonly asksAgain: AsksAgain;
   readonly inspector: TestClient;
   readonly recorder: Recorder;
   readonly random: () => number;
@@ -70,11 +74,9 @@ type Endings = Readonly<Record<number, Ending>>;
 const PAUSE = 150;
 /** How long it waits for an answer. */
 const PATIENCE = 60_000;
-/** How long it asks the same process again, which may have kept the answer; it is longer than a server is in doubt. */
-const LOYALTY = 45_000;
 
 export function createAsking(options: AskingOptions): Asking {
-  const { portal, urls, inspector, recorder, random, heard } = options;
+  const { portal, urls, asksAgain, inspector, recorder, random, heard } = options;
   const faults: Record<string, number> = {};
   let names = 0;
   const nextName = () => String((names += 1));
@@ -137,15 +139,14 @@ export function createAsking(options: AskingOptions): Asking {
     return answer;
   }
 
-  /** Asks the same process again while the answer is 503, and another one when nobody listens there. */
+  /** Asks again while the answer is 503, and elsewhere when nobody listens. */
   async function insist(ask: (url: string) => Promise<Answered>, first = anyProcess()): Promise<Answered> {
     let url = first;
-    const until = performance.now() + LOYALTY;
     for (;;) {
       const answer = await ask(url);
       if (answer.ending !== null && answer.ending !== 'unavailable') return answer;
       await new Promise((resolve) => setTimeout(resolve, PAUSE * (1 + random())));
-      if (answer.ending === null || performance.now() > until) url = anyProcess();
+      if (answer.ending === null || asksAgain === 'any process') url = anyProcess();
     }
   }
 
@@ -170,7 +171,7 @@ export function createAsking(options: AskingOptions): Asking {
   return {
     faults,
 
-    async authorize(visitor, client) {
+    async authorize(visitor, client, decision) {
       const screen = await insist((url) => {
         const asked = authorizationUrl({ ...portal, url }, client, { code_challenge: CHALLENGE });
         return answerOf(asked, { 200: 200 }, () => visitor.get(asked));
@@ -178,17 +179,19 @@ export function createAsking(options: AskingOptions): Asking {
       if (screen.ending !== 200) return null;
       const { fields } = formOf(screen.body ?? '');
       const name = `authorization ${nextName()}`;
-      const request: Asked = { kind: 'allow', family: name, client: client.id };
+      const request: Asked = { kind: decision, family: name, client: client.id };
       let code: string | null = null;
       await insist((url) =>
         recorded({ request, families: [name], by: 'consent', url }, async () => {
           const address = `${url}/oauth/authorize`;
-          const form = { ...fields, decision: 'allow' };
+          const form = { ...fields, decision };
           const endings = { 302: 200, 303: 200, 400: 400 };
           const answer = await answerOf(address, endings, () => visitor.post(address, form));
           if (answer.ending !== 200) return answer;
-          code = new URL(answer.location ?? '', url).searchParams.get('code');
-          return { ending: code === null ? fault('no code of /oauth/authorize') : 200 };
+          const told = new URL(answer.location ?? '', url).searchParams;
+          code = told.get('code');
+          const isAsDecided = decision === 'allow' ? code !== null : told.get('error') === 'access_denied';
+          return { ending: isAsDecided ? 200 : fault('another redirect of /oauth/authorize') };
         }),
       );
       return code === null ? null : { name, client, code, tokens: [], over: false };

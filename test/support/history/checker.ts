@@ -208,10 +208,11 @@ const FOR_EVER: Lifetimes = { code: Infinity, access: Infinity, refresh: Infinit
 
 /** Null when what it asks for is not there yet. */
 function outcomeOf(state: State, request: Asked): Outcome | null {
-  if (request.kind === 'allow') {
-    const { family, client } = request;
+  if (request.kind === 'allow' || request.kind === 'deny') {
+    const { kind, family, client } = request;
     if (family in state.families || state.revokedClients.includes(client)) return { state, answer: 400 };
-    return { state: allowed(state, family, client, FOR_EVER), answer: 200 };
+    const answered = allowed(state, family, client, FOR_EVER);
+    return { state: kind === 'allow' ? answered : ended(answered, family), answer: 200 };
   }
   if (request.kind === 'remove') {
     const removed = Object.keys(state.families).reduce(ended, state);
@@ -224,7 +225,7 @@ function outcomeOf(state: State, request: Asked): Outcome | null {
 
 /** Whether something is spent by it that is good once. */
 function isUse({ kind }: Asked): boolean {
-  return kind === 'allow' || kind === 'exchange' || kind === 'refresh';
+  return kind === 'allow' || kind === 'deny' || kind === 'exchange' || kind === 'refresh';
 }
 
 function isSameUse(one: Asked, other: Asked): boolean {

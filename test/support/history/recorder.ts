@@ -8,8 +8,9 @@ import type { Answer, Request } from '../grant-model.ts';
 /** What is asked of an authorization: what the model of grants knows, and the two things that its person does in a browser. */
 export type Asked =
   | Request
-  /** Answers the consent screen: then there is a code. */
+  /** Answers the consent screen. Allowed, there is a code. */
   | { readonly kind: 'allow'; readonly family: string; readonly client: string }
+  | { readonly kind: 'deny'; readonly family: string; readonly client: string }
   /** Takes back, on the page of applications, whatever the client was allowed. */
   | { readonly kind: 'remove'; readonly client: string };
 

@@ -47,7 +47,8 @@ export function textOf({ family, broken, operations, last, others }: Violation):
 function askedOf({ request }: Operation): string {
   switch (request.kind) {
     case 'allow':
-      return 'allow';
+    case 'deny':
+      return request.kind;
     case 'exchange':
       return 'exchange the code';
     case 'refresh':

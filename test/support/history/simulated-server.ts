@@ -77,6 +77,7 @@ export function simulate(random: () => number, faults: Faults): readonly Operati
         return server.living.has(request.token) && (!server.isRevoked || seldom(faults.readsOld))
           ? 'good'
           : 'dead';
+      case 'deny':
       case 'revoke client':
       case 'revoke code':
       case 'prune':

@@ -11,17 +11,16 @@
  *     await workload.answered(200);
  *     const verdict = await workload.stop();                           // looks once more at all that lives
  *     process.stdout.write(`${verdict.line}\n`);
- *     expect(verdict.texts).toEqual([]);                               // each violation, with the operations that show it
- *     expect(verdict.faults).toEqual({});                              // 500, and other answers that these requests do not have
+ *     expect(verdict.texts).toEqual([]);                               // each violation, with the operations that show it; 500s too
  *
- * `urls` are the base URLs of the processes, in no particular order. What is answered 503 is asked again of the same process until it is
- * answered, and of another one where nobody listens. The portal stands for the console, which registers and revokes clients, and signs
- * people in before anything is broken; it need not be one of the processes.
+ * `urls` are the base URLs of the processes, in no particular order. What is answered 503 is asked again until it is answered otherwise. The
+ * portal stands for the console, which registers and revokes clients, and signs people in before anything is broken; it need not be one
+ * of the processes.
  */
 import { createRandom } from '../random.ts';
 import { ADA, GRACE, registerClient, type RunningPortal, type TestClient } from '../portal.ts';
 import type { Visitor } from '../visitor.ts';
-import { createAsking, type Asking, type Family, type Held } from './asking.ts';
+import { createAsking, type Asking, type AsksAgain, type Family, type Held } from './asking.ts';
 import type { AfterUnavailable } from './checker.ts';
 import { createRecorder, type Ending, type Operation } from './recorder.ts';
 import { judge, type Verdict } from './report.ts';
@@ -33,6 +32,8 @@ export interface WorkloadOptions {
   readonly seed?: number;
   /** How many clients work at the same time. */
   readonly clients?: number;
+  /** Any process, unless said otherwise. */
+  readonly asksAgain?: AsksAgain;
   readonly afterUnavailable?: AfterUnavailable;
 }
 
@@ -41,13 +42,13 @@ export interface Workload {
   answered(count: number): Promise<void>;
   /** Waits until this many more were answered 503, cut off, or not even begun. */
   unavailable(count: number): Promise<void>;
+  /** Waits until this many more authorizations came to their end. */
+  authorizations(count: number): Promise<void>;
   /** Lets each operation have its answer, looks once more at what lives, and holds it all against the model. */
   stop(): Promise<WorkloadVerdict>;
 }
 
 export interface WorkloadVerdict extends Verdict {
-  /** How often an answer was one that these requests do not have, such as `500 of /oauth/token`. */
-  readonly faults: Readonly<Record<string, number>>;
   readonly operations: readonly Operation[];
 }
 
@@ -64,12 +65,14 @@ interface Actor {
 const MOST = { families: 4, tokens: 6 };
 
 export async function startWorkload(options: WorkloadOptions): Promise<Workload> {
-  const { portal, urls, seed = Math.floor(Math.random() * 2 ** 31), clients = 6 } = options;
+  const { portal, urls, clients = 6, asksAgain = 'any process', afterUnavailable = 'not spent' } = options;
+  const seed = options.seed ?? Math.floor(Math.random() * 2 ** 31);
   const random = createRandom(seed);
   const recorder = createRecorder();
   const inspector = await registerClient(portal, { redirectUris: [], scopes: [], grants: ['introspection'] });
   const progress = createProgress();
   const asking = createAsking({
+    asksAgain,
     portal,
     urls,
     inspector,
@@ -94,13 +97,17 @@ export async function startWorkload(options: WorkloadOptions): Promise<Workload>
     while (!until.stopping) {
       const { families, visitor } = actor;
       if (families.length === 0 || (families.length < MOST.families && random() < 0.2)) {
-        const family = await asking.authorize(visitor, actor.client);
+        const decision = random() < 0.1 ? 'deny' : 'allow';
+        const family = await asking.authorize(visitor, actor.client, decision);
         if (family !== null) families.push(family);
         continue;
       }
       await act(asking, random, actor);
       const left = families.filter(({ over, tokens }) => over || tokens.length >= MOST.tokens);
-      for (const family of left) await examine(asking, urls, family);
+      for (const family of left) {
+        await examine(asking, urls, family);
+        progress.count('authorizations');
+      }
       actor.families = families.filter((family) => !left.includes(family));
       if (actor.revoked) Object.assign(actor, { client: await newClient(), revoked: false });
     }
@@ -119,12 +126,20 @@ export async function startWorkload(options: WorkloadOptions): Promise<Workload>
   return {
     answered: (count) => progress.reaches('answered', count),
     unavailable: (count) => progress.reaches('unavailable', count),
+    authorizations: (count) => progress.reaches('authorizations', count),
     async stop() {
       until.stopping = true;
       await working;
       const operations = recorder.operations();
-      const verdict = judge(operations, options.afterUnavailable);
-      return { ...verdict, line: `seed ${seed}: ${verdict.line}`, faults: asking.faults, operations };
+      const { texts, line, broken } = judge(operations, afterUnavailable);
+      const faults = Object.entries(asking.faults);
+      const other = faults.reduce((sum, [, times]) => sum + times, 0);
+      return {
+        broken,
+        texts: [...texts, ...faults.map(([what, times]) => `${times} times ${what}`)],
+        line: `seed ${seed}: ${line}, other 5xx: ${other}`,
+        operations,
+      };
     },
   };
 }
@@ -176,16 +191,20 @@ async function examine(asking: Asking, urls: readonly string[], family: Family):
 
 /** Counts answers, and lets a test wait for some. */
 function createProgress() {
-  const counts = { answered: 0, unavailable: 0 };
+  const counts = { answered: 0, unavailable: 0, authorizations: 0 };
   const waiting = new Set<() => void>();
   const failure = Promise.withResolvers<never>();
   failure.promise.catch(() => {});
+  function count(what: keyof typeof counts): void {
+    counts[what] += 1;
+    for (const look of waiting) look();
+  }
   return {
     failed: failure.reject,
+    count,
     heard(ending: Ending | null): void {
       const isAnswer = ending !== null && ending !== 'unavailable' && ending !== 'lost';
-      counts[isAnswer ? 'answered' : 'unavailable'] += 1;
-      for (const look of waiting) look();
+      count(isAnswer ? 'answered' : 'unavailable');
     },
     async reaches(what: keyof typeof counts, more: number): Promise<void> {
       const goal = counts[what] + more;
