@@ -142,9 +142,12 @@ export function createAsking(options: AskingOptions): Asking {
   /** Asks again while the answer is 503, and elsewhere when nobody listens. */
   async function insist(ask: (url: string) => Promise<Answered>, first = anyProcess()): Promise<Answered> {
     let url = first;
+    let there = performance.now();
     for (;;) {
       const answer = await ask(url);
       if (answer.ending !== null && answer.ending !== 'unavailable') return answer;
+      if (answer.ending !== null) there = performance.now();
+      else if (performance.now() - there > PATIENCE) throw new Error('No process was there for a minute');
       await new Promise((resolve) => setTimeout(resolve, PAUSE * (1 + random())));
       if (answer.ending === null || asksAgain === 'any process') url = anyProcess();
     }

@@ -173,7 +173,7 @@ async function act(asking: Asking, random: () => number, actor: Actor): Promise<
     [6, () => [asking.revoke(family, any()), refresh()]],
     [5, () => [asking.revokeAccess(family, any()), look()]],
     [3, () => [asking.remove(visitor, client, families), look()]],
-    [1, () => [revokeClient(), refresh()]],
+    [3, () => [revokeClient(), refresh()]],
   ];
   let draw = random() * mix.reduce((sum, [weight]) => sum + weight, 0);
   const drawn = mix.find(([weight]) => (draw -= weight) < 0);
