@@ -27,8 +27,7 @@ export async function underLoad(
   await faults({ answered: both('answered'), unavailable: both('unavailable') });
   const [counted, held] = await Promise.all([clients.stop(), workload.stop()]);
   process.stdout.write(`${title}:\n  ${counted.line}\n  ${held.line}\n`);
-  const unknown = Object.entries(held.faults).map(([fault, times]) => `${times} times ${fault}`);
-  return [...counted.texts, ...held.texts, ...unknown];
+  return [...counted.texts, ...held.texts];
 }
 
 /** The fault in the middle of the load, so many times. */
