@@ -14,6 +14,7 @@ import {
   startPortal,
   type Tokens,
 } from './support/portal.ts';
+import { POSTGRES } from './support/engines/database-server.ts';
 import { SCALE } from './support/scale.ts';
 import { locationOf } from './support/visitor.ts';
 import { openWay } from './support/way.ts';
@@ -126,6 +127,39 @@ describe('a use that arrives at the database late', () => {
       await tokensOf(await refresh(portal, client, before.refresh_token));
     },
   );
+
+  // @shows AS-18.9
+  test.each(AS_STATEMENT)(
+    'at its standby, though a restarted primary shows it, is answered once it is there, on %s',
+    async () => {
+      const server = await POSTGRES.start();
+      onTestFinished(() => server.close());
+      const direct = openDatabase(server.url, { directory: '/' });
+      onTestFinished(() => direct.close());
+      const portal = await startPortal({ databaseServer: server.url });
+      onTestFinished(() => portal.close());
+      const client = await registerClient(portal);
+      const { refresh_token: token } = await obtainTokens(portal, client, ADA);
+      const awaitStandby = async (name: string) => {
+        await direct.execute(`ALTER SYSTEM SET synchronous_standby_names = '${name}'`);
+        await direct.execute('SELECT pg_reload_conf()');
+      };
+      const waitsForStandby = async () =>
+        (await direct.execute("SELECT 1 FROM pg_stat_activity WHERE wait_event = 'SyncRep'")).rows.length > 0;
+      await awaitStandby('nobody');
+      const answered = { isTrue: false };
+      const lost = refresh(portal, client, token).finally(() => (answered.isTrue = true));
+      await expect.poll(waitsForStandby, PATIENCE).toBe(true);
+      await server.kill();
+      await server.restart();
+      // What was lost is there, and seen; the question about it waits for the standby.
+      await expect.poll(() => waitsForStandby().catch(() => false), PATIENCE).toBe(true);
+      expect(answered.isTrue).toBe(false);
+      await awaitStandby('');
+      const { refresh_token: next } = await tokensOf(await lost);
+      await tokensOf(await refresh(portal, client, next));
+    },
+  );
 });
 
 // @shows AS-18.9
@@ -159,6 +193,23 @@ test('a use that is lost while a third transaction changes its row is answered, 
   process.stdout.write(
     `${SCALE.lostUses} uses lost under a change of their row: ${totals.answered} answered, ${totals.again} 503 and used again\n`,
   );
+});
+
+// @shows AS-5.8, AS-18.9
+test('a rotation of a secret whose acknowledgement is lost happens once, and the application goes on with the secret before', async () => {
+  const { way, direct, portal, client } = await openPortal();
+  way.holdsFrom = 'UPDATE oauth_clients';
+  const lost = portal.server.clients.rotateSecret(client.id);
+  const rotated = 'SELECT 1 FROM oauth_clients WHERE previous_secret_hash IS NOT NULL';
+  await expect.poll(async () => (await direct.execute(rotated)).rows.length, PATIENCE).toBe(1);
+  way.cut();
+  way.isHeld = false;
+  const { secret } = await lost;
+  const statusOf = async (known: string) =>
+    (await refresh(portal, { id: client.id, secret: known }, 'none')).status;
+  expect([await statusOf(secret), await statusOf(client.secret), await statusOf('wrong')]).toEqual([
+    400, 400, 401,
+  ]);
 });
 
 describe("an answer to the question of consent whose statement's acknowledgement is lost", () => {

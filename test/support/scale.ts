@@ -15,12 +15,12 @@ const COUNTS = {
   kills: { short: 3, long: 50 },
   /** How often a database server is stopped under load. */
   outages: { short: 1, long: 3 },
+  /** Whose connections the server has then: its own, or also those of the application's pool. */
+  outageStores: { short: 1, long: 2 },
   /** How often two processes and their database server are killed while a history is written. */
   historyRounds: { short: 1, long: 15 },
   /** Uses whose statement is lost while a third transaction changes the row that it waits for. */
-  lostUses: { short: 8, long: 300 },
-  /** Whose connections the server has then: its own, or also those of the application's pool. */
-  outageStores: { short: 1, long: 2 },
+  lostUses: { short: 8, long: 60 },
   /** MCP calls in each mount and mode whose bytes are counted. */
   mcpCalls: { short: 120, long: 6000 },
   /** Authorizations that go from node to node of a cluster: four times in each one reads what another has written. */
