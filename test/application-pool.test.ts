@@ -264,4 +264,13 @@ describe('SQLite', () => {
     onTestFinished(() => own.close());
     expect(() => fromSqlite(own)).toThrow('database: is in memory, where only the connection that made it');
   });
+
+  test("of another library is refused: its SQLite is another one, and neither sees the other's locks in one process", () => {
+    const own = new DatabaseSync(path.join(folder, 'other.sqlite'));
+    onTestFinished(() => own.close());
+    const other = { prepare: (sql: string) => own.prepare(sql), exec: (sql: string) => own.exec(sql) };
+    expect(() => fromSqlite(other as unknown as DatabaseSync)).toThrow(
+      'database: is no DatabaseSync of node:sqlite',
+    );
+  });
 });

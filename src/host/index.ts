@@ -33,7 +33,7 @@ export {
   openDatabase,
   type DatabaseOptions,
 } from './database/open-database.ts';
-export type { MysqlPool, PostgresPool, SqliteDatabase } from './database/pools.ts';
+export type { MysqlPool, PostgresPool } from './database/pools.ts';
 export { migrationStatus } from '../sql/migrations.ts';
 export { printMigrations } from '../sql/print-migrations.ts';
 export { argon2idHasher } from './accounts/password-hasher.ts';

@@ -1,4 +1,5 @@
 import path from 'node:path';
+import type { DatabaseSync } from 'node:sqlite';
 import type { SqlDialect } from '../../sql/contract.ts';
 import type { BorrowedDatabase, BorrowingOptions, OpenedDatabase } from '../contracts.ts';
 import { ConfigurationError } from '../../contracts/errors.ts';
@@ -7,7 +8,7 @@ import type { Engine } from './engine.ts';
 import { openMysql } from './mysql.ts';
 import { borrowMysql } from './mysql-borrowed.ts';
 import type { PoolLimits } from './pool.ts';
-import type { MysqlPool, PostgresPool, SqliteDatabase } from './pools.ts';
+import type { MysqlPool, PostgresPool } from './pools.ts';
 import { borrowPostgres, openPostgres } from './postgres.ts';
 import { openSqlite } from './sqlite/engine.ts';
 import { fileOf } from './sqlite/location.ts';
@@ -98,11 +99,11 @@ export function fromMysql(pool: MysqlPool, options: BorrowingOptions = {}): Borr
 }
 
 /**
- * The file of the application's own connection as the store: a `DatabaseSync` of `node:sqlite`, or a `Database` of
- * `better-sqlite3`. Portico opens a connection of its own to the same file, since in a shared one the application's statements
- * would land in Portico's transactions. Throws a ConfigurationError for a database in memory.
+ * The file of the application's own connection as the store: a `DatabaseSync` of `node:sqlite`. Portico opens a connection of its own
+ * to the same file, since in a shared one the application's statements would land in Portico's transactions. Throws a
+ * ConfigurationError for a database in memory, and for one of another library, such as `better-sqlite3`.
  */
-export function fromSqlite(database: SqliteDatabase, options: BorrowingOptions = {}): BorrowedDatabase {
+export function fromSqlite(database: DatabaseSync, options: BorrowingOptions = {}): BorrowedDatabase {
   const file = fileOf(database);
   return borrowed(options, (chosen) =>
     assemble(
