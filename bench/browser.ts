@@ -35,6 +35,11 @@ export class Browser {
     throw new Error(`${path} led nowhere in ${MOST_STEPS} steps`);
   }
 
+  /** Opens a page, as it is answered at once. */
+  open(path: string): Promise<Answer> {
+    return this.#request({ method: 'GET', path });
+  }
+
   async #request(sent: Sent): Promise<Answer> {
     const cookie = [...this.#cookies]
       .filter(([, kept]) => sent.path.startsWith(kept.path))

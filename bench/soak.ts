@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { KIT } from '../test/support/mcp/soak.ts';
+import { SOAKED } from '../test/support/mcp/soak.ts';
 import { Connection } from './connection.ts';
 import { measure } from './measure.ts';
 import { print } from './print.ts';
@@ -14,14 +14,7 @@ import type { Seeded } from './target.ts';
 import { OTHER_WORKS, WORKS } from './works.ts';
 
 const minutes = Number(process.argv[2] ?? 10);
-const mounts = [
-  KIT,
-  'portico/node',
-  'portico/express',
-  'portico/fastify',
-  'portico/koa',
-  'Hono, with encrypted sessions',
-].filter((mount) => mount.includes(process.argv[3] ?? ''));
+const mounts = SOAKED.filter((mount) => mount.includes(process.argv[3] ?? ''));
 const CONNECTIONS = 10;
 /** What a token's life is made of, and how often in a round. A work that a mount does not have is left out. */
 const SHARES: Readonly<Record<string, number>> = {
@@ -38,6 +31,8 @@ const SHARES: Readonly<Record<string, number>> = {
   'protected endpoint': 40,
   discovery: 1,
   'key set': 1,
+  'MCP call': 20,
+  'page of applications': 1,
 };
 
 for (const mount of mounts) await soakMount(mount);

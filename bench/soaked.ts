@@ -4,12 +4,11 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { listen } from 'portico/host';
-import type { AuthorizationServer } from 'portico/oauth-server';
 import { KIT } from '../test/support/mcp/soak.ts';
-import { MOUNTS } from '../test/support/mounts.ts';
+import { mountNamed } from '../test/support/mounts.ts';
 import { freePort } from './server.ts';
-import { REDIRECT_URI, type Seeded } from './target.ts';
-import { application, seed } from './targets/portico-application.ts';
+import type { Seeded } from './target.ts';
+import { application, PATHS, registerClients, seed } from './targets/portico-application.ts';
 
 /** What soak.ts is told when the process listens. */
 export interface Listening {
@@ -41,40 +40,17 @@ async function startKit(): Promise<Listening & { close(): Promise<void> }> {
 }
 
 async function startMount(): Promise<Listening & { close(): Promise<void> }> {
-  const mount = MOUNTS.find((each) => each.name === name);
-  if (mount === undefined) throw new Error(`There is no mount ${name}`);
+  const mount = await mountNamed(name);
   const running = await mount.start({}, { databaseServer: null });
-  const seeded = await seedMount(running.server);
-  return { port: Number(new URL(running.url).port), seeded, close: () => running.close() };
-}
-
-/** The clients, for the person and the API that the mounts of the tests have. */
-async function seedMount({ clients, keys }: AuthorizationServer): Promise<Seeded> {
+  const { clients, keys } = running.server;
   await keys.generate('ES256');
-  const scopes = ['orders:read'];
-  const register = async (registration: Omit<Parameters<typeof clients.create>[0], 'name'>) => {
-    const { client, secret } = await clients.create({ name: 'Soak', ...registration });
-    return { id: client.id, secret: secret ?? '' };
-  };
-  const web = { redirectUris: [REDIRECT_URI], scopes: ['openid', 'profile', 'email', ...scopes] };
-  return {
-    service: await register({ grants: ['client_credentials'], scopes }),
-    web: await register(web),
-    webES256: await register({ ...web, idTokenSignedResponseAlg: 'ES256' }),
-    inspector: await register({ grants: ['introspection'] }),
+  // The person and the API are those that the mounts of the tests have.
+  const seeded = {
+    ...(await registerClients(clients, 'orders:read', ['mcp:tools'])),
     password: 'portico',
-    scopes: { service: 'orders:read', plain: 'orders:read', openid: 'openid profile email orders:read' },
-    paths: {
-      authorize: '/oauth/authorize',
-      token: '/oauth/token',
-      introspect: '/oauth/introspect',
-      userinfo: '/oauth/userinfo',
-      revoke: '/oauth/revoke',
-      protected: null,
-      discovery: '/.well-known/openid-configuration',
-      keys: '/.well-known/jwks.json',
-    },
+    paths: { ...PATHS, protected: '/api/orders', mcp: '/mcp' },
   };
+  return { port: Number(new URL(running.url).port), seeded, close: () => running.close() };
 }
 
 /** What is finalised in one turn of the event loop can be collected in the next. */

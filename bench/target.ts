@@ -23,8 +23,12 @@ export interface Seeded {
     readonly introspect: string | null;
     readonly userinfo: string | null;
     readonly revoke?: string;
-    /** An endpoint of the application that needs `notes:read` and answers with the person's identifier. */
+    /** The page of a person's applications. */
+    readonly applications?: string;
+    /** An endpoint of the application that needs the scope of `scopes.service`, and names the person. */
     readonly protected: string | null;
+    /** An MCP endpoint with the tool `my_name`. */
+    readonly mcp?: string | null;
     readonly discovery: string | null;
     readonly keys: string | null;
   };

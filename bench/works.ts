@@ -75,7 +75,7 @@ export const WORKS: readonly Work[] = [
     },
   },
   get('UserInfo', ({ paths }) => paths.userinfo, /"email"/),
-  get('protected endpoint', ({ paths }) => paths.protected, /"user"/),
+  get('protected endpoint', ({ paths }) => paths.protected, /"(?:user|of)"/),
   get('discovery', ({ paths }) => paths.discovery, /"issuer"/, false),
   get('key set', ({ paths }) => paths.keys, /"keys"/, false),
 ];
@@ -118,6 +118,43 @@ export const OTHER_WORKS: readonly Work[] = [
       return async () => {
         const answer = await connection.request({ method: 'GET', path: paths.userinfo ?? '', headers });
         if (answer.status !== 401) throw unexpected(answer);
+      };
+    },
+  },
+  {
+    name: 'MCP call',
+    applies: ({ paths }) => typeof paths.mcp === 'string',
+    algorithm: null,
+    async prepare({ service, paths }, connection) {
+      const issue = form(paths.token, service, { grant_type: 'client_credentials', scope: 'mcp:tools' });
+      const { access_token: token } = tokensIn(await connection.request(issue));
+      const sent: Sent = {
+        method: 'POST',
+        path: paths.mcp ?? '',
+        headers: {
+          Authorization: `Bearer ${token}`,
+          'Content-Type': 'application/json',
+          Accept: 'application/json, text/event-stream',
+          'MCP-Protocol-Version': '2025-11-25',
+        },
+        body: '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"my_name","arguments":{}}}',
+      };
+      return async () => {
+        const answer = await connection.request(sent);
+        if (answer.status !== 200 || !answer.body.includes('"structuredContent"')) throw unexpected(answer);
+      };
+    },
+  },
+  {
+    name: 'page of applications',
+    applies: ({ paths }) => paths.applications !== undefined,
+    algorithm: null,
+    async prepare(target, connection) {
+      const browser = new Browser(connection, target.password);
+      await authorize(target, connection, target.scopes.openid, browser);
+      return async () => {
+        const answer = await browser.open(target.paths.applications ?? '');
+        if (answer.status !== 200 || !answer.body.includes('Bench')) throw unexpected(answer);
       };
     },
   },

@@ -6,7 +6,7 @@ import {
   type Application,
   type ApplicationDefinition,
 } from 'portico/host';
-import { authorizationServerOf, oauthServer, token } from 'portico/oauth-server';
+import { authorizationServerOf, oauthServer, token, type AuthorizationServer } from 'portico/oauth-server';
 import { PERSON, REDIRECT_URI, type Place, type Seeded } from '../target.ts';
 
 /** Portico in an application of the host kit, everything at its default. */
@@ -38,6 +38,38 @@ export function application(place: Place): Promise<Application> {
   return startApplication(definitionFor(place), { env: { APP_ENV: 'dev' } });
 }
 
+/** Where Portico's endpoints are, in whatever it is mounted. */
+export const PATHS = {
+  authorize: '/oauth/authorize',
+  token: '/oauth/token',
+  introspect: '/oauth/introspect',
+  userinfo: '/oauth/userinfo',
+  revoke: '/oauth/revoke',
+  applications: '/oauth/applications',
+  discovery: '/.well-known/openid-configuration',
+  keys: '/.well-known/jwks.json',
+} as const;
+
+/** The clients, which may ask for this scope of the application's API, and what the service may have besides. */
+export async function registerClients(
+  clients: AuthorizationServer['clients'],
+  scope: string,
+  more: readonly string[] = [],
+): Promise<Omit<Seeded, 'paths'>> {
+  const register = async (registration: Omit<Parameters<typeof clients.create>[0], 'name'>) => {
+    const { client, secret } = await clients.create({ name: 'Bench', ...registration });
+    return { id: client.id, secret: secret ?? '' };
+  };
+  const web = { redirectUris: [REDIRECT_URI], scopes: ['openid', 'profile', 'email', scope] };
+  return {
+    service: await register({ grants: ['client_credentials'], scopes: [scope, ...more] }),
+    web: await register(web),
+    webES256: await register({ ...web, idTokenSignedResponseAlg: 'ES256' }),
+    inspector: await register({ grants: ['introspection'] }),
+    scopes: { service: scope, plain: scope, openid: `openid profile email ${scope}` },
+  };
+}
+
 /** The schema, the person, the key and the clients: of the bare limit too. */
 export async function seed(place: Place): Promise<Seeded> {
   const opened = await application(place);
@@ -47,27 +79,9 @@ export async function seed(place: Place): Promise<Seeded> {
   const accounts = databaseAccounts(opened);
   const { id } = await accounts.create({ ...PERSON, emailVerified: true });
   await accounts.grant(id, 'notes:read');
-  const register = async (registration: Omit<Parameters<typeof clients.create>[0], 'name'>) => {
-    const { client, secret } = await clients.create({ name: 'Bench', ...registration });
-    return { id: client.id, secret: secret ?? '' };
-  };
-  const web = { redirectUris: [REDIRECT_URI], scopes: ['openid', 'profile', 'email', 'notes:read'] };
   const seeded = {
-    service: await register({ grants: ['client_credentials'], scopes: ['notes:read'] }),
-    web: await register(web),
-    webES256: await register({ ...web, idTokenSignedResponseAlg: 'ES256' }),
-    inspector: await register({ grants: ['introspection'] }),
-    scopes: { service: 'notes:read', plain: 'notes:read', openid: 'openid profile email notes:read' },
-    paths: {
-      authorize: '/oauth/authorize',
-      token: '/oauth/token',
-      introspect: '/oauth/introspect',
-      userinfo: '/oauth/userinfo',
-      revoke: '/oauth/revoke',
-      protected: '/protected',
-      discovery: '/.well-known/openid-configuration',
-      keys: '/.well-known/jwks.json',
-    },
+    ...(await registerClients(clients, 'notes:read')),
+    paths: { ...PATHS, protected: '/protected', mcp: null },
   };
   await opened.close();
   return seeded;

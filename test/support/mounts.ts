@@ -111,3 +111,14 @@ export const MOUNTS: readonly Mount[] = [
     },
   },
 ];
+
+/** A mount by its name: one of those above, or of those that the soaks alone start, whose frameworks are loaded when they are asked for. */
+export async function mountNamed(name: string): Promise<Mount> {
+  const here = MOUNTS.find((each) => each.name === name);
+  if (here !== undefined) return here;
+  const { NEST } = await import('./mounts/nest.ts');
+  const { NEXT } = await import('./mounts/next.ts');
+  const found = [...NEST, NEXT].find((each) => each.name === name);
+  if (found === undefined) throw new Error(`There is no mount ${name}`);
+  return found;
+}

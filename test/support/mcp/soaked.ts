@@ -1,11 +1,12 @@
 // The process that soak.ts measures: one mount, with and without streaming. `soaked.ts <mount>`, with an IPC channel.
+import { setImmediate } from 'node:timers/promises';
 import type { ToolInterface } from 'portico/mcp';
 import type { AuthorizationServer } from 'portico/oauth-server';
 import { startAssistant } from '../assistant.ts';
-import { MOUNTS } from '../mounts.ts';
-import { KIT, type Endpoint, type Soaked } from './soak.ts';
+import { mountNamed } from '../mounts.ts';
+import { KIT, type Asked, type Endpoint, type Soaked } from './soak.ts';
 
-const [, , name] = process.argv;
+const [, , name = KIT] = process.argv;
 
 const available: ToolInterface = {
   name: () => 'available',
@@ -22,27 +23,44 @@ const later: ToolInterface = {
   async handle(_, { signal, progress }) {
     signal.addEventListener('abort', () => {});
     await progress(1, 2);
-    await new Promise((resolve) => setImmediate(resolve));
+    await setImmediate();
     return { available: true };
   },
 };
+
+/** Calls of the next tool that are under way. */
+let waiting = 0;
+
+/** Answers only once its caller is gone. */
+const never: ToolInterface = {
+  name: () => 'never',
+  description: () => 'Waits until nobody listens any more',
+  inputSchema: () => ({ type: 'object' }),
+  async handle(_, { signal, progress }) {
+    await progress(1, 2);
+    waiting += 1;
+    if (!signal.aborted) await new Promise((left) => signal.addEventListener('abort', left, { once: true }));
+    waiting -= 1;
+    return { available: false };
+  },
+};
+
+const TOOLS = [available, later, never];
 
 const running: { close(): Promise<void> }[] = [];
 
 async function start(streaming: boolean): Promise<Endpoint> {
   const mcp = { transport: { streaming } };
   if (name === KIT) {
-    const options = { config: { mcp }, tools: [available, later], databaseServer: null };
-    const assistant = await startAssistant(options);
+    const assistant = await startAssistant({ config: { mcp }, tools: TOOLS, databaseServer: null });
     running.push(assistant);
     return { resource: assistant.resource, token: await assistant.serviceToken() };
   }
-  const mount = MOUNTS.find((each) => each.name === name);
-  if (mount === undefined) throw new Error(`There is no mount ${name}`);
   const scopes = { 'mcp:service': 'Use the tools that need no account' };
+  const mount = await mountNamed(name);
   const mounted = await mount.start({ mcp, oauth_server: { scopes } }, { databaseServer: null });
   running.push(mounted);
-  for (const tool of [available, later]) mounted.mcp.tools.register(tool);
+  for (const tool of TOOLS) mounted.mcp.tools.register(tool);
   return { resource: mounted.mcp.resource, token: await tokenFrom(mounted.server, mounted.url) };
 }
 
@@ -61,23 +79,23 @@ async function tokenFrom(server: AuthorizationServer, url: string): Promise<stri
   return token;
 }
 
-function collect(): void {
-  if (globalThis.gc === undefined) throw new Error('Run with --expose-gc');
-  globalThis.gc();
-}
-
 /** What is finalised in one turn of the event loop can be collected in the next. */
 async function heapUsed(): Promise<number> {
+  if (globalThis.gc === undefined) throw new Error('Run with --expose-gc');
   for (let turn = 0; turn < 4; turn += 1) {
-    collect();
-    await new Promise((resolve) => setImmediate(resolve));
+    globalThis.gc();
+    await setImmediate();
   }
   return process.memoryUsage().heapUsed;
 }
 
-process.on('message', () => {
-  void heapUsed().then((bytes) => process.send?.(bytes));
-});
+async function answer(asked: Asked): Promise<number> {
+  if (asked === 'heap') return heapUsed();
+  while (waiting !== asked.waiting) await setImmediate();
+  return waiting;
+}
+
+process.on('message', (asked: Asked) => void answer(asked).then((number) => process.send?.(number)));
 process.on('disconnect', () => {
   void Promise.all(running.map((each) => each.close())).finally(() => process.exit());
 });

@@ -48,7 +48,7 @@ declare module 'express-session' {
 }
 
 /** express-session: a new session at sign-in, and at signing out. */
-const stored: Sessions = {
+export const stored: Sessions = {
   middleware: () => session({ secret: SECRET, resave: false, saveUninitialized: false }),
   userId: (req) => req.session.userId ?? null,
   begin: (req, userId) =>

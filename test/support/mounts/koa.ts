@@ -98,6 +98,8 @@ export function mountInKoa({
       async (application, users, port) => {
         const app = new koa();
         app.keys = [SECRET];
+        // Koa prints a stack for every caller who leaves a stream.
+        app.silent = true;
         app.use(async (ctx, next) => {
           ctx.cookies.set('early', 'a', { signed: false });
           await next();
