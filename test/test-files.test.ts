@@ -105,4 +105,9 @@ describe('Vitest', () => {
     expect(files.map(({ path: file }) => file)).toContain('test/races.test.ts');
     expect(sorted(listed({ STRESS: '1' }))).toEqual(expected(files));
   });
+
+  test('under CI runs every file', () => {
+    const files = testFiles(ROOT);
+    expect(sorted(listed({ STRESS: '1', EVERY_FILE: '1' }))).toEqual(expected(files));
+  });
 });

@@ -1,18 +1,19 @@
 /**
- * Counts and sizes for tests that have a short form, for `npm test`, and a long one, for `npm run test:stress`, which sets
- * STRESS. A test file that imports this one belongs to the stress run.
+ * Counts and sizes for tests that have a short form, for `npm test`, and a long one, for `npm run test:stress` and CI, which set
+ * STRESS. Some have a longest one, for `npm run test:stress:long` (STRESS=long). A test file that imports this one belongs to the
+ * stress run.
  */
 const COUNTS = {
   /** Concurrent uses of one code, and of one refresh token, in two processes. */
-  raceRounds: { short: 25, long: 1000 },
+  raceRounds: { short: 25, long: 250, longest: 1000 },
   /** Rounds of two processes that do different things to one authorization. */
-  mixedRaceRounds: { short: 5, long: 100 },
+  mixedRaceRounds: { short: 5, long: 30, longest: 100 },
   /** Random histories of grants, for each choice of lifetimes. */
-  grantHistories: { short: 10, long: 200 },
+  grantHistories: { short: 10, long: 60, longest: 200 },
   /** Of the statements of a change of the schema, one in so many is the last before it is cut off. */
   cutOffStride: { short: 5, long: 1 },
   /** How often a server process is killed under load. */
-  kills: { short: 3, long: 50 },
+  kills: { short: 3, long: 15, longest: 50 },
   /** How often a database server is stopped under load. */
   outages: { short: 1, long: 3 },
   /** Whose connections the server has then: its own, or also those of the application's pool. */
@@ -22,11 +23,14 @@ const COUNTS = {
   /** Uses whose statement is lost while a third transaction changes the row that it waits for. */
   lostUses: { short: 8, long: 60 },
   /** MCP calls in each mount and mode whose bytes are counted. */
-  mcpCalls: { short: 120, long: 6000 },
-  /** Authorizations that go from node to node of a cluster: four times in each one reads what another has written. */
-  clusterAuthorizations: { short: 120, long: 2000 },
+  mcpCalls: { short: 120, long: 600, longest: 6000 },
+  /**
+   * Authorizations that go from node to node of a cluster: four times in each one reads what another has written. The longest form of
+   * this and the next is `npm run test:engines:long`.
+   */
+  clusterAuthorizations: { short: 120, long: 120, longest: 2000 },
   /** How often each fault of a replicated database comes under load. */
-  clusterFaults: { short: 1, long: 8 },
+  clusterFaults: { short: 1, long: 1, longest: 8 },
   /** How many times five people sign in while one network floods the sign-in. */
   floodedSignIns: { short: 1, long: 3 },
   /** KiB of memory for a slow hash; the kit's own value in the long form. */
@@ -42,21 +46,33 @@ const COUNTS = {
   /** Programs of the pages about mounting that are run. */
   documentedPrograms: { short: 2, long: 20 },
   /** Mounts that are soaked: the kit and `portico/node`, or all. */
-  soakedMounts: { short: 2, long: 6 },
+  soakedMounts: { short: 2, long: 99 },
   /** Stacks behind proxies that take a base path away or not: the kit, Express and bare Node, or every one. */
   basePathStacks: { short: 3, long: 99 },
   /** Odd paths near that of one endpoint. */
   oddPaths: { short: 300, long: 20_000 },
   /** Odd requests to every endpoint of the server and the kit. */
-  hostileRequests: { short: 200, long: 10_000 },
+  hostileRequests: { short: 200, long: 2000, longest: 10_000 },
   /** Odd requests to every API of the examples. */
   hostileApiRequests: { short: 200, long: 3000 },
-} as const;
+} as const satisfies Readonly<Record<string, Count>>;
 
-export const STRESS = process.env['STRESS'] !== undefined;
+interface Count {
+  readonly short: number;
+  readonly long: number;
+  readonly longest?: number;
+}
+
+const { STRESS: asked } = process.env;
+
+/** Whether this is a long form, or the longest. */
+export const STRESS = asked !== undefined;
 
 type Counts = Readonly<Record<keyof typeof COUNTS, number>>;
 
+const countOf = ({ short, long, longest = long }: Count) =>
+  asked === undefined ? short : asked === 'long' ? longest : long;
+
 export const SCALE = Object.fromEntries(
-  Object.entries(COUNTS).map(([name, { short, long }]) => [name, STRESS ? long : short]),
+  Object.entries(COUNTS).map(([name, count]) => [name, countOf(count)]),
 ) as Counts;
