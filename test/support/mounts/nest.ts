@@ -21,8 +21,6 @@ import type { FastifyRequest } from 'fastify';
 import { mcpServerOf } from 'portico/mcp';
 import { PorticoModule, RequireScope } from 'portico/nest';
 import { authorizationServerOf } from 'portico/oauth-server';
-// Declares what a session of Fastify has in it.
-import type {} from '../../../examples/fastify-app/portico.ts';
 import type { Users } from '../../../examples/express-app/users.ts';
 import {
   defineOrders,
@@ -89,7 +87,9 @@ function mountInNest<Context>(
       (users) => defineOrders<Context>(users, own),
       async (application, users, port) => {
         const server = authorizationServerOf(application);
-        class App {}
+        class App {
+          readonly server = server;
+        }
         Module({
           imports: [PorticoModule.forRoot({ server, more: [mcpServerOf(application)] })],
           controllers: [Orders, signInPage(users, own)],
