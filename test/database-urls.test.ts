@@ -1,7 +1,7 @@
 // @engines sqlite: it reads URLs, and serves what listens at the end of some of them itself
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
-import { openDatabase } from 'portico/host';
+import { openDatabase, startApplication } from 'portico/host';
 import { describe, expect, onTestFinished, test } from 'vitest';
 
 const SECRET = 'hunter2';
@@ -70,6 +70,17 @@ describe('database_url', () => {
   });
 });
 
+// @shows AS-18.22
+test('an application does not start with a URL that is wrong, and says which key it is', async () => {
+  const starting = startApplication(
+    { config: { public_url: 'https://app.example' } },
+    { env: { DATABASE_URL: `postgres://app:${SECRET}@one,/app` } },
+  );
+  await expect(starting).rejects.toThrow(
+    /^database_url: names 2 servers, of which the 2\. is neither host nor host:port/,
+  );
+});
+
 /** A server that answers the beginning of a connection with this, and what comes then with the next. */
 async function listening(...answers: readonly Buffer[]): Promise<{ port: number; heard: string[] }> {
   const heard: string[] = [];
@@ -127,6 +138,18 @@ describe('of several servers', () => {
     expect(last.heard[0]).toContain('user\0a@b\0database\0app\0');
     expect(last.heard[0]).not.toContain('target_session_attrs');
     expect(last.heard[1]?.slice(5)).toBe('p#/?,%\0');
+  });
+
+  // @shows AS-18.22
+  test('an IPv6 address is one, with and without a port', async () => {
+    const database = openDatabase('postgres://app@[::1]:1,127.0.0.1:1/app', { directory: '/' });
+    onTestFinished(() => database.close());
+    const failure: unknown = await database.execute('SELECT 1').catch((error: unknown) => error);
+    expect(database.isUnavailable(failure)).toBe(true);
+    // Also where there is no IPv6.
+    expect((failure as Error).message).toMatch(
+      /\[::1\]:1: connect E[A-Z]+ ::1:1.*; 127\.0\.0\.1:1: connect E/,
+    );
   });
 
   // @shows AS-18.22

@@ -100,7 +100,8 @@ describe('of several servers', () => {
       expect(await portOf(open(urlOf(nodes)))).toBe(primary.port);
     expect(await portOf(open(urlOf([one, primary], 'primary')))).toBe(primary.port);
     expect(await portOf(open(urlOf([one, primary], 'any')))).toBe(one.port);
-    expect(await portOf(open(urlOf([one])))).toBe(one.port);
+    expect(await portOf(open(urlOf([one], 'any')))).toBe(one.port);
+    expect(await isUnavailable(open(urlOf([one])))).toBe(true);
     expect(await isUnavailable(open(urlOf([one], 'read-write')))).toBe(true);
     expect(await isUnavailable(open(urlOf([one, other])))).toBe(true);
     expect(await isUnavailable(open(urlOf([one, other], 'primary')))).toBe(true);
