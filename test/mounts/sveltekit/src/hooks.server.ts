@@ -1,7 +1,7 @@
 import type { Handle } from '@sveltejs/kit/hooks';
 import { building } from '$app/env';
-import { portico } from '#lib/server/portico.ts';
-import { userOfSession } from '#lib/server/users.ts';
+import { portico } from './lib/server/portico.ts';
+import { userOfSession } from './lib/server/users.ts';
 
 const FORMS = /^(application\/x-www-form-urlencoded|multipart\/form-data|text\/plain)\b/i;
 

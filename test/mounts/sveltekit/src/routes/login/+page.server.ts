@@ -1,7 +1,7 @@
 import { redirect } from '@sveltejs/kit';
 import bcrypt from 'bcryptjs';
 import { returnPath } from 'portico/host';
-import { createSession, userByEmail } from '#lib/server/users.ts';
+import { createSession, userByEmail } from '../../lib/server/users.ts';
 
 export const actions = {
   async default({ request, url, cookies }) {

@@ -1,4 +1,4 @@
-import { portico } from '#lib/server/portico.ts';
+import { portico } from '../../../lib/server/portico.ts';
 import { token } from 'portico/oauth-server';
 
 export async function GET({ request }) {
