@@ -1,4 +1,9 @@
 // @engines servers: it sets what a database server of its own does, which SQLite has none of
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { openDatabase, type OpenedDatabase } from 'portico/host';
 import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest';
 import { MARIADB, POSTGRES, type DatabaseServer } from './support/engines/database-server.ts';
@@ -99,6 +104,25 @@ const ON_POSTGRES: Readonly<Record<string, () => Promise<void>>> = {
     await setInServer('synchronous_standby_names', 'ANY 1 (one, other)');
     expect(await findings('replication')).toMatchObject([
       finding('warning', /synchronous_commit is local.*spent come back/, /remote_apply/),
+    ]);
+  },
+  async 'a standby that no commit waits for'() {
+    const folder = await mkdtemp(path.join(tmpdir(), 'portico-standby-'));
+    // As far as the server knows, this is one.
+    const program = path.join(path.dirname(POSTGRES.find() ?? ''), 'pg_receivewal');
+    const port = new URL(server.url).port;
+    const standby = spawn(program, `-D ${folder} -h 127.0.0.1 -p ${port} -U postgres -w`.split(' '));
+    onTestFinished(async () => {
+      standby.kill('SIGKILL');
+      await once(standby, 'close');
+      await rm(folder, { recursive: true });
+    });
+    const attached = "SELECT 1 FROM pg_stat_replication WHERE state = 'streaming'";
+    await expect
+      .poll(async () => (await administrator.execute(attached)).rows.length, { timeout: 20_000 })
+      .toBe(1);
+    expect(await findings('replication')).toMatchObject([
+      finding('warning', /^1 standby follows asynchronously: .*spent come back/, /ANY 1/),
     ]);
   },
   async 'room for so many processes'() {

@@ -6,7 +6,14 @@ import { startPgBouncer } from '../support/engines/pgbouncer.ts';
 import { startReplicatedPostgres, type ReplicatedPostgres } from '../support/engines/replicated-postgres.ts';
 import { finding, findings } from '../support/examined.ts';
 import { openOwnStore } from '../support/own-store.ts';
-import { startPortal, type RunningPortal } from '../support/portal.ts';
+import {
+  ADA,
+  callApi,
+  obtainTokens,
+  registerClient,
+  startPortal,
+  type RunningPortal,
+} from '../support/portal.ts';
 
 let portal: RunningPortal;
 
@@ -138,7 +145,8 @@ describe('the doctor, of replicated PostgreSQL', () => {
   });
 
   // @shows AS-13.17
-  test('warns of one standby, and fails none', async () => {
+  test('warns of one standby, and fails none, without which tokens are still looked up', async () => {
+    const { access_token: token } = await obtainTokens(portal, await registerClient(portal), ADA);
     const [one, other] = postgres.standbys();
     await one?.server().kill();
     expect(await withStandbys(1)).toMatchObject([
@@ -148,6 +156,7 @@ describe('the doctor, of replicated PostgreSQL', () => {
     expect(await withStandbys(0)).toMatchObject([
       finding('failing', /0 such standbys are attached: every write waits/, /attach/),
     ]);
+    expect((await callApi(portal, '/api/notes', token)).status).toBe(200);
     await postgres.rejoin();
     await withStandbys(2);
   });
