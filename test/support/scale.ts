@@ -19,7 +19,7 @@ const COUNTS = {
   /** Whose connections the server has then: its own, or also those of the application's pool. */
   outageStores: { short: 1, long: 2 },
   /** How often two processes and their database server are killed while a history is written. */
-  historyRounds: { short: 1, long: 15 },
+  historyRounds: { short: 1, long: 3 },
   /** Uses whose statement is lost while a third transaction changes the row that it waits for. */
   lostUses: { short: 8, long: 60 },
   /** MCP calls in each mount and mode whose bytes are counted. */
