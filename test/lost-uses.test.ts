@@ -12,6 +12,8 @@ import {
   refresh,
   registerClient,
   startPortal,
+  type RunningPortal,
+  type TestClient,
   type Tokens,
 } from './support/portal.ts';
 import { POSTGRES } from './support/engines/database-server.ts';
@@ -47,6 +49,19 @@ const tokensOf = async (response: Response): Promise<Tokens> => {
   expect(response.status).toBe(200);
   return (await response.json()) as Tokens;
 };
+
+function revokeToken({ url }: RunningPortal, { id, secret }: TestClient, token: string): Promise<Response> {
+  const headers = { Authorization: `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}` };
+  return fetch(`${url}/oauth/revoke`, { method: 'POST', headers, body: new URLSearchParams({ token }) });
+}
+
+/** Sends it again as long as it is told to come back. */
+async function untilAnswered(send: () => Promise<Response>): Promise<Response> {
+  for (;;) {
+    const answer = await send();
+    if (answer.status !== 503) return answer;
+  }
+}
 
 describe('a use that arrives at the database late', () => {
   // @shows AS-18.9
@@ -130,7 +145,7 @@ describe('a use that arrives at the database late', () => {
 
   // @shows AS-18.9
   test.each(AS_STATEMENT)(
-    'at its standby, though a restarted primary shows it, is answered once it is there, on %s',
+    'at its standby, though a restarted primary shows it, is answered once it is there, as a revocation is, on %s',
     async () => {
       const server = await POSTGRES.start();
       onTestFinished(() => server.close());
@@ -146,18 +161,38 @@ describe('a use that arrives at the database late', () => {
       };
       const waitsForStandby = async () =>
         (await direct.execute("SELECT 1 FROM pg_stat_activity WHERE wait_event = 'SyncRep'")).rows.length > 0;
-      await awaitStandby('nobody');
-      const answered = { isTrue: false };
-      const lost = refresh(portal, client, token).finally(() => (answered.isTrue = true));
-      await expect.poll(waitsForStandby, PATIENCE).toBe(true);
-      await server.kill();
-      await server.restart();
-      // What was lost is there, and seen; the question about it waits for the standby.
-      await expect.poll(() => waitsForStandby().catch(() => false), PATIENCE).toBe(true);
-      expect(answered.isTrue).toBe(false);
-      await awaitStandby('');
-      const { refresh_token: next } = await tokensOf(await lost);
-      await tokensOf(await refresh(portal, client, next));
+      /** Sends it, restarts the primary with what it has written, and resolves to its answer, which waits for the standby. */
+      const restarting = async (
+        send: () => Promise<Response>,
+        again: (lost: Response) => Promise<Response>,
+      ) => {
+        await awaitStandby('nobody');
+        let isAnswered = false;
+        const answer = send()
+          .then(again)
+          .finally(() => (isAnswered = true));
+        await expect.poll(waitsForStandby, PATIENCE).toBe(true);
+        await server.kill();
+        await server.restart();
+        await expect.poll(() => waitsForStandby().catch(() => false), PATIENCE).toBe(true);
+        expect(isAnswered).toBe(false);
+        await awaitStandby('');
+        return answer;
+      };
+      const { refresh_token: next } = await tokensOf(
+        await restarting(
+          () => refresh(portal, client, token),
+          async (answer) => answer,
+        ),
+      );
+      // A revocation has no question: its client is told to come back.
+      const revoke = () => revokeToken(portal, client, next);
+      const revoked = await restarting(revoke, async (lost) => {
+        expect(lost.status).toBe(503);
+        return untilAnswered(revoke);
+      });
+      expect(revoked.status).toBe(200);
+      expect((await refresh(portal, client, next)).status).toBe(400);
     },
   );
 });

@@ -71,7 +71,16 @@ export function familiesTable(database: Database) {
       'UPDATE oauth_families SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL',
       [now, familyId],
     );
-    return affected === 1;
+    return affected === 1 || wasRevoked(familyId);
+  }
+
+  /**
+   * False, once it is for good that there was nothing to revoke. A primary of PostgreSQL that was restarted shows also what none of
+   * its standbys has, and another one may take over from it: so this writes, and waits for them.
+   */
+  async function wasRevoked(familyId: string): Promise<false> {
+    if (database.dialect === 'postgres') await database.execute(WRITE_AGAIN, [familyId]);
+    return false;
   }
 
   return {
@@ -145,7 +154,7 @@ export function familiesTable(database: Database) {
           AND (refresh_hash IS NULL OR refresh_hash <> ?)`,
         [now, family.id, hash],
       );
-      return affected === 1;
+      return affected === 1 || wasRevoked(family.id);
     },
 
     async listAuthorizations(person, now) {
@@ -197,6 +206,8 @@ const GRANT_COLUMNS = `${FAMILY_COLUMNS}, f.expires_at, f.code_hash, f.code_para
   f.refresh_mark_hash, f.refresh_hash, f.refresh_generation, f.refresh_expires_at`;
 
 const FIND = `SELECT ${GRANT_COLUMNS} FROM oauth_families f WHERE f.id = ?`;
+
+const WRITE_AGAIN = 'UPDATE oauth_families SET revoked_at = revoked_at WHERE id = ?';
 
 const IS_LIVING = 'SELECT 1 FROM oauth_families WHERE id = ? AND revoked_at IS NULL';
 
