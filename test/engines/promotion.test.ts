@@ -4,7 +4,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startBeside } from '../support/beside.ts';
 import type { RunningProcess } from '../support/console.ts';
 import { startReplicatedPostgres, type ReplicatedPostgres } from '../support/engines/replicated-postgres.ts';
-import { PEOPLE, timesUnderLoad, type Load } from '../support/engines/under-load.ts';
+import { CLIENTS, timesUnderLoad } from '../support/engines/under-load.ts';
+import type { Workload } from '../support/history/workload.ts';
 import { startPortal, type RunningPortal } from '../support/portal.ts';
 import { SCALE } from '../support/scale.ts';
 
@@ -34,15 +35,15 @@ const UNACKNOWLEDGED = { synchronous_commit: 'remote_apply', recovery_min_apply_
 /** They are acknowledged, and standbys do not apply them. */
 const LATE = { synchronous_commit: 'on', recovery_min_apply_delay: '10min' };
 
-/** Each person waits for a commit that was written, and that no standby has acknowledged. */
+/** Each client waits for a commit that was written, and that no standby has acknowledged. */
 async function commitsHang(): Promise<void> {
   const { administrator } = postgres.primary();
   const waiting = "SELECT 1 FROM pg_stat_activity WHERE wait_event = 'SyncRep'";
   const count = async () => (await administrator.execute(waiting)).rows.length;
-  await expect.poll(count, { timeout: 60_000 }).toBeGreaterThanOrEqual(PEOPLE);
+  await expect.poll(count, { timeout: 60_000 }).toBeGreaterThanOrEqual(CLIENTS);
 }
 
-const timesBroken = (title: string, fault: (load: Load) => Promise<void>) =>
+const timesBroken = (title: string, fault: (load: Workload) => Promise<void>) =>
   timesUnderLoad(SCALE.clusterFaults, `PostgreSQL, ${title}`, { portal, urls }, async (load) => {
     await fault(load);
     await load.answered(100);
