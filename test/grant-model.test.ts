@@ -100,9 +100,15 @@ const intent: fc.Arbitrary<Intent> = fc.oneof(
   { weight: 1, arbitrary: rare },
   { weight: 2, arbitrary: fc.constant({ does: 'prune' as const }) },
 );
+/** The grant's own client and another, with the same grant: by chance the two meet in one of hundreds. */
+const rivals = <T extends { readonly family: number; readonly byOther: boolean }>(grant: fc.Arbitrary<T>) =>
+  fc
+    .tuple(grant, grant)
+    .map(([one, other]) => [one, { ...other, family: one.family, byOther: !one.byOther }]);
 const together = fc.oneof(
   { weight: 6, arbitrary: intent.map((one) => [one]) },
   { weight: 1, arbitrary: fc.oneof(exchanging, refreshing('refresh')).map((one) => [one, one]) },
+  { weight: 1, arbitrary: fc.oneof(rivals(exchanging), rivals(refreshing('refresh'))) },
   { weight: 2, arbitrary: fc.array(intent, { minLength: 2, maxLength: 3 }) },
 );
 const happening: fc.Arbitrary<Happening> = fc.oneof(

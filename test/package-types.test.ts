@@ -321,11 +321,14 @@ describe('the packed package', () => {
     5: ['hono', 'koa'],
     7: ['koa'],
   };
-  /** How applications are compiled to CommonJS; the first says TS2307 without `typesVersions`, the second TS1479 without stubs. */
+  /**
+   * How applications are compiled to CommonJS; the first takes the least time, the second says TS2307 without `typesVersions`, the
+   * third TS1479 without stubs.
+   */
   const MODES = [
+    [7, 'commonjs', 'bundler'],
     [5, 'commonjs', 'node10'],
     [5, 'node16', 'node16'],
-    [7, 'commonjs', 'bundler'],
     [5, 'nodenext', 'nodenext'],
     [7, 'nodenext', 'nodenext'],
     [7, 'node20', 'node16'],

@@ -53,9 +53,12 @@ export function porticoHere(
   return command;
 }
 
+/** What Node has compiled is kept for the next process: a quarter of what a console command takes. */
+const NODE_COMPILE_CACHE = path.join(ROOT, 'node_modules', '.cache', 'compiled-for-tests');
+
 /** Only these variables, and `PATH` and `HOME` of this process. */
 function environment(env: Readonly<Record<string, string>>): Record<string, string> {
-  return { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', ...env };
+  return { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', NODE_COMPILE_CACHE, ...env };
 }
 
 export interface RunningProcess {

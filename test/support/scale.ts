@@ -4,15 +4,24 @@
  * stress run.
  */
 const COUNTS = {
-  /** Concurrent uses of one code, and of one refresh token, in two processes. */
+  /**
+   * Concurrent uses of one code, and of one refresh token, in two processes. Where the claim of a code forgets that it was spent, the
+   * second round finds two answers.
+   */
   raceRounds: { short: 25, long: 250, longest: 1000 },
-  /** Rounds of two processes that do different things to one authorization. */
+  /**
+   * Rounds of two processes that do different things to one authorization. Where the claim of a refresh forgets the revocation, the
+   * first finds it.
+   */
   mixedRaceRounds: { short: 5, long: 30, longest: 100 },
-  /** Random histories of grants, for each choice of lifetimes. */
+  /**
+   * Random histories of grants, for each choice of lifetimes. Rivals for one code are in every other one: what only they find is found
+   * by the second, where a hundred without them had found nothing.
+   */
   grantHistories: { short: 10, long: 60, longest: 200 },
   /** Of the statements of a change of the schema, one in so many is the last before it is cut off. */
   cutOffStride: { short: 5, long: 1 },
-  /** How often a server process is killed under load. */
+  /** How often a server process is killed under load. Where it answers before it commits, the first finds it. */
   kills: { short: 3, long: 15, longest: 50 },
   /** How often a database server is stopped under load. */
   outages: { short: 1, long: 3 },
@@ -45,8 +54,8 @@ const COUNTS = {
   bundlers: { short: 1, long: 3 },
   /** Programs of the pages about mounting that are run. */
   documentedPrograms: { short: 2, long: 20 },
-  /** Mounts that are soaked: the kit and `portico/node`, or all. */
-  soakedMounts: { short: 2, long: 99 },
+  /** Mounts that are soaked: the kit, or all. */
+  soakedMounts: { short: 1, long: 99 },
   /** Stacks behind proxies that take a base path away or not: the kit, Express and bare Node, or every one. */
   basePathStacks: { short: 3, long: 99 },
   /** Odd paths near that of one endpoint. */
