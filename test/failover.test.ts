@@ -125,7 +125,7 @@ describe('a primary that became read-only', () => {
 
   // @shows AS-18.12
   test('loses every connection that was made before it was known', async () => {
-    const database = await openOwn({ poolSize: 3 });
+    const database = await openOwn({ poolSize: 3, transactionIdleTimeout: 60 });
     await database.execute('CREATE TABLE t (n INTEGER)');
     const identities = async () => {
       const [all, begun] = [Promise.withResolvers<void>(), new Set<unknown>()];

@@ -29,7 +29,8 @@ const numbers = async () =>
   (await other.execute<{ n: number }>('SELECT n FROM things ORDER BY id')).rows.map(({ n }) => n);
 
 function open(options: Partial<Parameters<typeof openDatabase>[1]> = {}): OpenedDatabase {
-  const opened = openDatabase(store.url, { directory: '/', ...options });
+  // Transactions here wait for each other, also on a machine under load.
+  const opened = openDatabase(store.url, { directory: '/', transactionIdleTimeout: 60, ...options });
   onTestFinished(() => opened.close());
   return opened;
 }
@@ -203,7 +204,7 @@ describe('what a conflict has undone', () => {
       : 'UPDATE things SET n = n + 1 WHERE id IN (1, 2) ORDER BY id DESC';
     const begun = Promise.withResolvers<void>();
     const watching = open();
-    const forwards = other.transaction(async (on) => {
+    const forwards = other.withoutTimeout().transaction(async (on) => {
       // The transaction that has done less is chosen as the deadlock's victim.
       for (let id = 10; id < 30; id += 1) await on.execute('INSERT INTO things (id, n) VALUES (?, 0)', [id]);
       await add(1, on);
@@ -260,7 +261,7 @@ describe('a session', () => {
   // @shows AS-18.21, AS-18.23
   test('of our own is told how long a statement may take, and that of a migration that it may take its time', async () => {
     const database = open({ statementTimeout: 7 });
-    const limited = isPostgres ? { statement: '7s', idle: '9s' } : { statement: 7, wait: 7, sync: 7 };
+    const limited = isPostgres ? { statement: '7s', idle: '67s' } : { statement: 7, wait: 7, sync: 7 };
     expect(await settingsOf(database)).toEqual(limited);
     expect(await database.transaction(settingsOf)).toEqual(limited);
     const free = isPostgres ? { statement: '0', idle: '0' } : { statement: 0, wait: 50, sync: 7 };
@@ -273,15 +274,19 @@ describe('a session', () => {
   test('keeps limits of the server that are smaller', async () => {
     const created = await createDatabase('');
     onTestFinished(() => created.drop());
-    const name = new URL(created.url).pathname.slice(1);
+    const url = new URL(created.url);
+    const name = url.pathname.slice(1);
     if (isPostgres) {
       await other.execute(`ALTER DATABASE ${name} SET statement_timeout = '1500ms'`);
       await other.execute(`ALTER DATABASE ${name} SET idle_in_transaction_session_timeout = '1min'`);
     } else {
-      await other.execute('SET GLOBAL max_statement_time = 1.5');
-      onTestFinished(async () => void (await other.execute('SET GLOBAL max_statement_time = 0')));
+      // The account's, since the server is that of other tests too.
+      await other.execute(`CREATE USER ${name}@localhost WITH MAX_STATEMENT_TIME 1.5`);
+      onTestFinished(async () => void (await other.execute(`DROP USER ${name}@localhost`)));
+      await other.execute(`GRANT ALL ON ${name}.* TO ${name}@localhost`);
+      url.username = name;
     }
-    const database = openDatabase(created.url, { directory: '/' });
+    const database = openDatabase(url.href, { directory: '/' });
     onTestFinished(() => database.close());
     const limited = isPostgres ? { statement: '1500ms', idle: '12s' } : { statement: 1.5, wait: 10 };
     expect(await settingsOf(database)).toMatchObject(limited);

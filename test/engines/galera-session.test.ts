@@ -20,7 +20,7 @@ afterAll(async () => {
 const urlOf = (index: 0 | 1 | 2) => `mysql://root@127.0.0.1:${galera.nodes[index].port}/app`;
 
 function openOwn(index: 0 | 1 | 2): OpenedDatabase {
-  const database = openDatabase(urlOf(index), { directory: '/' });
+  const database = openDatabase(urlOf(index), { directory: '/', transactionIdleTimeout: 60 });
   onTestFinished(() => database.close());
   return database;
 }
@@ -28,7 +28,7 @@ function openOwn(index: 0 | 1 | 2): OpenedDatabase {
 function openBorrowed(index: 0 | 1 | 2): OpenedDatabase {
   const pool = mysql.createPool({ uri: urlOf(index), connectionLimit: 2, charset: 'utf8mb4' });
   onTestFinished(() => pool.end());
-  return fromMysql(pool);
+  return fromMysql(pool, { transactionIdleTimeout: 60 });
 }
 
 const ROUNDS = 400;

@@ -20,7 +20,12 @@ afterAll(async () => {
 });
 
 function open(): OpenedDatabase {
-  const database = openDatabase(url, { directory: '/', statementTimeout: 7, schema: 'rooms' });
+  const database = openDatabase(url, {
+    directory: '/',
+    statementTimeout: 7,
+    transactionIdleTimeout: 60,
+    schema: 'rooms',
+  });
   onTestFinished(() => database.close());
   return database;
 }
@@ -46,7 +51,7 @@ test('through a pooler each transaction is told its limits, and nothing of a ses
   await database.transaction((on) => on.execute('CREATE SCHEMA IF NOT EXISTS rooms'));
   const limited = {
     statement_timeout: '7s',
-    idle_in_transaction_session_timeout: '9s',
+    idle_in_transaction_session_timeout: '67s',
     search_path: 'rooms',
   };
   const all = Promise.withResolvers<void>();

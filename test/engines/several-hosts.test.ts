@@ -33,7 +33,7 @@ const urlOf = (nodes: readonly Pick<PostgresNode, 'port'>[], wanted = '') => {
 };
 
 function open(url: string): OpenedDatabase {
-  const database = openDatabase(url, { directory: '/', statementTimeout: 1 });
+  const database = openDatabase(url, { directory: '/', statementTimeout: 1, transactionIdleTimeout: 60 });
   onTestFinished(() => database.close());
   return database;
 }
