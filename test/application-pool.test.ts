@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { fromSqlite, startApplication, type OpenedDatabase } from 'portico/host';
+import { fromPostgres, fromSqlite, startApplication, type OpenedDatabase } from 'portico/host';
 import {
   afterAll,
   afterEach,
@@ -176,6 +176,64 @@ describe("the application's own pool", () => {
       await expect.poll(() => pool.busy()).toBe(0);
     },
   );
+});
+
+const ON_POSTGRES = engine === 'postgres' && !isSqlite ? ['postgres'] : [];
+
+describe.each(ON_SERVERS)("the application's own pool, on %s", (server) => {
+  // @shows AS-18.17
+  test('runs transactions at READ COMMITTED, whatever the level of the application', async () => {
+    const level =
+      server === 'postgres' ? "current_setting('transaction_isolation')" : '@@SESSION.tx_isolation';
+    const { rows } = await database.transaction((on) =>
+      on.execute<{ level: string }>(`SELECT ${level} AS level`),
+    );
+    expect(rows[0]?.level.toLowerCase().replace('-', ' ')).toBe('read committed');
+  });
+});
+
+describe.each(ON_SERVERS.filter((server) => server === 'mysql'))("the application's own pool, on %s", () => {
+  // @shows AS-18.17
+  test('has no connection back that a statement has told something else than Portico does', async () => {
+    const [before] = await pool.ask('SELECT @@SESSION.lock_wait_timeout');
+    await database.execute('SET SESSION lock_wait_timeout = 7');
+    const [after] = await pool.ask('SELECT @@SESSION.lock_wait_timeout');
+    expect(after).toEqual(before);
+  });
+});
+
+describe.each(ON_POSTGRES)("the application's own pool, on %s", () => {
+  // @shows AS-18.18
+  test('has a connection that broke while it was out: the statement is unavailable, and the process goes on', async () => {
+    const other = openApplicationPool(store.url, 1);
+    onTestFinished(() => other.end());
+    const [begun, gone] = [Promise.withResolvers<number>(), Promise.withResolvers<void>()];
+    const broken = database
+      .transaction(async (on) => {
+        const { rows } = await on.execute<{ pid: number }>('SELECT pg_backend_pid() AS pid');
+        begun.resolve(rows[0]?.pid ?? 0);
+        await gone.promise;
+        await on.execute('SELECT 1');
+      })
+      .catch((error: unknown) => error);
+    const pid = await begun.promise;
+    await other.ask(`SELECT pg_terminate_backend(${pid})`);
+    await expect.poll(() => other.ask(`SELECT 1 FROM pg_stat_activity WHERE pid = ${pid}`)).toEqual([]);
+    gone.resolve();
+    expect(database.isUnavailable(await broken)).toBe(true);
+    await insert(1);
+    expect(await all()).toEqual([thing(1)]);
+  });
+
+  test.each([
+    ['pg-native cannot be used', {}],
+    ['without its option pipeline', { connection: { stream: {} }, pipeline: true }],
+    ['8.23 or later', { connection: { stream: {} } }],
+  ])('is refused where it cannot be given back as it was: %s', async (message, properties) => {
+    const client = { ...properties, on() {}, removeListener() {}, release() {} };
+    const given = fromPostgres({ connect: (done) => done(undefined, client) });
+    await expect(given.execute('SELECT 1')).rejects.toThrow(message);
+  });
 });
 
 describe.each(ON_SERVERS)("the application's own pool, ended while requests run, on %s", () => {

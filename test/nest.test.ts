@@ -234,6 +234,11 @@ describe.each(PLATFORMS)('Nest on %s', (_, adapter) => {
   test('without a usable token: 401 with the challenge, whatever filters the application has', async () => {
     const bare = await get('/api/notes');
     expect([bare.status, bare.headers.get('www-authenticate')]).toEqual([401, 'Bearer realm="oauth"']);
+    // As the endpoints and the other mounts answer, whatever the platform adds to replies.
+    expect(['content-type', 'etag'].map((name) => bare.headers.get(name))).toEqual([
+      'application/json',
+      null,
+    ]);
     expect(bare.headers.get('content-type')).toMatch(/^application\/json/);
     expect(await bare.json()).toMatchObject({ error: 'invalid_token' });
     const wrong = await get('/api/notes/written', 'x');
