@@ -69,9 +69,11 @@ export const MARIADB: Engine = {
     return startServer({
       account: 'mysql',
       initialise: (folder) =>
-        `mariadb-install-db --no-defaults --datadir=${folder} --auth-root-authentication-method=normal --skip-test-db`.split(
-          ' ',
-        ),
+        // Several that are made at once got in each other's way where temporary files of all go.
+        (
+          `mariadb-install-db --no-defaults --datadir=${folder} --tmpdir=${path.dirname(folder)} ` +
+          '--auth-root-authentication-method=normal --skip-test-db'
+        ).split(' '),
       // Debian's default collation, which ignores case.
       serve: (folder, port) =>
         (

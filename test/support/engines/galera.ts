@@ -141,7 +141,9 @@ function createNode({ data, owner, port, group }: NodeOptions): Node {
       return server;
     },
     async begin() {
-      const made = `mariadb-install-db --no-defaults --datadir=${data} --auth-root-authentication-method=normal --skip-test-db`;
+      const made =
+        `mariadb-install-db --no-defaults --datadir=${data} --tmpdir=${path.dirname(data)} ` +
+        '--auth-root-authentication-method=normal --skip-test-db';
       await run(made.split(' '), owner);
       await start('--wsrep-new-cluster');
     },
