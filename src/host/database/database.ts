@@ -3,7 +3,7 @@ import type { OpenedDatabase } from '../contracts.ts';
 import type { Engine, EngineConnection, StatementResult } from './engine.ts';
 import { isUnavailable, isWorthRetrying } from './failures.ts';
 import { OpenTransaction, refusalInside, type TransactionLimits } from './open-transaction.ts';
-import { resolveLostCommit, retrying } from './retrying.ts';
+import { RESOLVE_WITHIN, resolveLostCommit, retrying } from './retrying.ts';
 import { runTogether } from './together.ts';
 
 /** What a database consists of. */
@@ -28,7 +28,9 @@ export function createDatabase({ dialect, schema, store, limits, ...parts }: Dat
   const statements =
     dialect === 'sqlite' ? engine : retryingStatements(engine, () => (retries.statements += 1));
   const connection = sqlConnection(statements);
-  const { timer } = limits;
+  // No server comes back to SQLite: what is wrong with its disk stays so, and every write would wait for it.
+  const within = dialect === 'sqlite' ? 0 : RESOLVE_WITHIN;
+  const resolve = (committed: () => Promise<boolean>) => resolveLostCommit(committed, within, limits.timer);
 
   async function executeKnowing(
     sql: string,
@@ -40,7 +42,7 @@ export function createDatabase({ dialect, schema, store, limits, ...parts }: Dat
       return await statements.execute(sql, parameters, () => (isUnknown = true));
     } catch (error) {
       if (!isUnknown) throw error;
-      if (await resolveLostCommit(() => committed(connection), timer)) return { rows: [], affected: 1 };
+      if (await resolve(() => committed(connection))) return { rows: [], affected: 1 };
       throw error;
     }
   }
@@ -75,7 +77,7 @@ export function createDatabase({ dialect, schema, store, limits, ...parts }: Dat
           // A conflict undid everything, and is done again: what was asked about must not be, a no is for good.
           if (done === null || isWorthRetrying(error) || !isUnavailable(error)) throw error;
           const { result } = done;
-          if (await resolveLostCommit(() => committed(connection, result), timer)) return result;
+          if (await resolve(() => committed(connection, result))) return result;
           throw error;
         }
       }, onRetry);

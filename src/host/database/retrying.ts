@@ -19,18 +19,22 @@ export async function retrying<T>(attempt: () => Promise<T>, onRetry: () => void
   }
 }
 
-/** For how long the store is asked about a lost commit, in milliseconds. */
-const RESOLVE_WITHIN = 30_000;
+/** For how long a server is asked about a lost commit, in milliseconds. */
+export const RESOLVE_WITHIN = 30_000;
 /** What lies between two questions: it doubles, so that those who wait do not keep a store from coming back. */
 const SHORTEST_PAUSE = 100;
 const LONGEST_PAUSE = 1000;
 
 /**
  * Whether a commit took effect although the store was lost meanwhile: asks until the store answers; false if it stays away. A question
- * that a standby or a store that is too busy refuses was not answered.
+ * that a standby or a store that is too busy refuses was not answered. `within` is in milliseconds; with 0 it is asked once.
  */
-export async function resolveLostCommit(committed: () => Promise<boolean>, timer: Timer): Promise<boolean> {
-  const until = timer.now() + RESOLVE_WITHIN;
+export async function resolveLostCommit(
+  committed: () => Promise<boolean>,
+  within: number,
+  timer: Timer,
+): Promise<boolean> {
+  const until = timer.now() + within;
   for (let pause = SHORTEST_PAUSE; ; pause = Math.min(pause * 2, LONGEST_PAUSE)) {
     try {
       return await committed();
