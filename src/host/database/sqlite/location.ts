@@ -17,7 +17,7 @@ export function fileOf(database: DatabaseSync): string {
   const databases = database.prepare('PRAGMA database_list').all();
   const file = databases.find(({ name }) => name === 'main')?.['file'];
   if (typeof file === 'string' && file !== '') return file;
-  refuse(
+  return refuse(
     'is in memory, where only the connection that made it can reach it; give fromSqlite() one that is in a file',
   );
 }
