@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { portico, ROOT } from './support/console.ts';
+import { portico, ROOT, start } from './support/console.ts';
 
 let folder: string;
 beforeAll(async () => {
@@ -127,6 +127,41 @@ describe('.env of the application, while the console runs', () => {
       'part/.env': 'PUBLIC_URL=https://part.example',
     });
     expect(await run('says')).toMatchObject({ code: 0, stdout: 'https://part.example root root\n' });
+  });
+
+  // @shows HOST-1.2
+  test.each([
+    ['after another', 'await run(folders[0]); await run(folders[1]);'],
+    ['while another runs', 'globalThis.during = () => run(folders[1]); await run(folders[0]);'],
+  ])('is not that of an application whose console ran in the same process, %s', async (_, runs) => {
+    const folders: string[] = [];
+    for (const name of ['a', 'b']) {
+      const { cwd } = await application({
+        'app.ts': definition.replace(
+          'print([',
+          name === 'a' ? 'print([await globalThis.during?.(), ' : 'print([',
+        ),
+        '.env': `PUBLIC_URL=https://${name}.example\nOWN=${name}`,
+      });
+      folders.push(cwd);
+    }
+    const { cwd } = await application({
+      'script.js': `
+        import { runConsole } from 'portico/host';
+        const folders = ${JSON.stringify(folders)};
+        const write = (text) => process.stdout.write(text);
+        const run = (cwd) => runConsole(['says'], { cwd, stdout: write, stderr: write });
+        ${runs}
+        write(String([process.env.PUBLIC_URL, process.env.OWN]));
+        process.exit();`,
+    });
+    const script = start([path.join(cwd, 'script.js')], { cwd });
+    await script.ended();
+    const said = script.stdout().split('\n');
+    expect(said).toContain('https://b.example b b');
+    expect(said).toContainEqual(expect.stringMatching(/https:\/\/a\.example a /));
+    // What was there before is there again.
+    expect(said.at(-1)).toBe(',');
   });
 });
 

@@ -8,9 +8,10 @@ import { addServe } from './commands/serve.ts';
 import { addDbMigrate } from './commands/db-migrate.ts';
 import type { Application, ApplicationDefinition, ConsoleContext } from '../contracts.ts';
 import { isConfigurationError } from '../../contracts/errors.ts';
+import { takeEnvironmentBack } from '../environment.ts';
 import { ConsoleError } from '../errors.ts';
 import { describeError } from '../../defaults/log.ts';
-import { findDefinition, NO_APPLICATION, type FoundDefinition } from './find-application.ts';
+import { findDefinition, NO_APPLICATION } from './find-application.ts';
 import { isSchemaPending, SCHEMA_PENDING } from './pending-schema.ts';
 
 /** Where the console was called, and where it writes. */
@@ -40,7 +41,7 @@ export async function runConsole(argv: readonly string[], io: ConsoleIo): Promis
     const found = await findDefinition(argv, io);
     const context = createContext(found, opened, io);
     if (found !== null) {
-      addCommands(program, found.definition, context);
+      addCommands(program, found, context);
       hasCommands = true;
     } else
       program
@@ -55,7 +56,12 @@ export async function runConsole(argv: readonly string[], io: ConsoleIo): Promis
     return await reportError(error, opened.application, io);
   } finally {
     const application = await opened.application?.catch(() => null);
-    await application?.close();
+    try {
+      await application?.close();
+    } finally {
+      // What the definition started for this command is over; another application in this process has its own.
+      takeEnvironmentBack();
+    }
   }
 }
 
@@ -106,7 +112,7 @@ function addCommands(program: Command, definition: ApplicationDefinition, contex
 }
 
 function createContext(
-  found: FoundDefinition | null,
+  found: ApplicationDefinition | null,
   opened: { application: Promise<Application> | null },
   io: ConsoleIo,
 ): ConsoleContext {
@@ -114,8 +120,7 @@ function createContext(
     application({ serves = false } = {}) {
       if (found === null) return context.fail(NO_APPLICATION);
       const standardOutput = serves ? 'stdout' : 'stderr';
-      const env = found.environment();
-      return (opened.application ??= startApplication(found.definition, { standardOutput, env }));
+      return (opened.application ??= startApplication(found, { standardOutput }));
     },
     print: (line) => io.stdout(`${line}\n`),
     printJson: (value) => io.stdout(`${JSON.stringify(value, null, 2)}\n`),

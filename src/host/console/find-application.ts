@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { isConfigurationError } from '../../contracts/errors.ts';
-import type { ApplicationDefinition, Environment } from '../contracts.ts';
+import type { ApplicationDefinition } from '../contracts.ts';
 import { lendEnvironment } from '../environment.ts';
 import { ConsoleError } from '../errors.ts';
 import { findTypeScript } from './find-sources.ts';
@@ -22,21 +22,21 @@ interface Caller {
   readonly stderr: (text: string) => void;
 }
 
-/** The application's definition, and the environment that it is started in. */
-export interface FoundDefinition {
-  readonly definition: ApplicationDefinition;
-  readonly environment: () => Environment;
-}
-
-/** That of `--app` or `--config`, of a file of a known name, or of what the nearest package.json names. */
-export async function findDefinition(argv: readonly string[], io: Caller): Promise<FoundDefinition | null> {
+/**
+ * The application's definition: that of `--app` or `--config`, of a file of a known name, or of what the nearest package.json names.
+ * Its `.env` is lent to the process before.
+ */
+export async function findDefinition(
+  argv: readonly string[],
+  io: Caller,
+): Promise<ApplicationDefinition | null> {
   const { cwd } = io;
   const named = namedApplication(argv);
   const found = named === null ? findApplication(cwd) : inItsFolder(path.resolve(cwd, named), cwd);
   if (found === null) return null;
   const { file, directory } = found;
   if (!existsSync(file)) throw new ConsoleError(`There is no file ${file}`);
-  const environment = lendEnvironment(directory);
+  lendEnvironment(directory);
   const definition = defaultOf(await load(file, argv, io));
   if (typeof definition !== 'object' || definition === null || !('config' in definition)) {
     throw new ConsoleError(`${file} does not export defineApplication({ … }) as its default`);
@@ -47,10 +47,7 @@ export async function findDefinition(argv: readonly string[], io: Caller): Promi
         '  export default { config: { public_url, oauth_server }, plugins: [oauthServer({ host })], database }',
     );
   }
-  return {
-    definition: { directory, ...withoutUndefined(definition as ApplicationDefinition) },
-    environment,
-  };
+  return { directory, ...withoutUndefined(definition as ApplicationDefinition) };
 }
 
 /** A folder of undefined is none: bundlers make that of `import.meta.dirname`. */
