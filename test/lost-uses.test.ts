@@ -5,6 +5,7 @@ import { createDatabase, LOOKING_AT_LOCKS, someoneWaits } from './support/databa
 import {
   ADA,
   authorizationUrl,
+  callApi,
   exchangeCode,
   introspect,
   obtainCode,
@@ -43,6 +44,27 @@ async function openPortal() {
   onTestFinished(() => portal.close());
   const client = await registerClient(portal);
   return { way, direct, portal, client };
+}
+
+/** A server of PostgreSQL whose commits can be had to wait for a standby that does not come. */
+async function startPrimary() {
+  const server = await POSTGRES.start();
+  onTestFinished(() => server.close());
+  const direct = openDatabase(server.url, { directory: '/' });
+  onTestFinished(() => direct.close());
+  return {
+    server,
+    direct,
+    /** An empty name is none. */
+    awaitStandby: async (name: string): Promise<void> => {
+      await direct.execute(`ALTER SYSTEM SET synchronous_standby_names = '${name}'`);
+      await direct.execute('SELECT pg_reload_conf()');
+    },
+    waitsForStandby: async (): Promise<boolean> => {
+      const waiting = "SELECT 1 FROM pg_stat_activity WHERE wait_event = 'SyncRep'";
+      return (await direct.execute(waiting)).rows.length > 0;
+    },
+  };
 }
 
 const tokensOf = async (response: Response): Promise<Tokens> => {
@@ -147,20 +169,11 @@ describe('a use that arrives at the database late', () => {
   test.each(AS_STATEMENT)(
     'at its standby, though a restarted primary shows it, is answered once it is there, as a revocation is, on %s',
     async () => {
-      const server = await POSTGRES.start();
-      onTestFinished(() => server.close());
-      const direct = openDatabase(server.url, { directory: '/' });
-      onTestFinished(() => direct.close());
+      const { server, awaitStandby, waitsForStandby } = await startPrimary();
       const portal = await startPortal({ databaseServer: server.url });
       onTestFinished(() => portal.close());
       const client = await registerClient(portal);
       const { refresh_token: token } = await obtainTokens(portal, client, ADA);
-      const awaitStandby = async (name: string) => {
-        await direct.execute(`ALTER SYSTEM SET synchronous_standby_names = '${name}'`);
-        await direct.execute('SELECT pg_reload_conf()');
-      };
-      const waitsForStandby = async () =>
-        (await direct.execute("SELECT 1 FROM pg_stat_activity WHERE wait_event = 'SyncRep'")).rows.length > 0;
       /** Sends it, restarts the primary with what it has written, and resolves to its answer, which waits for the standby. */
       const restarting = async (
         send: () => Promise<Response>,
@@ -196,6 +209,33 @@ describe('a use that arrives at the database late', () => {
     },
   );
 });
+
+// @shows AS-18.9
+test.each(AS_STATEMENT)(
+  'the question of a use that waits for a standby leaves the connections to others, on %s',
+  async () => {
+    const { server, direct, awaitStandby, waitsForStandby } = await startPrimary();
+    const way = await openWay(server.url);
+    // The question has the only connection, and a statement may take longer than anybody waits for one.
+    const config = { database_pool_size: 1, database_statement_timeout: 60 };
+    const portal = await startPortal({ databaseServer: null, databaseUrl: way.url, config });
+    onTestFinished(() => portal.close());
+    const client = await registerClient(portal);
+    const { access_token: access, refresh_token: token } = await obtainTokens(portal, client, ADA);
+    await awaitStandby('nobody');
+    let isAnswered = false;
+    const lost = refresh(portal, client, token).finally(() => (isAnswered = true));
+    await expect.poll(waitsForStandby, PATIENCE).toBe(true);
+    way.cut();
+    await expect.poll(() => someoneWaits(direct), { ...PATIENCE, interval: 10 }).toBe(true);
+    for (let reads = 0; reads < 10; reads += 1) {
+      expect((await callApi(portal, '/oauth/userinfo', access)).status).toBe(200);
+    }
+    expect(isAnswered).toBe(false);
+    await awaitStandby('');
+    await tokensOf(await lost);
+  },
+);
 
 // @shows AS-18.9
 test('a use that is lost while a third transaction changes its row is answered, or can be used again', async () => {
