@@ -213,4 +213,17 @@ describe('the question is not asked', () => {
     await unavailable(direct.execute(refused, [], asking));
     expect(counts.asked).toBe(0);
   });
+
+  test.each(ONE_STATEMENT)(
+    'when %s answers a commit with the rollback of a transaction in which a statement had failed',
+    async () => {
+      const counts = { asked: 0 };
+      const committing = direct.transaction(
+        (on) => on.execute('INSERT INTO nothing VALUES (1)').catch(() => 'looked away'),
+        async () => (counts.asked += 1) > 0,
+      );
+      await expect(committing).rejects.toThrow('was rolled back');
+      expect(counts.asked).toBe(0);
+    },
+  );
 });

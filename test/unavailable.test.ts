@@ -93,6 +93,9 @@ const REFUSED: readonly Refusal[] = isPostgres
       ],
       ['a limit of time of MySQL', 3024, (on) => on.execute(raised(3024))],
       ['too many connections', 1040, (on) => on.execute(raised(1040))],
+      ['too many connections of one account, by the server', 1203, (on) => on.execute(raised(1203))],
+      ['too many connections of one account, by its own limit', 1226, (on) => on.execute(raised(1226))],
+      ['an administrator who ends the statement', 1317, (on) => on.execute('KILL QUERY CONNECTION_ID()')],
       ['InnoDB of MySQL that may only be read from', 1836, (on) => on.execute(raised(1836))],
     ];
 
@@ -179,6 +182,28 @@ describe('what the server refuses', () => {
     },
   );
 });
+
+test.each(isPostgres ? [] : ['MariaDB'])(
+  'an account that has all the connections that %s allows it is unavailable',
+  async () => {
+    const name = new URL(store.url).pathname.slice(1);
+    await other.execute(`CREATE USER ${name}@localhost WITH MAX_USER_CONNECTIONS 1`);
+    onTestFinished(async () => void (await other.execute(`DROP USER ${name}@localhost`)));
+    await other.execute(`GRANT ALL ON ${name}.* TO ${name}@localhost`);
+    const url = new URL(store.url);
+    url.username = name;
+    const database = openDatabase(url.href, { directory: '/' });
+    onTestFinished(() => database.close());
+    await database.transaction(async (on) => {
+      await on.execute('SELECT 1');
+      const second = openDatabase(url.href, { directory: '/' });
+      onTestFinished(() => second.close());
+      const failure = await failureOf(second.execute('SELECT 1'));
+      expect(failure).toMatchObject({ errno: 1226 });
+      expect(second.isUnavailable(failure)).toBe(true);
+    });
+  },
+);
 
 describe('what a conflict has undone', () => {
   test('is done again as a transaction, and counted', async () => {

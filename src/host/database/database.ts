@@ -64,18 +64,22 @@ export function createDatabase({ dialect, schema, store, limits, ...parts }: Dat
     async transaction(work, committed = async () => false) {
       return retrying(async () => {
         let done: { readonly result: Awaited<ReturnType<typeof work>> } | null = null as typeof done;
+        let isUnknown = false;
         try {
-          return await engine.transaction(async (on) => {
-            done = null;
-            const result = await new OpenTransaction(store, on, limits).run((open) =>
-              work(sqlConnection(open)),
-            );
-            done = { result };
-            return result;
-          });
+          return await engine.transaction(
+            async (on) => {
+              done = null;
+              const result = await new OpenTransaction(store, on, limits).run((open) =>
+                work(sqlConnection(open)),
+              );
+              done = { result };
+              return result;
+            },
+            () => (isUnknown = true),
+          );
         } catch (error) {
           // A conflict undid everything, and is done again: what was asked about must not be, a no is for good.
-          if (done === null || isWorthRetrying(error) || !isUnavailable(error)) throw error;
+          if (done === null || isWorthRetrying(error) || !isUnknown) throw error;
           const { result } = done;
           if (await resolve(() => committed(connection, result))) return result;
           throw error;
@@ -108,7 +112,7 @@ function refusingInside(engine: Engine, store: object): Engine {
   };
   return {
     execute: (sql, parameters, onUnknown) => unlessInside(() => engine.execute(sql, parameters, onUnknown)),
-    transaction: (work) => unlessInside(() => engine.transaction(work)),
+    transaction: (work, onUnknown) => unlessInside(() => engine.transaction(work, onUnknown)),
     readTogether: (work) => engine.readTogether(work),
     close: () => engine.close(),
   };

@@ -14,8 +14,11 @@ export interface Engine extends EngineConnection {
    * before.
    */
   execute(sql: string, parameters: readonly SqlParameter[], onUnknown?: () => void): Promise<StatementResult>;
-  /** Runs the work in one transaction: what it returns commits, what it throws rolls back. */
-  transaction<T>(work: (connection: EngineConnection) => Promise<T>): Promise<T>;
+  /**
+   * Runs the work in one transaction: what it returns commits, what it throws rolls back. When it rejects after the work was done, and
+   * nobody knows whether the commit took effect, `onUnknown` was called before.
+   */
+  transaction<T>(work: (connection: EngineConnection) => Promise<T>, onUnknown?: () => void): Promise<T>;
   /** Runs work whose reads belong together: those that follow each other at once may be read as of one moment. */
   readTogether<T>(work: () => Promise<T>): Promise<T>;
   close(): Promise<void>;

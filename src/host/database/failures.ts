@@ -20,7 +20,7 @@ type Meaning =
 const MEANINGS: ReadonlyMap<unknown, Meaning> = new Map<unknown, Meaning>([
   // PostgreSQL: a standby, or a primary that was told that another one took over.
   ['25006', 'read-only'],
-  // A limit of time ended the statement, or an administrator did. It never ends a commit: that one waits for its standby.
+  // A limit of time ended the statement, or an administrator did. It ends no commit that waits for its standby.
   ['57014', 'unavailable'],
   // A limit of time ended the wait for a lock.
   ['55P03', 'unavailable'],
@@ -34,8 +34,12 @@ const MEANINGS: ReadonlyMap<unknown, Meaning> = new Map<unknown, Meaning>([
   ['26000', 'name'],
   ['42P05', 'name'],
 
-  // MariaDB, MySQL: too many connections.
+  // MariaDB, MySQL: too many connections, of all, of an account by the server's limit, by the account's own (or of its statements).
   [1040, 'unavailable'],
+  [1203, 'unavailable'],
+  [1226, 'unavailable'],
+  // An administrator ended the statement.
+  [1317, 'unavailable'],
   // Shutdown in progress, shutdown, connection killed: also said after the statement's commit.
   [1053, 'unknown'],
   [1077, 'unknown'],
@@ -114,6 +118,7 @@ export function isOutdatedPlan(error: unknown): boolean {
 const CONFLICTS = 'PORTICO_CONFLICTS';
 const NO_CONNECTION = 'PORTICO_NO_CONNECTION';
 const FOREIGN_TRANSACTION = 'PORTICO_FOREIGN_TRANSACTION';
+const ROLLED_BACK = 'PORTICO_ROLLED_BACK';
 
 /** Others were quicker again and again. */
 export function tooManyConflicts(cause: unknown): Error {
@@ -132,9 +137,17 @@ export function foreignTransaction(): Error {
   return Object.assign(new Error(message), { code: FOREIGN_TRANSACTION });
 }
 
-export function isForeignTransaction(error: unknown): boolean {
-  return error instanceof Error && codes(error).includes(FOREIGN_TRANSACTION);
+/** PostgreSQL does that after a failed statement whose error the work has swallowed, and says so in place of the commit. */
+export function rolledBack(): Error {
+  const message = 'The transaction was rolled back: a statement had failed';
+  return Object.assign(new Error(message), { code: ROLLED_BACK });
 }
+
+/** Whether it was found here, from what the server answered, that nothing took effect. */
+export function isFoundUndone(error: unknown): boolean {
+  return error instanceof Error && codes(error).some((code) => FOUND_UNDONE.has(code));
+}
+const FOUND_UNDONE: ReadonlySet<unknown> = new Set([FOREIGN_TRANSACTION, ROLLED_BACK]);
 
 /** Codes of this folder, of Node and of the drivers. */
 const UNREACHABLE: ReadonlySet<unknown> = new Set([
@@ -143,12 +156,15 @@ const UNREACHABLE: ReadonlySet<unknown> = new Set([
   FOREIGN_TRANSACTION,
   'EADDRNOTAVAIL',
   'EAI_AGAIN',
+  'ECONNABORTED',
   'ECONNREFUSED',
   'ECONNRESET',
   'EPIPE',
+  'EPROTO',
   'ENOTFOUND',
   'EHOSTDOWN',
   'EHOSTUNREACH',
+  'ENETDOWN',
   'ENETUNREACH',
   'ETIMEDOUT',
   'PROTOCOL_CONNECTION_LOST',

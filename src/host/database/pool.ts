@@ -1,13 +1,7 @@
 import type { SqlParameter } from '../../sql/contract.ts';
 import type { Timer } from '../contracts.ts';
 import type { Engine, EngineConnection, StatementResult } from './engine.ts';
-import {
-  foreignTransaction,
-  isForeignTransaction,
-  isReadOnly,
-  isUnavailable,
-  isWorthRetrying,
-} from './failures.ts';
+import { foreignTransaction, isFoundUndone, isReadOnly, isUnavailable, isWorthRetrying } from './failures.ts';
 import { refuseTransactionControl } from './transaction-control.ts';
 
 /** A database server's connections. */
@@ -103,6 +97,22 @@ export function createPoolEngine(options: PoolOptions): Engine {
     return !isStatementError(error) || isUnavailable(error);
   }
 
+  /** Whether nobody knows what became of what was sent: what failed is not what the server says of it. */
+  function tellsNothing(error: unknown): boolean {
+    return !isStatementError(error) && !isFoundUndone(error);
+  }
+
+  /** A commit that an administrator ended, or a server on its way out, may have happened all the same. */
+  async function commit(connection: LentConnection, onUnknown: (() => void) | undefined): Promise<void> {
+    connection.refuseWhenUndone();
+    try {
+      await connection.commit();
+    } catch (error) {
+      if (tellsNothing(error) || isUnavailable(error)) onUnknown?.();
+      throw error;
+    }
+  }
+
   async function begin(): Promise<LentConnection> {
     const connection = new LentConnection(await lend(), breaks);
     try {
@@ -128,15 +138,14 @@ export function createPoolEngine(options: PoolOptions): Engine {
       } catch (error) {
         broken = breaks(error);
         leadToCaller(error);
-        // The statement was sent, and what failed is not what the server says of it.
-        if (!isStatementError(error) && !isForeignTransaction(error)) onUnknown?.();
+        if (tellsNothing(error)) onUnknown?.();
         throw error;
       } finally {
         connection.release(broken);
       }
     },
     readTogether: (work) => work(),
-    async transaction(work) {
+    async transaction(work, onUnknown) {
       // A connection is taken with the first statement: work that waits for something before that holds none.
       let begun = null as Promise<LentConnection> | null;
       const connection: EngineConnection = {
@@ -144,7 +153,7 @@ export function createPoolEngine(options: PoolOptions): Engine {
       };
       try {
         const result = await work(connection);
-        await (await begun)?.commit();
+        if (begun !== null) await commit(await begun, onUnknown);
         return result;
       } catch (error) {
         // The first error is the one to report.
@@ -187,7 +196,7 @@ class LentConnection implements EngineConnection {
 
   async execute(sql: string, parameters: readonly SqlParameter[]): Promise<StatementResult> {
     refuseTransactionControl(sql);
-    this.#refuseWhenUndone();
+    this.refuseWhenUndone();
     return this.#watched(this.#connection.execute(sql, parameters));
   }
 
@@ -196,8 +205,8 @@ class LentConnection implements EngineConnection {
     this.#inTransaction = true;
   }
 
+  /** After `refuseWhenUndone()`. */
   async commit(): Promise<void> {
-    this.#refuseWhenUndone();
     await this.#watched(this.#connection.commit());
   }
 
@@ -215,7 +224,7 @@ class LentConnection implements EngineConnection {
     this.#connection.release(this.#broken);
   }
 
-  #refuseWhenUndone(): void {
+  refuseWhenUndone(): void {
     if (this.#undone !== null) throw this.#undone.error;
   }
 

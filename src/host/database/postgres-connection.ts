@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { PoolClient, QueryConfig } from 'pg';
 import { quotedSchema } from '../../sql/schema.ts';
 import type { StatementResult } from './engine.ts';
-import { isAboutName, isOutdatedPlan, isUnknown } from './failures.ts';
+import { isAboutName, isOutdatedPlan, isUnknown, rolledBack } from './failures.ts';
 import type { PooledConnection, PoolLimits } from './pool.ts';
 import { PostgresStatement, type KnownColumns } from './postgres-statement.ts';
 
@@ -75,8 +75,7 @@ export function toConnection(
     },
     async commit() {
       const { command } = await control('COMMIT');
-      // The server does that after a failed statement whose error the work has swallowed.
-      if (command === 'ROLLBACK') throw new Error('The transaction was rolled back: a statement had failed');
+      if (command === 'ROLLBACK') throw rolledBack();
     },
     isIdle: () => client.getTransactionStatus() === 'I',
     release(broken) {

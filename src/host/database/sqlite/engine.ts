@@ -51,8 +51,8 @@ class SqliteEngine implements Engine {
     }
   }
 
-  transaction<T>(work: (connection: EngineConnection) => Promise<T>): Promise<T> {
-    return this.#queue.transaction(asCaller(work));
+  transaction<T>(work: (connection: EngineConnection) => Promise<T>, onUnknown?: () => void): Promise<T> {
+    return this.#queue.transaction(asCaller(work), onUnknown);
   }
 
   /** Waiting writes are written first. */

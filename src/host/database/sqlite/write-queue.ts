@@ -24,7 +24,12 @@ type Work =
       /** Called when only its commit is left. */
       readonly onDone: (() => void) | undefined;
     }
-  | { readonly kind: 'transaction'; readonly steps: Steps };
+  | {
+      readonly kind: 'transaction';
+      readonly steps: Steps;
+      /** Called when it failed for a reason that may have been the commit's, of which nobody knows whether it took effect. */
+      readonly onUnknown: (() => void) | undefined;
+    };
 
 /** A write that waits for its turn. */
 interface Write {
@@ -82,15 +87,18 @@ export class WriteQueue {
     return this.#write({ kind: 'statement', sql, parameters, onDone });
   }
 
-  transaction<T>(work: (connection: EngineConnection) => Promise<T>): Promise<T> {
-    return this.#write({ kind: 'transaction', steps: new Steps(work) });
+  transaction<T>(work: (connection: EngineConnection) => Promise<T>, onUnknown?: () => void): Promise<T> {
+    return this.#write({ kind: 'transaction', steps: new Steps(work), onUnknown });
   }
 
   #write<T>(work: Work): Promise<T> {
     return new Promise((resolve, rejectWrite) => {
       const reject = (error: unknown) => {
         // The statements that its work still waits for are rejected too.
-        if (work.kind === 'transaction') work.steps.giveUp(error);
+        if (work.kind === 'transaction') {
+          work.steps.giveUp(error);
+          if (error instanceof Error && isSqliteUnavailable(error)) work.onUnknown?.();
+        }
         rejectWrite(error);
       };
       if (this.#waiting.length >= LONGEST_QUEUE) reject(busy('Too many writes wait'));
