@@ -1,6 +1,8 @@
+import { createHash } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { decodeJwt } from 'jose';
 import { openDatabase, type OpenedDatabase } from 'portico/host';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createDatabase } from './support/database.ts';
@@ -46,6 +48,12 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 beforeEach(async () => {
+  store.isAway = false;
+  store.losesAccounts = false;
+  store.whenLost = () => {};
+  await portal.restore(ADA);
+  await setScopes('openid profile email notes:read notes:write');
+  await setGrants('authorization_code refresh_token');
   tokens = await obtainTokens(portal, client, ADA);
 });
 
@@ -54,6 +62,12 @@ async function loseRefresh(when: NonNullable<LossyStore['loses']>): Promise<void
   store.loses = when;
   await expectAway(await refresh(portal, client, tokens.refresh_token));
 }
+
+/** What the client is registered for, changed behind the server. */
+const setScopes = (scope: string) =>
+  inner.execute('UPDATE oauth_clients SET scope = ? WHERE client_id = ?', [scope, client.id]);
+const setGrants = (grants: string) =>
+  inner.execute('UPDATE oauth_clients SET grants = ? WHERE client_id = ?', [grants, client.id]);
 
 async function expectAway(response: Response): Promise<void> {
   expect([response.status, await errorOf(response)]).toEqual([503, 'temporarily_unavailable']);
@@ -83,6 +97,23 @@ describe('a use that took effect while the store was lost', () => {
     // As long as they have left.
     expect(answer.expires_in).toBe(tokens.expires_in - 60);
     await tokensOf(await refresh(portal, client, answer.refresh_token));
+  });
+
+  // @shows AS-18.24
+  test('says how long the token is good for, however long the store was asked', async () => {
+    store.whenLost = () => clock.advance(41);
+    await loseRefresh('after it took effect');
+    store.isAway = false;
+    tokens = await tokensOf(await refresh(portal, client, tokens.refresh_token));
+    expect(tokens.expires_in).toBe(3600 - 41);
+    // And when it said so at last.
+    store.whenLost = () => {
+      clock.advance(29);
+      store.isAway = false;
+    };
+    store.loses = 'after it took effect';
+    tokens = await tokensOf(await refresh(portal, client, tokens.refresh_token));
+    expect(tokens.expires_in).toBe(3600 - 29);
   });
 
   // @shows AS-18.24
@@ -132,6 +163,80 @@ describe('a use that took effect while the store was lost', () => {
     await expectRefused(await refresh(portal, other, tokens.refresh_token));
     const wrong = await refresh(portal, { ...client, secret: 'wrong' }, tokens.refresh_token);
     expect([wrong.status, await errorOf(wrong)]).toEqual([401, 'invalid_client']);
+    await tokensOf(await refresh(portal, client, tokens.refresh_token));
+  });
+
+  // @shows AS-1.8, AS-18.24
+  test('is refused while the account is suspended, and answered when it is restored', async () => {
+    await loseRefresh('after it took effect');
+    store.isAway = false;
+    await portal.suspend(ADA);
+    await expectRefused(await refresh(portal, client, tokens.refresh_token));
+    await portal.restore(ADA);
+    const answer = await tokensOf(await refresh(portal, client, tokens.refresh_token));
+    expect(await isActive(answer)).toBe(true);
+  });
+
+  // @shows AS-1.8, AS-5.17, AS-18.24
+  test('is refused for good when it was a code, and the account is suspended', async () => {
+    const code = await obtainCode(portal, client, await portal.signedIn(ADA));
+    store.loses = 'after it took effect';
+    await expectAway(await exchangeCode(portal, client, code));
+    store.isAway = false;
+    await portal.suspend(ADA);
+    await expectRefused(await exchangeCode(portal, client, code));
+    await portal.restore(ADA);
+    await expectRefused(await exchangeCode(portal, client, code));
+  });
+
+  // @shows AS-18.24
+  test('is refused to a client that was revoked', async () => {
+    const other = await registerClient(portal);
+    tokens = await obtainTokens(portal, other, ADA);
+    store.loses = 'after it took effect';
+    await expectAway(await refresh(portal, other, tokens.refresh_token));
+    store.isAway = false;
+    await portal.server.clients.revoke(other.id);
+    const response = await refresh(portal, other, tokens.refresh_token);
+    expect([response.status, await errorOf(response)]).toEqual([401, 'invalid_client']);
+  });
+
+  // @shows AS-18.24
+  test('is answered with an ID token of now, which tells nothing that is no longer released', async () => {
+    await loseRefresh('after it took effect');
+    store.isAway = false;
+    clock.advance(60);
+    await setScopes('openid notes:read');
+    const answer = await tokensOf(await refresh(portal, client, tokens.refresh_token));
+    expect(answer.scope).toBe('openid notes:read');
+    expect(decodeJwt(tokens.id_token)['email']).toBe(ADA);
+    const claims = decodeJwt(answer.id_token);
+    expect(claims['email']).toBeUndefined();
+    expect(claims.iat).toBe(Math.floor(clock.now() / 1000));
+    const atHash = createHash('sha256').update(answer.access_token).digest().subarray(0, 16);
+    expect(claims['at_hash']).toBe(atHash.toString('base64url'));
+  });
+
+  // @shows AS-18.24
+  test('is refused when nothing of it is in force any more, or the client lost the grant', async () => {
+    await loseRefresh('after it took effect');
+    store.isAway = false;
+    await setScopes('none');
+    const unscoped = await refresh(portal, client, tokens.refresh_token);
+    expect([unscoped.status, await errorOf(unscoped)]).toEqual([400, 'invalid_scope']);
+    await setScopes('openid');
+    await setGrants('authorization_code');
+    const ungranted = await refresh(portal, client, tokens.refresh_token);
+    expect([ungranted.status, await errorOf(ungranted)]).toEqual([400, 'unauthorized_client']);
+  });
+
+  // @shows AS-18.24
+  test('is answered once the account can be looked up, when the store was lost in between', async () => {
+    await loseRefresh('after it took effect');
+    store.isAway = false;
+    store.losesAccounts = true;
+    await expectAway(await refresh(portal, client, tokens.refresh_token));
+    store.losesAccounts = false;
     await tokensOf(await refresh(portal, client, tokens.refresh_token));
   });
 

@@ -6,19 +6,26 @@ export interface LossyStore {
   /** The next use: it happens or it does not, and the store is away before it can say. */
   loses: 'after it took effect' | 'before it took effect' | null;
   isAway: boolean;
+  /** It is away for the host's accounts alone. */
+  losesAccounts: boolean;
+  /** Called when it was lost, before it is asked whether the use took effect: it may be back by then. */
+  whenLost: () => void;
 }
 
 const lost = () => Object.assign(new Error('The store is away'), { code: 'ECONNREFUSED' });
 
 /** On another store. What is asked with a question (`committed`) is a use; the question is asked once, and refused. */
 export function createLossyStore(inner: OpenedDatabase): LossyStore {
-  async function lose(use: () => Promise<unknown>, committed: () => Promise<boolean>): Promise<never> {
+  async function lose<T>(use: () => Promise<T>, committed: () => Promise<boolean>): Promise<T> {
     const when = store.loses;
     store.loses = null;
-    if (when === 'after it took effect') await use();
+    const results = when === 'after it took effect' ? [await use()] : [];
     store.isAway = true;
-    await committed();
-    throw new Error('The question was answered by a store that is away');
+    store.whenLost();
+    const tookEffect = await committed();
+    const [result] = results;
+    if (!tookEffect || result === undefined) throw lost();
+    return result;
   }
 
   const unlessAway = <T>(ask: () => Promise<T>): Promise<T> =>
@@ -32,6 +39,7 @@ export function createLossyStore(inner: OpenedDatabase): LossyStore {
       committed?: (connection: SqlConnection) => Promise<boolean>,
     ) => {
       const use = () => inner.execute<Row>(sql, parameters);
+      if (store.losesAccounts && sql.includes('host_accounts')) return Promise.reject(lost());
       if (store.loses === null || committed === undefined) return unlessAway(use);
       return lose(use, () => committed(database));
     },
@@ -52,6 +60,12 @@ export function createLossyStore(inner: OpenedDatabase): LossyStore {
     close: async () => {},
     open: () => database,
   };
-  const store: LossyStore = { database, loses: null, isAway: false };
+  const store: LossyStore = {
+    database,
+    loses: null,
+    isAway: false,
+    losesAccounts: false,
+    whenLost: () => {},
+  };
   return store;
 }

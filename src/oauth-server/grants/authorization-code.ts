@@ -6,6 +6,7 @@ import { parseToken } from '../tokens/token-formats.ts';
 import { requireGrant, type GrantHandler } from './grant.ts';
 import { createOutcomes, invalidGrant } from './outcome.ts';
 import {
+  createAgain,
   expired,
   INACTIVE_ACCOUNT,
   ofAnotherClient,
@@ -21,7 +22,8 @@ export interface AuthorizationCodeGrantOptions extends StoredGrantOptions {
 /** Exchanges a code (RFC 6749 section 4.1.3, RFC 7636 section 4.6): once, and only for what it was issued for. */
 export function createAuthorizationCodeGrant(options: AuthorizationCodeGrantOptions): GrantHandler {
   const { store, accounts, issuing, scopes: catalog, audience, clock } = options;
-  const outcomes = createOutcomes('authorization_code', options);
+  const again = createAgain('authorization_code', options, (inForce) => inForce);
+  const outcomes = createOutcomes('authorization_code', options, again);
 
   /** Spends the code and issues nothing. If another request was quicker, that was the first use, and this one is a replay. */
   async function burn(code: AuthorizationCode, client: Client, now: number): Promise<void> {
@@ -58,9 +60,10 @@ export function createAuthorizationCodeGrant(options: AuthorizationCodeGrantOpti
       throw invalidGrant(INACTIVE_ACCOUNT);
     }
     const scopes = requireScopesInForce(family, client, catalog);
-    const prepared = await issuing.forPerson({ client, family, user, scopes, nonce, mark: null, now });
+    const request = { client, family, user, scopes, nonce, mark: null, now };
+    const prepared = await issuing.forPerson(request);
     const outcome = await store.spendCode(code, prepared.tokens, now);
-    return outcomes.respond(client, form, code, prepared, outcome);
+    return outcomes.respond(form, request, code, prepared, outcome);
   };
 }
 

@@ -22,6 +22,8 @@ export interface Issuing {
   forClient(scopes: readonly string[], now: number): PreparedTokens;
   /** For a person: with an ID token if `openid` is among the scopes, and a refresh token if the client may use one. */
   forPerson(request: PersonalTokenRequest): Promise<PreparedTokens>;
+  /** The response with tokens that were issued before, as it is now: its scopes and ID token are those of `request`. */
+  again(request: PersonalTokenRequest, issued: TokenResponse): Promise<TokenResponse>;
 }
 
 export interface PersonalTokenRequest {
@@ -109,6 +111,18 @@ export function createIssuing(options: IssuingOptions): Issuing {
         expiresAt: now + config.refresh_token_ttl * 1000,
       };
       return prepared(accessToken, scopes, now, kept, { refresh_token: refreshToken, ...withIdToken });
+    },
+    async again(request, { access_token, token_type, expires_in, refresh_token }) {
+      const { client, scopes } = request;
+      const isRefreshable = refresh_token !== undefined && client.grants.includes('refresh_token');
+      return {
+        access_token,
+        token_type,
+        expires_in,
+        scope: formatScope(scopes),
+        ...(isRefreshable ? { refresh_token } : {}),
+        ...(scopes.includes('openid') ? { id_token: await idToken(request, access_token) } : {}),
+      };
     },
   };
 }

@@ -3,18 +3,18 @@ import { OAuthError } from '../errors.ts';
 import type { Parameters } from '../parameters.ts';
 import type { Client, GrantOutcome, GrantRefusal, Store, StoredGrant } from '../store/store.ts';
 import type { TokenResponse } from './grant.ts';
-import type { PreparedTokens } from './issuing.ts';
+import type { PersonalTokenRequest, PreparedTokens } from './issuing.ts';
 import type { Unanswered } from './unanswered.ts';
 
 /** Turns the store's outcome for a code or refresh token into the response to the client, and into events of the audit log. */
 export interface Outcomes {
   /**
    * Returns the response when the tokens were issued; throws `invalid_grant` when they were not. When nobody knows, it keeps the
-   * response for the same request of this client, and throws what the store failed with.
+   * response for the same request of this client, and throws what the store failed with. What is kept is checked when it is given.
    */
   respond(
-    client: Client,
     form: Parameters,
+    request: PersonalTokenRequest,
     used: StoredGrant,
     prepared: PreparedTokens,
     outcome: GrantOutcome,
@@ -25,6 +25,17 @@ export interface Outcomes {
   auditReplay(used: StoredGrant, revoked?: boolean): Promise<void>;
 }
 
+/**
+ * The response to a request of this client for which `prepared` was issued: what the grant would still give. Refuses, as the grant
+ * does, what it would no longer give.
+ */
+export type Again = (
+  client: Client,
+  form: Parameters,
+  request: PersonalTokenRequest,
+  prepared: PreparedTokens,
+) => Promise<TokenResponse>;
+
 /** The one public error for every reason: knowing which would help only an attacker. `detail` is for the log. */
 export function invalidGrant(detail: string): OAuthError {
   return new OAuthError(
@@ -34,10 +45,10 @@ export function invalidGrant(detail: string): OAuthError {
   );
 }
 
-/** The name of a stored grant in the log, and of its replay in the audit log. */
-const WORDS = {
-  authorization_code: { name: 'code', replayed: 'code_replayed' },
-  refresh_token: { name: 'refresh token', replayed: 'refresh_token_replayed' },
+/** The name of a stored grant in the log, and of its replay in the audit log; whether a refusal spends it. */
+const KINDS = {
+  authorization_code: { name: 'code', replayed: 'code_replayed', isSpentRefused: true },
+  refresh_token: { name: 'refresh token', replayed: 'refresh_token_replayed', isSpentRefused: false },
 } as const;
 
 /** Why the store issued nothing, although every check before had passed. */
@@ -54,10 +65,11 @@ export interface OutcomesOptions {
 }
 
 export function createOutcomes(
-  grantType: keyof typeof WORDS,
+  grantType: keyof typeof KINDS,
   { store, unanswered, audit, clock }: OutcomesOptions,
+  again: Again,
 ): Outcomes {
-  const { name, replayed } = WORDS[grantType];
+  const { name, replayed, isSpentRefused } = KINDS[grantType];
 
   async function auditReplay({ family }: StoredGrant, revoked = true): Promise<void> {
     const about = { authorization: family.id, clientId: family.clientId, person: family.person };
@@ -70,9 +82,11 @@ export function createOutcomes(
     { tokens, response }: PreparedTokens,
   ): Promise<TokenResponse> {
     const { id: authorization, clientId, person } = family;
-    const { scopes } = tokens.accessToken;
+    const { scopes, expiresAt } = tokens.accessToken;
     await audit({ type: 'tokens_issued', grantType, clientId, person, authorization, scopes });
-    return response;
+    // Whether they were issued may have been asked for long.
+    const left = Math.max(0, Math.ceil((expiresAt - clock()) / 1000));
+    return left < response.expires_in ? { ...response, expires_in: left } : response;
   }
 
   async function refused(used: StoredGrant, refusal: GrantRefusal): Promise<never> {
@@ -81,10 +95,12 @@ export function createOutcomes(
   }
 
   return {
-    respond(client, form, used, prepared, outcome) {
+    respond(form, request, used, prepared, outcome) {
       if (outcome.issued === true) return issued(used, prepared);
       if (outcome.issued === false) return refused(used, outcome.refusal);
-      unanswered.keep(client, form, outcome, () => issued(used, prepared));
+      const answer = async (client: Client) =>
+        issued(used, { ...prepared, response: await again(client, form, request, prepared) });
+      unanswered.keep(request.client, form, { unsettled: outcome, answer, isSpentRefused });
       throw outcome.error;
     },
     async revokeReplayed(used) {

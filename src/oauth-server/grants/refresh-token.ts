@@ -6,6 +6,7 @@ import { parseRefreshToken } from '../tokens/token-formats.ts';
 import { requireGrant, type GrantHandler } from './grant.ts';
 import { createOutcomes, invalidGrant } from './outcome.ts';
 import {
+  createAgain,
   expired,
   INACTIVE_ACCOUNT,
   ofAnotherClient,
@@ -21,7 +22,10 @@ export interface RefreshTokenGrantOptions extends StoredGrantOptions {
 /** Replaces a refresh token by its successor (RFC 6749 section 6, RFC 9700 section 4.14.2): each is good for one use. */
 export function createRefreshTokenGrant(options: RefreshTokenGrantOptions): GrantHandler {
   const { store, accounts, issuing, scopes: catalog, audience, clock } = options;
-  const outcomes = createOutcomes('refresh_token', options);
+  const again = createAgain('refresh_token', options, (inForce, form) =>
+    narrowed(inForce, form.get('scope')),
+  );
+  const outcomes = createOutcomes('refresh_token', options, again);
 
   return async (client, form) => {
     requireGrant(client, 'refresh_token');
@@ -45,17 +49,11 @@ export function createRefreshTokenGrant(options: RefreshTokenGrantOptions): Gran
     const scopes = narrowed(requireScopesInForce(family, client, catalog), requestedScope);
     const user = await accounts.active(family.person);
     if (user === null) throw invalidGrant(INACTIVE_ACCOUNT);
-    const prepared = await issuing.forPerson({
-      client,
-      family,
-      user,
-      scopes,
-      nonce: null,
-      mark: token.marked ? mark : null,
-      now,
-    });
+    const kept = token.marked ? mark : null;
+    const request = { client, family, user, scopes, nonce: null, mark: kept, now };
+    const prepared = await issuing.forPerson(request);
     const outcome = await store.rotateRefreshToken(token, prepared.tokens, now);
-    return outcomes.respond(client, form, token, prepared, outcome);
+    return outcomes.respond(form, request, token, prepared, outcome);
   };
 }
 

@@ -1,17 +1,19 @@
 import type { Accounts } from '../accounts.ts';
 import { OAuthError } from '../errors.ts';
+import type { Parameters } from '../parameters.ts';
 import { quotedList } from '../quoting.ts';
 import { scopesInForce, type ScopeCatalog } from '../tokens/scopes.ts';
-import type { Client, Family, StoredGrant } from '../store/store.ts';
+import type { Client, Family, Grant, StoredGrant } from '../store/store.ts';
 import { quotedAudience } from '../tokens/resource-indicators.ts';
+import { requireGrant } from './grant.ts';
 import type { Issuing } from './issuing.ts';
-import { invalidGrant, type OutcomesOptions } from './outcome.ts';
+import { invalidGrant, type Again, type OutcomesOptions } from './outcome.ts';
 
 /** What the grants that exchange a stored code or refresh token share: what they need, and their reasons to refuse. */
 
 export interface StoredGrantOptions extends OutcomesOptions {
   readonly accounts: Pick<Accounts, 'active'>;
-  readonly issuing: Pick<Issuing, 'forPerson'>;
+  readonly issuing: Pick<Issuing, 'forPerson' | 'again'>;
   readonly scopes: ScopeCatalog;
   /** `oauth_server:audience`; null when it is empty. */
   readonly audience: string | null;
@@ -48,4 +50,24 @@ export function requireScopesInForce(
     'Nothing of what was granted can be used any more.',
     `the client or the server no longer has any of the scopes granted: ${quotedList(family.scopes)}`,
   );
+}
+
+/**
+ * Looks again at all that may have changed since a grant was used: its client, the account, the scopes in force. That the grant itself
+ * has expired meanwhile changes nothing, since it was used in time.
+ */
+export function createAgain(
+  grant: Grant,
+  { accounts, issuing, scopes: catalog, audience, clock }: StoredGrantOptions,
+  scopesOf: (inForce: readonly string[], form: Parameters) => readonly string[],
+): Again {
+  return async (client, form, request, { tokens, response }) => {
+    requireGrant(client, grant);
+    requireSameAudience(request.family, audience);
+    const issued = { ...request.family, scopes: tokens.accessToken.scopes };
+    const scopes = scopesOf(requireScopesInForce(issued, client, catalog), form);
+    const user = await accounts.active(request.family.person);
+    if (user === null) throw invalidGrant(INACTIVE_ACCOUNT);
+    return issuing.again({ ...request, client, user, scopes, now: clock() }, response);
+  };
 }

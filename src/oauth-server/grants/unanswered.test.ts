@@ -29,10 +29,18 @@ const form = (parameters: string) => createParameters(new URLSearchParams(parame
 const UNSETTLED: UnsettledGrant = { issued: null, error: new Error('away'), settle: async () => true };
 
 function createKeeping() {
-  const unanswered = createUnanswered(() => 0);
+  let now = 0;
+  const unanswered = createUnanswered(() => now);
   return {
-    keep: (parameters: string, unsettled = UNSETTLED) =>
-      unanswered.keep(CLIENT, form(parameters), unsettled, async () => response(parameters)),
+    passes: (seconds: number) => {
+      now += seconds * 1000;
+    },
+    keep: (parameters: string, unsettled = UNSETTLED, answer = parameters) =>
+      unanswered.keep(CLIENT, form(parameters), {
+        unsettled,
+        answer: async () => response(answer),
+        isSpentRefused: false,
+      }),
     ask: async (parameters: string, client = CLIENT) => {
       const found = unanswered.find(client, form(parameters));
       return found === null ? null : (await found(async () => response('another'))).access_token;
@@ -79,5 +87,47 @@ describe('answers that could not be given', () => {
     });
     await expect(ask('token=1')).rejects.toThrow('still away');
     expect(await ask('token=1')).toBe('token=1');
+  });
+
+  test('are of whichever took effect, when the same request was lost several times', async () => {
+    const { keep, ask } = createKeeping();
+    const not: UnsettledGrant = { ...UNSETTLED, settle: async () => false };
+    for (const [first, second] of [
+      [UNSETTLED, not],
+      [not, UNSETTLED],
+    ] as const) {
+      keep('token=1', first, 'the first');
+      keep('token=1', second, 'the second');
+      expect(await ask('token=1')).toBe(first === UNSETTLED ? 'the first' : 'the second');
+      expect(await ask('token=1')).toBeNull();
+    }
+    keep('token=1', not);
+    keep('token=1', not);
+    expect(await ask('token=1')).toBe('another');
+  });
+
+  test('are settled too when they come while another one is asked about', async () => {
+    const { keep, ask } = createKeeping();
+    const settled = Promise.withResolvers<boolean>();
+    keep('token=1', { ...UNSETTLED, settle: () => settled.promise }, 'the first');
+    const asked = ask('token=1');
+    keep('token=1', UNSETTLED, 'the second');
+    await expect(ask('token=1')).rejects.toBe(UNSETTLED.error);
+    settled.resolve(false);
+    expect(await asked).toBe('the second');
+  });
+
+  test('are kept for five minutes, in whatever order the requests come again', async () => {
+    const { keep, ask, passes } = createKeeping();
+    keep('token=1');
+    keep('token=2');
+    passes(299);
+    keep('token=1', UNSETTLED, 'the second');
+    passes(299);
+    expect(await ask('token=2')).toBeNull();
+    expect(await ask('token=1')).toBe('the second');
+    keep('token=3');
+    passes(300);
+    expect(await ask('token=3')).toBeNull();
   });
 });

@@ -1,4 +1,5 @@
 import { tokenHash } from '../crypto.ts';
+import { OAuthError } from '../errors.ts';
 import type { Parameters } from '../parameters.ts';
 import type { Client, UnsettledGrant } from '../store/store.ts';
 import type { TokenResponse } from './grant.ts';
@@ -9,12 +10,7 @@ import type { TokenResponse } from './grant.ts';
  */
 export interface Unanswered {
   /** Keeps the answer to this request until it comes again. */
-  keep(
-    client: Client,
-    form: Parameters,
-    unsettled: UnsettledGrant,
-    answer: () => Promise<TokenResponse>,
-  ): void;
+  keep(client: Client, form: Parameters, answer: UnansweredGrant): void;
   /**
    * What answers this request, when the same one stayed unanswered; null for every other. It settles first whether what was offered
    * is spent: if it is not, `otherwise` answers. While the store is away it rejects with what the store failed with.
@@ -25,9 +21,16 @@ export interface Unanswered {
   ): ((otherwise: () => Promise<TokenResponse>) => Promise<TokenResponse>) | null;
 }
 
-interface Kept {
+export interface UnansweredGrant {
   readonly unsettled: UnsettledGrant;
-  readonly answer: () => Promise<TokenResponse>;
+  /** The answer to the client as it is now. It is called once the tokens were issued, and refuses what would be refused now. */
+  readonly answer: (client: Client) => Promise<TokenResponse>;
+  /** Whether there is no answer any more once it was refused. */
+  readonly isSpentRefused: boolean;
+}
+
+interface Kept extends UnansweredGrant {
+  readonly key: string;
   /** Milliseconds since 1970. */
   readonly since: number;
   isAsked: boolean;
@@ -40,48 +43,63 @@ const KEPT_FOR = 300_000;
 
 /** `clock` tells milliseconds since 1970. */
 export function createUnanswered(clock: () => number): Unanswered {
-  const kept = new Map<string, Kept>();
+  /** In the order of time. One request may have several: it may be sent again before it fails. */
+  const kept = new Set<Kept>();
 
   function drop(): void {
     const before = clock() - KEPT_FOR;
-    for (const [key, { since }] of kept) {
-      if (since > before && kept.size <= MOST_KEPT) return;
-      kept.delete(key);
+    for (const entry of kept) {
+      if (entry.since > before && kept.size <= MOST_KEPT) return;
+      kept.delete(entry);
     }
   }
+
+  const allOf = (key: string) => [...kept].filter((entry) => entry.key === key);
 
   async function settle(
     key: string,
-    entry: Kept,
+    client: Client,
     otherwise: () => Promise<TokenResponse>,
   ): Promise<TokenResponse> {
     // The same request twice at once: one of them is answered.
-    if (entry.isAsked) throw entry.unsettled.error;
+    const asked = allOf(key).find(({ isAsked }) => isAsked);
+    if (asked !== undefined) throw asked.unsettled.error;
+    for (let [entry] = allOf(key); entry !== undefined; [entry] = allOf(key)) {
+      const response = await settleOne(entry, client);
+      if (response === null) {
+        kept.delete(entry);
+        continue;
+      }
+      // What was offered is spent once: none of the others took effect.
+      for (const each of allOf(key)) kept.delete(each);
+      return response;
+    }
+    return otherwise();
+  }
+
+  /** Null when it did not take effect, and never will. It stays as long as the question or its answer fails. */
+  async function settleOne(entry: Kept, client: Client): Promise<TokenResponse | null> {
     entry.isAsked = true;
-    let isIssued: boolean;
     try {
-      isIssued = await entry.unsettled.settle();
+      return (await entry.unsettled.settle()) ? await entry.answer(client) : null;
+    } catch (error) {
+      if (entry.isSpentRefused && error instanceof OAuthError) kept.delete(entry);
+      throw error;
     } finally {
       entry.isAsked = false;
     }
-    kept.delete(key);
-    if (!isIssued) return otherwise();
-    const response = await entry.answer();
-    const passed = Math.ceil((clock() - entry.since) / 1000);
-    return { ...response, expires_in: Math.max(0, response.expires_in - passed) };
   }
 
   return {
-    keep(client, form, unsettled, answer) {
-      kept.set(keyOf(client, form), { unsettled, answer, since: clock(), isAsked: false });
+    keep(client, form, answer) {
+      kept.add({ ...answer, key: keyOf(client, form), since: clock(), isAsked: false });
       drop();
     },
     find(client, form) {
       if (kept.size === 0) return null;
       drop();
       const key = keyOf(client, form);
-      const entry = kept.get(key);
-      return entry === undefined ? null : (otherwise) => settle(key, entry, otherwise);
+      return allOf(key).length === 0 ? null : (otherwise) => settle(key, client, otherwise);
     },
   };
 }
