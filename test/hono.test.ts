@@ -112,3 +112,9 @@ describe('what token() refuses', () => {
     expect(seen).toEqual([expect.any(BearerError)]);
   });
 });
+
+test('portico/hono can be loaded again by itself, as what reloads changed modules does', async () => {
+  const again = new URL('../dist/hono/index.js?again', import.meta.url).href;
+  const loaded = (await import(again)) as { readonly bearer: typeof bearer };
+  expect(loaded.bearer).not.toBe(bearer);
+});

@@ -22,6 +22,8 @@ export function portico(server: AuthorizationServer, ...more: readonly Mountable
 
 /** Hono asks an error for its response; it writes one that has none to the console, with its stack. */
 Object.defineProperty(BearerError.prototype, 'getResponse', {
+  // This module may be loaded again, as in development.
+  configurable: true,
   value(this: BearerError) {
     return bearerErrorResponse(this);
   },
