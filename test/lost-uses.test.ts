@@ -78,12 +78,17 @@ function revokeToken({ url }: RunningPortal, { id, secret }: TestClient, token: 
 }
 
 /** Sends it again as long as it is told to come back. */
-async function untilAnswered(send: () => Promise<Response>): Promise<Response> {
+async function untilAnswered<Answer>(
+  send: () => Promise<Answer>,
+  isUnavailable: (answer: Answer) => boolean,
+): Promise<Answer> {
   for (;;) {
     const answer = await send();
-    if (answer.status !== 503) return answer;
+    if (!isUnavailable(answer)) return answer;
   }
 }
+
+const is503 = ({ status }: Response) => status === 503;
 
 describe('a use that arrives at the database late', () => {
   // @shows AS-18.9
@@ -169,16 +174,16 @@ describe('a use that arrives at the database late', () => {
   test.each(AS_STATEMENT)(
     'at its standby, though a restarted primary shows it, is answered once it is there, as a revocation is, on %s',
     async () => {
-      const { server, awaitStandby, waitsForStandby } = await startPrimary();
+      const { server, direct, awaitStandby, waitsForStandby } = await startPrimary();
       const portal = await startPortal({ databaseServer: server.url });
       onTestFinished(() => portal.close());
       const client = await registerClient(portal);
       const { refresh_token: token } = await obtainTokens(portal, client, ADA);
       /** Sends it, restarts the primary with what it has written, and resolves to its answer, which waits for the standby. */
-      const restarting = async (
-        send: () => Promise<Response>,
-        again: (lost: Response) => Promise<Response>,
-      ) => {
+      const restarting = async <Answer>(
+        send: () => Promise<Answer>,
+        again: (lost: Answer) => Promise<Answer>,
+      ): Promise<Answer> => {
         await awaitStandby('nobody');
         let isAnswered = false;
         const answer = send()
@@ -202,10 +207,31 @@ describe('a use that arrives at the database late', () => {
       const revoke = () => revokeToken(portal, client, next);
       const revoked = await restarting(revoke, async (lost) => {
         expect(lost.status).toBe(503);
-        return untilAnswered(revoke);
+        return untilAnswered(revoke, is503);
       });
       expect(revoked.status).toBe(200);
       expect((await refresh(portal, client, next)).status).toBe(400);
+      // So is the person's, whose page shows nothing to take back any more.
+      await obtainTokens(portal, client, ADA);
+      const ada = await portal.signedIn(ADA);
+      const page = await ada.get('/oauth/applications');
+      const remove = () => ada.submit(page);
+      const removed = await restarting(remove, async (lost) => {
+        expect(lost.status).toBe(503);
+        return untilAnswered(remove, is503);
+      });
+      expect(removed.status).toBe(303);
+      // So is that of a client, which is refused once it is for good that it was revoked before.
+      const revokeClient = () =>
+        portal.server.clients.revoke(client.id).then(
+          () => null,
+          (error: unknown) => error,
+        );
+      const refused = await restarting(revokeClient, async (lost) => {
+        expect(direct.isUnavailable(lost)).toBe(true);
+        return untilAnswered(revokeClient, (error) => direct.isUnavailable(error));
+      });
+      expect(refused).toMatchObject({ message: 'The client was revoked before' });
     },
   );
 });

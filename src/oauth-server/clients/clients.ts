@@ -69,10 +69,12 @@ export function createClients(options: ClientsOptions): Clients {
   const { store, scopes, keys, passwordHasher, clock, audit } = options;
   const find = async (clientId: string) => (CLIENT_ID.test(clientId) ? store.findClient(clientId) : null);
 
-  async function requireActive(clientId: string): Promise<void> {
+  const revokedBefore = () => new RegistrationError('The client was revoked before');
+
+  async function requireKnown(clientId: string): Promise<Client> {
     const client = await find(clientId);
     if (client === null) throw new RegistrationError('No client has this id; see oauth:client:list');
-    if (client.revokedAt !== null) throw new RegistrationError('The client was revoked before');
+    return client;
   }
 
   async function newClient(registration: ClientRegistration): Promise<RegisteredClient> {
@@ -111,7 +113,7 @@ export function createClients(options: ClientsOptions): Clients {
       if (!Number.isInteger(overlap) || overlap < 0 || overlap > LONGEST_OVERLAP) {
         throw new RegistrationError(`The overlap must be 0 to ${LONGEST_OVERLAP} seconds`);
       }
-      await requireActive(clientId);
+      if ((await requireKnown(clientId)).revokedAt !== null) throw revokedBefore();
       const secret = randomToken();
       const previousExpiresAt = overlap === 0 ? null : clock() + overlap * 1000;
       if (!(await store.rotateSecret(clientId, await passwordHasher.hash(secret), previousExpiresAt))) {
@@ -121,8 +123,10 @@ export function createClients(options: ClientsOptions): Clients {
       return { secret, previousExpiresAt };
     },
     async revoke(clientId) {
-      await requireActive(clientId);
-      if (await store.revokeClient(clientId, clock())) await audit({ type: 'client_revoked', clientId });
+      await requireKnown(clientId);
+      // Asked also of one that is revoked: what another attempt began may not be for good yet.
+      if (!(await store.revokeClient(clientId, clock()))) throw revokedBefore();
+      await audit({ type: 'client_revoked', clientId });
     },
   };
 }

@@ -13,7 +13,7 @@ import type { Authorization, Store } from '../store/store.ts';
 import type { BrowserPaths } from './paths.ts';
 
 export interface ApplicationsEndpointsOptions {
-  readonly store: Pick<Store, 'listAuthorizations' | 'revokeFamily'>;
+  readonly store: Pick<Store, 'listAuthorizations' | 'revokeFamily' | 'confirmRevoked'>;
   readonly accounts: Pick<Accounts, 'visitor'>;
   readonly host: Pick<CompleteHost, 'holdsPermission' | 'loginUrl' | 'render'>;
   readonly scopes: ScopeCatalog;
@@ -87,8 +87,11 @@ export function createApplicationsEndpoints(options: ApplicationsEndpointsOption
         throw notAccepted();
       }
       const person = visitor.user.reference;
-      for (const { family } of await store.listAuthorizations(person, clock())) {
-        if (family.clientId !== clientId) continue;
+      const authorizations = await store.listAuthorizations(person, clock());
+      const living = authorizations.filter(({ family }) => family.clientId === clientId);
+      // What is said to be gone is gone for good, also if it was an earlier attempt that ended it.
+      if (living.length === 0) await store.confirmRevoked(person, clientId);
+      for (const { family } of living) {
         if (!(await store.revokeFamily(family.id, clock()))) continue;
         const about = { authorization: family.id, clientId, person };
         await audit({ type: 'family_revoked', ...about, reason: 'person' });

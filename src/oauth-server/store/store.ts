@@ -231,7 +231,7 @@ export interface Store {
    * not at all). An earlier previous secret is dropped. False for an unknown, public or revoked client.
    */
   rotateSecret(clientId: string, secretHash: string, previousExpiresAt: number | null): Promise<boolean>;
-  /** Ends the client, and with it every token that it holds. False when it is unknown or was revoked before. */
+  /** Ends the client, and with it every token that it holds. False when it is unknown or was revoked before, for good. */
   revokeClient(clientId: string, now: number): Promise<boolean>;
   /** All clients, oldest first. */
   listClients(): Promise<readonly Client[]>;
@@ -302,6 +302,9 @@ export interface Store {
 
   /** What this person has allowed and what still lives, oldest first, of clients that still live. */
   listAuthorizations(person: PersonReference, now: number): Promise<readonly Authorization[]>;
+
+  /** Resolves once it is for good that what this person had allowed this client was revoked, as far as it was. */
+  confirmRevoked(person: PersonReference, clientId: string): Promise<void>;
 
   /** Ends this client's access token, and nothing else. */
   revokeAccessToken(token: OfferedToken, clientId: string): Promise<void>;

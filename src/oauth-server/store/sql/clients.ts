@@ -51,7 +51,10 @@ export function clientsTable(database: Database) {
         'UPDATE oauth_clients SET revoked_at = ? WHERE client_id = ? AND revoked_at IS NULL',
         [now, clientId],
       );
-      return affected === 1;
+      if (affected === 1) return true;
+      // A restarted primary may show a revocation that none of its standbys has: as for a family, this waits for them.
+      if (database.dialect === 'postgres') await database.execute(WRITE_AGAIN, [clientId]);
+      return false;
     },
 
     listClients: () => listClients(database),
@@ -65,6 +68,8 @@ const CLIENT_COLUMNS = `client_id, name, redirect_uris, scope, grants, is_public
 const INSERT_CLIENT = insertInto('oauth_clients', CLIENT_COLUMNS);
 
 const FIND_CLIENT = `SELECT ${CLIENT_COLUMNS} FROM oauth_clients WHERE client_id = ?`;
+
+const WRITE_AGAIN = 'UPDATE oauth_clients SET revoked_at = revoked_at WHERE client_id = ?';
 
 async function insertClient(connection: SqlConnection, client: Client): Promise<void> {
   await connection.execute(INSERT_CLIENT, [

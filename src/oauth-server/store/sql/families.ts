@@ -173,6 +173,10 @@ export function familiesTable(database: Database) {
         createdAt: row.created_at,
       }));
     },
+
+    async confirmRevoked({ provider, id }, clientId) {
+      if (database.dialect === 'postgres') await database.execute(WRITE_ALL_AGAIN, [provider, id, clientId]);
+    },
   } satisfies Partial<Store>;
 }
 
@@ -208,6 +212,9 @@ const GRANT_COLUMNS = `${FAMILY_COLUMNS}, f.expires_at, f.code_hash, f.code_para
 const FIND = `SELECT ${GRANT_COLUMNS} FROM oauth_families f WHERE f.id = ?`;
 
 const WRITE_AGAIN = 'UPDATE oauth_families SET revoked_at = revoked_at WHERE id = ?';
+
+const WRITE_ALL_AGAIN = `UPDATE oauth_families SET revoked_at = revoked_at
+  WHERE user_provider = ? AND user_id = ? AND client_id = ? AND revoked_at IS NOT NULL`;
 
 const IS_LIVING = 'SELECT 1 FROM oauth_families WHERE id = ? AND revoked_at IS NULL';
 
