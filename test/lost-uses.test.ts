@@ -52,18 +52,35 @@ async function startPrimary() {
   onTestFinished(() => server.close());
   const direct = openDatabase(server.url, { directory: '/' });
   onTestFinished(() => direct.close());
+  const waitsForStandby = async (): Promise<boolean> => {
+    const waiting = "SELECT 1 FROM pg_stat_activity WHERE wait_event = 'SyncRep'";
+    return (await direct.execute(waiting)).rows.length > 0;
+  };
+  const tell = async (standby: string): Promise<void> => {
+    await direct.execute(`ALTER SYSTEM SET synchronous_standby_names = '${standby}'`);
+    await direct.execute('SELECT pg_reload_conf()');
+  };
+  /** Commits something, and resolves to whether that had to wait, which it then does no more. */
+  const probe = async (): Promise<boolean> => {
+    let isDone = false;
+    const commit = direct.execute("SELECT pg_logical_emit_message(true, 'probe', '')");
+    const probing = commit.finally(() => (isDone = true));
+    await expect.poll(async () => isDone || (await waitsForStandby()), PATIENCE).toBe(true);
+    const waited = !isDone;
+    await direct.execute("SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'");
+    await probing;
+    return waited;
+  };
   return {
     server,
     direct,
-    /** An empty name is none. */
-    awaitStandby: async (name: string): Promise<void> => {
-      await direct.execute(`ALTER SYSTEM SET synchronous_standby_names = '${name}'`);
-      await direct.execute('SELECT pg_reload_conf()');
+    waitsForStandby,
+    /** Resolves once commits wait, which is a while after the server was told. */
+    awaitStandby: async (): Promise<void> => {
+      await tell('nobody');
+      await expect.poll(probe, { ...PATIENCE, interval: 10 }).toBe(true);
     },
-    waitsForStandby: async (): Promise<boolean> => {
-      const waiting = "SELECT 1 FROM pg_stat_activity WHERE wait_event = 'SyncRep'";
-      return (await direct.execute(waiting)).rows.length > 0;
-    },
+    awaitNoStandby: () => tell(''),
   };
 }
 
@@ -174,7 +191,7 @@ describe('a use that arrives at the database late', () => {
   test.each(AS_STATEMENT)(
     'at its standby, though a restarted primary shows it, is answered once it is there, as a revocation is, on %s',
     async () => {
-      const { server, direct, awaitStandby, waitsForStandby } = await startPrimary();
+      const { server, direct, awaitStandby, awaitNoStandby, waitsForStandby } = await startPrimary();
       const portal = await startPortal({ databaseServer: server.url });
       onTestFinished(() => portal.close());
       const client = await registerClient(portal);
@@ -184,7 +201,7 @@ describe('a use that arrives at the database late', () => {
         send: () => Promise<Answer>,
         again: (lost: Answer) => Promise<Answer>,
       ): Promise<Answer> => {
-        await awaitStandby('nobody');
+        await awaitStandby();
         let isAnswered = false;
         const answer = send()
           .then(again)
@@ -194,7 +211,7 @@ describe('a use that arrives at the database late', () => {
         await server.restart();
         await expect.poll(() => waitsForStandby().catch(() => false), PATIENCE).toBe(true);
         expect(isAnswered).toBe(false);
-        await awaitStandby('');
+        await awaitNoStandby();
         return answer;
       };
       const { refresh_token: next } = await tokensOf(
@@ -240,7 +257,7 @@ describe('a use that arrives at the database late', () => {
 test.each(AS_STATEMENT)(
   'the question of a use that waits for a standby leaves the connections to others, on %s',
   async () => {
-    const { server, direct, awaitStandby, waitsForStandby } = await startPrimary();
+    const { server, direct, awaitStandby, awaitNoStandby, waitsForStandby } = await startPrimary();
     const way = await openWay(server.url);
     // The question has the only connection, and a statement may take longer than anybody waits for one.
     const config = { database_pool_size: 1, database_statement_timeout: 60 };
@@ -248,7 +265,7 @@ test.each(AS_STATEMENT)(
     onTestFinished(() => portal.close());
     const client = await registerClient(portal);
     const { access_token: access, refresh_token: token } = await obtainTokens(portal, client, ADA);
-    await awaitStandby('nobody');
+    await awaitStandby();
     let isAnswered = false;
     const lost = refresh(portal, client, token).finally(() => (isAnswered = true));
     await expect.poll(waitsForStandby, PATIENCE).toBe(true);
@@ -258,7 +275,7 @@ test.each(AS_STATEMENT)(
       expect((await callApi(portal, '/oauth/userinfo', access)).status).toBe(200);
     }
     expect(isAnswered).toBe(false);
-    await awaitStandby('');
+    await awaitNoStandby();
     await tokensOf(await lost);
   },
 );
