@@ -76,7 +76,7 @@ const PUBLISH = String.raw`
 install -m 600 "$fresh"/*.json "$keys/0-$kid.json"
 `;
 const SIGN = String.raw`
-mv "$keys/0-$kid.json" "$keys/$(date +%s)000-$kid.json"
+mv "$keys/0-$kid.json" "$keys/$(date +%s)999-$kid.json"
 `;
 
 async function run(commands: string, keys: string, kid: string): Promise<void> {
