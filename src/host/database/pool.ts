@@ -46,12 +46,6 @@ export interface PoolOptions {
  */
 export const LONGER_THAN_THE_SERVER = 1000;
 
-/**
- * For how long connections are not replaced again, in milliseconds: a server that stays read-only would otherwise be connected to anew
- * with each write.
- */
-const BETWEEN_REPLACEMENTS = 1000;
-
 /** An engine on a server's connections: each statement or transaction has one for itself. */
 export function createPoolEngine(options: PoolOptions): Engine {
   const { isStatementError, limits } = options;
@@ -61,8 +55,6 @@ export function createPoolEngine(options: PoolOptions): Engine {
   let closed = false;
   /** How often the server turned out to be one that may only be read from. */
   let generation = 0;
-  /** When it last did, by the timer. */
-  let foundReadOnly = -Infinity;
   /** Until when each connection is used, by the timer, and which generation it is of. */
   const uses = new WeakMap<PooledConnection, { readonly until: number; readonly generation: number }>();
 
@@ -100,15 +92,8 @@ export function createPoolEngine(options: PoolOptions): Engine {
    * the next BEGIN would commit: it is not used again. A primary that another one took over from reports that as an error of the
    * statement, and what was connected to it before leads nowhere else.
    */
-  function breaks(error: unknown, connection: PooledConnection): boolean {
-    // What is of an earlier generation tells nothing new.
-    if (isReadOnly(error) && uses.get(connection)?.generation === generation) {
-      const now = timer.now();
-      if (now - foundReadOnly >= BETWEEN_REPLACEMENTS) {
-        foundReadOnly = now;
-        generation += 1;
-      }
-    }
+  function breaks(error: unknown): boolean {
+    if (isReadOnly(error)) generation += 1;
     return !isStatementError(error) || isUnavailable(error);
   }
 
@@ -151,7 +136,7 @@ export function createPoolEngine(options: PoolOptions): Engine {
         if (connection.isIdle() === false) throw foreignTransaction();
         return result;
       } catch (error) {
-        broken = breaks(error, connection);
+        broken = breaks(error);
         leadToCaller(error);
         if (tellsNothing(error)) onUnknown?.();
         throw error;
@@ -195,18 +180,16 @@ function leadToCaller(error: unknown): void {
   if (error instanceof Error) Error.captureStackTrace(error, leadToCaller);
 }
 
-type Breaks = (error: unknown, connection: PooledConnection) => boolean;
-
 /** A connection for one transaction. */
 class LentConnection implements EngineConnection {
   readonly #connection: PooledConnection;
-  readonly #breaks: Breaks;
+  readonly #breaks: (error: unknown) => boolean;
   #broken = false;
   #inTransaction = false;
   /** What undid the open transaction: on MySQL, every statement that came after a deadlock would commit by itself. */
   #undone: { readonly error: unknown } | null = null;
 
-  constructor(connection: PooledConnection, breaks: Breaks) {
+  constructor(connection: PooledConnection, breaks: (error: unknown) => boolean) {
     this.#connection = connection;
     this.#breaks = breaks;
   }
@@ -249,7 +232,7 @@ class LentConnection implements EngineConnection {
     try {
       return await statement;
     } catch (error) {
-      this.#broken ||= this.#breaks(error, this.#connection);
+      this.#broken ||= this.#breaks(error);
       leadToCaller(error);
       if (this.#inTransaction && (this.#broken || isWorthRetrying(error))) this.#undone ??= { error };
       throw error;
