@@ -10,3 +10,6 @@ export async function loadDriver<Module>(name: string, load: () => Promise<Modul
     throw new ConfigurationError([{ key: 'database_url', message }]);
   }
 }
+
+/** What messages about a URL of any server say of its password. */
+export const ESCAPES = '/ ? # @ and % of a password are written %2F %3F %23 %40 %25';

@@ -1,7 +1,7 @@
 import type { PoolConnection, QueryOptions, ResultSetHeader, RowDataPacket } from 'mysql2';
 import type { SqlParameter } from '../../sql/contract.ts';
 import { ConfigurationError } from '../../contracts/errors.ts';
-import { loadDriver } from './driver.ts';
+import { ESCAPES, loadDriver } from './driver.ts';
 import type { Engine, StatementResult } from './engine.ts';
 import { isUnknown } from './failures.ts';
 import { createPoolEngine, LONGER_THAN_THE_SERVER, type PooledConnection, type PoolLimits } from './pool.ts';
@@ -97,7 +97,7 @@ function withoutReset(url: string): string {
 
 /** Names nothing of the URL, which has a password in it. */
 const WRONG_URL =
-  'is no URL of one server, mysql://user:password@host:port/database; / ? # @ and % of a password are written %2F %3F %23 %40 %25, ' +
+  `is no URL of one server, mysql://user:password@host:port/database; ${ESCAPES}, ` +
   'and several nodes of Galera have one address before them';
 
 /** Refused by a server that does not know it, what is optional is left out. */

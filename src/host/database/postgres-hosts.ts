@@ -1,4 +1,5 @@
 import { ConfigurationError } from '../../contracts/errors.ts';
+import { ESCAPES } from './driver.ts';
 import { isUnavailable } from './failures.ts';
 import type { Pool, PooledConnection } from './pool.ts';
 
@@ -54,8 +55,6 @@ export function readPostgresUrl(url: string): PostgresHosts {
   const rest = `${path}${parameters.size === 0 ? '' : `?${parameters}`}`;
   return { hosts: names.map((name) => ({ name, url: `${start}${name}${rest}` })), wanted };
 }
-
-const ESCAPES = '/ ? # @ and % of a password are written %2F %3F %23 %40 %25';
 
 /** As `pg` reads it, which takes one without a host for a socket. */
 function requireUrl(url: string): void {
