@@ -1,6 +1,6 @@
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -33,7 +33,7 @@ export class Bench {
 
   /** On SQLite in a folder of its own, or in the database that the URL names. */
   static async seed(name: string, database: string | null = null): Promise<Bench> {
-    const directory = mkdtempSync(path.join(tmpdir(), `portico-bench-${name}-`));
+    const directory = mkdtempSync(path.join(tmpdir(), `portico-bench-${path.basename(name)}-`));
     return new Bench(name, directory, database, await freePort());
   }
 
@@ -125,6 +125,13 @@ export class RunningTarget {
       .replace(/^.*\) /, '')
       .split(' ');
     return (Number(fields[11]) + Number(fields[12])) / 100;
+  }
+
+  /** The same to the nanosecond, as the scheduler counts it for each thread. */
+  nanoseconds(): number {
+    return globSync(`/proc/${this.pid}/task/*/schedstat`)
+      .map((file) => Number(readFileSync(file, 'utf8').split(' ', 1)[0]))
+      .reduce((one, other) => one + other, 0);
   }
 
   async stop(): Promise<void> {

@@ -1,11 +1,12 @@
-// `npm run bench:soak -- [minutes] [mount]`: every endpoint at about half of what a process can do, in each mount, in a heap of
-// 64 MiB. Prints memory, open files and errors every minute, and at the end what a request left behind in the heap.
+// `npm run bench:soak -- [minutes] [mount] [rounds a second]`: every endpoint, in each mount, in a heap of 64 MiB; at about half of
+// what a process can do, or at the rate that is given, so that several mounts can run side by side.
+// Prints memory, open files and errors every minute, and at the end what a request left behind in the heap.
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { SOAKED } from '../test/support/mcp/soak.ts';
+import { SOAKED } from '../test/support/soak/soak.ts';
 import { Connection } from './connection.ts';
 import { measure } from './measure.ts';
 import { print } from './print.ts';
@@ -14,6 +15,7 @@ import type { Seeded } from './target.ts';
 import { OTHER_WORKS, WORKS } from './works.ts';
 
 const minutes = Number(process.argv[2] ?? 10);
+const rate = process.argv[4] === undefined ? null : Number(process.argv[4]);
 const mounts = SOAKED.filter((mount) => mount.includes(process.argv[3] ?? ''));
 const CONNECTIONS = 10;
 /** What a token's life is made of, and how often in a round. A work that a mount does not have is left out. */
@@ -46,9 +48,8 @@ async function soakMount(mount: string): Promise<void> {
   try {
     const { port, seeded } = await told<Listening>(child);
     const round = (connection: Connection) => roundOn(connection, seeded);
-    const load = { connections: CONNECTIONS, warmUp: 5, seconds: Math.min(10, minutes * 10) };
-    const full = await measure(port, round, load);
-    print(`\n${mount}: ${full.perSecond.toFixed(1)} rounds a second; half of it for ${minutes} minutes\n`);
+    const perSecond = rate ?? (await halfOfFull(port, round));
+    print(`\n${mount}: ${perSecond.toFixed(1)} rounds a second for ${minutes} minutes\n`);
     print('| minute | rounds | errors | p99 of a round, ms | resident, MiB | open files |');
     print('| --: | --: | --: | --: | --: | --: |');
     const connections: Connection[] = [];
@@ -59,7 +60,7 @@ async function soakMount(mount: string): Promise<void> {
       idle.push(await round(connection));
     }
     const before = await heapUsed(child);
-    const rounds = await soak(idle, full.perSecond / 2, child);
+    const rounds = await soak(idle, perSecond, child);
     const grown = (await heapUsed(child)) - before;
     for (const connection of connections) connection.close();
     const requests = rounds * requestsOf(seeded);
@@ -70,6 +71,11 @@ async function soakMount(mount: string): Promise<void> {
     if (child.connected) child.disconnect();
     await exited;
   }
+}
+
+async function halfOfFull(port: number, round: Parameters<typeof measure>[1]): Promise<number> {
+  const load = { connections: CONNECTIONS, warmUp: 5, seconds: Math.min(10, minutes * 10) };
+  return (await measure(port, round, load)).perSecond / 2;
 }
 
 /** Starts rounds at an even pace, whether or not the last has ended; answers how many. */

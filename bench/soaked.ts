@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { listen } from 'portico/host';
-import { KIT } from '../test/support/mcp/soak.ts';
+import { KIT } from '../test/support/soak/soak.ts';
 import { mountNamed } from '../test/support/mounts.ts';
 import { freePort } from './server.ts';
 import type { Seeded } from './target.ts';

@@ -14,8 +14,12 @@ export interface Seeded {
   readonly inspector: Credentials;
   /** PERSON's here, where it is another. */
   readonly password?: string;
+  /** With what any number of clients may register themselves; left out where none may. */
+  readonly initialAccessToken?: string;
   /** The `scope` of each: for the application itself, for a person without and with OpenID Connect. */
   readonly scopes: { readonly service: string; readonly plain: string; readonly openid: string };
+  /** Its public address, where it takes tokens that are bound to a key (DPoP). */
+  readonly provesTo?: string;
   /** Null for what a target does not have. */
   readonly paths: {
     readonly authorize: string;
@@ -37,6 +41,8 @@ export interface Seeded {
 export interface Credentials {
   readonly id: string;
   readonly secret: string;
+  /** With which it signs an assertion for each request, in place of the secret, and for whom. */
+  readonly signs?: { readonly pem: string; readonly audience: string };
 }
 
 /** The one person who signs in, over and over. */

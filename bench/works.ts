@@ -1,7 +1,8 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash, createPrivateKey, randomBytes, sign } from 'node:crypto';
 import { Browser } from './browser.ts';
 import type { Answer, Connection, Sent } from './connection.ts';
 import type { Prepare } from './measure.ts';
+import { newProver } from './proofs.ts';
 import type { Algorithm } from './signatures.ts';
 import { REDIRECT_URI, type Credentials, type Seeded } from './target.ts';
 
@@ -29,8 +30,23 @@ export const WORKS: readonly Work[] = [
     applies: () => true,
     algorithm: null,
     async prepare({ service, scopes, paths }, connection) {
+      const asked = { grant_type: 'client_credentials', scope: scopes.service };
+      const send = sending(paths.token, service, asked);
+      return async () => tokensIn(await connection.request(send()));
+    },
+  },
+  {
+    name: 'client-credentials token, DPoP',
+    applies: ({ provesTo }) => provesTo !== undefined,
+    algorithm: null,
+    async prepare({ service, scopes, paths, provesTo = '' }, connection) {
+      const prove = newProver();
       const sent = form(paths.token, service, { grant_type: 'client_credentials', scope: scopes.service });
-      return async () => tokensIn(await connection.request(sent));
+      return async () => {
+        const headers = { ...sent.headers, DPoP: prove('POST', `${provesTo}${paths.token}`, null) };
+        const answer = await connection.request({ ...sent, headers });
+        if (!answer.body.includes('"token_type":"DPoP"')) throw unexpected(answer);
+      };
     },
   },
   {
@@ -76,6 +92,23 @@ export const WORKS: readonly Work[] = [
   },
   get('UserInfo', ({ paths }) => paths.userinfo, /"email"/),
   get('protected endpoint', ({ paths }) => paths.protected, /"(?:user|of)"/),
+  {
+    name: 'protected endpoint, DPoP',
+    applies: ({ provesTo, paths }) => provesTo !== undefined && paths.protected !== null,
+    algorithm: null,
+    async prepare(target, connection) {
+      const { provesTo = '', paths, scopes } = target;
+      const prove = newProver();
+      const bound = { ...target, prove: () => prove('POST', `${provesTo}${paths.token}`, null) };
+      const { access_token: token } = await authorize(bound, connection, scopes.openid);
+      const path = paths.protected ?? '';
+      return async () => {
+        const headers = { Authorization: `DPoP ${token}`, DPoP: prove('GET', `${provesTo}${path}`, token) };
+        const answer = await connection.request({ method: 'GET', path, headers });
+        if (answer.status !== 200 || !answer.body.includes('"user"')) throw unexpected(answer);
+      };
+    },
+  },
   get('discovery', ({ paths }) => paths.discovery, /"issuer"/, false),
   get('key set', ({ paths }) => paths.keys, /"keys"/, false),
 ];
@@ -222,8 +255,8 @@ function get(name: string, pathOf: (target: Seeded) => string | null, expected: 
 }
 
 /** From the authorization request to the tokens, as an application and a browser do it together. */
-async function authorize(
-  target: Seeded,
+export async function authorize(
+  target: Seeded & { readonly prove?: () => string },
   connection: Connection,
   scope: string,
   browser = new Browser(connection, target.password),
@@ -239,7 +272,9 @@ async function authorize(
     redirect_uri: REDIRECT_URI,
     code_verifier: verifier,
   });
-  return tokensIn(await connection.request(sent));
+  const proof = target.prove?.();
+  const proved: Sent = proof === undefined ? sent : { ...sent, headers: { ...sent.headers, DPoP: proof } };
+  return tokensIn(await connection.request(proved));
 }
 
 function authorizationRequest(
@@ -260,7 +295,11 @@ function authorizationRequest(
   return { url: `${paths.authorize}?${query}`, verifier };
 }
 
-function form(path: string, { id, secret }: Credentials, fields: Readonly<Record<string, string>>): Sent {
+export function form(
+  path: string,
+  { id, secret }: Credentials,
+  fields: Readonly<Record<string, string>>,
+): Sent {
   const credentials = `${encodeURIComponent(id)}:${encodeURIComponent(secret)}`;
   return {
     method: 'POST',
@@ -273,13 +312,38 @@ function form(path: string, { id, secret }: Credentials, fields: Readonly<Record
   };
 }
 
-function tokensIn(answer: Answer): Tokens {
+/** Each request: the same by a secret, and with an assertion of its own by a key. */
+function sending(path: string, client: Credentials, fields: Readonly<Record<string, string>>): () => Sent {
+  const { signs } = client;
+  if (signs === undefined) {
+    const sent = form(path, client, fields);
+    return () => sent;
+  }
+  const key = createPrivateKey(signs.pem);
+  const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
+  const header = part({ alg: 'ES256' });
+  const headers = { 'Content-Type': 'application/x-www-form-urlencoded' };
+  return () => {
+    const [now, jti] = [Math.floor(Date.now() / 1000), randomBytes(16).toString('base64url')];
+    const claims = { iss: client.id, sub: client.id, aud: signs.audience, iat: now, exp: now + 60, jti };
+    const input = `${header}.${part(claims)}`;
+    const signature = sign('sha256', Buffer.from(input), { key, dsaEncoding: 'ieee-p1363' });
+    const authenticated = {
+      ...fields,
+      client_assertion_type: 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer',
+      client_assertion: `${input}.${signature.toString('base64url')}`,
+    };
+    return { method: 'POST', path, headers, body: String(new URLSearchParams(authenticated)) };
+  };
+}
+
+export function tokensIn(answer: Answer): Tokens {
   if (answer.status !== 200) throw unexpected(answer);
   const tokens = JSON.parse(answer.body) as Partial<Tokens>;
   if (tokens.access_token === undefined) throw unexpected(answer);
   return tokens as Tokens;
 }
 
-function unexpected({ status, body }: Answer): Error {
+export function unexpected({ status, body }: Answer): Error {
   return new Error(`Answered ${status}: ${body.slice(0, 300)}`);
 }

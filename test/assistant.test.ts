@@ -328,6 +328,14 @@ describe('assistant:doctor', () => {
     ]);
   });
 
+  // @shows MCP-3.20
+  test('a challenge, which the toolkit of the vendor does not want, is a warning', async () => {
+    const config = { mcp: { oauth: { challenge: true } } };
+    expect(await finding('authentication', { config })).toMatchObject([
+      { outcome: 'warning', remedy: expect.stringContaining('mcp:oauth:challenge') },
+    ]);
+  });
+
   // @shows MCP-9.3
   test('discovery that is not there', async () => {
     const config = { oauth_server: { routes: false } };
@@ -362,6 +370,31 @@ describe('assistant:doctor', () => {
         { outcome: 'failing', detail: expect.stringContaining('more than one') },
       ]);
     }
+  });
+
+  // @shows MCP-4.5
+  test('a client that nobody of yours registered plays no role, whatever it calls itself', async () => {
+    const config = { oauth_server: { registration: 'open' } };
+    async function strangers({ url }: RunningAssistant): Promise<void> {
+      const response = await fetch(`${url}/oauth/register`, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json' },
+        body: JSON.stringify({ client_name: 'Kitchen', redirect_uris: [REDIRECT_URI] }),
+      });
+      expect(response.status).toBe(201);
+    }
+    const beside = await finding('account-linking client', { config }, true, strangers);
+    expect(beside).toMatchObject([{ outcome: 'ok' }]);
+    const instead = await finding('account-linking client', { config }, true, async (assistant) => {
+      await assistant.server.clients.revoke(assistant.linking.id);
+      await strangers(assistant);
+    });
+    expect(instead).toMatchObject([
+      { outcome: 'failing', remedy: expect.stringContaining('assistant:setup') },
+    ]);
+    expect(await finding('other clients', { config }, true, strangers)).toMatchObject([
+      { outcome: 'warning', detail: expect.stringContaining('(Kitchen) holds mcp:tools') },
+    ]);
   });
 
   // @shows MCP-9.5

@@ -125,7 +125,7 @@ describe("events for a host's audit log", () => {
     });
     await requestToken(portal, robot, { grant_type: 'client_credentials' });
     expect(events).toMatchObject([
-      { type: 'client_registered', clientId: robot.id },
+      { type: 'client_registered', clientId: robot.id, registeredBy: 'operator' },
       { type: 'tokens_issued', grantType: 'client_credentials', person: null, authorization: null },
     ]);
   });
@@ -136,7 +136,7 @@ describe("events for a host's audit log", () => {
     await portal.server.clients.revoke(client.id);
     expect(events).toMatchObject([
       { type: 'secret_rotated', clientId: client.id, previousExpiresAt: expect.any(Number) },
-      { type: 'client_revoked', clientId: client.id },
+      { type: 'client_revoked', clientId: client.id, registeredBy: 'operator' },
     ]);
   });
 

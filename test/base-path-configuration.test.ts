@@ -139,7 +139,12 @@ describe('configured wrongly', () => {
   // @shows AS-2.17, AS-2.18
   test('createAuthorizationServer throws, naming the same keys', () => {
     const make = (options: Pick<AuthorizationServerOptions, 'basePath' | 'basePathStripped'>) => () =>
-      createAuthorizationServer({ publicUrl: 'https://app.example', host: {}, ...options } as never);
+      createAuthorizationServer({
+        publicUrl: 'https://app.example',
+        config: { scopes: {} },
+        host: {},
+        ...options,
+      } as never);
     expect(make({ basePath: '/auth/../oauth' })).toThrow('base_path: must not have a segment . or ..');
     expect(make({ basePathStripped: true })).toThrow('base_path_stripped: is true while base_path is empty');
   });

@@ -37,7 +37,7 @@ async function withPortal(
 const server = (config: Record<string, unknown>): PortalOptions => ({ config: { oauth_server: config } });
 
 describe('what is left out of oauth_server', () => {
-  // @shows AS-2.4, AS-2.5, AS-2.8, AS-2.10, AS-2.11, AS-2.13, AS-2.14
+  // @shows AS-2.4, AS-2.5, AS-2.8, AS-2.10, AS-2.11, AS-2.13, AS-2.14, AS-2.19
   test('has the defaults of the specification', () => {
     expect(oauthServerConfiguration.parse({ name: 'Portal', scopes: {} })).toEqual({
       name: 'Portal',
@@ -45,12 +45,14 @@ describe('what is left out of oauth_server', () => {
       audience: '',
       login_route: 'login',
       routes: true,
+      challenge: false,
       key_path: 'storage/oauth/keys',
       access_token_ttl: 3600,
       refresh_token_ttl: 2_592_000,
       id_token_ttl: 3600,
       code_ttl: 60,
       consent_ttl: 600,
+      refresh_retry_seconds: 0,
     });
   });
 });
@@ -256,6 +258,21 @@ describe('csrf_exempt_routes', () => {
       expect((await fetch(`${portal.url}/oauth/revoke`, { method: 'POST' })).status).toBe(400);
     });
   });
+});
+
+// @shows AS-2.19
+test.each([
+  [-1, 'must be at least 0 seconds, which allows no second use'],
+  [301, 'must be at most 300 seconds'],
+  [0.5, 'must be a whole number of seconds'],
+  ['30', 'must be a whole number of seconds'],
+])('oauth_server:refresh_retry_seconds of %s is refused', async (seconds, problem) => {
+  const { error } = oauthServerConfiguration.safeParse({
+    name: 'App',
+    scopes: {},
+    refresh_retry_seconds: seconds,
+  });
+  expect(error?.issues).toMatchObject([{ path: ['refresh_retry_seconds'], message: problem }]);
 });
 
 describe('the lifetimes', () => {

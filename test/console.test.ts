@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { newKey } from './support/assertions.ts';
 import { portico, porticoHere, ROOT, start, type ConsoleResult } from './support/console.ts';
 import { freePort } from './support/portal.ts';
 
@@ -86,6 +87,52 @@ describe('oauth:client:create', () => {
     );
     expect(client).not.toHaveProperty('client_secret');
     expect(client).toMatchObject({ token_endpoint_auth_method: 'none' });
+  });
+
+  // @shows AS-13.19
+  test('--native is a program on a device, which may be answered on any loopback port and by a scheme of its own', async () => {
+    const program = [
+      'oauth:client:create',
+      'Tool',
+      '--redirect=com.example.tool:/cb',
+      '--scope=openid',
+      '--public',
+    ];
+    expectRefusal(await run(...program), 'is not an absolute https URL');
+    const native = await json<ClientMetadata>(...program, '--native', '--redirect=http://127.0.0.1/cb');
+    expect(native).toMatchObject({
+      application_type: 'native',
+      registered_by: 'operator',
+      redirect_uris: ['com.example.tool:/cb', 'http://127.0.0.1/cb'],
+    });
+    expect(await json('oauth:client:create', 'Site', redirect, '--scope=openid')).toMatchObject({
+      application_type: 'web',
+    });
+    const { stdout } = await run('oauth:client:list');
+    expect(stdout).toContain(`${native.client_id}  Tool  (public, native)`);
+  });
+
+  // @shows AS-22.10
+  test('initial access tokens are made, listed and revoked', async () => {
+    const made = await json<Record<string, unknown>>(
+      'oauth:initial-access-token:create',
+      '--uses=3',
+      '--lifetime=600',
+      '--note=For the field team',
+    );
+    expect(made).toMatchObject({ uses: 3, uses_left: 3, note: 'For the field team' });
+    expect(made['initial_access_token']).toMatch(/^[\w-]{43}$/);
+    expect(Number(made['expires_at']) - Number(made['created_at'])).toBe(600);
+    const { stdout } = await run('oauth:initial-access-token:list');
+    expect(stdout).toContain(`${String(made['id'])}  3 of 3 uses left, until `);
+    expect(stdout).toContain('For the field team');
+    expect(stdout).not.toContain(String(made['initial_access_token']));
+    expectRefusal(await run('oauth:initial-access-token:create', '--uses=0'), 'must be 1 to');
+    expectRefusal(await run('oauth:initial-access-token:create', '--lifetime=soon'), 'must be 1 to');
+    expect((await run('oauth:initial-access-token:revoke', String(made['id']))).stdout).toContain('any more');
+    expectRefusal(await run('oauth:initial-access-token:revoke', String(made['id'])), 'has this id');
+    expectRefusal(await run('oauth:initial-access-token:revoke', 'one at a time'), 'has this id');
+    expect(await json('oauth:initial-access-token:list')).toEqual([]);
   });
 
   // @shows AS-13.11
@@ -186,6 +233,178 @@ describe('oauth:client:create', () => {
   // @shows AS-16.3
   test.each(['', '   ', 'a\u202Eb', 'x'.repeat(101)])('refuses the name %j', async (name) => {
     expectRefusal(await run('oauth:client:create', name, redirect, '--scope=openid'), 'name');
+  });
+});
+
+describe('oauth:client:create --jwks', () => {
+  const { jwk } = newKey('ES256', 'a-kid');
+  const service = ['--grant=client_credentials', '--scope=notes:read'];
+  const at = (...args: string[]) =>
+    porticoHere(args, {
+      cwd: path.join(ROOT, 'test', 'fixtures', 'configured-portal'),
+      env: {
+        STORAGE_DIR: storage,
+        PORTAL_CONFIG: JSON.stringify({ oauth_server: { private_key_jwt: true } }),
+      },
+    });
+
+  // Without the switch, as the other tests have it, the doctor would be right to complain of them.
+  afterAll(async () => {
+    const clients = JSON.parse((await at('oauth:client:list', '--json')).stdout) as readonly {
+      readonly client_id: string;
+      readonly token_endpoint_auth_method: string;
+    }[];
+    const having = clients.filter((each) => each.token_endpoint_auth_method === 'private_key_jwt');
+    for (const { client_id } of having) await at('oauth:client:revoke', client_id);
+  });
+
+  // @shows AS-23.8
+  test('takes a file or a URL, and there is no secret', async () => {
+    const file = path.join(storage, 'keys.json');
+    await writeFile(file, JSON.stringify({ keys: [{ ...jwk, x5t: 'passed over' }] }));
+    const printed = parsed(await at('oauth:client:create', 'Job', ...service, `--jwks=${file}`, '--json'));
+    expect(printed).toMatchObject({
+      token_endpoint_auth_method: 'private_key_jwt',
+      jwks: { keys: [{ ...jwk, use: 'sig' }] },
+    });
+    expect(printed).not.toHaveProperty('client_secret');
+    const url = 'https://client.example/keys.json';
+    const shown = await at('oauth:client:create', 'Job', ...service, `--jwks=${url}`);
+    expect(shown.stdout).toMatch(/^client id: +[0-9a-f]{32}\n$/);
+    expect(shown.stderr).toContain('private_key_jwt');
+    // Its host is not there, which the operator is told at once.
+    expect(shown.stderr).toContain('they cannot be fetched');
+    expect((await at('oauth:client:list')).stdout).toContain(`keys       ${url} (private_key_jwt)`);
+  });
+
+  // @shows AS-23.8, AS-23.2
+  test('and an algorithm, which is the only one then', async () => {
+    const file = path.join(storage, 'keys.json');
+    await writeFile(file, JSON.stringify({ keys: [jwk] }));
+    const create = ['oauth:client:create', 'Job', ...service, `--jwks=${file}`];
+    const printed = parsed(await at(...create, '--jwks-alg=ES256', '--json'));
+    expect(printed).toMatchObject({ token_endpoint_auth_signing_alg: 'ES256' });
+    expect((await at('oauth:client:list')).stdout).toContain('kept here (private_key_jwt, ES256)');
+    expectRefusal(await at(...create, '--jwks-alg=PS256'), 'no key that signs with PS256');
+    expectRefusal(await at(...create, '--jwks-alg=HS256'), 'one of RS256, PS256, ES256, EdDSA, Ed25519');
+    expectRefusal(await at('oauth:client:create', 'Job', ...service, '--jwks-alg=ES256'), 'public keys');
+  });
+
+  // @shows AS-23.8, AS-23.1
+  test('refuses what is no key set, and all of it without the switch', async () => {
+    const file = path.join(storage, 'no-keys.json');
+    await writeFile(file, 'keys');
+    expectRefusal(await at('oauth:client:create', 'Job', ...service, `--jwks=${file}`), 'cannot be read');
+    expectRefusal(await at('oauth:client:create', 'Job', ...service, '--jwks=/nowhere'), 'cannot be read');
+    expectRefusal(
+      await at('oauth:client:create', 'Job', ...service, '--jwks=http://client.example/'),
+      'not https',
+    );
+    expectRefusal(
+      await run('oauth:client:create', 'Job', ...service, '--jwks=https://client.example/keys'),
+      'oauth_server:private_key_jwt is off',
+    );
+  });
+});
+
+describe('oauth:client:create --dpop', () => {
+  const create = [
+    'oauth:client:create',
+    'Bound',
+    '--grant=client_credentials',
+    '--scope=notes:read',
+    '--dpop',
+  ];
+  const at = (...args: string[]) =>
+    porticoHere(args, {
+      cwd: path.join(ROOT, 'test', 'fixtures', 'configured-portal'),
+      env: { STORAGE_DIR: storage, PORTAL_CONFIG: JSON.stringify({ oauth_server: { dpop: 'accept' } }) },
+    });
+
+  // @shows AS-24.6
+  test('makes a client that demands bound tokens, which the list shows; not without the switch', async () => {
+    const printed = parsed(await at(...create, '--json')) as Readonly<Record<string, unknown>>;
+    expect(printed).toMatchObject({ dpop_bound_access_tokens: true });
+    expect((await at('oauth:client:list')).stdout).toContain('tokens     bound to its key (DPoP)');
+    expect(await json<unknown[]>('oauth:client:list')).toContainEqual(
+      expect.objectContaining({ client_id: printed['client_id'], dpop_bound_access_tokens: true }),
+    );
+    await at('oauth:client:revoke', String(printed['client_id']));
+    expectRefusal(await run(...create), 'oauth_server:dpop is off');
+  });
+});
+
+describe('oauth:client:create --profile', () => {
+  const at = (config: object, ...args: string[]) =>
+    porticoHere(args, {
+      cwd: path.join(ROOT, 'test', 'fixtures', 'configured-portal'),
+      env: { STORAGE_DIR: storage, PORTAL_CONFIG: JSON.stringify({ oauth_server: config }) },
+    });
+  const MIXED = { private_key_jwt: true, dpop: 'accept', pushed_authorization_requests: 'accept' };
+  const banker = [
+    'oauth:client:create',
+    'Bank',
+    '--redirect=https://client.example/cb',
+    '--scope=notes:read',
+    '--jwks=https://client.example/keys',
+    '--profile=fapi2',
+  ];
+
+  // @shows AS-27.2, AS-27.5
+  test('holds a client to it, which the list and the doctor show; where something is off, nobody is registered so', async () => {
+    const printed = parsed(await at(MIXED, ...banker, '--json')) as { readonly client_id: string };
+    expect(printed).toMatchObject({
+      profile: 'fapi2',
+      token_endpoint_auth_method: 'private_key_jwt',
+      dpop_bound_access_tokens: true,
+      require_pushed_authorization_requests: true,
+    });
+    expect((await at(MIXED, 'oauth:client:list')).stdout).toContain('profile    fapi2');
+    expect((await at(MIXED, 'oauth:server:doctor')).stdout).toMatch(/^ok +profile .*held to fapi2/m);
+    expectRefusal(await run(...banker), 'oauth_server:dpop');
+    const { stdout } = await run('oauth:server:doctor');
+    expect(stdout).toMatch(/^failing +profile .*given nothing/m);
+    expect(stdout).toContain(printed.client_id);
+    expectRefusal(await at(MIXED, ...banker.slice(0, -1), '--profile=fapi3'), 'fapi3');
+    await at(MIXED, 'oauth:client:revoke', printed.client_id);
+    expect((await run('oauth:server:doctor')).stdout).not.toContain(' profile ');
+  });
+
+  // @shows AS-27.1, AS-27.3
+  test('a server of it makes a key for it, and names all that contradicts it', async () => {
+    const folder = await mkdtemp(path.join(tmpdir(), 'portico-profiled-'));
+    const server = (config: object, ...args: string[]) =>
+      at({ profile: 'fapi2', key_path: path.join(folder, 'keys'), ...config }, ...args);
+    expect((await server({}, 'oauth:server:doctor')).stdout).toMatch(/^failing +profile .*ES256/m);
+    expect((await server({}, 'oauth:server:setup')).code).toBe(0);
+    expect((await server({}, 'oauth:server:doctor')).stdout).toMatch(/^(?:ok|warning) +profile /m);
+    const refused = await server({ dpop: 'off', code_ttl: 90 }, 'oauth:client:list');
+    expect(refused).toMatchObject({ code: 1, stdout: '' });
+    for (const key of ['dpop', 'code_ttl']) expect(refused.stderr).toContain(`oauth_server:${key}: `);
+    await rm(folder, { recursive: true });
+  });
+});
+
+describe('oauth:client:create --par', () => {
+  const create = ['oauth:client:create', 'App', '--redirect=https://client.example/cb', '--scope=openid'];
+
+  // @shows AS-25.8
+  test('is a client that pushes its requests, which the list says; none where they are not taken', async () => {
+    const at = (...args: string[]) =>
+      porticoHere(args, {
+        cwd: path.join(ROOT, 'test', 'fixtures', 'configured-portal'),
+        env: {
+          STORAGE_DIR: storage,
+          PORTAL_CONFIG: JSON.stringify({ oauth_server: { pushed_authorization_requests: 'accept' } }),
+        },
+      });
+    const printed = parsed(await at(...create, '--par', '--json')) as ClientMetadata;
+    expect(printed).toMatchObject({ require_pushed_authorization_requests: true });
+    expect((await at('oauth:client:list')).stdout).toContain('requests   pushed (RFC 9126), and no others');
+    const other = parsed(await at(...create, '--json'));
+    expect(other).not.toHaveProperty('require_pushed_authorization_requests');
+    expectRefusal(await run(...create, '--par'), 'oauth_server:pushed_authorization_requests is off');
+    await at('oauth:client:revoke', printed.client_id);
   });
 });
 
@@ -533,7 +752,7 @@ describe('the service refuses to start, naming each key and what to do', () => {
 
   // @shows API-8.2
   test.each([
-    // @shows AS-2.1, RFC6749-3.1b, RFC6749-10.9, RFC8414-2a
+    // @shows AS-2.1, RFC6749-3.1b, RFC6749-10.9, RFC8414-2a, FAPI2-5.2.1.1
     ['http://app.example.com', 'dev'],
     ['http://localhost:8080', 'prod'],
     // @shows AS-2.1, RFC8414-2a
@@ -595,6 +814,54 @@ describe('serve', () => {
       `Port ${port} is in use; choose another with --port, or PORT`,
     );
     expect(await server.stop()).toBe(0);
+  });
+});
+
+describe('an application without accounts', () => {
+  let folder: string;
+  beforeAll(async () => {
+    folder = await mkdtemp(path.join(tmpdir(), 'portico-nobody-'));
+    await mkdir(path.join(folder, 'node_modules'));
+    await symlink(ROOT, path.join(folder, 'node_modules', 'portico'));
+    await writeFile(path.join(folder, 'package.json'), '{"type":"module"}');
+    await writeFile(
+      path.join(folder, 'app.ts'),
+      `import { defineApplication } from 'portico/host';
+      import { oauthServer } from 'portico/oauth-server';
+      export default defineApplication({
+        config: (env) => ({
+          public_url: 'http://localhost:' + env.PORT,
+          log: { path: 'app.log' },
+          oauth_server: { name: 'Robots', scopes: { 'notes:read': 'Read' }, registration: env.REGISTRATION ?? 'off' },
+        }),
+        plugins: [oauthServer()],
+      });`,
+    );
+  });
+  afterAll(() => rm(folder, { recursive: true, force: true }));
+
+  // @shows AS-13.25
+  test('is served, as services need nobody, and says that nobody can sign in', async () => {
+    const env = { APP_ENV: 'dev', PORT: String(await freePort()) };
+    expect((await porticoHere(['db:migrate', 'up'], { cwd: folder, env })).code).toBe(0);
+    const server = start([path.join(ROOT, 'bin', 'portico.js'), 'serve'], { cwd: folder, env });
+    await server.says(
+      "Warning: nobody can sign in: oauth_server:login_route: no route is named 'login'; give the application accounts",
+    );
+    expect(await readFile(path.join(folder, 'app.log'), 'utf8')).toContain('nobody can sign in');
+    const metadata = await fetch(`http://localhost:${env.PORT}/.well-known/oauth-authorization-server`);
+    expect(metadata.status).toBe(200);
+    expect(await server.stop()).toBe(0);
+  });
+
+  test('setup misses no client where clients register themselves', async () => {
+    const env = { APP_ENV: 'dev', PORT: String(await freePort()) };
+    await porticoHere(['db:migrate', 'up'], { cwd: folder, env });
+    const missing = async (REGISTRATION: string) =>
+      (await porticoHere(['oauth:server:setup'], { cwd: folder, env: { ...env, REGISTRATION } })).stdout;
+    expect(await missing('off')).toContain('no client is registered');
+    expect(await missing('initial_access_token')).toContain('oauth:initial-access-token:create');
+    expect(await missing('open')).not.toContain('no client is registered');
   });
 });
 
@@ -708,7 +975,9 @@ describe('log:path', () => {
     await server.says('told-here');
     expect(await server.stop()).toBe(0);
     const lines = server.stdout().trimEnd().split('\n');
-    expect(lines.map((line) => (JSON.parse(line) as { requestId: string }).requestId)).toEqual(['told-here']);
+    // Before the first request, serve may say what keeps anybody from signing in.
+    const ids = lines.map((line) => (JSON.parse(line) as { requestId?: string }).requestId);
+    expect(ids.filter((id) => id !== undefined)).toEqual(['told-here']);
     expect(await readdir(folder)).not.toContain('-');
     await rm(folder, { recursive: true, force: true });
   });

@@ -328,6 +328,23 @@ describe('SQLite', () => {
     expect(fulfilled(await Promise.allSettled(asking))).toEqual([true, true, true, true]);
   });
 
+  test('reads that belong together are of one moment, whether a promise or the event loop asks for them', async () => {
+    const { file, opened } = openFile();
+    await opened.execute('CREATE TABLE things (id INTEGER PRIMARY KEY)');
+    const own = new DatabaseSync(file);
+    onTestFinished(() => own.close());
+    const readTwice = () =>
+      opened.readTogether(async () => {
+        const first = await count(opened);
+        own.exec('INSERT INTO things DEFAULT VALUES');
+        return [first, await count(opened)];
+      });
+    const asked = (by: (ask: () => void) => void) => new Promise((resolve) => by(() => resolve(readTwice())));
+    expect(await asked(queueMicrotask)).toEqual([0, 0]);
+    expect(await asked(setImmediate)).toEqual([1, 1]);
+    expect(await count(opened)).toBe(2);
+  });
+
   test('what the application writes on a connection of its own is seen by the next to read', async () => {
     const { file, opened } = openFile();
     await opened.execute('CREATE TABLE things (id INTEGER PRIMARY KEY)');

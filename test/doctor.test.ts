@@ -57,6 +57,43 @@ describe('the doctor', () => {
     }
   });
 
+  // @shows AS-24.6, AS-25.8
+  test('names the clients that demand what is switched off', async () => {
+    const portal = await startPortal({
+      config: { oauth_server: { dpop: 'accept', pushed_authorization_requests: 'accept' } },
+    });
+    const demands = async (config: PortalOptions['config']) => {
+      const options = { databaseUrl: portal.env['DATABASE_URL'] ?? '' };
+      const other = await startPortal(config === undefined ? options : { ...options, config });
+      try {
+        const { checks, healthy } = await examine(other.application, other.server);
+        const found = checks.filter(({ part }) => part === 'client demands');
+        expect(healthy).toBe(found.length === 0);
+        return found.map(({ outcome, detail }) => `${outcome}: ${detail}`);
+      } finally {
+        await other.close();
+      }
+    };
+    try {
+      const { id: bound } = await registerClient(portal, { dpopBoundAccessTokens: true });
+      const { id: pushing } = await registerClient(portal, { requirePushedAuthorizationRequests: true });
+      const { id: revoked } = await registerClient(portal, { dpopBoundAccessTokens: true });
+      await portal.server.clients.revoke(revoked);
+      const ofPushing = expect.stringMatching(
+        new RegExp(`^failing: oauth_server:pushed_authorization_requests is off, .*: ${pushing}$`),
+      ) as string;
+      expect(await demands(undefined)).toEqual([
+        expect.stringMatching(new RegExp(`^failing: oauth_server:dpop is off, .*: ${bound}$`)),
+        ofPushing,
+      ]);
+      expect(await demands({ oauth_server: { dpop: 'accept' } })).toEqual([ofPushing]);
+      const both = { dpop: 'accept', pushed_authorization_requests: 'accept' };
+      expect(await demands({ oauth_server: both })).toEqual([]);
+    } finally {
+      await portal.close();
+    }
+  });
+
   test('examines an application without the kit, which gives its store and its schema alone', async () => {
     const portal = await startPortal();
     try {
@@ -191,6 +228,86 @@ describe('the doctor', () => {
       await portal.application.database.execute("UPDATE oauth_clients SET scope = 'openid notes:erase'");
     });
     expect(found).toMatchObject({ outcome: 'warning', detail: expect.stringContaining('notes:erase') });
+  });
+
+  test('no client, where clients come by themselves, is no fault', async () => {
+    const found = (oauth_server: object) =>
+      finding('clients', { config: { oauth_server: { ...oauth_server } } });
+    expect(await found({})).toMatchObject({ outcome: 'warning', detail: 'none is registered' });
+    expect(await found({ registration: 'open' })).toMatchObject({
+      outcome: 'ok',
+      detail: 'none is registered yet; clients register themselves',
+    });
+    expect(await found({ client_id_metadata_documents: true })).toMatchObject({
+      outcome: 'ok',
+      detail: 'none is registered yet; clients may be documents',
+    });
+    const byToken = await found({ registration: 'initial_access_token' });
+    expect(byToken).toMatchObject({ outcome: 'warning', detail: 'none is registered' });
+    expect(byToken?.remedy).toContain('npx portico oauth:initial-access-token:create');
+  });
+
+  // @shows AS-13.25
+  test('who registered themselves, and whether anybody can', async () => {
+    const registering = (mode: string, harm: (portal: RunningPortal) => Promise<unknown> = async () => {}) =>
+      finding('registration', { config: { oauth_server: { registration: mode } } }, harm);
+    const register = (portal: RunningPortal) =>
+      fetch(`${portal.url}/oauth/register`, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json' },
+        body: JSON.stringify({ redirect_uris: ['http://127.0.0.1/callback'] }),
+      });
+    expect(await registering('off')).toBeUndefined();
+    expect(await registering('open', register)).toMatchObject({
+      outcome: 'ok',
+      detail: 'open; 1 registered themselves, 1 of which nobody has used',
+    });
+    expect(await registering('initial_access_token')).toMatchObject({
+      outcome: 'warning',
+      detail: 'no initial access token can be used; 0 registered themselves, 0 of which nobody has used',
+      remedy: 'run npx portico oauth:initial-access-token:create',
+    });
+    const withToken = (portal: RunningPortal) => portal.server.initialAccessTokens.create({});
+    expect(await registering('initial_access_token', withToken)).toMatchObject({ outcome: 'ok' });
+  });
+
+  // @shows AS-13.25
+  test('documents: of which hosts, and which are blocked', async () => {
+    const block = (portal: RunningPortal) =>
+      portal.server.clients.revoke('https://client.example/client.json');
+    const documents = (switched: boolean | { allowed_hosts: string[] }, harm = block) =>
+      finding('documents', { config: { oauth_server: { client_id_metadata_documents: switched } } }, harm);
+    expect(await documents(false)).toBeUndefined();
+    expect(await documents(true)).toMatchObject({ outcome: 'ok', detail: 'of any host: 0 known, 1 blocked' });
+    expect(await documents({ allowed_hosts: ['client.example', '*.other.example'] })).toMatchObject({
+      detail: 'of client.example, *.other.example: 0 known, 1 blocked',
+    });
+  });
+
+  // @shows AS-13.25
+  test('the metadata that challenges lead to, also behind a route of the application in its place', async () => {
+    const challenging = (url: string) => ({ oauth_server: { challenge: true, audience: `${url}/api` } });
+    expect(await finding('resource', {})).toBeUndefined();
+    expect(await finding('resource', { config: challenging })).toMatchObject({
+      outcome: 'ok',
+      detail: expect.stringMatching(
+        /^(http:\S+)\/\.well-known\/oauth-protected-resource\/api describes \1\/api, for notes:read notes:write$/,
+      ) as string,
+    });
+    const hooked = await startPortal({ config: challenging });
+    try {
+      const application = {
+        ...hooked.application,
+        fetch: async () => Response.json({ resource: 'https://other.example/' }),
+      };
+      const { checks } = await examine(application, hooked.server);
+      expect(checks.find(({ part }) => part === 'resource')).toMatchObject({
+        outcome: 'failing',
+        detail: expect.stringContaining('is answered with 200, not with the metadata of') as string,
+      });
+    } finally {
+      await hooked.close();
+    }
   });
 
   // @shows AS-1.7

@@ -1,7 +1,7 @@
 // @engines sqlite: it judges histories that are made up, and uses no server
 import { describe, expect, test } from 'vitest';
 import type { Answer } from './support/grant-model.ts';
-import { findViolations, PROMISES, type Promised } from './support/history/checker.ts';
+import { findViolations, PROMISES, WITH_WINDOW, type Promised } from './support/history/checker.ts';
 import type { Asked, Ending, Operation } from './support/history/recorder.ts';
 import { judge } from './support/history/report.ts';
 import { createRandom } from './support/random.ts';
@@ -138,6 +138,34 @@ describe('a history without an order is found:', () => {
       'refused after 503',
     ],
     [
+      'a code that is refused after a 503, and has not expired',
+      [
+        [allow, 1, 2, 200],
+        [exchange('1'), 3, 30_000, 'unavailable'],
+        [exchange('2'), 30_001, 60_000, 400],
+      ],
+      'refused after 503',
+    ],
+    [
+      'two answers for one code, the second when it has expired',
+      [
+        [allow, 1, 2, 200],
+        [exchange('1'), 3, 4, 200],
+        [exchange('2'), 60_002, 60_003, 200],
+      ],
+      'answered twice',
+    ],
+    [
+      'a refresh token that is refused after a minute',
+      [...begun, [refresh('1', '2'), 5, 6, 'unavailable'], [refresh('1', '3'), 70_000, 70_001, 400]],
+      'refused after 503',
+    ],
+    [
+      'a token that is good after the code was used again when it had expired',
+      [...begun, [exchange('2'), 60_002, 60_003, 400], [look('1'), 60_004, 60_005, 'good']],
+      'alive after a replay',
+    ],
+    [
       'a consent that counts as answered after a 503',
       [
         [allow, 1, 2, 'unavailable'],
@@ -231,6 +259,25 @@ describe('a history with an order is accepted:', () => {
       ],
     ],
     [
+      'a code that has expired when it comes, the first time or after a 503 of a minute',
+      [
+        [allow, 1, 2, 200],
+        [exchange('1'), 3, 4, 'unavailable'],
+        [exchange('2'), 60_002, 60_003, 400],
+        [exchange('3'), 60_004, 60_005, 400],
+      ],
+    ],
+    [
+      'a code that came in time, and was answered when it had expired',
+      [
+        [allow, 1, 2, 200],
+        [exchange('1'), 3, 60_003, 200],
+        [look('1'), 60_004, 60_005, 'good'],
+        [exchange('2'), 60_006, 60_007, 400],
+        [look('1'), 60_008, 60_009, 'dead'],
+      ],
+    ],
+    [
       'an access token that was revoked by itself is dead, and its family lives',
       [
         ...begun,
@@ -267,6 +314,48 @@ describe('a history with an order is accepted:', () => {
       [refresh('1', '3'), 7, 8, 400],
     ];
     expect(findViolations(history(...lines), 'nobody knows')).toEqual([]);
+  });
+});
+
+describe('with a window for refreshing again', () => {
+  const broken = (...lines: readonly Line[]) =>
+    findViolations(history(...begun, ...lines), 'not spent', WITH_WINDOW).map((each) => each.broken);
+
+  test('the same tokens for one refresh token are accepted, also at once, and for one whose answer was lost', () => {
+    expect(broken([refresh('1', '2'), 5, 8, 200], [refresh('1', '2'), 6, 7, 200, 'node 2'])).toEqual([]);
+    expect(
+      broken(
+        [refresh('1', '2'), 5, 6, 'lost'],
+        [refresh('1', '3'), 7, 8, 200],
+        [refresh('1', '3'), 9, 10, 200, 'node 2'],
+        [look('3'), 11, 12, 'good'],
+      ),
+    ).toEqual([]);
+  });
+
+  test('other tokens for one refresh token are found', () => {
+    expect(broken([refresh('1', '2'), 5, 6, 200], [refresh('1', '3'), 7, 8, 200])).toEqual([
+      'answered twice',
+    ]);
+  });
+
+  test('the same tokens after their own use, and life after a replay then, are found', () => {
+    const used: readonly Line[] = [
+      [refresh('1', '2'), 5, 6, 200],
+      [refresh('2', '3'), 7, 8, 200],
+    ];
+    expect(broken(...used, [refresh('1', '2'), 9, 10, 200])).toEqual(['alive after a replay']);
+    expect(broken(...used, [refresh('1', '4'), 9, 10, 400], [look('3'), 11, 12, 'good'])).toEqual([
+      'alive after a replay',
+    ]);
+  });
+
+  test('a refusal of what should be answered again, and a death of it, are found', () => {
+    const answered: Line = [refresh('1', '2'), 5, 6, 200];
+    expect(broken(answered, [refresh('1', '3'), 7, 8, 400])).toEqual(['lost answered tokens']);
+    expect(broken(answered, [refresh('1', '2'), 7, 8, 200], [look('2'), 9, 10, 'dead'])).toEqual([
+      'lost answered tokens',
+    ]);
   });
 });
 

@@ -60,11 +60,14 @@ function use(on: On) {
   return { using, counts };
 }
 
-/** Uses it while another transaction holds the row, until `goOn`. */
+/**
+ * Uses it while another transaction holds the row, until `goOn`. The row is held unchanged: PostgreSQL does not keep the line for a row
+ * that whoever held it has changed, and the question could overtake the statement (decision 9 says what the store asks instead).
+ */
 async function useBlocked(on: On) {
   const [begun, ended] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const blocking = direct.withoutTimeout().transaction(async (connection) => {
-    await connection.execute('UPDATE families SET id = id WHERE id = 1');
+    await connection.execute('SELECT id FROM families WHERE id = 1 FOR UPDATE');
     begun.resolve();
     await ended.promise;
   });

@@ -10,6 +10,7 @@ import {
   introspect,
   obtainCode,
   obtainTokens,
+  REDIRECT_URI,
   refresh,
   registerClient,
   startPortal,
@@ -328,6 +329,39 @@ test('a rotation of a secret whose acknowledgement is lost happens once, and the
   expect([await statusOf(secret), await statusOf(client.secret), await statusOf('wrong')]).toEqual([
     400, 400, 401,
   ]);
+});
+
+describe('a client that is registered unless it is there, and whose commit is on the way', () => {
+  async function registerLost() {
+    const { way, direct, portal } = await openPortal();
+    const register = () =>
+      portal.server.clients.createUnless(
+        { name: 'Only one', redirectUris: [REDIRECT_URI], scopes: ['openid'] },
+        ({ name }) => name === 'Only one',
+      );
+    // PostgreSQL's BEGIN says READ COMMITTED.
+    const delay = way.delay(isPostgres ? 'COMMIT\0' : 'COMMIT');
+    const lost = register().catch((error: unknown) => error);
+    await delay.begun;
+    way.cut();
+    await expect.poll(() => someoneWaits(direct), LOOKING_AT_LOCKS).toBe(true);
+    return { register, delay, lost, direct };
+  }
+
+  // @shows AS-18.9
+  test('is registered, with its secret, when that arrives', async () => {
+    const { delay, lost } = await registerLost();
+    await delay.deliver();
+    expect(await lost).toMatchObject({ created: true });
+  });
+
+  // @shows AS-18.9
+  test('is not when it never does, and can be then', async () => {
+    const { register, delay, lost, direct } = await registerLost();
+    delay.drop();
+    expect(direct.isUnavailable(await lost)).toBe(true);
+    expect(await register()).toMatchObject({ created: true });
+  });
 });
 
 describe("an answer to the question of consent whose statement's acknowledgement is lost", () => {

@@ -6,9 +6,20 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startAssistant } from './support/assistant.ts';
 import { findChromium, launchChromium } from './support/chromium.ts';
 import { ROOT, start, type RunningProcess } from './support/console.ts';
+import { startClient } from './support/mcp/bare-client.ts';
 import { startBearerProxy } from './support/mcp/bearer-proxy.ts';
 import { FIXTURE_TOOLS } from './support/mcp/fixture-tools.ts';
-import { ADA, freePort, PASSWORD, registerClient, startPortal } from './support/portal.ts';
+import {
+  ADA,
+  freePort,
+  PASSWORD,
+  registerClient,
+  signIn,
+  startPortal,
+  type RunningPortal,
+} from './support/portal.ts';
+import { createVisitor, locationOf } from './support/visitor.ts';
+import { startDocumentHost, type DocumentHost } from './support/document-host.ts';
 
 /** The official conformance suite, against our own tools interface and against the authorization server. */
 const SUITE = path.join(ROOT, 'node_modules', '@modelcontextprotocol', 'conformance', 'dist', 'index.js');
@@ -29,48 +40,204 @@ function summaryOf(run: RunningProcess): string {
   return `${run.stdout().split('=== SUMMARY ===').at(-1)}${run.stderr()}`;
 }
 
-describe('the MCP conformance suite, revision 2025-11-25', () => {
-  test.each([
-    ['JSON', false, 'conformance-baseline-json.yml', 14],
-    ['streaming', true, 'conformance-baseline.yml', 15],
-  ])(
-    'server, %s: every scenario passes but those that a server of tools does not offer',
-    async (_, streaming, baseline, passing) => {
-      const port = await freePort();
-      const config = { mcp: { transport: { streaming }, allowed_origins: [`http://localhost:${port}`] } };
-      const assistant = await startAssistant({ tools: FIXTURE_TOOLS, config });
-      const proxy = await startBearerProxy(port, assistant.url, await assistant.serviceToken());
-      try {
-        const run = suite('server', {
-          url: `${proxy.url}/mcp`,
-          requirements: '2025-11-25',
-          'expected-failures': path.join(ROOT, 'test', 'support', 'mcp', baseline),
-        });
-        const code = await run.ended();
-        expect({ code, said: code === 0 ? '' : summaryOf(run) }).toEqual({ code: 0, said: '' });
-        expect(run.stdout().match(/^✓ /gm)?.length).toBe(passing);
-      } finally {
-        await proxy.close();
-        await assistant.close();
-      }
+/** A revision of MCP, how the suite is asked for it, and how many of its scenarios pass; the baseline lists the others with reasons. */
+interface Revision {
+  readonly version: string;
+  readonly asked: 'requirements' | 'spec-version';
+  readonly streaming: boolean;
+  readonly baseline: string;
+  readonly passing: number;
+}
+
+const REVISIONS: readonly Revision[] = [
+  {
+    version: '2025-06-18',
+    asked: 'spec-version',
+    streaming: false,
+    baseline: 'conformance-baseline-2025-06-18-json.yml',
+    passing: 10,
+  },
+  {
+    version: '2025-06-18',
+    asked: 'spec-version',
+    streaming: true,
+    baseline: 'conformance-baseline-2025-06-18.yml',
+    passing: 11,
+  },
+  {
+    version: '2025-11-25',
+    asked: 'requirements',
+    streaming: false,
+    baseline: 'conformance-baseline-json.yml',
+    passing: 14,
+  },
+  {
+    version: '2025-11-25',
+    asked: 'requirements',
+    streaming: true,
+    baseline: 'conformance-baseline.yml',
+    passing: 15,
+  },
+  {
+    version: '2026-07-28',
+    asked: 'requirements',
+    streaming: false,
+    baseline: 'conformance-baseline-2026-07-28-json.yml',
+    passing: 28,
+  },
+  {
+    version: '2026-07-28',
+    asked: 'requirements',
+    streaming: true,
+    baseline: 'conformance-baseline-2026-07-28.yml',
+    passing: 29,
+  },
+];
+
+const ALL_VERSIONS = ['2026-07-28', '2025-11-25', '2025-06-18', '2025-03-26'];
+
+interface Served {
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+/** The tools of the suite, behind a proxy that adds the token. */
+async function serve(streaming: boolean, versions: readonly string[] | null): Promise<Served> {
+  const port = await freePort();
+  const offered = versions === null ? {} : { protocol_versions: versions };
+  const mcp = { transport: { streaming }, allowed_origins: [`http://localhost:${port}`], ...offered };
+  const assistant = await startAssistant({ tools: FIXTURE_TOOLS, config: { mcp } });
+  const proxy = await startBearerProxy(port, assistant.url, await assistant.serviceToken());
+  return {
+    url: `${proxy.url}/mcp`,
+    async close() {
+      await proxy.close();
+      await assistant.close();
     },
-  );
+  };
+}
+
+async function expectConforming(at: Served, { version, asked, baseline, passing }: Revision): Promise<void> {
+  const run = suite('server', {
+    url: at.url,
+    [asked]: version,
+    'expected-failures': path.join(ROOT, 'test', 'support', 'mcp', baseline),
+  });
+  const code = await run.ended();
+  expect({ code, said: code === 0 ? '' : summaryOf(run) }).toEqual({ code: 0, said: '' });
+  expect(run.stdout().match(/^✓ /gm)?.length).toBe(passing);
+}
+
+describe.each([false, true])(
+  'the MCP conformance suite, streaming: %s: every scenario passes but those that a server of tools does not offer',
+  (streaming) => {
+    let byDefault: Served;
+    let offeringAll: Served;
+    beforeAll(async () => {
+      byDefault = await serve(streaming, null);
+      offeringAll = await serve(streaming, ALL_VERSIONS);
+    });
+    afterAll(async () => {
+      await byDefault.close();
+      await offeringAll.close();
+    });
+    const revisions = REVISIONS.filter((revision) => revision.streaming === streaming);
+
+    // @shows MCP-15.1
+    test.each(revisions)('server, revision $version, with all versions offered', async (revision) => {
+      await expectConforming(offeringAll, revision);
+    });
+
+    test.each(revisions.filter(({ version }) => version === '2025-11-25'))(
+      'server, revision $version, by default',
+      async (revision) => {
+        await expectConforming(byDefault, revision);
+      },
+    );
+  },
+);
+
+describe('a client whose tokens are bound to a key', () => {
+  const PROGRAM = [process.execPath, path.join(ROOT, 'test', 'clients', 'typescript', 'dpop.ts')];
+
+  // The suite has DPoP for clients alone: here it is what judges the client that calls our tools.
+  test.each(['auth/dpop', 'auth/dpop-nonce'])('is one, says the suite: %s', async (scenario) => {
+    // The suite starts it by a shell, and leaves its input open.
+    const run = suite('client', { command: `${PROGRAM.join(' ')} < /dev/null`, scenario });
+    const code = await run.ended();
+    expect({ code, said: code === 0 ? '' : summaryOf(run) }).toEqual({ code: 0, said: '' });
+  });
+
+  // @shows RFC9449-5a, RFC9449-8
+  test.each([false, true])('calls tools of ours, which take no other, with nonces: %s', async (nonces) => {
+    const assistant = await startAssistant({
+      config: { oauth_server: { dpop: 'require', dpop_nonces: nonces, registration: 'open' } },
+    });
+    const redirectUri = `http://127.0.0.1:${await freePort()}/callback`;
+    const program = { name: 'DPoP', command: () => Promise.resolve(PROGRAM) };
+    const client = await startClient(program, [assistant.resource, redirectUri], output);
+    try {
+      const { authorize = '' } = await client.next();
+      const visitor = createVisitor(assistant.url);
+      const signedIn = await signIn(visitor, await visitor.visit(authorize), ADA);
+      const consent = await visitor.visit(locationOf(signedIn).href);
+      client.tell(locationOf(await visitor.submit(consent, { decision: 'allow' })).href);
+      expect(await client.next()).toHaveProperty('connected');
+      client.tell('call my_account');
+      expect(await client.next()).toEqual({ answer: expect.stringContaining('Ada Lovelace') as string });
+    } finally {
+      await client.close();
+      await assistant.close();
+    }
+  });
 });
 
 describe.runIf(findChromium() !== null)('the conformance suite of authorization servers', () => {
-  test('authorization: metadata and the code grant, with a browser that answers the consent', async () => {
-    const portal = await startPortal();
+  let portal: RunningPortal;
+  let documents: DocumentHost;
+  beforeAll(async () => {
+    documents = await startDocumentHost();
+    const config = { oauth_server: { client_id_metadata_documents: true, registration: 'open' } };
+    portal = await startPortal({ config, outbound: documents.outbound });
+  });
+  afterAll(async () => {
+    await portal.close();
+    await documents.close();
+  });
+
+  // The suite authenticates with `none` wherever a server offers it, so the client is a public one.
+  const metadata = (redirectUri: string) => ({
+    client_name: 'Conformance',
+    redirect_uris: [redirectUri],
+    grant_types: ['authorization_code', 'refresh_token'],
+    token_endpoint_auth_method: 'none',
+  });
+  test.each<[string, (redirectUri: string) => Promise<string>]>([
+    [
+      'that an operator registered',
+      async (redirectUri) => (await registerClient(portal, { redirectUris: [redirectUri], public: true })).id,
+    ],
+    [
+      'that registered itself',
+      async (redirectUri) => {
+        const response = await fetch(`${portal.url}/oauth/register`, {
+          method: 'POST',
+          headers: { 'Content-Type': 'application/json' },
+          body: JSON.stringify(metadata(redirectUri)),
+        });
+        return ((await response.json()) as { client_id: string }).client_id;
+      },
+    ],
+    [
+      'that is the URL of its document',
+      (redirectUri) => Promise.resolve(documents.publish('/client.json', metadata(redirectUri))),
+    ],
+  ])('authorization: metadata and the code grant, of a client %s', async (_, clientOf) => {
     const port = await freePort();
-    // The suite authenticates with `none` wherever a server offers it, so the client is a public one.
-    const redirectUris = [`http://127.0.0.1:${port}/callback`];
-    const client = await registerClient(portal, { redirectUris, public: true });
+    const clientId = await clientOf(`http://127.0.0.1:${port}/callback`);
     const browser = await launchChromium(findChromium() ?? '');
     try {
-      const run = suite('authorization', {
-        url: portal.url,
-        'client-id': client.id,
-        port: String(port),
-      });
+      const run = suite('authorization', { url: portal.url, 'client-id': clientId, port: String(port) });
       await run.says('/oauth/authorize?');
       const [url = ''] = /http\S+\/oauth\/authorize\?\S+/.exec(`${run.stdout()}${run.stderr()}`) ?? [];
       const page = await browser.newPage();
@@ -83,7 +250,6 @@ describe.runIf(findChromium() !== null)('the conformance suite of authorization 
       expect({ code, said: code === 0 ? '' : summaryOf(run) }).toEqual({ code: 0, said: '' });
     } finally {
       await browser.close();
-      await portal.close();
     }
   });
 });

@@ -639,14 +639,16 @@ describe('what a tool is given and answers', () => {
       content: [{ type: 'text', text: 'x', annotations: { audience: ['user'], priority: 1 } }],
     });
   });
-  test('arguments too deep to be checked: -32603, and a line of the log', async () => {
+  test('arguments too deep to be checked: -32600, and a line of the log', async () => {
     for (const at of [assistant, streaming]) {
       const deep = `${'{"child":'.repeat(60_000)}{}${'}'.repeat(60_000)}`;
       const body = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"tree","arguments":${deep}}}`;
       const answer = await (await send(body, { at, bearer: await at.serviceToken() })).text();
-      expect(answer).toContain('"error":{"code":-32603,"message":"Internal error"}');
+      expect(answer).toContain('"error":{"code":-32600,"message":"The body is nested too deep');
       const log = await readFile(path.join(at.application.storageDirectory, 'app.log'), 'utf8');
-      expect(log).toContain('The MCP request tools/call failed');
+      expect(log).toContain(
+        'mcp_server_rpc refused: 400 (The body is nested too deep: more than 100 levels.)',
+      );
     }
   });
   // @shows MCP-5.7
@@ -925,7 +927,7 @@ describe('registering tools', () => {
     [
       'a scope that nobody offers',
       [{ ...toolNamed('x', () => 1), personal: true, scope: () => 'x:y' } as ToolInterface],
-      'declares the scope x:y',
+      'oauth_server:scopes: lacks x:y, the scope() of the tool x',
     ],
   ])('refuses %s at the start', async (_, tools, says) => {
     await expect(startAssistant({ tools })).rejects.toThrow(says);

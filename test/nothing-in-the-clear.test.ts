@@ -1,6 +1,7 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { claimsOf, headerOf, newKey, signed, withAssertion } from './support/assertions.ts';
 import {
   ADA,
   authorizationUrl,
@@ -9,6 +10,7 @@ import {
   obtainCode,
   refresh,
   registerClient,
+  requestToken,
   startPortal,
   type RunningPortal,
   type Tokens,
@@ -19,7 +21,7 @@ const handedOut = new Map<string, string>();
 let portal: RunningPortal;
 
 beforeAll(async () => {
-  portal = await startPortal();
+  portal = await startPortal({ config: { oauth_server: { private_key_jwt: true } } });
   const client = await registerClient(portal);
   const visitor = await portal.signedIn(ADA);
   const code = await obtainCode(portal, client, visitor);
@@ -40,6 +42,7 @@ beforeAll(async () => {
   await callApi(portal, '/api/notes', second.access_token);
   await refresh(portal, client, second.refresh_token);
   await portal.application.database.execute('ALTER TABLE gone RENAME TO oauth_access_tokens');
+  await useAssertion();
   handedOut.set('client secret', client.secret);
   handedOut.set('session id', visitor.cookies().split('=')[1] ?? '');
   handedOut.set('code', code);
@@ -53,6 +56,24 @@ beforeAll(async () => {
   handedOut.set('ID token', first.id_token);
 });
 afterAll(() => portal.close());
+
+/** Of a client with keys of its own: used, and refused when it comes again. */
+async function useAssertion(): Promise<void> {
+  const key = newKey('ES256');
+  const { client } = await portal.server.clients.create({
+    name: 'A service',
+    scopes: ['notes:read'],
+    grants: ['client_credentials'],
+    jwks: { keys: [key.jwk] },
+  });
+  const claims = claimsOf(client.id, portal.server.issuer, Date.now());
+  const assertion = signed(key, headerOf(key), claims);
+  const form = { grant_type: 'client_credentials', ...withAssertion(assertion) };
+  expect((await requestToken(portal, null, form)).status).toBe(200);
+  expect((await requestToken(portal, null, form)).status).toBe(401);
+  for (const part of assertion.split('.').slice(1)) handedOut.set(`part of an assertion: ${part}`, part);
+  handedOut.set('jti of an assertion', String(claims['jti']));
+}
 
 const TABLES = {
   sqlite: "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'",

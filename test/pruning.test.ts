@@ -75,6 +75,11 @@ describe('removing expired rows', () => {
   test('leaves nothing behind once everything has expired', async () => {
     await obtainTokens(portal, client, ADA);
     await portal.visitor().get(authorizationUrl(portal, client));
+    const unused = await registerClient(portal);
+    await portal.application.database.execute(
+      "UPDATE oauth_clients SET registered_by = 'registration' WHERE client_id = ?",
+      [unused.id],
+    );
     clock.advance(31 * DAY);
     const pruned = await portal.server.prune();
     for (const count of Object.values(pruned)) expect(count).toBeGreaterThan(0);

@@ -144,6 +144,34 @@ describe.each(GUARDED)('a resource server elsewhere, on %s', (_, start) => {
     expect((await ask(url, narrow.access_token)).status).toBe(403);
   });
 
+  // @shows AS-12.11, RFC9728-5.1
+  test('with metadata of its own each refusal says where that is, and for which scope to ask', async () => {
+    const resourceMetadata = 'https://api.example/.well-known/oauth-protected-resource/notes';
+    const url = await start(resourceServer({ resourceMetadata }));
+    const narrow = await obtainTokens(portal, client, ADA, { scope: 'openid' });
+    for (const [token, status, error] of [
+      [null, 401, ''],
+      ['garbage', 401, 'error="invalid_token", '],
+      [narrow.access_token, 403, 'error="insufficient_scope", '],
+    ] as const) {
+      const { status: answered, headers } = await ask(url, token);
+      expect([answered, headers.get('www-authenticate')]).toEqual([
+        status,
+        `Bearer realm="oauth", ${error}scope="notes:read", resource_metadata="${resourceMetadata}"`,
+      ]);
+      expect(headers.get('access-control-expose-headers')).toBe('WWW-Authenticate');
+    }
+  });
+
+  test('metadata without a URL is refused at the start, and nothing in one leaves its quotes', async () => {
+    expect(() => resourceServer({ resourceMetadata: '/metadata' })).toThrow(TypeError);
+    const url = await start(resourceServer({ resourceMetadata: 'https://api.example/?a="b\\c\r\n' }));
+    const challenge = (await ask(url, null)).headers.get('www-authenticate') ?? '';
+    expect(challenge).toBe(
+      String.raw`Bearer realm="oauth", scope="notes:read", resource_metadata="https://api.example/?a=%22b\\c"`,
+    );
+  });
+
   test('a lost permission, a suspension and a revocation take effect on the next call', async () => {
     const url = await start(resourceServer());
     const { access_token: token } = await obtainTokens(portal, client, ADA);

@@ -5,17 +5,18 @@ import { migrate, openDatabase, type OpenedDatabase } from 'portico/host';
 import { oauthServerMigrations } from 'portico/oauth-server';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createSqlStore } from '../src/oauth-server/store/sql/index.ts';
+import type { Client, NewRegistration } from '../src/oauth-server/store/client.ts';
 import type {
-  Client,
-  ConsentRequest,
   Family,
   NewAccessToken,
   NewTokens,
   StoredGrant,
   RefreshToken,
-  Store,
-} from '../src/oauth-server/store/store.ts';
+} from '../src/oauth-server/store/grant.ts';
+import type { ConsentRequest } from '../src/oauth-server/store/requests.ts';
+import type { Store } from '../src/oauth-server/store/store.ts';
 import { createDatabase } from './support/database.ts';
+import { createLossyStore } from './support/lossy-store.ts';
 import { startStoreProcess, type StoreProcess } from './support/store-process.ts';
 
 /** The store's contract, on every engine, in this process and with a second one on the same database. */
@@ -31,7 +32,7 @@ beforeAll(async () => {
   created = await createDatabase(folder);
   database = openDatabase(created.url, { directory: folder });
   await migrate(database, oauthServerMigrations);
-  store = createSqlStore(database);
+  store = createSqlStore(database, () => true);
   elsewhere = await startStoreProcess(created.url, folder);
   other = elsewhere.store;
 });
@@ -58,11 +59,18 @@ function clientNamed(id: string, changes: Partial<Client> = {}): Client {
     scopes: ['openid', 'notes:read'],
     grants: ['authorization_code', 'refresh_token'],
     idTokenSignedResponseAlg: 'RS256',
+    applicationType: 'web',
+    registeredBy: 'operator',
     public: false,
+    keys: null,
+    pushesRequests: false,
+    dpopBoundAccessTokens: false,
+    profile: null,
     secretHash: 'hash',
     previousSecretHash: null,
     previousSecretExpiresAt: null,
     createdAt: NOW,
+    usedAt: null,
     revokedAt: null,
     ...changes,
   };
@@ -85,6 +93,7 @@ function requestOf(client: Client, changes: Partial<ConsentRequest> = {}): Conse
     nonce: null,
     codeChallenge: 'challenge',
     audience: null,
+    dpopJkt: null,
     asked: { person: person(), scopes: ['openid'] },
     outcome: null,
     expiresAt: NOW + HOUR,
@@ -104,6 +113,7 @@ async function authorization(changes: Partial<Family> = {}): Promise<{ family: F
     subject: 'subject',
     scopes: ['openid', 'notes:read'],
     audience: null,
+    thumbprint: null,
     ...changes,
   };
   const asked = { person: family.person, scopes: family.scopes };
@@ -121,13 +131,13 @@ async function authorization(changes: Partial<Family> = {}): Promise<{ family: F
 }
 
 function newAccessToken(expiresAt = NOW + HOUR): NewAccessToken {
-  return { id: name('access'), hash: name('hash'), scopes: ['openid'], expiresAt };
+  return { id: name('access'), hash: name('hash'), scopes: ['openid'], expiresAt, thumbprint: null };
 }
 
 function tokens(changes: Partial<NewTokens> = {}): NewTokens {
   return {
     accessToken: newAccessToken(),
-    refreshToken: { hash: name('refresh'), markHash: 'mark', expiresAt: NOW + 10 * HOUR },
+    refreshToken: { hash: name('refresh'), markHash: 'mark', expiresAt: NOW + 10 * HOUR, thumbprint: null },
     ...changes,
   };
 }
@@ -161,10 +171,30 @@ describe('the schema', () => {
       'oauth_consent_requests',
       'oauth_cookie_keys',
       'oauth_families',
+      'oauth_initial_access_tokens',
       'oauth_refresh_tokens',
+      'oauth_single_uses',
       'oauth_subjects',
       'oauth_waiting_requests',
     ]);
+  });
+});
+
+describe('what is good once', () => {
+  // @shows AS-23.4
+  test('is claimed once, by whichever process is first, and goes when it has expired', async () => {
+    for (let round = 0; round < 20; round += 1) {
+      const use = { hash: name('use'), expiresAt: NOW };
+      const claimed = await many(8, (each) => each.claimSingleUse(use));
+      expect(claimed.filter((each) => each)).toEqual([true]);
+      expect(await other.claimSingleUse({ ...use, expiresAt: NOW + HOUR })).toBe(false);
+    }
+    const later = { hash: name('use'), expiresAt: NOW + HOUR };
+    expect(await store.claimSingleUse(later)).toBe(true);
+    expect(await store.pruneSingleUses(NOW, 100)).toBe(0);
+    expect(await store.pruneSingleUses(NOW + 1, 15)).toBe(15);
+    expect(await store.pruneSingleUses(NOW + 1, 15)).toBe(5);
+    expect(await store.claimSingleUse(later)).toBe(false);
   });
 });
 
@@ -181,16 +211,33 @@ describe('clients', () => {
   });
 
   // @shows AS-4.1, AS-11.6
-  test('keep what their ID tokens are signed with; a row of a release without the choice says RS256', async () => {
+  test('keep their keys, and what their ID tokens are signed with; a row of a release without a choice says RS256, web and operator', async () => {
     const { id } = await newClient({ idTokenSignedResponseAlg: 'EdDSA' });
     expect((await other.findClient(id))?.idTokenSignedResponseAlg).toBe('EdDSA');
+    const keys = { jwks: '{"keys":[]}', jwksUri: null, algorithm: 'PS256' };
+    const withKeys = await newClient({ keys, secretHash: null });
+    expect(await other.findClient(withKeys.id)).toEqual(withKeys);
+    const unknown = await newClient({ keys: null });
+    await database.execute(
+      "UPDATE oauth_clients SET token_endpoint_auth_method = 'of later' WHERE client_id = ?",
+      [unknown.id],
+    );
+    expect((await store.findClient(unknown.id))?.keys).toEqual({
+      jwks: null,
+      jwksUri: null,
+      algorithm: null,
+    });
     const earlier = name('client');
     await database.execute(
       `INSERT INTO oauth_clients (client_id, name, redirect_uris, scope, grants, is_public, created_at)
       VALUES (?, 'An application', '[]', 'openid', 'authorization_code', 1, ?)`,
       [earlier, NOW],
     );
-    expect((await store.findClient(earlier))?.idTokenSignedResponseAlg).toBe('RS256');
+    expect(await store.findClient(earlier)).toMatchObject({
+      idTokenSignedResponseAlg: 'RS256',
+      applicationType: 'web',
+      registeredBy: 'operator',
+    });
     const listed = (await store.listClients()).filter((each) => [id, earlier].includes(each.id));
     expect(new Set(listed.map((each) => each.idTokenSignedResponseAlg))).toEqual(new Set(['EdDSA', 'RS256']));
   });
@@ -214,6 +261,146 @@ describe('clients', () => {
     expect(await store.rotateSecret(id, 'x', null)).toBe(false);
   });
 
+  // @shows AS-13.20
+  test('blocked before they are known, stay so, also when somebody is shown them at the same moment', async () => {
+    for (let round = 0; round < 10; round += 1) {
+      const about = { registeredBy: 'document', public: true, secretHash: null } as const;
+      const client = clientNamed(`https://client.example/${name('document')}`, about);
+      const blocked = { ...client, name: 'Blocked', revokedAt: NOW };
+      const block = async () => {
+        await store.insertRevokedClient(blocked);
+        return store.revokeClient(client.id, NOW);
+      };
+      const [wasKnown, kept] = await Promise.all([block(), other.keepDocumentClient(client, NOW + HOUR)]);
+      expect([wasKnown, kept]).toEqual(wasKnown ? [true, 'new'] : [false, 'revoked']);
+      expect(await other.findClient(client.id)).toMatchObject({ revokedAt: NOW });
+      expect(await other.keepDocumentClient(client, NOW + HOUR)).toBe('revoked');
+    }
+  });
+
+  const documentClient = (changes: Partial<Client> = {}) =>
+    clientNamed(`https://client.example/${name('under_score')}`, {
+      registeredBy: 'document',
+      public: true,
+      secretHash: null,
+      ...changes,
+    });
+
+  // @shows AS-13.26
+  test('blocked once and unblocked once, are as if nobody had read their document, until somebody reads it again', async () => {
+    const client = documentClient();
+    await store.keepDocumentClient(client, NOW + HOUR);
+    expect(await store.unblockDocumentClient(client.id, NOW)).toBe(false);
+    await store.revokeClient(client.id, NOW);
+    const waiting = (of: string) => ({
+      secretHash: name('pushed'),
+      network: 'network',
+      parameters: JSON.stringify([['client_id', of]]),
+      bytes: 100,
+      expiresAt: NOW + HOUR,
+    });
+    const pushed = waiting(client.id);
+    const anothers = waiting(client.id.replace('_', '-'));
+    for (const each of [pushed, anothers]) await store.keepWaitingRequest(each, null, NOW);
+    const unblocked = await many(6, (each) => each.unblockDocumentClient(client.id, NOW + 10));
+    expect(unblocked).toSatisfy(onlyOne);
+    expect(await store.findWaitingRequest(pushed.secretHash, NOW)).toBeNull();
+    expect(await store.findWaitingRequest(anothers.secretHash, NOW)).toBe(anothers.parameters);
+    await store.endWaitingRequest(anothers.secretHash);
+    const emptied = { revokedAt: null, redirectUris: [], grants: [], createdAt: NOW + 10 };
+    expect(await other.findClient(client.id)).toMatchObject(emptied);
+    expect(await other.keepDocumentClient(client, NOW + HOUR)).toBe('revoked');
+    expect(await other.findClient(client.id)).toMatchObject(emptied);
+    const read = { ...client, createdAt: NOW + 10 };
+    expect(await other.keepDocumentClient(read, NOW + HOUR)).toBe('known');
+    expect(await store.findClient(client.id)).toMatchObject({ revokedAt: null, grants: client.grants });
+  });
+
+  // @shows AS-13.26
+  test('unblocked by a commit that was lost, are so if it took effect, and blocked if not', async () => {
+    const lossy = createLossyStore(database);
+    lossy.whenLost = () => (lossy.isAway = false);
+    const losing = createSqlStore(lossy.database, () => true);
+    /** What the store takes for the outcome of a commit that nobody answered. */
+    const settled = (id: string) => {
+      const asks: OpenedDatabase['transaction'] = async (work, committed) =>
+        committed === undefined ? database.transaction(work) : (committed(database, true as never) as never);
+      return createSqlStore({ ...database, transaction: asks }, () => true).unblockDocumentClient(id, NOW);
+    };
+    const client = documentClient();
+    await store.keepDocumentClient(client, NOW + HOUR);
+    await store.revokeClient(client.id, NOW);
+    lossy.loses = 'before it took effect';
+    await expect(losing.unblockDocumentClient(client.id, NOW)).rejects.toThrow('The store is away');
+    expect(await store.findClient(client.id)).toMatchObject({ revokedAt: NOW });
+    expect(await settled(client.id)).toBe(false);
+    lossy.loses = 'after it took effect';
+    expect(await losing.unblockDocumentClient(client.id, NOW)).toBe(true);
+    expect(await store.findClient(client.id)).toMatchObject({ revokedAt: null });
+    expect(await settled(client.id)).toBe(true);
+  });
+
+  // @shows AS-13.26
+  test('unblocked while what they had is used, leave nothing of it that lives', async () => {
+    for (let round = 0; round < 15; round += 1) {
+      const client = documentClient();
+      await store.keepDocumentClient(client, NOW + HOUR);
+      const [refreshed, exchanged, idle] = [
+        await authorization({ clientId: client.id }),
+        await authorization({ clientId: client.id }),
+        await authorization({ clientId: client.id }),
+      ];
+      const [before, ofIdle] = [tokens(), tokens()];
+      await store.spendCode(refreshed.code, before, NOW);
+      await store.spendCode(idle.code, ofIdle, NOW);
+      const token = await refreshTokenOf(before, refreshed.family);
+      const own = newAccessToken();
+      await store.issueClientToken(client.id, null, own, NOW);
+      const allowed = { ...idle.family, id: name('family') };
+      const asked = requestOf(client, { asked: { person: allowed.person, scopes: allowed.scopes } });
+      await store.insertConsentRequest(asked);
+      expect(await lives(ofIdle)).toBe(true);
+      await store.revokeClient(client.id, NOW);
+
+      const [byCode, byRefresh] = [tokens(), tokens()];
+      const code = {
+        hash: name('code'),
+        expiresAt: NOW + HOUR,
+        parameters: { redirectUri: 'https://client.example/cb', codeChallenge: 'c', nonce: null },
+      };
+      const { idHash } = asked;
+      const use = () => [
+        other.spendCode(exchanged.code, byCode, NOW),
+        other.rotateRefreshToken(token, byRefresh, NOW),
+        other.answerConsent({ idHash, person: allowed.person }, { family: allowed, code }, NOW),
+      ];
+      // Each is sent before, and after.
+      const under = round % 2 === 0 ? [store.unblockDocumentClient(client.id, NOW), ...use()] : [...use()];
+      if (round % 2 === 1) under.push(store.unblockDocumentClient(client.id, NOW));
+      await Promise.all(under);
+
+      expect(await other.findClient(client.id)).toMatchObject({ revokedAt: null });
+      for (const issued of [before, ofIdle, byCode, byRefresh]) expect(await lives(issued)).toBe(false);
+      expect(await other.findAccessToken(own, NOW)).toBe('unknown');
+      const late = tokens();
+      const found = await store.findCode({ id: allowed.id, hash: code.hash });
+      const current = await Promise.all(
+        [byCode, byRefresh, before].map((issued) =>
+          refreshTokenOf(issued, issued === byCode ? exchanged.family : refreshed.family).catch(() => null),
+        ),
+      );
+      const uses = [
+        found === null ? null : await store.spendCode(found, late, NOW),
+        ...(await Promise.all(
+          current.map(async (each) => each && other.rotateRefreshToken(each, late, NOW)),
+        )),
+      ];
+      expect(uses.filter((each) => each?.issued !== false && each !== null)).toEqual([]);
+      expect(await lives(late)).toBe(false);
+      expect(await store.listAuthorizations(allowed.person, NOW)).toEqual([]);
+    }
+  });
+
   // @shows AS-5.6, AS-18.3
   test('revoked once, take every token with them', async () => {
     const { family, code } = await authorization();
@@ -229,6 +416,161 @@ describe('clients', () => {
     expect(await many(6, (each) => each.revokeClient(family.clientId, NOW))).toSatisfy(onlyOne);
     expect(await lives(issued)).toBe(false);
     expect(await other.findAccessToken(own, NOW)).toBe('client revoked');
+  });
+});
+
+describe('clients that register themselves', () => {
+  const limits = { ofOneNetwork: 5, unused: 1_000_000, period: HOUR };
+  const registrationOf = (changes: Partial<NewRegistration> = {}): NewRegistration => ({
+    client: clientNamed(name('registered'), { registeredBy: 'registration', createdAt: NOW }),
+    tokenHash: name('registration-token'),
+    network: name('network'),
+    initialTokenHash: null,
+    ...changes,
+  });
+  const initialToken = async (uses: number, expiresAt = NOW + HOUR) => {
+    const [id, hash] = [name('initial'), name('initial-hash')];
+    await store.insertInitialAccessToken(
+      { id, note: '', uses, usesLeft: uses, createdAt: NOW, expiresAt },
+      hash,
+    );
+    return { id, hash };
+  };
+  const unusedNow = async () => {
+    const all = await store.listClients();
+    return all.filter(({ registeredBy, usedAt }) => registeredBy === 'registration' && usedAt === null)
+      .length;
+  };
+
+  // @shows AS-18.6, AS-22.6
+  test('of many of one network at the same moment, in two processes, as many as may', async () => {
+    const network = name('network');
+    const answers = await many(24, (each) => each.registerClient(registrationOf({ network }), limits, NOW));
+    expect(answers.filter((answer) => answer === null)).toHaveLength(5);
+    const waits = answers.filter((answer) => answer !== null);
+    expect(new Set(waits.map((answer) => JSON.stringify(answer)))).toEqual(
+      new Set([JSON.stringify({ reason: 'network', until: NOW + HOUR })]),
+    );
+    expect(await store.registerClient(registrationOf(), limits, NOW)).toBeNull();
+    expect(await store.registerClient(registrationOf({ network }), limits, NOW + HOUR)).toBeNull();
+  });
+
+  // @shows AS-18.6, AS-22.6
+  test('of many of many networks as many as are kept unused; the oldest goes when it is older than the period', async () => {
+    const unused = (await unusedNow()) + 4;
+    const first = clientNamed(name('registered'), {
+      registeredBy: 'registration',
+      createdAt: NOW - 2 * HOUR,
+    });
+    const full = { ...limits, unused };
+    expect(await store.registerClient(registrationOf({ client: first }), full, NOW - 2 * HOUR)).toBeNull();
+    const answers = await many(12, (each) => each.registerClient(registrationOf(), full, NOW));
+    // Three beside the first, and one in its place.
+    expect(answers.filter((answer) => answer === null)).toHaveLength(4);
+    expect(await store.findClient(first.id)).toBeNull();
+    expect(await unusedNow()).toBe(unused);
+    expect(answers).toContainEqual({ reason: 'all', until: NOW + HOUR });
+  });
+
+  // @shows AS-18.6, AS-22.10
+  test('of many with one initial access token, in two processes, as many as it has uses', async () => {
+    const { id, hash } = await initialToken(3);
+    const network = name('network');
+    const answers = await many(12, (each) =>
+      each.registerClient(
+        registrationOf({ network, initialTokenHash: hash }),
+        { ...limits, ofOneNetwork: 1 },
+        NOW,
+      ),
+    );
+    expect(answers.filter((answer) => answer === null)).toHaveLength(3);
+    expect(answers.filter((answer) => answer?.reason === 'token')).toHaveLength(9);
+    expect(await other.findInitialAccessToken(hash)).toMatchObject({ id, usesLeft: 0 });
+    const expired = await initialToken(3, NOW);
+    const late = registrationOf({ initialTokenHash: expired.hash });
+    expect(await store.registerClient(late, limits, NOW)).toEqual({ reason: 'token' });
+    expect(await store.findClient(late.client.id)).toBeNull();
+  });
+
+  // @shows AS-22.10
+  test('whoever has an initial access token registers, however many strangers have, and takes nobody away', async () => {
+    const { hash } = await initialToken(1);
+    const none = { ...limits, unused: 0 };
+    const stranger = registrationOf();
+    await store.registerClient(stranger, limits, NOW - 2 * HOUR);
+    expect(await store.registerClient(registrationOf(), none, NOW - HOUR)).toMatchObject({ reason: 'all' });
+    expect(await store.registerClient(registrationOf({ initialTokenHash: hash }), none, NOW)).toBeNull();
+    expect(await store.findClient(stranger.client.id)).not.toBeNull();
+    expect(await store.findInitialAccessToken(hash)).toMatchObject({ usesLeft: 0 });
+  });
+
+  // @shows AS-22.8
+  test('are replaced with their token alone, and not once they have ended', async () => {
+    const registration = registrationOf();
+    await store.registerClient(registration, limits, NOW);
+    const { client, tokenHash } = registration;
+    expect(await other.findRegistrationHash(client.id)).toBe(tokenHash);
+    expect(await store.updateRegistration({ ...client, name: 'Other' }, 'another')).toBe(false);
+    expect(await other.updateRegistration({ ...client, name: 'Renamed' }, tokenHash)).toBe(true);
+    expect(await store.findClient(client.id)).toEqual({ ...client, name: 'Renamed' });
+    const [, replaced] = await Promise.all([
+      store.revokeClient(client.id, NOW),
+      other.updateRegistration({ ...client, name: 'At the same moment' }, tokenHash),
+    ]);
+    expect((await store.findClient(client.id))?.revokedAt).toBe(NOW);
+    expect((await store.findClient(client.id))?.name).toBe(replaced ? 'At the same moment' : 'Renamed');
+    expect(await store.updateRegistration({ ...client, name: 'After' }, tokenHash)).toBe(false);
+    expect(await store.findRegistrationHash((await newClient()).id)).toBeNull();
+  });
+
+  // @shows AS-22.8
+  test('keep their redirect URIs from the moment that somebody has used them', async () => {
+    const registration = registrationOf();
+    await store.registerClient(registration, limits, NOW);
+    const { client, tokenHash } = registration;
+    const elsewhere = { ...client, redirectUris: ['https://elsewhere.example/callback'] };
+    const [, replaced] = await Promise.all([
+      store.noteClientUse(client.id, NOW),
+      other.updateRegistration(elsewhere, tokenHash),
+    ]);
+    const kept = await store.findClient(client.id);
+    expect(kept?.redirectUris).toEqual((replaced ? elsewhere : client).redirectUris);
+    const third = { ...client, name: 'Third', redirectUris: ['https://Elsewhere.example/callback'] };
+    expect(await other.updateRegistration(third, tokenHash)).toBe(false);
+    const renamed = { ...client, name: 'Renamed', redirectUris: kept?.redirectUris ?? [] };
+    expect(await other.updateRegistration(renamed, tokenHash)).toBe(true);
+    expect(await store.findClient(client.id)).toEqual({ ...renamed, usedAt: NOW });
+  });
+
+  // @shows AS-22.7
+  test('go when nobody has used them in time, and not when somebody does at that moment', async () => {
+    const before = {
+      neverUsedBefore: NOW + HOUR,
+      unusedBefore: NOW + 2 * HOUR,
+      expiredBefore: 0,
+      uncountedBefore: 0,
+    };
+    while ((await store.pruneRegistrations(before, 100)).more);
+    const registrations = Array.from({ length: 20 }, () => registrationOf());
+    for (const each of registrations) await store.registerClient(each, limits, NOW);
+    const operators = await newClient({ createdAt: NOW });
+    const [used, removed] = await Promise.all([
+      Promise.all(
+        registrations.slice(0, 10).map(({ client }) => other.noteClientUse(client.id, NOW + 3 * HOUR)),
+      ),
+      store.pruneRegistrations(before, 7),
+    ]);
+    expect(used).toHaveLength(10);
+    expect(removed.clients).toBeLessThanOrEqual(7);
+    while ((await store.pruneRegistrations(before, 7)).more);
+    for (const { client } of registrations.slice(10)) expect(await store.findClient(client.id)).toBeNull();
+    for (const { client } of registrations.slice(0, 10)) {
+      const found = await store.findClient(client.id);
+      expect([null, NOW + 3 * HOUR]).toContain(found === null ? null : found.usedAt);
+    }
+    expect(await store.findClient(operators.id)).not.toBeNull();
+    while ((await store.pruneRegistrations({ ...before, unusedBefore: NOW + 4 * HOUR }, 7)).more);
+    for (const { client } of registrations) expect(await store.findClient(client.id)).toBeNull();
   });
 });
 
@@ -443,6 +785,28 @@ describe('refresh tokens and families', () => {
       );
       expect(outcomes.map(({ issued }) => issued)).toSatisfy(onlyOne);
       for (const each of offered) expect(await lives(each)).toBe(false);
+    }
+  });
+
+  // @shows AS-5.18
+  test('of many uses of one that keep their answer one is issued, its answer is kept, and the family lives', async () => {
+    for (let round = 0; round < 15; round += 1) {
+      const { family, first } = await started();
+      const token = await refreshTokenOf(first, family);
+      const offered = Array.from({ length: 6 }, () => tokens());
+      const outcomes = await many(6, (each, index) =>
+        each.rotateRefreshToken(token, offered[index] ?? tokens(), NOW + index, `answer ${index}`),
+      );
+      expect(outcomes.map(({ issued }) => issued)).toSatisfy(onlyOne);
+      const used = outcomes.findIndex(({ issued }) => issued === true);
+      const taken = { issued: false, refusal: 'taken' };
+      expect(outcomes.toSpliced(used, 1)).toEqual(Array.from({ length: 5 }, () => taken));
+      for (const [index, each] of offered.entries()) expect(await lives(each)).toBe(index === used);
+      const { hash: currentHash = '', expiresAt = 0 } = offered[used]?.refreshToken ?? {};
+      const kept = { sealed: `answer ${used}`, usedAt: NOW + used, generation: token.generation + 1 };
+      expect(await other.findKeptAnswer(family.id)).toEqual({ ...kept, currentHash, expiresAt });
+      expect(await other.revokeReplayed(token, NOW)).toBe(true);
+      expect(await store.findKeptAnswer(family.id)).toBeNull();
     }
   });
 

@@ -64,10 +64,13 @@ async function whileLocked<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-const raised = (code: string | number) =>
+const raised = (code: string | number, message = 'raised') =>
   isPostgres
-    ? `DO $$ BEGIN RAISE EXCEPTION 'raised' USING ERRCODE = '${code}'; END $$`
-    : `BEGIN NOT ATOMIC SIGNAL SQLSTATE 'HY000' SET MYSQL_ERRNO = ${code}, MESSAGE_TEXT = 'raised'; END`;
+    ? `DO $$ BEGIN RAISE EXCEPTION '${message}' USING ERRCODE = '${code}'; END $$`
+    : `BEGIN NOT ATOMIC SIGNAL SQLSTATE 'HY000' SET MYSQL_ERRNO = ${code}, MESSAGE_TEXT = '${message}'; END`;
+
+/** As MySQL says it of a table; 165 is the reason. */
+const CANNOT_LOCK = "Can''t lock file (errno: 165 - Table is read only)";
 
 type Refusal = readonly [string, string | number, (on: On) => Promise<unknown>];
 
@@ -96,7 +99,9 @@ const REFUSED: readonly Refusal[] = isPostgres
       ['too many connections of one account, by the server', 1203, (on) => on.execute(raised(1203))],
       ['too many connections of one account, by its own limit', 1226, (on) => on.execute(raised(1226))],
       ['an administrator who ends the statement', 1317, (on) => on.execute('KILL QUERY CONNECTION_ID()')],
-      ['InnoDB of MySQL that may only be read from', 1836, (on) => on.execute(raised(1836))],
+      ['a lock of MySQL that somebody else has, and NOWAIT', 3572, (on) => on.execute(raised(3572))],
+      ['InnoDB of MySQL whose schema may only be read', 1836, (on) => on.execute(raised(1836))],
+      ['InnoDB of MySQL that may only be read from', 1015, (on) => on.execute(raised(1015, CANNOT_LOCK))],
     ];
 
 /** Nobody knows whether it took effect: the server ends the connection, has lost its cluster, or failed in the commit. */
@@ -110,6 +115,7 @@ const UNKNOWN: readonly (readonly [string, string | number])[] = isPostgres
       ['a node that has lost its cluster', 1047],
       ['a commit that failed', 1180],
       ['a server that ends', 1053],
+      ['MySQL that ends a connection that nobody uses', 4031],
     ];
 
 const code = (expected: string | number) => (isPostgres ? { code: expected } : { errno: expected });
@@ -170,7 +176,7 @@ describe('what the server refuses', () => {
     },
   );
 
-  test.each<string | number>(isPostgres ? ['42501', 'P0001', '23505'] : [1142, 1644, 1062])(
+  test.each<string | number>(isPostgres ? ['42501', 'P0001', '23505'] : [1142, 1644, 1062, 1015])(
     'for a reason of its own (%s) is a fault, and the connection stays',
     async (number) => {
       const database = open();
@@ -183,27 +189,43 @@ describe('what the server refuses', () => {
   );
 });
 
-test.each(isPostgres ? [] : ['MariaDB'])(
-  'an account that has all the connections that %s allows it is unavailable',
-  async () => {
-    const name = new URL(store.url).pathname.slice(1);
-    await other.execute(`CREATE USER ${name}@localhost WITH MAX_USER_CONNECTIONS 1`);
-    onTestFinished(async () => void (await other.execute(`DROP USER ${name}@localhost`)));
-    await other.execute(`GRANT ALL ON ${name}.* TO ${name}@localhost`);
-    const url = new URL(store.url);
-    url.username = name;
-    const database = openDatabase(url.href, { directory: '/' });
-    onTestFinished(() => database.close());
-    await database.transaction(async (on) => {
-      await on.execute('SELECT 1');
-      const second = openDatabase(url.href, { directory: '/' });
-      onTestFinished(() => second.close());
-      const failure = await failureOf(second.execute('SELECT 1'));
-      expect(failure).toMatchObject({ errno: 1226 });
-      expect(second.isUnavailable(failure)).toBe(true);
-    });
-  },
-);
+/** How an account is made that may have one connection, and what its second one is told. */
+const ONE_CONNECTION = isPostgres
+  ? {
+      told: '53300',
+      account: (name: string) => name,
+      create: (account: string) => [`CREATE ROLE ${account} LOGIN CONNECTION LIMIT 1`],
+      kind: 'ROLE',
+    }
+  : {
+      told: 1226,
+      account: (name: string) => `${name}@localhost`,
+      create: (account: string, name: string) => [
+        `CREATE USER ${account} WITH MAX_USER_CONNECTIONS 1`,
+        `GRANT ALL ON ${name}.* TO ${account}`,
+      ],
+      kind: 'USER',
+    };
+
+// @shows AS-18.21
+test(`an account that has all the connections that it may have (${ONE_CONNECTION.told}) is unavailable`, async () => {
+  const { told, account, create, kind } = ONE_CONNECTION;
+  const name = new URL(store.url).pathname.slice(1);
+  for (const statement of create(account(name), name)) await other.execute(statement);
+  onTestFinished(async () => void (await other.execute(`DROP ${kind} ${account(name)}`)));
+  const url = new URL(store.url);
+  url.username = name;
+  const database = openDatabase(url.href, { directory: '/' });
+  onTestFinished(() => database.close());
+  await database.transaction(async (on) => {
+    await on.execute('SELECT 1');
+    const second = openDatabase(url.href, { directory: '/' });
+    onTestFinished(() => second.close());
+    const failure = await failureOf(second.execute('SELECT 1'));
+    expect(failure).toMatchObject(code(told));
+    expect(second.isUnavailable(failure)).toBe(true);
+  });
+});
 
 describe('what a conflict has undone', () => {
   test('is done again as a transaction, and counted', async () => {
@@ -279,17 +301,21 @@ const SETTINGS = isPostgres
   ? `SELECT current_setting('statement_timeout') AS statement,
       current_setting('idle_in_transaction_session_timeout') AS idle`
   : `SELECT @@SESSION.max_statement_time AS statement, @@SESSION.innodb_lock_wait_timeout AS wait,
-      @@SESSION.wsrep_sync_wait AS sync`;
+      @@SESSION.lock_wait_timeout AS metadata, @@SESSION.wsrep_sync_wait AS sync`;
 const settingsOf = async (on: On) => (await on.execute(SETTINGS)).rows[0];
 
 describe('a session', () => {
   // @shows AS-18.21, AS-18.23
   test('of our own is told how long a statement may take, and that of a migration that it may take its time', async () => {
     const database = open({ statementTimeout: 7 });
-    const limited = isPostgres ? { statement: '7s', idle: '67s' } : { statement: 7, wait: 7, sync: 7 };
+    const limited = isPostgres
+      ? { statement: '7s', idle: '67s' }
+      : { statement: 7, wait: 7, metadata: 7, sync: 7 };
     expect(await settingsOf(database)).toEqual(limited);
     expect(await database.transaction(settingsOf)).toEqual(limited);
-    const free = isPostgres ? { statement: '0', idle: '0' } : { statement: 0, wait: 50, sync: 7 };
+    const free = isPostgres
+      ? { statement: '0', idle: '0' }
+      : { statement: 0, wait: 50, metadata: 86_400, sync: 7 };
     expect(await settingsOf(database.withoutTimeout())).toEqual(free);
     expect(await database.withoutTimeout().transaction(settingsOf)).toEqual(free);
     expect(await settingsOf(open())).toMatchObject({ statement: isPostgres ? '10s' : 10 });
@@ -323,7 +349,9 @@ describe('a session', () => {
     const pool = openApplicationPool(store.url, 1);
     onTestFinished(() => pool.end());
     const borrowed = pool.borrow();
-    const before = isPostgres ? { statement: '20s', idle: '0' } : { statement: 0, wait: 50, sync: 0 };
+    const before = isPostgres
+      ? { statement: '20s', idle: '0' }
+      : { statement: 0, wait: 50, metadata: 86_400, sync: 0 };
     expect(await settingsOf(borrowed)).toEqual(before);
     expect(await borrowed.transaction(settingsOf)).toEqual(before);
   });

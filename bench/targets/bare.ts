@@ -1,7 +1,14 @@
 // The bare limit: node:http, and the statements that Portico runs for each request, on the schema and the data that
 // Portico made. No errors are told, no rule is checked, nothing is hashed slowly; each writing request has a transaction
 // and a commit for itself. What is quicker than this does less.
-import { createHash, createPrivateKey, randomBytes, sign, type KeyObject } from 'node:crypto';
+import {
+  createHash,
+  createPrivateKey,
+  randomBytes,
+  sign,
+  type JsonWebKey,
+  type KeyObject,
+} from 'node:crypto';
 import { globSync, readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import path from 'node:path';

@@ -5,22 +5,41 @@ import {
   startApplication,
   type Application,
   type ApplicationDefinition,
+  type Plugin,
 } from 'portico/host';
 import { authorizationServerOf, oauthServer, token, type AuthorizationServer } from 'portico/oauth-server';
 import { PERSON, REDIRECT_URI, type Place, type Seeded } from '../target.ts';
 
-/** Portico in an application of the host kit, everything at its default. */
-export function definitionFor({ directory, database, url }: Place): ApplicationDefinition {
+/** What goes over the defaults of `oauth_server`. */
+type Changes = Readonly<Record<string, unknown>>;
+
+/** What a target has beside the server. */
+interface Additions {
+  readonly plugins?: readonly Plugin[];
+  /** The section of that name, with the plugin. */
+  readonly mcp?: Changes;
+  /** Registers tools. */
+  readonly tools?: () => void;
+}
+
+/** Portico in an application of the host kit, everything at its default unless a target says otherwise. */
+export function definitionFor(
+  { directory, database, url }: Place,
+  changes: Changes = {},
+  { plugins = [], mcp = {}, tools = () => {} }: Additions = {},
+): ApplicationDefinition {
   return defineApplication({
     directory,
     config: {
       public_url: url,
       database_url: database,
-      oauth_server: { name: 'Bench', scopes: { 'notes:read': 'Read your notes' } },
+      ...(plugins.length === 0 ? {} : { mcp }),
+      oauth_server: { name: 'Bench', scopes: { 'notes:read': 'Read your notes' }, ...changes },
     },
-    plugins: [oauthServer()],
+    plugins: [oauthServer(), ...plugins],
     accounts: (services) => [databaseAccounts(services)],
     register(opened) {
+      tools();
       opened.route({
         name: 'protected',
         methods: ['GET'],
@@ -34,8 +53,8 @@ export function definitionFor({ directory, database, url }: Place): ApplicationD
   });
 }
 
-export function application(place: Place): Promise<Application> {
-  return startApplication(definitionFor(place), { env: { APP_ENV: 'dev' } });
+export function application(place: Place, changes: Changes = {}): Promise<Application> {
+  return startApplication(definitionFor(place, changes), { env: { APP_ENV: 'dev' } });
 }
 
 /** Where Portico's endpoints are, in whatever it is mounted. */
@@ -71,8 +90,12 @@ export async function registerClients(
 }
 
 /** The schema, the person, the key and the clients: of the bare limit too. */
-export async function seed(place: Place): Promise<Seeded> {
-  const opened = await application(place);
+export async function seed(
+  place: Place,
+  start: (place: Place) => Promise<Application> = application,
+  more: readonly string[] = [],
+): Promise<Seeded> {
+  const opened = await start(place);
   await opened.migrate();
   const { clients, keys } = authorizationServerOf(opened);
   for (const algorithm of ['RS256', 'ES256'] as const) await keys.generate(algorithm);
@@ -80,13 +103,13 @@ export async function seed(place: Place): Promise<Seeded> {
   const { id } = await accounts.create({ ...PERSON, emailVerified: true });
   await accounts.grant(id, 'notes:read');
   const seeded = {
-    ...(await registerClients(clients, 'notes:read')),
+    ...(await registerClients(clients, 'notes:read', more)),
     paths: { ...PATHS, protected: '/protected', mcp: null },
   };
   await opened.close();
   return seeded;
 }
 
-export async function serve(place: Place): Promise<unknown> {
-  return listen(await application(place), { port: place.port, hostname: '127.0.0.1' });
+export async function serve(place: Place, changes: Changes = {}): Promise<unknown> {
+  return listen(await application(place, changes), { port: place.port, hostname: '127.0.0.1' });
 }

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
+import { FAPI2_RULES } from '../../src/oauth-server/profiles/fapi2.ts';
 
 /** A rule that somebody can rely on. */
 export interface Rule {
@@ -25,13 +26,19 @@ const WITHOUT_TESTS = 'scripts/conformance/without-tests.md';
 const ITEM = /^- (?:<a id="[^"]+"><\/a>)?\*\*([A-Z\d]+-[\d.]+[a-z]?)\*\* (.*)$/;
 const ROW = /^\| <a id="[^"]+"><\/a>([A-Z]+-[\d.]+)(?: †)? *\|(.*)\|$/;
 
+const FAPI2: Chapter = {
+  source: 'FAPI 2.0 Security Profile',
+  title: 'FAPI 2.0 Security Profile: an authorization server of the profile fapi2',
+  rules: FAPI2_RULES.map(({ id, says }) => ({ id: `FAPI2-${id}`, text: says })),
+};
+
 /** Every rule, in the order of its page. */
 export function chapters(root: string): readonly Chapter[] {
   const read = (file: string) => parseChapters(readFileSync(path.join(root, file), 'utf8'));
   const reasons = new Map(
     read(WITHOUT_TESTS).flatMap(({ rules }) => rules.map(({ id, text }) => [id, text])),
   );
-  const found = [...read(SPECIFICATION), ...read(STANDARDS)];
+  const found = [...read(SPECIFICATION), ...read(STANDARDS), FAPI2];
   const ids = found.flatMap(({ rules }) => rules.map(({ id }) => id));
   const twice = ids.find((id, at) => ids.indexOf(id) !== at);
   if (twice !== undefined) throw new Error(`${twice} is the number of two rules`);

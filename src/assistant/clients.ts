@@ -67,9 +67,11 @@ export async function activeClients(server: AuthorizationServer): Promise<readon
 
 /**
  * The service client is the one with the service scope. The linking client has the name that setup gives it, and a configured
- * callback or scope. The vendor's callback alone is not enough: somebody else's client may have it as well.
+ * callback or scope. The vendor's callback alone is not enough: somebody else's client may have it as well. What no operator registered is
+ * neither, since its name and callback are what a stranger said.
  */
 export function playsRole(client: Client, { role, name, scopes, redirectUris }: WantedClient): boolean {
+  if (client.registeredBy !== 'operator') return false;
   if (role === 'service') return client.scopes.includes(SERVICE_SCOPE);
   return (
     client.name === name &&
@@ -91,6 +93,7 @@ function findDifferences(client: Client, wanted: WantedClient): readonly string[
       : [`its ${what}: ${shown(registered)} registered, ${shown(configured)} configured`];
   return [
     ...(client.public ? ['it is public; it must keep a secret'] : []),
+    ...(client.keys === null ? [] : ['it authenticates by keys of its own; it must keep a secret']),
     ...compare('grants', client.grants, wanted.grants),
     ...compare('scopes', client.scopes, wanted.scopes),
     ...compare('redirect URIs', client.redirectUris, wanted.redirectUris),

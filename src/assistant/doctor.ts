@@ -164,7 +164,7 @@ async function fetchDocument(
   return (await response.json()) as Record<string, unknown>;
 }
 
-async function examineRefusal({ application, server }: Subject): Promise<Findings> {
+async function examineRefusal({ application, server, mcp }: Subject): Promise<Findings> {
   const response = await application.fetch(
     new Request(`${server.origin}${server.mountPath}/mcp`, {
       method: 'POST',
@@ -175,6 +175,14 @@ async function examineRefusal({ application, server }: Subject): Promise<Finding
   const challenged = response.headers.has('www-authenticate');
   if (response.status === 401 && !challenged) {
     return [ok('a request without a token is answered 401, without WWW-Authenticate')];
+  }
+  if (response.status === 401 && mcp.config.oauth.challenge) {
+    return [
+      warning(
+        'a request without a token is answered 401 with WWW-Authenticate, which the toolkit of the vendor does not want',
+        'switch mcp:oauth:challenge off, unless the assistant connects all the same',
+      ),
+    ];
   }
   return [
     failing(

@@ -3,6 +3,7 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import { createDispatcher, methodNotAllowed, type Mountable } from '../fetch/dispatch.ts';
 import { answerTo, headersOnly, incomingOf, requestFrom } from '../node/mount.ts';
 import { BearerError, bearerErrorResponse, type AuthorizationServer } from '../oauth-server/index.ts';
+import { isAdded } from '../http/added-headers.ts';
 import { authorizationOf } from '../http/bearer.ts';
 import { createNote } from '../http/note.ts';
 
@@ -50,7 +51,10 @@ export function portico(server: AuthorizationServer, ...more: readonly Mountable
 
 function answer(response: Response, reply: FastifyReply): FastifyReply {
   reply.code(response.status);
-  for (const [name, value] of response.headers) reply.header(name, value);
+  for (const [name, value] of response.headers) {
+    const before = isAdded(name, response) ? reply.getHeader(name) : undefined;
+    reply.header(name, before === undefined ? value : [before, value].flat().join(', '));
+  }
   return reply.send(response.body ?? undefined);
 }
 
@@ -61,7 +65,7 @@ export function bearer(server: AuthorizationServer) {
       try {
         const asked = () => {
           requests.set(request.raw, request);
-          return headersOnly(request.raw, server.origin);
+          return headersOnly(request.raw, server.origin, request.originalUrl);
         };
         const { headers, raw } = request;
         const authorization = authorizationOf({ headers, rawHeaders: raw.rawHeaders });

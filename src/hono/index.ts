@@ -1,6 +1,7 @@
 /** Portico in a Hono application, on any runtime. */
 import type { Context, ErrorHandler, MiddlewareHandler } from 'hono';
 import { createHandler, type Mountable } from '../fetch/index.ts';
+import { isAdded } from '../http/added-headers.ts';
 import { BodyTakenError } from '../http/body.ts';
 import { BearerError, bearerErrorResponse, type AuthorizationServer } from '../oauth-server/index.ts';
 
@@ -54,10 +55,21 @@ export function bearer(server: AuthorizationServer): MiddlewareHandler {
 export function bearerErrors(otherwise?: ErrorHandler): ErrorHandler {
   return (error, c) => {
     const refusal = error instanceof BearerError ? bearerErrorResponse(error) : null;
-    if (refusal !== null) return c.newResponse(refusal.body, refusal);
+    if (refusal !== null) return addedTo(c, refusal);
     if (otherwise === undefined) throw error;
     return otherwise(error, c);
   };
+}
+
+/** Hono itself lets one of two values of a field win. */
+function addedTo(c: Context, refusal: Response): Response {
+  const headers = new Headers(refusal.headers);
+  for (const [name, value] of refusal.headers) {
+    if (!isAdded(name, refusal)) continue;
+    c.header(name, value, { append: true });
+    headers.delete(name);
+  }
+  return c.newResponse(refusal.body, new Response(null, { status: refusal.status, headers }));
 }
 
 /** What belongs to the body that an answer replaces. */
@@ -68,7 +80,7 @@ function answer(c: Context, response: Response): void {
   const headers = new Headers(c.res.headers);
   for (const name of OF_THE_BODY) headers.delete(name);
   for (const [name, value] of response.headers) {
-    if (name === 'set-cookie' || name === 'vary') headers.append(name, value);
+    if (name === 'set-cookie' || isAdded(name, response)) headers.append(name, value);
     else headers.set(name, value);
   }
   c.res = undefined;

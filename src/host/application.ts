@@ -171,11 +171,12 @@ async function assemble(parts: Parts): Promise<Application> {
     log,
   });
   const hasAccounts = definition.accounts !== undefined;
+  const takesDpop = plugins.some((plugin) => plugin.takesDpop?.(config) === true);
   const sessions = hasAccounts
-    ? createSessions({ database, lifetime: kit.session_ttl, cookies, clock })
+    ? createSessions({ database, lifetime: kit.session_ttl, cookies, takesDpop, clock })
     : null;
-  const knownBrowsers = createKnownBrowsers({ database, cookies, clock });
-  const csrf = { origin, exemptRoutes: kit.csrf_exempt_routes };
+  const knownBrowsers = createKnownBrowsers({ database, cookies, takesDpop, clock });
+  const csrf = { origin, exemptRoutes: kit.csrf_exempt_routes, takesDpop };
 
   const routes = createRoutes(removed);
   const ownRoutes = new Set<Route>();
@@ -187,7 +188,7 @@ async function assemble(parts: Parts): Promise<Application> {
     middlewares,
     checksOwnCsrf,
     csrf: hasAccounts ? csrf : null,
-    createContext: createRequestContexts({ sessions, knownBrowsers, accounts, cookies }),
+    createContext: createRequestContexts({ sessions, knownBrowsers, accounts, cookies, takesDpop }),
     bodyLimit: kit.body_limit,
     trustedProxies: kit.trusted_proxies,
     events,

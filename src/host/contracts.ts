@@ -295,6 +295,11 @@ export interface Plugin<Sections extends object = UntypedSections> {
   readonly configuration: { readonly [Section in keyof Sections]: ZodType<unknown, Sections[Section]> };
   /** Finds what is wrong between keys that are each valid by themselves; called when all of them are. */
   readonly problems?: (config: ConfigMap) => readonly ConfigurationProblem[];
+  /**
+   * Whether a request with `Authorization: DPoP` is one of an application, as one with `Authorization: Bearer` is: without session and cookies, and
+   * left alone by the session-wide CSRF check. False unless given.
+   */
+  readonly takesDpop?: (config: ConfigMap) => boolean;
   /** Its steps of the schema, in their order; empty for none. */
   readonly migrations: readonly Migration[];
   /** Folder of default views, absolute; null for none. */
@@ -303,6 +308,11 @@ export interface Plugin<Sections extends object = UntypedSections> {
   readonly commands: AddCommands;
   /** Adds routes, middleware and services to a starting application. The schema may not exist yet. */
   register(application: Application): void | Promise<void>;
+  /**
+   * What a started application cannot do as it is put together, a sentence each. `serve` tells whoever starts it, and the log, and serves
+   * all the same.
+   */
+  readonly warnings?: (application: Application) => readonly string[];
   /** Runs the application's own `register`, so that a function such as `tool()` works inside of it. */
   readonly around?: (application: Application, register: () => Promise<void>) => Promise<void>;
 }

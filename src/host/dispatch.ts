@@ -6,7 +6,7 @@ import { isLiteralTarget, pathOf } from '../http/request-target.ts';
 import type { Database } from '../sql/contract.ts';
 import { resolveClientAddress } from './http/client-address.ts';
 import type { Connection, Middleware, Route, Views } from './contracts.ts';
-import { checkCsrf, type CsrfOptions } from './accounts/csrf.ts';
+import { checkCsrf, isCsrfChecked, type CsrfOptions } from './accounts/csrf.ts';
 import { errorAnswer, errorJson } from './http/error-answers.ts';
 import { ErrorHandler } from './http/error-handler.ts';
 import { HttpError } from './errors.ts';
@@ -58,10 +58,14 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     const progress: Progress = { route: null };
     const finished = (response: Response) => withRequestId(withoutBody(request, response), requestId);
     try {
-      const response = await route(request, connection, progress).catch((exception: unknown) =>
-        answerException(exception, request, requestId, progress),
-      );
-      return finished(await events.passResponse(response));
+      let response: Response;
+      try {
+        response = await route(request, connection, progress);
+      } catch (exception) {
+        response = await answerException(exception, request, requestId, progress);
+      }
+      const passed = events.passResponse(response);
+      return finished(passed instanceof Promise ? await passed : passed);
     } catch (exception) {
       // An error of a hook must not reach the caller either.
       log.error('A host hook failed: {exception}', { requestId, exception });
@@ -71,7 +75,8 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     }
   }
 
-  async function route(sent: Request, connection: Connection, progress: Progress): Promise<Response> {
+  /** Throws, or rejects, for what is answered with an error. */
+  function route(sent: Request, connection: Connection, progress: Progress): Promise<Response> {
     if (connection.target !== undefined && !isLiteralTarget(connection.target)) {
       throw new HttpError(404, 'The path is not written as any route is');
     }
@@ -83,15 +88,19 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     const { csrf } = options;
     if (csrf === null) return runWithContext(context, () => handle(matched, request));
     return runWithContext(context, async () => {
-      const checked = options.checksOwnCsrf.has(matched.route)
-        ? request
-        : await checkCsrf(request, matched.route, context, csrf);
+      const isChecked =
+        !options.checksOwnCsrf.has(matched.route) && isCsrfChecked(request, matched.route, csrf);
+      const checked = isChecked ? await checkCsrf(request, context, csrf) : request;
       return withCookies(await handle(matched, checked), context.setCookies());
     });
   }
 
   async function handle(matched: MatchedRoute, request: Request): Promise<Response> {
-    const answered: unknown = await runMiddlewares(matched, request);
+    const { route, parameters } = matched;
+    const isGuarded = ownRoutes.has(route) && middlewares.length > 0;
+    const answered: unknown = await (isGuarded
+      ? runMiddlewares(matched, request)
+      : route.handler(parameters, request));
     if (isResponse(answered)) return answered;
     throw new TypeError(
       `The handler of the route ${matched.route.name}, or a middleware around it, gave ${typeof answered} where a ` +
@@ -99,9 +108,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     );
   }
 
-  async function runMiddlewares(matched: MatchedRoute, request: Request): Promise<Response> {
-    const { route, parameters } = matched;
-    if (!ownRoutes.has(route) || middlewares.length === 0) return route.handler(parameters, request);
+  function runMiddlewares({ route, parameters }: MatchedRoute, request: Request): Promise<Response> {
     const from = async (index: number): Promise<Response> => {
       const middleware = middlewares[index];
       return middleware === undefined

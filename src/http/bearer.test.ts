@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { isBearerRequest, parseBearer } from './bearer.ts';
+import { isBearerRequest, parseBearer, parseDpop } from './bearer.ts';
 
 describe('the Authorization header', () => {
   test.each([
@@ -29,8 +29,20 @@ describe('the Authorization header', () => {
   test('a request with a malformed token is a bearer request all the same', () => {
     const request = (authorization: string) =>
       new Request('https://app.example', { headers: { Authorization: authorization } });
-    expect(isBearerRequest(request('Bearer'))).toBe(true);
-    expect(isBearerRequest(request('Basic YTpi'))).toBe(false);
-    expect(isBearerRequest(new Request('https://app.example'))).toBe(false);
+    for (const takesDpop of [false, true]) {
+      expect(isBearerRequest(request('Bearer'), takesDpop)).toBe(true);
+      expect(isBearerRequest(request('DPoP'), takesDpop)).toBe(takesDpop);
+      expect(isBearerRequest(request('dpop x'), takesDpop)).toBe(takesDpop);
+      expect(isBearerRequest(request('DPoPx y'), takesDpop)).toBe(false);
+      expect(isBearerRequest(request('Basic YTpi'), takesDpop)).toBe(false);
+      expect(isBearerRequest(new Request('https://app.example'), takesDpop)).toBe(false);
+    }
+  });
+
+  test('in the scheme DPoP it carries a token in the same way', () => {
+    expect(parseDpop('DPoP a-._~+/9==')).toEqual({ token: 'a-._~+/9==' });
+    expect(parseDpop('dpop a, DPoP b')).toEqual({ token: null });
+    expect(parseDpop('Bearer a')).toBe(null);
+    expect(parseBearer('DPoP a')).toBe(null);
   });
 });

@@ -3,7 +3,9 @@ import { Readable } from 'node:stream';
 import type { ReadableStream as NodeStream } from 'node:stream/web';
 import type { Middleware, ParameterizedContext as Context } from 'koa';
 import { createDispatcher, methodNotAllowed, type Mountable } from '../fetch/dispatch.ts';
+import { isAdded } from '../http/added-headers.ts';
 import { authorizationOf } from '../http/bearer.ts';
+import { bodyTextOf } from '../http/body-text.ts';
 import { answerTo, headersOnly, requestFrom } from '../node/mount.ts';
 import { BearerError, bearerErrorResponse, type AuthorizationServer } from '../oauth-server/index.ts';
 
@@ -35,7 +37,7 @@ export function bearer(server: AuthorizationServer): Middleware {
   return async (ctx, next) => {
     const found = await server.lookUpToken(
       authorizationOf(ctx.req),
-      () => headersOnly(ctx.req, server.origin),
+      () => headersOnly(ctx.req, server.origin, ctx.originalUrl),
       ctx,
     );
     if ('failure' in found) return answer(ctx, found.failure);
@@ -63,7 +65,7 @@ async function answer(ctx: Context, given: Response): Promise<void> {
   // After the body, which has Koa choose a status and a type.
   ctx.status = response.status;
   for (const [name, value] of response.headers) {
-    if (name === 'set-cookie' || name === 'vary') ctx.append(name, value);
+    if (name === 'set-cookie' || isAdded(name, response)) ctx.append(name, value);
     else ctx.set(name, value);
   }
 }
@@ -80,6 +82,8 @@ function forgiveLeaving(ctx: Context): void {
 
 /** In one piece, so that Koa knows its length, except events, which are sent as they come. */
 async function bodyOf(response: Response): Promise<Readable | Buffer | null> {
+  const text = bodyTextOf(response);
+  if (text !== null) return Buffer.from(text);
   if (response.body === null) return null;
   const streams = response.headers.get('content-type')?.startsWith('text/event-stream') === true;
   return streams

@@ -1,7 +1,10 @@
 import { z } from 'zod';
+import { KNOWN_VERSIONS, type ProtocolVersion } from './versions.ts';
 
 /** A day, in seconds. */
 const LONGEST_TOOL = 86_400;
+
+const MOST_CALLS = 1_000_000;
 
 /** The section `mcp` of the configuration. */
 export const mcpConfiguration = z.strictObject({
@@ -17,6 +20,12 @@ export const mcpConfiguration = z.strictObject({
           : 'must be public_url plus /mcp',
     })
     .optional(),
+  protocol_versions: z
+    .array(z.enum(KNOWN_VERSIONS, { error: `must be one of ${KNOWN_VERSIONS.join(', ')}` }), {
+      error: 'must be a list of protocol versions',
+    })
+    .min(1, 'must name at least one version')
+    .default(['2025-11-25', '2025-03-26']),
   transport: z
     .strictObject({ streaming: z.boolean({ error: 'must be true or false' }).default(false) })
     .prefault({}),
@@ -25,12 +34,20 @@ export const mcpConfiguration = z.strictObject({
     .min(1, 'must be at least 1 second')
     .max(LONGEST_TOOL, `must be at most ${LONGEST_TOOL} seconds`)
     .default(120),
+  audit: z.boolean({ error: 'must be true or false' }).default(false),
+  calls_per_minute: z
+    .int({ error: 'must be a whole number of calls' })
+    .min(1, 'must be at least 1 call')
+    .max(MOST_CALLS, `must be at most ${MOST_CALLS} calls`)
+    .optional(),
   oauth: z
     .strictObject({
       scopes_supported: z
         .array(z.string({ error: 'must be a scope name' }), { error: 'must be a list of scope names' })
         .min(1, 'must name at least one scope')
         .default(['mcp:tools']),
+      challenge: z.boolean({ error: 'must be true or false' }).default(false),
+      narrow_service_scope: z.boolean({ error: 'must be true or false' }).default(false),
     })
     .prefault({}),
   allowed_origins: z
@@ -60,11 +77,20 @@ export interface McpConfigInput {
   readonly instructions?: string | undefined;
   /** The canonical resource: `public_url` plus `/mcp`, and the same as `oauth_server:audience`. */
   readonly resource?: string | undefined;
+  /**
+   * The versions of MCP that are spoken, of `2026-07-28`, `2025-11-25`, `2025-06-18` and `2025-03-26`;
+   * `['2025-11-25', '2025-03-26']`.
+   */
+  readonly protocol_versions?: readonly ProtocolVersion[] | undefined;
   /** How answers are sent. */
   readonly transport?: McpTransportInput | undefined;
   /** How long a tool may take, in seconds; 120. */
   readonly tool_timeout?: number | undefined;
-  /** What the resource metadata says (RFC 9728). */
+  /** Whether each call of a tool is an audit event, `tool_called`; false. */
+  readonly audit?: boolean | undefined;
+  /** How many calls of tools one client may make for one person in a minute, of each process; no limit. */
+  readonly calls_per_minute?: number | undefined;
+  /** What the resource says of itself (RFC 9728), and how it lets clients in. */
   readonly oauth?: McpOAuthInput | undefined;
   /** Origins whose pages may call tools; none. */
   readonly allowed_origins?: readonly string[] | undefined;
@@ -80,4 +106,14 @@ export interface McpTransportInput {
 export interface McpOAuthInput {
   /** The scopes that the resource metadata names; `['mcp:tools']`. */
   readonly scopes_supported?: readonly string[] | undefined;
+  /**
+   * Whether 401 and 403 say in `WWW-Authenticate` where the metadata is and which scope is needed, and a client that then asks for more keeps
+   * what its person allowed it before; false.
+   */
+  readonly challenge?: boolean | undefined;
+  /**
+   * Whether a service, a client registered for `mcp:service`, gets that scope in place of those that the server offers and the service asks for
+   * without being registered for them, such as the scopes of the metadata; false: `invalid_scope`.
+   */
+  readonly narrow_service_scope?: boolean | undefined;
 }

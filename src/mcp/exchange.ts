@@ -1,11 +1,18 @@
 import type { JSONRPCRequest } from '@modelcontextprotocol/server';
 import { madeWithRequestId, REQUEST_ID_HEADER, requestIdOf } from '../http/request-id.ts';
-import { VERSION_HEADER, type Messages } from './messages.ts';
-import { PROTOCOL_VERSIONS, type Protocol } from './protocol.ts';
+import type { Messages } from './messages.ts';
+import type { Protocol } from './protocol.ts';
 import { protocolRefusal, refusal } from './refusal.ts';
+import { VERSION_HEADER } from './stateless.ts';
+import type { StatelessAnswer, StatelessProtocol } from './stateless-protocol.ts';
+import type { Caller } from './tool-call.ts';
+import { BATCHING_VERSION, STATELESS_VERSION, type OfferedVersions } from './versions.ts';
 
 export interface ExchangeOptions {
+  readonly versions: OfferedVersions;
   readonly protocol: Protocol;
+  /** For requests of 2026-07-28, which come only where it is offered. */
+  readonly stateless: StatelessProtocol;
   /** Whether answers are sent as events, with the progress of tools before them. */
   readonly streaming: boolean;
 }
@@ -14,17 +21,23 @@ export interface ExchangeOptions {
 export async function exchange(
   request: Request,
   messages: Messages,
-  { protocol, streaming }: ExchangeOptions,
+  { versions, protocol, stateless, streaming }: ExchangeOptions,
 ): Promise<Response> {
-  const refused = versionRefusal(messages, request.headers.get(VERSION_HEADER));
+  const version = request.headers.get(VERSION_HEADER) ?? BATCHING_VERSION;
+  const { requests, metadata } = messages;
+  const refused = metadata === null ? versionRefusal(messages, version, versions) : null;
   if (refused !== null) return refused;
-  const { requests } = messages;
-  if (requests.length === 0) return new Response(null, { status: 202 });
+  const [first] = requests;
+  if (first === undefined) return new Response(null, { status: 202 });
   const { signal } = request;
   if (signal.aborted) return refusal(499, CALLER_IS_GONE);
-  if (streaming) return named(request, EVENT_STREAM, eventsOf(requests, protocol, signal));
+  if (metadata !== null) {
+    const answer = streaming ? statelessEvents : statelessAnswer;
+    return answer(request, (caller) => stateless(first, caller, metadata));
+  }
+  if (streaming) return named(request, EVENT_STREAM, eventsOf(requests, protocol, signal, version));
   const answers = await Promise.all(
-    requests.map((message) => protocol(message, { signal, notify: discard })),
+    requests.map((message) => protocol(message, { signal, notify: discard, version })),
   );
   if (signal.aborted) return refusal(499, CALLER_IS_GONE);
   return named(request, JSON_BODY, answers.length === 1 ? answers[0] : `[${answers.join(',')}]`);
@@ -32,20 +45,19 @@ export async function exchange(
 
 /** Nobody reads it. */
 const CALLER_IS_GONE = 'The caller is gone.';
-/** The most messages of one body. */
-const LARGEST_BATCH = 100;
 
 /** Null for messages that the version of the protocol allows. */
-function versionRefusal({ count, initializes }: Messages, version: string | null): Response | null {
-  if (count > LARGEST_BATCH) {
-    return protocolRefusal(`Invalid Request: Batch must not exceed ${LARGEST_BATCH} messages`, -32_600);
-  }
+function versionRefusal(
+  { count, initializes }: Messages,
+  version: string,
+  { all, initialized }: OfferedVersions,
+): Response | null {
   if (initializes) {
     if (count === 1) return null;
     return protocolRefusal('Invalid Request: Only one initialization request is allowed', -32_600);
   }
-  if (version === null || PROTOCOL_VERSIONS.includes(version)) return null;
-  const supported = PROTOCOL_VERSIONS.join(', ');
+  if (initialized.includes(version)) return null;
+  const supported = all.join(', ');
   return protocolRefusal(
     `Bad Request: Unsupported protocol version: ${version} (supported versions: ${supported})`,
     -32_000,
@@ -66,8 +78,12 @@ function named(
   request: Request,
   headers: Readonly<Record<string, string>>,
   body: string | ReadableStream | undefined,
+  status = 200,
 ): Response {
-  const response = new Response(body, { headers: { ...headers, [REQUEST_ID]: requestIdOf(request) } });
+  const response = new Response(body, {
+    status,
+    headers: { ...headers, [REQUEST_ID]: requestIdOf(request) },
+  });
   return madeWithRequestId(response);
 }
 
@@ -78,6 +94,7 @@ function eventsOf(
   requests: readonly JSONRPCRequest[],
   protocol: Protocol,
   signal: AbortSignal,
+  version: string,
 ): ReadableStream<Uint8Array> {
   const gone = new AbortController();
   const events = openEvents(leave);
@@ -86,7 +103,7 @@ function eventsOf(
     gone.abort();
   }
   signal.addEventListener('abort', leave);
-  const caller = { signal: gone.signal, notify: events.send };
+  const caller = { signal: gone.signal, notify: events.send, version };
   const answerAll = async () => {
     await Promise.all(requests.map(async (message) => events.send(await protocol(message, caller))));
     // The runtime may keep a signal that has listeners, and all that they refer to, for as long as the process lives.
@@ -97,14 +114,59 @@ function eventsOf(
   return events.body;
 }
 
+/** Asks the protocol of 2026-07-28. */
+type Ask = (caller: Caller) => Promise<StatelessAnswer>;
+
+async function statelessAnswer(request: Request, ask: Ask): Promise<Response> {
+  const { signal } = request;
+  const { status, text } = await ask({ signal, notify: discard, version: STATELESS_VERSION });
+  return signal.aborted ? refusal(499, CALLER_IS_GONE) : named(request, JSON_BODY, text, status);
+}
+
+/**
+ * The answer as an event. The stream is opened by the first thing there is to send: the status of some errors is part of the
+ * protocol, and cannot follow the headers.
+ */
+async function statelessEvents(request: Request, ask: Ask): Promise<Response> {
+  const { signal } = request;
+  const gone = new AbortController();
+  const opened = Promise.withResolvers<null>();
+  const events = openEvents(leave, () => opened.resolve(null));
+  function leave(): void {
+    events.end();
+    gone.abort();
+  }
+  signal.addEventListener('abort', leave);
+  const answering = ask({ signal: gone.signal, notify: events.send, version: STATELESS_VERSION });
+  const end = () => {
+    signal.removeEventListener('abort', leave);
+    events.end();
+  };
+  const first = await Promise.race([answering, opened.promise]);
+  if (first !== null && first.status !== 200) {
+    end();
+    return named(request, JSON_BODY, first.text, first.status);
+  }
+  const finish = async () => {
+    const { text } = await answering;
+    events.send(text);
+    end();
+  };
+  void finish();
+  return named(request, EVENT_STREAM, events.body);
+}
+
 /** How often something is sent while tools work, in milliseconds: proxies close what is silent. */
 const KEEP_ALIVE = 15_000;
 const UTF8 = new TextEncoder();
 
 /** A stream of events (Server-Sent Events). What is sent after its end is discarded. */
-function openEvents(cancelled: () => void) {
+function openEvents(cancelled: () => void, written: () => void = discard) {
   let controller: ReadableStreamDefaultController<Uint8Array> | null = null;
-  const write = (text: string) => controller?.enqueue(UTF8.encode(text));
+  const write = (text: string) => {
+    controller?.enqueue(UTF8.encode(text));
+    written();
+  };
   const keepAlive = setInterval(write, KEEP_ALIVE, ': keepalive\n\n').unref();
   return {
     body: new ReadableStream<Uint8Array>({

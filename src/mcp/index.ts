@@ -4,7 +4,6 @@ export { mcp, mcpServerOf, tool } from './plugin.ts';
 export {
   createToolRegistry,
   ToolError,
-  type JsonSchema,
   type RegisteredTool,
   type ScopedToolInterface,
   type ToolCall,
@@ -12,6 +11,18 @@ export {
   type ToolRegistry,
   type UserToolInterface,
 } from './tools.ts';
+export {
+  ask,
+  ToolQuestions,
+  type ClientQuestion,
+  type FormQuestion,
+  type InputRequest,
+  type PageQuestion,
+  type ToolAnswer,
+  type ToolQuestion,
+} from './tool-questions.ts';
+export type { TraceContext } from './trace.ts';
+export type { JsonSchema, ToolAnnotations, ToolIcon } from './tool-description.ts';
 export { content, ToolContent } from './tool-result.ts';
 export {
   mcpConfiguration,
@@ -20,3 +31,4 @@ export {
   type McpOAuthInput,
   type McpTransportInput,
 } from './config.ts';
+export type { ProtocolVersion } from './versions.ts';

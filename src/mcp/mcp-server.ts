@@ -1,11 +1,14 @@
 import type { Log } from '../contracts/log.ts';
+import { dpopMetadata } from '../http/challenges.ts';
 import { runInContext } from '../http/context.ts';
 import { requestIdOf, withRequestId } from '../http/request-id.ts';
 import type { AuthorizationServer, Endpoint } from '../oauth-server/index.ts';
+import { createChallenges } from './challenges.ts';
 import type { McpConfig } from './config.ts';
 import { DOCUMENT_PREFLIGHT, withCors } from './origins.ts';
 import { refusal } from './refusal.ts';
 import { createRpcEndpoint } from './rpc-endpoint.ts';
+import { SERVICE_SCOPE } from './tool-access.ts';
 import type { ToolRegistry } from './tools.ts';
 
 /** Where the endpoint is, below the issuer. */
@@ -47,7 +50,16 @@ export function createMcpServer(options: McpServerOptions): McpServer {
     scopes_supported: config.oauth.scopes_supported,
     bearer_methods_supported: ['header'],
     resource_name: name,
+    ...dpopMetadata(server.dpop),
   };
+  const metadataPath = `/.well-known/oauth-protected-resource${server.basePath}${MCP_PATH}`;
+  const challenges = createChallenges(server, config, `${server.origin}${metadataPath}`);
+  const { challenge, narrow_service_scope: narrows } = config.oauth;
+  server.serveResource({
+    ...(server.config.audience === resource ? { metadata: document } : {}),
+    ...(challenge ? { stepUp: true } : {}),
+    ...(narrows ? { serviceScope: SERVICE_SCOPE } : {}),
+  });
   const metadata = async (request: Request) =>
     request.method === 'OPTIONS'
       ? new Response(null, { status: 204, headers: DOCUMENT_PREFLIGHT })
@@ -58,12 +70,13 @@ export function createMcpServer(options: McpServerOptions): McpServer {
     resource,
     config,
     tools,
-    endpoints: withRequestIds([
+    // With `oauth_server:challenge` the server publishes one of the documents itself (AS-6.24).
+    endpoints: withRequestIds(server.endpoints, [
       {
         name: 'mcp_server_rpc',
         path: `${server.mountPath}${MCP_PATH}`,
         methods: ['POST', 'OPTIONS'],
-        handle: createRpcEndpoint({ ...options, name }),
+        handle: createRpcEndpoint({ ...options, name, resource, challenges }),
       },
       {
         name: 'mcp_server_stream',
@@ -79,7 +92,7 @@ export function createMcpServer(options: McpServerOptions): McpServer {
       // Below no other base path: what is in front of that one describes another installation.
       {
         name: 'mcp_server_resource_metadata',
-        path: `/.well-known/oauth-protected-resource${server.basePath}${MCP_PATH}`,
+        path: metadataPath,
         methods: ['GET', 'OPTIONS'],
         handle: metadata,
       },
@@ -93,8 +106,10 @@ export function createMcpServer(options: McpServerOptions): McpServer {
   };
 }
 
-function withRequestIds(endpoints: readonly Endpoint[]): readonly Endpoint[] {
-  return endpoints.map((endpoint) => ({
+/** Those endpoints whose path is none of the published ones. */
+function withRequestIds(published: readonly Endpoint[], endpoints: readonly Endpoint[]): readonly Endpoint[] {
+  const own = endpoints.filter(({ path }) => !published.some((each) => each.path === path));
+  return own.map((endpoint) => ({
     ...endpoint,
     handle: (request, context) =>
       runInContext(context, async () => withRequestId(await endpoint.handle(request), requestIdOf(request))),

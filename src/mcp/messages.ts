@@ -7,7 +7,11 @@ import {
 } from '@modelcontextprotocol/server';
 import { readBytes } from '../http/body.ts';
 import { acceptsByName, mediaTypeOf } from '../http/media-types.ts';
-import { refusal } from './refusal.ts';
+import { DEEPEST, isTooDeep } from './nesting.ts';
+import { isShort, MOST_VALUES } from './protocol-types.ts';
+import { protocolRefusal, refusal, requestRefusal } from './refusal.ts';
+import { readMetadata, VERSION_HEADER, type RequestMetadata } from './stateless.ts';
+import { BATCHING_VERSION, STATELESS_VERSION, type OfferedVersions } from './versions.ts';
 
 /** The body of a request to the MCP endpoint. It is parsed once, so that what was checked is what is answered. */
 export interface Messages {
@@ -19,18 +23,19 @@ export interface Messages {
   readonly initializes: boolean;
   /** The names of the tools that they call. */
   readonly calledTools: readonly string[];
+  /** What a request of 2026-07-28 says of itself; null for those of other versions. */
+  readonly metadata: RequestMetadata | null;
 }
 
 /** The largest body that is read, in bytes. */
 const BODY_LIMIT = 1024 * 1024;
-/** Its absence means the version before it was introduced. */
-export const VERSION_HEADER = 'mcp-protocol-version';
-/** The one version in which several messages may come in one body (MCP 2025-03-26, Batching). */
-const BATCHING_VERSION = '2025-03-26';
+/** The most messages of one body. */
+const LARGEST_BATCH = 100;
 
 /** Reads and checks the messages; what cannot be accepted is returned as a refusal. */
 export async function readMessages(
   request: Request,
+  versions: OfferedVersions,
 ): Promise<{ readonly messages: Messages } | { readonly refusal: Response }> {
   const unreadable = headerRefusal(request.headers);
   if (unreadable !== null) return { refusal: unreadable };
@@ -41,6 +46,16 @@ export async function readMessages(
   if (body === null) return { refusal: refusal(413, 'The body is larger than 1 MiB.') };
   const parsed = parse(body);
   if (parsed === undefined) return { refusal: refusal(400, 'The body is not JSON.', {}, -32_700) };
+  if (isTooDeep(body)) {
+    const problem = `The body is nested too deep: more than ${DEEPEST} levels.`;
+    return { refusal: bodyRefusal(-32_600, problem, parsed, request.headers, versions) };
+  }
+  let metadata: RequestMetadata | null = null;
+  if (versions.stateless) {
+    const read = readMetadata(parsed, request.headers, versions);
+    if ('refusal' in read) return read;
+    ({ metadata } = read);
+  }
   const messages: readonly unknown[] = Array.isArray(parsed) ? parsed : [parsed];
   // The header was introduced after 2025-03-26, so a request without it is of that version (MCP-8.8).
   const version = request.headers.get(VERSION_HEADER) ?? BATCHING_VERSION;
@@ -52,6 +67,11 @@ export async function readMessages(
   if (Array.isArray(parsed) && messages.some((message) => readMethod(message) === CANCELLED)) {
     return { refusal: refusal(400, 'A batch cannot cancel what it asks for.', {}, -32_600) };
   }
+  // Nothing else looks at each of the messages before.
+  if (messages.length > LARGEST_BATCH) {
+    const problem = `Invalid Request: Batch must not exceed ${LARGEST_BATCH} messages`;
+    return { refusal: protocolRefusal(problem, -32_600) };
+  }
   const requests = messages.filter((message) => isJSONRPCRequest(message));
   if (requests.length < messages.length && !messages.every(isMessage)) {
     return { refusal: refusal(400, 'The body is no request of JSON-RPC 2.0.', {}, -32_600) };
@@ -60,14 +80,18 @@ export async function readMessages(
   if (new Set(requests.map(({ id }) => id)).size < requests.length) {
     return { refusal: refusal(400, 'Two requests of a batch have the same id.', {}, -32_600) };
   }
+  const initializing = requests.filter(({ method }) => method === 'initialize');
+  if (initializing.length > 0 && !isShort(initializing)) {
+    const problem = `What the client says of itself is more than ${MOST_VALUES} values.`;
+    return { refusal: bodyRefusal(-32_602, problem, parsed, request.headers, versions) };
+  }
   return {
     messages: {
       requests,
       count: messages.length,
-      initializes: requests.some(
-        (message) => message.method === 'initialize' && isInitializeRequest(message),
-      ),
+      initializes: initializing.some((message) => isInitializeRequest(message)),
       calledTools: findCalledTools(messages),
+      metadata,
     },
   };
 }
@@ -96,6 +120,19 @@ function parse(body: Buffer): unknown {
   } catch {
     return undefined;
   }
+}
+
+/** In 2026-07-28 an error names its request, which only a header field can say here: nothing has looked into the body. */
+function bodyRefusal(
+  code: number,
+  message: string,
+  body: unknown,
+  headers: Headers,
+  { stateless }: OfferedVersions,
+): Response {
+  return stateless && headers.get(VERSION_HEADER) === STATELESS_VERSION
+    ? requestRefusal(400, body, { code, message })
+    : refusal(400, message, {}, code);
 }
 
 const CANCELLED = 'notifications/cancelled';

@@ -9,33 +9,48 @@ export function isForeign(request: Request, ownOrigin: string, allowed: readonly
 
 /** Lets a page of an allowed origin read the response, also a refusal. */
 export function withCors(response: Response, request: Request, allowed: readonly string[]): Response {
-  for (const [name, value] of corsHeaders(request, allowed)) response.headers.append(name, value);
+  const { headers } = response;
+  const exposed = headers.has('dpop-nonce')
+    ? EXPOSED_WITH_NONCE
+    : headers.has('www-authenticate')
+      ? EXPOSED_WITH_CHALLENGE
+      : EXPOSED;
+  for (const [name, value] of corsHeaders(request, allowed, exposed)) response.headers.append(name, value);
   return response;
 }
+
+const EXPOSED = 'MCP-Protocol-Version, Retry-After, X-Request-Id';
+const EXPOSED_WITH_CHALLENGE = `${EXPOSED}, WWW-Authenticate`;
+const EXPOSED_WITH_NONCE = `${EXPOSED_WITH_CHALLENGE}, DPoP-Nonce`;
 
 function corsHeaders(
   request: Request,
   allowed: readonly string[],
+  exposed = EXPOSED,
 ): readonly (readonly [name: string, value: string])[] {
   const origin = request.headers.get('origin');
   if (origin === null || !allowed.includes(origin)) return [];
   return [
     ['Access-Control-Allow-Origin', origin],
-    ['Access-Control-Expose-Headers', 'MCP-Protocol-Version, Retry-After, X-Request-Id'],
+    ['Access-Control-Expose-Headers', exposed],
     ['Vary', 'Origin'],
   ];
 }
 
-export function preflightResponse(request: Request, allowed: readonly string[]): Response {
+/** The last two are sent also by clients that first try a newer protocol version and then fall back. */
+const ALLOWED_FIELDS = 'Authorization, Content-Type, Accept, MCP-Protocol-Version, Mcp-Method, Mcp-Name';
+
+/** `fields` are header fields of requests, besides those of every client. */
+export function preflightResponse(
+  request: Request,
+  allowed: readonly string[],
+  fields: readonly string[],
+): Response {
   const cors = corsHeaders(request, allowed);
   const headers = new Headers([
     // GET and DELETE are answered 405, but pages send them to find that out.
     ['Access-Control-Allow-Methods', 'POST, GET, DELETE'],
-    // The last two are sent by clients that first try a newer protocol version and then fall back.
-    [
-      'Access-Control-Allow-Headers',
-      'Authorization, Content-Type, Accept, MCP-Protocol-Version, Mcp-Method, Mcp-Name',
-    ],
+    ['Access-Control-Allow-Headers', [ALLOWED_FIELDS, ...fields].join(', ')],
     ['Access-Control-Max-Age', '7200'],
   ]);
   for (const [name, value] of cors) headers.append(name, value);

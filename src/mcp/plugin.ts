@@ -1,9 +1,12 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { ConfigurationError } from '../contracts/errors.ts';
 import type { Application, ConfigMap, ConfigurationProblem, Plugin } from '../host/contracts.ts';
 import { authorizationServerOf } from '../oauth-server/index.ts';
 import { mcpConfiguration, type McpConfig, type McpConfigInput } from './config.ts';
 import { createMcpServer, MCP_PATH, type McpServer } from './mcp-server.ts';
+import { repeatedArguments } from './parameter-headers.ts';
 import { createToolRegistry, type ToolRegistry } from './tools.ts';
+import { STATELESS_VERSION } from './versions.ts';
 
 /** The name under which `app.services` holds the McpServer. */
 const MCP = 'mcp';
@@ -55,9 +58,10 @@ export function mcp(): Plugin<{ mcp: McpConfigInput }> {
       }
     },
     async around(application, register) {
-      const { tools } = mcpServerOf(application);
+      const { tools, config } = mcpServerOf(application);
       await registering.run(tools, register);
       requireOfferedScopes(application, tools);
+      if (config.protocol_versions.includes(STATELESS_VERSION)) requireRepeatable(tools);
     },
   };
 }
@@ -90,9 +94,21 @@ function problems(config: ConfigMap): readonly ConfigurationProblem[] {
 
 function requireOfferedScopes(application: Application, tools: ToolRegistry): void {
   const server = authorizationServerOf(application);
-  for (const { name, scope } of tools.all()) {
-    if (scope !== null && !server.offers(scope)) {
-      throw new Error(`The tool ${name} declares the scope ${scope}, which is not in oauth_server:scopes`);
+  const problems = tools.all().flatMap(({ name, scope }) => {
+    if (scope === null || server.offers(scope)) return [];
+    return [{ key: 'oauth_server:scopes', message: `lacks ${scope}, the scope() of the tool ${name}` }];
+  });
+  if (problems.length > 0) throw new ConfigurationError(problems);
+}
+
+/** Clients of 2026-07-28 do not offer a tool whose marked arguments cannot be repeated in header fields. */
+function requireRepeatable(tools: ToolRegistry): void {
+  for (const { name, inputSchema } of tools.all()) {
+    try {
+      repeatedArguments(inputSchema);
+    } catch (error) {
+      const problem = error instanceof Error ? error.message : String(error);
+      throw new Error(`The inputSchema() of the tool ${name} ${problem}`, { cause: error });
     }
   }
 }

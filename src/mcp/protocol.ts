@@ -1,18 +1,20 @@
 import {
   ProtocolErrorCode,
-  specTypeSchemas,
   type JSONRPCRequest,
   type SpecTypeName,
   type SpecTypes,
 } from '@modelcontextprotocol/server';
 import type { Log } from '../contracts/log.ts';
 import type { McpConfig } from './config.ts';
+import { readAs } from './protocol-types.ts';
 import { callRefusal } from './tool-access.ts';
-import { callTool, type Caller } from './tool-call.ts';
-import type { RegisteredTool, ToolRegistry } from './tools.ts';
-
-/** The supported protocol versions, the preferred one first. */
-export const PROTOCOL_VERSIONS: readonly string[] = ['2025-11-25', '2025-03-26'];
+import { onlyRound } from './rounds.ts';
+import type { Caller, CallTool } from './tool-call.ts';
+import type { ToolList } from './tool-list.ts';
+import { ToolQuestions } from './tool-questions.ts';
+import { errorResult, withObjectsAlone } from './tool-result.ts';
+import type { ToolRegistry } from './tools.ts';
+import type { OfferedVersions } from './versions.ts';
 
 export interface ProtocolOptions {
   /** What the server calls itself. */
@@ -20,37 +22,47 @@ export interface ProtocolOptions {
   readonly config: McpConfig;
   readonly tools: ToolRegistry;
   readonly log: Log;
+  readonly versions: OfferedVersions;
+  readonly list: ToolList;
+  readonly call: CallTool;
 }
 
-/** Answers one request with the JSON text of its response. Never rejects. */
+/** Answers one request of a version that begins with `initialize` with the JSON text of its response. Never rejects. */
 export type Protocol = (request: JSONRPCRequest, caller: Caller) => Promise<string>;
 
+/** An error of JSON-RPC. */
+export interface RpcError {
+  readonly code: number;
+  readonly message: string;
+  readonly data?: unknown;
+}
+
 /** The JSON text of a result, or an error. */
-type Outcome = string | { readonly code: number; readonly message: string };
+type Outcome = string | RpcError;
 type Method = (request: JSONRPCRequest, caller: Caller) => Outcome | Promise<Outcome>;
 
 /**
  * The protocol, made once for all requests: it keeps nothing of any of them, so any process may answer the next one (MCP-8.12). The
  * SDK's schemas say what is valid; its server, which is made for one connection each, is not used (decision 28).
  */
-export function createProtocol({ name, config, tools, log }: ProtocolOptions): Protocol {
-  const { version, instructions, tool_timeout: timeout } = config;
+export function createProtocol(options: ProtocolOptions): Protocol {
+  const { name, config, tools, log, versions, list, call } = options;
+  const { version, instructions } = config;
   const self = {
     capabilities: { tools: {} },
     serverInfo: { name, version },
     ...(instructions === undefined || instructions === '' ? {} : { instructions }),
   };
-  const listing = createListing(tools);
 
   const methods = new Map<string, Method>([
     [
       'initialize',
       method('InitializeRequest', ({ params }) =>
-        JSON.stringify({ protocolVersion: versionFor(params.protocolVersion), ...self }),
+        JSON.stringify({ protocolVersion: versionFor(versions, params.protocolVersion), ...self }),
       ),
     ],
     ['ping', method('PingRequest', () => '{}')],
-    ['tools/list', method('ListToolsRequest', listing)],
+    ['tools/list', method('ListToolsRequest', (_, caller) => `{"tools":${list(caller.version)}}`)],
     [
       'tools/call',
       method('CallToolRequest', async ({ params }, caller) => {
@@ -60,17 +72,18 @@ export function createProtocol({ name, config, tools, log }: ProtocolOptions): P
         // The endpoint has checked this before; no tool runs unless it is checked where the tool is called, too.
         const refused = callRefusal(config, tool);
         if (refused !== null) return { code: ProtocolErrorCode.InvalidRequest, message: refused.message };
-        return JSON.stringify(await callTool(tool, params, caller, { timeout, log }));
+        const result = await call(tool, params, caller, onlyRound());
+        return JSON.stringify(result instanceof ToolQuestions ? CANNOT_ASK : withObjectsAlone(result));
       }),
     ],
   ]);
 
   const answer = async (request: JSONRPCRequest, caller: Caller) => {
     try {
-      return (await methods.get(request.method)?.(request, caller)) ?? UNKNOWN_METHOD;
+      return (await methods.get(request.method)?.(request, caller)) ?? METHOD_NOT_FOUND;
     } catch (exception) {
       log.error('The MCP request {method} failed: {exception}', { method: request.method, exception });
-      return FAILED;
+      return INTERNAL_ERROR;
     }
   };
 
@@ -82,19 +95,25 @@ export function createProtocol({ name, config, tools, log }: ProtocolOptions): P
   };
 }
 
-const UNKNOWN_METHOD: Outcome = { code: ProtocolErrorCode.MethodNotFound, message: 'Method not found' };
+export const METHOD_NOT_FOUND: RpcError = {
+  code: ProtocolErrorCode.MethodNotFound,
+  message: 'Method not found',
+};
 
-const FAILED: Outcome = { code: ProtocolErrorCode.InternalError, message: 'Internal error' };
+export const INTERNAL_ERROR: RpcError = { code: ProtocolErrorCode.InternalError, message: 'Internal error' };
+
+const CANNOT_ASK = errorResult(
+  'The tool has to ask something first, which needs a client of MCP 2026-07-28.',
+);
 
 /** A method whose requests are of this type of the protocol; others are answered -32602. */
 function method<Name extends SpecTypeName>(
   type: Name,
   answer: (request: SpecTypes[Name], caller: Caller) => Outcome | Promise<Outcome>,
 ): Method {
-  const { validate } = specTypeSchemas[type]['~standard'];
   return (request, caller) => {
-    const checked = validate(request);
-    if (checked.issues === undefined) return answer(checked.value, caller);
+    const checked = readAs(type, request);
+    if (checked !== null) return answer(checked, caller);
     const message = `The parameters are not those of ${request.method}.`;
     return { code: ProtocolErrorCode.InvalidParams, message };
   };
@@ -105,23 +124,6 @@ function method<Name extends SpecTypeName>(
  * never later ones. Without such a version it is the latest, as MCP requires (Version Negotiation). Versions are dates, which
  * compare as text.
  */
-function versionFor(requested: string): string | undefined {
-  return PROTOCOL_VERSIONS.find((version) => version <= requested) ?? PROTOCOL_VERSIONS[0];
-}
-
-/** The result of `tools/list`, the same for every caller (MCP-10.7); written again only when a tool was added. */
-function createListing(registry: ToolRegistry): () => string {
-  let written: { readonly tools: readonly RegisteredTool[]; readonly text: string } | null = null;
-  return () => {
-    const tools = registry.all();
-    if (written?.tools !== tools) {
-      const described = tools.map(({ name, description, inputSchema }) => ({
-        name,
-        description,
-        inputSchema: { type: 'object', ...inputSchema },
-      }));
-      written = { tools, text: JSON.stringify({ tools: described }) };
-    }
-    return written.text;
-  };
+function versionFor({ initialized }: OfferedVersions, requested: string): string | undefined {
+  return initialized.find((version) => version <= requested) ?? initialized[0];
 }

@@ -23,6 +23,26 @@ export function protocolRefusal(message: string, code: number): Response {
   return Response.json({ jsonrpc: '2.0', error: { code, message }, id: null }, { status: 400 });
 }
 
+/** A refusal of a request that could be read: its error names the request (MCP 2026-07-28, Error Responses). */
+export function requestRefusal(
+  status: number,
+  message: unknown,
+  error: { readonly code: number; readonly message: string; readonly data?: unknown },
+  headers: Readonly<Record<string, string>> = {},
+): Response {
+  const response = Response.json(
+    { jsonrpc: '2.0', id: idOf(message), error },
+    { status, headers: { 'Cache-Control': 'no-store', ...headers } },
+  );
+  messages.set(response, error.message);
+  return response;
+}
+
+function idOf(message: unknown): string | number | null {
+  const id = typeof message === 'object' && message !== null && 'id' in message ? message.id : null;
+  return typeof id === 'string' || typeof id === 'number' ? id : null;
+}
+
 /** The message of a refusal; null for any other response. */
 export function refusalMessage(response: Response): string | null {
   return messages.of(response) ?? null;

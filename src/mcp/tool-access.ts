@@ -18,6 +18,16 @@ export interface CallRefusal {
   readonly message: string;
 }
 
+/** The scope that the calls of a personal tool need; null where none is offered. */
+export function scopeOf(
+  { personal, scope }: RegisteredTool,
+  server: Pick<AuthorizationServer, 'offers'>,
+  supported: readonly string[],
+): string | null {
+  if (!personal) return null;
+  return scope === null || !server.offers(scope) ? (supported[0] ?? null) : scope;
+}
+
 /** Null when the call is allowed. */
 export function callRefusal({ oauth }: McpConfig, tool: RegisteredTool): CallRefusal | null {
   if (!tool.personal) return null;

@@ -1,7 +1,11 @@
-import type { CallToolRequestParams, CallToolResult, ProgressToken } from '@modelcontextprotocol/server';
+import type { CallToolRequestParams } from '@modelcontextprotocol/server';
 import type { Log } from '../contracts/log.ts';
-import { errorResult, toolResult } from './tool-result.ts';
+import { token, type AuthorizationServer } from '../oauth-server/index.ts';
+import type { Round } from './rounds.ts';
+import { ToolQuestions } from './tool-questions.ts';
+import { errorResult, toolResult, type ToolResult } from './tool-result.ts';
 import { ToolError, type RegisteredTool, type ToolCall } from './tools.ts';
+import { traceOf } from './trace.ts';
 
 /** Who waits for an answer. */
 export interface Caller {
@@ -9,24 +13,67 @@ export interface Caller {
   readonly signal: AbortSignal;
   /** Sends the text of a notification; discards it when nothing but the answer can be sent. */
   readonly notify: (text: string) => void;
+  /** The version of the protocol that the request is of. */
+  readonly version: string;
 }
 
-/** The tool's result, or a tool error; never rejects. `timeout` is how long the tool may take, in seconds. */
-export async function callTool(
+/** The tool's result, a tool error, or what it asks; never rejects. */
+export type CallTool = (
+  tool: RegisteredTool,
+  params: CallToolRequestParams,
+  caller: Caller,
+  round: Round,
+) => Promise<ToolResult | ToolQuestions>;
+
+interface ToolCallOptions {
+  /** How long a tool may take, in seconds. */
+  readonly timeout: number;
+  readonly log: Log;
+}
+
+export function createToolCalls(options: ToolCallOptions): CallTool {
+  return (tool, params, caller, round) => callTool(tool, params, caller, round, options);
+}
+
+/** Each call is an audit event, once it has ended: which tool, by which client, for whom, how it went and how long it took. */
+export function audited(call: CallTool, { audit }: Pick<AuthorizationServer, 'audit'>): CallTool {
+  return async (tool, params, caller, round) => {
+    const began = performance.now();
+    const result = await call(tool, params, caller, round);
+    await audit({
+      type: 'tool_called',
+      tool: tool.name,
+      clientId: token().clientId() ?? '',
+      person: token().user()?.reference ?? null,
+      outcome: outcomeOf(result),
+      duration: Math.round(performance.now() - began),
+    });
+    return result;
+  };
+}
+
+function outcomeOf(result: ToolResult | ToolQuestions): 'succeeded' | 'failed' | 'asked' {
+  if (result instanceof ToolQuestions) return 'asked';
+  return result.isError === true ? 'failed' : 'succeeded';
+}
+
+async function callTool(
   tool: RegisteredTool,
   { arguments: args = {}, _meta: meta }: CallToolRequestParams,
   caller: Caller,
-  { timeout, log }: { readonly timeout: number; readonly log: Log },
-): Promise<CallToolResult> {
+  round: Round,
+  { timeout, log }: ToolCallOptions,
+): Promise<ToolResult | ToolQuestions> {
   const problem = tool.argumentsProblem(args);
   if (problem !== null) return errorResult(`The arguments do not match the schema: ${problem}`);
   const limit = startTimeLimit(timeout, caller.signal);
   try {
     const returned = await Promise.race([
-      tool.tool.handle(args, describeCall(caller, meta?.progressToken, limit.signal)),
+      tool.tool.handle(args, describeCall(caller, meta, round, limit.signal)),
       limit.reached,
     ]);
-    if (returned !== REACHED) return toolResult(returned);
+    if (returned instanceof ToolQuestions) return returned;
+    if (returned !== REACHED) return toolResult(tool, returned);
     const took = `took longer than ${timeout} ${timeout === 1 ? 'second' : 'seconds'}`;
     // A caller that gave up reaches the limit as well, which is nothing to log.
     if (!caller.signal.aborted)
@@ -75,11 +122,20 @@ function startTimeLimit(seconds: number, caller: AbortSignal): TimeLimit {
 
 function describeCall(
   { notify }: Caller,
-  progressToken: ProgressToken | undefined,
+  meta: CallToolRequestParams['_meta'],
+  round: Round,
   signal: AbortSignal,
 ): ToolCall {
+  const progressToken = meta?.progressToken;
   return {
     signal,
+    trace: traceOf(meta),
+    get id() {
+      return round.id();
+    },
+    state: round.state,
+    answer: round.answer,
+    canAsk: round.canAsk,
     async progress(progress, total, message) {
       if (progressToken === undefined || signal.aborted) return;
       const params = { progressToken, progress, total, message };

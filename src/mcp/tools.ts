@@ -1,7 +1,7 @@
 import { AjvJsonSchemaValidator } from '@modelcontextprotocol/server/validators/ajv';
-
-/** A JSON Schema (2020-12) of a tool's arguments; its root describes an object. */
-export type JsonSchema = Readonly<Record<string, unknown>>;
+import { readDescription, type JsonSchema, type ToolAnnotations, type ToolIcon } from './tool-description.ts';
+import type { ToolAnswer } from './tool-questions.ts';
+import type { TraceContext } from './trace.ts';
 
 /** What a tool is given besides its arguments. */
 export interface ToolCall {
@@ -12,6 +12,19 @@ export interface ToolCall {
   readonly progress: (done: number, total?: number, message?: string) => Promise<void>;
   /** Aborted when the caller gives up, and when the call takes longer than `mcp:tool_timeout`; the caller then gets a tool error. */
   readonly signal: AbortSignal;
+  /** Where the call belongs in a distributed trace; null when the client said nothing of it. */
+  readonly trace: TraceContext | null;
+  /**
+   * The same in all rounds of a call that asks, and in no other. A tool that must act once for what was answered keeps it with
+   * what it did, as the client may send the answers twice.
+   */
+  readonly id: string;
+  /** What the tool gave to `ask()`, in the rounds after it; otherwise null. */
+  readonly state: unknown;
+  /** The answer to a question of `ask()`; null in the first round, and when it was not answered. */
+  readonly answer: (question: string) => ToolAnswer | null;
+  /** Whether the client can put a form to the person, or ask them to open a page: never before MCP 2026-07-28. */
+  readonly canAsk: (kind: 'form' | 'page') => boolean;
 }
 
 /** A tool that an assistant can call. Without more it is public: any application with a token for this server may. */
@@ -22,10 +35,21 @@ export interface ToolInterface {
   description(): string;
   /** The schema of `handle`'s arguments. Taken once, when the tool is registered. */
   inputSchema(): JsonSchema;
+  /** Its name for people. */
+  title?(): string;
+  /** What a client may expect of it. */
+  annotations?(): ToolAnnotations;
+  /**
+   * The schema of its structured content, which is then part of every result but a tool error. A result that does not match is a
+   * fault of the tool, as what it throws is. Clients before 2026-07-28 get it, and the content, only when it describes an object.
+   */
+  outputSchema?(): JsonSchema;
+  /** Its pictures. */
+  icons?(): readonly ToolIcon[];
   /**
    * Does the work. The arguments were checked against the schema. An object is answered as structured content with its
-   * JSON text beside it, a `content()` as it is, anything else as text. What it throws goes to the log, and the caller
-   * learns nothing but that the tool failed; throw a ToolError to tell them more.
+   * JSON text beside it, a `content()` as it is, anything else as text; an `ask()` asks first. What it throws goes to the log, and
+   * the caller learns nothing but that the tool failed; throw a ToolError to tell them more.
    */
   handle(args: Readonly<Record<string, unknown>>, call: ToolCall): unknown;
 }
@@ -50,7 +74,7 @@ export class ToolError extends Error {
   override readonly name = 'ToolError';
 }
 
-/** A registered tool: what it says of itself, read once, and its compiled schema. */
+/** A registered tool: what it says of itself, read once, and its compiled schemas. */
 export interface RegisteredTool {
   /** As the tool gave it. */
   readonly name: string;
@@ -58,6 +82,14 @@ export interface RegisteredTool {
   readonly description: string;
   /** As the tool gave it. */
   readonly inputSchema: JsonSchema;
+  /** As the tool gave it; null for none. */
+  readonly title: string | null;
+  /** As the tool gave them; null for none. */
+  readonly annotations: ToolAnnotations | null;
+  /** As the tool gave it; null for none. */
+  readonly outputSchema: JsonSchema | null;
+  /** As the tool gave them; null for none. */
+  readonly icons: readonly ToolIcon[] | null;
   /** Whether it acts for a linked account. */
   readonly personal: boolean;
   /** Null for a tool without a scope of its own. */
@@ -66,6 +98,8 @@ export interface RegisteredTool {
   readonly tool: ToolInterface;
   /** What is wrong with the arguments, in words for the model that made them; null when nothing is. */
   argumentsProblem(args: unknown): string | null;
+  /** What is wrong with structured content, for the log; null when nothing is, or the tool has no `outputSchema()`. */
+  resultProblem(structuredContent: unknown): string | null;
 }
 
 /** The tools of one application, in the order of their registration. */
@@ -81,14 +115,14 @@ export interface ToolRegistry {
 const TOOL_NAME = /^[A-Za-z0-9_./-]{1,128}$/;
 
 /** Each tool gets its own validator: one shared by two schemas with the same `$id` would use the first for both. */
-function compileSchema(name: string, schema: JsonSchema) {
+function compileSchema(name: string, member: 'inputSchema' | 'outputSchema', schema: JsonSchema) {
   try {
     // An extension of Ajv, not JSON Schema: its validation returns a promise, which would count as valid.
     if ('$async' in schema) throw new Error('$async is no keyword of JSON Schema');
     return new AjvJsonSchemaValidator().getValidator({ ...schema });
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    throw new Error(`The inputSchema() of the tool ${name} cannot be used: ${reason}`, { cause: error });
+    throw new Error(`The ${member}() of the tool ${name} cannot be used: ${reason}`, { cause: error });
   }
 }
 
@@ -107,18 +141,27 @@ export function createToolRegistry(): ToolRegistry {
     if (inputSchema['type'] !== 'object') {
       throw new Error(`The inputSchema() of the tool ${name} must describe an object: { type: 'object', … }`);
     }
-    const validate = compileSchema(name, inputSchema);
+    const validate = compileSchema(name, 'inputSchema', inputSchema);
+    const outputSchema = typeof tool.outputSchema === 'function' ? tool.outputSchema() : null;
+    const validateResult = outputSchema === null ? null : compileSchema(name, 'outputSchema', outputSchema);
     const scope = 'scope' in tool && typeof tool.scope === 'function' ? String(tool.scope()) : null;
     return {
       name,
       description: tool.description(),
       inputSchema,
+      ...readDescription(name, tool),
+      outputSchema,
       personal: scope !== null || ('personal' in tool && tool.personal === true),
       scope,
       tool,
       argumentsProblem(args) {
         const result = validate(args);
         return result.valid ? null : (result.errorMessage ?? 'The arguments do not match the schema.');
+      },
+      resultProblem(structuredContent) {
+        if (validateResult === null) return null;
+        const result = validateResult(structuredContent);
+        return result.valid ? null : (result.errorMessage ?? 'It does not match the schema.');
       },
     };
   }

@@ -80,7 +80,8 @@ export class PorticoGuard implements CanActivate {
       context.getClass(),
     ]);
     run(() => {
-      token().requireUsable();
+      // With challenges a refusal names the scope that is needed, also of a request without a usable token.
+      if (scopes.length === 0 || !this.#server.config.challenge) token().requireUsable();
       for (const scope of scopes) token().requireScope(scope);
     });
     runs.set(request, run);

@@ -1,5 +1,6 @@
 /** Portico in a Next application: the App Router, on Node.js. */
 import { createHandler, type FetchHandler, type Mountable } from '../fetch/index.ts';
+import { noteRequestLine } from '../http/request-line.ts';
 import type { AuthorizationServer } from '../oauth-server/index.ts';
 
 export type { Mountable } from '../fetch/index.ts';
@@ -21,7 +22,7 @@ export interface NextMount {
   /**
    * Runs what can call `token()`. In a route handler it is given the request, and what `token()` refuses is answered with 401
    * or 403. In a server function or a page it is given `await headers()`, returns what the work returns, and throws what
-   * `token()` refuses, a `BearerError`.
+   * `token()` refuses, a `BearerError`. Headers do not say what was asked for: a token that is bound to a key (RFC 9449) is none there.
    */
   readonly withToken: WithToken;
 }
@@ -39,6 +40,9 @@ interface Running {
   readonly server: AuthorizationServer;
   readonly handle: FetchHandler<Request>;
 }
+
+/** Headers say neither: no proof is for them. */
+const UNKNOWN = { method: '', target: '' } as const;
 
 const STARTED = Symbol.for('portico/next');
 /** Next loads a module more than once into one process: for different kinds of routes, and again after an edit. */
@@ -81,7 +85,11 @@ export function portico(start: () => Promise<Started>, name = ''): NextMount {
     const headers = from instanceof Request ? from.headers : from;
     const { server } = await running();
     if (from instanceof Request) return server.withToken(from, work as () => Promise<Response>, from);
-    const asked = () => new Request(server.origin, { headers });
+    const asked = () => {
+      const request = new Request(server.origin, { headers });
+      noteRequestLine(request, UNKNOWN);
+      return request;
+    };
     const found = await server.lookUpToken(headers.get('authorization'), asked);
     if ('run' in found) return found.run(work);
     throw new Error(`The access token could not be looked up: ${found.failure.status}`);

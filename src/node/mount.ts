@@ -1,13 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { finished, Readable } from 'node:stream';
 import type { ReadableStream as NodeStream } from 'node:stream/web';
+import { isAdded } from '../http/added-headers.ts';
+import { bodyTextOf } from '../http/body-text.ts';
 import { BodyTakenError, MOST_DISCARDED } from '../http/body.ts';
 import { mediaTypeOf } from '../http/media-types.ts';
-import { createNote } from '../http/note.ts';
+import { messages, noteRequestLine } from '../http/request-line.ts';
+import { isLiteralTarget } from '../http/request-target.ts';
 import { nameRequest, requestIdFor, withRequestId } from '../http/request-id.ts';
 import { methodNotAllowed, type Dispatched } from '../fetch/dispatch.ts';
-
-const messages = createNote<IncomingMessage>('incoming');
 
 /**
  * The framework's own request behind one that an endpoint, or the host contract, is given: for `req.session` and the like.
@@ -49,12 +50,29 @@ export function requestFrom({ incoming, outgoing, target, parsed }: Incoming, or
     signal: left.signal,
     ...(body === null ? {} : { body, duplex: 'half' }),
   });
+  // A router may go by what was sent, which the URL no longer shows.
+  if (!isLiteralTarget(target)) noteRequestLine(request, { method, target });
   return linked(incoming, request);
 }
 
-/** A request to a handler of the host's own with its headers alone, for the log and the host contract: no path, no body. */
-export function headersOnly(incoming: IncomingMessage, origin: string): Request {
-  return linked(incoming, new Request(origin, { headers: copyHeaders(incoming) }));
+/**
+ * A request to a handler of the host's own with its headers alone, for the log and the host contract: no path, no body. What a proof of
+ * the caller has to be for stands beside it: `target`, path and query as they were sent.
+ */
+export function headersOnly(
+  incoming: IncomingMessage,
+  origin: string,
+  target: string = targetOf(incoming),
+): Request {
+  const request = linked(incoming, new Request(origin, { headers: copyHeaders(incoming) }));
+  noteRequestLine(request, { method: incoming.method ?? 'GET', target });
+  return request;
+}
+
+/** Frameworks that shorten `url` below a prefix keep what was sent. */
+function targetOf(incoming: IncomingMessage & { readonly originalUrl?: unknown }): string {
+  const { originalUrl, url = '' } = incoming;
+  return typeof originalUrl === 'string' ? originalUrl : url;
 }
 
 function linked(incoming: IncomingMessage, request: Request): Request {
@@ -175,11 +193,16 @@ function addFields(form: URLSearchParams, name: string, value: unknown): void {
 export async function send(response: Response, outgoing: ServerResponse, head: boolean): Promise<void> {
   outgoing.statusCode = response.status;
   for (const [name, value] of response.headers) {
-    if (name === 'vary') outgoing.appendHeader(name, value);
+    if (isAdded(name, response)) outgoing.appendHeader(name, value);
     else if (name !== 'set-cookie') outgoing.setHeader(name, value);
   }
   const cookies = response.headers.getSetCookie();
   if (cookies.length > 0) outgoing.appendHeader('set-cookie', cookies);
+  const text = bodyTextOf(response);
+  if (text !== null && !head) {
+    outgoing.end(text);
+    return;
+  }
   if (response.body === null || head) {
     outgoing.end();
     return;

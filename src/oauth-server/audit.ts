@@ -37,18 +37,38 @@ export type AuditEvent =
   /** A code or refresh token was used a second time: somebody else may have it. Its family is revoked. */
   | (AuditedAuthorization & { readonly type: 'code_replayed' })
   | (AuditedAuthorization & { readonly type: 'refresh_token_replayed' })
+  /** A refresh token was used a second time within `refresh_retry_seconds`, and was given the answer of the first use again. */
+  | (AuditedAuthorization & { readonly type: 'refresh_token_retried' })
   | (AuditedAuthorization & {
       readonly type: 'family_revoked';
       /** By a replay, by the application (RFC 7009), or by the person. */
       readonly reason: 'replay' | 'client' | 'person';
     })
-  | { readonly type: 'client_registered'; readonly clientId: string }
-  | { readonly type: 'client_revoked'; readonly clientId: string }
+  /** With a document, when somebody is first shown what it asks for. */
+  | (AuditedClient & { readonly type: 'client_registered' })
+  /** A client that registered itself says something else about itself (RFC 7592). */
+  | (AuditedClient & { readonly type: 'client_changed' })
+  /** Of a document its URL is blocked, also one that nobody has used here. */
+  | (AuditedClient & { readonly type: 'client_revoked' })
+  /** The URL of a document may be a client again; nothing that it was given before lives again. */
+  | (AuditedClient & { readonly type: 'client_unblocked' })
   | {
       readonly type: 'secret_rotated';
       readonly clientId: string;
       /** Until when the secret before is accepted, milliseconds since 1970; null when it has ended. */
       readonly previousExpiresAt: number | null;
+    }
+  /** A tool of the MCP endpoint was called, with `mcp:audit`. What it was given and what it answered is not said. */
+  | {
+      readonly type: 'tool_called';
+      readonly tool: string;
+      readonly clientId: string;
+      /** Null for a service. */
+      readonly person: PersonReference | null;
+      /** `asked`: it asks something first, and is called again with the answers. */
+      readonly outcome: 'succeeded' | 'failed' | 'asked';
+      /** In milliseconds. */
+      readonly duration: number;
     }
   /** A client secret was wrong. */
   | (FailedClientAuthentication & { readonly type: 'client_authentication_failed' })
@@ -57,6 +77,14 @@ export type AuditEvent =
    * failure for a quarter of an hour.
    */
   | (FailedClientAuthentication & { readonly type: 'client_authentication_slowed' });
+
+/** Which client an event is about, and who said what it is. */
+export interface AuditedClient {
+  /** Of a document its URL. */
+  readonly clientId: string;
+  /** An operator, the client itself, or the document that its id is the URL of. */
+  readonly registeredBy: 'operator' | 'registration' | 'document';
+}
 
 /** A refused attempt of a client to authenticate. */
 export interface FailedClientAuthentication {

@@ -1,47 +1,19 @@
+import type { PersonReference } from '../contracts/person.ts';
 import type { Database } from '../sql/contract.ts';
-import { createAccounts } from './accounts.ts';
-import { createAudit } from './audit.ts';
-import { createBrowsers, type Browsers } from './authorization/browsers.ts';
-import { createConsent } from './authorization/consent.ts';
-import { createCookieSealer } from './authorization/cookie-keys.ts';
-import { createRequestChecks } from './authorization/request.ts';
-import { createWaitingRequests } from './authorization/waiting.ts';
-import { createBearerTokens } from './tokens/bearer.ts';
-import { createClaims } from './tokens/claims.ts';
-import { createClients, type Clients } from './clients/clients.ts';
-import { createClientAuthentication } from './clients/authentication.ts';
-import { createClientSecrets } from './clients/secrets.ts';
+import type { AuditEvent } from './audit.ts';
+import type { Sealing } from './authorization/cookie-keys.ts';
+import type { Clients } from './clients/clients.ts';
 import type { OAuthServerConfig } from './config.ts';
-import { createApplicationsEndpoints } from './endpoints/applications.ts';
-import { createAuthorizeEndpoints } from './endpoints/authorize.ts';
-import {
-  createJwksEndpoint,
-  createMetadataEndpoint,
-  createOpenidConfigurationEndpoint,
-} from './endpoints/discovery.ts';
-import { createEndpoints, type Endpoint, type EndpointsOptions } from './endpoints/endpoint.ts';
-import { createFailures } from './replies/failures.ts';
-import { createIntrospectEndpoint } from './endpoints/introspect.ts';
-import { browserPaths } from './endpoints/paths.ts';
-import { createProtectedRoutes, type ProtectedRoutes } from './endpoints/protected-routes.ts';
-import { createRevokeEndpoint } from './endpoints/revoke.ts';
-import { createTokenEndpoint } from './endpoints/token.ts';
-import { createUserinfoEndpoint } from './endpoints/userinfo.ts';
-import { ConfigurationError } from '../contracts/errors.ts';
-import { basePathProblems, strippedProblems } from '../http/base-path.ts';
-import { createFailedAttempts, systemRandom } from '../http/failed-attempts.ts';
-import { completeHost } from './complete-host.ts';
-import { OWN_DEFAULTS } from './host-defaults.ts';
+import type { Endpoint } from './endpoints/endpoint.ts';
+import type { ProtectedRoutes } from './endpoints/protected-routes.ts';
+import type { DpopOffer } from '../http/challenges.ts';
 import type { CompleteHost, Host } from './host.ts';
-import { createGrants } from './grants/grant-types.ts';
-import { createIssuing } from './grants/issuing.ts';
-import { createUnanswered } from './grants/unanswered.ts';
-import { createKeyRing, type KeyRing } from './keys.ts';
-import { createPruning } from './store/pruning.ts';
-import { createScopeCatalog } from './tokens/scopes.ts';
-import { createSqlStore } from './store/sql/index.ts';
+import type { KeyRing } from './keys.ts';
+import type { OutboundOptions } from './outbound/fetch-json.ts';
+import type { ResourceNeeds } from './protected-resource.ts';
+import type { InitialAccessTokens } from './registering/initial-access-tokens.ts';
+import type { Client } from './store/client.ts';
 import type { PrunedRows } from './store/store.ts';
-import { createTokenLookUp } from './tokens/token-accessor.ts';
 
 /** The authorization server inside a host application. */
 export interface AuthorizationServer extends ProtectedRoutes {
@@ -59,14 +31,33 @@ export interface AuthorizationServer extends ProtectedRoutes {
   readonly endpoints: readonly Endpoint[];
   /** The registered applications. */
   readonly clients: Clients;
+  /** With what clients register themselves, when `oauth_server:registration` is on. */
+  readonly initialAccessTokens: InitialAccessTokens;
+  /**
+   * What is wrong with the keys by which this client authenticates, as they are now: those that it publishes are fetched. Empty for a
+   * client without any.
+   */
+  clientKeyProblems(client: Client): Promise<readonly string[]>;
   /** The signing keys of `key_path`. */
   readonly keys: KeyRing;
   /** Whether a scope of this name is built in or configured. */
   offers(scope: string): boolean;
+  /** Those of these scopes whose permission the person holds now, whether or not anybody was allowed them. */
+  scopesHeldBy(person: PersonReference, scopes: readonly string[]): Promise<readonly string[]>;
+  /** Adds to what the API that tokens are for needs beside them; to be called before requests are answered. */
+  serveResource(needs: ResourceNeeds): void;
   /** Removes expired rows, in small batches; safe while serving. */
   prune(): Promise<PrunedRows>;
   /** What the server knows of the application it runs in. */
   readonly host: CompleteHost;
+  /** Hands an event to the host, as the server does with its own. Never rejects. */
+  audit(event: AuditEvent): Promise<void>;
+  /** What the resources that its tokens are for say of DPoP; null where that is switched off. */
+  readonly dpop: DpopOffer | null;
+  /** For what is kept outside of the server, and comes back. */
+  readonly sealing: Sealing;
+  /** Milliseconds since 1970. */
+  readonly clock: () => number;
 }
 
 /** What a server is made of. */
@@ -85,157 +76,16 @@ export interface AuthorizationServerOptions<Context = unknown> {
   readonly database: Database;
   /** Milliseconds since 1970; the system's clock unless a test says otherwise. */
   readonly clock?: () => number;
-  /** Whether the error page shows details that are meant for the log, for development; false unless given. */
+  /**
+   * Whether this is development: the error page shows details that are meant for the log, and where `publicUrl` is on loopback, the
+   * documents of clients may be, too. False unless given.
+   */
   readonly showsDetails?: boolean;
+  /** How documents of clients are fetched; as the system does unless given. */
+  readonly outbound?: OutboundOptions;
   /**
    * Returns a number from 0 up to, and not including, 1. It decides which attempts go ahead while somebody guesses client
    * secrets; the system's random source unless a test says otherwise.
    */
   readonly random?: () => number;
-}
-
-/**
- * Makes a server; opens nothing and writes nothing. `key_path` must be absolute. Throws a ConfigurationError for a base path that
- * is none.
- */
-export function createAuthorizationServer<Context = unknown>(
-  options: AuthorizationServerOptions<Context>,
-): AuthorizationServer {
-  const { host } = options;
-  return assembleServer({ ...options, host: (browsers) => completeHost(host, OWN_DEFAULTS, browsers) });
-}
-
-/** What a server is made of, with what completes its host. */
-export interface ServerParts extends Omit<AuthorizationServerOptions, 'host'> {
-  readonly host: (browsers: Browsers) => CompleteHost;
-}
-
-/** Puts the server together. */
-export function assembleServer(options: ServerParts): AuthorizationServer {
-  const { publicUrl, config, database, clock = Date.now, random = systemRandom } = options;
-  const { basePath = '', basePathStripped = false, showsDetails = false } = options;
-  requireBasePath(basePath, basePathStripped);
-  const { name: serverName, key_path: keyPath } = config;
-  const { origin } = new URL(publicUrl);
-  const issuer = `${origin}${basePath}`;
-  const mounting = { basePath, mountPath: basePathStripped ? '' : basePath };
-  const paths = browserPaths(mounting);
-  const audience = config.audience === '' ? null : config.audience;
-
-  const store = createSqlStore(database);
-  const sealer = createCookieSealer({ store, clock, lifetime: config.consent_ttl * 1000 });
-  const host = options.host(createBrowsers({ sealer, issuer, basePath }));
-  const { passwordHasher, log } = host;
-  const pruning = createPruning({ store, clock, log });
-  const keys = createKeyRing({ directory: keyPath, clock, idTokenLifetime: config.id_token_ttl, log });
-  const audit = createAudit(host);
-
-  const scopes = createScopeCatalog(config.scopes);
-  const claims = createClaims({ mapper: config.claims, offered: [...scopes.keys()], log });
-  const accounts = createAccounts(host);
-  const bearerTokens = createBearerTokens({ store, accounts, host, scopes, audience, clock });
-  const lookUp = createTokenLookUp({ bearerTokens, scopes });
-
-  const clients = createClients({ store, scopes, keys, passwordHasher, clock, audit });
-  const secrets = createClientSecrets({ passwordHasher, clock });
-  const failedAttempts = createFailedAttempts({ clock, random });
-  const authenticateClient = createClientAuthentication({
-    clients,
-    secrets,
-    failedAttempts,
-    host,
-    audit,
-    clock,
-  });
-
-  const issuing = createIssuing({ issuer, config, scopes, host, keys, claims });
-  const unanswered = createUnanswered(clock);
-  const grants = createGrants({ store, accounts, issuing, scopes, audience, audit, clock, unanswered });
-
-  const checkRequest = createRequestChecks({ clients, scopes, keys, audience, serverName, keyPath });
-  const waiting = createWaitingRequests({
-    store,
-    sealer,
-    host,
-    pruning,
-    clock,
-    lifetime: config.consent_ttl,
-    path: paths.authorize,
-    issuer,
-  });
-  const consent = createConsent({
-    store,
-    clients,
-    host,
-    scopes,
-    audit,
-    pruning,
-    clock,
-    lifetimes: config,
-    applicationsPath: paths.applications,
-  });
-
-  const authorize = createAuthorizeEndpoints({
-    checkRequest,
-    consent,
-    waiting,
-    accounts,
-    host,
-    scopes,
-    issuer,
-    paths,
-    serverName,
-  });
-  const applications = createApplicationsEndpoints({
-    store,
-    accounts,
-    host,
-    scopes,
-    audit,
-    clock,
-    issuer,
-    paths,
-    serverName,
-  });
-  const handlers: EndpointsOptions['handlers'] = {
-    oauth_server_authorize: authorize.authorize,
-    oauth_server_consent: authorize.consent,
-    oauth_server_token: createTokenEndpoint({ authenticateClient, grants, unanswered, pruning }),
-    oauth_server_revoke: createRevokeEndpoint({ authenticateClient, store, audit, clock }),
-    oauth_server_introspect: createIntrospectEndpoint({ authenticateClient, bearerTokens, issuer }),
-    oauth_server_userinfo: createUserinfoEndpoint({ bearerTokens, claims }),
-    oauth_server_applications: applications.list,
-    oauth_server_remove_application: applications.remove,
-    oauth_server_openid_configuration: createOpenidConfigurationEndpoint({
-      issuer,
-      scopes,
-      keys,
-      host,
-      clock,
-    }),
-    oauth_server_metadata: createMetadataEndpoint({ issuer, scopes }),
-    oauth_server_jwks: createJwksEndpoint({ keys }),
-  };
-  const failures = createFailures({ host, database, serverName, showsDetails });
-  return {
-    issuer,
-    origin,
-    ...mounting,
-    config,
-    host,
-    clients,
-    keys,
-    offers: (scope) => scopes.has(scope),
-    prune: () => pruning.all(),
-    endpoints: createEndpoints({ handlers, mounting, failures, host, database }),
-    ...createProtectedRoutes({ lookUp, failures, host, database }),
-  };
-}
-
-function requireBasePath(basePath: string, stripped: boolean): void {
-  const problems = [
-    ...basePathProblems(basePath).map((message) => ({ key: 'base_path', message })),
-    ...strippedProblems(basePath, stripped).map((message) => ({ key: 'base_path_stripped', message })),
-  ];
-  if (problems.length > 0) throw new ConfigurationError(problems);
 }

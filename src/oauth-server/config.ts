@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { LONGEST_LIFETIME } from '../contracts/lifetimes.ts';
+import { isHostPattern, type DocumentHosts } from './client-documents/client-urls.ts';
 import type { ClaimsMapper } from './tokens/claims.ts';
 import { IDENTITY_SCOPES, isScopeToken, OFFLINE_ACCESS } from './tokens/scopes.ts';
 
@@ -13,6 +14,9 @@ const seconds = z
   .min(1, 'must be at least 1 second')
   .max(LONGEST_LIFETIME, `must be at most ${LONGEST_LIFETIME} seconds, a century`);
 
+/** In seconds. A thief who is as quick as this goes unnoticed (decision 37). */
+const LONGEST_RETRY = 300;
+
 const nonEmptyText = (what: string, hint: string) =>
   z.string(required(what, hint)).refine((text) => text.trim() !== '', `is empty; ${hint}`);
 
@@ -22,6 +26,7 @@ const scopeDefinition = z.union(
     z.strictObject({
       label: nonEmptyText('a label', 'say what it allows, in words for the person who is asked'),
       permission: nonEmptyText('a permission', 'name the permission a person must hold').optional(),
+      dpop: z.boolean({ error: 'must be true or false' }).optional(),
     }),
   ],
   { error: 'must be a label, or an object { label, permission }' },
@@ -48,6 +53,26 @@ function isAbsoluteUri(value: string): boolean {
   return URL.canParse(value) && !value.includes('#') && /^https?:\/\//i.test(value);
 }
 
+const hosts = z
+  .array(
+    z
+      .string({ error: 'must be the name of a host' })
+      .refine(
+        isHostPattern,
+        'is no host; write example.com, or *.example.com for all below it, in lower case',
+      ),
+    { error: "must be a list of hosts, for example ['example.com', '*.example.org']" },
+  )
+  .optional();
+
+const documents = z.union([z.boolean(), z.strictObject({ allowed_hosts: hosts, denied_hosts: hosts })], {
+  error(issue) {
+    if (typeof issue.input !== 'object') return 'must be true, false or { allowed_hosts, denied_hosts }';
+    const [, ofObject = []] = issue.errors;
+    return ofObject.map(({ path, message }) => [...path, message].join(': ')).join('; ');
+  },
+});
+
 /** The section `oauth_server` of the configuration, with its defaults. Times are in seconds. */
 export const oauthServerConfiguration = z.strictObject({
   name: nonEmptyText('a display name', 'set the name that people know your application by'),
@@ -55,6 +80,7 @@ export const oauthServerConfiguration = z.strictObject({
   audience: audience.default(''),
   login_route: nonEmptyText('a route name or a path', 'name the route of your sign-in page').default('login'),
   routes: z.boolean({ error: 'must be true or false' }).default(true),
+  challenge: z.boolean({ error: 'must be true or false' }).default(false),
   claims: z
     .custom<ClaimsMapper>(
       (value) => typeof value === 'function',
@@ -69,10 +95,29 @@ export const oauthServerConfiguration = z.strictObject({
   id_token_ttl: seconds.default(3600),
   code_ttl: seconds.default(60),
   consent_ttl: seconds.default(600),
+  client_id_metadata_documents: documents.optional(),
+  refresh_retry_seconds: z
+    .int({ error: 'must be a whole number of seconds' })
+    .min(0, 'must be at least 0 seconds, which allows no second use')
+    .max(LONGEST_RETRY, `must be at most ${LONGEST_RETRY} seconds`)
+    .default(0),
+  private_key_jwt: z.boolean({ error: 'must be true or false' }).optional(),
+  profile: z.literal('fapi2', { error: 'must be fapi2, or left out' }).optional(),
+  pushed_authorization_requests: z
+    .enum(['off', 'accept', 'require'], { error: 'must be off, accept or require' })
+    .optional(),
+  dpop: z.enum(['off', 'accept', 'require'], { error: 'must be off, accept or require' }).optional(),
+  dpop_nonces: z.boolean({ error: 'must be true or false' }).optional(),
+  registration: z
+    .enum(['off', 'open', 'initial_access_token'], { error: 'must be off, open or initial_access_token' })
+    .optional(),
 });
 
 /** The validated section `oauth_server`. */
 export type OAuthServerConfig = z.output<typeof oauthServerConfiguration>;
+
+/** Whether authorization requests may be pushed (RFC 9126), or have to be. */
+export type Pushing = NonNullable<OAuthServerConfig['pushed_authorization_requests']>;
 
 /** What an application writes in its section `oauth_server`. What is left out, or undefined, has its default. */
 export interface OAuthServerConfigInput {
@@ -89,6 +134,12 @@ export interface OAuthServerConfigInput {
   readonly login_route?: string | undefined;
   /** Whether the plugin adds the endpoints to the application's routes; true. */
   readonly routes?: boolean | undefined;
+  /**
+   * Whether what `token()` refuses says how a token is obtained: `resource_metadata` (RFC 9728) and `scope` in `WWW-Authenticate`. The
+   * metadata of `oauth_server:audience`, which is needed, is published then, and an authorization also contains what its person has allowed
+   * its client before; false.
+   */
+  readonly challenge?: boolean | undefined;
   /** Claims about a person, beside those of the profile. */
   readonly claims?: ClaimsMapper | undefined;
   /** The directory of the signing keys; `storage/oauth/keys`. */
@@ -103,6 +154,42 @@ export interface OAuthServerConfigInput {
   readonly code_ttl?: number | undefined;
   /** How long somebody may take to answer the consent screen, in seconds; 600. */
   readonly consent_ttl?: number | undefined;
+  /**
+   * Whether a client may be the `https` URL of a document that says what it is (draft-ietf-oauth-client-id-metadata-document-02), from
+   * any host or from some; false.
+   */
+  readonly client_id_metadata_documents?: boolean | DocumentHosts | undefined;
+  /**
+   * For how many seconds after its use a refresh token that is offered again is given the same answer, unless its successor was used;
+   * 300 at most; 0, which makes every second use a replay.
+   */
+  readonly refresh_retry_seconds?: number | undefined;
+  /**
+   * Whether a client may authenticate by assertions that it signs with a key of its own (`private_key_jwt`, RFC 7523), as its registration
+   * or its document says; false.
+   */
+  readonly private_key_jwt?: boolean | undefined;
+  /**
+   * `fapi2`: every client is held to the FAPI 2.0 Security Profile, and what that demands is switched on, and cannot be switched off; none,
+   * and a client may be held to it by itself (`oauth:client:create --profile fapi2`).
+   */
+  readonly profile?: 'fapi2' | undefined;
+  /**
+   * Whether clients may push their authorization requests (RFC 9126), `accept`, or have to, `require`; or `off`, which it is.
+   */
+  readonly pushed_authorization_requests?: 'off' | 'accept' | 'require' | undefined;
+  /**
+   * Whether access tokens are bound to a key that the client proves with every request (DPoP, RFC 9449), so that whoever steals one cannot
+   * use it: `accept` for clients that send proofs, `require` for all, or `off`, which it is.
+   */
+  readonly dpop?: 'off' | 'accept' | 'require' | undefined;
+  /** Whether each proof has to carry a nonce that this server gave out in the last minutes (RFC 9449 section 8); false. */
+  readonly dpop_nonces?: boolean | undefined;
+  /**
+   * Whether clients may register themselves (RFC 7591, RFC 7592): `open` for anybody, as a public client; `initial_access_token` for
+   * whoever an operator gave one (`oauth:initial-access-token:create`); or `off`, which it is.
+   */
+  readonly registration?: 'off' | 'open' | 'initial_access_token' | undefined;
 }
 
 /** A scope as it is configured: what it allows, in words for the person who is asked; with the permission it needs. */
@@ -113,4 +200,6 @@ export type ScopeInput =
       readonly label?: string | undefined;
       /** The permission that a person must hold; the scope's own name. */
       readonly permission?: string | undefined;
+      /** Whether only a token that is bound to a key has it (DPoP); false. `oauth_server:dpop` must not be off. */
+      readonly dpop?: boolean | undefined;
     };

@@ -1,3 +1,5 @@
+import type { DpopRefusal } from '../http/challenges.ts';
+
 /** The error codes of RFC 6749 (4.1.2.1, 5.2), RFC 8707 section 2 and OpenID Connect Core 3.1.2.6 that this server sends. */
 export type OAuthErrorCode =
   | 'invalid_request'
@@ -11,7 +13,11 @@ export type OAuthErrorCode =
   | 'access_denied'
   | 'interaction_required'
   | 'request_not_supported'
-  | 'request_uri_not_supported';
+  | 'request_uri_not_supported'
+  | RegistrationErrorCode;
+
+/** The error codes of RFC 7591 section 3.2.2 that this server sends. */
+export type RegistrationErrorCode = 'invalid_redirect_uri' | 'invalid_client_metadata';
 
 /**
  * A refusal that is reported to the client. The message is its `error_description`, so it is plain ASCII without quotes
@@ -32,6 +38,31 @@ export class OAuthError extends Error {
   }
 }
 
+/** A proof of DPoP (RFC 9449) is missing, does not hold, or lacks a nonce of this server. */
+export class DpopError extends Error {
+  override readonly name = 'DpopError';
+  /** The parameter `error` (RFC 9449 sections 5 and 8). */
+  readonly code: DpopErrorCode;
+  /** Which of the possible reasons it was: for the log alone. */
+  readonly detail: string;
+  /** What the next proof is to carry; null when nonces are not asked for. */
+  readonly nonce: string | null;
+
+  constructor(code: DpopErrorCode, detail: string, nonce: string | null = null) {
+    super(DPOP_MESSAGES[code]);
+    this.code = code;
+    this.detail = detail;
+    this.nonce = nonce;
+  }
+}
+
+export type DpopErrorCode = 'invalid_dpop_proof' | 'use_dpop_nonce';
+
+const DPOP_MESSAGES: Readonly<Record<DpopErrorCode, string>> = {
+  invalid_dpop_proof: 'The DPoP proof is missing, invalid or used before.',
+  use_dpop_nonce: 'The DPoP proof has to carry the nonce of this answer.',
+};
+
 /** Too many wrong client secrets came before this one; a later attempt may go ahead. */
 export class TooManyFailuresError extends Error {
   override readonly name = 'TooManyFailuresError';
@@ -41,6 +72,57 @@ export class TooManyFailuresError extends Error {
   constructor(wait: number) {
     super('Too many failed attempts; wait before the next one.');
     this.retryAfter = Math.ceil(wait / 1000);
+  }
+}
+
+/** The keys that a client publishes cannot be had, so nothing that it signed can be judged; a later attempt may go ahead. */
+export class ClientKeysError extends Error {
+  override readonly name = 'ClientKeysError';
+  /** Why: for the log alone. */
+  readonly detail: string;
+  /** Seconds. */
+  readonly retryAfter: number;
+
+  constructor(detail: string, retryAfter: number) {
+    super('The keys of the client cannot be fetched now; try again later.');
+    this.detail = detail;
+    this.retryAfter = retryAfter;
+  }
+}
+
+/** What was asked for cannot be done now, for a reason that passes; a later attempt may go ahead. */
+export class NotNowError extends Error {
+  override readonly name = 'NotNowError';
+  /** Whether it is whoever asked that has asked for too much. */
+  readonly tooMuch: boolean;
+  /** Why: for the log alone. */
+  readonly detail: string;
+  /** Seconds. */
+  readonly retryAfter: number;
+
+  constructor(
+    message: string,
+    about: { readonly tooMuch: boolean; readonly detail: string; readonly retryAfter: number },
+  ) {
+    super(message);
+    this.tooMuch = about.tooMuch;
+    this.detail = about.detail;
+    this.retryAfter = about.retryAfter;
+  }
+}
+
+/** Too many clients have registered themselves; a later attempt may go ahead. */
+export class TooManyRegistrationsError extends Error {
+  override readonly name = 'TooManyRegistrationsError';
+  /** Whose registrations they are: those of one network, or all. */
+  readonly of: 'network' | 'all';
+  /** Seconds. */
+  readonly retryAfter: number;
+
+  constructor(of: 'network' | 'all', wait: number) {
+    super('Too many clients have registered here; try again later.');
+    this.of = of;
+    this.retryAfter = Math.max(1, Math.ceil(wait / 1000));
   }
 }
 
@@ -80,8 +162,18 @@ export interface PageLink {
   readonly text: string;
 }
 
-/** Why a request may not reach a protected resource (RFC 6750 section 3.1). */
-export type BearerErrorCode = 'missing_token' | 'invalid_request' | 'invalid_token' | 'insufficient_scope';
+/**
+ * Why a request may not reach a protected resource (RFC 6750 section 3.1, RFC 9449 sections 7.1 and 9). `access_denied`, with
+ * `oauth_server:challenge` alone: no token would reach it, since the person has no permission.
+ */
+export type BearerErrorCode =
+  | 'missing_token'
+  | 'invalid_request'
+  | 'invalid_token'
+  | 'insufficient_scope'
+  | 'access_denied'
+  | 'invalid_dpop_proof'
+  | 'use_dpop_nonce';
 
 /** A request for a protected resource came without a token that reaches it. */
 export class BearerError extends Error {
@@ -94,18 +186,29 @@ export class BearerError extends Error {
   readonly detail: string | null;
   /** The request that was refused, so that the response can name it; null when it is not known. */
   readonly requestId: string | null;
+  /** The URL of the resource's metadata (RFC 9728), for the challenge; null when challenges do not name it. */
+  readonly resourceMetadata: string | null;
+  /** What the challenge says of DPoP; null where that is switched off. */
+  readonly dpop: DpopRefusal | null;
 
   /** `scope` is the one that would have been needed, if any. */
   constructor(
     code: BearerErrorCode,
     scope: string | null = null,
-    about: { readonly detail?: string; readonly requestId?: string | null } = {},
+    about: {
+      readonly detail?: string;
+      readonly requestId?: string | null;
+      readonly resourceMetadata?: string | null;
+      readonly dpop?: DpopRefusal | null;
+    } = {},
   ) {
     super(BEARER_MESSAGES[code]);
     this.code = code;
     this.scope = scope;
     this.detail = about.detail ?? null;
     this.requestId = about.requestId ?? null;
+    this.resourceMetadata = about.resourceMetadata ?? null;
+    this.dpop = about.dpop ?? null;
   }
 }
 
@@ -114,6 +217,9 @@ const BEARER_MESSAGES: Readonly<Record<BearerErrorCode, string>> = {
   invalid_request: 'The request is malformed, or sends the access token in more than one way.',
   invalid_token: 'The access token is not valid here: unknown, expired or revoked.',
   insufficient_scope: 'The access token does not reach this resource.',
+  access_denied: 'The person has no permission for this, and no access token would change that.',
+  invalid_dpop_proof: 'The DPoP proof is missing, or not good for this request.',
+  use_dpop_nonce: 'The DPoP proof needs the nonce of this response.',
 };
 
 /** A client cannot be registered as asked; the message says why, in one line for the person who asked. */

@@ -1,9 +1,7 @@
 /** The authorization server and OpenID Connect provider inside a host application. */
-export {
-  createAuthorizationServer,
-  type AuthorizationServer,
-  type AuthorizationServerOptions,
-} from './authorization-server.ts';
+export { createAuthorizationServer } from './assembly.ts';
+export type { AuthorizationServer, AuthorizationServerOptions } from './authorization-server.ts';
+export type { ResourceNeeds } from './protected-resource.ts';
 export { authorizationServerOf } from './console/open-server.ts';
 export { oauthServer, type OAuthServerPluginOptions } from './plugin.ts';
 export { token, type TokenAccessor } from './tokens/token-accessor.ts';
@@ -33,12 +31,30 @@ export {
   RegistrationError,
   type BearerErrorCode,
   type OAuthErrorCode,
+  type RegistrationErrorCode,
 } from './errors.ts';
 export { OverloadedError } from '../contracts/errors.ts';
-export { AUDIT, type AuditedAuthorization, type AuditEvent } from './audit.ts';
+export { AUDIT, type AuditedAuthorization, type AuditedClient, type AuditEvent } from './audit.ts';
+export type { Sealing } from './authorization/cookie-keys.ts';
 export type { Host } from './host.ts';
 export type { Endpoint } from './endpoints/endpoint.ts';
-export type { Clients, RegisteredClient, RotatedSecret } from './clients/clients.ts';
+export type { Clients, RegisteredClient, RevokedClient, RotatedSecret } from './clients/clients.ts';
 export type { ClientRegistration } from './clients/registration.ts';
+export type { DocumentHosts } from './client-documents/client-urls.ts';
+export type {
+  CreatedInitialAccessToken,
+  InitialAccessTokens,
+  NewInitialAccessToken,
+} from './registering/initial-access-tokens.ts';
 export type { KeyRing, SigningKey } from './keys.ts';
-export type { Client, Grant, PrunedRows, SigningAlgorithm } from './store/store.ts';
+export type { OutboundOptions } from './outbound/fetch-json.ts';
+export type {
+  ApplicationType,
+  Client,
+  ClientKeys,
+  Grant,
+  InitialAccessToken,
+  RegisteredBy,
+  SigningAlgorithm,
+} from './store/client.ts';
+export type { PrunedRows } from './store/store.ts';

@@ -6,7 +6,7 @@ import type { JWK } from 'jose';
 import type { Log } from '../contracts/log.ts';
 import { LONGEST_LIFETIME } from '../contracts/lifetimes.ts';
 import { randomIdentifier } from './crypto.ts';
-import type { SigningAlgorithm } from './store/store.ts';
+import type { SigningAlgorithm } from './store/client.ts';
 
 /** Of what has not been asked for otherwise: the one that every OpenID Connect client must know. */
 export const DEFAULT_ALGORITHM = 'RS256' satisfies SigningAlgorithm;

@@ -1,52 +1,106 @@
-import { CLIENT_AUTHENTICATION_METHODS } from './clients/credentials.ts';
+import { CLIENT_AUTHENTICATION_METHODS, PRIVATE_KEY_JWT } from './clients/credentials.ts';
+import type { Pushing } from './config.ts';
 import { claimNames } from './tokens/claims.ts';
 import { GRANT_TYPES_SUPPORTED } from './grants/grant-types.ts';
 import { DEFAULT_ALGORITHM, SIGNING_ALGORITHMS, type SigningKey } from './keys.ts';
+import { PROFILED_ALGORITHMS } from './profiles/fapi2.ts';
+import { VERIFIED_ALGORITHMS } from '../jws/public-keys.ts';
 import type { ScopeCatalog } from './tokens/scopes.ts';
 
 export interface MetadataOptions {
   readonly issuer: string;
   readonly scopes: ScopeCatalog;
+  /** Whether clients may be documents; false unless given. */
+  readonly clientDocuments?: boolean;
+  /** Whether clients may register themselves; false unless given. */
+  readonly registers?: boolean;
+  /** Whether clients may authenticate by assertions; false unless given. */
+  readonly takesKeys?: boolean;
+  /** Whether authorization requests may be pushed, or have to be; `off` unless given. */
+  readonly pushing?: Pushing;
+  /** Whether proofs of DPoP are taken; false unless given. */
+  readonly takesDpop?: boolean;
+  /** Whether the server is of the profile fapi2; false unless given. */
+  readonly isProfiled?: boolean;
 }
 
-/** Authorization server metadata (RFC 8414 section 2, RFC 9207 section 3). */
+function verifiedAlgorithms(isProfiled: boolean): readonly string[] {
+  return isProfiled
+    ? VERIFIED_ALGORITHMS.filter((each) => PROFILED_ALGORITHMS.includes(each))
+    : VERIFIED_ALGORITHMS;
+}
+
+/** The methods at each endpoint, and with what assertions may be signed, where they are taken (RFC 8414 section 2). */
+function authenticationMethods(takesKeys: boolean, isProfiled: boolean): Readonly<Record<string, unknown>> {
+  const algorithms = verifiedAlgorithms(isProfiled);
+  const methods = takesKeys
+    ? [...CLIENT_AUTHENTICATION_METHODS.slice(0, -1), PRIVATE_KEY_JWT, 'none']
+    : CLIENT_AUTHENTICATION_METHODS;
+  const withAlgorithms = (endpoint: string, names: readonly string[]) => ({
+    [`${endpoint}_endpoint_auth_methods_supported`]: names,
+    ...(takesKeys ? { [`${endpoint}_endpoint_auth_signing_alg_values_supported`]: algorithms } : {}),
+  });
+  return {
+    ...withAlgorithms('token', isProfiled ? [PRIVATE_KEY_JWT] : methods),
+    ...withAlgorithms('revocation', isProfiled ? [PRIVATE_KEY_JWT] : methods),
+    // An API elsewhere may ask with a secret, whatever the profile demands of clients (decision 45).
+    ...withAlgorithms(
+      'introspection',
+      methods.filter((method) => method !== 'none'),
+    ),
+  };
+}
+
+/** Authorization server metadata (RFC 8414 section 2, RFC 9126 section 5, RFC 9207 section 3). */
 export function authorizationServerMetadata({
   issuer,
   scopes,
+  clientDocuments = false,
+  registers = false,
+  takesKeys = false,
+  pushing = 'off',
+  takesDpop = false,
+  isProfiled = false,
 }: MetadataOptions): Readonly<Record<string, unknown>> {
   return {
     issuer,
     authorization_endpoint: `${issuer}/oauth/authorize`,
+    ...(pushing === 'off' ? {} : { pushed_authorization_request_endpoint: `${issuer}/oauth/par` }),
+    ...(pushing === 'require' ? { require_pushed_authorization_requests: true } : {}),
     token_endpoint: `${issuer}/oauth/token`,
     revocation_endpoint: `${issuer}/oauth/revoke`,
     introspection_endpoint: `${issuer}/oauth/introspect`,
+    ...(registers ? { registration_endpoint: `${issuer}/oauth/register` } : {}),
     jwks_uri: `${issuer}/.well-known/jwks.json`,
     scopes_supported: [...scopes.keys()],
     response_types_supported: ['code'],
     response_modes_supported: ['query'],
     grant_types_supported: GRANT_TYPES_SUPPORTED,
-    token_endpoint_auth_methods_supported: CLIENT_AUTHENTICATION_METHODS,
-    revocation_endpoint_auth_methods_supported: CLIENT_AUTHENTICATION_METHODS,
-    introspection_endpoint_auth_methods_supported: CLIENT_AUTHENTICATION_METHODS.filter(
-      (method) => method !== 'none',
-    ),
+    ...authenticationMethods(takesKeys, isProfiled),
     code_challenge_methods_supported: ['S256'],
     authorization_response_iss_parameter_supported: true,
+    ...(takesDpop ? { dpop_signing_alg_values_supported: verifiedAlgorithms(isProfiled) } : {}),
+    ...(clientDocuments ? { client_id_metadata_document_supported: true } : {}),
   };
 }
 
-/** The same, with what OpenID Connect Discovery 1.0 section 3 adds. RS256 must be among the algorithms, with a key or without. */
+/**
+ * The same, with what OpenID Connect Discovery 1.0 section 3 adds. RS256 must be among the algorithms, with a key or without, unless the profile
+ * does not allow it.
+ */
 export function openidProviderMetadata(
   options: MetadataOptions,
   keys: readonly SigningKey[],
 ): Readonly<Record<string, unknown>> {
-  const { issuer, scopes } = options;
+  const { issuer, scopes, isProfiled = false } = options;
   return {
     ...authorizationServerMetadata(options),
     userinfo_endpoint: `${issuer}/oauth/userinfo`,
     subject_types_supported: ['public'],
-    id_token_signing_alg_values_supported: SIGNING_ALGORITHMS.filter(
-      (each) => each === DEFAULT_ALGORITHM || keys.some(({ algorithm }) => algorithm === each),
+    id_token_signing_alg_values_supported: SIGNING_ALGORITHMS.filter((each) =>
+      isProfiled
+        ? each !== DEFAULT_ALGORITHM && keys.some(({ algorithm }) => algorithm === each)
+        : each === DEFAULT_ALGORITHM || keys.some(({ algorithm }) => algorithm === each),
     ),
     prompt_values_supported: ['consent', 'none'],
     claim_types_supported: ['normal'],

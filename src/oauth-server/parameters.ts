@@ -17,6 +17,8 @@ export interface Parameters {
   require(name: string): string;
   /** Whether it was sent more than once. */
   isRepeated(name: string): boolean;
+  /** Every value as it was sent, empty ones too. */
+  all(name: string): readonly string[];
   /** Whether it was sent with a value. */
   has(name: string): boolean;
   /** What was sent first under each name, empty values too. */
@@ -87,6 +89,7 @@ function readParameters(sent: URLSearchParams) {
       return value;
     },
     isRepeated: (name) => repeated.has(name),
+    all: (name) => sent.getAll(name),
     has: (name) => withValue.has(name),
     values,
   };

@@ -1,23 +1,34 @@
 import path from 'node:path';
 import { AUDIT } from './audit.ts';
 import type { AddCommands, Application, Auth, Plugin } from '../host/contracts.ts';
-import { assembleServer } from './authorization-server.ts';
+import { assembleServer } from './assembly.ts';
+import { dpopOffer } from './tokens/resource-proofs.ts';
 import { completeHost, withReturn, type HostDefaults } from './complete-host.ts';
 import { builtInViews } from './host-defaults.ts';
 import { addClientCreate } from './console/commands/client-create.ts';
 import { addClientList } from './console/commands/client-list.ts';
 import { addClientRevoke } from './console/commands/client-revoke.ts';
+import { addClientUnblock } from './console/commands/client-unblock.ts';
 import { addClientRotateSecret } from './console/commands/client-rotate-secret.ts';
+import {
+  addInitialAccessTokenCreate,
+  addInitialAccessTokenList,
+  addInitialAccessTokenRevoke,
+} from './console/commands/initial-access-tokens.ts';
 import { addKeysGenerate } from './console/commands/keys-generate.ts';
 import { addKeysPrune } from './console/commands/keys-prune.ts';
 import { addPrune } from './console/commands/prune.ts';
 import { addServerDoctor } from './console/commands/server-doctor.ts';
 import { addServerSetup } from './console/commands/server-setup.ts';
 import { oauthServerConfiguration, type OAuthServerConfig, type OAuthServerConfigInput } from './config.ts';
-import { OAUTH_SERVER } from './console/open-server.ts';
+import { examineLoginRoute } from './console/application-checks.ts';
+import { authorizationServerOf, OAUTH_SERVER } from './console/open-server.ts';
 import { CSRF_EXEMPT_ROUTES } from './endpoints/table.ts';
 import type { PersonReference } from '../contracts/person.ts';
 import type { CompleteHost, Host } from './host.ts';
+import type { OutboundOptions } from './outbound/fetch-json.ts';
+import { profileProblems, withProfile } from './profiles/profiles.ts';
+import { challengeProblems } from './protected-resource.ts';
 import { oauthServerMigrations } from './store/migrations/index.ts';
 
 const COMMANDS: readonly AddCommands[] = [
@@ -27,6 +38,10 @@ const COMMANDS: readonly AddCommands[] = [
   addClientList,
   addClientRotateSecret,
   addClientRevoke,
+  addClientUnblock,
+  addInitialAccessTokenCreate,
+  addInitialAccessTokenList,
+  addInitialAccessTokenRevoke,
   addKeysGenerate,
   addKeysPrune,
   addPrune,
@@ -43,6 +58,8 @@ export interface OAuthServerPluginOptions<Context = unknown> {
   readonly clock?: () => number;
   /** From 0 up to, and not including, 1; the system's random source unless a test says otherwise. */
   readonly random?: () => number;
+  /** How documents of clients are fetched; as the system does unless given. */
+  readonly outbound?: OutboundOptions;
 }
 
 /**
@@ -57,10 +74,19 @@ export function oauthServer<Context = unknown>({
     name: 'oauth_server',
     defaults: { oauth_server: {}, csrf_exempt_routes: CSRF_EXEMPT_ROUTES },
     configuration: { oauth_server: oauthServerConfiguration },
+    problems: (config) => [
+      ...challengeProblems(config['oauth_server'] as OAuthServerConfig, config['public_url'] as string),
+      ...profileProblems(config['oauth_server'] as OAuthServerConfig),
+    ],
+    takesDpop: (config) => dpopOffer(withProfile(config['oauth_server'] as OAuthServerConfig)) !== null,
     migrations: oauthServerMigrations,
     views: builtInViews(),
     commands(program, context) {
       for (const add of COMMANDS) add(program, context);
+    },
+    warnings(application) {
+      const found = examineLoginRoute({ application, server: authorizationServerOf(application) });
+      return found.outcome === 'failing' ? [`nobody can sign in: ${found.detail}; ${found.remedy}`] : [];
     },
     register(application) {
       const server = assembleServer({

@@ -4,8 +4,12 @@ import {
   AuthorizationPageError,
   BearerError,
   BodyTooLargeError,
+  ClientKeysError,
+  DpopError,
+  NotNowError,
   OAuthError,
   TooManyFailuresError,
+  TooManyRegistrationsError,
 } from './errors.ts';
 import { callerAddress, type CompleteHost } from './host.ts';
 
@@ -44,7 +48,7 @@ function knownAddress(host: Pick<CompleteHost, 'clientAddress'>, request: Reques
 }
 
 function reason(error: Error): { readonly error: string; readonly detail: string } {
-  if (error instanceof OAuthError || error instanceof BearerError) {
+  if (error instanceof OAuthError || error instanceof BearerError || error instanceof DpopError) {
     return { error: error.code, detail: error.detail ?? error.message };
   }
   if (error instanceof AuthorizationPageError) {
@@ -52,6 +56,14 @@ function reason(error: Error): { readonly error: string; readonly detail: string
   }
   if (error instanceof TooManyFailuresError) {
     return { error: 'too_many_failures', detail: `the next attempt in ${error.retryAfter} s` };
+  }
+  if (error instanceof ClientKeysError) return { error: 'client_keys_unavailable', detail: error.detail };
+  if (error instanceof NotNowError) {
+    return { error: error.tooMuch ? 'too_much' : 'not_now', detail: error.detail };
+  }
+  if (error instanceof TooManyRegistrationsError) {
+    const whose = error.of === 'network' ? 'of this network' : 'in all';
+    return { error: 'too_many_registrations', detail: `${whose}; the next one in ${error.retryAfter} s` };
   }
   if (error instanceof BodyTooLargeError) return { error: 'body_too_large', detail: error.message };
   return { error: error.name, detail: error.message };

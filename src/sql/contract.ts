@@ -68,7 +68,8 @@ export interface Database extends SqlConnection {
   ): Promise<T>;
   /**
    * Runs work whose reads answer one question together, such as what a token is good for. A store may let them share what a
-   * read costs; they see nothing older than the moment at which the first of them runs. `(work) => work()` is right too.
+   * read costs; they see nothing older than the moment at which the first of them runs. A write among them is one by itself.
+   * `(work) => work()` is right too.
    */
   readTogether<T>(work: () => Promise<T>): Promise<T>;
   /**

@@ -1,15 +1,18 @@
 import type { Database, SqlParameter } from './contract.ts';
 
-/** Inserts `row`, such as `t (k, v) VALUES (?, ?)`, unless there is one with the same `key`, such as `(k)`. */
+/**
+ * Inserts `row`, such as `t (k, v) VALUES (?, ?)`, unless there is one with the same `key`, such as `(k)`; whether it did. Where the
+ * answer was lost, that is thrown.
+ */
 export async function insertIfNone(
   database: Pick<Database, 'dialect' | 'execute'>,
   row: string,
   key: string,
   values: readonly SqlParameter[],
-): Promise<void> {
+): Promise<boolean> {
   const statement =
     database.dialect === 'mysql'
       ? `INSERT IGNORE INTO ${row}`
       : `INSERT INTO ${row} ON CONFLICT ${key} DO NOTHING`;
-  await database.execute(statement, values);
+  return (await database.execute(statement, values)).affected === 1;
 }

@@ -53,8 +53,11 @@ describe('the doctor, of Galera', () => {
   test('warns of sessions that do not, and of a server that tries nothing again', async () => {
     await galera.configure('wsrep_retry_autocommit', 0);
     onTestFinished(() => galera.configure('wsrep_retry_autocommit', 1));
+    await galera.configure('wsrep_dirty_reads', 1);
+    onTestFinished(() => galera.configure('wsrep_dirty_reads', 0));
     expect(await findings(portal, 'replication', { store: openOwnStore })).toMatchObject([
       finding('warning', /^wsrep_sync_wait is 0: .* a revocation/, /wsrep_sync_wait = 7/),
+      finding('warning', /^wsrep_dirty_reads is ON: .* revoked/, /wsrep_dirty_reads = OFF/),
       finding('warning', /^wsrep_retry_autocommit is 0/, /1 or more/),
     ]);
   });

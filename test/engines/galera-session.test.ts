@@ -98,15 +98,77 @@ test('a node without its cluster is unavailable, and asked about', async () => {
   expect(database.isUnavailable(failure)).toBe(true);
 });
 
-test("the application's sessions have the wait that they had", async () => {
+// @shows AS-18.9
+test('commits that were on the way when their node was cut off (1180) tell nobody whether they took effect, and are asked about', async () => {
+  const node = galera.nodes[2];
+  const database = openOwn(2);
+  await database.execute('DELETE FROM things');
+  let ids = 0;
+  let asked = 0;
+  /** Adds one after the other until that fails. */
+  const add = async (): Promise<unknown> => {
+    try {
+      for (;;) {
+        const id = (ids += 1);
+        await database.transaction(
+          (on) => on.execute('INSERT INTO things (id, n) VALUES (?, 0)', [id]),
+          async () => {
+            asked += 1;
+            return false;
+          },
+        );
+      }
+    } catch (error) {
+      return error;
+    }
+  };
+  const adding = Promise.all(Array.from({ length: 10 }, add));
+  onTestFinished(async () => {
+    await node.isolate(false);
+    await expect.poll(() => node.state(), { timeout: 60_000 }).toEqual({ size: 3, ready: true });
+  });
+  await expect.poll(() => ids, { timeout: 60_000 }).toBeGreaterThan(50);
+  await node.isolate(true);
+  const failures = await adding;
+  expect(failures.every((failure) => database.isUnavailable(failure))).toBe(true);
+  const unknown = failures.filter((failure) => (failure as { readonly errno?: number }).errno === 1180);
+  expect(unknown.length).toBeGreaterThan(0);
+  expect(asked).toBe(unknown.length);
+});
+
+// @shows AS-18.23
+test('a node without its cluster tells nothing old, though its other sessions may read there', async () => {
+  const node = galera.nodes[2];
+  await galera.configure('wsrep_dirty_reads', 1);
+  await node.isolate(true);
+  onTestFinished(async () => {
+    await galera.configure('wsrep_dirty_reads', 0);
+    await node.isolate(false);
+    await expect.poll(() => node.state(), { timeout: 60_000 }).toEqual({ size: 3, ready: true });
+  });
+  await expect.poll(() => node.state(), { timeout: 60_000 }).toMatchObject({ ready: false });
+  const others = await mysql.createConnection(urlOf(2));
+  onTestFinished(() => others.end());
+  const read = 'SELECT n FROM things';
+  expect((await others.query(read))[0]).not.toHaveLength(0);
+  for (const open of [openOwn, openBorrowed])
+    await expect(open(2).execute(read)).rejects.toMatchObject({ errno: 1047 });
+});
+
+test("the application's sessions have the settings that they had", async () => {
   const pool = mysql.createPool({ uri: urlOf(0), connectionLimit: 1, charset: 'utf8mb4' });
   onTestFinished(() => pool.end());
   const sessionOf = async () =>
-    (await pool.query('SELECT @@SESSION.wsrep_sync_wait AS wait, @portico_wait AS kept'))[0];
-  await pool.query('SET SESSION wsrep_sync_wait = 1');
+    (
+      await pool.query(
+        `SELECT @@SESSION.wsrep_sync_wait AS wait, @@SESSION.wsrep_dirty_reads AS dirty,
+          @portico_wait AS keptWait, @portico_dirty AS keptDirty`,
+      )
+    )[0];
+  await pool.query('SET SESSION wsrep_sync_wait = 1, SESSION wsrep_dirty_reads = 1');
   const database = fromMysql(pool);
-  const told = 'SELECT @@SESSION.wsrep_sync_wait AS wait';
-  expect((await database.execute(told)).rows).toEqual([{ wait: 7 }]);
-  expect((await database.transaction((on) => on.execute(told))).rows).toEqual([{ wait: 7 }]);
-  await expect.poll(sessionOf).toEqual([{ wait: 1, kept: null }]);
+  const told = 'SELECT @@SESSION.wsrep_sync_wait AS wait, @@SESSION.wsrep_dirty_reads AS dirty';
+  expect((await database.execute(told)).rows).toEqual([{ wait: 7, dirty: 0 }]);
+  expect((await database.transaction((on) => on.execute(told))).rows).toEqual([{ wait: 7, dirty: 0 }]);
+  await expect.poll(sessionOf).toEqual([{ wait: 1, dirty: 1, keptWait: null, keptDirty: null }]);
 });

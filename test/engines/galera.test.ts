@@ -1,4 +1,5 @@
 // @engines clusters: it starts three nodes of MariaDB with Galera, kills one and cuts one off
+import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startBeside } from '../support/beside.ts';
 import type { RunningProcess } from '../support/console.ts';
@@ -81,6 +82,24 @@ test('a node that is cut off from the others under load, and asked all the same'
     await load.answered(100);
     await second.isolate(false);
     await become(second, 3);
+  });
+  expect(broken).toEqual([]);
+});
+
+// @shows AS-18.9, AS-18.12
+test('a node that is cut off for long, whose clients ask nobody else', async () => {
+  const [, second] = galera.nodes;
+  const processes = { portal, urls, asksAgain: 'the same process' } as const;
+  const title = `Galera, a node cut off for ${SCALE.cutOffFor} s, its clients ask nobody else`;
+  const broken = await underLoad(title, processes, async (load) => {
+    await load.answered(100);
+    await second.isolate(true);
+    await load.unavailable(20);
+    // The time is the fault.
+    await setTimeout(SCALE.cutOffFor * 1000);
+    await second.isolate(false);
+    await become(second, 3);
+    await load.answered(100);
   });
   expect(broken).toEqual([]);
 });

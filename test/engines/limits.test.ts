@@ -1,5 +1,5 @@
 // @engines clusters: it sets time limits of its own servers, which end what Portico asks of them
-import { openDatabase, type OpenedDatabase } from 'portico/host';
+import { openDatabase } from 'portico/host';
 import { expect, onTestFinished, test } from 'vitest';
 import { startBeside } from '../support/beside.ts';
 import { MARIADB, POSTGRES } from '../support/engines/database-server.ts';
@@ -7,23 +7,14 @@ import { timesUnderLoad } from '../support/engines/under-load.ts';
 import { startPortal } from '../support/portal.ts';
 import { SCALE } from '../support/scale.ts';
 
-/** For how long a table is held, in seconds: longer than each limit, which is the fault. */
-const HELD = 2;
-
-/** Nobody can write to families meanwhile. */
+/** Nobody can write to the families that are there. */
 const HOLDING = {
-  postgres: ['LOCK TABLE oauth_families IN SHARE ROW EXCLUSIVE MODE', `SELECT pg_sleep(${HELD})`],
-  mariadb: [
-    'SELECT id FROM oauth_families FOR UPDATE',
-    `SET STATEMENT max_statement_time = 0 FOR SELECT SLEEP(${HELD})`,
-  ],
+  postgres: 'LOCK TABLE oauth_families IN SHARE ROW EXCLUSIVE MODE',
+  mariadb: 'SELECT id FROM oauth_families FOR UPDATE',
 } as const;
 
-async function hold(administrator: OpenedDatabase, statements: readonly string[]): Promise<void> {
-  await administrator.withoutTimeout().transaction(async (connection) => {
-    for (const statement of statements) await connection.execute(statement);
-  });
-}
+/** Until so many requests were answered 503: a server looks at its limits once a second, and some of a time were not enough. */
+const ENDED = 4;
 
 // @shows AS-18.9
 test.each([
@@ -53,8 +44,40 @@ test.each([
     `${engine.label}, ${limit}`,
     processes,
     async (load) => {
-      await Promise.all([hold(administrator, HOLDING[engine.name]), load.unavailable(4)]);
+      await administrator.withoutTimeout().transaction(async (connection) => {
+        await connection.execute(HOLDING[engine.name]);
+        await load.unavailable(ENDED);
+      });
     },
   );
   expect(broken).toEqual([]);
+});
+
+// @shows AS-18.21
+test.each([
+  ['no connection left (1040)', 1040, ['--max-connections=10']],
+  ['no connection left for an account (1203)', 1203, ['--max-user-connections=10']],
+] as const)('a server of MariaDB that has %s is unavailable', async (_, errno, options) => {
+  const server = await MARIADB.start();
+  onTestFinished(() => server.close());
+  await server.end();
+  await server.restart(...options);
+  const administrator = openDatabase(server.url, { directory: '/', poolSize: 1 });
+  onTestFinished(() => administrator.close());
+  // An administrator may have one connection more than there are.
+  await administrator.execute('CREATE USER portico');
+  const url = new URL(server.url);
+  url.username = 'portico';
+  url.pathname = '/information_schema';
+  const database = openDatabase(url.href, { directory: '/', poolSize: 11 });
+  onTestFinished(() => database.close());
+  const asked = Array.from({ length: 11 }, () => database.execute('SELECT SLEEP(1)'));
+  const failures = (await Promise.allSettled(asked)).flatMap((each) =>
+    each.status === 'rejected' ? [each.reason as unknown] : [],
+  );
+  expect(failures.length).toBeGreaterThan(0);
+  for (const failure of failures) {
+    expect(failure).toMatchObject({ errno });
+    expect(database.isUnavailable(failure)).toBe(true);
+  }
 });

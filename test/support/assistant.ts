@@ -10,9 +10,17 @@ import {
   type ApplicationDefinition,
   type ConfigMap,
   type DatabaseAccounts,
+  type Route,
 } from 'portico/host';
-import { tool, type ToolInterface } from 'portico/mcp';
-import { authorizationServerOf, setUpServer, type AuthorizationServer } from 'portico/oauth-server';
+import { assistant } from 'portico/assistant';
+import { mcp, tool, type ToolInterface } from 'portico/mcp';
+import {
+  authorizationServerOf,
+  oauthServer,
+  setUpServer,
+  type AuthorizationServer,
+  type OutboundOptions,
+} from 'portico/oauth-server';
 import kitchen from '../../examples/assistant/app.ts';
 import { seed } from '../../examples/assistant/seed.ts';
 import { CHEAP, hashingWith, withHasher } from './hashers.ts';
@@ -50,13 +58,17 @@ export interface AssistantOptions {
   readonly config?: ConfigMap;
   /** Registered beside those of the example. */
   readonly tools?: readonly ToolInterface[];
+  /** Beside those of the example. */
+  readonly routes?: readonly Route[];
   readonly clock?: () => number;
+  /** How the server fetches documents of clients. */
+  readonly outbound?: OutboundOptions;
   /** A database server other than the test project's; null for SQLite. */
   readonly databaseServer?: string | null;
 }
 
 export async function startAssistant(options: AssistantOptions = {}): Promise<RunningAssistant> {
-  const { config = {}, tools = [] } = options;
+  const { config = {}, tools = [], routes = [], clock, outbound } = options;
   const storage = await mkdtemp(path.join(tmpdir(), 'portico-assistant-'));
   const port = await freePort();
   const url = `http://localhost:${port}`;
@@ -80,9 +92,18 @@ export async function startAssistant(options: AssistantOptions = {}): Promise<Ru
         { log: { path: path.join(storage, 'app.log') } },
         config,
       ),
+    plugins: [
+      oauthServer({
+        ...(clock === undefined ? {} : { clock }),
+        ...(outbound === undefined ? {} : { outbound }),
+      }),
+      mcp(),
+      assistant(),
+    ],
     async register(application) {
       await kitchen.register?.(application);
       for (const added of tools) tool().register(added);
+      for (const route of routes) application.route(route);
     },
   };
   const application = await startApplication(hashingWith(CHEAP, definition), { env });

@@ -1,16 +1,27 @@
 import path from 'node:path';
+import type { ConfigMap } from 'portico/host';
 import { ROOT, start, type RunningProcess } from './console.ts';
 import { freePort, type RunningPortal } from './portal.ts';
 
-/** Another process that serves the portal beside the first, on the same database and key directory; `env` goes over its own. */
+/**
+ * Another process that serves the portal beside the first, on the same database and key directory; `env` goes over its own, and
+ * `config` over the portal's.
+ */
 export async function startBeside(
   one: RunningPortal,
   env: Readonly<Record<string, string>> = {},
+  config: ConfigMap | null = null,
 ): Promise<{ readonly other: RunningPortal; readonly process: RunningProcess }> {
   const port = String(await freePort());
   const process = start([path.join(ROOT, 'bin', 'portico.js'), 'serve'], {
-    cwd: path.join(ROOT, 'examples', 'portal'),
-    env: { ...one.env, PORT: port, PUBLIC_URL: one.url, ...env },
+    cwd: path.join(ROOT, config === null ? 'examples/portal' : 'test/fixtures/configured-portal'),
+    env: {
+      ...one.env,
+      PORT: port,
+      PUBLIC_URL: one.url,
+      ...(config === null ? {} : { PORTAL_CONFIG: JSON.stringify(config) }),
+      ...env,
+    },
   });
   await process.says('Listening on');
   return { other: { ...one, url: `http://localhost:${port}` }, process };

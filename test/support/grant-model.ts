@@ -8,6 +8,8 @@ export interface Lifetimes {
   readonly code: number;
   readonly access: number;
   readonly refresh: number;
+  /** `refresh_retry_seconds`; none: a used refresh token is a replay, whenever it is offered. */
+  readonly retry?: number;
 }
 
 /** One authorization. Codes, tokens and families have names here; what they are is the server's own matter. */
@@ -18,6 +20,8 @@ interface Family {
   /** The refresh token in use. All others that were issued are used. */
   readonly current: string | null;
   readonly currentExpires: number;
+  /** The token whose use gave the one in use, and until when that is answered again; null where there is none. */
+  readonly previous: { readonly token: string; readonly until: number } | null;
   readonly ended: boolean;
 }
 
@@ -44,7 +48,10 @@ export const CODE_FAULTS = ['none', 'verifier', 'redirect', 'missing', 'unknown'
 /** A refresh token changed so that it names no family (`unknown`), or names its own and is not the one in use (`used`). */
 export const REFRESH_FAULTS = ['none', 'unknown', 'used'] as const;
 
-/** One request. `as` is the client that sends it, `name` what the tokens are called if it is answered with some. */
+/**
+ * One request. `as` is the client that sends it, `name` what the tokens are called if it is answered with some: tokens that were
+ * answered before have the name of then.
+ */
 export type Request =
   | {
       readonly kind: 'exchange';
@@ -84,7 +91,8 @@ export function later(state: State, seconds: number): State {
 /** A person allows the client access: there is a code. */
 export function allowed(state: State, family: string, client: string, lifetimes: Lifetimes): State {
   const code = { codeExpires: state.now + lifetimes.code, codeSpent: false };
-  return withFamily(state, family, { client, ...code, current: null, currentExpires: 0, ended: false });
+  const refreshState = { current: null, currentExpires: 0, previous: null };
+  return withFamily(state, family, { client, ...code, ...refreshState, ended: false });
 }
 
 export function isGood(state: State, token: string): boolean {
@@ -137,7 +145,10 @@ function exchange(state: State, request: Request & { kind: 'exchange' }, lifetim
   return { state: issued(spent, id, name, lifetimes), answer: 200 };
 }
 
-/** AS-5.4, AS-5.5, AS-5.16, AS-5.17. */
+/** No request is answered so. */
+const NEVER: Answer = 0;
+
+/** AS-5.4, AS-5.5, AS-5.16, AS-5.17, AS-5.18. */
 function refresh(
   state: State,
   request: Request & { kind: 'refresh' | 'revoke' },
@@ -146,14 +157,30 @@ function refresh(
   const { family: id, token, as, fault, name } = request;
   const family = found(state.families, id);
   if (fault === 'unknown' || family.client !== as) return { state, answer: 400 };
+  if (fault === 'none' && token === family.previous?.token && state.now < family.previous.until) {
+    // The same tokens as before, or none.
+    const isAnswered = !family.ended && family.currentExpires > state.now;
+    if (isAnswered && state.active) return { state, answer: name === family.current ? 200 : NEVER };
+    if (isAnswered) return { state, answer: 400 };
+  }
   if (fault === 'used' || token !== family.current) return { state: ended(state, id), answer: 400 };
   if (family.ended || family.currentExpires <= state.now || !state.active) return { state, answer: 400 };
-  return { state: issued(state, id, name, lifetimes), answer: 200 };
+  if (name in state.accessTokens) return { state, answer: NEVER };
+  const { retry = 0 } = lifetimes;
+  const previous = retry === 0 ? null : { token, until: state.now + retry };
+  return { state: issued(state, id, name, lifetimes, previous), answer: 200 };
 }
 
-function issued(state: State, id: string, name: string, { access, refresh: life }: Lifetimes): State {
+function issued(
+  state: State,
+  id: string,
+  name: string,
+  { access, refresh: life }: Lifetimes,
+  previous: Family['previous'] = null,
+): State {
   const token = { family: id, expires: state.now + access, revoked: false };
-  const family = { ...found(state.families, id), current: name, currentExpires: state.now + life };
+  const before = found(state.families, id);
+  const family = { ...before, current: name, currentExpires: state.now + life, previous };
   return { ...withFamily(state, id, family), accessTokens: { ...state.accessTokens, [name]: token } };
 }
 

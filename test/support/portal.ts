@@ -21,6 +21,7 @@ import {
   setUpServer,
   type AuthorizationServer,
   type ClientRegistration,
+  type OutboundOptions,
 } from 'portico/oauth-server';
 import portal from '../../examples/portal/app.ts';
 import { accountsOf, seedPeople } from '../../examples/portal/people.ts';
@@ -51,8 +52,8 @@ export const ADA = 'ada@example.com';
 export const GRACE = 'grace@example.com';
 
 export interface PortalOptions {
-  /** Merged over the portal's own configuration. */
-  readonly config?: ConfigMap;
+  /** Merged over the portal's own configuration; a function is given the portal's URL. */
+  readonly config?: ConfigMap | ((url: string) => ConfigMap);
   /** Milliseconds since 1970, for the authorization server. */
   readonly clock?: () => number;
   /** Milliseconds since 1970, for the kit: sessions, and how long a sign-in waits. */
@@ -75,6 +76,8 @@ export interface PortalOptions {
   readonly database?: BorrowedDatabase;
   /** A database that exists, in place of one that is made here. */
   readonly databaseUrl?: string;
+  /** How the authorization server fetches documents of clients. */
+  readonly outbound?: OutboundOptions;
   /** `dev` by default; `prod` needs an https `public_url`, which only `application.fetch` reaches. */
   readonly mode?: 'dev' | 'prod';
 }
@@ -100,6 +103,7 @@ export async function startPortal(options: PortalOptions = {}): Promise<RunningP
     beforeSchema,
   } = options;
   const random = options.random === undefined ? {} : { random: options.random };
+  const outbound = options.outbound === undefined ? {} : { outbound: options.outbound };
   const storage = await mkdtemp(path.join(tmpdir(), 'portico-portal-'));
   const port = await freePort();
   const database = await createDatabase(storage, options.databaseServer);
@@ -111,7 +115,7 @@ export async function startPortal(options: PortalOptions = {}): Promise<RunningP
   };
   const asConfigured: ApplicationDefinition = {
     ...portal,
-    plugins: [oauthServer({ clock, ...random })],
+    plugins: [oauthServer({ clock, ...random, ...outbound })],
     ...(views === undefined ? {} : { views }),
     ...(options.database === undefined ? {} : { database: options.database }),
     register(registering) {
@@ -120,7 +124,8 @@ export async function startPortal(options: PortalOptions = {}): Promise<RunningP
     },
     config: (given) => {
       const own = typeof portal.config === 'function' ? portal.config(given) : portal.config;
-      return mergeConfig(own, { log: { path: path.join(storage, 'app.log') } }, config);
+      const changed = typeof config === 'function' ? config(`http://localhost:${port}`) : config;
+      return mergeConfig(own, { log: { path: path.join(storage, 'app.log') } }, changed);
     },
   };
   const definition = hashingWith(passwordHasher, asConfigured);

@@ -9,6 +9,13 @@ const COUNTS = {
    * second round finds two answers.
    */
   raceRounds: { short: 25, long: 250, longest: 1000 },
+  /** Browsers of two processes that open one pushed request at once. Where each is put a question of its own, the first round finds it. */
+  pushedRounds: { short: 10, long: 50, longest: 1000 },
+  /**
+   * Rounds of five concurrent uses of one refresh token, with a window. Where whoever is late asks for nothing but a replay, the first
+   * finds a dead authorization.
+   */
+  retryRounds: { short: 20, long: 100, longest: 1000 },
   /**
    * Rounds of two processes that do different things to one authorization. Where the claim of a refresh forgets the revocation, the
    * first finds it.
@@ -23,16 +30,20 @@ const COUNTS = {
   cutOffStride: { short: 5, long: 1 },
   /** How often a server process is killed under load. Where it answers before it commits, the first finds it. */
   kills: { short: 3, long: 15, longest: 50 },
+  /** The same with a window for refreshing again. */
+  retryKills: { short: 2, long: 5, longest: 30 },
   /** How often a database server is stopped under load. */
   outages: { short: 1, long: 3 },
   /** Whose connections the server has then: its own, or also those of the application's pool. */
   outageStores: { short: 1, long: 2 },
   /** How often two processes and their database server are killed while a history is written. */
   historyRounds: { short: 1, long: 3 },
+  /** The same with a window for refreshing again. */
+  windowHistoryRounds: { short: 1, long: 1, longest: 3 },
   /** Uses whose statement is lost while a third transaction changes the row that it waits for. */
   lostUses: { short: 8, long: 60 },
-  /** MCP calls in each mount and mode whose bytes are counted. */
-  mcpCalls: { short: 120, long: 600, longest: 6000 },
+  /** MCP calls in each mount and mode whose bytes are counted; of the other paths a share. */
+  soakedCalls: { short: 120, long: 240, longest: 6000 },
   /**
    * Authorizations that go from node to node of a cluster: four times in each one reads what another has written. The longest form of
    * this and the next is `npm run test:engines:long`.
@@ -40,6 +51,8 @@ const COUNTS = {
   clusterAuthorizations: { short: 120, long: 120, longest: 2000 },
   /** How often each fault of a replicated database comes under load. */
   clusterFaults: { short: 1, long: 1, longest: 8 },
+  /** For how many seconds a node is cut off from its cluster and asked all the same; a code lives for 60. */
+  cutOffFor: { short: 5, long: 5, longest: 270 },
   /** How many times five people sign in while one network floods the sign-in. */
   floodedSignIns: { short: 1, long: 3 },
   /** KiB of memory for a slow hash; the kit's own value in the long form. */
@@ -52,16 +65,29 @@ const COUNTS = {
   commonJsModes: { short: 1, long: 6 },
   /** Bundlers that an application is bundled with: the one of the build, or all. */
   bundlers: { short: 1, long: 3 },
+  /** Clients that connect from a bare URL: one, or every one, of which three are built first. */
+  bareClients: { short: 1, long: 99 },
+  /** Clients of other languages that prove who they are: each is installed first. */
+  clientPrograms: { short: 0, long: 99 },
   /** Programs of the pages about mounting that are run. */
   documentedPrograms: { short: 2, long: 20 },
   /** Mounts that are soaked: the kit, or all. */
   soakedMounts: { short: 1, long: 99 },
   /** Stacks behind proxies that take a base path away or not: the kit, Express and bare Node, or every one. */
   basePathStacks: { short: 3, long: 99 },
+  /** Combinations of the other switches, for each of those that say how clients authenticate and what tokens are bound to. */
+  otherSwitches: { short: 1, long: 12 },
   /** Odd paths near that of one endpoint. */
   oddPaths: { short: 300, long: 20_000 },
   /** Odd requests to every endpoint of the server and the kit. The rarest answer that must be among them is one of 200. */
   hostileRequests: { short: 200, long: 3000, longest: 10_000 },
+  /** Assertions with something wrong, or at the edge of what is right. Where one audience of
+   * two is enough, the seventh hundred finds it. */
+  hostileAssertions: { short: 150, long: 1000 },
+  /** Rounds in which one assertion is offered four times at once, to two processes. */
+  assertionRounds: { short: 25, long: 1000 },
+  /** Proofs of possession with something about them, at each place that looks at them. */
+  hostileProofs: { short: 40, long: 250, longest: 10_000 },
   /** Odd requests to every API of the examples. */
   hostileApiRequests: { short: 200, long: 3000 },
 } as const satisfies Readonly<Record<string, Count>>;

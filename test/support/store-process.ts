@@ -58,7 +58,7 @@ export async function startStoreProcess(url: string, folder: string): Promise<St
 
 function answerCalls(url: string, folder: string): void {
   const database = openDatabase(url, { directory: folder });
-  const store = createSqlStore(database);
+  const store = createSqlStore(database, () => true);
   process.on('message', ({ id, method, parameters }: Call) => {
     const work = store[method] as (...given: readonly unknown[]) => Promise<unknown>;
     work(...parameters).then(

@@ -20,6 +20,8 @@ export interface CsrfOptions {
   readonly origin: string;
   /** The routes that the check leaves alone have `true` under their names. */
   readonly exemptRoutes: Readonly<Record<string, boolean>>;
+  /** Whether `Authorization: DPoP` says that a request is an application's, as Bearer does. */
+  readonly takesDpop: boolean;
 }
 
 /**
@@ -41,11 +43,12 @@ export interface CsrfTokensOptions {
   readonly request: Request;
   readonly session: Pick<RequestSession, 'existingSecret' | 'person'>;
   readonly cookies: CookieScope;
+  readonly takesDpop: boolean;
 }
 
-export function createCsrfTokens({ request, session, cookies }: CsrfTokensOptions): CsrfTokens {
+export function createCsrfTokens({ request, session, cookies, takesDpop }: CsrfTokensOptions): CsrfTokens {
   const { name, attributes } = cookieKind('portico_csrf', cookies);
-  const withoutCookies = isBearerRequest(request);
+  const withoutCookies = isBearerRequest(request, takesDpop);
   const sent = withoutCookies ? null : readRandomValue(request, name);
   let made: string | null = null;
 
@@ -84,19 +87,25 @@ function sameToken(given: string | null, expected: string): boolean {
   return equalInConstantTime(given ?? '', expected);
 }
 
+/** Whether the session-wide check applies to a request at all. */
+export function isCsrfChecked(
+  request: Request,
+  route: Route,
+  { exemptRoutes, takesDpop }: CsrfOptions,
+): boolean {
+  if (SAFE_METHODS.has(request.method) || isExempt(route.name, exemptRoutes)) return false;
+  return !isBearerRequest(request, takesDpop);
+}
+
 /**
- * The session-wide check of one request: throws an HttpError 403 for an unsafe request that did not come from a page of
- * this browser. Returns the request to go on with, its body still unread.
+ * The session-wide check of one request that it applies to: throws an HttpError 403 unless it came from a page of this browser.
+ * Returns the request to go on with, its body still unread.
  */
 export async function checkCsrf(
   request: Request,
-  route: Route,
   context: { readonly csrf: Pick<CsrfTokens, 'accepts'> | null },
-  { origin, exemptRoutes }: CsrfOptions,
+  { origin }: Pick<CsrfOptions, 'origin'>,
 ): Promise<Request> {
-  if (SAFE_METHODS.has(request.method) || isExempt(route.name, exemptRoutes)) return request;
-  if (isBearerRequest(request)) return request;
-
   if (!comesFromHere(request, origin)) throw new HttpError(403, 'The request comes from another site');
   const { request: reread, token } = await sentToken(request);
   if ((await context.csrf?.accepts(token)) !== true)

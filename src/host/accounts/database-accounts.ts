@@ -94,10 +94,7 @@ export function databaseAccounts(options: DatabaseAccountsOptions): DatabaseAcco
     const names = prefetched.names();
     if (names === null || id.includes('\0')) return findBy('id', id);
     const { rows } = await database.execute<AccountRow & { readonly permission: string | null }>(
-      `SELECT a.id, a.email, a.email_verified, a.name, a.active, p.permission FROM host_accounts a
-      LEFT JOIN host_account_permissions p ON p.provider = a.provider AND p.account_id = a.id
-        AND p.permission IN (${names.map(() => '?').join(', ')})
-      WHERE a.provider = ? AND a.id = ?`,
+      findWithPermissions(names.length),
       [...names, provider, id],
     );
     const own = rows.filter((row) => row.id === id);
@@ -208,6 +205,22 @@ export function databaseAccounts(options: DatabaseAccountsOptions): DatabaseAcco
       );
     },
   };
+}
+
+/**
+ * Reads an account with those of so many permissions that it holds. Each text is kept: one that is put together anew has to be
+ * read whole before a prepared statement is found by it.
+ */
+const findWithPermissions = keptByNumber(
+  (names) => `SELECT a.id, a.email, a.email_verified, a.name, a.active, p.permission FROM host_accounts a
+  LEFT JOIN host_account_permissions p ON p.provider = a.provider AND p.account_id = a.id
+    AND p.permission IN (${Array.from({ length: names }, () => '?').join(', ')})
+  WHERE a.provider = ? AND a.id = ?`,
+);
+
+function keptByNumber(make: (number: number) => string): (number: number) => string {
+  const kept: string[] = [];
+  return (number) => (kept[number] ??= make(number));
 }
 
 function canonical(email: string): string {

@@ -26,6 +26,8 @@ export interface KnownBrowser {
 export interface KnownBrowsersOptions {
   readonly database: Database;
   readonly cookies: CookieScope;
+  /** Whether `Authorization: DPoP` says that a request is an application's, as Bearer does. */
+  readonly takesDpop: boolean;
   /** Milliseconds since 1970. */
   readonly clock: () => number;
 }
@@ -37,7 +39,12 @@ const MOST_ACCOUNTS = 4;
 /** The time of the sign-in, in seconds since 1970, and the proof of it. */
 const ENTRY = /^(\d{1,12})-([A-Za-z0-9_-]{43})$/;
 
-export function createKnownBrowsers({ database, cookies, clock }: KnownBrowsersOptions): KnownBrowsers {
+export function createKnownBrowsers({
+  database,
+  cookies,
+  takesDpop,
+  clock,
+}: KnownBrowsersOptions): KnownBrowsers {
   const { name, attributes } = cookieKind('portico_known', cookies);
   let key: Promise<string> | null = null;
 
@@ -67,7 +74,7 @@ export function createKnownBrowsers({ database, cookies, clock }: KnownBrowsersO
 
   return {
     of(request) {
-      const sent = isBearerRequest(request) ? null : readCookie(request, name);
+      const sent = isBearerRequest(request, takesDpop) ? null : readCookie(request, name);
       const entries = (sent ?? '')
         .split('.')
         .filter((entry) => ENTRY.test(entry))

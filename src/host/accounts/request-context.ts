@@ -30,6 +30,7 @@ export interface RequestContextOptions {
   readonly knownBrowsers: KnownBrowsers;
   readonly accounts: Accounts;
   readonly cookies: CookieScope;
+  readonly takesDpop: boolean;
 }
 
 type PartsWithAccounts = RequestContextOptions & { readonly sessions: Sessions };
@@ -94,6 +95,8 @@ function refuse(call: string): never {
   );
 }
 
+const NONE: readonly string[] = [];
+
 // --- with accounts, and without -------------------------------------------------------------------------------
 
 class ContextWithAccounts implements RequestContext {
@@ -120,8 +123,13 @@ class ContextWithAccounts implements RequestContext {
   }
 
   get csrf(): CsrfTokens {
-    const { cookies } = this.#parts;
-    return (this.#csrf ??= createCsrfTokens({ request: this.#request, session: this.session, cookies }));
+    const { cookies, takesDpop } = this.#parts;
+    return (this.#csrf ??= createCsrfTokens({
+      request: this.#request,
+      session: this.session,
+      cookies,
+      takesDpop,
+    }));
   }
 
   get knownBrowser(): KnownBrowser {
@@ -137,6 +145,7 @@ class ContextWithAccounts implements RequestContext {
   }
 
   setCookies(): readonly string[] {
+    if (this.#session === null && this.#csrf === null && this.#knownBrowser === null) return NONE;
     const cookies = [this.#session, this.#csrf, this.#knownBrowser].map((each) => each?.setCookie());
     return cookies.filter((cookie) => typeof cookie === 'string');
   }

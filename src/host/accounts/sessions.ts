@@ -29,6 +29,8 @@ export interface SessionsOptions {
   /** How long a session lives after its last use, in seconds. */
   readonly lifetime: number;
   readonly cookies: CookieScope;
+  /** Whether `Authorization: DPoP` says that a request is an application's, as Bearer does. */
+  readonly takesDpop: boolean;
   /** Milliseconds since 1970. */
   readonly clock: () => number;
 }
@@ -38,7 +40,7 @@ const SLIDE_AFTER = 3_600_000;
 /** A session in which nobody is signed in lives at most this long after its last use, in seconds: a visit. */
 const ANONYMOUS_LIFETIME = 2 * 3600;
 
-export function createSessions({ database, lifetime, cookies, clock }: SessionsOptions): Sessions {
+export function createSessions({ database, lifetime, cookies, takesDpop, clock }: SessionsOptions): Sessions {
   const { name: cookieName, attributes } = cookieKind('portico_session', cookies);
   const rows = createSessionRows(database);
 
@@ -48,7 +50,7 @@ export function createSessions({ database, lifetime, cookies, clock }: SessionsO
     `${cookieName}=${id}; ${attributes}; Max-Age=${seconds}`;
 
   function of(request: Request): RequestSession {
-    const withoutSession = isBearerRequest(request);
+    const withoutSession = isBearerRequest(request, takesDpop);
     const id = withoutSession ? null : readRandomValue(request, cookieName);
     let loaded: Promise<StoredSession | null> | null = null;
     let cookie: string | null = null;

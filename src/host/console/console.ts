@@ -106,9 +106,10 @@ function version(): string {
 
 function addCommands(program: Command, definition: ApplicationDefinition, context: ConsoleContext): void {
   requirePlugins(definition);
-  const contributed = (definition.plugins ?? []).map((plugin) => plugin.commands);
+  const { plugins = [] } = definition;
+  const contributed = plugins.map((plugin) => plugin.commands);
   const own = definition.commands === undefined ? [] : [definition.commands];
-  for (const add of [addServe, addDbMigrate, ...contributed, ...own]) add(program, context);
+  for (const add of [addServe(plugins), addDbMigrate, ...contributed, ...own]) add(program, context);
 }
 
 function createContext(

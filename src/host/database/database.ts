@@ -4,7 +4,7 @@ import type { Engine, EngineConnection, StatementResult } from './engine.ts';
 import { isUnavailable, isWorthRetrying } from './failures.ts';
 import { OpenTransaction, refusalInside, type TransactionLimits } from './open-transaction.ts';
 import { RESOLVE_WITHIN, resolveLostCommit, retrying } from './retrying.ts';
-import { runTogether } from './together.ts';
+import { runTogether, type Together } from './together.ts';
 
 /** What a database consists of. */
 export interface DatabaseParts {
@@ -28,6 +28,7 @@ export function createDatabase({ dialect, schema, store, limits, ...parts }: Dat
   const statements =
     dialect === 'sqlite' ? engine : retryingStatements(engine, () => (retries.statements += 1));
   const connection = sqlConnection(statements);
+  const endReads = (together: Together) => engine.endReads(together);
   // No server comes back to SQLite: what is wrong with its disk stays so, and every write would wait for it.
   const within = dialect === 'sqlite' ? 0 : RESOLVE_WITHIN;
   const resolve = (committed: () => Promise<boolean>) => resolveLostCommit(committed, within, limits.timer);
@@ -86,7 +87,7 @@ export function createDatabase({ dialect, schema, store, limits, ...parts }: Dat
         }
       }, onRetry);
     },
-    readTogether: (work) => runTogether(() => engine.readTogether(work)),
+    readTogether: (work) => runTogether(work, endReads),
     isUnavailable,
     withoutTimeout: () => parts.withoutTimeout(database),
     async close() {
@@ -106,14 +107,16 @@ function sqlConnection(on: EngineConnection): SqlConnection {
 
 /** Inside of a transaction everything else would wait: on SQLite for ever, on a server once the last connection is taken. */
 function refusingInside(engine: Engine, store: object): Engine {
-  const unlessInside = <T>(ask: () => Promise<T>): Promise<T> => {
-    const refusal = refusalInside(store);
-    return refusal === null ? ask() : Promise.reject(refusal);
-  };
   return {
-    execute: (sql, parameters, onUnknown) => unlessInside(() => engine.execute(sql, parameters, onUnknown)),
-    transaction: (work, onUnknown) => unlessInside(() => engine.transaction(work, onUnknown)),
-    readTogether: (work) => engine.readTogether(work),
+    execute(sql, parameters, onUnknown) {
+      const refusal = refusalInside(store);
+      return refusal === null ? engine.execute(sql, parameters, onUnknown) : Promise.reject(refusal);
+    },
+    transaction(work, onUnknown) {
+      const refusal = refusalInside(store);
+      return refusal === null ? engine.transaction(work, onUnknown) : Promise.reject(refusal);
+    },
+    endReads: (together) => engine.endReads(together),
     close: () => engine.close(),
   };
 }

@@ -1,4 +1,5 @@
 import type { SqlParameter, SqlResult } from '../../sql/contract.ts';
+import type { Together } from './together.ts';
 
 export type StatementResult = SqlResult<Readonly<Record<string, unknown>>>;
 
@@ -19,7 +20,7 @@ export interface Engine extends EngineConnection {
    * nobody knows whether the commit took effect, `onUnknown` was called before.
    */
   transaction<T>(work: (connection: EngineConnection) => Promise<T>, onUnknown?: () => void): Promise<T>;
-  /** Runs work whose reads belong together: those that follow each other at once may be read as of one moment. */
-  readTogether<T>(work: () => Promise<T>): Promise<T>;
+  /** Ends what reads that belong together have opened: those that follow each other at once may be read as of one moment. */
+  endReads(together: Together): void;
   close(): Promise<void>;
 }

@@ -44,11 +44,15 @@ const MEANINGS: ReadonlyMap<unknown, Meaning> = new Map<unknown, Meaning>([
   [1053, 'unknown'],
   [1077, 'unknown'],
   [1927, 'unknown'],
+  // MySQL's farewell to a connection that nobody has used for its wait_timeout, read as the answer to a statement that crossed it.
+  [4031, 'unknown'],
   // The wait for a lock, or for what other nodes of Galera have committed, took too long. It undoes the statement alone.
   [1205, 'unavailable'],
+  // MySQL: NOWAIT, and somebody else has the lock.
+  [3572, 'unavailable'],
   // A deadlock; in Galera also another node's write that was first, told with the commit at the latest.
   [1213, 'conflict'],
-  // InnoDB was started to be read from: MariaDB says so of each table, MySQL of the server.
+  // InnoDB was started to be read from: MariaDB says so of each table, MySQL of the server when the schema is to change.
   [1036, 'read-only'],
   [1836, 'read-only'],
   // MariaDB's max_statement_time; max_execution_time of MySQL, which ends reads alone.
@@ -71,10 +75,13 @@ const CLASSES: readonly (readonly [RegExp, Meaning])[] = [
 
 /** MariaDB, MySQL: an option of the server forbids it, which need not be the one that makes it read-only. */
 const FORBIDDEN_BY_OPTION = 1290;
+/** MySQL: the table could not be locked, for the reason whose number follows; that of one that may only be read from is 165. */
+const CANNOT_LOCK = 1015;
 
 function meanings(error: Error): readonly (Meaning | undefined)[] {
   return codes(error).map((code) => {
     if (code === FORBIDDEN_BY_OPTION) return /read[-_]only/i.test(error.message) ? 'read-only' : undefined;
+    if (code === CANNOT_LOCK) return /\b165\b/.test(error.message) ? 'read-only' : undefined;
     const ofClass = () => CLASSES.find(([pattern]) => typeof code === 'string' && pattern.test(code))?.[1];
     return MEANINGS.get(code) ?? ofClass();
   });

@@ -3,7 +3,7 @@ import { ConfigurationError } from '../../contracts/errors.ts';
 import type { SqlParameter } from '../../sql/contract.ts';
 import { createBorrowing } from './borrowing.ts';
 import type { Engine, StatementResult } from './engine.ts';
-import { ask, isStatementError, isUnknownVariable, promised, SYNC_WAIT, toHeader } from './mysql.ts';
+import { ask, GALERA, isStatementError, isUnknownVariable, promised, toHeader } from './mysql.ts';
 import type { MysqlPool } from './pools.ts';
 import { createPoolEngine, type PooledConnection, type PoolLimits } from './pool.ts';
 import { isAboutSession } from './transaction-control.ts';
@@ -12,7 +12,7 @@ import { isAboutSession } from './transaction-control.ts';
 interface Known {
   /** The name of the variable that holds the isolation level: MariaDB and MySQL 8 name it differently. */
   readonly isolation: string;
-  /** Whether it is a node of Galera, which reads what another one has committed if it is told to. */
+  /** Whether it is a node of Galera, which reads what all of them have committed if it is told to. */
   readonly isGalera: boolean;
   /** Whether the server counts the rows that an UPDATE matched; otherwise those that it changed. */
   readonly countsMatched: boolean;
@@ -163,7 +163,9 @@ async function tell(connection: PoolConnection, { isolation, isGalera }: Known):
   const { serverStatus } = await settle(
     `SET @portico_mode = @@SESSION.sql_mode, @portico_isolation = @@SESSION.${isolation}, ` +
       `SESSION sql_mode = 'TRADITIONAL', SESSION ${isolation} = 'READ-COMMITTED'` +
-      (isGalera ? `, @portico_wait = @@SESSION.wsrep_sync_wait, SESSION wsrep_sync_wait = ${SYNC_WAIT}` : ''),
+      (isGalera
+        ? `, @portico_wait = @@SESSION.wsrep_sync_wait, @portico_dirty = @@SESSION.wsrep_dirty_reads, ${GALERA}`
+        : ''),
   );
   if ((serverStatus & IN_TRANSACTION) !== 0) return null;
   const commits = (serverStatus & AUTOCOMMIT) !== 0;
@@ -172,7 +174,10 @@ async function tell(connection: PoolConnection, { isolation, isGalera }: Known):
     restore:
       `SET SESSION sql_mode = @portico_mode, SESSION ${isolation} = @portico_isolation, ` +
       `${commits ? '' : 'SESSION autocommit = 0, '}@portico_mode = NULL, @portico_isolation = NULL` +
-      (isGalera ? ', SESSION wsrep_sync_wait = @portico_wait, @portico_wait = NULL' : ''),
+      (isGalera
+        ? ', SESSION wsrep_sync_wait = @portico_wait, SESSION wsrep_dirty_reads = @portico_dirty' +
+          ', @portico_wait = NULL, @portico_dirty = NULL'
+        : ''),
   };
 }
 

@@ -12,8 +12,11 @@ const CONNECTION_TIMEOUT = 5000;
 /** How many requests wait for a connection before the next is refused: the store is too busy. */
 const LONGEST_QUEUE = 1000;
 
-/** What a read on a node of Galera waits for: reads, and the reading of UPDATE, DELETE, INSERT and REPLACE. */
-export const SYNC_WAIT = 7;
+/** On a node of Galera reads, and the reading of UPDATE, DELETE, INSERT and REPLACE, wait for what others have committed. */
+const SYNC_WAIT = 7;
+
+/** One that was cut off from the others tells nothing, whatever the server's own sessions may read there. */
+export const GALERA = `SESSION wsrep_sync_wait = ${SYNC_WAIT}, SESSION wsrep_dirty_reads = 0`;
 
 interface Setting {
   readonly sql: string;
@@ -32,16 +35,20 @@ function sessionOf({ statementTimeout }: PoolLimits): readonly Setting[] {
   return [
     { sql: `SET SESSION sql_mode = 'TRADITIONAL'${lockWait}` },
     { sql: 'SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED' },
-    // MySQL has neither: it is limited in the wait for a lock alone.
+    // MySQL has neither: it is limited in the waits for locks alone.
     { sql: `SET SESSION max_statement_time = ${time}`, isOptional: true },
-    { sql: `SET SESSION wsrep_sync_wait = ${SYNC_WAIT}`, isOptional: true },
+    { sql: `SET ${GALERA}`, isOptional: true },
   ];
 }
 
 function limitsOf(seconds: number): readonly [string, string] {
   const whole = Math.ceil(seconds);
+  // MySQL takes what LEAST answers for no integer. For a table that somebody alters it would otherwise wait a year.
+  const [rows, tables] = ['innodb_lock_wait_timeout', 'lock_wait_timeout'].map(
+    (name) => `, SESSION ${name} = CAST(LEAST(@@SESSION.${name}, ${whole}) AS UNSIGNED)`,
+  );
   return [
-    `, SESSION innodb_lock_wait_timeout = LEAST(@@SESSION.innodb_lock_wait_timeout, ${whole})`,
+    `${rows}${tables}`,
     `IF(@@SESSION.max_statement_time > 0, LEAST(@@SESSION.max_statement_time, ${seconds}), ${seconds})`,
   ];
 }

@@ -103,14 +103,10 @@ export function createPoolEngine(options: PoolOptions): Engine {
   }
 
   /** A commit that an administrator ended, or a server on its way out, may have happened all the same. */
-  async function commit(connection: LentConnection, onUnknown: (() => void) | undefined): Promise<void> {
-    connection.refuseWhenUndone();
-    try {
-      await connection.commit();
-    } catch (error) {
+  function commit(connection: LentConnection, onUnknown: (() => void) | undefined): Promise<void> {
+    return connection.commit((error) => {
       if (tellsNothing(error) || isUnavailable(error)) onUnknown?.();
-      throw error;
-    }
+    });
   }
 
   async function begin(): Promise<LentConnection> {
@@ -144,7 +140,7 @@ export function createPoolEngine(options: PoolOptions): Engine {
         connection.release(broken);
       }
     },
-    readTogether: (work) => work(),
+    endReads() {},
     async transaction(work, onUnknown) {
       // A connection is taken with the first statement: work that waits for something before that holds none.
       let begun = null as Promise<LentConnection> | null;
@@ -196,7 +192,7 @@ class LentConnection implements EngineConnection {
 
   async execute(sql: string, parameters: readonly SqlParameter[]): Promise<StatementResult> {
     refuseTransactionControl(sql);
-    this.refuseWhenUndone();
+    this.#refuseWhenUndone();
     return this.#watched(this.#connection.execute(sql, parameters));
   }
 
@@ -205,9 +201,15 @@ class LentConnection implements EngineConnection {
     this.#inTransaction = true;
   }
 
-  /** After `refuseWhenUndone()`. */
-  async commit(): Promise<void> {
-    await this.#watched(this.#connection.commit());
+  /** `onFailed` hears how a commit failed that was sent: what is undone is not committed. */
+  async commit(onFailed: (error: unknown) => void): Promise<void> {
+    this.#refuseWhenUndone();
+    try {
+      await this.#watched(this.#connection.commit());
+    } catch (error) {
+      onFailed(error);
+      throw error;
+    }
   }
 
   async rollback(): Promise<void> {
@@ -224,7 +226,7 @@ class LentConnection implements EngineConnection {
     this.#connection.release(this.#broken);
   }
 
-  refuseWhenUndone(): void {
+  #refuseWhenUndone(): void {
     if (this.#undone !== null) throw this.#undone.error;
   }
 

@@ -15,11 +15,16 @@ export function readsTogether(): Together | null {
   return together === undefined || together.isOver ? null : together;
 }
 
-export async function runTogether<T>(work: () => Promise<T>): Promise<T> {
+/** Runs work whose reads belong together; `onEnd` is told when it is over. */
+export async function runTogether<T>(
+  work: () => Promise<T>,
+  onEnd: (together: Together) => void,
+): Promise<T> {
   const together: Together = { isOver: false, beside: null };
   try {
     return await running.run(together, work);
   } finally {
     together.isOver = true;
+    onEnd(together);
   }
 }

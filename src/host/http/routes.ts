@@ -25,8 +25,8 @@ export function createRoutes(removed: string): Routes {
   const router = new TrieRouter<Route>();
   const routes = new Map<string, Route>();
   const taken = new Map<string, string>();
-  /** Matches of paths without placeholders, remembered: at most one for each route and method. */
-  const found = new Map<string, MatchedRoute>();
+  /** Matches of paths without placeholders, by path and then method, remembered: at most one for each route and method. */
+  const found = new Map<string, Map<string, MatchedRoute>>();
   const methods = new Set<string>();
 
   function find(method: string, path: string): MatchedRoute | null {
@@ -65,12 +65,14 @@ export function createRoutes(removed: string): Routes {
       return `${removed}${path}`;
     },
     match(method, path) {
-      const key = `${method} ${path}`;
-      const known = found.get(key);
+      const known = found.get(path)?.get(method);
       if (known !== undefined) return known;
       const matched = find(method, path) ?? (method === 'HEAD' ? find('GET', path) : null);
       if (matched !== null) {
-        if (matched.route.path === path) found.set(key, { ...matched, parameters: Object.freeze({}) });
+        if (matched.route.path === path) {
+          const onPath = found.get(path) ?? new Map<string, MatchedRoute>();
+          found.set(path, onPath.set(method, { ...matched, parameters: Object.freeze({}) }));
+        }
         return matched;
       }
       const onPath = [...methods].filter((other) => find(other, path) !== null);

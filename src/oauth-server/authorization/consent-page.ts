@@ -1,18 +1,29 @@
 import type { UserInterface } from '../../contracts/person.ts';
+import { answerGoesTo } from '../clients/redirect-uris.ts';
+import { unverified } from '../clients/who-asks.ts';
 import type { ScopeCatalog } from '../tokens/scopes.ts';
 import type { ConsentQuestion } from './consent.ts';
 
-/** What the view `oauth/consent` is rendered with (AS-8.5); `action` is where its form is posted. */
+/**
+ * What the view `oauth/consent` is rendered with (AS-8.5, docs/host-contract.md); `action` is where its form is posted. A view that
+ * knows nothing of clients that no operator registered still says who asks: `clientName` is no name that anybody may have given
+ * himself.
+ */
 export function consentPageData(
-  { client, user, scopes, redirectUri, requestId, csrfToken }: ConsentQuestion,
+  { client, user, scopes, grantedBefore, redirectUri, requestId, csrfToken }: ConsentQuestion,
   server: { readonly serverName: string; readonly catalog: ScopeCatalog; readonly action: string },
 ) {
+  const shown = (names: readonly string[]) => shownScopes(names, server.catalog);
+  const asked = unverified(client, redirectUri, server.serverName);
   return {
     serverName: server.serverName,
-    clientName: client.name,
+    clientName: asked === null ? client.name : `${asked.asks} (not verified)`,
+    unverified: asked,
     person: shownPerson(user),
-    scopes: shownScopes(scopes, server.catalog),
-    redirectHost: new URL(redirectUri).host,
+    scopes: shown(scopes),
+    newScopes: shown(scopes.filter((name) => !grantedBefore.includes(name))),
+    grantedScopes: shown(scopes.filter((name) => grantedBefore.includes(name))),
+    redirectHost: asked === null ? answerGoesTo(redirectUri) : asked.answersTo.text,
     requestId,
     csrfToken,
     action: server.action,

@@ -3,19 +3,27 @@ import { equalInConstantTime } from '../../http/constant-time.ts';
 import { requestIdOf } from '../../http/request-id.ts';
 import type { Visitor } from '../accounts.ts';
 import type { Audit } from '../audit.ts';
+import type { ClientDocuments } from '../client-documents/client-documents.ts';
 import type { Clients } from '../clients/clients.ts';
 import { isRegistered } from '../clients/redirect-uris.ts';
+import type { NoteUse } from '../clients/uses.ts';
 import { keyedHash, orderedIdentifier, randomIdentifier, randomToken, tokenHash } from '../crypto.ts';
 import { OAuthError } from '../errors.ts';
 import type { CompleteHost } from '../host.ts';
+import { LONGEST_CODE } from '../profiles/fapi2.ts';
+import type { Profiles } from '../profiles/profiles.ts';
 import type { Pruning } from '../store/pruning.ts';
 import { quotedList, quotedUri } from '../quoting.ts';
+import type { ProtectedResource } from '../protected-resource.ts';
 import { noteClient } from '../refusals.ts';
-import { scopesHeldBy, type ScopeCatalog } from '../tokens/scopes.ts';
-import type { Client, ConsentRequest, Store } from '../store/store.ts';
+import { intersectScopes, scopesHeldBy, type ScopeCatalog } from '../tokens/scopes.ts';
+import type { Client } from '../store/client.ts';
+import type { ConsentRequest } from '../store/requests.ts';
+import type { Store } from '../store/store.ts';
 import { answeredBefore, notAccepted, notAnswerable } from './consent-errors.ts';
 import { newCode } from '../tokens/token-formats.ts';
-import type { AuthorizationRequest } from './request.ts';
+import type { GrantedBefore } from './granted-before.ts';
+import { unpushedProblem, type AuthorizationRequest } from './request.ts';
 import type { AuthorizationResponse } from './response.ts';
 
 /**
@@ -55,6 +63,8 @@ export interface ConsentQuestion {
   readonly user: UserInterface;
   /** Those that the person may grant; never empty. */
   readonly scopes: readonly string[];
+  /** Those of them that the person has allowed this client before; none unless the resource lets clients step up. */
+  readonly grantedBefore: readonly string[];
   readonly redirectUri: string;
   readonly csrfToken: string;
 }
@@ -70,14 +80,21 @@ export interface ConsentOptions {
     | 'assignSubject'
   >;
   readonly clients: Pick<Clients, 'find'>;
+  readonly documents: Pick<ClientDocuments, 'keep'>;
   readonly host: Pick<CompleteHost, 'holdsPermission' | 'log'>;
   readonly scopes: ScopeCatalog;
+  readonly resource: Pick<ProtectedResource, 'needs'>;
+  readonly grantedBefore: GrantedBefore;
   readonly audit: Audit;
+  readonly noteUse: NoteUse;
   readonly pruning: Pick<Pruning, 'tick'>;
   /** Milliseconds since 1970. */
   readonly clock: () => number;
   /** In seconds. */
   readonly lifetimes: { readonly consent_ttl: number; readonly code_ttl: number };
+  readonly profiles: Pick<Profiles, 'governs' | 'refusal'>;
+  /** Whether every request has to be pushed (RFC 9126). */
+  readonly requiresPushed: boolean;
   /** Where somebody who answered before can see and take back what they allowed. */
   readonly applicationsPath: string;
 }
@@ -86,12 +103,17 @@ export function createConsent(options: ConsentOptions): Consent {
   const {
     store,
     clients,
+    documents,
     host,
     scopes: catalog,
+    resource,
     audit,
+    noteUse,
     pruning,
     clock,
     lifetimes,
+    profiles,
+    requiresPushed,
     applicationsPath,
   } = options;
 
@@ -101,10 +123,14 @@ export function createConsent(options: ConsentOptions): Consent {
     visitor: Visitor,
     requestId = randomToken(),
   ): Promise<Presented> {
-    const scopes = await scopesHeldBy(host, catalog, request.scopes, visitor.user.reference);
-    if (scopes.length === 0) return { response: nothingHeld(request) };
-    if (await saveRequest(request, requestId, visitor, scopes)) {
-      return { question: question(request, requestId, client, visitor, scopes) };
+    const person = visitor.user.reference;
+    const before = stepsUp() ? await options.grantedBefore(client, person, request.audience) : NOTHING;
+    const wanted = before.length === 0 ? request.scopes : union(request.scopes, before.filter(isKept));
+    const scopes = await scopesHeldBy(host, catalog, wanted, person);
+    if (!isPartHeld(request, scopes)) return { response: nothingHeld(request, client) };
+    if (client.registeredBy === 'document') await documents.keep(client);
+    if (await saveRequest(request, client, requestId, visitor, scopes)) {
+      return { question: question(request, requestId, client, visitor, scopes, before) };
     }
     // The same page was opened twice at once, and the other was quicker.
     const presented = await presentConsent(requestId, visitor);
@@ -115,12 +141,14 @@ export function createConsent(options: ConsentOptions): Consent {
   /** The time to answer starts here, when the request is first shown to somebody. False when the id is taken. */
   async function saveRequest(
     request: AuthorizationRequest,
+    { name, registeredBy }: Client,
     requestId: string,
     visitor: Visitor,
     shown: readonly string[],
   ): Promise<boolean> {
     const isSaved = await store.insertConsentRequest({
       ...request,
+      ...(registeredBy === 'document' ? { shownName: name } : {}),
       idHash: tokenHash(requestId),
       browserHash: tokenHash(visitor.browserSecret),
       asked: { person: visitor.user.reference, scopes: shown },
@@ -135,15 +163,17 @@ export function createConsent(options: ConsentOptions): Consent {
     const pending = await findPending(requestId, visitor);
     if (pending === null) return null;
     const client = await requireClient(pending);
+    const person = visitor.user.reference;
+    const before = stepsUp() ? await options.grantedBefore(client, person, pending.audience) : NOTHING;
     // Never more than was shown before: the first tab may still be open, and its screen can be answered too.
-    const scopes = await scopesHeldBy(host, catalog, pending.asked.scopes, visitor.user.reference);
-    if (scopes.length === 0) {
+    const scopes = await scopesHeldBy(host, catalog, shownScopes(pending, before), person);
+    if (!isPartHeld(pending, scopes)) {
       await voidConsent(pending);
-      return { response: nothingHeld(pending) };
+      return { response: nothingHeld(pending, client) };
     }
     if (!(await store.presentConsentRequest(pending, scopes, clock())))
       throw await endedMeanwhile(requestId, visitor);
-    return { question: question(pending, requestId, client, visitor, scopes) };
+    return { question: question(pending, requestId, client, visitor, scopes, before) };
   }
 
   async function completeConsent(
@@ -152,15 +182,24 @@ export function createConsent(options: ConsentOptions): Consent {
     allow: boolean,
   ): Promise<AuthorizationResponse> {
     const pending = await requirePending(requestId, visitor);
-    await requireClient(pending);
+    const client = await requireClient(pending);
     const person = visitor.user.reference;
+    const before =
+      allow && stepsUp() ? await options.grantedBefore(client, person, pending.audience) : NOTHING;
     // Only what was shown can be granted, and only as far as it is still held.
-    const scopes = allow ? await scopesHeldBy(host, catalog, pending.asked.scopes, person) : [];
+    const scopes = allow ? await scopesHeldBy(host, catalog, shownScopes(pending, before), person) : [];
     const now = clock();
     const familyId = orderedIdentifier(now);
     const code = newCode(familyId);
-    const allowed =
-      scopes.length === 0 ? null : await authorization(pending, person, scopes, familyId, code, now);
+    const allowed = isPartHeld(pending, scopes)
+      ? await authorization(pending, client, person, scopes, familyId, code, now)
+      : null;
+    const noted = allowed === null ? null : noteUse(client);
+    if (noted !== null) {
+      await noted;
+      // From its first use on the redirect URIs stay: what was shown is asked once more, after that.
+      await requireClient(pending);
+    }
     if (!(await store.answerConsent({ idHash: pending.idHash, person }, allowed, now))) {
       throw await endedMeanwhile(requestId, visitor);
     }
@@ -168,15 +207,16 @@ export function createConsent(options: ConsentOptions): Consent {
     if (allowed === null) {
       await audit({ type: 'consent_denied', clientId, person });
       const detail = allow ? noPermission(pending) : 'the person answered no';
-      return denied(pending, 'The person did not allow it.', detail);
+      return denied(pending, client, 'The person did not allow it.', detail);
     }
     const { audience } = pending;
     await audit({ type: 'consent_granted', authorization: familyId, clientId, person, scopes, audience });
-    return { redirectUri, state, result: { code } };
+    return { client, redirectUri, state, result: { code } };
   }
 
   async function authorization(
-    { clientId, audience, redirectUri, codeChallenge, nonce }: ConsentRequest,
+    { clientId, audience, redirectUri, codeChallenge, nonce, dpopJkt: thumbprint }: ConsentRequest,
+    client: Client,
     person: PersonReference,
     scopes: readonly string[],
     id: string,
@@ -184,9 +224,9 @@ export function createConsent(options: ConsentOptions): Consent {
     now: number,
   ) {
     const subject = await store.assignSubject(person, randomIdentifier());
-    const expiresAt = now + lifetimes.code_ttl * 1000;
+    const expiresAt = now + codeLifetime(client) * 1000;
     return {
-      family: { id, clientId, person, subject, scopes, audience },
+      family: { id, clientId, person, subject, scopes, audience, thumbprint },
       code: { hash: tokenHash(code), expiresAt, parameters: { redirectUri, codeChallenge, nonce } },
     };
   }
@@ -221,12 +261,26 @@ export function createConsent(options: ConsentOptions): Consent {
     return notAnswerable('it was put to the person with other scopes at the same moment');
   }
 
-  /** The client, if it still lives and still has this redirect URI. */
-  async function requireClient({ clientId, redirectUri }: ConsentRequest): Promise<Client> {
+  /**
+   * The client, if it still lives and still has this redirect URI. A document may change at any time, and what has begun goes on as it
+   * was when it began.
+   */
+  async function requireClient(saved: ConsentRequest): Promise<Client> {
+    const { clientId, redirectUri, shownName } = saved;
     const client = await clients.find(clientId);
     if (client === null || client.revokedAt !== null) {
       throw notAnswerable(`the client ${clientId} was revoked`);
     }
+    if (client.grants.length === 0) {
+      throw notAnswerable(`the client ${clientId} was unblocked, and its document has not been read since`);
+    }
+    const refusal = profiles.refusal(client);
+    if (refusal !== null) throw notAnswerable(`the client ${clientId} is given nothing: ${refusal}`);
+    // It may have been asked before that was demanded.
+    const demands = shownName === undefined ? client : AS_IT_WAS_SHOWN;
+    const unpushed = saved.pushed === true ? null : unpushedProblem(demands, requiresPushed);
+    if (unpushed !== null) throw notAnswerable(unpushed);
+    if (shownName !== undefined) return { ...client, name: shownName };
     if (!isRegistered(client, redirectUri)) {
       throw notAnswerable(
         `the client ${clientId} is no longer registered with the redirect_uri ${quotedUri(redirectUri)}`,
@@ -252,10 +306,18 @@ export function createConsent(options: ConsentOptions): Consent {
     throw notAccepted('the csrf_token is not the one of this request and browser session');
   }
 
+  const codeLifetime = (client: Client) =>
+    profiles.governs(client) ? Math.min(lifetimes.code_ttl, LONGEST_CODE) : lifetimes.code_ttl;
+
+  const stepsUp = () => resource.needs().stepUp === true;
+
   const voidConsent = ({ idHash }: ConsentRequest) => store.voidConsentRequest(idHash);
 
   return { beginConsent, presentConsent, requireCsrfToken, completeConsent, requirePending, voidConsent };
 }
+
+/** Of a document that demands pushed requests since. */
+const AS_IT_WAS_SHOWN = { pushesRequests: false } as const;
 
 const ANOTHER_SECRET =
   'The question of client {clientId} met another browser secret than it was asked with. If nobody opened it in two browsers, and ' +
@@ -269,9 +331,30 @@ function question(
   client: Client,
   visitor: Visitor,
   scopes: readonly string[],
+  before: readonly string[],
 ): ConsentQuestion {
   const csrfToken = csrfTokenFor(requestId, visitor);
-  return { requestId, client, user: visitor.user, scopes, redirectUri, csrfToken };
+  const grantedBefore = intersectScopes(scopes, before);
+  return { requestId, client, user: visitor.user, scopes, grantedBefore, redirectUri, csrfToken };
+}
+
+const NOTHING: readonly string[] = [];
+
+/** `openid` is asked for in each request (AS-1.3). */
+const isKept = (scope: string) => scope !== 'openid';
+
+function union(first: readonly string[], second: readonly string[]): readonly string[] {
+  return [...new Set([...first, ...second])];
+}
+
+/** What was shown, without what the client did not ask for and the person has taken back since. */
+function shownScopes({ asked, scopes }: ConsentRequest, before: readonly string[]): readonly string[] {
+  return intersectScopes(asked.scopes, union(scopes, before));
+}
+
+/** Not when all that is still held is of before: the client asked for more, and would get nothing of it. */
+function isPartHeld({ scopes }: AuthorizationRequest, held: readonly string[]): boolean {
+  return held.some((name) => scopes.includes(name));
 }
 
 /** Of this one request, keyed by the browser session: any number of consent screens can be open at once (AS-8.3). */
@@ -279,8 +362,13 @@ function csrfTokenFor(requestId: string, { browserSecret }: Visitor): string {
   return keyedHash(browserSecret, 'oauth/consent', requestId);
 }
 
-function nothingHeld(request: AuthorizationRequest): AuthorizationResponse {
-  return denied(request, 'The person holds no permission that the scopes ask for.', noPermission(request));
+function nothingHeld(request: AuthorizationRequest, client: Client): AuthorizationResponse {
+  return denied(
+    request,
+    client,
+    'The person holds no permission that the scopes ask for.',
+    noPermission(request),
+  );
 }
 
 function noPermission({ scopes }: AuthorizationRequest): string {
@@ -289,8 +377,10 @@ function noPermission({ scopes }: AuthorizationRequest): string {
 
 function denied(
   { redirectUri, state }: AuthorizationRequest,
+  client: Client,
   description: string,
   detail: string,
 ): AuthorizationResponse {
-  return { redirectUri, state, result: { error: new OAuthError('access_denied', description, detail) } };
+  const error = new OAuthError('access_denied', description, detail);
+  return { client, redirectUri, state, result: { error } };
 }

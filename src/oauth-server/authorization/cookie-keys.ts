@@ -1,6 +1,5 @@
-import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
 import type { Store } from '../store/store.ts';
-import { randomToken } from '../crypto.ts';
+import { derivedKey, openText, randomToken, sealText } from '../crypto.ts';
 
 /**
  * Encrypts what a browser stores for this server. Only what was encrypted here, under the same name, is decrypted again. The
@@ -27,9 +26,6 @@ const PERIOD = 30 * 86_400_000;
 /** Another process's clock may be ahead, in milliseconds, and in the next period already. */
 const CLOCKS_DIFFER = 300_000;
 
-const ALGORITHM = 'aes-256-gcm';
-const IV_BYTES = 12;
-const TAG_BYTES = 16;
 const SEALED = /^(\d{1,9})\.([A-Za-z0-9_-]{38,})$/;
 
 export function createCookieSealer({ store, clock, lifetime }: CookieSealerOptions): CookieSealer {
@@ -60,34 +56,49 @@ export function createCookieSealer({ store, clock, lifetime }: CookieSealerOptio
     isCurrent: (sealed) => sealed.startsWith(`${periodAt(clock())}.`),
     async seal(name, content) {
       const period = periodAt(clock());
-      const iv = randomBytes(IV_BYTES);
-      const cipher = createCipheriv(ALGORITHM, keyFor(await sealingKey(period), name), iv);
-      cipher.setAAD(Buffer.from(name));
-      const encrypted = Buffer.concat([iv, cipher.update(content, 'utf8'), cipher.final()]);
-      return `${period}.${Buffer.concat([encrypted, cipher.getAuthTag()]).toString('base64url')}`;
+      return `${period}.${sealText(keyFor(await sealingKey(period), name), name, content)}`;
     },
     async open(name, sealed) {
       const [, period = '', text = ''] = SEALED.exec(sealed) ?? [];
       if (text === '') return null;
       const key = await openingKey(Number(period));
-      if (key === null) return null;
-      const bytes = Buffer.from(text, 'base64url');
-      const decipher = createDecipheriv(ALGORITHM, keyFor(key, name), bytes.subarray(0, IV_BYTES), {
-        authTagLength: TAG_BYTES,
-      });
-      decipher.setAAD(Buffer.from(name));
-      decipher.setAuthTag(bytes.subarray(-TAG_BYTES));
-      try {
-        const content = decipher.update(bytes.subarray(IV_BYTES, -TAG_BYTES));
-        return Buffer.concat([content, decipher.final()]).toString('utf8');
-      } catch {
-        return null;
-      }
+      return key === null ? null : openText(keyFor(key, name), name, text);
+    },
+  };
+}
+
+/** Texts that somebody else carries for this installation: encrypted by any of its processes, and read by any of them. */
+export interface Sealing {
+  /** Encrypts a text. */
+  seal(purpose: string, content: string): Promise<string>;
+  /** What was sealed for this very purpose in the last `consent_ttl`; null for anything else. */
+  open(purpose: string, sealed: string): Promise<string | null>;
+}
+
+/** With the keys of the cookies, and names that no cookie can have. */
+export function createSealing({
+  sealer,
+  clock,
+  lifetime,
+}: {
+  readonly sealer: CookieSealer;
+  readonly clock: () => number;
+  readonly lifetime: number;
+}): Sealing {
+  const nameOf = (purpose: string) => `; ${purpose}`;
+  return {
+    seal: (purpose, content) => sealer.seal(nameOf(purpose), JSON.stringify([clock(), content])),
+    async open(purpose, sealed) {
+      const text = await sealer.open(nameOf(purpose), sealed);
+      if (text === null) return null;
+      const [sealedAt, content] = JSON.parse(text) as [number, string];
+      const age = clock() - sealedAt;
+      return age < lifetime && age > -CLOCKS_DIFFER ? content : null;
     },
   };
 }
 
 /** A key for each name, derived for this one purpose: an IV has to be unique under one name only. */
 function keyFor(key: string, name: string): Uint8Array {
-  return new Uint8Array(hkdfSync('sha256', Buffer.from(key, 'base64url'), '', `portico/cookie/${name}`, 32));
+  return derivedKey(Buffer.from(key, 'base64url'), `portico/cookie/${name}`);
 }

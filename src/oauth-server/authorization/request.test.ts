@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
 import { AuthorizationPageError } from '../errors.ts';
 import { createParameters } from '../parameters.ts';
+import { createProfiles } from '../profiles/profiles.ts';
 import { createScopeCatalog } from '../tokens/scopes.ts';
-import type { Client } from '../store/store.ts';
+import type { Client } from '../store/client.ts';
 import { createRequestChecks } from './request.ts';
 
 const CLIENT: Client = {
@@ -12,11 +13,18 @@ const CLIENT: Client = {
   scopes: ['openid', 'notes:read'],
   grants: ['refresh_token'],
   idTokenSignedResponseAlg: 'RS256',
+  applicationType: 'web',
+  registeredBy: 'operator',
   public: true,
+  keys: null,
+  pushesRequests: false,
+  dpopBoundAccessTokens: false,
+  profile: null,
   secretHash: null,
   previousSecretHash: null,
   previousSecretExpiresAt: null,
   createdAt: 0,
+  usedAt: null,
   revokedAt: null,
 };
 
@@ -61,16 +69,24 @@ async function toldAt(position: number): Promise<string> {
   if (given.get('nonce') === 'twice') sent.append('nonce', 'twice');
   const grants: Client['grants'] =
     given.get('grant') === 'authorization_code' ? ['authorization_code'] : ['refresh_token'];
-  const check = createRequestChecks({
+  const checks = createRequestChecks({
     clients: { find: async (id) => (id === CLIENT.id ? { ...CLIENT, grants } : null) },
+    documents: { names: () => false, require: () => {}, find: () => Promise.reject(new Error('Not asked')) },
+    profiles: createProfiles({ code_ttl: 60 }),
     scopes: createScopeCatalog({ 'notes:read': 'Read notes' }),
     keys: { active: async () => null },
     audience: 'https://api.example/',
+    takesDpop: false,
     serverName: 'A server',
+    requiresPushed: false,
     keyPath: '/keys',
   });
   try {
-    const checked = await check(createParameters(sent), new Request('https://server.example/'));
+    const checked = await checks.check(
+      { parameters: createParameters(sent), pushed: false },
+      new Request('https://server.example/'),
+      null,
+    );
     const error =
       'response' in checked && 'error' in checked.response.result && checked.response.result.error;
     return error ? `${error.code}: ${error.message}` : 'nothing';

@@ -1,13 +1,18 @@
+import type { PersonReference } from '../../contracts/person.ts';
+import type { ClientDocuments } from '../client-documents/client-documents.ts';
 import type { Clients } from '../clients/clients.ts';
 import { isRegistered } from '../clients/redirect-uris.ts';
+import { isVerified } from '../clients/who-asks.ts';
 import { AuthorizationPageError, OAuthError } from '../errors.ts';
 import { missingKey, type KeyRing } from '../keys.ts';
 import type { Parameters } from '../parameters.ts';
 import { isCodeChallenge } from '../grants/pkce.ts';
 import { quoted, quotedClientId, quotedUri } from '../quoting.ts';
+import type { Profiles } from '../profiles/profiles.ts';
 import { noteClient } from '../refusals.ts';
 import { formatScope, requireScopes, type ScopeCatalog } from '../tokens/scopes.ts';
-import type { Client, ConsentRequest } from '../store/store.ts';
+import type { Client } from '../store/client.ts';
+import type { ConsentRequest } from '../store/requests.ts';
 import { requireAudience } from '../tokens/resource-indicators.ts';
 import type { AuthorizationResponse } from './response.ts';
 import type { SentParameters } from './waiting.ts';
@@ -17,24 +22,52 @@ import type { SentParameters } from './waiting.ts';
 /** What a request asks for, once every check has passed. */
 export type AuthorizationRequest = Pick<
   ConsentRequest,
-  'clientId' | 'redirectUri' | 'scopes' | 'state' | 'nonce' | 'codeChallenge' | 'audience'
+  | 'clientId'
+  | 'redirectUri'
+  | 'scopes'
+  | 'state'
+  | 'nonce'
+  | 'codeChallenge'
+  | 'audience'
+  | 'dpopJkt'
+  | 'pushed'
 >;
 
-/** The request and its client, or the error response for its redirect URI. */
+/** The request and its client, or the error response for its redirect URI, or that somebody has to be signed in before either. */
 export type CheckedRequest =
   | { readonly asked: AuthorizationRequest; readonly client: Client }
-  | { readonly response: AuthorizationResponse };
+  | { readonly response: AuthorizationResponse }
+  | { readonly signInFirst: true };
 
-/** Throws a page error when it is not certain where a response may be sent (AS-7.4). */
-export type CheckRequest = (parameters: Parameters, request: Request) => Promise<CheckedRequest>;
+export interface RequestChecks {
+  /**
+   * Throws a page error when it is not certain where a response may be sent (AS-7.4). For nobody who is signed in (`person` is null),
+   * no document is fetched, and no browser sent to a client that no operator registered (RFC 9700 section 4.11.2).
+   */
+  check(put: PutRequest, request: Request, person: PersonReference | null): Promise<CheckedRequest>;
+  /** The same of what this client pushes (RFC 9126 section 2.1), whom it says it is. Throws the OAuthError that refuses it. */
+  checkPushed(parameters: Parameters, client: Client): Promise<AuthorizationRequest>;
+}
+
+/** A request as it is put to the server: with what it asks for, and whether the client pushed that (RFC 9126). */
+export interface PutRequest {
+  readonly parameters: Parameters;
+  readonly pushed: boolean;
+}
 
 export interface RequestChecksOptions {
   readonly clients: Pick<Clients, 'find'>;
+  readonly documents: Pick<ClientDocuments, 'names' | 'require' | 'find'>;
+  readonly profiles: Pick<Profiles, 'refusal'>;
   readonly scopes: ScopeCatalog;
   readonly keys: Pick<KeyRing, 'active'>;
   /** `oauth_server:audience`; null when it is empty. */
   readonly audience: string | null;
+  /** Whether a code may be bound to a key (`oauth_server:dpop`); otherwise nothing is read of that. */
+  readonly takesDpop: boolean;
   readonly serverName: string;
+  /** Whether every request has to be pushed (RFC 9126). */
+  readonly requiresPushed: boolean;
   /** Where the signing keys are, for the log. */
   readonly keyPath: string;
 }
@@ -54,52 +87,110 @@ const SINGLE_PARAMETERS = [
   'request_uri',
 ] as const;
 
+/** The thumbprint of the key that alone may exchange the code (RFC 9449 section 10). */
+export const DPOP_JKT = 'dpop_jkt';
+
 /** The order of the steps is behaviour: of several errors, the first is reported. */
-export function createRequestChecks(options: RequestChecksOptions): CheckRequest {
-  const { clients, scopes: catalog, keys, audience, serverName, keyPath } = options;
-  return async (parameters, request) => {
-    // Until client and redirect URI are certain, an error is a page and never a redirect (RFC 6749 section 4.1.2.1).
-    const client = await requireClient(parameters, clients, serverName, request);
-    const redirectUri = requireRedirectUri(parameters, client);
-    const state = parameters.isRepeated('state') ? null : (parameters.get('state') ?? null);
-    try {
-      refuseRepeatedParameters(parameters);
-      refuseRequestObjects(parameters);
-      requireResponseType(parameters);
-      requireResponseMode(parameters);
-      requirePrompt(parameters);
-      refuseMaxAge(parameters);
-      requireGrant(client);
-      const codeChallenge = requirePkce(parameters);
-      const resource = requireResource(parameters, audience);
-      const scopes = requireScope(parameters, client, catalog);
-      await requireSigningKey(scopes, client, keys, keyPath);
-      const nonce = parameters.get('nonce') ?? null;
-      const asked = {
-        clientId: client.id,
-        redirectUri,
-        state,
-        nonce,
-        codeChallenge,
-        audience: resource,
-        scopes,
-      };
-      return { asked, client };
-    } catch (error) {
-      if (!(error instanceof OAuthError)) throw error;
-      return { response: { redirectUri, state, result: { error } } };
-    }
+export function createRequestChecks(options: RequestChecksOptions): RequestChecks {
+  const {
+    clients,
+    documents,
+    profiles,
+    scopes: catalog,
+    keys,
+    audience,
+    takesDpop,
+    serverName,
+    requiresPushed,
+    keyPath,
+  } = options;
+
+  async function findClient(clientId: string, parameters: Parameters, person: PersonReference | null) {
+    if (!documents.names(clientId)) return clients.find(clientId);
+    documents.require(clientId);
+    return person === null ? SIGN_IN_FIRST : documents.find(clientId, person, askedScopes(parameters));
+  }
+
+  /** Once client and redirect URI are certain. */
+  async function judge(
+    { parameters, pushed }: PutRequest,
+    client: Client,
+    { redirectUri, state }: Pick<AuthorizationRequest, 'redirectUri' | 'state'>,
+  ): Promise<AuthorizationRequest> {
+    refuseRepeatedParameters(parameters, takesDpop);
+    refuseRequestObjects(parameters);
+    if (!pushed) refuseUnpushed(client, requiresPushed);
+    requireResponseType(parameters);
+    requireResponseMode(parameters);
+    requirePrompt(parameters);
+    refuseMaxAge(parameters);
+    requireGrant(client);
+    const codeChallenge = requirePkce(parameters);
+    const dpopJkt = takesDpop ? requireThumbprint(parameters) : null;
+    const resource = requireResource(parameters, audience);
+    const scopes = requireScope(parameters, client, catalog);
+    await requireSigningKey(scopes, client, keys, keyPath);
+    const nonce = parameters.get('nonce') ?? null;
+    return {
+      clientId: client.id,
+      redirectUri,
+      state,
+      nonce,
+      codeChallenge,
+      audience: resource,
+      dpopJkt,
+      scopes,
+      ...(pushed ? { pushed } : {}),
+    };
+  }
+
+  return {
+    async check(put, request, person) {
+      // Until client and redirect URI are certain, an error is a page and never a redirect (RFC 6749 section 4.1.2.1).
+      const { parameters } = put;
+      const clientId = parameters.isRepeated('client_id') ? undefined : parameters.get('client_id');
+      const found = clientId === undefined ? null : await findClient(clientId, parameters, person);
+      if (found !== null && 'signInFirst' in found) return found;
+      const client = requireLiving(found, clientId, serverName, request);
+      requireProfile(client, profiles, serverName);
+      const redirectUri = requireRedirectUri(parameters, client);
+      const state = parameters.isRepeated('state') ? null : (parameters.get('state') ?? null);
+      try {
+        return { asked: await judge(put, client, { redirectUri, state }), client };
+      } catch (error) {
+        if (!(error instanceof OAuthError)) throw error;
+        return { response: { client, redirectUri, state, result: { error } } };
+      }
+    },
+
+    async checkPushed(parameters, client) {
+      const redirectUri = parameters.get('redirect_uri');
+      if (redirectUri === undefined || !isRegistered(client, redirectUri)) {
+        throw new OAuthError(
+          'invalid_request',
+          'The redirect_uri is missing, or the client is not registered with it.',
+          redirectUriProblem(client, redirectUri),
+        );
+      }
+      const state = parameters.get('state') ?? null;
+      return judge({ parameters, pushed: true }, client, { redirectUri, state });
+    },
   };
 }
 
-async function requireClient(
-  parameters: Parameters,
-  clients: Pick<Clients, 'find'>,
+const SIGN_IN_FIRST = { signInFirst: true } as const;
+
+/** As far as they can be told before the request is checked. */
+export function askedScopes(parameters: Parameters): readonly string[] {
+  return parameters.isRepeated('scope') ? [] : (parameters.get('scope') ?? '').split(' ');
+}
+
+function requireLiving(
+  client: Client | null,
+  clientId: string | undefined,
   serverName: string,
   request: Request,
-): Promise<Client> {
-  const clientId = parameters.isRepeated('client_id') ? undefined : parameters.get('client_id');
-  const client = clientId === undefined ? null : await clients.find(clientId);
+): Client {
   if (client !== null) noteClient(request, client.id);
   if (client !== null && client.revokedAt === null) return client;
   throw new AuthorizationPageError(
@@ -113,32 +204,60 @@ async function requireClient(
   );
 }
 
+/** A page, and no answer to the client: where it goes may be what the profile does not allow. */
+function requireProfile(client: Client, profiles: Pick<Profiles, 'refusal'>, serverName: string): void {
+  const refusal = profiles.refusal(client);
+  if (refusal === null) return;
+  throw new AuthorizationPageError(
+    'This application is given nothing now',
+    `${serverName} holds ${isVerified(client) ? client.name : 'the application that brought you here'} to rules that it does not meet now. ` +
+      'Nothing was shared.',
+    `the client ${client.id} is given nothing: ${refusal}`,
+  );
+}
+
 function requireRedirectUri(parameters: Parameters, client: Client): string {
   const redirectUri = parameters.isRepeated('redirect_uri') ? undefined : parameters.get('redirect_uri');
   if (redirectUri !== undefined && isRegistered(client, redirectUri)) return redirectUri;
   throw new AuthorizationPageError(
     'Unregistered return address',
-    `${client.name} asked to be answered at an address that it is not registered with, so you are not sent there.`,
-    redirectUri === undefined
-      ? `the client ${client.id} sent no redirect_uri, or more than one`
-      : unregistered(client, redirectUri),
+    `${namedFor(client)} asked to be answered at an address that it is not registered with, so you are not sent there.`,
+    redirectUriProblem(client, redirectUri),
   );
 }
 
-/** Both are matched character by character; a query is not shown, as it may hold a secret. */
+function redirectUriProblem(client: Client, redirectUri: string | undefined): string {
+  return redirectUri === undefined
+    ? `the client ${client.id} sent no redirect_uri, or more than one`
+    : unregistered(client, redirectUri);
+}
+
+/** Anybody may be shown this page, and no name that anybody may have given himself stands on it. */
+function namedFor(client: Client): string {
+  return isVerified(client) ? client.name : 'An application that nobody has verified';
+}
+
+/** Nothing but the port of a native application's may differ; a query is not shown, as it may hold a secret. */
 function unregistered(client: Client, redirectUri: string): string {
   const shown = quotedUri(redirectUri);
   const registered = client.redirectUris.map(quotedUri);
-  const difference = registered.includes(shown) ? ', and they differ in what is not shown here' : '';
+  const difference = registered.includes(shown)
+    ? ', and they differ in what is not shown here'
+    : isRegistered({ ...client, applicationType: 'native' }, redirectUri)
+      ? '; only a native application may be answered on another port'
+      : '';
   return (
     `the redirect_uri is ${shown}, the client ${client.id} is registered with ` +
     `${registered.join(', ') || 'none'}${difference}`
   );
 }
 
-function refuseRepeatedParameters(parameters: Parameters): void {
-  for (const name of SINGLE_PARAMETERS) parameters.get(name);
+function refuseRepeatedParameters(parameters: Parameters, takesDpop: boolean): void {
+  for (const name of singleParameters(takesDpop)) parameters.get(name);
 }
+
+const singleParameters = (takesDpop: boolean): readonly string[] =>
+  takesDpop ? [...SINGLE_PARAMETERS, DPOP_JKT] : SINGLE_PARAMETERS;
 
 /** OpenID Connect Core section 3.1.2.6. */
 function refuseRequestObjects(parameters: Parameters): void {
@@ -148,6 +267,24 @@ function refuseRequestObjects(parameters: Parameters): void {
   if (parameters.has('request_uri')) {
     throw new OAuthError('request_uri_not_supported', 'Request objects are not supported.');
   }
+}
+
+/** RFC 9126 sections 5 and 6. A client that asks by pushed requests alone gets nothing otherwise, whether or not the server takes any now. */
+function refuseUnpushed(client: Client, requiresPushed: boolean): void {
+  const problem = unpushedProblem(client, requiresPushed);
+  if (problem === null) return;
+  throw new OAuthError('invalid_request', 'The request has to be pushed first (RFC 9126).', problem);
+}
+
+/** Why a request of this client that was not pushed is refused; null where it may be taken. */
+export function unpushedProblem(
+  { pushesRequests }: Pick<Client, 'pushesRequests'>,
+  requiresPushed: boolean,
+): string | null {
+  if (pushesRequests) return 'the client is registered to push its requests, and did not push this one';
+  return requiresPushed
+    ? 'oauth_server:pushed_authorization_requests is require, and the request was not pushed'
+    : null;
 }
 
 function requireResponseType(parameters: Parameters): void {
@@ -232,6 +369,12 @@ function pkceProblem(challenge: string | undefined, method: string | undefined):
     : `the code_challenge_method is ${quoted(method)}`;
 }
 
+function requireThumbprint(parameters: Parameters): string | null {
+  const thumbprint = parameters.get(DPOP_JKT) ?? null;
+  if (thumbprint === null || /^[A-Za-z0-9_-]{43}$/.test(thumbprint)) return thumbprint;
+  throw new OAuthError('invalid_request', 'The dpop_jkt is not the base64url of a SHA-256.');
+}
+
 /** The audience of the grant (RFC 8707 section 2.1). */
 function requireResource(parameters: Parameters, audience: string | null): string | null {
   if (parameters.isRepeated('resource')) {
@@ -268,11 +411,11 @@ async function requireSigningKey(
   }
 }
 
-/** The parameters that the checks read, as they were sent. */
-export function sentParameters(parameters: Parameters): SentParameters {
-  return ['client_id', 'redirect_uri', 'resource', ...SINGLE_PARAMETERS].flatMap((name) => {
-    const value = parameters.get(name);
-    return value === undefined ? [] : [[name, value] as const];
+/** The parameters that the checks read, as they were sent; of one that is repeated, two values: it is refused, however many. */
+export function sentParameters(parameters: Parameters, takesDpop: boolean): SentParameters {
+  return ['client_id', 'redirect_uri', 'resource', ...singleParameters(takesDpop)].flatMap((name) => {
+    const values = parameters.all(name).slice(0, 2);
+    return values.length === 1 && values[0] === '' ? [] : values.map((value) => [name, value] as const);
   });
 }
 
@@ -288,6 +431,7 @@ export function sameParameters(asked: AuthorizationRequest): SentParameters {
     code_challenge: asked.codeChallenge,
     code_challenge_method: 'S256',
     resource: asked.audience,
+    [DPOP_JKT]: asked.dpopJkt,
   };
   return Object.entries(parameters).flatMap(([name, value]) =>
     value === null ? [] : [[name, value] as const],

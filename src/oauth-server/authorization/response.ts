@@ -1,8 +1,10 @@
 import type { OAuthError } from '../errors.ts';
 import { redirectWith } from '../clients/redirect-uris.ts';
+import type { Client } from '../store/client.ts';
 
 /** The response that is sent to the client's redirect URI (RFC 6749 sections 4.1.2 and 4.1.2.1). */
 export interface AuthorizationResponse {
+  readonly client: Client;
   readonly redirectUri: string;
   /** As the client sent it; null when it sent none, or several. */
   readonly state: string | null;

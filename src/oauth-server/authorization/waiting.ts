@@ -14,7 +14,7 @@ import type { CookieSealer } from './cookie-keys.ts';
  */
 export interface WaitingRequests {
   /** Lets a request wait for `consent_ttl`. Throws a page error when a long one finds no room in the store. */
-  begin(request: Request, sent: SentParameters): Promise<BegunWaiting>;
+  begin(request: Request, waits: RequestToWait): Promise<BegunWaiting>;
   /** The request of this id that waits in this browser; null when there is none. */
   find(request: Request, requestId: string): Promise<WaitingInBrowser | null>;
   /**
@@ -27,6 +27,14 @@ export interface WaitingRequests {
 /** Names and values of the parameters, as they were sent. */
 export type SentParameters = readonly (readonly [name: string, value: string])[];
 
+export interface RequestToWait {
+  readonly sent: SentParameters;
+  /** Whether the client pushed it (RFC 9126). */
+  readonly pushed: boolean;
+  /** The id that it has already; a new one unless given. */
+  readonly requestId?: string;
+}
+
 export interface BegunWaiting {
   readonly requestId: string;
   /** The `Set-Cookie` headers that the response must carry. */
@@ -35,6 +43,7 @@ export interface BegunWaiting {
 
 export interface WaitingInBrowser {
   readonly sent: SentParameters;
+  readonly pushed: boolean;
   /** Removes the cookie. */
   readonly cookies: readonly string[];
   /** Removes what the store holds of the request. */
@@ -67,10 +76,10 @@ const LARGEST_COOKIE = 3500;
 const MOST_COOKIES = 8;
 const MOST_BYTES = 6144;
 
-/** What the store holds of waiting requests at most, in bytes: in all, and of one network. */
-const WAITING_BUDGET = { total: 8 * 1024 * 1024, ofOneNetwork: 1024 * 1024 } as const;
+/** What the store holds of waiting requests at most, and of those that may be anybody's and were pushed, in bytes: in all, and of one network. */
+export const WAITING_BUDGET = { total: 8 * 1024 * 1024, ofOneNetwork: 1024 * 1024 } as const;
 /** What a row takes beside the parameters, about. */
-const ROW_BYTES = 300;
+export const ROW_BYTES = 300;
 /** The `Retry-After` when the budget is used up, in seconds. */
 const TRY_AGAIN = 60;
 
@@ -79,7 +88,13 @@ interface WaitingCookie {
   /** Of name and value. */
   readonly bytes: number;
   /** Null when it is not ours, or has expired. The content is the parameters, or the secret that finds them in the store. */
-  readonly opened: { readonly createdAt: number; readonly content: SentParameters | string } | null;
+  readonly opened: Opened | null;
+}
+
+interface Opened {
+  readonly createdAt: number;
+  readonly content: SentParameters | string;
+  readonly pushed: boolean;
 }
 
 export function createWaitingRequests(options: WaitingRequestsOptions): WaitingRequests {
@@ -101,19 +116,25 @@ export function createWaitingRequests(options: WaitingRequestsOptions): WaitingR
   async function open(name: string, value: string): Promise<WaitingCookie['opened']> {
     const text = await sealer.open(name, value);
     if (text === null) return null;
-    const [createdAt, content] = JSON.parse(text) as [number, SentParameters | string];
-    return createdAt + lifetime * 1000 <= clock() ? null : { createdAt, content };
+    const [createdAt, content, pushed = 0] = JSON.parse(text) as [number, SentParameters | string, 1?];
+    return createdAt + lifetime * 1000 <= clock() ? null : { createdAt, content, pushed: pushed === 1 };
   }
 
   /** The cookie's value: the request itself, or the secret that finds it in the store when it is too long. */
-  async function sealed(name: string, request: Request, sent: SentParameters): Promise<string> {
+  async function sealed(
+    name: string,
+    request: Request,
+    { sent, pushed }: Omit<RequestToWait, 'requestId'>,
+  ): Promise<string> {
     const now = clock();
-    const whole = JSON.stringify([now, sent]);
+    const containing = (content: SentParameters | string) =>
+      JSON.stringify(pushed ? [now, content, 1] : [now, content]);
+    const whole = containing(sent);
     if (whole.length < LARGEST_COOKIE) {
       const value = await sealer.seal(name, whole);
       if (name.length + value.length <= LARGEST_COOKIE) return value;
     }
-    return sealer.seal(name, JSON.stringify([now, await saveInStore(request, sent)]));
+    return sealer.seal(name, containing(await saveInStore(request, sent)));
   }
 
   async function saveInStore(request: Request, sent: SentParameters): Promise<string> {
@@ -136,11 +157,11 @@ export function createWaitingRequests(options: WaitingRequestsOptions): WaitingR
   }
 
   return {
-    async begin(request, sent) {
-      const requestId = randomToken();
+    async begin(request, { requestId = randomToken(), ...waits }) {
       const name = prefix + requestId;
-      const value = await sealed(name, request, sent);
-      const surplus = surplusCookies(await readCookies(request), name.length + value.length);
+      const value = await sealed(name, request, waits);
+      const others = (await readCookies(request)).filter((each) => each.name !== name);
+      const surplus = surplusCookies(others, name.length + value.length);
       const cookie = `${name}=${value}; ${attributes}; Max-Age=${lifetime}`;
       return { requestId, cookies: [cookie, ...surplus.map(removal)] };
     },
@@ -149,14 +170,15 @@ export function createWaitingRequests(options: WaitingRequestsOptions): WaitingR
       const name = prefix + requestId;
       const found = (await readCookies(request)).find((each) => each.name === name && each.opened !== null);
       if (found === undefined || found.opened === null) return null;
-      const { content } = found.opened;
+      const { content, pushed } = found.opened;
       const cookies = [removal(name)];
-      if (typeof content !== 'string') return { sent: content, cookies, end: async () => {} };
+      if (typeof content !== 'string') return { sent: content, pushed, cookies, end: async () => {} };
       const secretHash = tokenHash(content);
       const parameters = await store.findWaitingRequest(secretHash, clock());
       if (parameters === null) return null;
       return {
         sent: JSON.parse(parameters) as SentParameters,
+        pushed,
         cookies,
         end: () => store.endWaitingRequest(secretHash),
       };

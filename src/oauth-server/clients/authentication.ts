@@ -5,24 +5,36 @@ import type { Audit } from '../audit.ts';
 import { tokenHash } from '../crypto.ts';
 import { TooManyFailuresError } from '../errors.ts';
 import { callerAddress, type CompleteHost } from '../host.ts';
+import { JwsError, type Jws } from '../../jws/compact.ts';
 import type { Parameters } from '../parameters.ts';
 import { quotedClientId } from '../quoting.ts';
 import { noteClient } from '../refusals.ts';
-import type { Client } from '../store/store.ts';
-import type { Clients } from './clients.ts';
-import { invalidClient, readCredentials, type SecretCredentials } from './credentials.ts';
+import type { Profiles } from '../profiles/profiles.ts';
+import type { Client } from '../store/client.ts';
+import type { FindClient } from './clients.ts';
+import type { Assertions } from './assertions.ts';
+import {
+  invalidClient,
+  PRIVATE_KEY_JWT,
+  readCredentials,
+  type AssertionCredentials,
+  type SecretCredentials,
+} from './credentials.ts';
 import type { ClientSecrets } from './secrets.ts';
 
 /**
- * Returns the client that sent this request: authenticated by its secret when it is confidential, identified by its id when
- * it is public (RFC 6749 sections 2.3 and 3.2.1). Throws `invalid_client`, `invalid_request` for credentials sent twice,
- * and a TooManyFailuresError after many failures, except for a secret that was right before.
+ * Returns the client that sent this request: authenticated by its secret when it is confidential, by an assertion when it has keys,
+ * identified by its id when it is public (RFC 6749 sections 2.3 and 3.2.1). Throws `invalid_client`, `invalid_request` for credentials
+ * sent twice, and a TooManyFailuresError after many failures, except for a secret that was right before, and for an assertion that is right.
  */
 export type AuthenticateClient = (request: Request, form: Parameters) => Promise<Client>;
 
 export interface ClientAuthenticationOptions {
-  readonly clients: Pick<Clients, 'find'>;
+  readonly findClient: FindClient;
   readonly secrets: ClientSecrets;
+  /** Null when clients have no keys here. */
+  readonly assertions: Assertions | null;
+  readonly profiles: Pick<Profiles, 'governs' | 'refusal'>;
   readonly failedAttempts: FailedAttempts;
   readonly host: Pick<CompleteHost, 'clientAddress'>;
   readonly audit: Audit;
@@ -33,14 +45,69 @@ export interface ClientAuthenticationOptions {
 const FREE_FAILURES = { client: 5, address: 50 } as const;
 
 export function createClientAuthentication(options: ClientAuthenticationOptions): AuthenticateClient {
-  const { clients, secrets, failedAttempts, host, audit, clock } = options;
+  const { findClient, secrets, assertions, profiles, failedAttempts, host, audit, clock } = options;
 
   /** Verifies the secret with the slow hash, unless so many attempts have failed that this one has to wait. */
-  async function proveSecret(
+  function proveSecret(
     request: Request,
     { clientId, secret }: SecretCredentials,
     found: Client | null,
     active: Client | null,
+  ): Promise<Client> {
+    return judge(
+      request,
+      { clientId, found },
+      {
+        verify: async () => ((await secrets.verify(active, secret)) ? active : null),
+        reason: () => (active === null ? notActive(clientId, found) : wrongSecret(active, clock())),
+      },
+    );
+  }
+
+  /**
+   * Verifying costs little, and nobody guesses a signature: only what has failed is counted, so that no stranger's failures hold up the
+   * client itself.
+   */
+  async function proveAssertion(
+    request: Request,
+    { clientId, assertion }: AssertionCredentials,
+    found: Client | null,
+    active: Client | null,
+  ): Promise<Client> {
+    const problem = await assertionProblem(assertion, active, () => notActive(clientId, found));
+    if (active !== null && problem === null) return active;
+    return judge(
+      request,
+      { clientId, found },
+      {
+        verify: async () => null,
+        reason: () => `of the assertion: ${problem ?? ''}`,
+      },
+    );
+  }
+
+  async function assertionProblem(
+    assertion: Jws | JwsError,
+    active: Client | null,
+    whyNotActive: () => string,
+  ): Promise<string | null> {
+    if (assertion instanceof JwsError) return assertion.message;
+    if (active === null) return whyNotActive();
+    const { id, registeredBy, keys } = active;
+    if (assertions === null || keys === null) return 'the client is not registered for private_key_jwt';
+    try {
+      await assertions.verify({ id, registeredBy, keys }, assertion, profiles.governs(active));
+      return null;
+    } catch (error) {
+      if (error instanceof JwsError) return error.message;
+      throw error;
+    }
+  }
+
+  async function judge(
+    request: Request,
+    { clientId, found }: { readonly clientId: string; readonly found: Client | null },
+    { verify, reason }: { readonly verify: () => Promise<Client | null>; readonly reason: () => string },
   ): Promise<Client> {
     const address = callerAddress(host, request);
     const network = networkOf(address);
@@ -49,10 +116,7 @@ export function createClientAuthentication(options: ClientAuthenticationOptions)
       { key: JSON.stringify([found?.id ?? tokenHash(clientId), network]), free: FREE_FAILURES.client },
       { key: JSON.stringify([network]), free: FREE_FAILURES.address },
     ];
-    const verify = () => secrets.verify(active, secret);
-    const attempt = await failedAttempts.attempt(keys, async () =>
-      (await onBehalfOf(network, verify)) ? active : null,
-    );
+    const attempt = await failedAttempts.attempt(keys, () => onBehalfOf(network, verify));
     if (attempt.outcome === 'right') return attempt.value;
     const about = { clientId: found?.id ?? null, address };
     if (attempt.outcome === 'slowed') {
@@ -60,20 +124,23 @@ export function createClientAuthentication(options: ClientAuthenticationOptions)
       throw new TooManyFailuresError(attempt.wait);
     }
     await audit({ type: 'client_authentication_failed', ...about });
-    throw invalidClient(active === null ? notActive(clientId, found) : wrongSecret(active, clock()));
+    throw invalidClient(reason());
   }
 
   return async (request, form) => {
-    const credentials = readCredentials(request, form);
+    const credentials = readCredentials(request, form, assertions !== null);
     const { clientId } = credentials;
-    const found = await clients.find(clientId);
+    const found = await findClient(clientId, request, form);
     if (found !== null) noteClient(request, found.id);
     const active = found?.revokedAt === null ? found : null;
+    const refusal = active === null ? null : profiles.refusal(active);
+    if (refusal !== null) throw invalidClient(refusal);
     if (credentials.method === 'none') {
       if (active === null) throw invalidClient(notActive(clientId, found));
-      if (!active.public) throw invalidClient('no secret came with the id of a confidential client');
+      if (!active.public) throw invalidClient(nothingCame(active));
       return active;
     }
+    if (credentials.method === PRIVATE_KEY_JWT) return proveAssertion(request, credentials, found, active);
     if (active !== null && (await secrets.isKnown(active, credentials.secret))) return active;
     return proveSecret(request, credentials, found, active);
   };
@@ -83,7 +150,14 @@ function notActive(sent: string, found: Client | null): string {
   return found === null ? `no client has the id ${quotedClientId(sent)}` : 'the client was revoked';
 }
 
-function wrongSecret({ public: isPublic, previousSecretExpiresAt }: Client, now: number): string {
+function nothingCame({ keys }: Client): string {
+  return keys === null
+    ? 'no secret came with the id of a confidential client'
+    : 'no assertion that is taken came with the id of a client that authenticates by private_key_jwt';
+}
+
+function wrongSecret({ public: isPublic, keys, previousSecretExpiresAt }: Client, now: number): string {
+  if (keys !== null) return 'a secret came with the id of a client that authenticates by private_key_jwt';
   if (isPublic) return 'a secret came with the id of a public client, which has none';
   const isRotating = previousSecretExpiresAt !== null && previousSecretExpiresAt > now;
   return isRotating ? 'the secret is neither the current nor the previous one' : 'the secret is wrong';

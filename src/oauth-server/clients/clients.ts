@@ -1,17 +1,27 @@
 import type { PasswordHasher } from '../../contracts/password-hasher.ts';
-import type { Audit } from '../audit.ts';
+import type { Audit, AuditedClient } from '../audit.ts';
 import { randomIdentifier, randomToken } from '../crypto.ts';
 import { RegistrationError } from '../errors.ts';
-import type { KeyRing } from '../keys.ts';
+import type { Parameters } from '../parameters.ts';
+import { DEFAULT_ALGORITHM, type KeyRing } from '../keys.ts';
 import type { ScopeCatalog } from '../tokens/scopes.ts';
-import type { Client, Store } from '../store/store.ts';
-import { checkRegistration, type ClientRegistration } from './registration.ts';
+import { hasLapsed } from '../store/lapsing.ts';
+import type { Client } from '../store/client.ts';
+import type { Store } from '../store/store.ts';
+import {
+  checkRegistration,
+  hasSecret,
+  newClient,
+  type CheckedRegistration,
+  type ClientRegistration,
+} from './registration.ts';
+import type { Profiles } from '../profiles/profiles.ts';
 
-/** A new client, and its secret: shown once, kept only as a hash; null for a public client. */
+/** A new client, and its secret: shown once, kept only as a hash. */
 export interface RegisteredClient {
   /** As it is kept. */
   readonly client: Client;
-  /** 256 random bits, base64url; null for a public client. */
+  /** 256 random bits, base64url; null for a public client, and for one with keys. */
   readonly secret: string | null;
 }
 
@@ -36,8 +46,27 @@ export interface Clients {
    * seconds; with 0 it ends at once. Throws a RegistrationError for a client without a secret.
    */
   rotateSecret(clientId: string, overlap?: number): Promise<RotatedSecret>;
-  /** Ends the client and every token it holds. Throws a RegistrationError when it is unknown, or was revoked before. */
-  revoke(clientId: string): Promise<void>;
+  /**
+   * Ends the client and every token it holds, for good. The URL of a document is blocked, until it is unblocked, also one that nobody
+   * has been shown. Throws a RegistrationError when it is unknown, or was revoked before.
+   */
+  revoke(clientId: string): Promise<RevokedClient>;
+  /**
+   * Lets the blocked URL of a document be a client again, once its document has been read anew. Nothing that it was given before
+   * lives again. Throws a RegistrationError for a client of another kind, and for one that is unknown or not blocked.
+   */
+  unblock(url: string): Promise<void>;
+}
+
+/** The client of this id, for a request with this form; null when there is none. A revoked one is found, too. */
+export type FindClient = (clientId: string, request: Request, form: Parameters) => Promise<Client | null>;
+
+/** What a revocation ended. */
+export interface RevokedClient {
+  /** As it was. */
+  readonly client: Client;
+  /** False for the URL of a document that nobody has been shown. */
+  readonly wasKnown: boolean;
 }
 
 /** A new secret: shown once, kept only as a hash. */
@@ -57,17 +86,35 @@ export interface ClientsOptions {
   readonly store: Store;
   readonly scopes: ScopeCatalog;
   readonly keys: Pick<KeyRing, 'all'>;
+  /** Whether clients may have keys of their own (`oauth_server:private_key_jwt`). */
+  readonly takesKeys: boolean;
+  /** Whether they may push their requests (`oauth_server:pushed_authorization_requests`). */
+  readonly takesPushed: boolean;
+  /** Whether clients may demand bound tokens (`oauth_server:dpop`). */
+  readonly takesDpop: boolean;
+  readonly profiles: Profiles;
   readonly passwordHasher: PasswordHasher;
   readonly clock: () => number;
   readonly audit: Audit;
+  /** Whether an id that nobody has is the URL of a document, and what is wrong with it; null for every other id. */
+  readonly blockable: (clientId: string) => { readonly problem: string | null } | null;
 }
+
+const NO_KEYS = 'oauth_server:private_key_jwt is off';
+const NO_DPOP = 'oauth_server:dpop is off';
 
 /** No other text reaches the store: not every engine takes any. */
 const CLIENT_ID = /^[\x20-\x7E]{1,255}$/;
 
 export function createClients(options: ClientsOptions): Clients {
-  const { store, scopes, keys, passwordHasher, clock, audit } = options;
-  const find = async (clientId: string) => (CLIENT_ID.test(clientId) ? store.findClient(clientId) : null);
+  const { store, scopes, keys, takesKeys, takesPushed, takesDpop, profiles, passwordHasher } = options;
+  const { clock, audit, blockable } = options;
+  async function find(clientId: string): Promise<Client | null> {
+    const client = CLIENT_ID.test(clientId) ? await store.findClient(clientId) : null;
+    return client !== null && client.registeredBy !== 'operator' && hasLapsed(client, clock())
+      ? null
+      : client;
+  }
 
   const revokedBefore = () => new RegistrationError('The client was revoked before');
 
@@ -77,34 +124,64 @@ export function createClients(options: ClientsOptions): Clients {
     return client;
   }
 
-  async function newClient(registration: ClientRegistration): Promise<RegisteredClient> {
-    const checked = await checkRegistration(registration, scopes, keys);
-    const secret = checked.public ? null : randomToken();
-    const client: Client = {
-      ...checked,
+  async function checkedClient(registration: ClientRegistration): Promise<RegisteredClient> {
+    const checked = await checkRegistration(registration, scopes, keys, profiles);
+    if (checked.keys !== null && !takesKeys) throw new RegistrationError(`${NO_KEYS}; set it to true first`);
+    if (checked.pushesRequests && !takesPushed) {
+      throw new RegistrationError(
+        'oauth_server:pushed_authorization_requests is off; set it to accept or require first',
+      );
+    }
+    if (checked.dpopBoundAccessTokens && !takesDpop)
+      throw new RegistrationError(`${NO_DPOP}; set it to accept first`);
+    const secret = hasSecret(checked) ? randomToken() : null;
+    const client = newClient(checked, {
       id: randomIdentifier(),
+      registeredBy: 'operator',
       secretHash: secret === null ? null : await passwordHasher.hash(secret),
-      previousSecretHash: null,
-      previousSecretExpiresAt: null,
       createdAt: clock(),
-      revokedAt: null,
-    };
+    });
     return { client, secret };
+  }
+
+  /** Keeps a client of which nothing is known but that it may do nothing. */
+  async function block(url: string): Promise<RevokedClient> {
+    const now = clock();
+    const described: CheckedRegistration = {
+      name: new URL(url).host,
+      redirectUris: [],
+      scopes: [],
+      grants: [],
+      public: true,
+      keys: null,
+      pushesRequests: false,
+      dpopBoundAccessTokens: false,
+      profile: null,
+      applicationType: 'web',
+      idTokenSignedResponseAlg: DEFAULT_ALGORITHM,
+    };
+    const begun = { id: url, registeredBy: 'document', secretHash: null, createdAt: now } as const;
+    const client = { ...newClient(described, begun), revokedAt: now };
+    await store.insertRevokedClient(client);
+    // Somebody may have been shown it at this moment, and its row was there first.
+    const wasKnown = await store.revokeClient(url, now);
+    await audit({ type: 'client_revoked', ...registered(client) });
+    return { client, wasKnown };
   }
 
   return {
     async create(registration) {
-      const { client, secret } = await newClient(registration);
+      const { client, secret } = await checkedClient(registration);
       await store.insertClient(client);
-      await audit({ type: 'client_registered', clientId: client.id });
+      await audit({ type: 'client_registered', ...registered(client) });
       return { client, secret };
     },
     async createUnless(registration, isThere) {
-      const { client, secret } = await newClient(registration);
+      const { client, secret } = await checkedClient(registration);
       const isActiveAndThere = (each: Client) => each.revokedAt === null && isThere(each);
       const existing = await store.insertClientUnless(client, isActiveAndThere);
       if (existing !== null) return { client: existing, secret: null, created: false };
-      await audit({ type: 'client_registered', clientId: client.id });
+      await audit({ type: 'client_registered', ...registered(client) });
       return { client, secret, created: true };
     },
     find,
@@ -113,7 +190,10 @@ export function createClients(options: ClientsOptions): Clients {
       if (!Number.isInteger(overlap) || overlap < 0 || overlap > LONGEST_OVERLAP) {
         throw new RegistrationError(`The overlap must be 0 to ${LONGEST_OVERLAP} seconds`);
       }
-      if ((await requireKnown(clientId)).revokedAt !== null) throw revokedBefore();
+      const { revokedAt, keys: ownKeys } = await requireKnown(clientId);
+      if (revokedAt !== null) throw revokedBefore();
+      if (ownKeys !== null)
+        throw new RegistrationError('A client with keys of its own has no secret to rotate');
       const secret = randomToken();
       const previousExpiresAt = overlap === 0 ? null : clock() + overlap * 1000;
       if (!(await store.rotateSecret(clientId, await passwordHasher.hash(secret), previousExpiresAt))) {
@@ -123,10 +203,33 @@ export function createClients(options: ClientsOptions): Clients {
       return { secret, previousExpiresAt };
     },
     async revoke(clientId) {
-      await requireKnown(clientId);
+      const unseen = blockable(clientId);
+      if (unseen !== null) {
+        if (unseen.problem !== null) {
+          throw new RegistrationError(`No client can have this URL as its id: it ${unseen.problem}`);
+        }
+        if ((await find(clientId)) === null) return block(clientId);
+      }
+      const client = await requireKnown(clientId);
       // Asked also of one that is revoked: what another attempt began may not be for good yet.
       if (!(await store.revokeClient(clientId, clock()))) throw revokedBefore();
-      await audit({ type: 'client_revoked', clientId });
+      await audit({ type: 'client_revoked', ...registered(client) });
+      return { client, wasKnown: true };
+    },
+    async unblock(url) {
+      const client = await requireKnown(url);
+      if (client.registeredBy !== 'document') {
+        throw new RegistrationError(
+          'Only the URL of a document is ever unblocked; another client is revoked for good',
+        );
+      }
+      if (!(await store.unblockDocumentClient(url, clock())))
+        throw new RegistrationError('This URL is not blocked');
+      await audit({ type: 'client_unblocked', ...registered(client) });
     },
   };
+}
+
+function registered({ id, registeredBy }: Client): AuditedClient {
+  return { clientId: id, registeredBy };
 }

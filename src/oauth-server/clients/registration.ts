@@ -1,14 +1,17 @@
 import { RegistrationError } from '../errors.ts';
 import { IDENTITY_SCOPES, OFFLINE_ACCESS, type ScopeCatalog } from '../tokens/scopes.ts';
-import type { Client, Grant, SigningAlgorithm } from '../store/store.ts';
+import type { ApplicationType, Client, ClientKeys, Grant, SigningAlgorithm } from '../store/client.ts';
 import { DEFAULT_ALGORITHM, missingKey, SIGNING_ALGORITHMS, type KeyRing } from '../keys.ts';
+import { checkClientKeys } from './key-sets.ts';
+import { ID_TOKEN_ALGORITHMS } from '../profiles/fapi2.ts';
+import { FAPI2, type Profiles } from '../profiles/profiles.ts';
 import { redirectUriProblem } from './redirect-uris.ts';
 
 /** An application that is to be registered. */
 export interface ClientRegistration {
   /** Shown to people on the consent screen; 1 to 100 characters. */
   readonly name: string;
-  /** Matched character by character. */
+  /** Matched character by character, but for the port of a native application's loopback address. */
   readonly redirectUris?: readonly string[];
   /** What the client may ask for; each is built in or one of `oauth_server:scopes`. */
   readonly scopes?: readonly string[];
@@ -20,10 +23,40 @@ export interface ClientRegistration {
   /** For an application that cannot keep a secret. */
   readonly public?: boolean;
   /**
+   * `native` for a program on a device (RFC 8252): its loopback redirect URIs (`http://127.0.0.1/…`, `http://[::1]/…`,
+   * `http://localhost/…`) match on any port, and it may have private-use schemes with a dot, such as `com.example.app:/callback`.
+   * `web` unless given.
+   */
+  readonly applicationType?: string;
+  /**
+   * The public keys that the client authenticates by, and by nothing else (`private_key_jwt`): a key set (RFC 7517). Where
+   * `oauth_server:private_key_jwt` is on.
+   */
+  readonly jwks?: unknown;
+  /** In place of `jwks`: the `https` URL at which the client publishes it. */
+  readonly jwksUri?: string;
+  /** What alone its assertions are signed with: `RS256`, `PS256`, `ES256`, `EdDSA` or `Ed25519`; any of these unless given. */
+  readonly tokenEndpointAuthSigningAlg?: string;
+  /**
+   * Whether it asks for nothing but by requests that it pushes (RFC 9126 section 6). Where `oauth_server:pushed_authorization_requests` is
+   * not off.
+   */
+  readonly requirePushedAuthorizationRequests?: boolean;
+  /**
+   * Whether its tokens have to be bound to a key that it proves with every request (DPoP, RFC 9449): it gets no others. Where
+   * `oauth_server:dpop` is not off.
+   */
+  readonly dpopBoundAccessTokens?: boolean;
+  /**
    * `RS256`, `ES256` or `EdDSA` (Ed25519): what its ID tokens are signed with, RS256 unless given. The server must have a key
    * for it (`oauth:keys:generate --alg`), and the client the scope `openid`.
    */
   readonly idTokenSignedResponseAlg?: string;
+  /**
+   * `fapi2`: the client is held to the FAPI 2.0 Security Profile, and its ID tokens are signed with ES256 or EdDSA. `private_key_jwt`, DPoP
+   * and pushed authorization requests have to be switched on.
+   */
+  readonly profile?: string;
 }
 
 const GRANTS: ReadonlySet<string> = new Set<Grant>([
@@ -37,19 +70,46 @@ const CODE_GRANTS: readonly Grant[] = ['authorization_code', 'refresh_token'];
 /** The fields of a client that its registration determines. */
 export type CheckedRegistration = Pick<
   Client,
-  'name' | 'redirectUris' | 'scopes' | 'grants' | 'public' | 'idTokenSignedResponseAlg'
+  | 'name'
+  | 'redirectUris'
+  | 'scopes'
+  | 'grants'
+  | 'public'
+  | 'applicationType'
+  | 'idTokenSignedResponseAlg'
+  | 'keys'
+  | 'pushesRequests'
+  | 'dpopBoundAccessTokens'
+  | 'profile'
 >;
+
+/** A client as it is when it is new: nobody has used it, nobody has ended it, and it has one secret or none. */
+export function newClient(
+  described: CheckedRegistration,
+  begun: Pick<Client, 'id' | 'registeredBy' | 'secretHash' | 'createdAt'>,
+): Client {
+  const later = { previousSecretHash: null, previousSecretExpiresAt: null, usedAt: null, revokedAt: null };
+  return { ...described, ...begun, ...later };
+}
+
+/** Whether the client proves itself by a secret. */
+export function hasSecret({ public: isPublic, keys }: Pick<Client, 'public' | 'keys'>): boolean {
+  return !isPublic && keys === null;
+}
 
 /** Checks a registration, and completes it; throws a RegistrationError that says what is wrong. */
 export async function checkRegistration(
   registration: ClientRegistration,
   catalog: ScopeCatalog,
   keys: Pick<KeyRing, 'all'>,
+  profiles: Pick<Profiles, 'governs' | 'requireRegistrable'>,
 ): Promise<CheckedRegistration> {
   const name = checkName(registration.name);
-  const redirectUris = checkRedirectUris(registration.redirectUris ?? []);
+  const applicationType = checkApplicationType(registration.applicationType ?? 'web');
+  const redirectUris = checkRedirectUris(registration.redirectUris ?? [], applicationType);
   const scopes = checkScopes(registration.scopes ?? [], catalog);
   const isPublic = registration.public ?? false;
+  const clientKeys = checkKeys(registration, isPublic);
   const grants = checkGrants(registration.grants ?? [], redirectUris, isPublic);
   const grantTypes = grants.filter((grant) => grant !== 'introspection');
   if (grantTypes.length > 0 && scopes.length === 0) {
@@ -63,11 +123,47 @@ export async function checkRegistration(
       );
     }
   }
-  const idTokenSignedResponseAlg = await checkAlgorithm(registration, { scopes, grants }, keys);
-  return { name, redirectUris, scopes, grants, public: isPublic, idTokenSignedResponseAlg };
+  const profile = checkProfile(registration.profile);
+  const described = {
+    name,
+    redirectUris,
+    scopes,
+    grants,
+    public: isPublic,
+    applicationType,
+    keys: clientKeys,
+    // A profile that it is held to by itself, its row demands, too.
+    pushesRequests: profile !== null || registration.requirePushedAuthorizationRequests === true,
+    dpopBoundAccessTokens: profile !== null || registration.dpopBoundAccessTokens === true,
+    profile,
+  };
+  const [likely] = ID_TOKEN_ALGORITHMS;
+  const preferred = profiles.governs({ ...described, idTokenSignedResponseAlg: likely })
+    ? ID_TOKEN_ALGORITHMS
+    : null;
+  // What is switched off, and what the profile does not allow, is told before a key that is missing: nobody makes one that is of no use.
+  const named = SIGNING_ALGORITHMS.find((each) => each === registration.idTokenSignedResponseAlg);
+  profiles.requireRegistrable({ ...described, idTokenSignedResponseAlg: named ?? likely });
+  const idTokenSignedResponseAlg = await checkAlgorithm(registration, described, keys, preferred);
+  const checked = { ...described, idTokenSignedResponseAlg };
+  profiles.requireRegistrable(checked);
+  return checked;
 }
 
-function checkName(name: string): string {
+function checkProfile(requested: string | undefined): string | null {
+  if (requested === undefined || requested === FAPI2) return requested ?? null;
+  throw new RegistrationError(`The profile ${JSON.stringify(requested)} is unknown; it is ${FAPI2}`);
+}
+
+function checkKeys(registration: ClientRegistration, isPublic: boolean): ClientKeys | null {
+  const { jwks, jwksUri, tokenEndpointAuthSigningAlg: algorithm } = registration;
+  if (jwks === undefined && jwksUri === undefined && algorithm === undefined) return null;
+  if (isPublic)
+    throw new RegistrationError('A client with keys of its own authenticates by them; it is not public');
+  return checkClientKeys({ jwks, jwksUri, algorithm });
+}
+
+export function checkName(name: string): string {
   const trimmed = name.trim();
   if (trimmed === '') throw new RegistrationError('The client needs a name that people will recognise');
   if (trimmed.length > 100) throw new RegistrationError('The name is longer than 100 characters');
@@ -78,9 +174,16 @@ function checkName(name: string): string {
   return trimmed;
 }
 
-function checkRedirectUris(uris: readonly string[]): readonly string[] {
+function checkApplicationType(requested: string): ApplicationType {
+  if (requested === 'web' || requested === 'native') return requested;
+  throw new RegistrationError(
+    `The application type ${JSON.stringify(requested)} is unknown; it is web or native`,
+  );
+}
+
+function checkRedirectUris(uris: readonly string[], applicationType: ApplicationType): readonly string[] {
   for (const uri of uris) {
-    const problem = redirectUriProblem(uri);
+    const problem = redirectUriProblem(uri, applicationType);
     if (problem !== null) throw new RegistrationError(`The redirect URI ${JSON.stringify(uri)} ${problem}`);
   }
   return [...new Set(uris)];
@@ -140,12 +243,30 @@ function checkGrants(
   return [...GRANTS].filter((grant): grant is Grant => named.has(grant as Grant));
 }
 
+/** The first of these that there is a key for; null without one. */
+export async function firstWithKey(
+  algorithms: readonly SigningAlgorithm[],
+  keys: Pick<KeyRing, 'all'>,
+): Promise<SigningAlgorithm | null> {
+  const known = await keys.all();
+  return algorithms.find((each) => known.some((key) => key.algorithm === each)) ?? null;
+}
+
 async function checkAlgorithm(
   { idTokenSignedResponseAlg: requested }: ClientRegistration,
   { scopes, grants }: Pick<Client, 'scopes' | 'grants'>,
   keys: Pick<KeyRing, 'all'>,
+  preferred: readonly SigningAlgorithm[] | null,
 ): Promise<SigningAlgorithm> {
-  if (requested === undefined) return DEFAULT_ALGORITHM;
+  if (requested === undefined) {
+    if (preferred === null || !scopes.includes('openid')) return DEFAULT_ALGORITHM;
+    const offered = await firstWithKey(preferred, keys);
+    if (offered !== null) return offered;
+    const { command } = missingKey(preferred[0] ?? DEFAULT_ALGORITHM);
+    throw new RegistrationError(
+      `The server has no signing key for ${preferred.join(' or ')}; run npx portico ${command} first`,
+    );
+  }
   const algorithm = SIGNING_ALGORITHMS.find((each) => each === requested);
   if (algorithm === undefined) {
     throw new RegistrationError(

@@ -1,7 +1,7 @@
 import type { PasswordHasher } from '../../contracts/password-hasher.ts';
 import { equalInConstantTime } from '../../http/constant-time.ts';
 import { randomToken, tokenHash } from '../crypto.ts';
-import type { Client } from '../store/store.ts';
+import type { Client } from '../store/client.ts';
 
 /** Checks client secrets with the hasher that the host uses for people. */
 export interface ClientSecrets {

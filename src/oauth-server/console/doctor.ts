@@ -1,8 +1,12 @@
 import type { AuthorizationServer } from '../authorization-server.ts';
-import type { Client } from '../store/store.ts';
+import type { Client } from '../store/client.ts';
 import { examineEndpoints, examineExemptions, examineLoginRoute } from './application-checks.ts';
 import { check, isHealthy, ok, skipped, type Check, type Finding } from './checks.ts';
+import { examineClientDemands } from './client-demand-checks.ts';
+import { examineClientKeys, examinePublishedKeys } from './client-key-checks.ts';
+import { examineDocuments, examineRegistration, examineResource } from './connecting-checks.ts';
 import { engineExaminations } from './engine-checks.ts';
+import { examineProfile } from './profile-checks.ts';
 import { examinePublicAddress } from './public-address.ts';
 import { examineClients, examineHasher, examineKeys, examineSchema, examineStore } from './server-checks.ts';
 import type { ExaminedApplication, Subject } from './subject.ts';
@@ -46,7 +50,18 @@ const EXAMINATIONS: readonly (readonly [part: string, Examination])[] = [
   ['csrf_exempt_routes', examineExemptions],
   ['views', examineViews],
   ['password hasher', examineHasher],
-  ['clients', examineClients],
+  [
+    'clients',
+    async (subject) => [
+      await examineClients(subject),
+      ...(await examineClientKeys(subject)),
+      ...(await examineClientDemands(subject)),
+    ],
+  ],
+  ['registration', examineRegistration],
+  ['documents', examineDocuments],
+  ['resource', examineResource],
+  ['profile', examineProfile],
 ];
 
 /**
@@ -62,7 +77,7 @@ export async function examine(
   const made = server.basePath === '' ? 'public_url makes' : 'public_url and base_path make';
   const checks: Check[] = [{ part: 'configuration', ...ok(`${made} ${server.issuer} the issuer`) }];
   const ofStore = [['schema', examineSchema], ...engineExaminations(application.database.dialect)] as const;
-  const needStore = new Set(['clients', ...ofStore.map(([part]) => part)]);
+  const needStore = new Set(['clients', 'registration', 'documents', ...ofStore.map(([part]) => part)]);
   for (const [part, examination] of [['store', examineStore], ...ofStore, ...EXAMINATIONS] as const) {
     const storeIsAway = checks.some((each) => each.part === 'store' && each.outcome !== 'ok');
     const found =
@@ -71,7 +86,11 @@ export async function examine(
         : await check(server.host.log, part, async () => [await examination(subject)].flat());
     checks.push(...found);
   }
-  if (online) checks.push(...(await examinePublicAddress(server, { patience })));
+  if (online) {
+    checks.push(...(await examinePublicAddress(server, { patience })));
+    const part = 'published client keys';
+    checks.push(...(await check(server.host.log, part, () => examinePublishedKeys(server))));
+  }
   return { healthy: isHealthy(checks), checks, open_rotations: await openRotations(server) };
 }
 

@@ -58,6 +58,7 @@ export async function examineReplication({
     'innodb_read_only',
     'wsrep_on',
     'wsrep_sync_wait',
+    'wsrep_dirty_reads',
     'wsrep_retry_autocommit',
   );
   if (isOn(settings.text('read_only')) || isOn(settings.find('innodb_read_only'))) {
@@ -131,6 +132,12 @@ async function examineCluster(database: Store, settings: Settings): Promise<read
             `wsrep_sync_wait is ${wait}: a node may not know yet what another one has answered, such as a revocation or a new token`,
             `let sessions of this account have wsrep_sync_wait = ${WAITS}, or let one node alone take what Portico asks`,
           ),
+      isOn(settings.find('wsrep_dirty_reads'))
+        ? warning(
+            'wsrep_dirty_reads is ON: a node that is cut off from the others answers with what was before, such as revoked tokens',
+            'let sessions of this account have wsrep_dirty_reads = OFF',
+          )
+        : null,
       retries === 0
         ? warning(
             'wsrep_retry_autocommit is 0: each conflict between nodes goes back to the process, which tries again',

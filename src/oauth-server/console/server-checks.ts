@@ -3,8 +3,9 @@ import path from 'node:path';
 import { pendingSteps } from '../../sql/migrations.ts';
 import { randomToken } from '../crypto.ts';
 import { DEFAULT_ALGORITHM, SIGNING_ALGORITHMS, type SigningKey } from '../keys.ts';
-import type { Client } from '../store/store.ts';
+import type { Client } from '../store/client.ts';
 import { failing, ok, skipped, warning, type Finding } from './checks.ts';
+import { howClientsCome, howToHaveClients } from './connecting-checks.ts';
 import { findUnreadyNode } from './mysql-checks.ts';
 import type { Subject } from './subject.ts';
 
@@ -111,5 +112,8 @@ export async function examineClients({ application, server }: Subject): Promise<
     );
   }
   if (living.length > 0) return ok(`${living.length} registered`);
-  return warning('none is registered', "run npx portico oauth:client:create '<name>' --redirect=<uri> …");
+  const coming = await howClientsCome(server);
+  return coming === null
+    ? warning('none is registered', howToHaveClients(server))
+    : ok(`none is registered yet; ${coming}`);
 }

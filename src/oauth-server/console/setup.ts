@@ -1,11 +1,13 @@
 import type { AuthorizationServer } from '../authorization-server.ts';
 import { DEFAULT_ALGORITHM } from '../keys.ts';
+import { howClientsCome, howToHaveClients } from './connecting-checks.ts';
+import { ID_TOKEN_ALGORITHMS } from '../profiles/fapi2.ts';
 import { examineLoginRoute } from './application-checks.ts';
 import type { ExaminedApplication } from './subject.ts';
 
 /** What `oauth:server:setup` did and found. */
 export interface SetupReport {
-  /** The key that signs with RS256, and whether this run made it. */
+  /** The key that signs with RS256, or of a server of the profile fapi2 with ES256 or EdDSA, and whether this run made it. */
   readonly signing_key: { readonly kid: string; readonly created: boolean };
   /** What is still missing, each with what to do; empty when the server is ready. */
   readonly missing: readonly string[];
@@ -16,8 +18,11 @@ export async function setUpServer(
   application: Pick<ExaminedApplication, 'hasRoute'>,
   server: AuthorizationServer,
 ): Promise<SetupReport> {
-  const existing = (await server.keys.all()).find(({ algorithm }) => algorithm === DEFAULT_ALGORITHM);
-  const key = existing ?? (await server.keys.generate());
+  const usable = server.config.profile === undefined ? ([DEFAULT_ALGORITHM] as const) : ID_TOKEN_ALGORITHMS;
+  const existing = (await server.keys.all()).find(({ algorithm }) =>
+    usable.some((each) => each === algorithm),
+  );
+  const key = existing ?? (await server.keys.generate(usable[0]));
   const loginRoute = examineLoginRoute({ application, server });
   return {
     signing_key: { kid: key.kid, created: existing === undefined },
@@ -28,10 +33,11 @@ export async function setUpServer(
   };
 }
 
-async function missingClients({ clients, host }: AuthorizationServer): Promise<readonly string[]> {
+async function missingClients(server: AuthorizationServer): Promise<readonly string[]> {
+  const { clients, host } = server;
   try {
-    if ((await clients.list()).length > 0) return [];
-    return ["no client is registered; run oauth:client:create '<name>' --redirect=<uri> --scope=<scope>"];
+    if ((await clients.list()).length > 0 || (await howClientsCome(server)) !== null) return [];
+    return [`no client is registered; ${howToHaveClients(server)}`];
   } catch (error) {
     host.log.warning('The schema cannot be read: {exception}', { exception: error });
     return ['the schema cannot be read; run db:migrate up (details are in the log)'];

@@ -1,3 +1,6 @@
+import type { AuthorizationServer } from '../authorization-server.ts';
+import type { Unverified } from '../clients/who-asks.ts';
+import type { OAuthServerConfig } from '../config.ts';
 import { randomToken } from '../crypto.ts';
 import { AUTHORIZE_PATH, browserPaths } from '../endpoints/paths.ts';
 import { failing, ok, warning, type Finding } from './checks.ts';
@@ -11,20 +14,24 @@ export async function examineViews({ application, server }: Subject): Promise<Fi
   const scopes = [{ name: 'openid', label: 'Confirm who you are' }];
   const { authorize, applications, home } = browserPaths(server);
   const since = { iso: '2026-01-01T00:00:00.000Z', text: 'January 1, 2026' };
+  const consentData = {
+    clientName: 'An application',
+    unverified: null,
+    person,
+    scopes,
+    newScopes: scopes,
+    grantedScopes: [],
+    redirectHost: 'client.example',
+    requestId,
+    csrfToken,
+    action: authorize,
+  };
   const pages: Readonly<Record<string, object>> = {
-    'oauth/consent': {
-      clientName: 'An application',
-      person,
-      scopes,
-      redirectHost: 'client.example',
-      requestId,
-      csrfToken,
-      action: authorize,
-    },
+    'oauth/consent': consentData,
     'oauth/error': { title: 'A title', message: 'A text', status: 400 },
     'oauth/applications': {
       person,
-      applications: [{ clientId: 'id', name: 'An application', since, scopes, csrfToken }],
+      applications: [{ clientId: 'id', name: 'An application', unverified: null, since, scopes, csrfToken }],
       removed: true,
       action: applications,
       home,
@@ -59,6 +66,12 @@ export async function examineViews({ application, server }: Subject): Promise<Fi
       "take these fields over from Portico's own view",
     );
   }
+  if (takesUnverified(server.config) && !(await saysWhoAsks(server, { ...page, ...consentData }))) {
+    return failing(
+      'oauth/consent does not show who asks when no operator has registered the client',
+      "show unverified.asks there, as Portico's own view does, or clientName, which says it in one line",
+    );
+  }
   if (server.basePath !== '' && consent.includes(`action="${AUTHORIZE_PATH}"`)) {
     return failing(
       `the form of oauth/consent is sent to ${AUTHORIZE_PATH}, which is not ${authorize}`,
@@ -73,4 +86,28 @@ export async function examineViews({ application, server }: Subject): Promise<Fi
     );
   }
   return ok('consent, error and applications were rendered with made-up data');
+}
+
+function takesUnverified({
+  client_id_metadata_documents: documents = false,
+  registration = 'off',
+}: OAuthServerConfig): boolean {
+  return documents !== false || registration !== 'off';
+}
+
+/** Whether the host of a client that no operator registered can be read on the page. */
+async function saysWhoAsks({ host }: Pick<AuthorizationServer, 'host'>, data: object): Promise<boolean> {
+  const asks = 'somebody.example';
+  const unverified: Unverified = {
+    asks,
+    isHost: true,
+    calledName: null,
+    answersTo: { kind: 'computer', text: 'a program on this computer' },
+  };
+  const html = await host.render('oauth/consent', {
+    ...data,
+    clientName: `${asks} (not verified)`,
+    unverified,
+  });
+  return html.replaceAll('<wbr>', '').includes(asks);
 }

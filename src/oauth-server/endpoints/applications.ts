@@ -2,6 +2,7 @@ import { equalInConstantTime } from '../../http/constant-time.ts';
 import type { Accounts, Visitor } from '../accounts.ts';
 import type { Audit } from '../audit.ts';
 import { shownPerson, shownScopes } from '../authorization/consent-page.ts';
+import { calledName, comesFrom, isVerified } from '../clients/who-asks.ts';
 import { keyedHash } from '../crypto.ts';
 import { AuthorizationPageError } from '../errors.ts';
 import type { CompleteHost } from '../host.ts';
@@ -9,7 +10,8 @@ import { pageReply, redirectReply } from '../replies/pages.ts';
 import { formParameters, queryParameters } from '../parameters.ts';
 import type { Reply } from '../replies/responses.ts';
 import { intersectScopes, scopesHeldBy, type ScopeCatalog } from '../tokens/scopes.ts';
-import type { Authorization, Store } from '../store/store.ts';
+import type { Authorization } from '../store/grant.ts';
+import type { Store } from '../store/store.ts';
 import type { BrowserPaths } from './paths.ts';
 
 export interface ApplicationsEndpointsOptions {
@@ -35,20 +37,34 @@ export interface ApplicationsEndpoints {
 /** An application that may act for the person, with all that it was allowed. */
 interface AllowedApplication {
   readonly clientId: string;
+  /** As registered; for a client that no operator registered where it comes from, and that nobody has verified it. */
   readonly name: string;
+  /** Null for a client that an operator registered. */
+  readonly unverified: UnverifiedApplication | null;
   /** The first time, milliseconds since 1970. */
   readonly since: number;
   readonly scopes: readonly string[];
 }
 
+interface UnverifiedApplication {
+  /** A host in ASCII, "a program on this computer" or "an application on this device", or several. */
+  readonly from: string;
+  /** What it calls itself; null when that must not be shown. */
+  readonly calledName: string | null;
+}
+
 export function createApplicationsEndpoints(options: ApplicationsEndpointsOptions): ApplicationsEndpoints {
   const { store, accounts, host, scopes: catalog, audit, clock, issuer, paths, serverName } = options;
 
-  async function shownApplication({ clientId, name, since, scopes }: AllowedApplication, visitor: Visitor) {
+  async function shownApplication(
+    { clientId, name, unverified, since, scopes }: AllowedApplication,
+    visitor: Visitor,
+  ) {
     const held = await scopesHeldBy(host, catalog, scopes, visitor.user.reference);
     return {
       clientId,
       name,
+      unverified,
       since: { iso: new Date(since).toISOString(), text: shownDate(since) },
       scopes: shownScopes(held, catalog),
       csrfToken: csrfTokenFor(clientId, visitor),
@@ -61,7 +77,9 @@ export function createApplicationsEndpoints(options: ApplicationsEndpointsOption
       if (visitor === null) return redirectReply(host.loginUrl(paths.applications), 302);
       const authorizations = await store.listAuthorizations(visitor.user.reference, clock());
       const applications = await Promise.all(
-        byApplication(authorizations).map((application) => shownApplication(application, visitor)),
+        byApplication(authorizations, serverName).map((application) =>
+          shownApplication(application, visitor),
+        ),
       );
       return pageReply({
         host,
@@ -121,18 +139,34 @@ function csrfTokenFor(clientId: string, { user, browserSecret }: Visitor): strin
 }
 
 /** Several authorizations of one application are one entry, with the scopes of all. */
-function byApplication(authorizations: readonly Authorization[]): readonly AllowedApplication[] {
+function byApplication(
+  authorizations: readonly Authorization[],
+  serverName: string,
+): readonly AllowedApplication[] {
   const applications = new Map<string, AllowedApplication>();
-  for (const { family, clientName: name, clientScopes, createdAt } of authorizations) {
+  for (const authorization of authorizations) {
+    const { family, clientScopes, createdAt } = authorization;
     const { clientId } = family;
     const before = applications.get(clientId);
     const scopes = [...(before?.scopes ?? []), ...intersectScopes(family.scopes, clientScopes)];
     applications.set(clientId, {
       clientId,
-      name,
+      ...namesOf(authorization, serverName),
       since: before?.since ?? createdAt,
       scopes: [...new Set(scopes)],
     });
   }
   return [...applications.values()];
+}
+
+/** A view that knows nothing of clients that no operator registered must not take their own word for who they are. */
+function namesOf(authorization: Authorization, serverName: string) {
+  const { family, clientName: name } = authorization;
+  const { clientRegisteredBy: registeredBy, clientRedirectUris: redirectUris } = authorization;
+  if (isVerified({ registeredBy })) return { name, unverified: null };
+  const from = comesFrom({ id: family.clientId, registeredBy, redirectUris });
+  return {
+    name: `${from} (not verified)`,
+    unverified: { from, calledName: calledName({ name }, serverName) },
+  };
 }

@@ -5,27 +5,42 @@ import type { Accounts, Visitor } from '../accounts.ts';
 import { notAccepted, notAnswerable } from '../authorization/consent-errors.ts';
 import { consentPageData } from '../authorization/consent-page.ts';
 import type { Consent, Presented } from '../authorization/consent.ts';
-import { sameParameters, sentParameters, type CheckRequest } from '../authorization/request.ts';
+import { notUsable, type PushedRequests } from '../authorization/pushed.ts';
+import {
+  sameParameters,
+  sentParameters,
+  type CheckedRequest,
+  type PutRequest,
+  type RequestChecks,
+} from '../authorization/request.ts';
 import { responseUrl, type AuthorizationResponse } from '../authorization/response.ts';
-import type { SentParameters, WaitingRequests } from '../authorization/waiting.ts';
-import { AuthorizationPageError, OAuthError } from '../errors.ts';
+import type { RequestToWait, SentParameters, WaitingRequests } from '../authorization/waiting.ts';
+import { destinationOf, isVerified } from '../clients/who-asks.ts';
+import { AuthorizationPageError, OAuthError, type PageLink } from '../errors.ts';
 import type { CompleteHost } from '../host.ts';
 import { pageReply, redirectReply } from '../replies/pages.ts';
 import { createParameters, queryParameters, readForm, unrepeated, type Parameters } from '../parameters.ts';
+import type { Profiles } from '../profiles/profiles.ts';
 import type { Reply } from '../replies/responses.ts';
+import type { Client } from '../store/client.ts';
 import type { ScopeCatalog } from '../tokens/scopes.ts';
 import type { BrowserPaths } from './paths.ts';
 
 export interface AuthorizeEndpointsOptions {
-  readonly checkRequest: CheckRequest;
+  readonly checks: Pick<RequestChecks, 'check'>;
   readonly consent: Consent;
   readonly waiting: WaitingRequests;
+  /** Null when no requests are pushed. */
+  readonly pushed: PushedRequests | null;
   readonly accounts: Pick<Accounts, 'visitor'>;
   readonly host: Pick<CompleteHost, 'loginUrl' | 'signOut' | 'render' | 'log'>;
   readonly issuer: string;
   readonly paths: Pick<BrowserPaths, 'authorize'>;
   readonly serverName: string;
   readonly scopes: ScopeCatalog;
+  /** Whether proofs of DPoP are taken. */
+  readonly takesDpop: boolean;
+  readonly profiles: Pick<Profiles, 'isServers' | 'governs'>;
 }
 
 export interface AuthorizeEndpoints {
@@ -38,13 +53,24 @@ export interface AuthorizeEndpoints {
   readonly consent: (request: Request) => Promise<Reply>;
 }
 
+interface PageWithLink {
+  readonly title: string;
+  readonly message: string;
+  readonly status: number;
+  readonly link: PageLink;
+}
+
 /** The buttons of the consent screen; `switch` is "Not you?". */
 const DECISIONS: ReadonlySet<string> = new Set(['allow', 'deny', 'switch']);
 
 export function createAuthorizeEndpoints(options: AuthorizeEndpointsOptions): AuthorizeEndpoints {
-  const { checkRequest, consent, waiting, accounts, host, issuer, paths, serverName } = options;
-  const { scopes: catalog } = options;
+  const { checks, consent, waiting, pushed, accounts, host, issuer, paths, serverName } = options;
+  const { scopes: catalog, profiles, takesDpop } = options;
   const returnPath = (requestId: string) => `${paths.authorize}?request_id=${encodeURIComponent(requestId)}`;
+
+  /** Of what is answered to GET; the profile fapi2 recommends 303. */
+  const statusFor = (client: Client | null) =>
+    (client === null ? profiles.isServers : profiles.governs(client)) ? 303 : 302;
 
   const warnOfNobody = occasionally((times) =>
     host.log.warning(
@@ -54,24 +80,70 @@ export function createAuthorizeEndpoints(options: AuthorizeEndpointsOptions): Au
     ),
   );
 
-  async function newRequest(request: Request, parameters: Parameters): Promise<Reply> {
-    const checked = await checkRequest(parameters, request);
-    if ('response' in checked) return respond(checked.response, 302);
+  async function newRequest(request: Request, put: PutRequest, requestId?: string): Promise<Reply> {
+    const checked = await checks.check(put, request, null);
+    if ('response' in checked && isVerified(checked.response.client)) {
+      return spent(put, requestId, await respond(request, checked.response));
+    }
+    // Nobody is led to a client that anybody may have made, unless somebody is signed in (RFC 9700 section 4.11.2).
     const visitor = await accounts.visitor(request);
-    return visitor === null
-      ? signIn(request, sentParameters(parameters), 302)
-      : show(await consent.beginConsent(checked.asked, checked.client, visitor));
+    if (visitor === null) return signIn(request, toWait(put, requestId, takesDpop), clientOf(checked));
+    if ('signInFirst' in checked) return begin(put, visitor, requestId);
+    return spent(
+      put,
+      requestId,
+      'response' in checked
+        ? await respond(request, checked.response)
+        : await show(request, await consent.beginConsent(checked.asked, checked.client, visitor, requestId)),
+    );
+  }
+
+  /** The reply, once what was pushed is gone that it answers. */
+  async function spent(put: PutRequest, requestId: string | undefined, reply: Reply): Promise<Reply> {
+    if (put.pushed && requestId !== undefined) await pushed?.end(requestId);
+    return reply;
   }
 
   /**
    * A request in a form comes from another site's page, so the browser leaves its session cookie out. Who is signed in shows
    * when it follows the redirect, with the request's id.
    */
-  async function postedRequest(request: Request, parameters: Parameters): Promise<Reply> {
-    const checked = await checkRequest(parameters, request);
-    if ('response' in checked) return respond(checked.response, 303);
-    const { requestId, cookies } = await waiting.begin(request, sentParameters(parameters));
-    return { ...redirectReply(returnPath(requestId), 303), cookies };
+  async function postedRequest(request: Request, put: PutRequest, requestId?: string): Promise<Reply> {
+    const checked = await checks.check(put, request, null);
+    if ('response' in checked && isVerified(checked.response.client)) {
+      return spent(put, requestId, await respond(request, checked.response, 303));
+    }
+    const begun = await waiting.begin(request, toWait(put, requestId, takesDpop));
+    return { ...redirectReply(returnPath(begun.requestId), 303), cookies: begun.cookies };
+  }
+
+  function putRequest(request: Request, parameters: Parameters, put: typeof newRequest): Promise<Reply> {
+    const requestId = pushed?.idOf(parameters) ?? null;
+    return requestId === null
+      ? put(request, { parameters, pushed: false })
+      : pushedRequest(request, requestId, put);
+  }
+
+  /**
+   * A request that its client pushed. It is loaded as often as a browser asks, until it is put to somebody who is signed in: then the question
+   * has its id, is this person's in this browser, and is shown again here alone (RFC 9126 section 4).
+   */
+  async function pushedRequest(request: Request, requestId: string, put: typeof newRequest): Promise<Reply> {
+    const presented = await presentedBefore(request, requestId);
+    if (presented !== null) return presented;
+    const sent = (await pushed?.find(requestId)) ?? null;
+    if (sent !== null) return put(request, { parameters: parametersOf(sent), pushed: true }, requestId);
+    // It was put to somebody at this moment, or the person reloads the page that they were sent to sign in from.
+    const meanwhile = await presentedBefore(request, requestId);
+    if (meanwhile !== null) return meanwhile;
+    if ((await waiting.find(request, requestId)) !== null) return redirectReply(returnPath(requestId), 303);
+    throw notUsable("it has expired, was used, is another client's, or never was");
+  }
+
+  async function presentedBefore(request: Request, requestId: string): Promise<Reply | null> {
+    const visitor = await accounts.visitor(request);
+    const presented = visitor === null ? null : await consent.presentConsent(requestId, visitor);
+    return presented === null ? null : show(request, presented);
   }
 
   /** Back from signing in: a request that was shown before is presented again, one that waited begins now. */
@@ -81,34 +153,38 @@ export function createAuthorizeEndpoints(options: AuthorizeEndpointsOptions): Au
       const cookies = await waiting.removeSurplus(request, requestId);
       // A page of this host sent the browser back, and no other site's form.
       if (request.headers.get('sec-fetch-site') === 'same-origin') warnOfNobody();
-      return { ...redirectReply(host.loginUrl(returnPath(requestId)), 302), cookies };
+      return { ...redirectReply(host.loginUrl(returnPath(requestId)), statusFor(null)), cookies };
     }
     const presented = await consent.presentConsent(requestId, visitor);
-    if (presented !== null) return show(presented);
+    if (presented !== null) return show(request, presented);
     const waited = await waiting.find(request, requestId);
     if (waited !== null) {
-      const reply = await waitedRequest(request, requestId, waited.sent, visitor);
+      // Checked again, as if it came now: clients and scopes may have changed while it waited.
+      const put = { parameters: parametersOf(waited.sent), pushed: waited.pushed };
+      const reply = await begin(put, visitor, requestId);
       await waited.end();
       return { ...reply, cookies: waited.cookies };
     }
     // The same page was opened twice at once, and the other was quicker: it is saved by now, and no longer waits.
     const meanwhile = await consent.presentConsent(requestId, visitor);
-    if (meanwhile !== null) return show(meanwhile);
+    if (meanwhile !== null) return show(request, meanwhile);
     throw notAnswerable('it is unknown, or waited too long, or in another browser');
   }
 
-  /** Checked again, as if it came now: clients and scopes may have changed while it waited. */
-  async function waitedRequest(
-    request: Request,
-    requestId: string,
-    sent: SentParameters,
-    visitor: Visitor,
-  ): Promise<Reply> {
-    const parameters = createParameters(new URLSearchParams(sent.map(([name, value]) => [name, value])));
-    const checked = await checkRequest(parameters, request);
-    return 'response' in checked
-      ? respond(checked.response, 302)
-      : show(await consent.beginConsent(checked.asked, checked.client, visitor, requestId));
+  /** Puts the request to somebody who is signed in. */
+  async function begin(put: PutRequest, visitor: Visitor, requestId?: string): Promise<Reply> {
+    const checked = await checks.check(put, visitor.request, visitor.user.reference);
+    if ('signInFirst' in checked) throw new Error('Somebody is signed in already');
+    return spent(
+      put,
+      requestId,
+      'response' in checked
+        ? await respond(visitor.request, checked.response)
+        : await show(
+            visitor.request,
+            await consent.beginConsent(checked.asked, checked.client, visitor, requestId),
+          ),
+    );
   }
 
   async function answer(request: Request, form: Parameters): Promise<Reply> {
@@ -122,13 +198,17 @@ export function createAuthorizeEndpoints(options: AuthorizeEndpointsOptions): Au
     }
     await consent.requireCsrfToken(requestId, visitor, csrfToken);
     if (decision === 'switch') return switchPerson(requestId, visitor);
-    return respond(await consent.completeConsent(requestId, visitor, decision === 'allow'), 303);
+    // Whatever was answered: who answered was told where the answer goes.
+    return redirect(await consent.completeConsent(requestId, visitor, decision === 'allow'), 303);
   }
 
   /** Ends the request and the session, and asks the same of whoever signs in next (AS-8.6). */
   async function switchPerson(requestId: string, visitor: Visitor): Promise<Reply> {
     const pending = await consent.requirePending(requestId, visitor);
-    const begun = await waiting.begin(visitor.request, sameParameters(pending));
+    const begun = await waiting.begin(visitor.request, {
+      sent: sameParameters(pending),
+      pushed: pending.pushed === true,
+    });
     const returnTo = returnPath(begun.requestId);
     await consent.voidConsent(pending);
     const next = await host.signOut(visitor.request, returnTo);
@@ -138,59 +218,110 @@ export function createAuthorizeEndpoints(options: AuthorizeEndpointsOptions): Au
 
   /** For a host that says nothing of signing out: the person does, and comes back. */
   function signOutYourself({ request }: Visitor, returnTo: string): Promise<Reply> {
-    const data = {
-      serverName,
+    return pageWithLink(request, {
       title: `Sign out of ${serverName} first`,
       message:
         'That question has ended, and nothing was shared. Sign out in another tab, then go on here and sign in as yourself.',
       status: 200,
-      requestId: requestIdOf(request),
-      detail: null,
       link: { href: returnTo, text: 'Go on as somebody else' },
-    };
-    return pageReply({ host, view: 'oauth/error', status: 200, data, formLeadsTo: null });
+    });
   }
 
   /** The request waits, and the browser goes to sign in. */
-  async function signIn(request: Request, sent: SentParameters, status: 302 | 303): Promise<Reply> {
-    const { requestId, cookies } = await waiting.begin(request, sent);
-    return { ...redirectReply(host.loginUrl(returnPath(requestId)), status), cookies };
+  async function signIn(request: Request, waits: RequestToWait, client: Client | null): Promise<Reply> {
+    const { requestId, cookies } = await waiting.begin(request, waits);
+    return { ...redirectReply(host.loginUrl(returnPath(requestId)), statusFor(client)), cookies };
   }
 
-  async function show(presented: Presented): Promise<Reply> {
-    if ('response' in presented) return respond(presented.response, 302);
+  async function show(request: Request, presented: Presented): Promise<Reply> {
+    if ('response' in presented) return respond(request, presented.response);
     const { question } = presented;
     const data = consentPageData(question, { serverName, catalog, action: paths.authorize });
     return pageReply({ host, view: 'oauth/consent', status: 200, data, formLeadsTo: question.redirectUri });
   }
 
-  function respond(response: AuthorizationResponse, status: 302 | 303): Reply {
+  async function respond(
+    request: Request,
+    response: AuthorizationResponse,
+    status: 302 | 303 = statusFor(response.client),
+  ): Promise<Reply> {
     const { result } = response;
-    const redirect = redirectReply(responseUrl(response, issuer), status);
-    return 'error' in result ? { ...redirect, refused: result.error } : redirect;
+    return 'error' in result && leadsAnywhere(response)
+      ? { ...(await wayBack(request, response)), refused: result.error }
+      : redirect(response, status);
+  }
+
+  function redirect(response: AuthorizationResponse, status: 302 | 303): Reply {
+    const { result } = response;
+    const reply = redirectReply(responseUrl(response, issuer), status);
+    return 'error' in result ? { ...reply, refused: result.error } : reply;
+  }
+
+  /** Whether an error that nobody was asked about would lead to a site that anybody may have named, so to any site. */
+  function leadsAnywhere({ client, redirectUri }: AuthorizationResponse): boolean {
+    return !isVerified(client) && destinationOf(redirectUri).kind === 'site';
+  }
+
+  /** The person decides whether to go there (RFC 9700 section 4.11.2). */
+  function wayBack(request: Request, response: AuthorizationResponse): Promise<Reply> {
+    const site = destinationOf(response.redirectUri).text;
+    return pageWithLink(request, {
+      title: 'Nothing was shared',
+      message:
+        `The application that brought you here was not given access to your account. It asked to be answered at ${site}, which ` +
+        `${serverName} has not verified: go there only if that is where you came from.`,
+      status: 400,
+      link: { href: responseUrl(response, issuer), text: `Go back to ${site}` },
+    });
+  }
+
+  function pageWithLink(request: Request, page: PageWithLink): Promise<Reply> {
+    const { status } = page;
+    const data = { serverName, ...page, requestId: requestIdOf(request), detail: null };
+    return pageReply({ host, view: 'oauth/error', status, data, formLeadsTo: null });
   }
 
   return {
     async authorize(request) {
-      refuseBearer(request);
+      refuseBearer(request, takesDpop);
       const parameters = queryParameters(request);
       const requestId = returningRequestId(parameters);
-      return requestId === null ? newRequest(request, parameters) : returningRequest(request, requestId);
+      return requestId === null
+        ? putRequest(request, parameters, newRequest)
+        : returningRequest(request, requestId);
     },
     async consent(request) {
-      refuseBearer(request);
+      refuseBearer(request, takesDpop);
       const form = await readForm(request);
       const parameters = createParameters(form);
       if (!parameters.has('client_id')) return answer(request, unrepeated(form));
       if (parameters.has('request_id')) throw bothAtOnce();
-      return postedRequest(request, parameters);
+      return putRequest(request, parameters, postedRequest);
     },
   };
 }
 
+function parametersOf(sent: SentParameters): Parameters {
+  return createParameters(new URLSearchParams(sent.map(([name, value]) => [name, value])));
+}
+
+function toWait(
+  { parameters, pushed }: PutRequest,
+  requestId: string | undefined,
+  takesDpop: boolean,
+): RequestToWait {
+  const sent = sentParameters(parameters, takesDpop);
+  return { sent, pushed, ...(requestId === undefined ? {} : { requestId }) };
+}
+
+function clientOf(checked: CheckedRequest): Client | null {
+  if ('client' in checked) return checked.client;
+  return 'response' in checked ? checked.response.client : null;
+}
+
 /** Consent is a browser session's, which a request with an access token never has. */
-function refuseBearer(request: Request): void {
-  if (isBearerRequest(request)) {
+function refuseBearer(request: Request, takesDpop: boolean): void {
+  if (isBearerRequest(request, takesDpop)) {
     throw new OAuthError('invalid_request', 'The authorization endpoint takes no access token.');
   }
 }

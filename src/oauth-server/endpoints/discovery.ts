@@ -1,5 +1,6 @@
 import { documentReply, publicDocument, type PublicDocument } from '../replies/documents.ts';
 import type { KeyRing, SigningKey } from '../keys.ts';
+import type { ProtectedResource } from '../protected-resource.ts';
 import { authorizationServerMetadata, openidProviderMetadata, type MetadataOptions } from '../metadata.ts';
 import { answerRoundTrip, ROUND_TRIP_HEADER, type RoundTripOptions } from './round-trip.ts';
 import type { Handler } from './endpoint.ts';
@@ -13,8 +14,8 @@ const SOME_SECONDS = 5;
  * request for it.
  */
 export function createOpenidConfigurationEndpoint(options: MetadataOptions & RoundTripOptions): Handler {
-  const configuration = documentOfKeys((keys) => openidProviderMetadata(options, keys), A_MINUTE);
   let known: readonly SigningKey[] = [];
+  const configuration = documentOf<typeof known>((keys) => openidProviderMetadata(options, keys), A_MINUTE);
   return async (request) => {
     // Keys that are lost, or cannot be read, change nothing here.
     known = await options.keys.published().catch(() => known);
@@ -34,23 +35,29 @@ export function createMetadataEndpoint(options: MetadataOptions): Handler {
   return async (request) => documentReply(request, metadata);
 }
 
+/** GET /.well-known/oauth-protected-resource, and the path of the resource behind it (RFC 9728 section 3). */
+export function createResourceMetadataEndpoint({ metadata }: Pick<ProtectedResource, 'metadata'>): Handler {
+  const document = documentOf<Readonly<Record<string, unknown>>>((content) => content, A_MINUTE);
+  return async (request) => documentReply(request, document(metadata()));
+}
+
 /** GET /.well-known/jwks.json (RFC 7517 section 5): every key, the retired ones too. */
 export function createJwksEndpoint({ keys }: { readonly keys: Pick<KeyRing, 'published'> }): Handler {
-  const keySet = documentOfKeys(
+  const keySet = documentOf<readonly SigningKey[]>(
     (published) => ({ keys: published.map((key) => key.publicJwk) }),
     SOME_SECONDS,
   );
   return async (request) => documentReply(request, keySet(await keys.published()));
 }
 
-/** A document that is made anew when the keys have changed. */
-function documentOfKeys(
-  content: (keys: readonly SigningKey[]) => unknown,
+/** A document that is made anew when what it is made of has changed, such as the keys. */
+function documentOf<Source>(
+  content: (source: Source) => unknown,
   maxAge: number,
-): (keys: readonly SigningKey[]) => PublicDocument {
-  let made: { readonly of: readonly SigningKey[]; readonly document: PublicDocument } | null = null;
-  return (keys) => {
-    if (made?.of !== keys) made = { of: keys, document: publicDocument(content(keys), maxAge) };
+): (source: Source) => PublicDocument {
+  let made: { readonly of: Source; readonly document: PublicDocument } | null = null;
+  return (source) => {
+    if (made?.of !== source) made = { of: source, document: publicDocument(content(source), maxAge) };
     return made.document;
   };
 }

@@ -2,12 +2,18 @@ import type { Database } from '../../sql/contract.ts';
 import { prefersPage } from '../../http/accept.ts';
 import { runInContext } from '../../http/context.ts';
 import { requestIdOf } from '../../http/request-id.ts';
-import { PREFLIGHT, readableByAnyOrigin } from '../replies/cross-origin.ts';
+import { preflight, readableHeaders } from '../replies/cross-origin.ts';
 import type { CompleteHost } from '../host.ts';
 import { logRefusal, notedClient } from '../refusals.ts';
 import { toResponse, type Reply } from '../replies/responses.ts';
 import type { Failures } from '../replies/failures.ts';
-import { ENDPOINT_TABLE, mountedAt, type EndpointDescription, type EndpointName } from './table.ts';
+import {
+  ENDPOINT_TABLE,
+  mountedAt,
+  RESOURCE_METADATA,
+  type EndpointDescription,
+  type EndpointName,
+} from './table.ts';
 import type { Mounting } from './paths.ts';
 
 /** An endpoint of the server: mounted by its path, named for `csrf_exempt_routes`. */
@@ -28,20 +34,29 @@ export interface Endpoint {
 export type Handler = (request: Request) => Promise<Reply>;
 
 export interface EndpointsOptions {
-  readonly handlers: Readonly<Record<EndpointName, Handler>>;
+  /** Null for an endpoint that is not offered. */
+  readonly handlers: Readonly<Record<EndpointName, Handler | null>>;
   readonly mounting: Mounting;
   readonly failures: Failures;
   readonly host: Pick<CompleteHost, 'log' | 'clientAddress' | 'commit'>;
   readonly database: Pick<Database, 'readTogether'>;
+  /** Whether pages of other origins may send proofs (`oauth_server:dpop`). */
+  readonly takesDpop: boolean;
+  /** Where the metadata of the resource is, and what answers there; null unless it is published. */
+  readonly resourceMetadata: { readonly path: string; readonly handler: Handler } | null;
 }
 
-/** Every endpoint of the table, with its handler. */
-export function createEndpoints({ handlers, mounting, ...parts }: EndpointsOptions): readonly Endpoint[] {
-  return ENDPOINT_TABLE.flatMap((each) =>
-    mountedAt(each, mounting).map((description) =>
-      createEndpoint({ ...parts, description, handler: handlers[each.name] }),
-    ),
-  );
+/** Every endpoint of the table, with its handler, and the metadata of the resource. */
+export function createEndpoints(options: EndpointsOptions): readonly Endpoint[] {
+  const { handlers, mounting, resourceMetadata, ...parts } = options;
+  const endpoints = ENDPOINT_TABLE.flatMap((each) => {
+    const handler = handlers[each.name];
+    if (handler === null) return [];
+    return mountedAt(each, mounting).map((description) => createEndpoint({ ...parts, description, handler }));
+  });
+  if (resourceMetadata === null) return endpoints;
+  const { path, handler } = resourceMetadata;
+  return [...endpoints, createEndpoint({ ...parts, description: { ...RESOURCE_METADATA, path }, handler })];
 }
 
 function createEndpoint({
@@ -50,13 +65,16 @@ function createEndpoint({
   failures,
   host,
   database,
-}: Omit<EndpointsOptions, 'handlers' | 'mounting'> & {
+  takesDpop,
+}: Omit<EndpointsOptions, 'handlers' | 'mounting' | 'resourceMetadata'> & {
   readonly description: EndpointDescription;
   readonly handler: Handler;
 }): Endpoint {
   const { name, path, methods, anyOrigin = false, forPeople = false, onlyReads = false } = description;
   // Applications send no session along, so there is none to keep.
   const commit = forPeople ? host.commit : null;
+  const preflightReply = preflight(methods, takesDpop);
+  const readable = readableHeaders(takesDpop);
   const handle: Handler = onlyReads ? (request) => database.readTogether(() => handler(request)) : handler;
 
   function failure(error: unknown, request: Request, requestId: string): Promise<Reply> {
@@ -64,18 +82,20 @@ function createEndpoint({
     return failures.reply(error, { endpoint: name, requestId, asPage });
   }
 
-  async function reply(request: Request, requestId: string): Promise<Reply> {
-    const replied = await handle(request).catch((error: unknown) => failure(error, request, requestId));
+  async function answer(request: Request): Promise<Response> {
+    const requestId = requestIdOf(request);
+    if (anyOrigin && request.method === 'OPTIONS') return toResponse(preflightReply, requestId);
+    let replied: Reply;
+    try {
+      replied = await handle(request);
+    } catch (error) {
+      replied = await failure(error, request, requestId);
+    }
     const { refused: error } = replied;
     if (error !== undefined)
       logRefusal(host, { endpoint: name, request, error, clientId: notedClient(request) });
-    return anyOrigin ? readableByAnyOrigin(replied) : replied;
-  }
-
-  async function answer(request: Request): Promise<Response> {
-    const requestId = requestIdOf(request);
-    const isPreflight = anyOrigin && request.method === 'OPTIONS';
-    const response = toResponse(isPreflight ? PREFLIGHT : await reply(request, requestId), requestId);
+    const read = anyOrigin ? { ...replied, headers: { ...replied.headers, ...readable } } : replied;
+    const response = toResponse(read, requestId);
     return commit === null ? response : committed(commit, request, response, requestId);
   }
 

@@ -1,10 +1,11 @@
 import type { BearerTokens } from '../tokens/bearer.ts';
 import type { AuthenticateClient } from '../clients/authentication.ts';
 import { OAuthError } from '../errors.ts';
+import { tokenTypeOf } from '../grants/grant.ts';
 import { formParameters } from '../parameters.ts';
 import { jsonReply } from '../replies/responses.ts';
 import { formatScope } from '../tokens/scopes.ts';
-import type { Client } from '../store/store.ts';
+import type { Client } from '../store/client.ts';
 import type { Handler } from './endpoint.ts';
 
 export interface IntrospectOptions {
@@ -23,18 +24,20 @@ export function createIntrospectEndpoint(options: IntrospectOptions): Handler {
     const form = await formParameters(request);
     const client = await authenticateClient(request, form);
     requireIntrospection(client);
-    const token = await bearerTokens.lookUp(form.require('token'));
+    const token = await bearerTokens.lookUp(form.require('token'), 'to introspection');
     if ('code' in token) return jsonReply({ active: false });
     return jsonReply({
       active: true,
       scope: formatScope(await bearerTokens.honouredScopes(token)),
       client_id: token.clientId,
-      token_type: 'Bearer',
+      token_type: tokenTypeOf(token.thumbprint),
       exp: Math.floor(token.expiresAt / 1000),
       iat: Math.floor(token.issuedAt / 1000),
       iss: issuer,
       ...(token.subject === null ? {} : { sub: token.subject }),
       ...(token.audience === null ? {} : { aud: token.audience }),
+      // The resource server has to demand a proof of this key (RFC 9449 section 6.2).
+      ...(token.thumbprint === null ? {} : { cnf: { jkt: token.thumbprint } }),
     });
   };
 }

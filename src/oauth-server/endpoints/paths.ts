@@ -2,6 +2,15 @@
 export const AUTHORIZE_PATH = '/oauth/authorize';
 export const APPLICATIONS_PATH = '/oauth/applications';
 
+/** Where codes and refresh tokens are exchanged, below `base_path`. */
+export const TOKEN_PATH = '/oauth/token';
+
+/** Where clients push authorization requests, below `base_path`. */
+export const PAR_PATH = '/oauth/par';
+
+/** Where clients register themselves, below `base_path`. */
+export const REGISTER_PATH = '/oauth/register';
+
 /** Where the endpoints are: `mountPath` stands before their paths in a request that arrives. */
 export interface Mounting {
   readonly basePath: string;

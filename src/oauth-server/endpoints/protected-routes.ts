@@ -1,3 +1,4 @@
+import { dpopRefusal, type DpopOffer } from '../../http/challenges.ts';
 import { runInContext } from '../../http/context.ts';
 import { requestIdOf } from '../../http/request-id.ts';
 import type { Database } from '../../sql/contract.ts';
@@ -13,7 +14,8 @@ export interface ProtectedRoutes {
   /**
    * Looks up the token of a request's `Authorization` header, for a framework whose handlers are not `Request => Response`:
    * What `run` runs can call `token()`, and so can everything awaited there. When the look-up itself fails, `failure` is the
-   * response to send instead. `request` is called only when something is refused or fails, for the log. The host contract is given
+   * response to send instead. `request` is called when something is refused or fails, for the log, and for a token of the scheme DPoP,
+   * whose proof is for its method and its path as it was sent; without it there is no such token. The host contract is given
    * `context`.
    */
   lookUpToken(
@@ -33,15 +35,19 @@ export interface ProtectedRoutesOptions {
   readonly database: Pick<Database, 'readTogether'>;
   readonly failures: Failures;
   readonly host: Pick<CompleteHost, 'log' | 'clientAddress'>;
+  /** What challenges name; null when they do not. */
+  readonly metadataUrl: string | null;
+  /** Null unless DPoP is switched on. */
+  readonly dpop: DpopOffer | null;
 }
 
 export function createProtectedRoutes(options: ProtectedRoutesOptions): ProtectedRoutes {
-  const { lookUp, database, failures, host } = options;
+  const { lookUp, database, failures } = options;
 
   const lookUpToken: ProtectedRoutes['lookUpToken'] = async (authorization, request, context) => {
     try {
-      const refuse = refusing(host, request, context);
-      const read = () => lookUp(authorization, refuse);
+      const refuse = refusing(options, request, context);
+      const read = () => lookUp(authorization, request, refuse);
       const accessor = await runInContext(context, () => database.readTogether(read));
       return { run: (work) => runWithAccessor(accessor, work) };
     } catch (error) {
@@ -68,15 +74,20 @@ export function createProtectedRoutes(options: ProtectedRoutesOptions): Protecte
 
 /** Refuses one request, and logs that once, however often its handler asks. */
 function refusing(
-  host: ProtectedRoutesOptions['host'],
+  { host, metadataUrl: resourceMetadata, dpop: offer }: ProtectedRoutesOptions,
   asked: (() => Request) | undefined,
   context: unknown,
 ): Refuse {
   let isLogged = false;
-  return ({ code, scope, detail, clientId }) => {
+  return ({ code: found, scope, detail, clientId, isUnheld = false, proof }) => {
     const request = asked?.() ?? null;
     const requestId = request === null ? null : requestIdOf(request);
-    const error = new BearerError(code, scope, { detail, requestId });
+    // Clients that are told how to get further would ask the person again and again for what they cannot give.
+    const code = isUnheld && resourceMetadata !== null ? 'access_denied' : found;
+    // A challenge that says how to get a token says for which scope, too; others name none without a usable token.
+    const needed = resourceMetadata === null && code !== 'insufficient_scope' ? null : scope;
+    const dpop = dpopRefusal(offer, proof);
+    const error = new BearerError(code, needed, { detail, requestId, resourceMetadata, dpop });
     const refused = { endpoint: 'token()', request, error, clientId };
     if (!isLogged) runInContext(context, () => logRefusal(host, refused));
     isLogged = true;

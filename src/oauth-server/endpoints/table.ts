@@ -1,10 +1,17 @@
-import { APPLICATIONS_PATH, AUTHORIZE_PATH, type Mounting } from './paths.ts';
+import {
+  APPLICATIONS_PATH,
+  AUTHORIZE_PATH,
+  PAR_PATH,
+  REGISTER_PATH,
+  TOKEN_PATH,
+  type Mounting,
+} from './paths.ts';
 
 /** What is fixed about an endpoint, whatever handles its requests. */
 export interface EndpointDescription {
   readonly name: string;
   readonly path: string;
-  readonly methods: readonly ('GET' | 'POST')[];
+  readonly methods: readonly ('GET' | 'POST' | 'PUT' | 'DELETE')[];
   /** Whether a page of any origin may call it: it reads no session. */
   readonly anyOrigin?: boolean;
   /** Whether people see it in their browser, so that a failure is a page for those who prefer one. */
@@ -19,7 +26,8 @@ export interface EndpointDescription {
 export const ENDPOINT_TABLE = [
   { name: 'oauth_server_authorize', path: AUTHORIZE_PATH, methods: ['GET'], forPeople: true },
   { name: 'oauth_server_consent', path: AUTHORIZE_PATH, methods: ['POST'], forPeople: true },
-  { name: 'oauth_server_token', path: '/oauth/token', methods: ['POST'], anyOrigin: true },
+  { name: 'oauth_server_par', path: PAR_PATH, methods: ['POST'], anyOrigin: true },
+  { name: 'oauth_server_token', path: TOKEN_PATH, methods: ['POST'], anyOrigin: true },
   { name: 'oauth_server_revoke', path: '/oauth/revoke', methods: ['POST'], anyOrigin: true },
   { name: 'oauth_server_introspect', path: '/oauth/introspect', methods: ['POST'], onlyReads: true },
   {
@@ -46,7 +54,20 @@ export const ENDPOINT_TABLE = [
     describesIssuer: true,
   },
   { name: 'oauth_server_jwks', path: '/.well-known/jwks.json', methods: ['GET'], anyOrigin: true },
+  {
+    name: 'oauth_server_register',
+    path: REGISTER_PATH,
+    methods: ['POST', 'GET', 'PUT', 'DELETE'],
+    anyOrigin: true,
+  },
 ] as const satisfies readonly EndpointDescription[];
+
+/** The metadata of the resource (RFC 9728), when challenges name it: its path is that of the resource. */
+export const RESOURCE_METADATA = {
+  name: 'oauth_server_resource_metadata',
+  methods: ['GET'],
+  anyOrigin: true,
+} as const satisfies Omit<EndpointDescription, 'path'>;
 
 export type EndpointName = (typeof ENDPOINT_TABLE)[number]['name'];
 

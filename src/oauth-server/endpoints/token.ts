@@ -1,26 +1,41 @@
+import type { DpopProof } from '../../jws/dpop-proof.ts';
 import type { AuthenticateClient } from '../clients/authentication.ts';
+import type { NoteUse } from '../clients/uses.ts';
+import { proofOf, requireAlgorithm, type Dpop } from '../dpop/dpop.ts';
 import { OAuthError } from '../errors.ts';
+import type { ProvedKey } from '../grants/grant.ts';
 import type { Grants } from '../grants/grant-types.ts';
 import type { Unanswered } from '../grants/unanswered.ts';
 import { formParameters } from '../parameters.ts';
+import { PROFILED_ALGORITHMS } from '../profiles/fapi2.ts';
+import type { Profiles } from '../profiles/profiles.ts';
 import type { Pruning } from '../store/pruning.ts';
 import { quoted } from '../quoting.ts';
-import { jsonReply } from '../replies/responses.ts';
+import { jsonReply, withDpopNonce } from '../replies/responses.ts';
 import type { Handler } from './endpoint.ts';
 
 export interface TokenEndpointOptions {
   readonly authenticateClient: AuthenticateClient;
   readonly grants: Grants;
+  /** Null where `oauth_server:dpop` is off: then a proof is not looked at. */
+  readonly dpop: Dpop | null;
+  /** The URL of this endpoint, which proofs are for. */
+  readonly url: string;
+  readonly profiles: Pick<Profiles, 'governs'>;
   readonly unanswered: Pick<Unanswered, 'find'>;
+  readonly noteUse: NoteUse;
   readonly pruning: Pick<Pruning, 'tick'>;
 }
 
 /** POST /oauth/token (RFC 6749 section 3.2). */
 export function createTokenEndpoint(options: TokenEndpointOptions): Handler {
-  const { authenticateClient, grants, unanswered, pruning } = options;
+  const { authenticateClient, grants, dpop, url, profiles, unanswered, noteUse, pruning } = options;
   return async (request) => {
     const form = await formParameters(request);
+    // Before the client is authenticated: whoever has to ask again, with a nonce, sends the same assertion, which is good once.
+    const proof = dpop === null ? null : await dpop.check(proofOf(request, url), null);
     const client = await authenticateClient(request, form);
+    if (proof !== null && profiles.governs(client)) requireAlgorithm(proof, PROFILED_ALGORITHMS);
     const grantType = form.require('grant_type');
     const grant = grants.get(grantType);
     if (grant === undefined) {
@@ -30,9 +45,23 @@ export function createTokenEndpoint(options: TokenEndpointOptions): Handler {
         `the grant_type is ${quoted(grantType)}`,
       );
     }
-    const kept = unanswered.find(client, form);
-    const response = jsonReply(await (kept === null ? grant(client, form) : kept(() => grant(client, form))));
+    const proved = dpop === null || proof === null ? null : provedKey(dpop, proof);
+    // Nothing that may fail is left to do once tokens are issued.
+    const nonce = dpop === null || proof === null ? null : await dpop.nonce();
+    const kept = unanswered.find(client, form, proved?.thumbprint ?? null);
+    if (kept !== null && proved !== null) await proved.claim();
+    const reply = jsonReply(
+      await (kept === null ? grant(client, form, proved) : kept(() => grant(client, form, proved))),
+    );
+    const response = withDpopNonce(reply, nonce);
+    const noted = noteUse(client);
+    if (noted !== null) await noted;
     await pruning.tick();
     return response;
   };
+}
+
+function provedKey(dpop: Dpop, proof: DpopProof): ProvedKey {
+  let claimed: Promise<void> | null = null;
+  return { thumbprint: proof.thumbprint, claim: () => (claimed ??= dpop.claim(proof)) };
 }

@@ -1,5 +1,6 @@
 import type { BearerTokens, NoToken, UsableToken } from '../tokens/bearer.ts';
 import type { Claims } from '../tokens/claims.ts';
+import { dpopRefusal, type DpopOffer } from '../../http/challenges.ts';
 import { BearerError, OAuthError } from '../errors.ts';
 import { formParameters, isForm } from '../parameters.ts';
 import { noteClient } from '../refusals.ts';
@@ -9,10 +10,12 @@ import type { Handler } from './endpoint.ts';
 export interface UserinfoOptions {
   readonly bearerTokens: BearerTokens;
   readonly claims: Claims;
+  /** Null unless DPoP is switched on. */
+  readonly dpop: DpopOffer | null;
 }
 
 /** GET and POST /oauth/userinfo (OpenID Connect Core section 5.3): what the token's scopes release about its person. */
-export function createUserinfoEndpoint({ bearerTokens, claims }: UserinfoOptions): Handler {
+export function createUserinfoEndpoint({ bearerTokens, claims, dpop: offer }: UserinfoOptions): Handler {
   /**
    * From the header or from a form body (RFC 6750 sections 2.1 and 2.2), never from both. The body is read before anything is
    * asked of the store: a caller may be slow.
@@ -20,21 +23,25 @@ export function createUserinfoEndpoint({ bearerTokens, claims }: UserinfoOptions
   async function sentToken(request: Request): Promise<UsableToken | NoToken> {
     const authorization = request.headers.get('authorization');
     const value = request.method === 'POST' && isForm(request) ? await tokenInForm(request) : undefined;
-    if (value === undefined) return bearerTokens.fromHeader(authorization);
+    if (value === undefined) return bearerTokens.fromHeader(authorization, () => request);
     if (authorization !== null) {
       const detail = 'a token in the form beside an Authorization header';
-      throw new BearerError('invalid_request', null, { detail });
+      throw new BearerError('invalid_request', null, { detail, dpop: dpopRefusal(offer, undefined) });
     }
-    return bearerTokens.lookUp(value);
+    return bearerTokens.lookUp(value, 'Bearer');
   }
 
   return async (request) => {
     const token = await sentToken(request);
-    if ('code' in token) throw new BearerError(token.code, null, token);
+    if ('code' in token) {
+      const { code, detail, proof } = token;
+      throw new BearerError(code, null, { detail, dpop: dpopRefusal(offer, proof) });
+    }
     noteClient(request, token.clientId);
     if (token.user === null || token.subject === null || !token.scopes.includes('openid')) {
       const detail = token.user === null ? 'the token stands for no person' : 'the token has no scope openid';
-      throw new BearerError('insufficient_scope', 'openid', { detail });
+      const proof = token.thumbprint === null ? undefined : { nonce: null };
+      throw new BearerError('insufficient_scope', 'openid', { detail, dpop: dpopRefusal(offer, proof) });
     }
     const scopes = await bearerTokens.honouredScopes(token);
     return jsonReply({ ...(await claims(token.user, scopes)), sub: token.subject });

@@ -1,6 +1,8 @@
 import { verifiesChallenge } from './pkce.ts';
 import { quotedUri } from '../quoting.ts';
-import type { AuthorizationCode, Client, Store } from '../store/store.ts';
+import type { Client } from '../store/client.ts';
+import type { AuthorizationCode } from '../store/grant.ts';
+import type { Store } from '../store/store.ts';
 import { otherResource, quotedAudience } from '../tokens/resource-indicators.ts';
 import { parseToken } from '../tokens/token-formats.ts';
 import { requireGrant, type GrantHandler } from './grant.ts';
@@ -10,6 +12,7 @@ import {
   expired,
   INACTIVE_ACCOUNT,
   ofAnotherClient,
+  ofAnotherKey,
   requireSameAudience,
   requireScopesInForce,
   type StoredGrantOptions,
@@ -30,16 +33,19 @@ export function createAuthorizationCodeGrant(options: AuthorizationCodeGrantOpti
     if (await store.burnCode(code, client.id, now)) await outcomes.auditReplay(code);
   }
 
-  return async (client, form) => {
+  return async (client, form, proved) => {
+    const thumbprint = proved?.thumbprint ?? null;
     const offered = parseToken(form.require('code'));
     const presentation = {
       clientId: client.id,
       redirectUri: form.require('redirect_uri'),
       codeVerifier: form.require('code_verifier'),
       resource: form.get('resource'),
+      thumbprint,
     };
     const now = clock();
     const code = await store.findCode(offered);
+    if (code !== null && proved !== null) await proved.claim();
     const problem = code === null ? null : mismatch(code, presentation, now);
     if (code !== null && problem !== null) {
       // Codes stand in browser histories: only a replay by the code's own client revokes the authorization.
@@ -60,7 +66,7 @@ export function createAuthorizationCodeGrant(options: AuthorizationCodeGrantOpti
       throw invalidGrant(INACTIVE_ACCOUNT);
     }
     const scopes = requireScopesInForce(family, client, catalog);
-    const request = { client, family, user, scopes, nonce, mark: null, now };
+    const request = { client, family, user, scopes, thumbprint, nonce, mark: null, now };
     const prepared = await issuing.forPerson(request);
     const outcome = await store.spendCode(code, prepared.tokens, now);
     return outcomes.respond(form, request, code, prepared, outcome);
@@ -73,11 +79,12 @@ interface Presentation {
   readonly redirectUri: string;
   readonly codeVerifier: string;
   readonly resource: string | undefined;
+  readonly thumbprint: string | null;
 }
 
 /** Why the code cannot be exchanged as it was offered; null when it can. A code that was used always has a reason. */
 function mismatch(code: AuthorizationCode, presentation: Presentation, now: number): string | null {
-  const { clientId, redirectUri, codeVerifier, resource } = presentation;
+  const { clientId, redirectUri, codeVerifier, resource, thumbprint } = presentation;
   const { family, parameters } = code;
   if (family.clientId !== clientId) return ofAnotherClient('code', code);
   if (parameters === null) return 'the code was used before; its authorization is revoked';
@@ -86,6 +93,8 @@ function mismatch(code: AuthorizationCode, presentation: Presentation, now: numb
     return `the redirect_uri is ${quotedUri(redirectUri)}, the code was asked for with ${quotedUri(parameters.redirectUri)}`;
   }
   if (!verifiesChallenge(codeVerifier, parameters.codeChallenge)) return 'the code_verifier is wrong';
+  // As the verifier, it shows who asked (RFC 9449 section 10).
+  if (family.thumbprint !== null && family.thumbprint !== thumbprint) return ofAnotherKey('code', thumbprint);
   // invalid_grant, as for a wrong verifier or redirect URI, where RFC 8707 section 2 has invalid_target.
   const other = otherResource(resource, family.audience);
   if (other === null) return null;

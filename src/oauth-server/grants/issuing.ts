@@ -6,9 +6,11 @@ import type { CompleteHost } from '../host.ts';
 import { signIdToken } from '../tokens/id-token.ts';
 import { missingKey, type KeyRing } from '../keys.ts';
 import { formatScope, scopesHeldBy, type ScopeCatalog } from '../tokens/scopes.ts';
-import type { Client, Family, NewTokens } from '../store/store.ts';
+import type { Client } from '../store/client.ts';
+import type { Family, NewTokens } from '../store/grant.ts';
 import { newAccessToken, newRefreshToken } from '../tokens/token-formats.ts';
-import type { TokenResponse } from './grant.ts';
+import type { RequireBinding } from '../dpop/demands.ts';
+import { tokenTypeOf, type TokenResponse } from './grant.ts';
 
 /** Tokens that are made but not yet issued: what the store is to keep, and the response to the client. */
 export interface PreparedTokens {
@@ -16,26 +18,38 @@ export interface PreparedTokens {
   readonly response: TokenResponse;
 }
 
-/** Makes tokens before the store is asked to issue them: should signing fail, nothing was spent. */
+/**
+ * Makes tokens before the store is asked to issue them: should signing fail, nothing was spent. Throws, too, where a token would be bound
+ * to no key, and has to be: there is no other way to tokens.
+ */
 export interface Issuing {
   /** For the client itself. */
-  forClient(scopes: readonly string[], now: number): PreparedTokens;
+  forClient(request: ClientTokenRequest): PreparedTokens;
   /** For a person: with an ID token if `openid` is among the scopes, and a refresh token if the client may use one. */
   forPerson(request: PersonalTokenRequest): Promise<PreparedTokens>;
-  /** The response with tokens that were issued before, as it is now: its scopes and ID token are those of `request`. */
-  again(request: PersonalTokenRequest, issued: TokenResponse): Promise<TokenResponse>;
+  /** The response with tokens that were issued before, to the same key, as it is now: its scopes and ID token are those of `request`. */
+  again(request: Omit<PersonalTokenRequest, 'mark'>, issued: TokenResponse): Promise<TokenResponse>;
 }
 
-export interface PersonalTokenRequest {
+export interface ClientTokenRequest {
   readonly client: Client;
+  readonly scopes: readonly string[];
+  /** The key that the tokens are bound to; null for none. */
+  readonly thumbprint: string | null;
+  readonly now: number;
+}
+
+export interface PersonalTokenRequest extends ClientTokenRequest {
   readonly family: Family;
   readonly user: UserInterface;
-  readonly scopes: readonly string[];
   /** Of the authorization request; null after a refresh. */
   readonly nonce: string | null;
   /** The mark that all refresh tokens of the family share; null for its first, and when an earlier release issued the one before. */
   readonly mark: string | null;
-  readonly now: number;
+  /** The refresh token that was used, where it stays the one in use: the profile of its client has no rotation. */
+  readonly again?: string | null;
+  /** Whether a refresh token that was good without a key was used for it, or for one before. */
+  readonly isBoundLate?: boolean;
 }
 
 export interface IssuingOptions {
@@ -48,12 +62,13 @@ export interface IssuingOptions {
   readonly host: Pick<CompleteHost, 'holdsPermission'>;
   readonly keys: Pick<KeyRing, 'active'>;
   readonly claims: Claims;
+  readonly requireBinding: RequireBinding;
 }
 
 export function createIssuing(options: IssuingOptions): Issuing {
-  const { issuer, config, scopes: catalog, host, keys, claims } = options;
+  const { issuer, config, scopes: catalog, host, keys, claims, requireBinding } = options;
 
-  async function idToken(request: PersonalTokenRequest, accessToken: string): Promise<string> {
+  async function idToken(request: Omit<PersonalTokenRequest, 'mark'>, accessToken: string): Promise<string> {
     const { client, family, user, nonce, now } = request;
     const algorithm = client.idTokenSignedResponseAlg;
     const key = await keys.active(algorithm);
@@ -74,17 +89,19 @@ export function createIssuing(options: IssuingOptions): Issuing {
 
   function prepared(
     { id, value }: ReturnType<typeof newAccessToken>,
-    scopes: readonly string[],
-    now: number,
+    { scopes, thumbprint, now }: Omit<ClientTokenRequest, 'client'>,
     refreshToken: NewTokens['refreshToken'] = null,
     beside: Pick<TokenResponse, 'refresh_token' | 'id_token'> = {},
   ): PreparedTokens {
     const expiresAt = now + config.access_token_ttl * 1000;
     return {
-      tokens: { accessToken: { id, hash: tokenHash(value), scopes, expiresAt }, refreshToken },
+      tokens: {
+        accessToken: { id, hash: tokenHash(value), scopes, expiresAt, thumbprint },
+        refreshToken,
+      },
       response: {
         access_token: value,
-        token_type: 'Bearer',
+        token_type: tokenTypeOf(thumbprint),
         expires_in: config.access_token_ttl,
         scope: formatScope(scopes),
         ...beside,
@@ -93,27 +110,36 @@ export function createIssuing(options: IssuingOptions): Issuing {
   }
 
   return {
-    forClient: (scopes, now) => prepared(newAccessToken(now), scopes, now),
+    forClient(request) {
+      const { client, scopes, thumbprint, now } = request;
+      requireBinding(client, scopes, thumbprint);
+      return prepared(newAccessToken(now), request);
+    },
     async forPerson(request) {
-      const { client, family, scopes, now } = request;
+      const { client, family, scopes, thumbprint, now } = request;
+      requireBinding(client, scopes, thumbprint);
       const accessToken = newAccessToken(now);
       const withIdToken = scopes.includes('openid')
         ? { id_token: await idToken(request, accessToken.value) }
         : {};
       if (!client.grants.includes('refresh_token')) {
-        return prepared(accessToken, scopes, now, null, withIdToken);
+        return prepared(accessToken, request, null, withIdToken);
       }
       const mark = request.mark ?? randomToken();
-      const refreshToken = newRefreshToken(family.id, mark);
+      const refreshToken = request.again ?? newRefreshToken(family.id, mark);
       const kept = {
         hash: tokenHash(refreshToken),
         markHash: tokenHash(mark),
         expiresAt: now + config.refresh_token_ttl * 1000,
+        // A confidential client proves itself (RFC 9449 section 5).
+        thumbprint: client.public ? thumbprint : null,
+        isBoundLate: request.isBoundLate === true,
       };
-      return prepared(accessToken, scopes, now, kept, { refresh_token: refreshToken, ...withIdToken });
+      return prepared(accessToken, request, kept, { refresh_token: refreshToken, ...withIdToken });
     },
     async again(request, { access_token, token_type, expires_in, refresh_token }) {
-      const { client, scopes } = request;
+      const { client, scopes, thumbprint } = request;
+      requireBinding(client, scopes, thumbprint);
       const isRefreshable = refresh_token !== undefined && client.grants.includes('refresh_token');
       return {
         access_token,

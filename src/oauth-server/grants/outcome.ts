@@ -1,7 +1,9 @@
 import type { Audit } from '../audit.ts';
 import { OAuthError } from '../errors.ts';
 import type { Parameters } from '../parameters.ts';
-import type { Client, GrantOutcome, GrantRefusal, Store, StoredGrant } from '../store/store.ts';
+import type { Client } from '../store/client.ts';
+import type { GrantOutcome, GrantRefusal, StoredGrant } from '../store/grant.ts';
+import type { Store } from '../store/store.ts';
 import type { TokenResponse } from './grant.ts';
 import type { PersonalTokenRequest, PreparedTokens } from './issuing.ts';
 import type { Unanswered } from './unanswered.ts';
@@ -26,15 +28,20 @@ export interface Outcomes {
 }
 
 /**
- * The response to a request of this client for which `prepared` was issued: what the grant would still give. Refuses, as the grant
- * does, what it would no longer give.
+ * The response to a request of this client for which tokens were issued with these scopes: what the grant would still give. Refuses,
+ * as the grant does, what it would no longer give.
  */
 export type Again = (
   client: Client,
   form: Parameters,
-  request: PersonalTokenRequest,
-  prepared: PreparedTokens,
+  request: Pick<PersonalTokenRequest, 'family' | 'nonce' | 'thumbprint'>,
+  issued: { readonly scopes: readonly string[]; readonly response: TokenResponse },
 ) => Promise<TokenResponse>;
+
+/** What `expires_in` tells, however long ago the token was issued. */
+export function secondsLeft(expiresAt: number, now: number): number {
+  return Math.max(0, Math.ceil((expiresAt - now) / 1000));
+}
 
 /** The one public error for every reason: knowing which would help only an attacker. `detail` is for the log. */
 export function invalidGrant(detail: string): OAuthError {
@@ -55,6 +62,7 @@ const KINDS = {
 const LATE_REFUSALS: Readonly<Record<GrantRefusal, string>> = {
   used: 'was used by another request at the same moment',
   revoked: 'belongs to an authorization that was revoked',
+  taken: 'was used by another request, or its authorization was revoked',
 };
 
 export interface OutcomesOptions {
@@ -85,7 +93,7 @@ export function createOutcomes(
     const { scopes, expiresAt } = tokens.accessToken;
     await audit({ type: 'tokens_issued', grantType, clientId, person, authorization, scopes });
     // Whether they were issued may have been asked for long.
-    const left = Math.max(0, Math.ceil((expiresAt - clock()) / 1000));
+    const left = secondsLeft(expiresAt, clock());
     return left < response.expires_in ? { ...response, expires_in: left } : response;
   }
 
@@ -98,9 +106,16 @@ export function createOutcomes(
     respond(form, request, used, prepared, outcome) {
       if (outcome.issued === true) return issued(used, prepared);
       if (outcome.issued === false) return refused(used, outcome.refusal);
-      const answer = async (client: Client) =>
-        issued(used, { ...prepared, response: await again(client, form, request, prepared) });
-      unanswered.keep(request.client, form, { unsettled: outcome, answer, isSpentRefused });
+      const { scopes } = prepared.tokens.accessToken;
+      const answer = async (now: Client) => {
+        const { response } = prepared;
+        return issued(used, {
+          ...prepared,
+          response: await again(now, form, request, { scopes, response }),
+        });
+      };
+      const { client, thumbprint } = request;
+      unanswered.keep({ client, form, thumbprint }, { unsettled: outcome, answer, isSpentRefused });
       throw outcome.error;
     },
     async revokeReplayed(used) {

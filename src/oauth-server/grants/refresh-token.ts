@@ -1,35 +1,80 @@
 import { OAuthError } from '../errors.ts';
+import type { Parameters } from '../parameters.ts';
+import { quotedList } from '../quoting.ts';
+import type { Profiles } from '../profiles/profiles.ts';
 import { requireScopes } from '../tokens/scopes.ts';
-import type { Family, Store } from '../store/store.ts';
+import type { Client } from '../store/client.ts';
+import type { Family, StoredGrant } from '../store/grant.ts';
+import type { Store } from '../store/store.ts';
 import { otherResource, quotedAudience } from '../tokens/resource-indicators.ts';
 import { parseRefreshToken } from '../tokens/token-formats.ts';
 import { requireGrant, type GrantHandler } from './grant.ts';
 import { createOutcomes, invalidGrant } from './outcome.ts';
+import { createRefreshRetries } from './refresh-retry.ts';
 import {
   createAgain,
   expired,
   INACTIVE_ACCOUNT,
   ofAnotherClient,
+  ofAnotherKey,
   requireSameAudience,
   requireScopesInForce,
   type StoredGrantOptions,
 } from './stored-grant.ts';
 
 export interface RefreshTokenGrantOptions extends StoredGrantOptions {
-  readonly store: Pick<Store, 'findRefreshToken' | 'rotateRefreshToken' | 'revokeReplayed'>;
+  readonly store: Pick<
+    Store,
+    'findRefreshToken' | 'rotateRefreshToken' | 'revokeReplayed' | 'findKeptAnswer'
+  >;
+  /** `oauth_server:refresh_retry_seconds`; 0: a second use is a replay, whenever it comes. */
+  readonly refreshRetrySeconds: number;
+  readonly profiles: Pick<Profiles, 'governs'>;
 }
 
-/** Replaces a refresh token by its successor (RFC 6749 section 6, RFC 9700 section 4.14.2): each is good for one use. */
+/**
+ * Replaces a refresh token by its successor (RFC 6749 section 6, RFC 9700 section 4.14.2): each is good for one use. Of a client of the profile
+ * fapi2, which only its key can act for, it stays the one in use: the same statement replaces it by itself (decision 45).
+ */
 export function createRefreshTokenGrant(options: RefreshTokenGrantOptions): GrantHandler {
-  const { store, accounts, issuing, scopes: catalog, audience, clock } = options;
+  const {
+    store,
+    accounts,
+    issuing,
+    scopes: catalog,
+    audience,
+    audit,
+    clock,
+    refreshRetrySeconds,
+    profiles,
+  } = options;
   const again = createAgain('refresh_token', options, (inForce, form) =>
     narrowed(inForce, form.get('scope')),
   );
   const outcomes = createOutcomes('refresh_token', options, again);
+  const window = refreshRetrySeconds * 1000;
+  const retries =
+    window === 0 ? null : createRefreshRetries({ store, audit, clock, window, again, requireSame });
 
-  return async (client, form) => {
+  /** Refuses to answer another request than the one that was given these scopes: another token would have to be issued. */
+  function requireSame(client: Client, form: Parameters, { family }: StoredGrant, issued: readonly string[]) {
+    requireSameResource(family, form.get('resource'));
+    const inForce = requireScopesInForce(family, client, catalog);
+    const asked = narrowed(inForce, form.get('scope'));
+    const given = issued.filter((scope) => inForce.includes(scope));
+    if (asked.length === given.length && asked.every((scope) => given.includes(scope))) return;
+    throw new OAuthError(
+      'invalid_scope',
+      'The refresh token was used with another scope a moment ago.',
+      `the refresh token was used for ${quotedList(issued)}, and is offered for ${quotedList(asked)}`,
+    );
+  }
+
+  return async (client, form, proved) => {
+    const thumbprint = proved?.thumbprint ?? null;
     requireGrant(client, 'refresh_token');
-    const { offered, mark } = parseRefreshToken(form.require('refresh_token'));
+    const presented = form.require('refresh_token');
+    const { offered, mark } = parseRefreshToken(presented);
     const requestedScope = form.get('scope');
     const resource = form.get('resource');
 
@@ -38,8 +83,18 @@ export function createRefreshTokenGrant(options: RefreshTokenGrantOptions): Gran
     if (token === null) throw invalidGrant('the refresh token is unknown');
     const { family } = token;
     if (family.clientId !== client.id) throw invalidGrant(ofAnotherClient('refresh token', token));
+    if (proved !== null) await proved.claim();
+    // Before anything ends by a second use: whoever has the token alone cannot use it, and must not end anything by it. Unless it was good
+    // without a key once: then a thief may have been the first to show one, and this be the owner.
+    if (family.thumbprint !== null && family.thumbprint !== thumbprint) {
+      if (token.used && family.isBoundLate === true) await outcomes.revokeReplayed(token);
+      throw invalidGrant(ofAnotherKey('refresh token', thumbprint));
+    }
     if (token.used) {
-      // A replay, whenever it comes: the application or a thief holds a successor, and nobody can tell which.
+      const answer =
+        retries === null ? null : await retries.answer({ client, form, thumbprint }, presented, token);
+      if (answer !== null) return answer;
+      // A replay: the application or a thief holds a successor, and nobody can tell which.
       await outcomes.revokeReplayed(token);
       throw invalidGrant('the refresh token was used before; its authorization is revoked');
     }
@@ -50,10 +105,32 @@ export function createRefreshTokenGrant(options: RefreshTokenGrantOptions): Gran
     const user = await accounts.active(family.person);
     if (user === null) throw invalidGrant(INACTIVE_ACCOUNT);
     const kept = token.marked ? mark : null;
-    const request = { client, family, user, scopes, nonce: null, mark: kept, now };
+    // A token of an earlier release, which has no mark, is replaced by one that has.
+    const stays = token.marked && profiles.governs(client);
+    const again = stays ? presented : null;
+    const isBoundLate = family.isBoundLate === true || family.thumbprint === null;
+    const request = {
+      client,
+      family,
+      user,
+      scopes,
+      thumbprint,
+      nonce: null,
+      mark: kept,
+      again,
+      isBoundLate,
+      now,
+    };
     const prepared = await issuing.forPerson(request);
-    const outcome = await store.rotateRefreshToken(token, prepared.tokens, now);
-    return outcomes.respond(form, request, token, prepared, outcome);
+    const sealed = retries === null || stays ? null : retries.seal(presented, token, prepared, now);
+    const outcome = await store.rotateRefreshToken(token, prepared.tokens, now, sealed);
+    if (retries === null || stays || outcome.issued !== false)
+      return outcomes.respond(form, request, token, prepared, outcome);
+    // Another request with the same token was quicker: its answer is this one's too.
+    const answer = await retries.answer({ client, form, thumbprint }, presented, token);
+    if (answer !== null) return answer;
+    const refusal = (await store.revokeReplayed(token, clock())) ? 'used' : 'revoked';
+    return outcomes.respond(form, request, token, prepared, { issued: false, refusal });
   };
 }
 

@@ -3,7 +3,8 @@ import { OAuthError } from '../errors.ts';
 import type { Parameters } from '../parameters.ts';
 import { quotedList } from '../quoting.ts';
 import { scopesInForce, type ScopeCatalog } from '../tokens/scopes.ts';
-import type { Client, Family, Grant, StoredGrant } from '../store/store.ts';
+import type { Client, Grant } from '../store/client.ts';
+import type { Family, StoredGrant } from '../store/grant.ts';
 import { quotedAudience } from '../tokens/resource-indicators.ts';
 import { requireGrant } from './grant.ts';
 import type { Issuing } from './issuing.ts';
@@ -23,6 +24,11 @@ export const INACTIVE_ACCOUNT = 'the account is gone, or may no longer sign in';
 
 export function ofAnotherClient(what: string, { family }: StoredGrant): string {
   return `the ${what} belongs to the client ${family.clientId}`;
+}
+
+/** Of a grant that is good for the holder of one key (RFC 9449 sections 5 and 10). */
+export function ofAnotherKey(what: string, proved: string | null): string {
+  return `the ${what} is bound to a key, and ${proved === null ? 'no key' : 'another one'} was proved`;
 }
 
 export function expired(what: string, { expiresAt }: StoredGrant): string {
@@ -61,13 +67,13 @@ export function createAgain(
   { accounts, issuing, scopes: catalog, audience, clock }: StoredGrantOptions,
   scopesOf: (inForce: readonly string[], form: Parameters) => readonly string[],
 ): Again {
-  return async (client, form, request, { tokens, response }) => {
+  return async (client, form, { family, nonce, thumbprint }, issued) => {
     requireGrant(client, grant);
-    requireSameAudience(request.family, audience);
-    const issued = { ...request.family, scopes: tokens.accessToken.scopes };
-    const scopes = scopesOf(requireScopesInForce(issued, client, catalog), form);
-    const user = await accounts.active(request.family.person);
+    requireSameAudience(family, audience);
+    const inForce = requireScopesInForce({ ...family, scopes: issued.scopes }, client, catalog);
+    const scopes = scopesOf(inForce, form);
+    const user = await accounts.active(family.person);
     if (user === null) throw invalidGrant(INACTIVE_ACCOUNT);
-    return issuing.again({ ...request, client, user, scopes, now: clock() }, response);
+    return issuing.again({ client, family, user, scopes, thumbprint, nonce, now: clock() }, issued.response);
   };
 }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { createParameters } from '../parameters.ts';
-import type { Client, UnsettledGrant } from '../store/store.ts';
+import type { Client } from '../store/client.ts';
+import type { UnsettledGrant } from '../store/grant.ts';
 import type { TokenResponse } from './grant.ts';
 import { createUnanswered } from './unanswered.ts';
 
@@ -11,11 +12,18 @@ const CLIENT: Client = {
   scopes: [],
   grants: ['refresh_token'],
   idTokenSignedResponseAlg: 'RS256',
+  applicationType: 'web',
+  registeredBy: 'operator',
   public: true,
+  keys: null,
+  pushesRequests: false,
+  dpopBoundAccessTokens: false,
+  profile: null,
   secretHash: null,
   previousSecretHash: null,
   previousSecretExpiresAt: null,
   createdAt: 0,
+  usedAt: null,
   revokedAt: null,
 };
 
@@ -36,13 +44,16 @@ function createKeeping() {
       now += seconds * 1000;
     },
     keep: (parameters: string, unsettled = UNSETTLED, answer = parameters) =>
-      unanswered.keep(CLIENT, form(parameters), {
-        unsettled,
-        answer: async () => response(answer),
-        isSpentRefused: false,
-      }),
-    ask: async (parameters: string, client = CLIENT) => {
-      const found = unanswered.find(client, form(parameters));
+      unanswered.keep(
+        { client: CLIENT, form: form(parameters), thumbprint: null },
+        {
+          unsettled,
+          answer: async () => response(answer),
+          isSpentRefused: false,
+        },
+      ),
+    ask: async (parameters: string, client = CLIENT, thumbprint: string | null = null) => {
+      const found = unanswered.find(client, form(parameters), thumbprint);
       return found === null ? null : (await found(async () => response('another'))).access_token;
     },
   };
@@ -55,6 +66,7 @@ describe('answers that could not be given', () => {
     expect(await ask('a=1')).toBeNull();
     expect(await ask('a=1&b=2&c=3')).toBeNull();
     expect(await ask('a=1&b=2', { ...CLIENT, id: 'another' })).toBeNull();
+    expect(await ask('a=1&b=2', CLIENT, 'a key')).toBeNull();
     expect(await ask('b=2&a=1')).toBe('a=1&b=2');
     expect(await ask('a=1&b=2')).toBeNull();
   });

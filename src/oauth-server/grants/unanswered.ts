@@ -1,7 +1,8 @@
 import { tokenHash } from '../crypto.ts';
 import { OAuthError } from '../errors.ts';
 import type { Parameters } from '../parameters.ts';
-import type { Client, UnsettledGrant } from '../store/store.ts';
+import type { Client } from '../store/client.ts';
+import type { UnsettledGrant } from '../store/grant.ts';
 import type { TokenResponse } from './grant.ts';
 
 /**
@@ -10,7 +11,7 @@ import type { TokenResponse } from './grant.ts';
  */
 export interface Unanswered {
   /** Keeps the answer to this request until it comes again. */
-  keep(client: Client, form: Parameters, answer: UnansweredGrant): void;
+  keep(request: TokenRequest, answer: UnansweredGrant): void;
   /**
    * What answers this request, when the same one stayed unanswered; null for every other. It settles first whether what was offered
    * is spent: if it is not, `otherwise` answers. While the store is away it rejects with what the store failed with.
@@ -18,7 +19,15 @@ export interface Unanswered {
   find(
     client: Client,
     form: Parameters,
+    thumbprint: string | null,
   ): ((otherwise: () => Promise<TokenResponse>) => Promise<TokenResponse>) | null;
+}
+
+export interface TokenRequest {
+  readonly client: Client;
+  readonly form: Parameters;
+  /** Of the key that was proved; null for none. */
+  readonly thumbprint: string | null;
 }
 
 export interface UnansweredGrant {
@@ -91,21 +100,25 @@ export function createUnanswered(clock: () => number): Unanswered {
   }
 
   return {
-    keep(client, form, answer) {
-      kept.add({ ...answer, key: keyOf(client, form), since: clock(), isAsked: false });
+    keep(request, answer) {
+      kept.add({ ...answer, key: keyOf(request), since: clock(), isAsked: false });
       drop();
     },
-    find(client, form) {
+    find(client, form, thumbprint) {
       if (kept.size === 0) return null;
       drop();
-      const key = keyOf(client, form);
+      const key = keyOf({ client, form, thumbprint });
       return allOf(key).length === 0 ? null : (otherwise) => settle(key, client, otherwise);
     },
   };
 }
 
-/** The same for requests of one client with the same parameters, in whatever order. */
-function keyOf({ id }: Client, form: Parameters): string {
-  const parameters = [...form.values].sort(([one], [other]) => (one < other ? -1 : 1));
-  return tokenHash(JSON.stringify([id, parameters]));
+/**
+ * The same for requests of one client with the same parameters, in whatever order, and the same key. By what it authenticates is none of
+ * what it asks: an assertion is another one each time, as a proof is.
+ */
+function keyOf({ client: { id }, form, thumbprint }: TokenRequest): string {
+  const asked = [...form.values].filter(([name]) => name !== 'client_assertion');
+  const parameters = asked.sort(([one], [other]) => (one < other ? -1 : 1));
+  return tokenHash(JSON.stringify([id, parameters, thumbprint]));
 }

@@ -13,16 +13,22 @@ const PREFLIGHT_HEADERS = {
   'Access-Control-Max-Age': '7200',
 } as const;
 
-export const PREFLIGHT: Reply = { status: 204, headers: PREFLIGHT_HEADERS, body: null };
+/** For an endpoint with these methods: beyond GET and POST it names them. Proofs (RFC 9449) may be sent where they are taken. */
+export function preflight(methods: readonly string[], takesDpop: boolean): Reply {
+  const { 'Access-Control-Allow-Headers': allowed, ...others } = PREFLIGHT_HEADERS;
+  const named = methods.every((method) => method === 'GET' || method === 'POST')
+    ? {}
+    : { 'Access-Control-Allow-Methods': methods.join(', ') };
+  const fields = { 'Access-Control-Allow-Headers': takesDpop ? `${allowed}, DPoP` : allowed };
+  return { status: 204, headers: { ...others, ...named, ...fields }, body: null };
+}
 
-/** Lets a page of any origin read the reply. */
-export function readableByAnyOrigin(reply: Reply): Reply {
+const EXPOSED = 'WWW-Authenticate, Retry-After, X-Request-Id';
+
+/** What a page of any origin needs to read a reply; the nonces for proofs, too, where those are taken. */
+export function readableHeaders(takesDpop: boolean): Readonly<Record<string, string>> {
   return {
-    ...reply,
-    headers: {
-      ...reply.headers,
-      'Access-Control-Allow-Origin': '*',
-      'Access-Control-Expose-Headers': 'WWW-Authenticate, Retry-After, X-Request-Id',
-    },
+    'Access-Control-Allow-Origin': '*',
+    'Access-Control-Expose-Headers': takesDpop ? `${EXPOSED}, DPoP-Nonce` : EXPOSED,
   };
 }

@@ -20,12 +20,13 @@ export async function pageReply({ host, view, status, data, formLeadsTo }: PageO
 
 /**
  * Chromium checks every redirect that follows a form against `form-action`, also those that the application makes after
- * its own callback. So the policy names schemes instead of hosts: https, and http only for a loopback redirect URI
- * (docs/decisions/0003-form-action.md).
+ * its own callback. So the policy names schemes instead of hosts: https, and http or a private-use scheme only for a redirect URI of
+ * it (docs/decisions/0003-form-action.md).
  */
 function formAction(formLeadsTo: string | null): string {
   if (formLeadsTo === null) return "'none'";
-  return new URL(formLeadsTo).protocol === 'http:' ? "'self' https: http:" : "'self' https:";
+  const { protocol } = new URL(formLeadsTo);
+  return protocol === 'https:' ? "'self' https:" : `'self' https: ${protocol}`;
 }
 
 /** A redirect of the browser that leaves no trace in caches and no referrer. 303 after a form, 302 otherwise. */

@@ -1,9 +1,15 @@
+import { madeOfText } from '../../http/body-text.ts';
+import { challenges, type DpopRefusal } from '../../http/challenges.ts';
 import { madeWithRequestId, REQUEST_ID_HEADER } from '../../http/request-id.ts';
 import {
   BearerError,
   BodyTooLargeError,
+  ClientKeysError,
+  DpopError,
+  NotNowError,
   OAuthError,
   TooManyFailuresError,
+  TooManyRegistrationsError,
   type BearerErrorCode,
   type OAuthErrorCode,
 } from '../errors.ts';
@@ -28,6 +34,7 @@ export function toResponse(
 ): Response {
   const named = requestId === null ? headers : { ...headers, [REQUEST_ID_HEADER]: requestId };
   const response = new Response(body, { status, headers: named });
+  if (body !== null) madeOfText(response, body);
   for (const cookie of cookies) response.headers.append('Set-Cookie', cookie);
   return requestId === null ? response : madeWithRequestId(response);
 }
@@ -44,6 +51,11 @@ export function jsonReply(body: unknown, status = 200, headers?: Readonly<Record
   };
 }
 
+/** With the nonce for the next proof (RFC 9449 section 8), if there is one. */
+export function withDpopNonce(reply: Reply, nonce: string | null): Reply {
+  return nonce === null ? reply : { ...reply, headers: { ...reply.headers, 'DPoP-Nonce': nonce } };
+}
+
 /** 400 for every other code (RFC 6749 section 5.2). */
 const STATUS: Partial<Readonly<Record<OAuthErrorCode, number>>> = { invalid_client: 401 };
 
@@ -52,7 +64,14 @@ const BEARER_STATUS: Readonly<Record<BearerErrorCode, number>> = {
   invalid_request: 400,
   invalid_token: 401,
   insufficient_scope: 403,
+  access_denied: 403,
+  invalid_dpop_proof: 401,
+  use_dpop_nonce: 401,
 };
+
+/** For pages of other origins, which the application lets read its answers by its own CORS. */
+const READABLE_CHALLENGE = { 'Access-Control-Expose-Headers': 'WWW-Authenticate' } as const;
+const READABLE_NONCE = { 'Access-Control-Expose-Headers': 'WWW-Authenticate, DPoP-Nonce' } as const;
 
 /** The reply to a refusal; null for any other error. */
 export function refusalReply(error: unknown): Reply | null {
@@ -62,10 +81,28 @@ export function refusalReply(error: unknown): Reply | null {
     const body = { error: error.code, error_description: error.message };
     return jsonReply(body, status, { ...NEVER_STORED, ...challenge });
   }
+  if (error instanceof DpopError) {
+    const body = { error: error.code, error_description: error.message };
+    return withDpopNonce(jsonReply(body, 400, NEVER_STORED), error.nonce);
+  }
   if (error instanceof BearerError) return bearerErrorReply(error);
   if (error instanceof TooManyFailuresError) {
     const body = { error: 'temporarily_unavailable', error_description: error.message };
     return jsonReply(body, 429, { ...NEVER_STORED, 'Retry-After': String(error.retryAfter) });
+  }
+  if (error instanceof ClientKeysError) {
+    const body = { error: 'temporarily_unavailable', error_description: error.message };
+    return jsonReply(body, 503, { ...NEVER_STORED, 'Retry-After': String(error.retryAfter) });
+  }
+  if (error instanceof NotNowError) {
+    const body = { error: 'temporarily_unavailable', error_description: error.message };
+    const status = error.tooMuch ? 429 : 503;
+    return jsonReply(body, status, { ...NEVER_STORED, 'Retry-After': String(error.retryAfter) });
+  }
+  if (error instanceof TooManyRegistrationsError) {
+    const body = { error: 'temporarily_unavailable', error_description: error.message };
+    const status = error.of === 'network' ? 429 : 503;
+    return jsonReply(body, status, { ...NEVER_STORED, 'Retry-After': String(error.retryAfter) });
   }
   if (error instanceof BodyTooLargeError) {
     return jsonReply({ error: 'invalid_request', error_description: error.message }, 413);
@@ -80,20 +117,27 @@ export function bearerErrorResponse(error: BearerError): Response {
 
 /** Without a token the challenge names no error (RFC 6750 section 3). */
 function bearerErrorReply(error: BearerError): Reply {
-  const attributes =
-    error.code === 'missing_token'
-      ? []
-      : [
-          `error="${error.code}"`,
-          `error_description="${error.message}"`,
-          ...(error.scope === null ? [] : [`scope="${error.scope}"`]),
-        ];
-  const challenge = ['Bearer realm="oauth"', ...attributes].join(', ');
-  const body = {
-    error: error.code === 'missing_token' ? 'invalid_token' : error.code,
-    error_description: error.message,
+  const { code, message, scope, resourceMetadata, dpop } = error;
+  const isMissing = code === 'missing_token';
+  const parameters = {
+    realm: 'oauth',
+    error: isMissing ? null : code,
+    error_description: isMissing ? null : message,
+    scope: isMissing && resourceMetadata === null ? null : scope,
+    resource_metadata: resourceMetadata,
   };
-  return jsonReply(body, BEARER_STATUS[error.code], { ...NEVER_STORED, 'WWW-Authenticate': challenge });
+  const body = { error: isMissing ? 'invalid_token' : code, error_description: message };
+  // RFC 9110 section 11.6.1: a challenge says that other credentials might do.
+  if (code === 'access_denied') return jsonReply(body, BEARER_STATUS[code], NEVER_STORED);
+  return jsonReply(body, BEARER_STATUS[code], {
+    ...NEVER_STORED,
+    'WWW-Authenticate': challenges(parameters, dpop),
+    ...(dpop === null ? (resourceMetadata === null ? {} : READABLE_CHALLENGE) : nonceHeaders(dpop)),
+  });
+}
+
+function nonceHeaders({ nonce }: DpopRefusal): Readonly<Record<string, string>> {
+  return nonce === null ? READABLE_NONCE : { ...READABLE_NONCE, 'DPoP-Nonce': nonce };
 }
 
 /** 503: nothing was spent, nothing issued, and the same request may succeed soon. */

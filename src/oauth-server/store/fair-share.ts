@@ -1,42 +1,49 @@
-import type { WaitingBudget } from './store.ts';
+import type { WaitingBudget } from './requests.ts';
 
 /** What one waiting request takes of the budget. */
 export interface Holding {
   readonly key: string;
-  readonly network: string;
   readonly bytes: number;
 }
 
 /**
- * Makes room for one more: returns the keys that have to go, null when there is no room. `held` is sorted, oldest first. The
+ * Makes room for one more: returns the keys that have to go, null when there is no room. `held` is what each network holds. The
  * oldest of the network that holds most goes, as long as that network holds more than the newcomer's then would: so no
- * network takes another's share, however much it sends.
+ * network takes another's share, however much it sends. `oldestOf` gives those of one network, oldest first, as many as may have to go.
  */
-export function makeRoom(
-  newcomer: Omit<Holding, 'key'>,
-  held: readonly Holding[],
+export async function makeRoom(
+  newcomer: { readonly network: string; readonly bytes: number },
+  held: ReadonlyMap<string, number>,
   budget: WaitingBudget,
-): readonly string[] | null {
-  const shares = new Map<string, Holding[]>();
-  for (const holding of held) {
-    const share = shares.get(holding.network) ?? [];
-    share.push(holding);
-    shares.set(holding.network, share);
-  }
-  const own = sumBytes(shares.get(newcomer.network) ?? []) + newcomer.bytes;
+  oldestOf: (network: string) => Promise<readonly Holding[]>,
+): Promise<readonly string[] | null> {
+  const shares = new Map(held);
+  const own = (shares.get(newcomer.network) ?? 0) + newcomer.bytes;
   if (own > budget.ofOneNetwork) return null;
   const leaving: string[] = [];
-  for (let room = budget.total - sumBytes(held) - newcomer.bytes; room < 0;) {
-    const largest = [...shares.values()].toSorted((one, other) => sumBytes(other) - sumBytes(one))[0] ?? [];
-    if (sumBytes(largest) <= own) return null;
-    const oldest = largest.shift();
+  const queues = new Map<string, Holding[]>();
+  for (let room = budget.total - sum(shares.values()) - newcomer.bytes; room < 0;) {
+    const [network, bytes] = largest(shares);
+    if (bytes <= own) return null;
+    const queue = queues.get(network) ?? [...(await oldestOf(network))];
+    queues.set(network, queue);
+    const oldest = queue.shift();
     if (oldest === undefined) return null;
     leaving.push(oldest.key);
+    shares.set(network, bytes - oldest.bytes);
     room += oldest.bytes;
   }
   return leaving;
 }
 
-function sumBytes(share: readonly Holding[]): number {
-  return share.reduce((sum, { bytes }) => sum + bytes, 0);
+function largest(shares: ReadonlyMap<string, number>): readonly [network: string, bytes: number] {
+  let found: readonly [string, number] = ['', 0];
+  for (const share of shares) if (share[1] > found[1]) found = share;
+  return found;
+}
+
+function sum(shares: Iterable<number>): number {
+  let total = 0;
+  for (const bytes of shares) total += bytes;
+  return total;
 }

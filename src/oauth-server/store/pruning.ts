@@ -1,4 +1,5 @@
 import type { Log } from '../../contracts/log.ts';
+import { COUNTED, NEVER_USED, UNUSED } from './lapsing.ts';
 import type { PrunedRows, Store } from './store.ts';
 
 /** Removes expired rows in small batches, safe while serving. */
@@ -13,7 +14,11 @@ export interface Pruning {
 }
 
 export interface PruningOptions {
-  readonly store: Pick<Store, 'prune' | 'pruneAccessTokens'>;
+  readonly store: Pick<Store, 'prune' | 'pruneAccessTokens' | 'pruneRegistrations' | 'pruneSingleUses'>;
+  /** Whether there may be clients that no operator registered: only then are those looked for now and then. */
+  readonly registrations: boolean;
+  /** Whether anything is taken that is good once, such as assertions. */
+  readonly singleUses: boolean;
   /** Milliseconds since 1970. */
   readonly clock: () => number;
   readonly log: Log;
@@ -27,7 +32,7 @@ const MARGIN = 3_600_000;
 /** Before the id of every access token. */
 const FIRST = '';
 
-export function createPruning({ store, clock, log }: PruningOptions): Pruning {
+export function createPruning({ store, registrations, singleUses, clock, log }: PruningOptions): Pruning {
   let insertions = 0;
   /** How far access tokens have been looked through behind those that are first in the table. */
   let looked = FIRST;
@@ -36,6 +41,8 @@ export function createPruning({ store, clock, log }: PruningOptions): Pruning {
     const before = clock() - MARGIN;
     try {
       await store.prune(before, BATCH);
+      if (registrations) await removeRegistrations();
+      if (singleUses) await store.pruneSingleUses(before, BATCH);
       const oldest = await store.pruneAccessTokens(FIRST, before, BATCH);
       if (oldest.removed === BATCH || oldest.last === null) return;
       // Tokens that live longer, as of before a change of their lifetime, must not protect what comes after them, nor leave so
@@ -45,6 +52,29 @@ export function createPruning({ store, clock, log }: PruningOptions): Pruning {
     } catch (exception) {
       log.warning('Expired rows could not be removed: {exception}', { exception });
     }
+  }
+
+  function removeRegistrations(): Promise<{ readonly clients: number; readonly more: boolean }> {
+    const before = clock() - MARGIN;
+    return store.pruneRegistrations(
+      {
+        neverUsedBefore: before - NEVER_USED,
+        unusedBefore: before - UNUSED,
+        expiredBefore: before,
+        uncountedBefore: before - COUNTED,
+      },
+      BATCH,
+    );
+  }
+
+  async function allRegistrations(): Promise<number> {
+    let total = 0;
+    for (let more = true; more;) {
+      const removed = await removeRegistrations();
+      total += removed.clients;
+      ({ more } = removed);
+    }
+    return total;
   }
 
   async function allAccessTokens(): Promise<number> {
@@ -70,7 +100,8 @@ export function createPruning({ store, clock, log }: PruningOptions): Pruning {
         total.consentRequests += pruned.consentRequests;
         ({ more } = pruned);
       }
-      return { ...total, accessTokens: await allAccessTokens() };
+      while ((await store.pruneSingleUses(clock() - MARGIN, BATCH)) > 0);
+      return { ...total, clients: await allRegistrations(), accessTokens: await allAccessTokens() };
     },
   };
 }

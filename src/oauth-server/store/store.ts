@@ -1,216 +1,35 @@
 import type { PersonReference } from '../../contracts/person.ts';
+import type {
+  Client,
+  DocumentClient,
+  InitialAccessToken,
+  NewRegistration,
+  RegistrationLimits,
+  RegistrationRefusal,
+} from './client.ts';
+import type { ConsentRequest, WaitingBudget, WaitingRequest } from './requests.ts';
+import type {
+  AccessToken,
+  Authorization,
+  AuthorizationCode,
+  DeadToken,
+  Family,
+  GrantOutcome,
+  KeptAnswer,
+  NewAccessToken,
+  NewCode,
+  NewTokens,
+  OfferedRefreshToken,
+  OfferedToken,
+  RefreshToken,
+  StoredGrant,
+} from './grant.ts';
 
-/** What a client may be granted: grant types of RFC 6749, and the right to ask the introspection endpoint. */
-export type Grant = 'authorization_code' | 'refresh_token' | 'client_credentials' | 'introspection';
-
-/** What an ID token may be signed with (RFC 7518 section 3.1, RFC 8037 section 3.1; EdDSA with Ed25519). */
-export type SigningAlgorithm = 'RS256' | 'ES256' | 'EdDSA';
-
-/** A registered application. Times are milliseconds since 1970 in all of this file. */
-export interface Client {
-  /** Never changes. */
-  readonly id: string;
-  /** What people are shown. */
-  readonly name: string;
-  /** Compared character by character; empty for a client without the authorization code grant. */
-  readonly redirectUris: readonly string[];
-  /** What it may ask for. */
-  readonly scopes: readonly string[];
-  /** How it may ask. */
-  readonly grants: readonly Grant[];
-  /** What its ID tokens are signed with. */
-  readonly idTokenSignedResponseAlg: SigningAlgorithm;
-  /** An application that cannot keep a secret: identified, not authenticated. */
-  readonly public: boolean;
-  /** By the host's password hasher; null for a public client. */
-  readonly secretHash: string | null;
-  /** The secret before the last rotation, accepted until the end of its overlap window. */
-  readonly previousSecretHash: string | null;
-  /** Milliseconds since 1970. */
-  readonly previousSecretExpiresAt: number | null;
-  /** Milliseconds since 1970. */
-  readonly createdAt: number;
-  /** Null while the client lives. Its tokens live no longer than it does. */
-  readonly revokedAt: number | null;
-}
-
-/** An authorization request that a person was shown. The browser knows nothing of it but its id. */
-export interface ConsentRequest {
-  /** SHA-256 of the request id. */
-  readonly idHash: string;
-  /** SHA-256 of the secret of the browser session it was asked in. */
-  readonly browserHash: string;
-  readonly clientId: string;
-  readonly redirectUri: string;
-  /** The scopes asked for. */
-  readonly scopes: readonly string[];
-  readonly state: string | null;
-  readonly nonce: string | null;
-  readonly codeChallenge: string;
-  /** The target API; null when no audience is configured. */
-  readonly audience: string | null;
-  /** Who was shown it, and with which of the scopes. */
-  readonly asked: AskedPerson;
-  /** Null while it waits for the answer. */
-  readonly outcome: ConsentOutcome | null;
-  readonly expiresAt: number;
-}
-
-/** `void`: it ended without an answer, such as when another person signed in. */
-export type ConsentOutcome = 'allowed' | 'denied' | 'void';
-
-/** An authorization request that waits for somebody to sign in, and is too long to wait in the browser. */
-export interface WaitingRequest {
-  /** SHA-256 of the secret that the browser has. */
-  readonly secretHash: string;
-  /** Where it came from; empty when that is not known. */
-  readonly network: string;
-  readonly parameters: string;
-  /** What it counts for in the budget. */
-  readonly bytes: number;
-  readonly expiresAt: number;
-}
-
-/** How many bytes of waiting requests are kept at most. */
-export interface WaitingBudget {
-  readonly total: number;
-  readonly ofOneNetwork: number;
-}
-
-export interface AskedPerson {
-  readonly person: PersonReference;
-  /** Those of the scopes that the person was shown. Nothing else can be granted. */
-  readonly scopes: readonly string[];
-}
-
-/**
- * One authorization of a person, and everything that descends from it: a row of `oauth_families`, which also keeps its code
- * and its current refresh token. All of it lives only as long as that row is not revoked, so revoking it is one write.
- */
-export interface Family {
-  readonly id: string;
-  readonly clientId: string;
-  readonly person: PersonReference;
-  /** The person's `sub`. */
-  readonly subject: string;
-  readonly scopes: readonly string[];
-  /** Decided when the person consented, kept through every refresh. */
-  readonly audience: string | null;
-}
-
-/** What a person has allowed an application. */
-export interface Authorization {
-  readonly family: Family;
-  readonly clientName: string;
-  /** The client's scopes as registered now. */
-  readonly clientScopes: readonly string[];
-  /** When the person allowed it. */
-  readonly createdAt: number;
-}
-
-/** A code or refresh token with what it would give, read before anything is decided. */
-export interface StoredGrant {
-  readonly hash: string;
-  readonly family: Family;
-  /** Whether it was used before. */
-  readonly used: boolean;
-  readonly expiresAt: number;
-}
-
-/** What was offered as a code or token. */
-export interface OfferedToken {
-  /** The key of the row that it names: its own, or its family's. Null for one of an earlier release, which names none. */
-  readonly id: string | null;
-  readonly hash: string;
-}
-
-export interface OfferedRefreshToken extends OfferedToken {
-  /** The hash of the mark in it; null for one of an earlier release, which has none. */
-  readonly markHash: string | null;
-}
-
-export interface RefreshToken extends StoredGrant {
-  /** Whether it has the mark of its family; a token of an earlier release has none. */
-  readonly marked: boolean;
-}
-
-/** An authorization code, and what its exchange must match. */
-export interface AuthorizationCode extends StoredGrant {
-  /** Null once the code is spent. */
-  readonly parameters: CodeParameters | null;
-}
-
-/** What the exchange of a code must match, and what it hands on. */
-export interface CodeParameters {
-  readonly redirectUri: string;
-  readonly codeChallenge: string;
-  readonly nonce: string | null;
-}
-
-export interface NewCode {
+/** What was good once, such as an assertion, and has been used, so that nobody can again. */
+export interface SingleUse {
+  /** SHA-256 of its kind, of whom it is, and of its `jti`. */
   readonly hash: string;
   readonly expiresAt: number;
-  readonly parameters: CodeParameters;
-}
-
-export interface NewTokens {
-  readonly accessToken: NewAccessToken;
-  /** Null when the client may not refresh. */
-  readonly refreshToken: NewRefreshToken | null;
-}
-
-export interface NewRefreshToken {
-  readonly hash: string;
-  /** The hash of the mark that all refresh tokens of the family share. */
-  readonly markHash: string;
-  readonly expiresAt: number;
-}
-
-export interface NewAccessToken {
-  /** Ids grow with time, so that new rows follow each other in the table. */
-  readonly id: string;
-  readonly hash: string;
-  readonly scopes: readonly string[];
-  readonly expiresAt: number;
-}
-
-/** A live access token with all that decides on it, read in one statement. */
-export interface AccessToken {
-  readonly clientId: string;
-  readonly scopes: readonly string[];
-  /** The client's scopes as registered now. */
-  readonly clientScopes: readonly string[];
-  readonly audience: string | null;
-  /** Null for a client-credentials token. */
-  readonly person: PersonReference | null;
-  readonly subject: string | null;
-  readonly issuedAt: number;
-  readonly expiresAt: number;
-}
-
-/** Why there is no live access token of a hash: for the log. A token that was revoked by itself is deleted, so unknown. */
-export type DeadToken = 'unknown' | 'expired' | 'client revoked' | 'authorization revoked';
-
-/** Why no tokens were issued. */
-export type GrantRefusal =
-  /** It was used before, so the family is revoked now, with what the first use gave (RFC 6749 4.1.2, RFC 9700 4.14). */
-  | 'used'
-  /** The family was revoked before. */
-  | 'revoked';
-
-export type GrantOutcome =
-  { readonly issued: true } | { readonly issued: false; readonly refusal: GrantRefusal } | UnsettledGrant;
-
-/** The store was lost before it could answer and stays away: nobody knows whether the tokens were issued. */
-export interface UnsettledGrant {
-  readonly issued: null;
-  /** What the store failed with. */
-  readonly error: unknown;
-  /**
-   * Whether they were issued, and their family still lives; if not, they never will be. Rejects as long as the store is away. For as
-   * long as their rows stay: an hour after the request, at least.
-   */
-  readonly settle: () => Promise<boolean>;
 }
 
 /**
@@ -233,8 +52,70 @@ export interface Store {
   rotateSecret(clientId: string, secretHash: string, previousExpiresAt: number | null): Promise<boolean>;
   /** Ends the client, and with it every token that it holds. False when it is unknown or was revoked before, for good. */
   revokeClient(clientId: string, now: number): Promise<boolean>;
+  /** Keeps a client that is revoked from the beginning, for good, unless one of its id is there. */
+  insertRevokedClient(client: Client): Promise<void>;
   /** All clients, oldest first. */
   listClients(): Promise<readonly Client[]>;
+
+  /** The client whose id is the URL of a document, also a revoked one, and until when the document need not be fetched again. */
+  findDocumentClient(url: string): Promise<DocumentClient | null>;
+  /**
+   * Keeps what the document says of the client now, and whether it was there before. When it was revoked nothing is changed, nor when it
+   * was unblocked after this was read.
+   */
+  keepDocumentClient(client: Client, freshUntil: number): Promise<'new' | 'known' | 'revoked'>;
+  /**
+   * Lets a document's client that was revoked be one again, as one begun now, without redirect URIs and grants until its document is
+   * kept. Everything that it was given before has ended by then, also what is being issued at this moment. False when it is not revoked.
+   */
+  unblockDocumentClient(url: string, now: number): Promise<boolean>;
+  /**
+   * Registers a client, within the limits; uses the initial access token, both or neither. Calls at the same time, also of other
+   * processes, are counted one after the other.
+   */
+  registerClient(
+    registration: NewRegistration,
+    limits: RegistrationLimits,
+    now: number,
+  ): Promise<RegistrationRefusal | null>;
+  /** The hash of the registration access token; null for an unknown client, and for one that did not register itself. */
+  findRegistrationHash(clientId: string): Promise<string | null>;
+  /**
+   * Makes the client what it says now. False when it was revoked, or its registration access token is another one, and when it was used
+   * and the redirect URIs are not those that it has.
+   */
+  updateRegistration(client: Client, tokenHash: string): Promise<boolean>;
+  /**
+   * Takes this for good, once in all processes: false when it was taken before. It stays taken at least until it expires. When it is
+   * not known whether it took place, that is thrown, and nobody has it.
+   */
+  claimSingleUse(use: SingleUse): Promise<boolean>;
+  /** Removes at most `limit` that have expired; how many. */
+  pruneSingleUses(expiredBefore: number, limit: number): Promise<number>;
+  /** Keeps when a client was last used. */
+  noteClientUse(clientId: string, now: number): Promise<void>;
+  insertInitialAccessToken(token: InitialAccessToken, tokenHash: string): Promise<void>;
+  /** Null for one that is unknown. */
+  findInitialAccessToken(tokenHash: string): Promise<InitialAccessToken | null>;
+  /** All that have not gone, oldest first. */
+  listInitialAccessTokens(): Promise<readonly InitialAccessToken[]>;
+  /** False when it is unknown. */
+  deleteInitialAccessToken(id: string): Promise<boolean>;
+  /**
+   * Removes clients that registered themselves, at most `limit` of each kind: those that nobody used until `neverUsedBefore`, and those
+   * that nobody used since `unusedBefore`. Clients that are documents, and were not fresh since `neverUsedBefore` without ever being used,
+   * unless they are revoked. And initial access tokens that ended before `expiredBefore`. Forgets the network of clients that registered
+   * before `uncountedBefore`.
+   */
+  pruneRegistrations(
+    before: {
+      readonly neverUsedBefore: number;
+      readonly unusedBefore: number;
+      readonly expiredBefore: number;
+      readonly uncountedBefore: number;
+    },
+    limit: number,
+  ): Promise<{ readonly clients: number; readonly more: boolean }>;
 
   /** The person's subject: `candidate` if the person had none, else the one assigned before. */
   assignSubject(person: PersonReference, candidate: string): Promise<string>;
@@ -262,9 +143,9 @@ export interface Store {
 
   /**
    * Keeps the request, within the budget. Where there is no room, the oldest requests of the network that holds most go, if
-   * it holds more than this one's would. False when there is still no room.
+   * it holds more than this one's would. False when there is still no room. Without a budget it is not counted.
    */
-  keepWaitingRequest(request: WaitingRequest, budget: WaitingBudget, now: number): Promise<boolean>;
+  keepWaitingRequest(request: WaitingRequest, budget: WaitingBudget | null, now: number): Promise<boolean>;
   /** The parameters of a request that waits; null when it is unknown or has expired. */
   findWaitingRequest(secretHash: string, now: number): Promise<string | null>;
   endWaitingRequest(secretHash: string): Promise<void>;
@@ -288,8 +169,18 @@ export interface Store {
    * used before: the mark leaves the server in refresh tokens alone.
    */
   findRefreshToken(token: OfferedRefreshToken): Promise<RefreshToken | null>;
-  /** Uses the token and issues its successors, both or neither. One that was used before revokes the family. */
-  rotateRefreshToken(token: StoredGrant, tokens: NewTokens, now: number): Promise<GrantOutcome>;
+  /**
+   * Uses the token and issues its successors, both or neither. One that was used before revokes the family. With an answer to keep,
+   * sealed, it keeps that in place of the one before, and revokes nothing: the refusal is `taken`.
+   */
+  rotateRefreshToken(
+    token: StoredGrant,
+    tokens: NewTokens,
+    now: number,
+    sealed?: string | null,
+  ): Promise<GrantOutcome>;
+  /** What the family keeps of the last use of its refresh token, once that use is for good; null when it keeps nothing, or is revoked. */
+  findKeptAnswer(familyId: string): Promise<KeptAnswer | null>;
 
   /** Revokes the family of a grant that was found used, unless it has become the current one. False also when it was revoked before. */
   revokeReplayed(used: StoredGrant, now: number): Promise<boolean>;
@@ -300,7 +191,7 @@ export interface Store {
    */
   revokeFamily(familyId: string, now: number): Promise<boolean>;
 
-  /** What this person has allowed and what still lives, oldest first, of clients that still live. */
+  /** What this person has allowed and what still lives, oldest first, of clients that nobody has revoked: also of one that is not taken now. */
   listAuthorizations(person: PersonReference, now: number): Promise<readonly Authorization[]>;
 
   /** Resolves once it is for good that what this person had allowed this client was revoked, as far as it was. */
@@ -324,7 +215,7 @@ export interface Store {
   prune(
     expiredBefore: number,
     limit: number,
-  ): Promise<Omit<PrunedRows, 'accessTokens'> & { readonly more: boolean }>;
+  ): Promise<Omit<PrunedRows, 'accessTokens' | 'clients'> & { readonly more: boolean }>;
   /**
    * Removes those that have expired among the first `limit` access tokens after this id, in the order in which they were
    * issued, and returns the last id that it looked at; null when none follow.
@@ -347,4 +238,6 @@ export interface PrunedRows {
   readonly accessTokens: number;
   /** Those that nobody answered in time, or signed in for. */
   readonly consentRequests: number;
+  /** Those that registered themselves and were never used for a day, or not for ninety; and documents that nobody allowed. */
+  readonly clients: number;
 }

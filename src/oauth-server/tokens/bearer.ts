@@ -1,26 +1,46 @@
 import type { UserInterface } from '../../contracts/person.ts';
-import { parseBearer } from '../../http/bearer.ts';
+import { parseBearer, parseDpop } from '../../http/bearer.ts';
 import type { Accounts } from '../accounts.ts';
+import type { ResourceProofs } from './resource-proofs.ts';
+import type { BearerErrorCode } from '../errors.ts';
 import type { CompleteHost } from '../host.ts';
 import { scopesHeldBy, scopesInForce, type ScopeCatalog } from './scopes.ts';
-import type { DeadToken, Store } from '../store/store.ts';
+import type { DeadToken } from '../store/grant.ts';
+import type { Store } from '../store/store.ts';
 import { quotedAudience } from './resource-indicators.ts';
 import { parseToken } from './token-formats.ts';
 
 /** Looks up access tokens. Never throws for a token that is missing or not usable: the caller decides whether to refuse. */
 export interface BearerTokens {
-  /** The token of an `Authorization` header (RFC 6750 section 2.1). */
-  fromHeader(authorization: string | null): Promise<UsableToken | NoToken>;
+  /**
+   * The token of an `Authorization` header (RFC 6750 section 2.1, RFC 9449 section 7.1). `asked` gives the request that it came with, for
+   * the proof of a token's key.
+   */
+  fromHeader(
+    authorization: string | null,
+    asked: (() => Request) | undefined,
+  ): Promise<UsableToken | NoToken>;
   /** The token of this value. */
-  lookUp(value: string): Promise<UsableToken | NoToken>;
+  lookUp(value: string, offered: Offered): Promise<UsableToken | NoToken>;
   /** The token's scopes that are honoured now: where it stands for a person, those whose permission the person holds. */
   honouredScopes(token: UsableToken): Promise<readonly string[]>;
 }
 
+/**
+ * How a token was offered, which decides whether it is one: bound to a key it is none as Bearer, unbound it is none in the scheme DPoP (RFC 9449
+ * section 7.2). Introspection tells what it is bound to; nobody presents it there.
+ */
+export type Offered = 'Bearer' | 'DPoP' | 'to introspection';
+
 /** An access token that is usable here and now. */
 export interface UsableToken {
   readonly clientId: string;
-  /** The token's scopes that the client and the server still know, whether or not the person may still use them. */
+  /** The profile that the client is held to by itself; null for none. */
+  readonly clientProfile: string | null;
+  /**
+   * The token's scopes that the client and the server still know, whether or not the person may still use them; those that need a bound token
+   * are not among them without one.
+   */
   readonly scopes: readonly string[];
   /** Null for a client-credentials token. */
   readonly user: UserInterface | null;
@@ -31,14 +51,18 @@ export interface UsableToken {
   /** Milliseconds since 1970. */
   readonly issuedAt: number;
   readonly expiresAt: number;
+  /** The key that it is bound to, which whoever presents it has proved; null for none. */
+  readonly thumbprint: string | null;
 }
 
 /** Why there is no usable token. */
 export interface NoToken {
   /** `invalid_token` when one was presented: unknown, expired, revoked, for another target, or of a person who may not sign in. */
-  readonly code: 'missing_token' | 'invalid_token';
+  readonly code: Exclude<BearerErrorCode, 'insufficient_scope' | 'invalid_request'>;
   /** For the log alone. */
   readonly detail: string;
+  /** What came in the scheme DPoP, and what the next proof has to have in it; absent for another scheme. */
+  readonly proof?: { readonly nonce: string | null };
 }
 
 export interface BearerTokensOptions {
@@ -48,37 +72,69 @@ export interface BearerTokensOptions {
   readonly scopes: ScopeCatalog;
   /** The target that tokens must have been granted for; null when none is configured. */
   readonly audience: string | null;
+  /** Null unless DPoP is switched on. */
+  readonly proofs: ResourceProofs | null;
   /** Milliseconds since 1970. */
   readonly clock: () => number;
 }
 
 export function createBearerTokens(options: BearerTokensOptions): BearerTokens {
-  const { store, accounts, host, scopes: offered, audience, clock } = options;
+  const { store, accounts, host, scopes: catalog, audience, proofs, clock } = options;
+  const required = proofs?.offer.required === true;
+  const boundScopes = new Set([...catalog.values()].filter(({ dpop }) => dpop).map(({ name }) => name));
 
-  async function lookUp(value: string): Promise<UsableToken | NoToken> {
+  function bindingProblem(thumbprint: string | null, offered: Offered): NoToken | null {
+    if (thumbprint === null) return required || offered === 'DPoP' ? UNBOUND : null;
+    return proofs === null || offered === 'Bearer' ? BOUND : null;
+  }
+
+  async function lookUp(value: string, offered: Offered): Promise<UsableToken | NoToken> {
     const token = await store.findAccessToken(parseToken(value), clock());
     if (typeof token === 'string') return DEAD_TOKENS[token];
     if (token.audience !== audience) {
       const [granted, here] = [quotedAudience(token.audience), quotedAudience(audience)];
       return invalid(`the token was granted for ${granted}, oauth_server:audience is ${here}`);
     }
+    const misused = bindingProblem(token.thumbprint, offered);
+    if (misused !== null) return misused;
     const user = token.person === null ? null : await accounts.active(token.person);
     if (token.person !== null && user === null) return INACTIVE_ACCOUNT;
-    const { clientId, subject, issuedAt, expiresAt } = token;
-    const scopes = scopesInForce(token.scopes, token.clientScopes, offered);
-    return { clientId, scopes, user, subject, audience, issuedAt, expiresAt };
+    const { clientId, clientProfile, subject, issuedAt, expiresAt, thumbprint } = token;
+    const inForce = scopesInForce(token.scopes, token.clientScopes, catalog);
+    const scopes =
+      thumbprint !== null || boundScopes.size === 0
+        ? inForce
+        : inForce.filter((name) => !boundScopes.has(name));
+    return { clientId, clientProfile, scopes, user, subject, audience, issuedAt, expiresAt, thumbprint };
+  }
+
+  /** The key is asked about last: whoever has no usable token costs no look at a signature, and uses up no proof. */
+  async function proved(
+    checks: ResourceProofs,
+    authorization: string,
+    asked: (() => Request) | undefined,
+  ): Promise<UsableToken | NoToken> {
+    const credentials = parseDpop(authorization);
+    if (credentials === null) return OTHER_SCHEME;
+    const { token: value } = credentials;
+    const found = value === null ? ILL_FORMED : await lookUp(value, 'DPoP');
+    if (value === null || 'code' in found) return { ...found, proof: NO_NONCE };
+    const refused = await checks.refusal(asked, value, found);
+    if (refused === null) return found;
+    const { code, detail, nonce } = refused;
+    return { code, detail, proof: nonce === null ? NO_NONCE : { nonce } };
   }
 
   return {
     lookUp,
-    async fromHeader(authorization) {
+    async fromHeader(authorization, asked) {
       if (authorization === null) return NO_HEADER;
       const credentials = parseBearer(authorization);
-      if (credentials === null) return OTHER_SCHEME;
-      return credentials.token === null ? ILL_FORMED : lookUp(credentials.token);
+      if (credentials === null) return proofs === null ? OTHER_SCHEME : proved(proofs, authorization, asked);
+      return credentials.token === null ? ILL_FORMED : lookUp(credentials.token, 'Bearer');
     },
     async honouredScopes({ scopes, user }) {
-      return user === null ? scopes : scopesHeldBy(host, offered, scopes, user.reference);
+      return user === null ? scopes : scopesHeldBy(host, catalog, scopes, user.reference);
     },
   };
 }
@@ -91,9 +147,12 @@ function invalid(detail: string): NoToken {
   return { code: 'invalid_token', detail };
 }
 
+const NO_NONCE = { nonce: null } as const;
 const NO_HEADER = missing('there is no Authorization header');
 const OTHER_SCHEME = missing('the Authorization header is not of the scheme Bearer');
 const ILL_FORMED = invalid('the bearer token is not well formed');
+const BOUND = invalid('the token is bound to a key, and none is proved in the scheme Bearer');
+const UNBOUND = invalid('the token is bound to no key');
 const INACTIVE_ACCOUNT = invalid('the account is gone, or may no longer sign in');
 
 const DEAD_TOKENS: Readonly<Record<DeadToken, NoToken>> = {

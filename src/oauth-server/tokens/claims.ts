@@ -26,9 +26,10 @@ const CLAIMS_OF_SCOPE: Readonly<Record<string, readonly string[]>> = {
 
 /** The claims that the scopes release, in the scopes' order. */
 export function claimNames(scopes: readonly string[]): readonly string[] {
-  return scopes.flatMap((scope) =>
-    Object.hasOwn(CLAIMS_OF_SCOPE, scope) ? (CLAIMS_OF_SCOPE[scope] ?? []) : [],
-  );
+  const names: string[] = [];
+  for (const scope of scopes)
+    if (Object.hasOwn(CLAIMS_OF_SCOPE, scope)) names.push(...(CLAIMS_OF_SCOPE[scope] ?? []));
+  return names;
 }
 
 /**
@@ -74,7 +75,7 @@ export function createClaims({ mapper, offered, log }: ClaimsOptions): Claims {
     warnOfDropped(added);
     const claims: Record<string, unknown> = {};
     for (const name of names) {
-      const value = own(profile, name) ?? own(added, name);
+      const value = own(profile, name) ?? (mapper === undefined ? undefined : own(added, name));
       if (value !== undefined && value !== null) claims[name] = value;
     }
     return claims;

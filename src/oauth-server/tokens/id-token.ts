@@ -1,7 +1,7 @@
 import { hash, sign } from 'node:crypto';
 import { promisify } from 'node:util';
 import { DIGESTS, type SigningKey } from '../keys.ts';
-import type { SigningAlgorithm } from '../store/store.ts';
+import type { SigningAlgorithm } from '../store/client.ts';
 
 export interface IdTokenContents {
   readonly issuer: string;

@@ -16,6 +16,9 @@ export const IDENTITY_SCOPES: Readonly<Record<string, string>> = {
  */
 export const OFFLINE_ACCESS = 'offline_access';
 
+/** The scopes of services: what one does by itself, and no person allows it. A client that anybody may be has none of them. */
+export const SERVICE_SCOPES: ReadonlySet<string> = new Set(['mcp:service']);
+
 const SCOPE_TOKEN = /^[\x21\x23-\x5B\x5D-\x7E]+$/;
 
 /** Whether this is a scope token of RFC 6749 section 3.3. */
@@ -30,6 +33,8 @@ export interface Scope {
   readonly label: string;
   /** What the person must hold for it; null for the identity scopes. */
   readonly permission: string | null;
+  /** Whether only a token that is bound to a key has it (RFC 9449). */
+  readonly dpop: boolean;
 }
 
 /** Every scope that this server offers, by name: the identity scopes and the configured ones. */
@@ -37,17 +42,28 @@ export type ScopeCatalog = ReadonlyMap<string, Scope>;
 
 /** `oauth_server:scopes`, by name: a label, for a permission of the scope's own name, or label and permission. */
 export type ConfiguredScopes = Readonly<
-  Record<string, string | { readonly label: string; readonly permission?: string | undefined }>
+  Record<
+    string,
+    | string
+    | {
+        readonly label: string;
+        readonly permission?: string | undefined;
+        readonly dpop?: boolean | undefined;
+      }
+  >
 >;
 
 export function createScopeCatalog(configured: ConfiguredScopes): ScopeCatalog {
   const catalog = new Map<string, Scope>();
   for (const [name, label] of Object.entries(IDENTITY_SCOPES))
-    catalog.set(name, { name, label, permission: null });
+    catalog.set(name, { name, label, permission: null, dpop: false });
   for (const [name, definition] of Object.entries(configured)) {
-    const { label, permission } =
-      typeof definition === 'string' ? { label: definition, permission: undefined } : definition;
-    catalog.set(name, { name, label, permission: permission ?? name });
+    const {
+      label,
+      permission = name,
+      dpop = false,
+    } = typeof definition === 'string' ? { label: definition } : definition;
+    catalog.set(name, { name, label, permission, dpop });
   }
   return catalog;
 }
@@ -76,6 +92,8 @@ export interface ScopeChoice {
   readonly available: readonly string[];
   /** What a request without `scope` asks for; all that is available unless given. */
   readonly omitted?: readonly string[];
+  /** What is given in place of scopes that are offered and not available; they are refused unless given. */
+  readonly inPlace?: { readonly of: ScopeCatalog; readonly is: string };
   /** The `error_description` when it asks for more, or for nothing. */
   readonly refusal: string;
   /** Why the scopes beyond are not available, for the log. */
@@ -84,10 +102,13 @@ export interface ScopeChoice {
 
 /** The scopes that the parameter `scope` asks for; `invalid_scope` unless all of them are available, and there are some. */
 export function requireScopes(scope: string | undefined, choice: ScopeChoice): readonly string[] {
-  const { available, omitted = available, refusal, detail } = choice;
+  const { available, omitted = available, inPlace, refusal, detail } = choice;
   const scopes = requestedScopes(scope) ?? omitted;
   const beyond = scopes.filter((name) => !available.includes(name));
   if (scopes.length > 0 && beyond.length === 0) return scopes;
+  if (inPlace !== undefined && beyond.length > 0 && beyond.every((name) => inPlace.of.has(name))) {
+    return [...new Set(scopes.map((name) => (available.includes(name) ? name : inPlace.is)))];
+  }
   const reason = beyond.length === 0 ? 'no scope was asked for' : `${detail}: ${quotedList(beyond)}`;
   throw new OAuthError('invalid_scope', refusal, reason);
 }
@@ -98,8 +119,7 @@ export function formatScope(names: readonly string[]): string {
 
 /** The names that stand in both lists, in the order of the first. */
 export function intersectScopes(names: readonly string[], allowed: readonly string[]): readonly string[] {
-  const set = new Set(allowed);
-  return names.filter((name) => set.has(name));
+  return names.filter((name) => allowed.includes(name));
 }
 
 /** Those of the granted scopes that the client is still registered for and the server still offers. */
@@ -108,7 +128,7 @@ export function scopesInForce(
   registered: readonly string[],
   catalog: ScopeCatalog,
 ): readonly string[] {
-  return intersectScopes(granted, registered).filter((name) => catalog.has(name));
+  return granted.filter((name) => registered.includes(name) && catalog.has(name));
 }
 
 /** The scopes of `names` that are offered, and whose permission (where there is one) the person holds now. */
@@ -118,18 +138,26 @@ export async function scopesHeldBy(
   names: readonly string[],
   person: PersonReference,
 ): Promise<readonly string[]> {
-  const denied = new Set<string>();
-  const ask = async (name: string, permission: string) => {
-    if (!(await host.holdsPermission(person, permission))) denied.add(name);
-  };
   const offered: string[] = [];
-  const asked: Promise<void>[] = [];
+  const asked: Asked[] = [];
   for (const name of names) {
     const scope = catalog.get(name);
     if (scope === undefined) continue;
     offered.push(name);
-    if (scope.permission !== null) asked.push(ask(name, scope.permission));
+    if (scope.permission !== null) asked.push({ name, permission: scope.permission });
   }
-  await (asked.length === 1 ? asked[0] : Promise.all(asked));
-  return denied.size === 0 ? offered : offered.filter((name) => !denied.has(name));
+  const holds = async ({ permission }: Asked) => host.holdsPermission(person, permission);
+  const [only] = asked;
+  const held =
+    only !== undefined && asked.length === 1
+      ? [await host.holdsPermission(person, only.permission)]
+      : await Promise.all(asked.map(holds));
+  const denied = asked.filter((_, index) => !held[index]).map(({ name }) => name);
+  return denied.length === 0 ? offered : offered.filter((name) => !denied.includes(name));
+}
+
+/** A scope that needs a permission. */
+interface Asked {
+  readonly name: string;
+  readonly permission: string;
 }

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { UserInterface } from '../../contracts/person.ts';
-import type { BearerTokens, UsableToken } from './bearer.ts';
+import type { BearerTokens, NoToken, UsableToken } from './bearer.ts';
 import type { BearerErrorCode } from '../errors.ts';
 import type { ScopeCatalog } from './scopes.ts';
 
@@ -46,19 +46,27 @@ export function runWithAccessor<T>(accessor: TokenAccessor, work: () => T): T {
 /** Why `token()` refuses. */
 export interface TokenRefusal {
   readonly code: BearerErrorCode;
-  /** The scope that would have been needed; null when no token was usable. */
+  /** The scope that would have been needed; null when any usable token would have done. */
   readonly scope: string | null;
   /** For the log alone. */
   readonly detail: string;
   /** Null without a usable token. */
   readonly clientId: string | null;
+  /** The token has the scope, and its person no longer the permission: no other token would reach either. */
+  readonly isUnheld?: boolean;
+  /** As that of `NoToken`. */
+  readonly proof?: NonNullable<NoToken['proof']>;
 }
 
 /** Throws the refusal of the request being answered. */
 export type Refuse = (refusal: TokenRefusal) => never;
 
-/** Looks up the token of an `Authorization` header, its account and the permissions behind its scopes. */
-export type TokenLookUp = (authorization: string | null, refuse: Refuse) => Promise<TokenAccessor>;
+/** Looks up the token of an `Authorization` header, its account and the permissions behind its scopes. `asked` gives the request. */
+export type TokenLookUp = (
+  authorization: string | null,
+  asked: (() => Request) | undefined,
+  refuse: Refuse,
+) => Promise<TokenAccessor>;
 
 export interface TokenLookUpOptions {
   readonly bearerTokens: BearerTokens;
@@ -66,10 +74,10 @@ export interface TokenLookUpOptions {
 }
 
 export function createTokenLookUp({ bearerTokens, scopes }: TokenLookUpOptions): TokenLookUp {
-  return async (authorization, refuse) => {
-    const found = await bearerTokens.fromHeader(authorization);
+  return async (authorization, asked, refuse) => {
+    const found = await bearerTokens.fromHeader(authorization, asked);
     if ('code' in found) {
-      return accessorWithout(scopes, () => refuse({ ...found, scope: null, clientId: null }));
+      return accessorWithout(scopes, (scope) => refuse({ ...found, scope, clientId: null }));
     }
     return accessorFor(scopes, found, new Set(await bearerTokens.honouredScopes(found)), refuse);
   };
@@ -77,7 +85,7 @@ export function createTokenLookUp({ bearerTokens, scopes }: TokenLookUpOptions):
 
 function accessorFor(
   offered: ScopeCatalog,
-  { clientId, user, scopes }: UsableToken,
+  { clientId, user, scopes, thumbprint }: UsableToken,
   honoured: ReadonlySet<string>,
   refuse: Refuse,
 ): TokenAccessor {
@@ -86,10 +94,12 @@ function accessorFor(
     requireScope(scope) {
       requireOffered(offered, scope);
       if (honoured.has(scope)) return;
-      const detail = scopes.includes(scope)
+      const isUnheld = scopes.includes(scope);
+      const detail = isUnheld
         ? `the person holds no permission for the scope ${scope}`
         : `the token has no scope ${scope}`;
-      refuse({ code: 'insufficient_scope', scope, detail, clientId });
+      const proof = thumbprint === null ? {} : { proof: { nonce: null } };
+      refuse({ code: 'insufficient_scope', scope, detail, clientId, isUnheld, ...proof });
     },
     can(scope) {
       requireOffered(offered, scope);
@@ -100,12 +110,12 @@ function accessorFor(
   };
 }
 
-function accessorWithout(offered: ScopeCatalog, refuse: () => never): TokenAccessor {
+function accessorWithout(offered: ScopeCatalog, refuse: (scope: string | null) => never): TokenAccessor {
   return {
-    requireUsable: refuse,
+    requireUsable: () => refuse(null),
     requireScope(scope) {
       requireOffered(offered, scope);
-      refuse();
+      refuse(scope);
     },
     can(scope) {
       requireOffered(offered, scope);

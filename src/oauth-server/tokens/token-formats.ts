@@ -1,5 +1,5 @@
 import { orderedIdentifier, randomToken, tokenHash } from '../crypto.ts';
-import type { OfferedRefreshToken, OfferedToken } from '../store/store.ts';
+import type { OfferedRefreshToken, OfferedToken } from '../store/grant.ts';
 
 /**
  * What is issued says where its row is, and proves itself with a secret of 256 random bits; the parts are separated by dots.

@@ -1,7 +1,7 @@
-import { startWorkload, type Workload } from '../history/workload.ts';
+import { startWorkload, type Workload, type WorkloadOptions } from '../history/workload.ts';
 import type { RunningPortal } from '../portal.ts';
 
-interface Processes {
+interface Processes extends Pick<WorkloadOptions, 'asksAgain'> {
   readonly portal: RunningPortal;
   readonly urls: readonly string[];
 }
@@ -12,10 +12,10 @@ export const CLIENTS = 6;
 /** Has clients use the processes while something happens to their database; prints the counts, and returns what was broken. */
 export async function underLoad(
   title: string,
-  { portal, urls }: Processes,
+  processes: Processes,
   meanwhile: (load: Workload) => Promise<void>,
 ): Promise<readonly string[]> {
-  const load = await startWorkload({ portal, urls, clients: CLIENTS });
+  const load = await startWorkload({ ...processes, clients: CLIENTS });
   await meanwhile(load);
   const { line, texts } = await load.stop();
   process.stdout.write(`${title}:\n  ${line}\n`);

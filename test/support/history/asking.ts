@@ -66,6 +66,8 @@ interface Answered {
   readonly ending: Ending | null;
   readonly body?: string;
   readonly location?: string | null;
+  /** The name of the tokens in it, when they were answered before. */
+  readonly known?: string;
 }
 
 type Endings = Readonly<Record<number, Ending>>;
@@ -134,7 +136,7 @@ export function createAsking(options: AskingOptions): Asking {
       node: url === null ? 'console' : `node ${urls.indexOf(url) + 1}`,
     });
     const answer = await ask();
-    end(answer.ending);
+    end(answer.ending, answer.known);
     heard(answer.ending);
     return answer;
   }
@@ -169,6 +171,15 @@ export function createAsking(options: AskingOptions): Asking {
         post(client, `${url}/oauth/revoke`, { token }, { 200: 200, 401: 401 }),
       ),
     );
+  }
+
+  /** Keeps what was answered, unless it was answered before. */
+  function hold(family: Family, name: string, { body = '' }: Answered): Pick<Answered, 'known'> {
+    const { access_token: access, refresh_token: refresh } = JSON.parse(body) as Tokens;
+    const known = family.tokens.find((each) => each.access === access && each.refresh === refresh);
+    if (known !== undefined) return { known: known.name };
+    family.tokens.push({ name, access, refresh });
+    return {};
   }
 
   return {
@@ -208,21 +219,18 @@ export function createAsking(options: AskingOptions): Asking {
           ? { code: family.code, redirect_uri: REDIRECT_URI, code_verifier: VERIFIER }
           : { refresh_token: given.refresh };
       form['grant_type'] = given === null ? 'authorization_code' : 'refresh_token';
-      let name = '';
       const answer = await insist((url) => {
-        name = nextName();
+        const name = nextName();
         const request: Asked =
           given === null
             ? { kind: 'exchange', ...own, name }
             : { kind: 'refresh', ...own, token: given.name, name };
-        return recorded({ request, families: [family.name], by: 'token', url }, () =>
-          post(client, `${url}/oauth/token`, form, { 200: 200, 400: 400, 401: 401 }),
-        );
+        return recorded({ request, families: [family.name], by: 'token', url }, async () => {
+          const answered = await post(client, `${url}/oauth/token`, form, { 200: 200, 400: 400, 401: 401 });
+          return answered.ending === 200 ? { ...answered, ...hold(family, name, answered) } : answered;
+        });
       });
-      if (answer.ending === 200) {
-        const { access_token: access, refresh_token: refresh } = JSON.parse(answer.body ?? '') as Tokens;
-        family.tokens.push({ name, access, refresh });
-      } else family.over = true;
+      if (answer.ending !== 200) family.over = true;
     },
 
     async look({ name }, { name: token, access }, at) {

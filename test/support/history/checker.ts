@@ -49,6 +49,7 @@ export type AfterUnavailable = 'not spent' | 'nobody knows';
 export function findViolations(
   history: readonly Operation[],
   afterUnavailable: AfterUnavailable = 'not spent',
+  lifetimes: Lifetimes = LIFETIMES,
 ): readonly Violation[] {
   const families = new Map<string, Operation[]>();
   for (const operation of history) {
@@ -56,15 +57,20 @@ export function findViolations(
       families.set(family, [...(families.get(family) ?? []), operation]);
     }
   }
-  return [...families].flatMap(([family, operations]) => check(family, operations, afterUnavailable) ?? []);
+  return [...families].flatMap(
+    ([family, operations]) => check(family, operations, afterUnavailable, lifetimes) ?? [],
+  );
 }
 
 function check(
   family: string,
   operations: readonly Operation[],
   afterUnavailable: AfterUnavailable,
+  lifetimes: Lifetimes,
 ): Violation | null {
-  const entries = operations.flatMap((operation) => entriesFor(operation, operations, afterUnavailable));
+  const entries = operations
+    .flatMap((operation) => entriesFor(operation, operations, afterUnavailable))
+    .map((entry) => ({ ...entry, lifetimes }));
   if (hasOrder(family, entries)) return null;
   // Whatever follows, the beginning stays without an order: so the shortest beginning without one is found by halving.
   const ends = entries
@@ -101,24 +107,36 @@ interface Entry {
   readonly answer: Answer | null;
   /** Whether tokens may come of it, or a code. */
   readonly issues: boolean;
+  /** Whether the code that it offers may have expired by its end. */
+  readonly isLate: boolean;
+  readonly lifetimes: Lifetimes;
+}
+
+/** How long a code lives, in milliseconds (AS-2.13): whoever insists on a process whose node is cut off may come too late with it. */
+const CODE_LIFETIME = 60_000;
+
+function isLate({ request, end }: Operation, all: readonly Operation[]): boolean {
+  const allowed = all.filter((each) => each.request.kind === 'allow').map(({ begin }) => begin);
+  return request.kind === 'exchange' && end >= Math.min(...allowed) + CODE_LIFETIME;
 }
 
 function entriesFor(
   operation: Operation,
   all: readonly Operation[],
   afterUnavailable: AfterUnavailable,
-): readonly Entry[] {
+): readonly Omit<Entry, 'lifetimes'>[] {
   const { request, begin, end, answer } = operation;
   const others = all.filter((each) => each !== operation && isSameUse(each.request, request));
   const isStrict = afterUnavailable === 'not spent';
+  const about = { operation, issues: true, isLate: isLate(operation, all) };
   if (answer !== 'unavailable' && answer !== 'lost') {
     // The answer may be that of an attempt before it, which was kept for whoever asks again.
     const attempts = others.filter((each) => each.answer === 'unavailable' && each.end <= begin);
     const first = isStrict && answer === 200 ? Math.min(begin, ...attempts.map((each) => each.begin)) : begin;
-    return [{ operation, begin: first, end, answer, issues: true }];
+    return [{ ...about, begin: first, end, answer }];
   }
   if (request.kind === 'look') return [];
-  const unknown = unanswered({ operation, begin, end, answer: null, issues: true });
+  const unknown = unanswered({ ...about, begin, end, answer: null });
   if (answer === 'lost' || !isUse(request) || !isStrict) return [unknown];
   // It was not spent. It can only have been a replay, where another use came first or at the same time.
   const isReplay = others.some(
@@ -128,7 +146,11 @@ function entriesFor(
 }
 
 const isLook = ({ operation }: Entry) => operation.request.kind === 'look';
-const unanswered = (entry: Entry): Entry => ({ ...entry, end: Infinity, answer: null });
+const unanswered = <T extends Omit<Entry, 'lifetimes'>>(entry: T): T => ({
+  ...entry,
+  end: Infinity,
+  answer: null,
+});
 
 /** What had happened by then: what was not answered yet may have taken effect, or not. */
 function until(time: number, entries: readonly Entry[]): readonly Entry[] {
@@ -196,22 +218,29 @@ function likenessOf({ operation, answer, issues }: Entry): string {
 }
 
 /** What is when it takes effect now, the same object when nothing changes; null when it cannot, or would not be answered so. */
-function after(state: State, { operation, answer, issues }: Entry): State | null {
-  const outcome = outcomeOf(state, operation.request);
+function after(state: State, entry: Entry): State | null {
+  const { operation, answer, issues, isLate: mayBeLate, lifetimes } = entry;
+  const inTime = outcomeOf(state, operation.request, IN_TIME, lifetimes);
+  const isRefusedLate = mayBeLate && answer === 400 && inTime?.answer === 200;
+  const outcome = isRefusedLate ? outcomeOf(state, operation.request, LATE, lifetimes) : inTime;
   if (outcome === null || (answer !== null && answer !== outcome.answer)) return null;
   if (!issues && isUse(operation.request) && outcome.answer === 200) return null;
   return JSON.stringify(outcome.state) === JSON.stringify(state) ? state : outcome.state;
 }
 
-/** No test of this kind waits until anything expires. */
-const FOR_EVER: Lifetimes = { code: Infinity, access: Infinity, refresh: Infinity };
+/** No test of this kind waits until anything but a code expires. */
+const LIFETIMES: Lifetimes = { code: 1, access: Infinity, refresh: Infinity };
+/** With `refresh_retry_seconds`, as long as no scenario takes. */
+export const WITH_WINDOW: Lifetimes = { ...LIFETIMES, retry: Infinity };
+const IN_TIME = 0;
+const LATE = LIFETIMES.code;
 
 /** Null when what it asks for is not there yet. */
-function outcomeOf(state: State, request: Asked): Outcome | null {
+function outcomeOf(state: State, request: Asked, now: number, lifetimes: Lifetimes): Outcome | null {
   if (request.kind === 'allow' || request.kind === 'deny') {
     const { kind, family, client } = request;
     if (family in state.families || state.revokedClients.includes(client)) return { state, answer: 400 };
-    const answered = allowed(state, family, client, FOR_EVER);
+    const answered = allowed(state, family, client, lifetimes);
     return { state: kind === 'allow' ? answered : ended(answered, family), answer: 200 };
   }
   if (request.kind === 'remove') {
@@ -220,7 +249,8 @@ function outcomeOf(state: State, request: Asked): Outcome | null {
   }
   if ('token' in request && !(request.token in state.accessTokens)) return null;
   if ('family' in request && !(request.family in state.families)) return null;
-  return step(state, request, FOR_EVER);
+  const { state: next, answer } = step({ ...state, now }, request, lifetimes);
+  return { state: { ...next, now: state.now }, answer };
 }
 
 /** Whether something is spent by it that is good once. */

@@ -41,9 +41,11 @@ export interface Operation {
 export interface Recorder {
   /**
    * To be called before anything is sent; what it returns, when the answer was read to its end, or with null when nothing was sent after
-   * all (nobody listened).
+   * all (nobody listened). Tokens that were answered before have a name already, which is `known`.
    */
-  begin(operation: Pick<Operation, 'request' | 'families' | 'node' | 'by'>): (answer: Ending | null) => void;
+  begin(
+    operation: Pick<Operation, 'request' | 'families' | 'node' | 'by'>,
+  ): (answer: Ending | null, known?: string) => void;
   /** What has begun so far. */
   operations(): readonly Operation[];
 }
@@ -56,9 +58,11 @@ export function createRecorder(clock: () => number = () => performance.now()): R
       const id = (count += 1);
       const begun: Operation = { ...asked, id, begin: clock(), end: Infinity, answer: 'lost' };
       operations.set(id, begun);
-      return (answer) => {
+      return (answer, known) => {
+        const { request } = asked;
+        const named = known !== undefined && 'name' in request ? { ...request, name: known } : request;
         if (answer === null) operations.delete(id);
-        else operations.set(id, { ...begun, end: clock(), answer });
+        else operations.set(id, { ...begun, request: named, end: clock(), answer });
       };
     },
     operations: () => [...operations.values()],

@@ -1,3 +1,4 @@
+import type { Lifetimes } from '../grant-model.ts';
 import { findViolations, PROMISES, type AfterUnavailable, type Promised, type Violation } from './checker.ts';
 import type { Ending, Operation } from './recorder.ts';
 
@@ -13,8 +14,9 @@ export interface Verdict {
 export function judge(
   history: readonly Operation[],
   afterUnavailable: AfterUnavailable = 'not spent',
+  lifetimes?: Lifetimes,
 ): Verdict {
-  const violations = findViolations(history, afterUnavailable);
+  const violations = findViolations(history, afterUnavailable, lifetimes);
   const broken = Object.fromEntries(
     PROMISES.map((promise) => [promise, violations.filter((each) => each.broken === promise).length]),
   ) as Record<Promised, number>;

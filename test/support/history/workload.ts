@@ -21,6 +21,7 @@ import { createRandom } from '../random.ts';
 import { ADA, GRACE, registerClient, type RunningPortal, type TestClient } from '../portal.ts';
 import type { Visitor } from '../visitor.ts';
 import { createAsking, type Asking, type AsksAgain, type Family, type Held } from './asking.ts';
+import type { Lifetimes } from '../grant-model.ts';
 import type { AfterUnavailable } from './checker.ts';
 import { createRecorder, type Ending, type Operation } from './recorder.ts';
 import { judge, type Verdict } from './report.ts';
@@ -35,6 +36,8 @@ export interface WorkloadOptions {
   /** Any process, unless said otherwise. */
   readonly asksAgain?: AsksAgain;
   readonly afterUnavailable?: AfterUnavailable;
+  /** What the model is asked with; by default nothing but a code expires, and a used refresh token is a replay. */
+  readonly lifetimes?: Lifetimes;
 }
 
 export interface Workload {
@@ -131,7 +134,7 @@ export async function startWorkload(options: WorkloadOptions): Promise<Workload>
       until.stopping = true;
       await working;
       const operations = recorder.operations();
-      const { texts, line, broken } = judge(operations, afterUnavailable);
+      const { texts, line, broken } = judge(operations, afterUnavailable, options.lifetimes);
       const faults = Object.entries(asking.faults);
       const other = faults.reduce((sum, [, times]) => sum + times, 0);
       return {

@@ -1,4 +1,4 @@
-import { content, ToolError, type ToolInterface } from 'portico/mcp';
+import { ask, content, ToolError, type FormQuestion, type ToolCall, type ToolInterface } from 'portico/mcp';
 
 /** The tools that the conformance suite calls, through our own ToolInterface. */
 
@@ -23,6 +23,83 @@ function fixture(
     handle,
   } satisfies ToolInterface;
 }
+
+/** A form with one field. */
+function form(message: string, field: string, type: 'string' | 'boolean' = 'string'): FormQuestion {
+  return {
+    message,
+    schema: { type: 'object', properties: { [field]: { type } }, required: [field] },
+  };
+}
+
+const SAMPLING = {
+  method: 'sampling/createMessage',
+  params: {
+    messages: [{ role: 'user', content: { type: 'text', text: 'What is the capital of France?' } }],
+    maxTokens: 100,
+  },
+} as const;
+const ROOTS = { method: 'roots/list', params: {} } as const;
+
+const filledIn = (call: ToolCall, question: string, field: string) =>
+  String(call.answer(question)?.content[field]);
+
+/** The tools of the scenarios in which a tool asks first. */
+const ASKING: readonly ToolInterface[] = [
+  fixture('test_input_required_result_elicitation', 'Asks for a name', (_, call) =>
+    call.answer('user_name') === null
+      ? ask({ user_name: form('What is your name?', 'name') })
+      : `Hello, ${filledIn(call, 'user_name', 'name')}!`,
+  ),
+  fixture('test_input_required_result_sampling', 'Asks the model', (_, call) =>
+    call.answer('capital_question') === null
+      ? ask({ capital_question: SAMPLING })
+      : JSON.stringify(call.answer('capital_question')?.content),
+  ),
+  fixture('test_input_required_result_list_roots', 'Asks for the roots', (_, call) =>
+    call.answer('client_roots') === null
+      ? ask({ client_roots: ROOTS })
+      : JSON.stringify(call.answer('client_roots')?.content),
+  ),
+  fixture('test_input_required_result_request_state', 'Keeps something while it asks', (_, call) =>
+    call.answer('confirm') === null
+      ? ask({ confirm: form('Please confirm', 'ok', 'boolean') }, 'ok')
+      : `state-${String(call.state)}`,
+  ),
+  fixture('test_input_required_result_multiple_inputs', 'Asks three things at once', (_, call) =>
+    ['user_name', 'greeting', 'client_roots'].every((question) => call.answer(question) !== null)
+      ? 'Thank you.'
+      : ask({ user_name: form('What is your name?', 'name'), greeting: SAMPLING, client_roots: ROOTS }),
+  ),
+  fixture('test_input_required_result_multi_round', 'Asks one thing after the other', (_, call) => {
+    if (call.answer('step2') !== null) return `${String(call.state)}: ${filledIn(call, 'step2', 'color')}`;
+    return call.answer('step1') === null
+      ? ask({ step1: form('Step 1: What is your name?', 'name') })
+      : ask(
+          { step2: form('Step 2: What is your favorite color?', 'color') },
+          filledIn(call, 'step1', 'name'),
+        );
+  }),
+  fixture('test_input_required_result_tampered_state', 'Asks for a confirmation', (_, call) =>
+    call.answer('confirm') === null ? ask({ confirm: form('Please confirm', 'ok', 'boolean') }) : 'confirmed',
+  ),
+  fixture('test_input_required_result_capabilities', 'Asks what the client can answer', (_, call) => {
+    if (call.answer('name') !== null || call.answer('sample') !== null) return 'Thank you.';
+    return call.canAsk('form')
+      ? ask({ name: form('What is your name?', 'name') })
+      : ask({ sample: SAMPLING });
+  }),
+  fixture('test_streaming_elicitation', 'Asks for a name', () =>
+    ask({ name: form('What is your name?', 'name') }),
+  ),
+  fixture('test_logging_tool', 'Logs nothing to the client', () => 'done'),
+  fixture('test_header_parameter', 'Has an argument that a header field repeats', () => 'done', {
+    type: 'object',
+    properties: { region: { type: 'string', 'x-mcp-header': 'Region' } },
+    required: ['region'],
+  }),
+  fixture('test_missing_capability', 'Asks the model, whoever calls', () => ask({ sample: SAMPLING })),
+];
 
 const image = { type: 'image', data: PNG, mimeType: 'image/png' } as const;
 
@@ -89,4 +166,5 @@ export const FIXTURE_TOOLS: readonly ToolInterface[] = [
     else: { required: ['email'] },
     additionalProperties: false,
   }),
+  ...ASKING,
 ];

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import path from 'node:path';
 import { STANDARD_OUTPUT } from '../../configuration.ts';
-import type { AddCommands, Application } from '../../contracts.ts';
+import type { AddCommands, Application, Plugin } from '../../contracts.ts';
 import { isSchemaPending, SCHEMA_PENDING } from '../pending-schema.ts';
 import { listen } from '../../http/server.ts';
 
@@ -11,36 +11,42 @@ interface Options {
 }
 
 /** `serve`: answers requests until SIGINT or SIGTERM, then lets those in flight finish. */
-export const addServe: AddCommands = (program, context) => {
-  program
-    .command('serve')
-    .description('serve the application until it is told to stop')
-    .option('--port <port>', 'the port to listen on (default: PORT, or 8080)')
-    .option(
-      '--hostname <address>',
-      'the address to listen on (default: 127.0.0.1 under APP_ENV=dev, else 0.0.0.0)',
-    )
-    .action(async (options: Options) => {
-      const application = await context.application({ serves: true });
-      if (await isSchemaPending(application)) context.fail(SCHEMA_PENDING);
-      const port = Number(options.port ?? application.env['PORT'] ?? 8080);
-      if (!Number.isInteger(port) || port < 0 || port > 65_535) context.fail('The port must be 0 to 65535');
-      const hostname = options.hostname ?? (application.mode === 'dev' ? '127.0.0.1' : '0.0.0.0');
-      const server = await listen(application, { port, hostname }).catch((error: unknown) => {
-        if (error instanceof Error && 'code' in error && error.code === 'EADDRINUSE') {
-          context.fail(`Port ${port} is in use; choose another with --port, or PORT`);
+export const addServe =
+  (plugins: readonly Plugin<object>[]): AddCommands =>
+  (program, context) => {
+    program
+      .command('serve')
+      .description('serve the application until it is told to stop')
+      .option('--port <port>', 'the port to listen on (default: PORT, or 8080)')
+      .option(
+        '--hostname <address>',
+        'the address to listen on (default: 127.0.0.1 under APP_ENV=dev, else 0.0.0.0)',
+      )
+      .action(async (options: Options) => {
+        const application = await context.application({ serves: true });
+        if (await isSchemaPending(application)) context.fail(SCHEMA_PENDING);
+        const port = Number(options.port ?? application.env['PORT'] ?? 8080);
+        if (!Number.isInteger(port) || port < 0 || port > 65_535) context.fail('The port must be 0 to 65535');
+        const hostname = options.hostname ?? (application.mode === 'dev' ? '127.0.0.1' : '0.0.0.0');
+        const server = await listen(application, { port, hostname }).catch((error: unknown) => {
+          if (error instanceof Error && 'code' in error && error.code === 'EADDRINUSE') {
+            context.fail(`Port ${port} is in use; choose another with --port, or PORT`);
+          }
+          throw error;
+        });
+        context.note(`Listening on ${server.url}, as ${application.publicUrl}${application.basePath}`);
+        context.note(`The log is ${logDestination(application)}`);
+        for (const warning of plugins.flatMap((plugin) => plugin.warnings?.(application) ?? [])) {
+          context.note(`Warning: ${warning}`);
+          application.log.warning('{warning}', { warning });
         }
-        throw error;
+        await stopSignal();
+        context.note('Stopping: requests in flight finish. Once more to stop at once.');
+        process.once('SIGINT', () => process.exit(130));
+        process.once('SIGTERM', () => process.exit(143));
+        await server.close();
       });
-      context.note(`Listening on ${server.url}, as ${application.publicUrl}${application.basePath}`);
-      context.note(`The log is ${logDestination(application)}`);
-      await stopSignal();
-      context.note('Stopping: requests in flight finish. Once more to stop at once.');
-      process.once('SIGINT', () => process.exit(130));
-      process.once('SIGTERM', () => process.exit(143));
-      await server.close();
-    });
-};
+  };
 
 function logDestination({ config, directory }: Application): string {
   const { path: file } = config['log'] as { readonly path: string };

@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import type { SqlParameter } from '../../../sql/contract.ts';
 import type { Engine, EngineConnection, StatementResult } from '../engine.ts';
-import { readsTogether } from '../together.ts';
+import { readsTogether, type Together } from '../together.ts';
 import { isSqliteBusy } from './failures.ts';
 import { executePrepared, Statements } from './statements.ts';
 import { countCommits, LONGEST_WAIT, WriteQueue } from './write-queue.ts';
@@ -16,7 +16,7 @@ class SqliteEngine implements Engine {
   readonly #statements: Statements;
   readonly #queue: WriteQueue;
   /** The read transaction that is open: for whom, and after how many commits it began. */
-  #reading: { readonly reader: object; readonly commits: number } | null = null;
+  #reading: { readonly reader: Together; readonly commits: number } | null = null;
 
   constructor(file: string, isBorrowed: boolean) {
     this.#statements = new Statements(file, { wait: LONGEST_WAIT, isBorrowed });
@@ -42,13 +42,8 @@ class SqliteEngine implements Engine {
     }
   }
 
-  async readTogether<T>(work: () => Promise<T>): Promise<T> {
-    const reader = readsTogether();
-    try {
-      return await work();
-    } finally {
-      if (reader !== null && this.#reading?.reader === reader) this.#endReading();
-    }
+  endReads(together: Together): void {
+    if (this.#reading?.reader === together) this.#endReading();
   }
 
   transaction<T>(work: (connection: EngineConnection) => Promise<T>, onUnknown?: () => void): Promise<T> {
@@ -71,21 +66,28 @@ class SqliteEngine implements Engine {
    */
   #read(sql: string, parameters: readonly SqlParameter[]): StatementResult {
     const reader = readsTogether();
-    if (this.#reading?.reader !== reader || this.#reading?.commits !== countCommits()) this.#endReading();
+    if (
+      this.#reading !== null &&
+      (this.#reading.reader !== reader || this.#reading.commits !== countCommits())
+    )
+      this.#endReading();
     const prepared = this.#statements.prepare(sql);
     if (!prepared.isQuery) this.#endReading();
     else if (this.#reading === null && reader !== null) {
-      this.#statements.run('BEGIN');
+      this.#statements.control('BEGIN');
       this.#reading = { reader, commits: countCommits() };
-      process.nextTick(this.#endReading);
+      queueMicrotask(this.#endReadingSoon);
     }
     return executePrepared(prepared, parameters);
   }
 
+  /** Once Node has run the promises that are ready. A tick that is asked for from outside of them would come before the first. */
+  readonly #endReadingSoon = (): void => process.nextTick(this.#endReading);
+
   readonly #endReading = (): void => {
     if (this.#reading === null) return;
     this.#reading = null;
-    if (this.#statements.isInTransaction) this.#statements.run('COMMIT');
+    if (this.#statements.isInTransaction) this.#statements.control('COMMIT');
   };
 }
 

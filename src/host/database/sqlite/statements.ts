@@ -76,6 +76,11 @@ export class Statements {
     }
   }
 
+  /** Begins or ends a read transaction: as `run`, without making a result of which nothing is wanted. */
+  control(sql: 'BEGIN' | 'COMMIT'): void {
+    this.prepare(sql).statement.get();
+  }
+
   /** The next statement opens the file anew. One in memory stays: what is in it would be gone. */
   reopen(): void {
     this.#isReadOnly = false;
@@ -119,7 +124,11 @@ function toRowsNamed(columns: readonly string[]): (rows: readonly unknown[]) => 
   const empty = Object.fromEntries(columns.map((column) => [column, null]));
   const toRow = (values: readonly unknown[]) => {
     const row: Record<string, unknown> = { ...empty };
-    for (const [index, column] of columns.entries()) row[column] = values[index];
+    let index = 0;
+    for (const column of columns) {
+      row[column] = values[index];
+      index += 1;
+    }
     return row;
   };
   return (rows) => (rows as readonly (readonly unknown[])[]).map(toRow);

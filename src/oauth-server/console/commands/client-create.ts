@@ -1,4 +1,7 @@
+import { readFile } from 'node:fs/promises';
 import type { AddCommands } from '../../../host/contracts.ts';
+import type { ClientRegistration } from '../../clients/registration.ts';
+import { RegistrationError } from '../../errors.ts';
 import { openServer } from '../open-server.ts';
 import { clientMetadata } from './client-metadata.ts';
 import { orFail } from './or-fail.ts';
@@ -8,7 +11,13 @@ interface Options {
   readonly scope?: readonly string[];
   readonly grant?: readonly string[];
   readonly public?: boolean;
+  readonly native?: boolean;
   readonly idTokenAlg?: string;
+  readonly jwks?: string;
+  readonly jwksAlg?: string;
+  readonly par?: boolean;
+  readonly dpop?: boolean;
+  readonly profile?: string;
   readonly json?: boolean;
 }
 
@@ -27,9 +36,36 @@ export const addClientCreate: AddCommands = (program, context) => {
     )
     .option('--public', 'an application that cannot keep a secret, such as one in a browser or on a phone')
     .option(
+      '--native',
+      'a program on a device: a redirect to http://127.0.0.1, http://[::1] or http://localhost matches on any port, ' +
+        'and one may have a private-use scheme, such as com.example.app:/callback',
+    )
+    .option(
       '--id-token-alg <algorithm>',
       'what its ID tokens are signed with: RS256, ES256 or EdDSA (default: RS256); ' +
         'for another than RS256 the server needs a key first, see oauth:keys:generate --help',
+    )
+    .option(
+      '--jwks <file or URL>',
+      'its public keys (RFC 7517): a file, or the https URL at which it publishes them; it authenticates by private_key_jwt then, ' +
+        'and has no secret',
+    )
+    .option(
+      '--par',
+      'it pushes its authorization requests (RFC 9126), and gets nothing by others; ' +
+        'oauth_server:pushed_authorization_requests has to be accept or require',
+    )
+    .option(
+      '--jwks-alg <algorithm>',
+      'what alone it signs with: RS256, PS256, ES256, EdDSA or Ed25519 (default: any of these that its keys are for)',
+    )
+    .option(
+      '--dpop',
+      'its tokens have to be bound to a key that it proves with every request (RFC 9449); oauth_server:dpop has to accept that',
+    )
+    .option(
+      '--profile <profile>',
+      'fapi2: it is held to the FAPI 2.0 Security Profile, see docs/security-profile.md; it needs --jwks then',
     )
     .option('--json', 'print JSON, and nothing else, on standard output')
     .action(async (name: string, options: Options) => {
@@ -40,19 +76,43 @@ export const addClientCreate: AddCommands = (program, context) => {
         scopes: options.scope ?? [],
         grants: options.grant ?? [],
         public: options.public === true,
+        applicationType: options.native === true ? 'native' : 'web',
+        requirePushedAuthorizationRequests: options.par === true,
+        dpopBoundAccessTokens: options.dpop === true,
+        ...(options.profile === undefined ? {} : { profile: options.profile }),
         ...(options.idTokenAlg === undefined ? {} : { idTokenSignedResponseAlg: options.idTokenAlg }),
       };
-      const { client, secret } = await orFail(context, server.clients.create(registration));
+      const withKeys = { ...registration, ...(await orFail(context, namedKeys(options))) };
+      const { client, secret } = await orFail(context, server.clients.create(withKeys));
       if (options.json === true) {
         const credentials = secret === null ? {} : { client_secret: secret, client_secret_expires_at: 0 };
         return context.printJson({ ...clientMetadata(client), ...credentials });
       }
       context.print(`client id:     ${client.id}`);
+      if (client.keys !== null) {
+        context.note('It has no secret: it authenticates by its own keys, with private_key_jwt.');
+        const problems = await server.clientKeyProblems(client);
+        if (problems.length > 0) context.note(`Of its keys: ${problems.join('; ')}.`);
+        return;
+      }
       if (secret === null) return context.note('A public client has no secret; PKCE protects it.');
       context.print(`client secret: ${secret}`);
       context.note('Keep the secret now: only its hash is stored, and it is not shown again.');
     });
 };
+
+type NamedKeys = Pick<ClientRegistration, 'jwks' | 'jwksUri' | 'tokenEndpointAuthSigningAlg'>;
+
+async function namedKeys({ jwks, jwksAlg }: Options): Promise<NamedKeys> {
+  const algorithm = jwksAlg === undefined ? {} : { tokenEndpointAuthSigningAlg: jwksAlg };
+  if (jwks === undefined) return algorithm;
+  if (/^https?:/i.test(jwks)) return { ...algorithm, jwksUri: jwks };
+  try {
+    return { ...algorithm, jwks: JSON.parse(await readFile(jwks, 'utf8')) as unknown };
+  } catch (cause) {
+    throw new RegistrationError(`The key set ${jwks} cannot be read: it is no file, or no JSON`, { cause });
+  }
+}
 
 function collect(value: string, previous: readonly string[] = []): readonly string[] {
   return [...previous, value];

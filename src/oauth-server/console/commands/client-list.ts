@@ -1,6 +1,8 @@
 import type { AddCommands } from '../../../host/contracts.ts';
+import { isVerified } from '../../clients/who-asks.ts';
+import { quoted } from '../../quoting.ts';
 import { openServer } from '../open-server.ts';
-import type { Client } from '../../store/store.ts';
+import type { Client } from '../../store/client.ts';
 import { clientMetadata } from './client-metadata.ts';
 
 export const addClientList: AddCommands = (program, context) => {
@@ -18,17 +20,42 @@ export const addClientList: AddCommands = (program, context) => {
 };
 
 function describe(client: Client): string {
-  const kind = client.public ? 'public' : 'confidential';
   return [
-    `${client.id}  ${client.name}  (${client.revokedAt === null ? kind : `${kind}, revoked`})`,
+    `${client.id}  ${nameOf(client)}  (${kindsOf(client).join(', ')})`,
     `  grants     ${client.grants.join(', ')}`,
     ...(client.scopes.length === 0 ? [] : [`  scopes     ${client.scopes.join(', ')}`]),
     ...(client.idTokenSignedResponseAlg === 'RS256'
       ? []
       : [`  ID tokens  ${client.idTokenSignedResponseAlg}`]),
+    ...describeKeys(client),
+    ...(client.pushesRequests ? ['  requests   pushed (RFC 9126), and no others'] : []),
+    ...(client.dpopBoundAccessTokens ? ['  tokens     bound to its key (DPoP)'] : []),
+    ...(client.profile === null ? [] : [`  profile    ${client.profile}`]),
     ...describeRotation(client),
     ...client.redirectUris.map((uri) => `  redirect   ${uri}`),
   ].join('\n');
+}
+
+/** What anybody may have called himself stands in quotes, without what moves a terminal's cursor or turns text around. */
+function nameOf(client: Client): string {
+  return isVerified(client) ? client.name : quoted(client.name);
+}
+
+function kindsOf({ public: isPublic, applicationType, registeredBy, revokedAt }: Client): readonly string[] {
+  return [
+    isPublic ? 'public' : 'confidential',
+    ...(applicationType === 'native' ? ['native'] : []),
+    ...(registeredBy === 'operator'
+      ? []
+      : [registeredBy === 'document' ? 'a document' : 'registered itself']),
+    ...(revokedAt === null ? [] : [registeredBy === 'document' ? 'blocked' : 'revoked']),
+  ];
+}
+
+function describeKeys({ keys }: Client): readonly string[] {
+  if (keys === null) return [];
+  const algorithm = keys.algorithm === null ? '' : `, ${keys.algorithm}`;
+  return [`  keys       ${keys.jwksUri ?? 'its own, kept here'} (private_key_jwt${algorithm})`];
 }
 
 /** While a rotation is open, the previous secret is still accepted. */

@@ -1,10 +1,12 @@
-import type { Client } from '../../store/store.ts';
+import { authenticationMetadata } from '../../clients/client-metadata.ts';
+import type { Client } from '../../store/client.ts';
 
 /** A client by the field names of RFC 7591 section 2, as the commands print it with `--json`. */
 export function clientMetadata(client: Client): Readonly<Record<string, unknown>> {
   return {
     client_id: client.id,
     client_name: client.name,
+    application_type: client.applicationType,
     redirect_uris: client.redirectUris,
     scope: client.scopes.join(' '),
     grant_types: client.grants,
@@ -12,7 +14,9 @@ export function clientMetadata(client: Client): Readonly<Record<string, unknown>
     ...(client.idTokenSignedResponseAlg === 'RS256'
       ? {}
       : { id_token_signed_response_alg: client.idTokenSignedResponseAlg }),
-    token_endpoint_auth_method: client.public ? 'none' : 'client_secret_basic',
+    ...authenticationMetadata(client),
+    ...(client.profile === null ? {} : { profile: client.profile }),
+    registered_by: client.registeredBy,
     client_id_issued_at: Math.floor(client.createdAt / 1000),
     previous_secret_expires_at: toSeconds(client.previousSecretExpiresAt),
     revoked_at: toSeconds(client.revokedAt),

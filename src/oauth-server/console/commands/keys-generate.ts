@@ -1,5 +1,5 @@
 import type { AddCommands } from '../../../host/contracts.ts';
-import type { SigningAlgorithm } from '../../store/store.ts';
+import type { SigningAlgorithm } from '../../store/client.ts';
 import { openServer } from '../open-server.ts';
 import { orFail } from './or-fail.ts';
 

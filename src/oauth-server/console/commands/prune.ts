@@ -10,16 +10,19 @@ export const addPrune: AddCommands = (program, context) => {
     .option('--json', 'print JSON, and nothing else, on standard output')
     .action(async (options: { json?: boolean }) => {
       const server = await openServer(context);
-      const { families, accessTokens, consentRequests } = await server.prune();
+      const { families, accessTokens, consentRequests, clients } = await server.prune();
       if (options.json === true) {
         return context.printJson({
           families,
           access_tokens: accessTokens,
           consent_requests: consentRequests,
+          clients,
         });
       }
       context.print(
         `Removed ${families} authorizations, ${accessTokens} access tokens and ${consentRequests} consent requests.`,
       );
+      if (clients > 0)
+        context.print(`Removed ${clients} clients that no operator registered, and nobody used.`);
     });
 };

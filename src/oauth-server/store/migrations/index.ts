@@ -7,6 +7,13 @@ import { waitingRequests } from './0005-waiting-requests.ts';
 import { oneRow } from './0006-one-row.ts';
 import { factsInTheRow } from './0007-facts-in-the-row.ts';
 import { idTokenAlg } from './0008-id-token-alg.ts';
+import { whoRegistered } from './0009-who-registered.ts';
+import { keptAnswer } from './0010-kept-answer.ts';
+import { registration } from './0011-registration.ts';
+import { clientKeys } from './0012-client-keys.ts';
+import { dpop } from './0013-dpop.ts';
+import { pushedRequests } from './0014-pushed-requests.ts';
+import { clientProfile } from './0015-client-profile.ts';
 
 /** The schema of the authorization server, step by step; run by `db:migrate up`. */
 export const oauthServerMigrations: readonly Migration[] = [
@@ -18,4 +25,11 @@ export const oauthServerMigrations: readonly Migration[] = [
   oneRow,
   factsInTheRow,
   idTokenAlg,
+  whoRegistered,
+  keptAnswer,
+  registration,
+  clientKeys,
+  dpop,
+  pushedRequests,
+  clientProfile,
 ];

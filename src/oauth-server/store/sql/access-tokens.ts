@@ -1,6 +1,8 @@
 import { equalInConstantTime } from '../../../http/constant-time.ts';
 import type { Database, SqlParameter } from '../../../sql/contract.ts';
-import type { AccessToken, DeadToken, NewAccessToken, OfferedToken, Store } from '../store.ts';
+import type { AccessToken, DeadToken, NewAccessToken, OfferedToken } from '../grant.ts';
+import type { Store } from '../store.ts';
+import type { Admits } from './clients.ts';
 import { fenceOf } from './fence.ts';
 import { insertInto, removeKeys, words } from './statements.ts';
 
@@ -8,12 +10,12 @@ import { insertInto, removeKeys, words } from './statements.ts';
  * Access tokens: `oauth_access_tokens`. The key grows with time, so that rows are added at the end of the table and expire
  * nearly in its order: an index on when they expire would only be another thing to write.
  */
-export function accessTokensTable(database: Database) {
+export function accessTokensTable(database: Database, admits: Admits) {
   return {
     async findAccessToken(token, now) {
       const { rows } = await database.execute<AccessTokenRow>(FIND, [token.id ?? token.hash]);
       const [row] = rows;
-      return row === undefined || !isOf(row, token) ? 'unknown' : toAccessToken(row, now);
+      return row === undefined || !isOf(row, token) ? 'unknown' : toAccessToken(row, admits, now);
     },
 
     async revokeAccessToken({ id, hash }, clientId) {
@@ -41,7 +43,7 @@ export function accessTokensTable(database: Database) {
 
 /** The columns of a new row, for `accessTokenValues`. */
 export const ACCESS_TOKEN_COLUMNS =
-  'id, secret_hash, client_id, family_id, scope, audience, issued_at, expires_at';
+  'id, secret_hash, client_id, family_id, scope, audience, issued_at, expires_at, thumbprint';
 
 const INSERT = insertInto('oauth_access_tokens', ACCESS_TOKEN_COLUMNS);
 
@@ -61,16 +63,17 @@ export interface TokenOwner {
 
 export function accessTokenValues(
   { clientId, familyId, audience }: TokenOwner,
-  { id, hash, scopes, expiresAt }: NewAccessToken,
+  { id, hash, scopes, expiresAt, thumbprint }: NewAccessToken,
   now: number,
 ): readonly SqlParameter[] {
-  return [id, hash, clientId, familyId, scopes.join(' '), audience, now, expiresAt];
+  return [id, hash, clientId, familyId, scopes.join(' '), audience, now, expiresAt, thumbprint];
 }
 
 const DELETE = 'DELETE FROM oauth_access_tokens WHERE id = ? AND client_id = ?';
 
 const FIND = `SELECT t.secret_hash, t.client_id, t.family_id, t.scope, t.audience AS token_audience, t.issued_at,
-    t.expires_at, c.scope AS living_client_scope, f.id AS living_family_id, f.user_provider, f.user_id, f.subject, f.audience
+    t.expires_at, t.thumbprint, c.scope AS living_client_scope, c.profile AS client_profile,
+    f.id AS living_family_id, f.user_provider, f.user_id, f.subject, f.audience
   FROM oauth_access_tokens t
   LEFT JOIN oauth_clients c ON c.client_id = t.client_id AND c.revoked_at IS NULL
   LEFT JOIN oauth_families f ON f.id = t.family_id AND f.revoked_at IS NULL
@@ -84,7 +87,9 @@ interface AccessTokenRow {
   readonly token_audience: string | null;
   readonly issued_at: number;
   readonly expires_at: number;
+  readonly thumbprint: string | null;
   readonly living_client_scope: string | null;
+  readonly client_profile: string | null;
   readonly living_family_id: string | null;
   readonly user_provider: string | null;
   readonly user_id: string | null;
@@ -97,16 +102,18 @@ function isOf({ secret_hash: known }: AccessTokenRow, { id, hash }: OfferedToken
   return known === null || id === null ? known === id : equalInConstantTime(known, hash);
 }
 
-/** A token whose client's or family's row is revoked, or gone, is dead. */
-function toAccessToken(row: AccessTokenRow, now: number): AccessToken | DeadToken {
+/** A token whose client's or family's row is revoked, or gone, is dead, and one whose client may do nothing now. */
+function toAccessToken(row: AccessTokenRow, admits: Admits, now: number): AccessToken | DeadToken {
   if (row.expires_at <= now) return 'expired';
-  if (row.living_client_scope === null) return 'client revoked';
+  if (row.living_client_scope === null || !admits(row.client_id)) return 'client revoked';
   const token = {
     clientId: row.client_id,
     scopes: words(row.scope),
     clientScopes: words(row.living_client_scope),
+    clientProfile: row.client_profile,
     issuedAt: row.issued_at,
     expiresAt: row.expires_at,
+    thumbprint: row.thumbprint,
   };
   if (row.family_id === null) return { ...token, audience: row.token_audience, person: null, subject: null };
   if (row.living_family_id === null || row.user_provider === null || row.user_id === null) {

@@ -1,23 +1,37 @@
-import type { Database, SqlConnection } from '../../../sql/contract.ts';
-import type { Client, Grant, SigningAlgorithm, Store } from '../store.ts';
-import { exists, insertInto, words } from './statements.ts';
+import { insertIfNone } from '../../../sql/insert-if-none.ts';
+import type { Database, SqlConnection, SqlParameter } from '../../../sql/contract.ts';
+import type {
+  ApplicationType,
+  Client,
+  ClientKeys,
+  Grant,
+  RegisteredBy,
+  SigningAlgorithm,
+} from '../client.ts';
+import type { Store } from '../store.ts';
+import { confirmRevocation, exists, insertInto, words } from './statements.ts';
 
 /** The registered applications: `oauth_clients`. */
-export function clientsTable(database: Database) {
+export function clientsTable(database: Database, admits: Admits) {
   return {
     insertClient: (client) => insertClient(database, client),
 
     insertClientUnless(client, isThere) {
       return database.transaction(
-        async (connection) => {
-          await insertClient(connection, { ...client, id: TURN });
-          const existing = (await listClients(connection)).find((each) => each.id !== TURN && isThere(each));
-          if (existing === undefined) await insertClient(connection, client);
-          await connection.execute('DELETE FROM oauth_clients WHERE client_id = ?', [TURN]);
-          return existing ?? null;
-        },
-        async (connection, existing) =>
-          existing !== null || exists(connection, 'oauth_clients', 'client_id', client.id),
+        (connection) =>
+          inTurn(connection, client, async () => {
+            const existing = (await listClients(connection)).find(
+              (each) => each.id !== TURN && isThere(each),
+            );
+            if (existing === undefined) await insertClient(connection, client);
+            return existing ?? null;
+          }),
+        // In a turn of its own, which comes when what was lost has ended.
+        async (_, existing) =>
+          existing !== null ||
+          database.transaction((connection) =>
+            inTurn(connection, client, () => exists(connection, 'oauth_clients', 'client_id', client.id)),
+          ),
       );
     },
 
@@ -25,7 +39,7 @@ export function clientsTable(database: Database) {
       const { rows } = await database.execute<ClientRow>(FIND_CLIENT, [id]);
       // Some collations ignore trailing spaces; a client id is compared byte by byte.
       const row = rows.find((found) => found.client_id === id);
-      return row === undefined ? null : toClient(row);
+      return row === undefined ? null : admitted(toClient(row), admits);
     },
 
     async rotateSecret(clientId, secretHash, previousExpiresAt) {
@@ -52,27 +66,50 @@ export function clientsTable(database: Database) {
         [now, clientId],
       );
       if (affected === 1) return true;
-      // A restarted primary may show a revocation that none of its standbys has: as for a family, this waits for them.
-      if (database.dialect === 'postgres') await database.execute(WRITE_AGAIN, [clientId]);
+      await confirmRevocation(database, 'oauth_clients', 'client_id = ?', [clientId]);
       return false;
+    },
+
+    async insertRevokedClient(client) {
+      const row = INSERT_CLIENT.slice('INSERT INTO '.length);
+      await insertIfNone(database, row, '(client_id)', clientValues(client));
     },
 
     listClients: () => listClients(database),
   } satisfies Partial<Store>;
 }
 
+/**
+ * Whether a client of this id may do anything now. One that may not is as good as revoked for whoever asks for it by its id or holds
+ * its tokens; only the list of all clients, and a person's list of what they have allowed, shows it as it is kept.
+ */
+export type Admits = (clientId: string) => boolean;
+
+function admitted(client: Client, admits: Admits): Client {
+  return client.revokedAt !== null || admits(client.id) ? client : { ...client, revokedAt: client.createdAt };
+}
+
 /** Columns by name, everywhere: a later schema may add some while this process still serves. */
-const CLIENT_COLUMNS = `client_id, name, redirect_uris, scope, grants, is_public, secret_hash, previous_secret_hash,
-  previous_secret_expires_at, created_at, revoked_at, id_token_alg`;
+export const CLIENT_COLUMNS = `client_id, name, redirect_uris, scope, grants, is_public, secret_hash, previous_secret_hash,
+  previous_secret_expires_at, created_at, revoked_at, id_token_alg, application_type, registered_by, used_at,
+  profile, token_endpoint_auth_method, token_endpoint_auth_signing_alg, jwks, jwks_uri, pushes_requests,
+  dpop_bound_access_tokens`;
 
 const INSERT_CLIENT = insertInto('oauth_clients', CLIENT_COLUMNS);
 
 const FIND_CLIENT = `SELECT ${CLIENT_COLUMNS} FROM oauth_clients WHERE client_id = ?`;
 
-const WRITE_AGAIN = 'UPDATE oauth_clients SET revoked_at = revoked_at WHERE client_id = ?';
+/** What `keyValues` sets. */
+export const SET_KEYS =
+  'token_endpoint_auth_method = ?, token_endpoint_auth_signing_alg = ?, jwks = ?, jwks_uri = ?, pushes_requests = ?, dpop_bound_access_tokens = ?';
 
-async function insertClient(connection: SqlConnection, client: Client): Promise<void> {
-  await connection.execute(INSERT_CLIENT, [
+export async function insertClient(connection: SqlConnection, client: Client): Promise<void> {
+  await connection.execute(INSERT_CLIENT, clientValues(client));
+}
+
+/** For `CLIENT_COLUMNS`. */
+export function clientValues(client: Client): readonly SqlParameter[] {
+  return [
     client.id,
     client.name,
     JSON.stringify(client.redirectUris),
@@ -85,7 +122,23 @@ async function insertClient(connection: SqlConnection, client: Client): Promise<
     client.createdAt,
     client.revokedAt,
     client.idTokenSignedResponseAlg,
-  ]);
+    client.applicationType,
+    client.registeredBy,
+    client.usedAt,
+    client.profile,
+    ...keyValues(client),
+  ];
+}
+
+/** For `SET_KEYS`, and the end of `CLIENT_COLUMNS`. */
+export function keyValues({
+  keys,
+  pushesRequests,
+  dpopBoundAccessTokens: isBound,
+}: Pick<Client, 'keys' | 'pushesRequests' | 'dpopBoundAccessTokens'>): readonly SqlParameter[] {
+  const ofKeys =
+    keys === null ? [null, null, null, null] : ['private_key_jwt', keys.algorithm, keys.jwks, keys.jwksUri];
+  return [...ofKeys, pushesRequests ? 1 : null, isBound ? 1 : null];
 }
 
 /**
@@ -94,6 +147,14 @@ async function insertClient(connection: SqlConnection, client: Client): Promise<
  */
 const TURN = 'one at a time';
 
+/** The row of the turn is like that of this client. */
+async function inTurn<T>(connection: SqlConnection, client: Client, work: () => Promise<T>): Promise<T> {
+  await insertClient(connection, { ...client, id: TURN });
+  const result = await work();
+  await connection.execute('DELETE FROM oauth_clients WHERE client_id = ?', [TURN]);
+  return result;
+}
+
 async function listClients(connection: SqlConnection): Promise<readonly Client[]> {
   const { rows } = await connection.execute<ClientRow>(
     `SELECT ${CLIENT_COLUMNS} FROM oauth_clients ORDER BY created_at, client_id`,
@@ -101,7 +162,7 @@ async function listClients(connection: SqlConnection): Promise<readonly Client[]
   return rows.map(toClient);
 }
 
-interface ClientRow {
+export interface ClientRow {
   readonly client_id: string;
   readonly name: string;
   readonly redirect_uris: string;
@@ -115,9 +176,22 @@ interface ClientRow {
   readonly revoked_at: number | null;
   /** Null for a client of before there was a choice, also one that such a release still registers. */
   readonly id_token_alg: SigningAlgorithm | null;
+  /** Null, as the next, for a client of before there were others. */
+  readonly application_type: ApplicationType | null;
+  readonly registered_by: RegisteredBy | null;
+  readonly used_at: number | null;
+  readonly profile: string | null;
+  /** `private_key_jwt`; null for a client of another method, and for one of before there was that. */
+  readonly token_endpoint_auth_method: string | null;
+  readonly token_endpoint_auth_signing_alg: string | null;
+  readonly jwks: string | null;
+  readonly jwks_uri: string | null;
+  readonly pushes_requests: number | null;
+  /** Null for a client of before there was a choice. */
+  readonly dpop_bound_access_tokens: number | null;
 }
 
-function toClient(row: ClientRow): Client {
+export function toClient(row: ClientRow): Client {
   return {
     id: row.client_id,
     name: row.name,
@@ -126,10 +200,24 @@ function toClient(row: ClientRow): Client {
     grants: words(row.grants) as Grant[],
     idTokenSignedResponseAlg: row.id_token_alg ?? 'RS256',
     public: row.is_public === 1,
+    applicationType: row.application_type ?? 'web',
+    registeredBy: row.registered_by ?? 'operator',
+    keys: row.token_endpoint_auth_method === null ? null : keysOf(row),
+    pushesRequests: row.pushes_requests === 1,
+    dpopBoundAccessTokens: row.dpop_bound_access_tokens === 1,
+    profile: row.profile,
     secretHash: row.secret_hash,
     previousSecretHash: row.previous_secret_hash,
     previousSecretExpiresAt: row.previous_secret_expires_at,
     createdAt: row.created_at,
+    usedAt: row.used_at,
     revokedAt: row.revoked_at,
   };
+}
+
+/** With a method that this release does not know a client has no key that it could be known by. */
+function keysOf(row: ClientRow): ClientKeys {
+  return row.token_endpoint_auth_method === 'private_key_jwt'
+    ? { jwks: row.jwks, jwksUri: row.jwks_uri, algorithm: row.token_endpoint_auth_signing_alg }
+    : { jwks: null, jwksUri: null, algorithm: null };
 }

@@ -1,17 +1,27 @@
 import type { Database } from '../../../sql/contract.ts';
-import type { ConsentOutcome, ConsentRequest, Store } from '../store.ts';
+import type { ConsentOutcome, ConsentRequest } from '../requests.ts';
+import type { Store } from '../store.ts';
 import { exists, insertInto, words } from './statements.ts';
 
 /** Authorization requests that a person was shown: `oauth_consent_requests`. */
 export function consentRequestsTable(database: Database) {
   return {
     async insertConsentRequest(request) {
-      const { redirectUri, scopes, state, nonce, codeChallenge } = request;
+      const { redirectUri, scopes, state, nonce, codeChallenge, dpopJkt, shownName, pushed } = request;
       const insert = database.execute(INSERT, [
         request.idHash,
         request.browserHash,
         request.clientId,
-        JSON.stringify({ redirectUri, scopes, state, nonce, codeChallenge } satisfies ConsentParameters),
+        JSON.stringify({
+          redirectUri,
+          scopes,
+          state,
+          nonce,
+          codeChallenge,
+          dpopJkt,
+          shownName,
+          pushed,
+        } satisfies ConsentParameters),
         request.audience,
         request.asked.person.provider,
         request.asked.person.id,
@@ -59,7 +69,10 @@ const INSERT = insertInto('oauth_consent_requests', COLUMNS);
 const FIND = `SELECT ${COLUMNS} FROM oauth_consent_requests WHERE id_hash = ?`;
 
 /** Kept as JSON: what a client sent may hold characters that a text column refuses, such as NUL. */
-type ConsentParameters = Pick<ConsentRequest, 'redirectUri' | 'scopes' | 'state' | 'nonce' | 'codeChallenge'>;
+type ConsentParameters = Pick<
+  ConsentRequest,
+  'redirectUri' | 'scopes' | 'state' | 'nonce' | 'codeChallenge' | 'dpopJkt' | 'shownName' | 'pushed'
+>;
 
 interface ConsentRequestRow {
   readonly id_hash: string;
@@ -78,8 +91,11 @@ function toConsentRequest(row: ConsentRequestRow): ConsentRequest | null {
   const { user_provider: provider, user_id: id, asked_scope: scope } = row;
   // An earlier release also kept requests here that no person had been shown yet.
   if (provider === null || id === null || scope === null) return null;
+  const parameters = JSON.parse(row.parameters) as ConsentParameters;
   return {
-    ...(JSON.parse(row.parameters) as ConsentParameters),
+    ...parameters,
+    // An earlier release keeps none.
+    dpopJkt: parameters.dpopJkt ?? null,
     idHash: row.id_hash,
     browserHash: row.browser_hash,
     clientId: row.client_id,

@@ -1,22 +1,23 @@
 import { equalInConstantTime } from '../../../http/constant-time.ts';
 import type { Database, SqlParameter } from '../../../sql/contract.ts';
+import type { RegisteredBy } from '../client.ts';
 import type {
   AuthorizationCode,
   CodeParameters,
-  ConsentOutcome,
   Family,
   GrantOutcome,
   NewTokens,
   OfferedRefreshToken,
   OfferedToken,
   RefreshToken,
-  Store,
   StoredGrant,
-} from '../store.ts';
+} from '../grant.ts';
+import type { ConsentOutcome } from '../requests.ts';
+import type { Store } from '../store.ts';
 import { ACCESS_TOKEN_COLUMNS, ACCESS_TOKEN_FENCE, accessTokenValues } from './access-tokens.ts';
 import { claimAndInsert, claimThenInsert, type ClaimAndInsert } from './claim.ts';
 import { fenceOf, wasInserted } from './fence.ts';
-import { keysWhere, placeholders, removeKeys, removeWhere, words } from './statements.ts';
+import { confirmRevocation, keysWhere, placeholders, removeKeys, removeWhere, words } from './statements.ts';
 
 /**
  * Authorizations, each with its code, its current refresh token and whether it is revoked: `oauth_families`. Issuing updates the
@@ -38,8 +39,9 @@ export function familiesTable(database: Database) {
     use: ClaimAndInsert,
     claim: readonly SqlParameter[],
     { family }: StoredGrant,
-    { accessToken }: NewTokens,
+    { accessToken, refreshToken }: NewTokens,
     now: number,
+    revokes = true,
   ): Promise<GrantOutcome> {
     const owner = { clientId: family.clientId, familyId: family.id, audience: null };
     const insert = accessTokenValues(owner, accessToken, now);
@@ -55,15 +57,22 @@ export function familiesTable(database: Database) {
       if (await claimThenInsert(database, use, { claim, insert, tookEffect })) return { issued: true };
     } catch (error) {
       if (!isUnsettled) throw error;
-      return { issued: null, error, settle: async () => (await tookEffect()) && isLiving(family.id) };
+      const inUse = refreshToken?.hash ?? null;
+      return {
+        issued: null,
+        error,
+        settle: async () => (await tookEffect()) && isLastWord(family.id, inUse),
+      };
     }
     // The row was not as the grant needs it, and never will be again: the grant was used, or the family was revoked.
+    if (!revokes) return { issued: false, refusal: 'taken' };
     return { issued: false, refusal: (await revokeFamily(family.id, now)) ? 'used' : 'revoked' };
   }
 
-  async function isLiving(familyId: string): Promise<boolean> {
-    const { rows } = await database.execute(IS_LIVING, [familyId]);
-    return rows.length > 0;
+  /** Whether the family lives, and this is its refresh token now: another process may have answered, and its answer been used. */
+  async function isLastWord(familyId: string, refreshHash: string | null): Promise<boolean> {
+    const { rows } = await database.execute<Pick<GrantRow, 'refresh_hash'>>(FIND_IN_USE, [familyId]);
+    return rows[0] !== undefined && rows[0].refresh_hash === refreshHash;
   }
 
   async function revokeFamily(familyId: string, now: number): Promise<boolean> {
@@ -74,12 +83,9 @@ export function familiesTable(database: Database) {
     return affected === 1 || wasRevoked(familyId);
   }
 
-  /**
-   * False, once it is for good that there was nothing to revoke. A primary of PostgreSQL that was restarted shows also what none of
-   * its standbys has, and another one may take over from it: so this writes, and waits for them.
-   */
+  /** False, once it is for good that there was nothing to revoke. */
   async function wasRevoked(familyId: string): Promise<false> {
-    if (database.dialect === 'postgres') await database.execute(WRITE_AGAIN, [familyId]);
+    await confirmRevocation(database, 'oauth_families', 'id = ?', [familyId]);
     return false;
   }
 
@@ -104,6 +110,7 @@ export function familiesTable(database: Database) {
           family.subject,
           family.scopes.join(' '),
           family.audience,
+          family.thumbprint,
           now,
           code.expiresAt,
           code.expiresAt,
@@ -143,9 +150,10 @@ export function familiesTable(database: Database) {
       return toRefreshToken(row, offered, marked);
     },
 
-    rotateRefreshToken(token, tokens, now) {
-      const claim = [...refreshState(tokens, now), token.family.id, token.hash];
-      return issue(USE_REFRESH_TOKEN, claim, token, tokens, now);
+    rotateRefreshToken(token, tokens, now, sealed = null) {
+      const [state, which] = [refreshState(tokens, now), [token.family.id, token.hash]];
+      if (sealed === null) return issue(USE_REFRESH_TOKEN, [...state, ...which], token, tokens, now);
+      return issue(USE_AND_KEEP, [...state, sealed, now, ...which], token, tokens, now, false);
     },
 
     async revokeReplayed({ hash, family }, now) {
@@ -159,7 +167,8 @@ export function familiesTable(database: Database) {
 
     async listAuthorizations(person, now) {
       const { rows } = await database.execute<FamilyRow & AuthorizationColumns>(
-        `SELECT ${FAMILY_COLUMNS}, f.created_at, c.name AS client_name, c.scope AS client_scope
+        `SELECT ${FAMILY_COLUMNS}, f.created_at, f.refresh_generation, c.name AS client_name, c.scope AS client_scope,
+          c.registered_by, c.redirect_uris
         FROM oauth_families f
         JOIN oauth_clients c ON c.client_id = f.client_id AND c.revoked_at IS NULL
         WHERE f.user_provider = ? AND f.user_id = ? AND f.revoked_at IS NULL AND f.expires_at > ?
@@ -170,12 +179,16 @@ export function familiesTable(database: Database) {
         family: toFamily(row),
         clientName: row.client_name,
         clientScopes: words(row.client_scope),
+        clientRegisteredBy: row.registered_by ?? 'operator',
+        clientRedirectUris: JSON.parse(row.redirect_uris) as string[],
+        redeemed: row.refresh_generation !== null,
         createdAt: row.created_at,
       }));
     },
 
-    async confirmRevoked({ provider, id }, clientId) {
-      if (database.dialect === 'postgres') await database.execute(WRITE_ALL_AGAIN, [provider, id, clientId]);
+    confirmRevoked({ provider, id }, clientId) {
+      const ofPerson = 'user_provider = ? AND user_id = ? AND client_id = ? AND revoked_at IS NOT NULL';
+      return confirmRevocation(database, 'oauth_families', ofPerson, [provider, id, clientId]);
     },
   } satisfies Partial<Store>;
 }
@@ -204,19 +217,15 @@ export async function removeFamilies(
 
 // --- statements -----------------------------------------------------------------------------------------------
 
-const FAMILY_COLUMNS = 'f.id, f.client_id, f.user_provider, f.user_id, f.subject, f.scope, f.audience';
+const FAMILY_COLUMNS =
+  'f.id, f.client_id, f.user_provider, f.user_id, f.subject, f.scope, f.audience, f.thumbprint';
 
 const GRANT_COLUMNS = `${FAMILY_COLUMNS}, f.expires_at, f.code_hash, f.code_parameters, f.code_expires_at, f.code_spent_at,
   f.refresh_mark_hash, f.refresh_hash, f.refresh_generation, f.refresh_expires_at`;
 
 const FIND = `SELECT ${GRANT_COLUMNS} FROM oauth_families f WHERE f.id = ?`;
 
-const WRITE_AGAIN = 'UPDATE oauth_families SET revoked_at = revoked_at WHERE id = ?';
-
-const WRITE_ALL_AGAIN = `UPDATE oauth_families SET revoked_at = revoked_at
-  WHERE user_provider = ? AND user_id = ? AND client_id = ? AND revoked_at IS NOT NULL`;
-
-const IS_LIVING = 'SELECT 1 FROM oauth_families WHERE id = ? AND revoked_at IS NULL';
+const FIND_IN_USE = 'SELECT refresh_hash FROM oauth_families WHERE id = ? AND revoked_at IS NULL';
 
 /** A grant of an earlier release names no family; a row of these tables does, and nothing adds to them. */
 const FIND_EARLIER = {
@@ -239,8 +248,8 @@ const DENY_AGAIN = `UPDATE oauth_consent_requests SET outcome = ?
 const ALLOW = claimAndInsert(
   ANSWER,
   'oauth_families',
-  `id, client_id, user_provider, user_id, subject, scope, audience, created_at, expires_at, prune_after, code_expires_at,
-    code_hash, code_parameters`,
+  `id, client_id, user_provider, user_id, subject, scope, audience, thumbprint, created_at, expires_at, prune_after,
+    code_expires_at, code_hash, code_parameters`,
 );
 
 /** A row that is nobody's authorization: it was revoked from the beginning, and has neither a code nor a mark. */
@@ -251,7 +260,7 @@ const FAMILY_FENCE = fenceOf(
 );
 
 /** For the values of `refreshState`. */
-const SET_REFRESH_STATE = `refresh_hash = ?, refresh_mark_hash = ?, refresh_expires_at = ?,
+const SET_REFRESH_STATE = `refresh_hash = ?, refresh_mark_hash = ?, refresh_expires_at = ?, thumbprint = ?,
   refresh_generation = COALESCE(refresh_generation, 0) + 1,
   expires_at = CASE WHEN expires_at > ? THEN expires_at ELSE ? END,
   prune_after = CASE WHEN prune_after >= ? THEN prune_after ELSE ? END`;
@@ -272,6 +281,13 @@ const USE_REFRESH_TOKEN = claimAndInsert(
   ACCESS_TOKEN_COLUMNS,
 );
 
+const USE_AND_KEEP = claimAndInsert(
+  `UPDATE oauth_families SET ${SET_REFRESH_STATE}, refresh_answer = ?, refresh_used_at = ?
+  WHERE id = ? AND refresh_hash = ? AND revoked_at IS NULL`,
+  'oauth_access_tokens',
+  ACCESS_TOKEN_COLUMNS,
+);
+
 /**
  * How long a family may stay after its last token has expired, as a part of the time that it had left. `prune_after` is in an index,
  * and would otherwise be written again at every refresh.
@@ -285,11 +301,20 @@ function refreshState({ accessToken, refreshToken }: NewTokens, now: number): re
     refreshToken?.hash ?? null,
     refreshToken?.markHash ?? null,
     refreshToken?.expiresAt ?? null,
+    bindingOf(refreshToken),
     expiresAt,
     expiresAt,
     expiresAt,
     pruneAfter,
   ];
+}
+
+/** Before the thumbprint of a family that was bound late; none begins with it. */
+const LATE = '+';
+
+function bindingOf(refreshToken: NewTokens['refreshToken']): string | null {
+  const { thumbprint = null, isBoundLate = false } = refreshToken ?? {};
+  return thumbprint !== null && isBoundLate ? `${LATE}${thumbprint}` : thumbprint;
 }
 
 // --- rows and what they mean ----------------------------------------------------------------------------------
@@ -302,6 +327,7 @@ interface FamilyRow {
   readonly subject: string;
   readonly scope: string;
   readonly audience: string | null;
+  readonly thumbprint: string | null;
 }
 
 interface GrantRow extends FamilyRow {
@@ -320,11 +346,15 @@ interface GrantRow extends FamilyRow {
 
 interface AuthorizationColumns {
   readonly created_at: number;
+  readonly refresh_generation: number | null;
   readonly client_name: string;
   readonly client_scope: string;
+  readonly registered_by: RegisteredBy | null;
+  readonly redirect_uris: string;
 }
 
 function toFamily(row: FamilyRow): Family {
+  const isBoundLate = row.thumbprint?.startsWith(LATE) === true;
   return {
     id: row.id,
     clientId: row.client_id,
@@ -332,6 +362,8 @@ function toFamily(row: FamilyRow): Family {
     subject: row.subject,
     scopes: words(row.scope),
     audience: row.audience,
+    thumbprint: isBoundLate && row.thumbprint !== null ? row.thumbprint.slice(LATE.length) : row.thumbprint,
+    isBoundLate,
   };
 }
 
@@ -353,6 +385,7 @@ function toRefreshToken(row: GrantRow, { hash }: OfferedToken, marked: boolean):
     used: !equalInConstantTime(row.refresh_hash ?? '', hash),
     expiresAt: row.refresh_expires_at ?? row.expires_at,
     marked,
+    generation: row.refresh_generation ?? 0,
   };
 }
 

@@ -1,24 +1,32 @@
 import type { Database } from '../../../sql/contract.ts';
 import type { Store } from '../store.ts';
 import { accessTokensTable } from './access-tokens.ts';
-import { clientsTable } from './clients.ts';
+import { clientsTable, type Admits } from './clients.ts';
 import { consentRequestsTable } from './consent-requests.ts';
 import { cookieKeysTable } from './cookie-keys.ts';
+import { documentClientsTable } from './document-clients.ts';
 import { familiesTable, removeFamilies } from './families.ts';
+import { keptAnswers } from './kept-answers.ts';
 import { removeWhere } from './statements.ts';
+import { registrationsTable } from './registrations.ts';
+import { singleUsesTable } from './single-uses.ts';
 import { subjectsTable } from './subjects.ts';
 import { waitingRequestsTable } from './waiting-requests.ts';
 
 /** The store on a relational database. */
-export function createSqlStore(database: Database): Store {
+export function createSqlStore(database: Database, admits: Admits): Store {
   return {
-    ...clientsTable(database),
+    ...clientsTable(database, admits),
+    ...documentClientsTable(database),
+    ...registrationsTable(database),
+    ...singleUsesTable(database),
     ...subjectsTable(database),
     ...consentRequestsTable(database),
     ...waitingRequestsTable(database),
     ...cookieKeysTable(database),
     ...familiesTable(database),
-    ...accessTokensTable(database),
+    ...keptAnswers(database),
+    ...accessTokensTable(database, admits),
     async prune(expiredBefore, limit) {
       const remove = (table: string, key: string) =>
         removeWhere(database, [table, key], ['expires_at', '< ?', [expiredBefore]], limit);

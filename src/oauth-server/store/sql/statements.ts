@@ -1,4 +1,4 @@
-import type { SqlConnection, SqlParameter } from '../../../sql/contract.ts';
+import type { Database, SqlConnection, SqlParameter } from '../../../sql/contract.ts';
 
 /** What the tables' files share. */
 
@@ -24,6 +24,20 @@ export function placeholders(values: readonly unknown[]): string {
 /** The words of a column that keeps a list of them. */
 export function words(text: string): string[] {
   return text === '' ? [] : text.split(' ');
+}
+
+/**
+ * Writes a revocation once more as it is, and with that waits for PostgreSQL's standbys: a restarted primary shows also what none of them
+ * has, and one of them may take over from it. Only then is it for good that there is nothing to revoke.
+ */
+export async function confirmRevocation(
+  database: Database,
+  table: string,
+  where: string,
+  parameters: readonly SqlParameter[],
+): Promise<void> {
+  if (database.dialect !== 'postgres') return;
+  await database.execute(`UPDATE ${table} SET revoked_at = revoked_at WHERE ${where}`, parameters);
 }
 
 /** What applies to a row, such as `['expires_at', '< ?', [now]]`. */

@@ -1,13 +1,21 @@
 import type { Database, SqlConnection } from '../../../sql/contract.ts';
 import { makeRoom } from '../fair-share.ts';
 import { BUDGET_ROW } from '../migrations/0005-waiting-requests.ts';
-import type { Store, WaitingBudget, WaitingRequest } from '../store.ts';
-import { exists, placeholders } from './statements.ts';
+import type { WaitingBudget, WaitingRequest } from '../requests.ts';
+import type { Store } from '../store.ts';
+import { exists, insertInto, placeholders, removeWhere } from './statements.ts';
 
-/** Requests that wait for somebody to sign in, and are too long for a cookie: `oauth_waiting_requests`. */
+/**
+ * Requests that wait for somebody to sign in, and are too long for a cookie, and those that were pushed: `oauth_waiting_requests`. The
+ * budget's own row is no request. One of no bytes is not counted.
+ */
 export function waitingRequestsTable(database: Database) {
   return {
     async keepWaitingRequest(request, budget, now) {
+      if (budget === null) {
+        await insertWaiting(database, request, 0);
+        return true;
+      }
       // A network that has no room left is refused without a write.
       const { rows } = await database.execute<{ held: number | string | null }>(
         'SELECT SUM(byte_count) AS held FROM oauth_waiting_requests WHERE network = ? AND expires_at > ?',
@@ -23,26 +31,26 @@ export function waitingRequestsTable(database: Database) {
 
     async findWaitingRequest(secretHash, now) {
       const { rows } = await database.execute<{ parameters: string }>(
-        'SELECT parameters FROM oauth_waiting_requests WHERE secret_hash = ? AND expires_at > ? AND byte_count > 0',
-        [secretHash, now],
+        'SELECT parameters FROM oauth_waiting_requests WHERE secret_hash = ? AND expires_at > ? AND secret_hash <> ?',
+        [secretHash, now, BUDGET_ROW],
       );
       return rows[0]?.parameters ?? null;
     },
 
     async endWaitingRequest(secretHash) {
-      await database.execute('DELETE FROM oauth_waiting_requests WHERE secret_hash = ? AND byte_count > 0', [
-        secretHash,
-      ]);
+      await database.execute(
+        'DELETE FROM oauth_waiting_requests WHERE secret_hash = ? AND secret_hash <> ?',
+        [secretHash, BUDGET_ROW],
+      );
     },
   } satisfies Partial<Store>;
 }
 
-interface WaitingRow {
-  readonly secret_hash: string;
-  readonly network: string;
-  readonly byte_count: number;
-  readonly expires_at: number;
-}
+const TABLE = ['oauth_waiting_requests', 'secret_hash'] as const;
+/** Expired rows that go with each new one: more than are added, so that none stay. */
+const REMOVED_AT_ONCE = 200;
+/** The most that have to go for one: the longest there is, in place of the shortest. */
+const MOST_LEAVING = 300;
 
 async function keepWaiting(
   connection: SqlConnection,
@@ -54,34 +62,43 @@ async function keepWaiting(
   await connection.execute('UPDATE oauth_waiting_requests SET byte_count = 0 WHERE secret_hash = ?', [
     BUDGET_ROW,
   ]);
-  const { rows } = await connection.execute<WaitingRow>(
-    `SELECT secret_hash, network, byte_count, expires_at FROM oauth_waiting_requests WHERE byte_count > 0
-    ORDER BY expires_at`,
+  await removeWhere(connection, TABLE, ['expires_at', '<= ?', [now]], REMOVED_AT_ONCE);
+  const { rows } = await connection.execute<{ network: string; held: number | string }>(
+    `SELECT network, SUM(byte_count) AS held FROM oauth_waiting_requests WHERE ${COUNTED} GROUP BY network`,
+    [now],
   );
-  const held = rows.map((row) => ({
-    key: row.secret_hash,
-    network: row.network,
-    bytes: row.byte_count,
-    row,
-  }));
-  const over = held.filter(({ row }) => row.expires_at <= now);
-  const room = makeRoom(
-    request,
-    held.filter(({ row }) => row.expires_at > now),
-    budget,
-  );
+  const held = new Map(rows.map((row) => [row.network, Number(row.held)]));
+  const room = await makeRoom(request, held, budget, async (network) => {
+    const { rows: oldest } = await connection.execute<{ found: string; bytes: number }>(
+      `SELECT secret_hash AS found, byte_count AS bytes FROM oauth_waiting_requests WHERE ${COUNTED} AND network = ?
+      ORDER BY expires_at LIMIT ${MOST_LEAVING}`,
+      [now, network],
+    );
+    return oldest.map(({ found, bytes }) => ({ key: found, bytes }));
+  });
   if (room === null) return false;
-  const leaving = [...over.map(({ key }) => key), ...room];
-  if (leaving.length > 0) {
+  if (room.length > 0) {
     await connection.execute(
-      `DELETE FROM oauth_waiting_requests WHERE secret_hash IN (${placeholders(leaving)})`,
-      leaving,
+      `DELETE FROM oauth_waiting_requests WHERE secret_hash IN (${placeholders(room)})`,
+      room,
     );
   }
-  await connection.execute(
-    `INSERT INTO oauth_waiting_requests (secret_hash, network, parameters, byte_count, expires_at)
-    VALUES (?, ?, ?, ?, ?)`,
-    [request.secretHash, request.network, request.parameters, request.bytes, request.expiresAt],
-  );
+  await insertWaiting(connection, request, request.bytes);
   return true;
 }
+
+/** Those that live and count, as of a moment. */
+const COUNTED = 'expires_at > ? AND byte_count > 0';
+
+async function insertWaiting(
+  connection: SqlConnection,
+  { secretHash, network, parameters, expiresAt }: WaitingRequest,
+  counted: number,
+): Promise<void> {
+  await connection.execute(INSERT, [secretHash, network, parameters, counted, expiresAt]);
+}
+
+const INSERT = insertInto(
+  'oauth_waiting_requests',
+  'secret_hash, network, parameters, byte_count, expires_at',
+);

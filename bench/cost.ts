@@ -1,0 +1,84 @@
+// node bench/dist/cost.js <work> [target ...]: microseconds of the server's processor time for one request of the work, which is
+// what other programs on the machine disturb least. The targets take turns; a target of another checkout is named by its file there,
+// without the extension: `/elsewhere/bench/dist/targets/portico`. CONNECTIONS, ROUNDS and REQUESTS say how much, DATABASE_URL where.
+import path from 'node:path';
+import { createDatabase } from './database.ts';
+import { Connection } from './connection.ts';
+import { Bench, type RunningTarget } from './server.ts';
+import { WORKS } from './works.ts';
+
+const [asked = '', ...named] = process.argv.slice(2);
+const names = named.length > 0 ? named : ['portico', 'oidc-provider', 'bare'];
+const many = (name: string, standard: number) => Number(process.env[name] ?? standard);
+const [connections, rounds, requests] = [many('CONNECTIONS', 10), many('ROUNDS', 15), many('REQUESTS', 2000)];
+
+interface Turn {
+  readonly name: string;
+  readonly running: RunningTarget;
+  readonly steps: readonly (() => Promise<unknown>)[];
+  readonly figures: number[];
+}
+
+const benches: Bench[] = [];
+const server = process.env['DATABASE_URL'];
+for (const name of names)
+  benches.push(await Bench.seed(name, server === undefined ? null : await createDatabase(server)));
+for (const work of WORKS.filter(({ name }) => name.includes(asked))) await compare(work);
+for (const bench of benches) await bench.remove();
+
+async function compare(work: (typeof WORKS)[number]): Promise<void> {
+  const turns: Turn[] = [];
+  try {
+    for (const bench of benches.filter(({ seeded }) => work.applies(seeded))) {
+      const running = await bench.start();
+      const steps: (() => Promise<unknown>)[] = [];
+      for (let index = 0; index < connections; index += 1)
+        steps.push(await work.prepare(bench.seeded, await Connection.open(bench.port)));
+      turns.push({ name: bench.name, running, steps, figures: [] });
+    }
+    // The first turns are for the compiler of JavaScript, and are not looked at.
+    for (const { steps } of turns) await doTogether(steps, requests * 4);
+    for (let round = 0; round < rounds; round += 1) {
+      for (const { running, steps, figures } of round % 2 === 0 ? turns : turns.toReversed()) {
+        const before = running.nanoseconds();
+        await doTogether(steps, requests);
+        figures.push((running.nanoseconds() - before) / requests / 1000);
+      }
+    }
+  } finally {
+    for (const { running } of turns) await running.stop();
+  }
+  const [first] = turns;
+  for (const { name, figures } of turns) {
+    const ratio = first === undefined ? 0 : at(figures, 0.5) / at(first.figures, 0.5);
+    const cells = [0, 0.25, 0.5].map((share) => at(figures, share).toFixed(1).padStart(7));
+    print(`${work.name.padEnd(28)} ${labelOf(name).padEnd(16)} ${cells.join(' ')}   ${ratio.toFixed(3)}`);
+  }
+}
+
+/** So many requests in all, each connection doing the next when it is done. */
+async function doTogether(steps: readonly (() => Promise<unknown>)[], count: number): Promise<void> {
+  let begun = 0;
+  await Promise.all(
+    steps.map(async (step) => {
+      while (begun < count) {
+        begun += 1;
+        await step();
+      }
+    }),
+  );
+}
+
+/** The lowest share of the figures is at or below it. */
+function at(figures: readonly number[], share: number): number {
+  const sorted = figures.toSorted((one, other) => one - other);
+  return sorted[Math.floor((sorted.length - 1) * share)] ?? 0;
+}
+
+function labelOf(name: string): string {
+  return path.isAbsolute(name) ? path.basename(name.replace(/\/bench\/dist\/.*$/, '')) : name;
+}
+
+function print(line: string): void {
+  process.stdout.write(`${line}\n`);
+}

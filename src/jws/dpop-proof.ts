@@ -1,0 +1,132 @@
+import { hash } from 'node:crypto';
+import { JwsError, parseJws, type JsonObject } from './compact.ts';
+import {
+  algorithmOf,
+  isSignedBy,
+  JwkError,
+  readPublicKey,
+  type PublicKey,
+  type VerifiedAlgorithm,
+} from './public-keys.ts';
+
+/** The request that a proof came with. */
+export interface ProvedRequest {
+  readonly method: string;
+  /** Absolute, as whoever sent the request writes it; its query and its fragment do not count. */
+  readonly url: string;
+  /** What the proof has to be for as well; null where no access token is presented. */
+  readonly accessToken: string | null;
+  /** Milliseconds since 1970. */
+  readonly now: number;
+}
+
+/** What a proof says, once all of it holds. */
+export interface DpopProof {
+  /** SHA-256 of the key that signed it (RFC 7638), base64url. */
+  readonly thumbprint: string;
+  /** What it signed with. */
+  readonly algorithm: VerifiedAlgorithm;
+  readonly jti: string;
+  /** From then on, milliseconds since 1970, no clock takes it any more. Until then somebody has to know that it was used. */
+  readonly expiresAt: number;
+  /** Whether it is one of this server is not looked at here; null without one. */
+  readonly nonce: string | null;
+}
+
+/** In seconds: how far clocks may differ, either way, and how long a proof is good for after it was made. */
+const SKEW = 60;
+const LIFE = 60;
+const LONGEST = { jti: 255, nonce: 255, htu: 2048 } as const;
+
+/**
+ * Checks the text of the header field `DPoP` (RFC 9449 section 4.3): all but whether it was used before, and whether its nonce is good.
+ * Its `iat` has to be of now with a nonce, too. Throws a JwsError that says what does not hold.
+ */
+export function checkDpopProof(text: string, request: ProvedRequest): DpopProof {
+  // Several fields of one name arrive as one value, with commas (RFC 9110 section 5.3).
+  if (text.includes(',')) throw new JwsError('there is more than one');
+  const proof = parseJws(text);
+  const { header, payload } = proof;
+  if (header['typ'] !== 'dpop+jwt') throw new JwsError('its typ is not dpop+jwt');
+  const algorithm = algorithmOf(proof);
+  const jti = requireText(payload, 'jti');
+  const nonce = payload['nonce'] === undefined ? null : requireText(payload, 'nonce');
+  if (payload['htm'] !== request.method) throw new JwsError('its htm is another method');
+  requireUrl(payload, request.url);
+  const expiresAt = requireTimes(payload, request.now / 1000) * 1000;
+  requireToken(payload, request.accessToken);
+  const key = requireKey(header);
+  if (!isSignedBy(key, proof)) throw new JwsError('its jwk did not sign it');
+  return { thumbprint: jwkThumbprint(key), algorithm, jti, expiresAt, nonce };
+}
+
+function requireText(payload: JsonObject, name: keyof typeof LONGEST): string {
+  const value = Object.hasOwn(payload, name) ? payload[name] : undefined;
+  if (typeof value === 'string' && value.length > 0 && value.length <= LONGEST[name]) return value;
+  throw new JwsError(`its ${name} is missing, or no text of at most ${LONGEST[name]} characters`);
+}
+
+function requireUrl(payload: JsonObject, url: string): void {
+  const claimed = normalized(requireText(payload, 'htu'));
+  if (claimed === null) throw new JwsError('its htu is no URL');
+  if (claimed !== normalized(url)) throw new JwsError('its htu is another URL');
+}
+
+/** Without white space, which a parser of URLs takes away, and `\`, which it takes for `/`. */
+const WRITTEN_URL = /^https?:\/\/[\x21-\x5B\x5D-\x7E]+$/i;
+
+/**
+ * The URL as others write the same (RFC 3986 sections 6.2.2 and 6.2.3): scheme and host in lower case, without a default port, dot
+ * segments, and escapes that need not be. Null for what is none, or names a person.
+ */
+function normalized(text: string): string | null {
+  if (!WRITTEN_URL.test(text) || !URL.canParse(text)) return null;
+  const { origin, pathname, username, password } = new URL(text);
+  if (username !== '' || password !== '') return null;
+  return origin + pathname.replaceAll(/%[0-9a-f]{2}/gi, unescaped);
+}
+
+function unescaped(escape: string): string {
+  const character = String.fromCharCode(Number.parseInt(escape.slice(1), 16));
+  return /[A-Za-z0-9._~-]/.test(character) ? character : escape.toUpperCase();
+}
+
+/** When no clock takes it any more, in whole seconds. `now` is in seconds, too. */
+function requireTimes({ iat, exp, nbf }: JsonObject, now: number): number {
+  if (!isTime(iat)) throw new JwsError('its iat is missing, or no time');
+  if (iat > now + SKEW) throw new JwsError('its iat is in the future');
+  if (iat <= now - LIFE - SKEW) throw new JwsError('its iat is too long ago');
+  // A proof needs neither of these; what it says of itself holds all the same (RFC 7519 sections 4.1.4 and 4.1.5).
+  if (exp !== undefined && !(isTime(exp) && exp > now - SKEW)) throw new JwsError('it has expired');
+  if (nbf !== undefined && !(isTime(nbf) && nbf <= now + SKEW))
+    throw new JwsError('its nbf is in the future');
+  return Math.ceil(iat) + LIFE + SKEW;
+}
+
+/** RFC 7519 section 2: seconds since 1970, maybe with a fraction. */
+function isTime(value: unknown): value is number {
+  return typeof value === 'number' && Number.isFinite(value) && value >= 0;
+}
+
+function requireToken({ ath }: JsonObject, accessToken: string | null): void {
+  if (accessToken === null) return;
+  if (ath === undefined) throw new JwsError('its ath is missing');
+  if (ath !== hash('sha256', accessToken, 'base64url'))
+    throw new JwsError('its ath is that of another token');
+}
+
+function requireKey(header: JsonObject): PublicKey {
+  try {
+    const key = readPublicKey(header['jwk']);
+    if (key !== null) return key;
+  } catch (error) {
+    if (error instanceof JwkError) throw new JwsError(`its jwk ${error.message}`);
+    throw error;
+  }
+  throw new JwsError('its jwk is of another kind, or not for signing');
+}
+
+/** RFC 7638 section 3: the members that a key needs, in the order of their names; JSON leaves out those that it has not. */
+function jwkThumbprint({ jwk: { crv, e, kty, n, x, y } }: PublicKey): string {
+  return hash('sha256', JSON.stringify({ crv, e, kty, n, x, y }), 'base64url');
+}

@@ -1,0 +1,150 @@
+import { constants, createPublicKey, verify, type KeyObject } from 'node:crypto';
+import { JwsError, type JsonObject, type Jws } from './compact.ts';
+
+/** What others may sign with here: public keys alone (RFC 7518 section 3.1, RFC 8037 section 3.1, RFC 9864 section 2.2). */
+export const VERIFIED_ALGORITHMS = ['RS256', 'PS256', 'ES256', 'EdDSA', 'Ed25519'] as const;
+
+export type VerifiedAlgorithm = (typeof VERIFIED_ALGORITHMS)[number];
+
+/** A key that verifies, and nothing else. */
+export interface PublicKey {
+  readonly kid: string | null;
+  readonly algorithms: readonly VerifiedAlgorithm[];
+  readonly key: KeyObject;
+  /** With the members that are read, and no others. */
+  readonly jwk: JsonObject;
+}
+
+/** A key that nobody should rely on; the message says why. */
+export class JwkError extends Error {
+  override readonly name = 'JwkError';
+}
+
+interface KeyForm {
+  readonly algorithms: readonly VerifiedAlgorithm[];
+  /** The public members (RFC 7518 section 6, RFC 8037 section 2). */
+  readonly members: readonly string[];
+}
+
+const RSA: KeyForm = { algorithms: ['RS256', 'PS256'], members: ['n', 'e'] };
+const P256: KeyForm = { algorithms: ['ES256'], members: ['crv', 'x', 'y'] };
+const ED25519: KeyForm = { algorithms: ['EdDSA', 'Ed25519'], members: ['crv', 'x'] };
+
+/** RFC 7518 section 6: what only the holder of a key knows. */
+const PRIVATE_MEMBERS = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k'] as const;
+
+/** RFC 7518 section 3.3; above it, one verification takes longer than a stranger should be able to ask for. */
+const RSA_BITS = { least: 2048, most: 4096 } as const;
+const LEAST_EXPONENT = 65_537n;
+const MOST_EXPONENT = 2n ** 32n;
+/** In characters: what is longer is not even parsed. */
+const LONGEST_MEMBER = 1400;
+const LONGEST_KID = 255;
+
+export function hasPrivateMember(jwk: object): boolean {
+  return PRIVATE_MEMBERS.some((name) => Object.hasOwn(jwk, name));
+}
+
+/**
+ * The key (RFC 7517); null for one of another kind or for another purpose, which is passed over (section 5). Throws a JwkError for one
+ * that nobody should rely on.
+ */
+export function readPublicKey(value: unknown): PublicKey | null {
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw new JwkError('is no JSON object');
+  const jwk = value as JsonObject;
+  if (hasPrivateMember(jwk)) throw new JwkError('has a private or symmetric part');
+  const form = formOf(jwk);
+  if (form === null || !isForVerifying(jwk)) return null;
+  const { alg, kid } = jwk;
+  const algorithms = alg === undefined ? form.algorithms : form.algorithms.filter((each) => each === alg);
+  if (algorithms.length === 0) return null;
+  if (kid !== undefined && (typeof kid !== 'string' || kid.length > LONGEST_KID)) {
+    throw new JwkError(`has a kid that is no text of at most ${LONGEST_KID} characters`);
+  }
+  const publicMembers = Object.fromEntries(
+    ['kty', ...form.members].map((name) => [name, memberOf(jwk, name)]),
+  );
+  return {
+    kid: kid ?? null,
+    algorithms,
+    key: importKey(publicMembers, form),
+    jwk: {
+      ...publicMembers,
+      ...(kid === undefined ? {} : { kid }),
+      ...(alg === undefined ? {} : { alg }),
+      use: 'sig',
+    },
+  };
+}
+
+function formOf({ kty, crv }: JsonObject): KeyForm | null {
+  if (kty === 'RSA') return RSA;
+  if (kty === 'EC' && crv === 'P-256') return P256;
+  return kty === 'OKP' && crv === 'Ed25519' ? ED25519 : null;
+}
+
+/** RFC 7517 sections 4.2 and 4.3. */
+function isForVerifying({ use, key_ops: operations }: JsonObject): boolean {
+  if (use !== undefined && use !== 'sig') return false;
+  return operations === undefined || (Array.isArray(operations) && operations.includes('verify'));
+}
+
+function memberOf(jwk: JsonObject, name: string): string {
+  const value = Object.hasOwn(jwk, name) ? jwk[name] : undefined;
+  if (typeof value === 'string' && value.length <= LONGEST_MEMBER && /^[A-Za-z0-9_-]+$/.test(value))
+    return value;
+  throw new JwkError(`has no ${name}, or one that cannot be read`);
+}
+
+function importKey(jwk: Readonly<Record<string, string>>, form: KeyForm): KeyObject {
+  let key: KeyObject;
+  try {
+    key = createPublicKey({ key: jwk, format: 'jwk' });
+  } catch {
+    throw new JwkError('is no public key');
+  }
+  if (form !== RSA) return key;
+  const { modulusLength: bits = 0, publicExponent: exponent = 0n } = key.asymmetricKeyDetails ?? {};
+  if (bits < RSA_BITS.least || bits > RSA_BITS.most) {
+    throw new JwkError(`has ${bits} bits; RSA needs ${RSA_BITS.least} to ${RSA_BITS.most}`);
+  }
+  if (exponent < LEAST_EXPONENT || exponent > MOST_EXPONENT || exponent % 2n === 0n) {
+    throw new JwkError('has an exponent that is not for signing; use 65537');
+  }
+  return key;
+}
+
+/** What the header says that it was signed with. Throws a JwsError for what is not verified here: `none`, HMAC, and others. */
+export function algorithmOf({ header }: Pick<Jws, 'header'>): VerifiedAlgorithm {
+  const algorithm = VERIFIED_ALGORITHMS.find((each) => each === header['alg']);
+  if (algorithm === undefined) throw new JwsError('its alg is none that is taken here');
+  return algorithm;
+}
+
+/** Whether this key signed it, with what its header says. A key that is not for that did not. */
+export function isSignedBy({ algorithms, key }: PublicKey, jws: Jws): boolean {
+  const algorithm = algorithmOf(jws);
+  return algorithms.includes(algorithm) && VERIFY[algorithm](key, jws);
+}
+
+type Verify = (key: KeyObject, jws: Pick<Jws, 'signed' | 'signature'>) => boolean;
+
+const ed25519: Verify = (key, { signed, signature }) => verify(null, signed, key, signature);
+
+const VERIFY: Readonly<Record<VerifiedAlgorithm, Verify>> = {
+  RS256: (key, { signed, signature }) =>
+    verify('sha256', signed, { key, padding: constants.RSA_PKCS1_PADDING }, signature),
+  // The salt is as long as the hash (RFC 7518 section 3.5).
+  PS256: (key, { signed, signature }) =>
+    verify(
+      'sha256',
+      signed,
+      { key, padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: constants.RSA_PSS_SALTLEN_DIGEST },
+      signature,
+    ),
+  ES256: (key, { signed, signature }) =>
+    verify('sha256', signed, { key, dsaEncoding: 'ieee-p1363' }, signature),
+  EdDSA: ed25519,
+  Ed25519: ed25519,
+};

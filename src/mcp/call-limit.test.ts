@@ -1,0 +1,58 @@
+import { expect, test } from 'vitest';
+import { createCallLimit } from './call-limit.ts';
+
+const START = 1_800_000_000_000;
+
+function limited(perMinute: number) {
+  let now = START;
+  const limit = createCallLimit({ perMinute, clock: () => now });
+  return { take: limit.take.bind(limit), pass: (seconds: number) => void (now += seconds * 1000) };
+}
+
+test('a quiet caller may make all calls of a minute at once, and one more as each is earned again', () => {
+  const { take, pass } = limited(6);
+  for (let call = 0; call < 6; call += 1) expect(take('a', 1)).toBe(0);
+  expect(take('a', 1)).toBe(10_000);
+  pass(9);
+  expect(take('a', 1)).toBe(1000);
+  pass(1);
+  expect(take('a', 1)).toBe(0);
+  expect(take('a', 1)).toBe(10_000);
+});
+
+test('a refused call costs nothing, and each caller has a limit of its own', () => {
+  const { take, pass } = limited(1);
+  expect(take('a', 1)).toBe(0);
+  for (let call = 0; call < 100; call += 1) expect(take('a', 1)).toBe(60_000);
+  expect(take('b', 1)).toBe(0);
+  pass(60);
+  expect(take('a', 1)).toBe(0);
+});
+
+test('the calls of a batch are all counted, also of one that is larger than the limit', () => {
+  const { take, pass } = limited(6);
+  expect(take('a', 4)).toBe(0);
+  expect(take('a', 4)).toBe(20_000);
+  expect(take('a', 2)).toBe(0);
+  pass(60);
+  expect(take('a', 100)).toBe(0);
+  expect(take('a', 1)).toBe(950_000);
+  pass(950);
+  expect(take('a', 1)).toBe(0);
+  expect(take('a', 1)).toBe(10_000);
+});
+
+test('a clock that is set back locks nobody out', () => {
+  const { take, pass } = limited(2);
+  pass(3600);
+  expect([take('a', 1), take('a', 1)]).toEqual([0, 0]);
+  pass(-7200);
+  expect(take('a', 1)).toBe(0);
+});
+
+test('who called longest ago is forgotten when too many call', () => {
+  const { take } = limited(1);
+  for (let caller = 0; caller <= 10_000; caller += 1) take(`caller ${caller}`, 1);
+  expect(take('caller 0', 1)).toBe(0);
+  expect(take('caller 10000', 1)).toBe(60_000);
+});

@@ -1,0 +1,86 @@
+import type { JsonSchema } from './tool-description.ts';
+import { decoded } from './header-fields.ts';
+
+/** An argument that clients repeat in a header field, `Mcp-Param-…` (MCP 2026-07-28, Custom Headers from Tool Parameters). */
+interface RepeatedArgument {
+  readonly path: readonly string[];
+  readonly header: string;
+}
+
+/** The header of the first argument that its header field does not repeat; null for none. */
+export function unrepeated(schema: JsonSchema, args: unknown, headers: Headers): string | null {
+  const wrong = repeatedArguments(schema).find(({ path, header }) => {
+    const value = valueAt(args, path);
+    return value !== null && value !== undefined && !repeats(decoded(headers.get(header)), value);
+  });
+  return wrong?.header ?? null;
+}
+
+/** An integer is compared as a number: 42 and 42.0 are the same. What is no text, integer or boolean is a fault of the arguments. */
+function repeats(field: string | null, value: unknown): boolean {
+  if (typeof value === 'string') return field === value;
+  if (typeof value === 'boolean') return field === String(value);
+  if (typeof value !== 'number') return true;
+  // Beyond them two integers may be the same number.
+  if (Number.isInteger(value) && !Number.isSafeInteger(value)) return false;
+  return field !== null && /^-?\d+(?:\.\d+)?$/.test(field) && Number(field) === value;
+}
+
+function valueAt(args: unknown, path: readonly string[]): unknown {
+  let value = args;
+  for (const name of path) {
+    if (!isObject(value) || !Object.hasOwn(value, name)) return undefined;
+    value = value[name];
+  }
+  return value;
+}
+
+const KEYWORD = 'x-mcp-header';
+const FIELD_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
+const TYPES: readonly unknown[] = ['string', 'integer', 'boolean'];
+/** What is under these is no schema. */
+const VALUES: ReadonlySet<string> = new Set(['enum', 'const', 'default', 'examples', KEYWORD]);
+
+const known = new WeakMap<JsonSchema, readonly RepeatedArgument[]>();
+
+/** Throws when the schema marks an argument that cannot be repeated: clients would not offer the tool. */
+export function repeatedArguments(schema: JsonSchema): readonly RepeatedArgument[] {
+  const before = known.get(schema);
+  if (before !== undefined) return before;
+  const found: RepeatedArgument[] = [];
+  visit(schema, [], found);
+  if (new Set(found.map(({ header }) => header)).size < found.length) {
+    throw new Error(`names the same ${KEYWORD} twice`);
+  }
+  known.set(schema, found);
+  return found;
+}
+
+/** `path` is null where an argument is not at one place: in an array, in a choice, behind a reference. */
+function visit(schema: unknown, path: readonly string[] | null, found: RepeatedArgument[]): void {
+  if (Array.isArray(schema)) for (const each of schema) visit(each, null, found);
+  if (!isObject(schema)) return;
+  if (KEYWORD in schema) found.push(repeatedArgument(schema, path));
+  for (const [keyword, value] of Object.entries(schema)) {
+    if (VALUES.has(keyword)) continue;
+    if (keyword !== 'properties') visit(value, null, found);
+    else if (isObject(value)) {
+      for (const [name, each] of Object.entries(value)) visit(each, path && [...path, name], found);
+    }
+  }
+}
+
+function repeatedArgument(schema: JsonSchema, path: readonly string[] | null): RepeatedArgument {
+  const name = schema[KEYWORD];
+  if (typeof name !== 'string' || !FIELD_NAME.test(name)) {
+    throw new Error(`has an ${KEYWORD} that is no name of a header field`);
+  }
+  if (path === null || path.length === 0 || !TYPES.includes(schema['type'])) {
+    throw new Error(`has an ${KEYWORD} on what is no text, integer or boolean at one place: ${name}`);
+  }
+  return { path, header: `mcp-param-${name.toLowerCase()}` };
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

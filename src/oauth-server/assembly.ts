@@ -1,0 +1,328 @@
+import { createAccounts } from './accounts.ts';
+import { createAudit } from './audit.ts';
+import { createBrowsers, type Browsers } from './authorization/browsers.ts';
+import { createCookieSealer, createSealing } from './authorization/cookie-keys.ts';
+import { createAuthorizing } from './authorizing.ts';
+import { createBearerTokens } from './tokens/bearer.ts';
+import { createClaims } from './tokens/claims.ts';
+import { createClientUrls, isClientUrl } from './client-documents/client-urls.ts';
+import { createAssertions } from './clients/assertions.ts';
+import { createClientKeySource } from './clients/client-keys.ts';
+import { createClients, type FindClient } from './clients/clients.ts';
+import { createClientAuthentication } from './clients/authentication.ts';
+import { createNoteUse } from './clients/uses.ts';
+import { createClientSecrets } from './clients/secrets.ts';
+import type { OAuthServerConfig } from './config.ts';
+import { createRequireBinding, dpopProblems } from './dpop/demands.ts';
+import { createDpop } from './dpop/dpop.ts';
+import { createDpopNonces } from './dpop/nonces.ts';
+import { createApplicationsEndpoints } from './endpoints/applications.ts';
+import {
+  createJwksEndpoint,
+  createMetadataEndpoint,
+  createOpenidConfigurationEndpoint,
+  createResourceMetadataEndpoint,
+} from './endpoints/discovery.ts';
+import { createEndpoints, type EndpointsOptions } from './endpoints/endpoint.ts';
+import { createFailures } from './replies/failures.ts';
+import { createIntrospectEndpoint } from './endpoints/introspect.ts';
+import { browserPaths, PAR_PATH, TOKEN_PATH } from './endpoints/paths.ts';
+import { createProtectedRoutes } from './endpoints/protected-routes.ts';
+import { createRegisterEndpoint } from './endpoints/register.ts';
+import { createRevokeEndpoint } from './endpoints/revoke.ts';
+import { createTokenEndpoint } from './endpoints/token.ts';
+import { createUserinfoEndpoint } from './endpoints/userinfo.ts';
+import { ConfigurationError } from '../contracts/errors.ts';
+import { basePathProblems, strippedProblems } from '../http/base-path.ts';
+import { createFailedAttempts, systemRandom } from '../http/failed-attempts.ts';
+import { isLoopback } from '../http/loopback.ts';
+import { createResourceProofs, dpopOffer } from './tokens/resource-proofs.ts';
+import { completeHost } from './complete-host.ts';
+import { OWN_DEFAULTS } from './host-defaults.ts';
+import type { CompleteHost } from './host.ts';
+import { createGrants } from './grants/grant-types.ts';
+import { createIssuing } from './grants/issuing.ts';
+import { createUnanswered } from './grants/unanswered.ts';
+import { createKeyRing } from './keys.ts';
+import { fetchableUrlProblem } from './outbound/fetchable-urls.ts';
+import { createFetchJson } from './outbound/fetch-json.ts';
+import { createProtectedResource } from './protected-resource.ts';
+import { createInitialAccessTokens } from './registering/initial-access-tokens.ts';
+import { createRegistrations } from './registering/registrations.ts';
+import { PROFILED_ALGORITHMS } from './profiles/fapi2.ts';
+import { createProfiles, profileProblems, withProfile } from './profiles/profiles.ts';
+import { createPruning } from './store/pruning.ts';
+import { createSingleUses } from './store/single-uses.ts';
+import { createScopeCatalog, scopesHeldBy } from './tokens/scopes.ts';
+import { createSqlStore } from './store/sql/index.ts';
+import { createTokenLookUp } from './tokens/token-accessor.ts';
+import type { AuthorizationServer, AuthorizationServerOptions } from './authorization-server.ts';
+
+/**
+ * Makes a server; opens nothing and writes nothing. `key_path` must be absolute. Throws a ConfigurationError for a base path that
+ * is none.
+ */
+export function createAuthorizationServer<Context = unknown>(
+  options: AuthorizationServerOptions<Context>,
+): AuthorizationServer {
+  const { host } = options;
+  return assembleServer({ ...options, host: (browsers) => completeHost(host, OWN_DEFAULTS, browsers) });
+}
+
+/** What a server is made of, with what completes its host. */
+export interface ServerParts extends Omit<AuthorizationServerOptions, 'host'> {
+  readonly host: (browsers: Browsers) => CompleteHost;
+}
+
+/** Puts the server together. */
+export function assembleServer(options: ServerParts): AuthorizationServer {
+  const { publicUrl, database, clock = Date.now, random = systemRandom } = options;
+  const { basePath = '', basePathStripped = false, showsDetails = false, outbound = {} } = options;
+  requireNoProblems(options.config, basePath, basePathStripped);
+  const config = withProfile(options.config);
+  const profiles = createProfiles(config);
+  const { name: serverName, key_path: keyPath } = config;
+  const { origin } = new URL(publicUrl);
+  const issuer = `${origin}${basePath}`;
+  const mounting = { basePath, mountPath: basePathStripped ? '' : basePath };
+  const paths = browserPaths(mounting);
+  const audience = config.audience === '' ? null : config.audience;
+  const offer = dpopOffer(config);
+  const resource = createProtectedResource({ issuer, config, dpop: offer });
+
+  const documentsConfig = config.client_id_metadata_documents ?? false;
+  const urls = createClientUrls(documentsConfig);
+  const store = createSqlStore(database, (clientId) => urls.refusal(clientId) === null);
+  const sealer = createCookieSealer({ store, clock, lifetime: config.consent_ttl * 1000 });
+  const host = options.host(createBrowsers({ sealer, issuer, basePath }));
+  const { passwordHasher, log } = host;
+  const { registration = 'off' } = config;
+  const registers = registration !== 'off';
+  const { private_key_jwt: takesKeys = false, pushed_authorization_requests: pushing = 'off' } = config;
+  const { dpop: dpopMode = 'off' } = config;
+  const takesPushed = pushing !== 'off';
+  const takesDpop = dpopMode !== 'off';
+  const pruning = createPruning({
+    store,
+    registrations: registers || documentsConfig !== false,
+    singleUses: takesKeys || takesDpop,
+    clock,
+    log,
+  });
+  const keys = createKeyRing({ directory: keyPath, clock, idTokenLifetime: config.id_token_ttl, log });
+  const audit = createAudit(host);
+
+  const scopes = createScopeCatalog(config.scopes);
+  const claims = createClaims({ mapper: config.claims, offered: [...scopes.keys()], log });
+  const singleUses = createSingleUses({ store, pruning });
+  const nonces = config.dpop_nonces === true ? createDpopNonces({ sealer, clock }) : null;
+  const dpop = takesDpop
+    ? createDpop({ singleUses, nonces, algorithms: profiles.isServers ? PROFILED_ALGORITHMS : null, clock })
+    : null;
+  const requireBinding = createRequireBinding(dpopMode, scopes.values());
+  const accounts = createAccounts(host);
+  const proofs =
+    offer === null || dpop === null ? null : createResourceProofs({ offer, origin, ...mounting, dpop });
+  const bearerTokens = createBearerTokens({ store, accounts, host, scopes, audience, proofs, clock });
+  const lookUp = createTokenLookUp({ bearerTokens, scopes });
+
+  const blockable = (id: string) => (isClientUrl(id) ? { problem: fetchableUrlProblem(id) } : null);
+  const clients = createClients({
+    store,
+    scopes,
+    keys,
+    takesKeys,
+    takesPushed,
+    takesDpop,
+    profiles,
+    passwordHasher,
+    clock,
+    audit,
+    blockable,
+  });
+  const noteUse = createNoteUse({ store, clock, log });
+  const secrets = createClientSecrets({ passwordHasher, clock });
+  const failedAttempts = createFailedAttempts({ clock, random });
+  const allowsLoopback = showsDetails && isLoopback(new URL(publicUrl));
+  const newFetchJson = () => createFetchJson({ ...outbound, allowsLoopback, anyPort: allowsLoopback, clock });
+  const clientKeys = takesKeys
+    ? createClientKeySource({ newFetchJson, documentRefusal: (url) => urls.refusal(url), clock })
+    : null;
+  /** At the endpoints of these paths, by which an assertion may name this server. */
+  const authenticating = (findClient: FindClient, ...asked: readonly string[]) => {
+    const endpoints = asked.map((path) => `${issuer}${path}`);
+    const assertions =
+      clientKeys === null
+        ? null
+        : createAssertions({ issuer, endpoints, keys: clientKeys, singleUses, clock });
+    return createClientAuthentication({
+      findClient,
+      secrets,
+      assertions,
+      profiles,
+      failedAttempts,
+      host,
+      audit,
+      clock,
+    });
+  };
+  const authenticateClient = authenticating((id) => clients.find(id), TOKEN_PATH);
+
+  const issuing = createIssuing({ issuer, config, scopes, host, keys, claims, requireBinding });
+  const unanswered = createUnanswered(clock);
+  const { refresh_retry_seconds: refreshRetrySeconds } = config;
+  const grants = createGrants({
+    store,
+    accounts,
+    issuing,
+    scopes,
+    audience,
+    resource,
+    audit,
+    clock,
+    unanswered,
+    refreshRetrySeconds,
+    profiles,
+  });
+
+  const authorizing = createAuthorizing({
+    issuer,
+    config,
+    paths,
+    audience,
+    store,
+    sealer,
+    host,
+    accounts,
+    scopes,
+    keys,
+    clients,
+    profiles,
+    urls,
+    fetchJson: newFetchJson(),
+    authenticating: (findClient) => authenticating(findClient, TOKEN_PATH, PAR_PATH),
+    dpop,
+    resource,
+    audit,
+    noteUse,
+    pruning,
+    clock,
+  });
+  const applications = createApplicationsEndpoints({
+    store,
+    accounts,
+    host,
+    scopes,
+    audit,
+    clock,
+    issuer,
+    paths,
+    serverName,
+  });
+  const metadata = {
+    issuer,
+    scopes,
+    clientDocuments: documentsConfig !== false,
+    registers,
+    takesKeys,
+    pushing,
+    takesDpop,
+    isProfiled: profiles.isServers,
+  };
+  const handlers: EndpointsOptions['handlers'] = {
+    oauth_server_authorize: authorizing.authorize,
+    oauth_server_consent: authorizing.consent,
+    oauth_server_par: authorizing.par,
+    oauth_server_token: createTokenEndpoint({
+      authenticateClient,
+      grants,
+      dpop,
+      url: `${issuer}${TOKEN_PATH}`,
+      profiles,
+      unanswered,
+      noteUse,
+      pruning,
+    }),
+    oauth_server_revoke: createRevokeEndpoint({ authenticateClient, store, audit, clock }),
+    oauth_server_introspect: createIntrospectEndpoint({ authenticateClient, bearerTokens, issuer }),
+    oauth_server_userinfo: createUserinfoEndpoint({ bearerTokens, claims, dpop: offer }),
+    oauth_server_applications: applications.list,
+    oauth_server_remove_application: applications.remove,
+    oauth_server_openid_configuration: createOpenidConfigurationEndpoint({
+      ...metadata,
+      keys,
+      host,
+      clock,
+    }),
+    oauth_server_metadata: createMetadataEndpoint(metadata),
+    oauth_server_jwks: createJwksEndpoint({ keys }),
+    oauth_server_register:
+      registration === 'off'
+        ? null
+        : createRegisterEndpoint({
+            registrations: createRegistrations({
+              mode: registration,
+              store,
+              clients,
+              catalog: scopes,
+              keys,
+              takesKeys,
+              takesPushed,
+              takesDpop,
+              profiles,
+              passwordHasher,
+              secrets,
+              audit,
+              clock,
+            }),
+            host,
+            pruning,
+            issuer,
+          }),
+  };
+  const failures = createFailures({ host, database, serverName, showsDetails });
+  const { metadataUrl } = resource;
+  return {
+    issuer,
+    origin,
+    ...mounting,
+    config,
+    host,
+    clients,
+    clientKeyProblems: async ({ id, keys: own }) =>
+      own === null || clientKeys === null ? [] : clientKeys.problems({ id, keys: own }),
+    initialAccessTokens: createInitialAccessTokens({ store, clock }),
+    keys,
+    audit,
+    dpop: offer,
+    sealing: createSealing({ sealer, clock, lifetime: config.consent_ttl * 1000 }),
+    clock,
+    offers: (scope) => scopes.has(scope),
+    scopesHeldBy: (person, names) => scopesHeldBy(host, scopes, names, person),
+    prune: () => pruning.all(),
+    serveResource: resource.add,
+    endpoints: createEndpoints({
+      handlers,
+      mounting,
+      failures,
+      host,
+      database,
+      takesDpop,
+      resourceMetadata:
+        metadataUrl === null
+          ? null
+          : { path: new URL(metadataUrl).pathname, handler: createResourceMetadataEndpoint(resource) },
+    }),
+    ...createProtectedRoutes({ lookUp, failures, host, database, metadataUrl, dpop: offer }),
+  };
+}
+
+function requireNoProblems(config: OAuthServerConfig, basePath: string, stripped: boolean): void {
+  const problems = [
+    ...basePathProblems(basePath).map((message) => ({ key: 'base_path', message })),
+    ...strippedProblems(basePath, stripped).map((message) => ({ key: 'base_path_stripped', message })),
+    ...dpopProblems(withProfile(config)),
+    ...profileProblems(config),
+  ];
+  if (problems.length > 0) throw new ConfigurationError(problems);
+}

@@ -1,0 +1,83 @@
+import { expect, test } from 'vitest';
+import { createCookieSealer, createSealing } from './cookie-keys.ts';
+
+const START = 1_800_000_000_000;
+const LIFETIME = 600_000;
+
+/** Processes that share one store of keys, and a clock. */
+function installation() {
+  let now = START;
+  const keys = new Map<number, string>();
+  const store = {
+    async cookieKey(period: number, candidate: string) {
+      if (!keys.has(period)) keys.set(period, candidate);
+      return keys.get(period) ?? candidate;
+    },
+    findCookieKey: async (period: number) => keys.get(period) ?? null,
+  };
+  const clock = () => now;
+  return {
+    pass: (milliseconds: number) => void (now += milliseconds),
+    keys,
+    start: () => {
+      const sealer = createCookieSealer({ store, clock, lifetime: LIFETIME });
+      return { sealer, sealing: createSealing({ sealer, clock, lifetime: LIFETIME }) };
+    },
+  };
+}
+
+// @shows MCP-15.9
+test('what one process seals any other opens, for the same purpose, until it is too old', async () => {
+  const { start, pass } = installation();
+  const [one, other] = [start().sealing, start().sealing];
+  const sealed = await one.seal('a purpose', 'what was said');
+  expect(sealed).not.toContain('what was said');
+  expect(await other.open('a purpose', sealed)).toBe('what was said');
+  expect(await other.open('another purpose', sealed)).toBeNull();
+  pass(LIFETIME - 1);
+  expect(await other.open('a purpose', sealed)).toBe('what was said');
+  pass(1);
+  expect(await other.open('a purpose', sealed)).toBeNull();
+});
+
+test('the same text is sealed differently each time, and nobody else makes one that opens', async () => {
+  const { start } = installation();
+  const { sealing } = start();
+  const [one, two] = [await sealing.seal('p', 'text'), await sealing.seal('p', 'text')];
+  expect(one).not.toBe(two);
+  expect(await installation().start().sealing.open('p', one)).toBeNull();
+  for (let place = one.indexOf('.') + 1; place < one.length - 1; place += 1) {
+    const changed = `${one.slice(0, place)}${one[place] === 'A' ? 'B' : 'A'}${one.slice(place + 1)}`;
+    expect(await sealing.open('p', changed)).toBeNull();
+  }
+});
+
+test('it is no cookie, and no cookie is one', async () => {
+  const { sealer, sealing } = installation().start();
+  expect(await sealer.open('portico_request_a', await sealing.seal('portico_request_a', 'text'))).toBeNull();
+  expect(
+    await sealing.open('portico_request_a', await sealer.seal('portico_request_a', '[0,"text"]')),
+  ).toBeNull();
+});
+
+test('what is from the future is not opened, but for what clocks differ', async () => {
+  const { start, pass } = installation();
+  const { sealing } = start();
+  const sealed = await sealing.seal('p', 'text');
+  pass(-200_000);
+  expect(await sealing.open('p', sealed)).toBe('text');
+  pass(-200_000);
+  expect(await sealing.open('p', sealed)).toBeNull();
+});
+
+test('without its key it is lost, and a number that somebody made up makes no key', async () => {
+  const { start, keys } = installation();
+  const sealed = await start().sealing.seal('p', 'text');
+  const [, text = ''] = sealed.split('.');
+  for (const period of ['0', '1', '999999999']) {
+    expect(await start().sealing.open('p', `${period}.${text}`)).toBeNull();
+  }
+  expect(keys.size).toBe(1);
+  keys.clear();
+  expect(await start().sealing.open('p', sealed)).toBeNull();
+});

@@ -1,0 +1,154 @@
+import type { Accounts } from './accounts.ts';
+import type { Audit } from './audit.ts';
+import { createConsent } from './authorization/consent.ts';
+import type { CookieSealer } from './authorization/cookie-keys.ts';
+import { createGrantedBefore } from './authorization/granted-before.ts';
+import { createPushedRequests } from './authorization/pushed.ts';
+import { createPushingClients } from './authorization/pushing-clients.ts';
+import { createRequestChecks } from './authorization/request.ts';
+import { createWaitingRequests } from './authorization/waiting.ts';
+import { createClientDocuments } from './client-documents/client-documents.ts';
+import type { ClientUrls } from './client-documents/client-urls.ts';
+import type { AuthenticateClient } from './clients/authentication.ts';
+import type { Clients, FindClient } from './clients/clients.ts';
+import type { NoteUse } from './clients/uses.ts';
+import type { OAuthServerConfig } from './config.ts';
+import { createAuthorizeEndpoints } from './endpoints/authorize.ts';
+import type { Dpop } from './dpop/dpop.ts';
+import type { Handler } from './endpoints/endpoint.ts';
+import { createParEndpoint } from './endpoints/par.ts';
+import { PAR_PATH, type BrowserPaths } from './endpoints/paths.ts';
+import type { CompleteHost } from './host.ts';
+import type { KeyRing } from './keys.ts';
+import type { FetchJson } from './outbound/fetch-json.ts';
+import type { Profiles } from './profiles/profiles.ts';
+import type { ProtectedResource } from './protected-resource.ts';
+import type { Pruning } from './store/pruning.ts';
+import type { Store } from './store/store.ts';
+import type { ScopeCatalog } from './tokens/scopes.ts';
+
+export interface AuthorizingOptions {
+  readonly issuer: string;
+  readonly config: OAuthServerConfig;
+  readonly paths: BrowserPaths;
+  readonly audience: string | null;
+  readonly store: Store;
+  readonly sealer: CookieSealer;
+  readonly host: CompleteHost;
+  readonly accounts: Accounts;
+  readonly scopes: ScopeCatalog;
+  readonly keys: KeyRing;
+  readonly clients: Pick<Clients, 'find'>;
+  readonly profiles: Profiles;
+  readonly urls: ClientUrls;
+  readonly fetchJson: FetchJson;
+  /** Proves clients that push their requests, whom this finds. */
+  readonly authenticating: (findClient: FindClient) => AuthenticateClient;
+  /** Null where `oauth_server:dpop` is off. */
+  readonly dpop: Dpop | null;
+  readonly resource: ProtectedResource;
+  readonly audit: Audit;
+  readonly noteUse: NoteUse;
+  readonly pruning: Pruning;
+  /** Milliseconds since 1970. */
+  readonly clock: () => number;
+}
+
+export interface Authorizing {
+  readonly authorize: Handler;
+  readonly consent: Handler;
+  /** Null when no requests are pushed. */
+  readonly par: Handler | null;
+}
+
+/** Puts together what becomes of authorization requests, from where they arrive to the person's answer. */
+export function createAuthorizing(options: AuthorizingOptions): Authorizing {
+  const { issuer, config, paths, store, host, accounts, scopes, clients, profiles } = options;
+  const { audit, pruning, clock, dpop } = options;
+  const { name: serverName, private_key_jwt: takesKeys = false } = config;
+  const { pushed_authorization_requests: pushing = 'off' } = config;
+  const takesDpop = dpop !== null;
+  const documents = createClientDocuments({
+    isOn: (config.client_id_metadata_documents ?? false) !== false,
+    urls: options.urls,
+    store,
+    fetchJson: options.fetchJson,
+    audit,
+    scopes,
+    takesKeys,
+    takesPushed: pushing !== 'off',
+    takesDpop,
+    isProfiled: profiles.isServers,
+    keys: options.keys,
+    serverName,
+    clock,
+  });
+  const checks = createRequestChecks({
+    clients,
+    documents,
+    profiles,
+    scopes,
+    keys: options.keys,
+    audience: options.audience,
+    takesDpop,
+    serverName,
+    requiresPushed: pushing === 'require',
+    keyPath: config.key_path,
+  });
+  const waiting = createWaitingRequests({
+    store,
+    sealer: options.sealer,
+    host,
+    pruning,
+    clock,
+    lifetime: config.consent_ttl,
+    path: paths.authorize,
+    issuer,
+  });
+  const pushed = pushing === 'off' ? null : createPushedRequests({ store, host, pruning, clock });
+  const consent = createConsent({
+    store,
+    clients,
+    documents,
+    host,
+    scopes,
+    resource: options.resource,
+    grantedBefore: createGrantedBefore({ store, scopes, clock }),
+    audit,
+    noteUse: options.noteUse,
+    pruning,
+    clock,
+    lifetimes: config,
+    profiles,
+    requiresPushed: pushing === 'require',
+    applicationsPath: paths.applications,
+  });
+  const endpoints = createAuthorizeEndpoints({
+    checks,
+    consent,
+    waiting,
+    pushed,
+    accounts,
+    host,
+    scopes,
+    profiles,
+    issuer,
+    paths,
+    serverName,
+    takesDpop,
+  });
+  return {
+    ...endpoints,
+    par:
+      pushed === null
+        ? null
+        : createParEndpoint({
+            authenticateClient: options.authenticating(createPushingClients({ clients, documents, host })),
+            checks,
+            pushed,
+            dpop,
+            profiles,
+            url: `${issuer}${PAR_PATH}`,
+          }),
+  };
+}

@@ -1,0 +1,198 @@
+import { z } from 'zod';
+import { PRIVATE_KEY_JWT } from '../clients/credentials.ts';
+import { checkClientKeys, showsPrivateKeys } from '../clients/key-sets.ts';
+import { checkName } from '../clients/registration.ts';
+import { applicationTypeFor, CODE_GRANTS, grantsNamed, scopesNamed } from '../clients/metadata.ts';
+import { redirectUriProblem } from '../clients/redirect-uris.ts';
+import { RegistrationError } from '../errors.ts';
+import { SIGNING_ALGORITHMS } from '../keys.ts';
+import { quoted } from '../quoting.ts';
+import type { ApplicationType, Client, ClientKeys, Grant, SigningAlgorithm } from '../store/client.ts';
+import { SERVICE_SCOPES, type ScopeCatalog } from '../tokens/scopes.ts';
+
+/** What a client's document says of it, as far as this server has a use for it. */
+export type DescribedClient = Pick<
+  Client,
+  | 'name'
+  | 'redirectUris'
+  | 'scopes'
+  | 'grants'
+  | 'applicationType'
+  | 'idTokenSignedResponseAlg'
+  | 'keys'
+  | 'pushesRequests'
+  | 'dpopBoundAccessTokens'
+>;
+
+export interface DocumentRules {
+  readonly catalog: ScopeCatalog;
+  /** Whether clients may have keys of their own (`oauth_server:private_key_jwt`). */
+  readonly takesKeys: boolean;
+  /** Whether clients may push their requests (`oauth_server:pushed_authorization_requests`). */
+  readonly takesPushed: boolean;
+  /** Whether clients may demand bound tokens (`oauth_server:dpop`). */
+  readonly takesDpop: boolean;
+  /** What ID tokens are signed with where the document does not say. */
+  readonly unnamedAlgorithm: SigningAlgorithm;
+  /** Why keys are not fetched from this URL; null when nothing is against it. */
+  readonly keysRefusal: (url: string) => string | null;
+}
+
+/** A document that no client can be made of; the message says why, for the log. */
+export class DocumentError extends Error {
+  override readonly name = 'DocumentError';
+}
+
+const texts = z.array(z.string());
+
+/** The members that are read (RFC 7591 section 2, OpenID Connect Dynamic Client Registration section 2); others are passed over. */
+const members = z.looseObject({
+  client_id: z.string(),
+  client_name: z.string(),
+  redirect_uris: texts.min(1),
+  application_type: z.enum(['web', 'native']).optional(),
+  grant_types: texts.optional(),
+  response_types: texts.optional(),
+  scope: z.string().optional(),
+  token_endpoint_auth_method: z.string().optional(),
+  token_endpoint_auth_methods_supported: texts.optional(),
+  token_endpoint_auth_signing_alg: z.string().optional(),
+  id_token_signed_response_alg: z.string().optional(),
+  jwks: z.looseObject({ keys: z.array(z.looseObject({ kty: z.string() })) }).optional(),
+  jwks_uri: z.string().optional(),
+});
+
+type Members = z.output<typeof members>;
+
+/** Nothing can be agreed on in secret by a document that everybody reads (section 4.1 of the draft). */
+const SECRETS = ['client_secret', 'client_secret_expires_at'] as const;
+/** What a client may demand for its own protection, and has here where it is switched on. */
+const DPOP = 'dpop_bound_access_tokens';
+const PUSHED = 'require_pushed_authorization_requests';
+/** What it may demand, and would not have here. */
+const DEMANDS = ['tls_client_certificate_bound_access_tokens', 'require_signed_request_object'] as const;
+
+/** Checks the document that was fetched from this URL. Throws a DocumentError that says what is wrong. */
+export function readDocument(value: unknown, url: string, rules: DocumentRules): DescribedClient {
+  const parsed = members.safeParse(value);
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    throw new DocumentError(`its ${issue?.path.join('.') || 'content'} is missing or not of the right kind`);
+  }
+  const document = parsed.data;
+  if (document.client_id !== url)
+    throw new DocumentError('its client_id is not the URL that it was fetched from');
+  refuseSecrets(document);
+  refuseDemands(document, rules);
+  const keys = keysOf(document, rules);
+  if (document.response_types !== undefined && !document.response_types.includes('code')) {
+    throw new DocumentError('its response_types lack code');
+  }
+  const applicationType = applicationTypeFor(document.application_type, document.redirect_uris);
+  return {
+    name: nameOf(document),
+    applicationType,
+    redirectUris: redirectUrisOf(document, applicationType),
+    grants: grantsOf(document),
+    scopes: scopesOf(document, rules.catalog),
+    idTokenSignedResponseAlg: algorithmOf(document, rules),
+    keys,
+    pushesRequests: document[PUSHED] === true,
+    dpopBoundAccessTokens: document[DPOP] === true,
+  };
+}
+
+function refuseSecrets(document: Members): void {
+  const secret = SECRETS.find((name) => Object.hasOwn(document, name));
+  if (secret !== undefined) throw new DocumentError(`it has a ${secret}, which everybody can read`);
+  if (showsPrivateKeys(document.jwks))
+    throw new DocumentError('its jwks has a private or symmetric key, which everybody can read');
+}
+
+function refuseDemands(document: Members, { takesDpop, takesPushed }: DocumentRules): void {
+  const refused = [...(takesDpop ? [] : [DPOP]), ...DEMANDS, ...(takesPushed ? [] : [PUSHED])];
+  const demand = refused.find((name) => document[name] === true);
+  if (demand !== undefined) throw new DocumentError(`it wants ${demand}, which this server does not offer`);
+  if (takesDpop && ![undefined, true, false].some((value) => value === document[DPOP])) {
+    throw new DocumentError(`its ${DPOP} is neither true nor false`);
+  }
+}
+
+/**
+ * The one place that decides how a client proves itself: by its keys where it says so and this server takes them, or as a public client,
+ * null. `none` is chosen only where the document names it: as its method, as one of those that it can use (OpenID Connect Relying Party
+ * Metadata Choices), or by naming none at all. A client of another method would be weaker here than it says it is.
+ */
+function keysOf(document: Members, { takesKeys, keysRefusal }: DocumentRules): ClientKeys | null {
+  const { token_endpoint_auth_method: method = 'none', token_endpoint_auth_methods_supported: others = [] } =
+    document;
+  const { jwks, jwks_uri: jwksUri, token_endpoint_auth_signing_alg: algorithm } = document;
+  if (jwks !== undefined && jwksUri !== undefined) throw new DocumentError('it has both jwks and jwks_uri');
+  if (method === 'none') return null;
+  if (method !== PRIVATE_KEY_JWT) {
+    throw new DocumentError(
+      `its token_endpoint_auth_method is ${quoted(method)}, and is none or private_key_jwt here`,
+    );
+  }
+  if (jwks === undefined && jwksUri === undefined) {
+    throw new DocumentError('it authenticates by private_key_jwt, and has neither jwks nor jwks_uri');
+  }
+  if (!takesKeys) {
+    if (others.includes('none')) return null;
+    throw new DocumentError(
+      'it authenticates by private_key_jwt alone, which oauth_server:private_key_jwt has to allow',
+    );
+  }
+  const keys = checked(() => checkClientKeys({ jwks, jwksUri, algorithm }), 'of its keys');
+  const refusal = keys.jwksUri === null ? null : keysRefusal(keys.jwksUri);
+  if (refusal !== null) throw new DocumentError(`its jwks_uri is not taken: ${refusal}`);
+  return keys;
+}
+
+function checked<T>(check: () => T, of: string): T {
+  try {
+    return check();
+  } catch (error) {
+    if (error instanceof RegistrationError) throw new DocumentError(`${of}: ${error.message}`);
+    throw error;
+  }
+}
+
+function nameOf(document: Members): string {
+  return checked(() => checkName(document.client_name), 'of its client_name');
+}
+
+/** Those that cannot be answered are passed over: a document names all that a client has, for servers that take more, too. */
+function redirectUrisOf(document: Members, applicationType: ApplicationType): readonly string[] {
+  const uris = document.redirect_uris.filter((uri) => redirectUriProblem(uri, applicationType) === null);
+  if (uris.length > 0) return [...new Set(uris)];
+  const [first = ''] = document.redirect_uris;
+  throw new DocumentError(
+    `of its redirect_uris none can be used: the first ${redirectUriProblem(first, applicationType) ?? ''}`,
+  );
+}
+
+function grantsOf(document: Members): readonly Grant[] {
+  const grants = grantsNamed(document.grant_types, CODE_GRANTS);
+  if (grants.includes('authorization_code')) return grants;
+  throw new DocumentError('its grant_types lack authorization_code');
+}
+
+/** Those of its own that are offered here; all, if it names none. What the person holds decides further. No public client speaks for a service. */
+function scopesOf({ scope }: Members, catalog: ScopeCatalog): readonly string[] {
+  const offered = [...catalog.keys()].filter((name) => !SERVICE_SCOPES.has(name));
+  const scopes = scopesNamed(scope, offered);
+  if (scopes.length === 0) throw new DocumentError('of its scope nothing is offered here');
+  return scopes;
+}
+
+function algorithmOf(
+  { id_token_signed_response_alg: named }: Members,
+  { unnamedAlgorithm }: DocumentRules,
+): SigningAlgorithm {
+  if (named === undefined) return unnamedAlgorithm;
+  const algorithm = SIGNING_ALGORITHMS.find((each) => each === named);
+  if (algorithm === undefined)
+    throw new DocumentError('its id_token_signed_response_alg is not offered here');
+  return algorithm;
+}

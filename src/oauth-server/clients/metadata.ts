@@ -1,0 +1,36 @@
+import type { ApplicationType, Grant } from '../store/client.ts';
+import { OFFLINE_ACCESS } from '../tokens/scopes.ts';
+
+/**
+ * What a client's own metadata mean (RFC 7591 section 2), the same for one that registers itself and for one that is a document. What is
+ * wrong with them each says in its own way: the one is answered, the other read by nobody but the log.
+ */
+
+/** The grants that are for people; whoever may be anybody has no others. */
+export const CODE_GRANTS: readonly Grant[] = ['authorization_code', 'refresh_token'];
+
+/** Of these grants those that `grant_types` names; without it there is one. */
+export function grantsNamed(
+  named: readonly string[] | undefined,
+  offered: readonly Grant[],
+): readonly Grant[] {
+  const asked = named ?? ['authorization_code'];
+  return offered.filter((each) => asked.includes(each));
+}
+
+/** Of these scopes those that `scope` names; all of them where it names none. */
+export function scopesNamed(scope: string | undefined, offered: readonly string[]): readonly string[] {
+  const asked = (scope ?? '').split(' ').filter((name) => name !== '' && name !== OFFLINE_ACCESS);
+  return asked.length === 0 ? offered : [...new Set(asked)].filter((name) => offered.includes(name));
+}
+
+/**
+ * Without `application_type`, whoever has a loopback address or a private-use scheme is a program on a device: half of the MCP hosts do not
+ * say so, and call back on any port (RFC 8252 section 7.3).
+ */
+export function applicationTypeFor(
+  named: ApplicationType | undefined,
+  redirectUris: readonly string[],
+): ApplicationType {
+  return named ?? (redirectUris.every((uri) => /^https:/i.test(uri)) ? 'web' : 'native');
+}

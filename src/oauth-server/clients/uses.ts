@@ -1,0 +1,38 @@
+import type { Log } from '../../contracts/log.ts';
+import type { Client } from '../store/client.ts';
+import type { Store } from '../store/store.ts';
+
+/** A day, in milliseconds. */
+const BETWEEN_TWO = 86_400_000;
+
+/**
+ * Writes down that a client is used, at most once a day, and only for one that no operator registered. Never rejects: what was allowed
+ * or issued is. Null when there is nothing to wait for.
+ */
+export type NoteUse = (client: Pick<Client, 'id' | 'registeredBy' | 'usedAt'>) => Promise<void> | null;
+
+export interface NoteUseOptions {
+  readonly store: Pick<Store, 'noteClientUse'>;
+  /** Milliseconds since 1970. */
+  readonly clock: () => number;
+  readonly log: Log;
+}
+
+export function createNoteUse({ store, clock, log }: NoteUseOptions): NoteUse {
+  async function note(clientId: string, now: number): Promise<void> {
+    try {
+      await store.noteClientUse(clientId, now);
+    } catch (exception) {
+      log.warning('The use of client {clientId} could not be written down: {exception}', {
+        clientId,
+        exception,
+      });
+    }
+  }
+
+  return ({ id, registeredBy, usedAt }) => {
+    if (registeredBy === 'operator') return null;
+    const now = clock();
+    return usedAt === null || usedAt <= now - BETWEEN_TWO ? note(id, now) : null;
+  };
+}

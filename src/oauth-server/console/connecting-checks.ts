@@ -1,0 +1,82 @@
+import type { AuthorizationServer } from '../authorization-server.ts';
+import { failing, ok, warning, type Finding } from './checks.ts';
+import type { Subject } from './subject.ts';
+
+/** How clients come without an operator who registers each. Nothing of it is looked at where all of it is switched off. */
+
+/** How clients can come to be known without `oauth:client:create`; null when they cannot, or not now. */
+export async function howClientsCome(server: AuthorizationServer): Promise<string | null> {
+  const { registration = 'off', client_id_metadata_documents: documents = false } = server.config;
+  if (registration === 'open') return 'clients register themselves';
+  if (documents !== false) return 'clients may be documents';
+  if (registration === 'off' || !(await hasInitialToken(server))) return null;
+  return 'clients register themselves with an initial access token';
+}
+
+/** What an operator can do so that there is one. */
+export function howToHaveClients({ config }: AuthorizationServer): string {
+  const create = "npx portico oauth:client:create '<name>' --redirect=<uri> --scope=<scope>";
+  return config.registration === 'initial_access_token' ? `run ${create}, or ${NEW_TOKEN}` : `run ${create}`;
+}
+
+const NEW_TOKEN = 'npx portico oauth:initial-access-token:create';
+
+async function hasInitialToken({ initialAccessTokens, clock }: AuthorizationServer): Promise<boolean> {
+  const now = clock();
+  return (await initialAccessTokens.list()).some(
+    ({ usesLeft, expiresAt }) => usesLeft > 0 && expiresAt > now,
+  );
+}
+
+export async function examineRegistration({ server }: Subject): Promise<readonly Finding[]> {
+  const { registration = 'off' } = server.config;
+  if (registration === 'off') return [];
+  const living = (await server.clients.list()).filter(
+    ({ registeredBy, revokedAt }) => registeredBy === 'registration' && revokedAt === null,
+  );
+  const unused = living.filter(({ usedAt }) => usedAt === null).length;
+  const found = `${living.length} registered themselves, ${unused} of which nobody has used`;
+  if (registration === 'open') return [ok(`open; ${found}`)];
+  if (await hasInitialToken(server)) return [ok(`by initial access token; ${found}`)];
+  return [warning(`no initial access token can be used; ${found}`, `run ${NEW_TOKEN}`)];
+}
+
+export async function examineDocuments({ server }: Subject): Promise<readonly Finding[]> {
+  const { client_id_metadata_documents: documents = false } = server.config;
+  if (documents === false) return [];
+  const known = (await server.clients.list()).filter(({ registeredBy }) => registeredBy === 'document');
+  const blocked = known.filter(({ revokedAt }) => revokedAt !== null).length;
+  const hosts =
+    documents === true || documents.allowed_hosts === undefined
+      ? 'any host'
+      : documents.allowed_hosts.join(', ');
+  return [ok(`of ${hosts}: ${known.length - blocked} known, ${blocked} blocked`)];
+}
+
+/** The metadata of the audience (RFC 9728), where this application publishes them: challenges lead there. */
+export async function examineResource({ application, server }: Subject): Promise<readonly Finding[]> {
+  const { audience, challenge } = server.config;
+  if (application.fetch === undefined || !URL.canParse(audience)) return [];
+  const { origin, pathname, search } = new URL(audience);
+  if (origin !== server.origin) return [];
+  const path = `/.well-known/oauth-protected-resource${pathname === '/' ? '' : pathname}${search}`;
+  const response = await application.fetch(new Request(`${server.origin}${path}`));
+  if (response.status === 404 && !challenge) return [];
+  const document = response.status === 200 ? ((await response.json()) as Metadata) : {};
+  const { resource, authorization_servers: servers, scopes_supported: scopes = [] } = document;
+  if (resource === audience && servers?.includes(server.issuer) === true) {
+    return [ok(`${server.origin}${path} describes ${audience}, for ${scopes.join(' ')}`)];
+  }
+  return [
+    failing(
+      `${server.origin}${path} is answered with ${response.status}, not with the metadata of ${audience}, where clients look for this server`,
+      'look for a route or a hook of the application in its place',
+    ),
+  ];
+}
+
+interface Metadata {
+  readonly resource?: unknown;
+  readonly authorization_servers?: readonly unknown[];
+  readonly scopes_supported?: readonly string[];
+}

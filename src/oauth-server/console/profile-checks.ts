@@ -1,0 +1,42 @@
+import { ID_TOKEN_ALGORITHMS } from '../profiles/fapi2.ts';
+import { createProfiles, FAPI2 } from '../profiles/profiles.ts';
+import type { Client } from '../store/client.ts';
+import { failing, ok, warning, type Finding } from './checks.ts';
+import type { Subject } from './subject.ts';
+
+/** Nothing where nobody is held to a profile, or the clients cannot be read: the check of the schema says so. */
+export async function examineProfile({ server }: Subject): Promise<readonly Finding[]> {
+  const { config } = server;
+  const profiles = createProfiles(config);
+  const clients = await server.clients.list().catch((): readonly Client[] => []);
+  const living = clients.filter(({ revokedAt }) => revokedAt === null);
+  const governed = living.filter((client) => profiles.governs(client));
+  if (!profiles.isServers && governed.length === 0) return [];
+  const keys = profiles.isServers ? await server.keys.all() : [];
+  if (
+    profiles.isServers &&
+    !keys.some(({ algorithm }) => ID_TOKEN_ALGORITHMS.some((each) => each === algorithm))
+  ) {
+    return [
+      failing(
+        `there is no signing key for ${ID_TOKEN_ALGORITHMS.join(' or ')} in ${config.key_path}, so openid cannot be granted`,
+        `run npx portico oauth:keys:generate --alg ${ID_TOKEN_ALGORITHMS[0]}`,
+      ),
+    ];
+  }
+  const refused = governed.flatMap((client) => {
+    const refusal = profiles.refusal(client);
+    return refusal === null ? [] : [`${client.id}: ${refusal}`];
+  });
+  if (refused.length > 0) {
+    const isOwn = governed.some((client) => client.profile !== null && profiles.refusal(client) !== null);
+    return [
+      (isOwn ? failing : warning)(
+        `clients that are given nothing: ${refused.join('; ')}`,
+        'switch on what is missing, or register them anew (oauth:client:create --profile fapi2)',
+      ),
+    ];
+  }
+  const whose = profiles.isServers ? 'every client is held to' : `${governed.length} held to`;
+  return [ok(`${whose} ${FAPI2}`)];
+}

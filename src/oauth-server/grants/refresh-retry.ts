@@ -1,0 +1,110 @@
+import type { Audit } from '../audit.ts';
+import { derivedKey, openText, sealText, tokenHash } from '../crypto.ts';
+import type { Parameters } from '../parameters.ts';
+import type { Client } from '../store/client.ts';
+import type { KeptAnswer, RefreshToken } from '../store/grant.ts';
+import type { Store } from '../store/store.ts';
+import { tokenTypeOf, type TokenResponse } from './grant.ts';
+import type { PreparedTokens } from './issuing.ts';
+import { invalidGrant, secondsLeft, type Again } from './outcome.ts';
+import type { TokenRequest } from './unanswered.ts';
+
+/**
+ * What `oauth_server:refresh_retry_seconds` switches on (decision 37): the last use of a refresh token is answered again, with the
+ * same tokens, for so many seconds and until its successor is used. The store keeps that answer, and only the token opens it.
+ */
+export interface RefreshRetries {
+  /** The answer to this use of the token, for the store to keep. */
+  seal(presented: string, token: RefreshToken, prepared: PreparedTokens, now: number): string;
+  /**
+   * The answer that the use of this token was given, when it may be had again; null when offering the token is a replay. Refuses what
+   * would be refused now, and what asks for another scope or, of a confidential client, with another key; nothing ends by that.
+   */
+  answer(request: TokenRequest, presented: string, token: RefreshToken): Promise<TokenResponse | null>;
+}
+
+export interface RefreshRetriesOptions {
+  readonly store: Pick<Store, 'findKeptAnswer'>;
+  readonly audit: Audit;
+  readonly clock: () => number;
+  /** How long after its use, in milliseconds. */
+  readonly window: number;
+  readonly again: Again;
+  /** Throws unless this request asks for what a use was given that was answered with these scopes. */
+  readonly requireSame: (
+    client: Client,
+    form: Parameters,
+    token: RefreshToken,
+    scopes: readonly string[],
+  ) => void;
+}
+
+/** What is sealed. The ID token is not: it is signed anew, with what the person and their permissions are then. */
+interface Sealed {
+  readonly access: string;
+  readonly refresh: string;
+  readonly scopes: readonly string[];
+  /** Of the access token, milliseconds since 1970. */
+  readonly expiresAt: number;
+  /** Of the key that the access token is bound to; left out when it is bound to none. */
+  readonly thumbprint?: string;
+}
+
+export function createRefreshRetries(options: RefreshRetriesOptions): RefreshRetries {
+  const { store, audit, clock, window, again, requireSame } = options;
+
+  /** What the token's use was answered with, while that is the last word: in time, and its refresh token is the one in use. */
+  function living(presented: string, token: RefreshToken, kept: KeptAnswer): Sealed | null {
+    const now = clock();
+    if (kept.usedAt + window <= now || kept.expiresAt <= now) return null;
+    const text = openText(keyOf(presented), aboutOf(token, kept.generation, kept.usedAt), kept.sealed);
+    if (text === null) return null;
+    const sealed = JSON.parse(text) as Sealed;
+    return tokenHash(sealed.refresh) === kept.currentHash ? sealed : null;
+  }
+
+  return {
+    seal(presented, token, { tokens, response }, now) {
+      const { scopes, expiresAt, thumbprint } = tokens.accessToken;
+      const { access_token: access, refresh_token: refresh = '' } = response;
+      const bound = thumbprint === null ? {} : { thumbprint };
+      const content: Sealed = { access, refresh, scopes, expiresAt, ...bound };
+      return sealText(keyOf(presented), aboutOf(token, token.generation + 1, now), JSON.stringify(content));
+    },
+
+    async answer({ client, form, thumbprint }, presented, token) {
+      const { family } = token;
+      const kept = await store.findKeptAnswer(family.id);
+      const sealed = kept === null ? null : living(presented, token, kept);
+      if (sealed === null) return null;
+      const { access, refresh, scopes, expiresAt } = sealed;
+      requireSame(client, form, token, scopes);
+      if ((sealed.thumbprint ?? null) !== thumbprint) {
+        // A public client has nothing but the token: one of two who used it at once, with different keys, stole it.
+        if (client.public) return null;
+        throw invalidGrant('the refresh token was used with another key a moment ago, or with none');
+      }
+      const response: TokenResponse = {
+        access_token: access,
+        token_type: tokenTypeOf(thumbprint),
+        expires_in: secondsLeft(expiresAt, clock()),
+        scope: '',
+        refresh_token: refresh,
+      };
+      const answer = await again(client, form, { family, nonce: null, thumbprint }, { scopes, response });
+      const about = { authorization: family.id, clientId: family.clientId, person: family.person };
+      await audit({ type: 'refresh_token_retried', ...about });
+      return answer;
+    },
+  };
+}
+
+/** The key is in the token alone: of that, the store has only a hash. */
+function keyOf(presented: string): Uint8Array {
+  return derivedKey(presented, 'portico/refresh-answer');
+}
+
+/** What a sealed answer is bound to: moved to another row, or kept from an earlier use, it does not open. */
+function aboutOf({ family }: RefreshToken, generation: number, usedAt: number): string {
+  return JSON.stringify([family.id, generation, family.clientId, usedAt]);
+}

@@ -1,0 +1,36 @@
+import type { IncomingHttpHeaders } from 'node:http';
+
+/** In seconds: what says nothing is kept for an hour, and nothing for less or more than these (RFC 9111 leaves bounds to the cache). */
+const BOUNDS = { shortest: 300, longest: 86_400 } as const;
+const UNSAID = 3600;
+
+/** For how many seconds an answer with these headers is kept (RFC 9111 section 4.2.1), within our bounds. */
+export function secondsFresh(headers: IncomingHttpHeaders): number {
+  const said = lifetime(headers) ?? UNSAID;
+  return Math.min(Math.max(said - age(headers), BOUNDS.shortest), BOUNDS.longest);
+}
+
+/** This cache serves many people, so `s-maxage` is meant for it. */
+function lifetime(headers: IncomingHttpHeaders): number | null {
+  const directives = (headers['cache-control'] ?? '').toLowerCase().split(',');
+  const named = new Map(
+    directives.map((directive) => {
+      const [name = '', value = ''] = directive.split('=');
+      return [name.trim(), value.trim().replaceAll('"', '')] as const;
+    }),
+  );
+  if (named.has('no-store') || named.has('no-cache')) return 0;
+  const seconds = named.get('s-maxage') ?? named.get('max-age');
+  if (seconds !== undefined) return /^\d+$/.test(seconds) ? Number(seconds) : 0;
+  return headers.expires === undefined ? null : untilExpired(headers.expires, headers.date);
+}
+
+function untilExpired(expires: string, date: string | undefined): number {
+  const seconds = (Date.parse(expires) - Date.parse(date ?? '')) / 1000;
+  return Number.isNaN(seconds) ? 0 : seconds;
+}
+
+/** How long caches on the way have had it. */
+function age({ age: text = '' }: IncomingHttpHeaders): number {
+  return /^\d+$/.test(text) ? Number(text) : 0;
+}

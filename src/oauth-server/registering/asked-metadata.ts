@@ -1,0 +1,220 @@
+import type { ClientRegistration } from '../clients/registration.ts';
+import { PRIVATE_KEY_JWT } from '../clients/credentials.ts';
+import { applicationTypeFor, CODE_GRANTS, grantsNamed, scopesNamed } from '../clients/metadata.ts';
+import { redirectUriProblem } from '../clients/redirect-uris.ts';
+import { OAuthError } from '../errors.ts';
+import { quoted, quotedUri } from '../quoting.ts';
+import type { ApplicationType, Grant } from '../store/client.ts';
+import { SERVICE_SCOPES, type ScopeCatalog } from '../tokens/scopes.ts';
+
+/** What a client says about itself (RFC 7591 section 2), and how much of it this server registers. */
+
+/** A JSON object, as it was sent. */
+export type SentMetadata = Readonly<Record<string, unknown>>;
+
+export interface MetadataRules {
+  readonly catalog: ScopeCatalog;
+  /** Whether the client may have a secret, and act as itself: it came with an initial access token. */
+  readonly mayBeConfidential: boolean;
+  /** Whether clients may have keys of their own (`oauth_server:private_key_jwt`). */
+  readonly takesKeys: boolean;
+  /** Whether clients may push their requests (`oauth_server:pushed_authorization_requests`); otherwise nothing is made of it. */
+  readonly takesPushed: boolean;
+  /** Whether clients may demand bound tokens (`oauth_server:dpop`). */
+  readonly takesDpop: boolean;
+}
+
+const MOST_REDIRECT_URIS = 20;
+/** Of all of them together: what anybody may keep here is small. */
+const MOST_CHARACTERS = 4000;
+/** What a client is called that says nothing. */
+const UNNAMED = 'An application without a name';
+
+/**
+ * The registration that the metadata ask for. What this server does not offer is replaced or left out, as RFC 7591 section 2 allows,
+ * where that gives the client less; the answer says what was registered. Throws `invalid_redirect_uri` or `invalid_client_metadata`.
+ * What is not read is ignored, a software statement too (section 3.1.1).
+ */
+export function registrationOf(sent: SentMetadata, rules: MetadataRules): ClientRegistration {
+  const method = methodOf(sent, rules);
+  // Whoever brings keys proves to be the one that registered, and that may be anybody.
+  const isStranger = method === 'none' || !rules.mayBeConfidential;
+  const grants = grantsOf(sent, isStranger);
+  const { redirectUris, applicationType } = grants.includes('authorization_code')
+    ? redirectUrisOf(sent)
+    : { redirectUris: [], applicationType: applicationTypeOf(sent) ?? 'web' };
+  requireResponseTypes(sent, grants);
+  const algorithm = textOf(sent, 'id_token_signed_response_alg');
+  return {
+    name: nameOf(sent),
+    redirectUris,
+    scopes: scopesOf(sent, grants, isStranger, rules.catalog),
+    grants,
+    public: method === 'none',
+    applicationType,
+    ...(method === PRIVATE_KEY_JWT ? keysOf(sent, rules) : {}),
+    ...(algorithm === undefined ? {} : { idTokenSignedResponseAlg: algorithm }),
+    ...(rules.takesPushed
+      ? { requirePushedAuthorizationRequests: flagOf(sent, 'require_pushed_authorization_requests') }
+      : {}),
+    dpopBoundAccessTokens: rules.takesDpop && flagOf(sent, 'dpop_bound_access_tokens'),
+  };
+}
+
+export function invalidMetadata(description: string, detail: string | null = null): OAuthError {
+  return new OAuthError('invalid_client_metadata', description, detail);
+}
+
+/** A text, or undefined; null is as if it was left out (RFC 7591 section 2 knows no other nothing than that). */
+function textOf(sent: SentMetadata, name: string): string | undefined {
+  const value = Object.hasOwn(sent, name) ? sent[name] : undefined;
+  if (value === undefined || value === null) return undefined;
+  if (typeof value === 'string') return value;
+  throw invalidMetadata(`The field ${name} must be a text.`);
+}
+
+function textsOf(sent: SentMetadata, name: string): readonly string[] | undefined {
+  const value = Object.hasOwn(sent, name) ? sent[name] : undefined;
+  if (value === undefined || value === null) return undefined;
+  if (Array.isArray(value) && value.every((each): each is string => typeof each === 'string')) return value;
+  throw invalidMetadata(`The field ${name} must be a list of texts.`);
+}
+
+/** False when it is left out. */
+function flagOf(sent: SentMetadata, name: string): boolean {
+  const value = Object.hasOwn(sent, name) ? sent[name] : undefined;
+  if (value === undefined || value === null) return false;
+  if (typeof value === 'boolean') return value;
+  throw invalidMetadata(`The field ${name} must be true or false.`);
+}
+
+function nameOf(sent: SentMetadata): string {
+  const name = textOf(sent, 'client_name') ?? '';
+  // Half a character is none that a store takes, or that a page shows.
+  if (!name.isWellFormed()) throw invalidMetadata('The field client_name is not well-formed Unicode.');
+  return name.trim() === '' ? UNNAMED : name;
+}
+
+/**
+ * How the client proves itself. Without an initial access token nobody gets a secret: a client that asks for one, or says nothing, which
+ * means the same (RFC 7591 section 2), is registered as a public one, and told so. PKCE protects it as it does any other.
+ */
+function methodOf(
+  sent: SentMetadata,
+  { mayBeConfidential, takesKeys }: MetadataRules,
+): 'none' | 'client_secret_basic' | typeof PRIVATE_KEY_JWT {
+  const method = textOf(sent, 'token_endpoint_auth_method') ?? 'client_secret_basic';
+  if (method === 'none') return method;
+  if (method === 'client_secret_basic' || method === 'client_secret_post') {
+    return mayBeConfidential ? 'client_secret_basic' : 'none';
+  }
+  if (method === PRIVATE_KEY_JWT && takesKeys) return method;
+  throw invalidMetadata(
+    `The token_endpoint_auth_method must be none, client_secret_basic${takesKeys ? ', client_secret_post or private_key_jwt' : ' or client_secret_post'}.`,
+    `the token_endpoint_auth_method is ${quoted(method)}`,
+  );
+}
+
+/**
+ * The keys of a client that authenticates by them. What has to be fetched is for clients with an initial access token alone: otherwise
+ * whoever registers could have this server ask any other.
+ */
+function keysOf(
+  sent: SentMetadata,
+  { mayBeConfidential }: MetadataRules,
+): Pick<ClientRegistration, 'jwks' | 'jwksUri' | 'tokenEndpointAuthSigningAlg'> {
+  const jwksUri = textOf(sent, 'jwks_uri');
+  if (jwksUri !== undefined && !mayBeConfidential) {
+    throw invalidMetadata('The jwks_uri needs an initial access token; send the keys themselves, as jwks.');
+  }
+  const algorithm = textOf(sent, 'token_endpoint_auth_signing_alg');
+  const jwks = Object.hasOwn(sent, 'jwks') ? (sent['jwks'] ?? undefined) : undefined;
+  if (jwks === undefined && jwksUri === undefined) {
+    throw invalidMetadata('The client needs its public keys: jwks or jwks_uri.');
+  }
+  return {
+    ...(jwks === undefined ? {} : { jwks }),
+    ...(jwksUri === undefined ? {} : { jwksUri }),
+    ...(algorithm === undefined ? {} : { tokenEndpointAuthSigningAlg: algorithm }),
+  };
+}
+
+function grantsOf(sent: SentMetadata, isStranger: boolean): readonly string[] {
+  const offered: readonly Grant[] = isStranger ? CODE_GRANTS : [...CODE_GRANTS, 'client_credentials'];
+  const grants = grantsNamed(textsOf(sent, 'grant_types'), offered);
+  if (grants.some((each) => each !== 'refresh_token')) return grants;
+  throw invalidMetadata(
+    isStranger
+      ? 'The grant_types must name authorization_code.'
+      : 'The grant_types must name authorization_code or client_credentials.',
+  );
+}
+
+function requireResponseTypes(sent: SentMetadata, grants: readonly string[]): void {
+  const asked = textsOf(sent, 'response_types') ?? [];
+  if (asked.length > 0 && grants.includes('authorization_code') && !asked.includes('code')) {
+    throw invalidMetadata('The response_types must name code, which is what authorization_code needs.');
+  }
+}
+
+function applicationTypeOf(sent: SentMetadata): ApplicationType | undefined {
+  const type = textOf(sent, 'application_type');
+  if (type === undefined || type === 'web' || type === 'native') return type;
+  throw invalidMetadata('The application_type must be web or native.', `it is ${quoted(type)}`);
+}
+
+/**
+ * The redirect URIs that can be registered, and the type of application.
+ *
+ * A private-use scheme without a dot is left out where there are other addresses (RFC 8252 section 8.4): anybody may mean the same by
+ * it, and hosts that send one send others.
+ */
+function redirectUrisOf(sent: SentMetadata): {
+  readonly redirectUris: readonly string[];
+  readonly applicationType: ApplicationType;
+} {
+  const asked = textsOf(sent, 'redirect_uris') ?? [];
+  if (asked.length === 0) throw invalidRedirectUri('The redirect_uris are missing.');
+  if (asked.length > MOST_REDIRECT_URIS || asked.join('').length > MOST_CHARACTERS) {
+    throw invalidRedirectUri(
+      `There may be ${MOST_REDIRECT_URIS} redirect_uris, of ${MOST_CHARACTERS} characters together.`,
+    );
+  }
+  const applicationType = applicationTypeFor(applicationTypeOf(sent), asked);
+  const kept = asked.filter((uri) => !AMBIGUOUS_SCHEME.test(uri));
+  const redirectUris = applicationType === 'native' && kept.length > 0 ? kept : asked;
+  for (const uri of redirectUris) {
+    const problem = redirectUriProblem(uri, applicationType);
+    if (problem !== null) throw invalidRedirectUri(`A redirect URI ${problem}.`, `it is ${quotedUri(uri)}`);
+  }
+  return { redirectUris, applicationType };
+}
+
+const AMBIGUOUS_SCHEME = /^(?!https?:)[a-z][a-z0-9+-]*:\/\//;
+
+function invalidRedirectUri(description: string, detail: string | null = null): OAuthError {
+  return new OAuthError('invalid_redirect_uri', description, detail);
+}
+
+/**
+ * As asked, as far as they are offered; all that are offered when nothing is asked for, and for everybody who may be anybody: hosts name the scopes
+ * that they begin with, and could never ask for more. What a person may allow is decided by their permissions. None of them speaks for a
+ * service.
+ */
+function scopesOf(
+  sent: SentMetadata,
+  grants: readonly string[],
+  isStranger: boolean,
+  catalog: ScopeCatalog,
+): readonly string[] {
+  const isForPeople = grants.includes('authorization_code');
+  const offered = [...catalog.values()]
+    .filter(
+      ({ name, permission }) =>
+        !(isStranger && SERVICE_SCOPES.has(name)) && (isForPeople || permission !== null),
+    )
+    .map(({ name }) => name);
+  const scopes = scopesNamed(textOf(sent, 'scope'), offered);
+  if (scopes.length === 0) throw invalidMetadata('None of the scopes is offered.');
+  return isStranger ? offered : scopes;
+}

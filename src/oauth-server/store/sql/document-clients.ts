@@ -1,0 +1,152 @@
+import { insertIfNone } from '../../../sql/insert-if-none.ts';
+import type { Database, SqlConnection } from '../../../sql/contract.ts';
+import type { Store } from '../store.ts';
+import { CLIENT_COLUMNS, clientValues, keyValues, SET_KEYS, toClient, type ClientRow } from './clients.ts';
+import { insertInto, placeholders } from './statements.ts';
+
+/** Rows of `oauth_clients` whose id is the URL of a document, each as the document was when somebody was last shown it anew. */
+export function documentClientsTable(database: Database) {
+  return {
+    async findDocumentClient(url) {
+      const { rows } = await database.execute<ClientRow & { document_fresh_until: number | null }>(FIND, [
+        url,
+      ]);
+      const row = rows.find((found) => found.client_id === url);
+      return row === undefined ? null : { client: toClient(row), freshUntil: row.document_fresh_until ?? 0 };
+    },
+
+    async keepDocumentClient(client, freshUntil) {
+      const { name, redirectUris, scopes, grants, applicationType, idTokenSignedResponseAlg } = client;
+      const update = async () => {
+        const { affected } = await database.execute(UPDATE, [
+          name,
+          JSON.stringify(redirectUris),
+          scopes.join(' '),
+          grants.join(' '),
+          applicationType,
+          idTokenSignedResponseAlg,
+          client.public ? 1 : 0,
+          ...keyValues(client),
+          freshUntil,
+          client.id,
+          client.createdAt,
+        ]);
+        return affected === 1;
+      };
+      if (await update()) return 'known';
+      if (await insertIfNone(database, INSERT, '(client_id)', [...clientValues(client), freshUntil]))
+        return 'new';
+      // Another process was quicker, or an operator, who blocked it.
+      return (await update()) ? 'known' : 'revoked';
+    },
+
+    unblockDocumentClient(url, now) {
+      return database.transaction(
+        (connection) => unblock(connection, url, now),
+        async (_, wasBlocked) => !wasBlocked || database.transaction((connection) => lives(connection, url)),
+      );
+    },
+  } satisfies Partial<Store>;
+}
+
+/**
+ * The row is claimed first, and lives for others only when all of before has ended with it. Questions end before authorizations: whoever
+ * answers one at this moment is waited for, or finds it ended, and so none begins an authorization that is not seen here.
+ */
+async function unblock(connection: SqlConnection, url: string, now: number): Promise<boolean> {
+  const { affected } = await connection.execute(UNBLOCK, [now, now, url]);
+  if (affected !== 1) return false;
+  const questions = await keysOf(
+    connection,
+    'SELECT id_hash AS found FROM oauth_consent_requests WHERE client_id = ? AND outcome IS NULL',
+    url,
+  );
+  await each(questions, (keys) =>
+    connection.execute(
+      `UPDATE oauth_consent_requests SET outcome = 'void' WHERE id_hash IN (${placeholders(keys)}) AND outcome IS NULL`,
+      keys,
+    ),
+  );
+  await each(await waitingOf(connection, url), (keys) =>
+    connection.execute(
+      `DELETE FROM oauth_waiting_requests WHERE secret_hash IN (${placeholders(keys)})`,
+      keys,
+    ),
+  );
+  const families = await keysOf(
+    connection,
+    'SELECT id AS found FROM oauth_families WHERE client_id = ? AND revoked_at IS NULL',
+    url,
+  );
+  await each(families, (keys) =>
+    connection.execute(
+      `UPDATE oauth_families SET revoked_at = ? WHERE id IN (${placeholders(keys)}) AND revoked_at IS NULL`,
+      [now, ...keys],
+    ),
+  );
+  const ownTokens = await keysOf(
+    connection,
+    'SELECT id AS found FROM oauth_access_tokens WHERE client_id = ? AND family_id IS NULL',
+    url,
+  );
+  await each(ownTokens, (keys) =>
+    connection.execute(`DELETE FROM oauth_access_tokens WHERE id IN (${placeholders(keys)})`, keys),
+  );
+  return true;
+}
+
+/** Whether it is not blocked, once whoever writes its row has ended. */
+async function lives(connection: SqlConnection, url: string): Promise<boolean> {
+  await connection.execute('UPDATE oauth_clients SET revoked_at = revoked_at WHERE client_id = ?', [url]);
+  const { rows } = await connection.execute(
+    'SELECT 1 FROM oauth_clients WHERE client_id = ? AND revoked_at IS NULL',
+    [url],
+  );
+  return rows.length > 0;
+}
+
+/** Read without a lock and written by name: no index has the client, and nobody else's rows are to be waited for. */
+async function keysOf(connection: SqlConnection, select: string, url: string): Promise<readonly string[]> {
+  const { rows } = await connection.execute<{ found: string }>(select, [url]);
+  return rows.map(({ found }) => found);
+}
+
+/** What waits for somebody to sign in, or was pushed, is kept as it was sent: the pattern finds too much where the URL has a `_` or `%`. */
+async function waitingOf(connection: SqlConnection, url: string): Promise<readonly string[]> {
+  const { rows } = await connection.execute<{ found: string; parameters: string }>(
+    'SELECT secret_hash AS found, parameters FROM oauth_waiting_requests WHERE parameters LIKE ?',
+    [`%${JSON.stringify(['client_id', url])}%`],
+  );
+  const isOf = (parameters: string) =>
+    (JSON.parse(parameters) as readonly (readonly string[])[]).some(
+      ([name, value]) => name === 'client_id' && value === url,
+    );
+  return rows.filter(({ parameters }) => isOf(parameters)).map(({ found }) => found);
+}
+
+const AT_ONCE = 500;
+
+/** In the order of their keys, as whoever else writes several of them. */
+async function each(
+  keys: readonly string[],
+  end: (some: readonly string[]) => Promise<unknown>,
+): Promise<void> {
+  const ordered = keys.toSorted();
+  for (let first = 0; first < ordered.length; first += AT_ONCE) {
+    await end(ordered.slice(first, first + AT_ONCE));
+  }
+}
+
+const COLUMNS = `${CLIENT_COLUMNS}, document_fresh_until`;
+
+const FIND = `SELECT ${COLUMNS} FROM oauth_clients WHERE client_id = ?`;
+
+const INSERT = insertInto('oauth_clients', COLUMNS).slice('INSERT INTO '.length);
+
+const UPDATE = `UPDATE oauth_clients SET name = ?, redirect_uris = ?, scope = ?, grants = ?, application_type = ?,
+  id_token_alg = ?, is_public = ?, ${SET_KEYS}, document_fresh_until = ? WHERE client_id = ? AND registered_by = 'document' AND revoked_at IS NULL
+  AND (grants <> '' OR created_at <= ?)`;
+
+/** Nothing of what it was allowed to be is left until its document has been read again, and not by somebody who read it before this. */
+const UNBLOCK = `UPDATE oauth_clients SET revoked_at = NULL, redirect_uris = '[]', grants = '', created_at = ?, document_fresh_until = ?
+  WHERE client_id = ? AND registered_by = 'document' AND revoked_at IS NOT NULL`;

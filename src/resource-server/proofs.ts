@@ -1,0 +1,115 @@
+import { createHash } from 'node:crypto';
+import type { DpopOffer, DpopRefusal } from '../http/challenges.ts';
+import { isLiteralTarget } from '../http/request-target.ts';
+import { JwsError } from '../jws/compact.ts';
+import { checkDpopProof, type DpopProof } from '../jws/dpop-proof.ts';
+import { VERIFIED_ALGORITHMS } from '../jws/public-keys.ts';
+
+/** Tokens that are bound to a key of their client (RFC 9449), at an API in another process. */
+export interface DpopOptions {
+  /**
+   * Where the API is for the outside, such as `https://api.example.com`: a proof is for that and the path of the request, whatever its `Host`
+   * says. With a path when a proxy takes that away before a request arrives.
+   */
+  readonly publicUrl: string;
+  /** Whether tokens have to be bound; false unless given, and the scheme Bearer is good for those that are not. */
+  readonly required?: boolean;
+  /**
+   * Whether this is the first use of a proof, which it then is, in all processes of the API: keeps the hash until `expiresAt`, milliseconds
+   * since 1970. Without it each process knows those that it has seen itself, so that a stolen proof is good once in each of them.
+   */
+  readonly claim?: (hash: string, expiresAt: number) => boolean | Promise<boolean>;
+  /**
+   * How many proofs a process remembers without `claim`; 100,000 unless given, some 15 MB. Each is remembered for two or three minutes. When
+   * there are more, what comes next is answered 503.
+   */
+  readonly remembered?: number;
+}
+
+/** How a request was sent, as a proof says it. */
+export interface SentRequest {
+  /** Such as `GET`. */
+  readonly method: string;
+  /** Path and query as they arrived, in front of whatever the framework makes of them. */
+  readonly target: string;
+  /** The header field `DPoP`; several are one value, with commas. Null without it. */
+  readonly dpop: string | null;
+}
+
+/** More proofs are remembered than may be: nobody can know whether one was used before. */
+export class RememberedError extends Error {
+  override readonly name = 'RememberedError';
+}
+
+/** What a request in the scheme DPoP is refused for. */
+export type ProofProblem = 'invalid_token' | 'invalid_dpop_proof';
+
+/** Checks proofs at an API elsewhere. */
+export interface Proofs {
+  readonly offer: DpopOffer;
+  /** Null when the request proves this key and its proof is used for the first time. Throws when nobody can know that. */
+  problem(token: string, boundTo: string, request: SentRequest): Promise<ProofProblem | null>;
+}
+
+const MOST_REMEMBERED = 100_000;
+
+/** Throws a TypeError for a public URL that is none. */
+export function createProofs(options: DpopOptions): Proofs {
+  const { required = false, remembered = MOST_REMEMBERED, claim = remembering(remembered) } = options;
+  const { origin, pathname, search, hash } = new URL(options.publicUrl);
+  if (search !== '' || hash !== '') throw new TypeError('dpop.publicUrl: must have no query and no fragment');
+  const removed = pathname.endsWith('/') ? pathname.slice(0, -1) : pathname;
+
+  function publicUrl(target: string): string | null {
+    const query = target.indexOf('?');
+    const path = query < 0 ? target : target.slice(0, query);
+    return path.startsWith('/') && isLiteralTarget(path) ? `${origin}${removed}${path}` : null;
+  }
+
+  function read(token: string, { method, target, dpop }: SentRequest): DpopProof | null {
+    const url = publicUrl(target);
+    if (dpop === null || url === null) return null;
+    try {
+      return checkDpopProof(dpop, { method, url, accessToken: token, now: Date.now() });
+    } catch (error) {
+      if (error instanceof JwsError) return null;
+      throw error;
+    }
+  }
+
+  return {
+    offer: { required, algorithms: VERIFIED_ALGORITHMS },
+    async problem(token, boundTo, request) {
+      const proof = read(token, request);
+      if (proof === null) return 'invalid_dpop_proof';
+      const { thumbprint, jti, expiresAt } = proof;
+      if (thumbprint !== boundTo) return 'invalid_token';
+      const used = createHash('sha256')
+        .update(JSON.stringify([thumbprint, jti]))
+        .digest('base64url');
+      return (await claim(used, expiresAt)) ? null : 'invalid_dpop_proof';
+    },
+  };
+}
+
+/** In memory. What has expired is looked for when twice as much is there as was left the last time, so a use costs the same however many there are. */
+function remembering(most: number): NonNullable<DpopOptions['claim']> {
+  const used = new Map<string, number>();
+  let sweepAt = 1024;
+  return (hash, expiresAt) => {
+    if (used.has(hash)) return false;
+    if (used.size >= Math.min(sweepAt, most)) {
+      const now = Date.now();
+      for (const [each, until] of used) if (until <= now) used.delete(each);
+      sweepAt = Math.max(1024, used.size * 2);
+      if (used.size >= most) throw new RememberedError(`${most} proofs are remembered, and none has expired`);
+    }
+    used.set(hash, expiresAt);
+    return true;
+  };
+}
+
+/** How a refusal speaks of DPoP; null where it is switched off. */
+export function refusalOf(proofs: Proofs | null, presented: boolean): DpopRefusal | null {
+  return proofs === null ? null : { ...proofs.offer, presented, nonce: null };
+}

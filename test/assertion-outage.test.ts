@@ -1,0 +1,120 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { openDatabase, type BorrowedDatabase, type OpenedDatabase } from 'portico/host';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { claimsOf, headerOf, newKey, signed, withAssertion } from './support/assertions.ts';
+import { createDatabase } from './support/database.ts';
+import { createLossyStore, type LossyStore } from './support/lossy-store.ts';
+import {
+  ADA,
+  obtainCode,
+  REDIRECT_URI,
+  requestToken,
+  startPortal,
+  VERIFIER,
+  type RunningPortal,
+  type Tokens,
+} from './support/portal.ts';
+
+/** A store that is lost while it keeps that an assertion was used, or what the assertion's request came for. */
+const key = newKey('ES256');
+let folder: string;
+let created: Awaited<ReturnType<typeof createDatabase>>;
+let inner: OpenedDatabase;
+let store: LossyStore;
+let portal: RunningPortal;
+let id: string;
+/** How the next row of an assertion is lost. */
+let losesRow: 'after it took effect' | 'before it took effect' | null = null;
+
+function losingRows(database: BorrowedDatabase): BorrowedDatabase {
+  const losing: BorrowedDatabase = {
+    ...database,
+    async execute(sql, parameters, committed) {
+      const isLost = losesRow !== null && /INTO oauth_single_uses/.test(sql);
+      if (!isLost) return database.execute(sql, parameters, committed);
+      if (losesRow === 'after it took effect') await database.execute(sql, parameters);
+      losesRow = null;
+      throw Object.assign(new Error('The store is away'), { code: 'ECONNREFUSED' });
+    },
+    open: () => losing,
+  };
+  return losing;
+}
+
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'portico-assertions-'));
+  created = await createDatabase(folder);
+  inner = openDatabase(created.url, { directory: folder });
+  store = createLossyStore(inner);
+  portal = await startPortal({
+    database: losingRows(store.database),
+    config: { oauth_server: { private_key_jwt: true } },
+  });
+  const { client } = await portal.server.clients.create({
+    name: 'An application',
+    redirectUris: [REDIRECT_URI],
+    scopes: ['notes:read'],
+    grants: ['authorization_code', 'refresh_token', 'client_credentials'],
+    jwks: { keys: [key.jwk] },
+  });
+  ({ id } = client);
+});
+beforeEach(() => {
+  store.isAway = false;
+  losesRow = null;
+});
+afterAll(async () => {
+  await portal.close();
+  await inner.close();
+  await created.drop();
+  await rm(folder, { recursive: true });
+});
+
+const newAssertion = () => signed(key, headerOf(key), claimsOf(id, portal.server.issuer, Date.now()));
+const ask = (form: Readonly<Record<string, string>>, assertion = newAssertion()) =>
+  requestToken(portal, null, { ...form, ...withAssertion(assertion) });
+const asItself = { grant_type: 'client_credentials' };
+
+describe('the row that says an assertion was used', () => {
+  // @shows AS-23.4, AS-18.24
+  test('was kept, and nobody knew: 503, nobody is let in by it, and the next assertion is taken', async () => {
+    const assertion = newAssertion();
+    losesRow = 'after it took effect';
+    expect((await ask(asItself, assertion)).status).toBe(503);
+    expect((await ask(asItself, assertion)).status).toBe(401);
+    expect((await ask(asItself)).status).toBe(200);
+  });
+
+  // @shows AS-23.4
+  test('was not kept: 503, and the same assertion is good once', async () => {
+    const assertion = newAssertion();
+    losesRow = 'before it took effect';
+    expect((await ask(asItself, assertion)).status).toBe(503);
+    expect((await ask(asItself, assertion)).status).toBe(200);
+    expect((await ask(asItself, assertion)).status).toBe(401);
+  });
+});
+
+// @shows AS-18.24, AS-23.4
+test('a refresh whose answer was lost is answered to the same request, with another assertion', async () => {
+  const code = await obtainCode(portal, { id, secret: '' }, await portal.signedIn(ADA), {
+    scope: 'notes:read',
+  });
+  const exchanged = await ask({
+    grant_type: 'authorization_code',
+    code,
+    redirect_uri: REDIRECT_URI,
+    code_verifier: VERIFIER,
+  });
+  const { refresh_token } = (await exchanged.json()) as Tokens;
+  const refreshing = { grant_type: 'refresh_token', refresh_token };
+  store.loses = 'after it took effect';
+  expect((await ask(refreshing)).status).toBe(503);
+  store.isAway = false;
+  const answer = await ask(refreshing);
+  expect(answer.status).toBe(200);
+  const next = (await answer.json()) as Tokens;
+  expect((await ask({ ...refreshing, refresh_token: next.refresh_token })).status).toBe(200);
+});

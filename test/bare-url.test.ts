@@ -1,0 +1,136 @@
+// @engines sqlite: clients see no difference
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { Browser, BrowserContext } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { findChromium, launchChromium } from './support/chromium.ts';
+import { startClient } from './support/mcp/bare-client.ts';
+import { startBareHost, startCallback, type BareHost } from './support/mcp/bare-host.ts';
+import { PROGRAMS } from './support/mcp/bare-programs.ts';
+import { ADA, freePort, PASSWORD } from './support/portal.ts';
+import { SCALE } from './support/scale.ts';
+
+const programs = PROGRAMS.slice(0, SCALE.bareClients);
+
+describe.runIf(findChromium() !== null)('a client that knows nothing but the address of the tools', () => {
+  let host: BareHost;
+  let browser: Browser;
+  let home: string;
+
+  beforeAll(async () => {
+    // What has to be built is built while others run.
+    for (const { command } of programs) command().catch(() => {});
+    home = await mkdtemp(path.join(tmpdir(), 'portico-bare-url-'));
+    host = await startBareHost();
+    browser = await launchChromium(findChromium() ?? '');
+  });
+  afterAll(async () => {
+    await browser.close();
+    await host.close();
+    await rm(home, { recursive: true, force: true });
+  });
+
+  describe.each(programs)('$name', (program) => {
+    test.each(['dynamic registration', 'a metadata document'])('by %s', async (way) => {
+      const port = await freePort();
+      const { hostname = '127.0.0.1', callbackPath = '/callback', listens = false } = program;
+      const redirectUri = `http://${hostname}:${port}${callbackPath}`;
+      const args = [host.assistant.resource, redirectUri];
+      if (way === 'a metadata document') {
+        args.push(host.document(program.name, [`http://${hostname}${callbackPath}`]));
+      }
+      const callback = listens ? null : await startCallback(port);
+      const context = await browser.newContext();
+      const client = await startClient(program, args, await mkdtemp(path.join(home, 'home-')));
+      /** The client asks for this scope, among others or not, and Ada allows it. */
+      async function allowed(scope: string) {
+        const { authorize, ...otherwise } = await client.next();
+        expect(otherwise).toEqual({});
+        const url = new URL(authorize ?? '');
+        expect(url.searchParams.get('scope')?.split(' ')).toContain(scope);
+        expect(url.searchParams.get('resource')).toBe(host.assistant.resource);
+        client.tell(await allow(context, url, redirectUri));
+      }
+      async function answered(text: string) {
+        expect(await client.next()).toEqual({ answer: expect.stringContaining(text) as string });
+      }
+      async function refused() {
+        expect(await client.next()).not.toHaveProperty('answer');
+      }
+      try {
+        await allowed('mcp:tools');
+        expect(await client.next()).toHaveProperty('connected');
+        client.tell('call my_account');
+        await answered('Ada Lovelace');
+
+        // Step-up: a tool whose scope was not asked for. What was granted before stays granted.
+        client.tell('call my_orders');
+        await allowed('orders:read');
+        await answered('soup');
+        client.tell('call my_account');
+        await answered('Ada Lovelace');
+
+        // Refresh: nobody is asked again.
+        host.hour();
+        client.tell('hour');
+        expect(await client.next()).toEqual({ answer: '' });
+        client.tell('call my_orders');
+        await answered('soup');
+
+        // Revoked by the person: the next use says so, and begins again.
+        await removeAll(context, host.assistant.url);
+        client.tell('call my_account');
+        await allowed('mcp:tools');
+        await answered('Ada Lovelace');
+
+        // Its registration ended by the operator: no token of it is good for anything, and where it can it registers anew.
+        if (way !== 'dynamic registration') return;
+        await host.endRegistrations();
+        client.tell('call my_account');
+        if (program.registersAnew === false) await refused();
+        else {
+          await allowed('mcp:tools');
+          await answered('Ada Lovelace');
+        }
+      } finally {
+        await client.close();
+        await context.close();
+        await callback?.close();
+      }
+    });
+  });
+});
+
+/** Signs Ada in, unless she is, and allows what is asked; resolves to where the browser came back to. */
+async function allow(context: BrowserContext, url: URL, redirectUri: string): Promise<string> {
+  const page = await context.newPage();
+  try {
+    await page.goto(url.href);
+    const button = page.getByRole('button', { name: 'Allow' });
+    const email = page.getByLabel('Email address');
+    await button.or(email).first().waitFor();
+    if (await email.isVisible()) {
+      await email.fill(ADA);
+      await page.getByLabel('Password').fill(PASSWORD);
+      await page.getByRole('button', { name: 'Sign in' }).click();
+    }
+    await button.click();
+    await page.waitForURL((to) => to.href.startsWith(redirectUri));
+    return page.url();
+  } finally {
+    await page.close();
+  }
+}
+
+/** Ada takes back what she has allowed, on her page of applications. */
+async function removeAll(context: BrowserContext, url: string): Promise<void> {
+  const page = await context.newPage();
+  await page.goto(`${url}/oauth/applications`);
+  const button = page.getByRole('button', { name: 'Remove access' }).first();
+  while (await button.isVisible()) {
+    await button.click();
+    await page.waitForURL(/removed/);
+  }
+  await page.close();
+}

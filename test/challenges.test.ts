@@ -1,0 +1,137 @@
+// @engines sqlite: nothing of it is read from the database
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import {
+  ADA,
+  callApi,
+  obtainTokens,
+  registerClient,
+  startPortal,
+  type RunningPortal,
+} from './support/portal.ts';
+
+/** `oauth_server:challenge`: what `token()` refuses says how a token is obtained (decision 38). */
+let portal: RunningPortal;
+let documentUrl: string;
+
+beforeAll(async () => {
+  portal = await startPortal({
+    config: (url) => ({ oauth_server: { challenge: true, audience: `${url}/api` } }),
+  });
+  documentUrl = `${portal.url}/.well-known/oauth-protected-resource/api`;
+});
+afterAll(() => portal.close());
+
+const challengeOf = async (asked: Promise<Response>) => {
+  const { status, headers } = await asked;
+  return [status, headers.get('www-authenticate'), headers.get('access-control-expose-headers')];
+};
+const METADATA = () => `resource_metadata="${documentUrl}"`;
+
+describe('a refused call of the host’s own API', () => {
+  // @shows AS-12.10, RFC6750-3.1a, RFC9728-5.1
+  test('without a token: no error, the scope that the handler needs, and where the metadata is', async () => {
+    expect(await challengeOf(fetch(`${portal.url}/api/notes`))).toEqual([
+      401,
+      `Bearer realm="oauth", scope="notes:read", ${METADATA()}`,
+      'WWW-Authenticate',
+    ]);
+  });
+
+  // @shows AS-12.10
+  test('without a token, where any would do: no scope', async () => {
+    expect(await challengeOf(fetch(`${portal.url}/api/whoami`))).toEqual([
+      401,
+      `Bearer realm="oauth", ${METADATA()}`,
+      'WWW-Authenticate',
+    ]);
+  });
+
+  // @shows AS-12.10
+  test('with a token that is none: invalid_token', async () => {
+    expect(await challengeOf(callApi(portal, '/api/notes', 'x'.repeat(43)))).toEqual([
+      401,
+      'Bearer realm="oauth", error="invalid_token", ' +
+        'error_description="The access token is not valid here: unknown, expired or revoked.", ' +
+        `scope="notes:read", ${METADATA()}`,
+      'WWW-Authenticate',
+    ]);
+  });
+
+  // @shows AS-12.10, RFC6750-3.1c
+  test('with a token that does not reach: insufficient_scope, and the scope of this call alone', async () => {
+    const client = await registerClient(portal);
+    const { access_token } = await obtainTokens(portal, client, ADA, { scope: 'notes:write' });
+    expect(await challengeOf(callApi(portal, '/api/notes', access_token))).toEqual([
+      403,
+      'Bearer realm="oauth", error="insufficient_scope", ' +
+        `error_description="The access token does not reach this resource.", scope="notes:read", ${METADATA()}`,
+      'WWW-Authenticate',
+    ]);
+  });
+
+  // @shows AS-12.15
+  test('of a person who has lost the permission: no challenge, since no token would help', async () => {
+    const client = await registerClient(portal);
+    const { access_token } = await obtainTokens(portal, client, ADA, { scope: 'notes:read' });
+    await portal.deny(ADA, 'notes:read');
+    try {
+      expect(await challengeOf(callApi(portal, '/api/notes', access_token))).toEqual([403, null, null]);
+      const refused = await callApi(portal, '/api/notes', access_token);
+      expect(await refused.json()).toEqual({
+        error: 'access_denied',
+        error_description: 'The person has no permission for this, and no access token would change that.',
+      });
+    } finally {
+      await portal.grant(ADA, 'notes:read');
+    }
+    expect((await callApi(portal, '/api/notes', access_token)).status).toBe(200);
+  });
+
+  test('UserInfo, which is no part of that API, is refused as ever', async () => {
+    expect(await challengeOf(fetch(`${portal.url}/oauth/userinfo`))).toEqual([
+      401,
+      'Bearer realm="oauth"',
+      'WWW-Authenticate, Retry-After, X-Request-Id',
+    ]);
+  });
+});
+
+describe('the metadata that the challenge names', () => {
+  // @shows AS-6.24, RFC9728-2, RFC9728-3.1
+  test('describes the audience, and any page may read it', async () => {
+    const response = await fetch(documentUrl, { headers: { Origin: 'https://page.example' } });
+    expect(response.headers.get('access-control-allow-origin')).toBe('*');
+    expect(await response.json()).toEqual({
+      resource: `${portal.url}/api`,
+      authorization_servers: [portal.url],
+      scopes_supported: ['notes:read', 'notes:write'],
+      bearer_methods_supported: ['header'],
+      resource_name: 'Portal',
+    });
+  });
+
+  // @shows AS-2.23
+  test('is not there without the switch', async () => {
+    const usual = await startPortal({ config: (url) => ({ oauth_server: { audience: `${url}/api` } }) });
+    try {
+      const response = await fetch(`${usual.url}/.well-known/oauth-protected-resource/api`);
+      expect(response.status).toBe(404);
+      expect(await challengeOf(fetch(`${usual.url}/api/notes`))).toEqual([401, 'Bearer realm="oauth"', null]);
+    } finally {
+      await usual.close();
+    }
+  });
+
+  // @shows AS-2.23
+  test.each([
+    ['', 'needs oauth_server:audience'],
+    ['https://api.example/v1', 'which is not on http://localhost:'],
+  ])(
+    'is refused at the start where it cannot be published: for the audience %j',
+    async (audience, reason) => {
+      const starting = startPortal({ config: { oauth_server: { challenge: true, audience } } });
+      await expect(starting).rejects.toThrow(reason);
+      await expect(starting).rejects.toThrow('oauth_server:challenge');
+    },
+  );
+});

@@ -1,0 +1,187 @@
+// @engines sqlite: clients see no difference
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { calculateJwkThumbprint, exportJWK } from 'jose';
+import * as oauth from 'oauth4webapi';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import {
+  LIBRARIES,
+  type ForeignClient,
+  type Identity,
+  type Library,
+  type Method,
+} from './support/client-libraries.ts';
+import { ADA, introspect, REDIRECT_URI, startPortal, type RunningPortal } from './support/portal.ts';
+import { startClient } from './support/mcp/bare-client.ts';
+import { authlibClient, once, springClient } from './support/mcp/toolchains.ts';
+import { SCALE } from './support/scale.ts';
+import { locationOf, type Visitor } from './support/visitor.ts';
+
+/** Clients that we did not write, with each way to authenticate, to prove possession, and to ask. */
+
+const SCOPE = 'openid profile notes:read';
+const METHODS: readonly Method[] = ['private_key_jwt', 'client_secret_basic', 'client_secret_post', 'none'];
+
+const EVERYTHING = { private_key_jwt: true, dpop: 'accept', pushed_authorization_requests: 'accept' };
+
+/** How a server is configured. */
+const SERVERS = {
+  'that takes everything': EVERYTHING,
+  'that also wants its nonces': { ...EVERYTHING, dpop_nonces: true },
+  'that requires everything': {
+    ...EVERYTHING,
+    dpop: 'require',
+    pushed_authorization_requests: 'require',
+    dpop_nonces: true,
+  },
+  'of the profile FAPI 2.0': { private_key_jwt: true, profile: 'fapi2' },
+} as const;
+type ServerName = keyof typeof SERVERS;
+
+interface Case {
+  readonly library: Library;
+  readonly method: Method;
+  readonly dpop: boolean;
+  readonly par: boolean;
+}
+
+const BOTH = [false, true] as const;
+const ALL: readonly Case[] = LIBRARIES.flatMap((library) =>
+  METHODS.flatMap((method) => BOTH.flatMap((dpop) => BOTH.map((par) => ({ library, method, dpop, par })))),
+);
+const CASES = {
+  'that takes everything': ALL,
+  'that also wants its nonces': ALL.filter(({ dpop }) => dpop),
+  'that requires everything': ALL.filter(({ dpop, par }) => dpop && par),
+  'of the profile FAPI 2.0': ALL.filter(
+    ({ method, dpop, par }) => method === 'private_key_jwt' && dpop && par,
+  ),
+} as const satisfies Readonly<Record<ServerName, readonly Case[]>>;
+
+const portals = new Map<ServerName, RunningPortal>();
+/** A browser in which Ada is signed in, at each server. */
+const browsers = new Map<ServerName, Visitor>();
+beforeAll(async () => {
+  for (const [name, oauth_server] of Object.entries(SERVERS)) {
+    const portal = await startPortal({ config: { oauth_server } });
+    portals.set(name as ServerName, portal);
+    browsers.set(name as ServerName, await portal.signedIn(ADA));
+  }
+});
+afterAll(async () => {
+  for (const portal of portals.values()) await portal.close();
+});
+
+async function registered(portal: RunningPortal, method: Method, dpop: boolean): Promise<Identity> {
+  const { privateKey, publicKey } = await oauth.generateKeyPair('ES256', { extractable: true });
+  const kid = randomUUID();
+  const jwk = { ...(await crypto.subtle.exportKey('jwk', publicKey)), kid };
+  const { client, secret } = await portal.server.clients.create({
+    name: 'A client of a library',
+    redirectUris: [REDIRECT_URI],
+    scopes: SCOPE.split(' '),
+    ...(method === 'none'
+      ? { public: true }
+      : { grants: ['authorization_code', 'refresh_token', 'introspection'] }),
+    ...(method === 'private_key_jwt' ? { jwks: { keys: [jwk] } } : {}),
+  });
+  const possesses = dpop ? await oauth.generateKeyPair('ES256') : null;
+  return { id: client.id, secret: secret ?? '', method, key: privateKey, kid, possesses };
+}
+
+/** What says which key a token is bound to (RFC 9449 section 6.2). */
+async function confirmation({ possesses }: Identity): Promise<object> {
+  if (possesses === null) return {};
+  return { cnf: { jkt: await calculateJwkThumbprint(await exportJWK(possesses.publicKey)) } };
+}
+
+describe.each(Object.keys(SERVERS) as ServerName[])('a server %s', (server) => {
+  // @shows AS-23.2, AS-23.5, AS-24.2, AS-24.8, AS-25.2, RFC7523-2.2, RFC9449-5a, RFC9449-6.2, RFC9449-8, RFC9126-2.2
+  test.each(CASES[server])(
+    '$library.name, $method, DPoP: $dpop, PAR: $par: signs in, refreshes, calls, introspects, revokes',
+    async ({ library, method, dpop, par }) => {
+      const portal = portals.get(server) as RunningPortal;
+      const browser = browsers.get(server) as Visitor;
+      const identity = await registered(portal, method, dpop);
+      const client: ForeignClient = await library.discover(portal.server.issuer, identity);
+
+      const consent = await browser.visit((await client.authorize(SCOPE, par)).href);
+      const { sub, ...first } = await client.redeem(
+        locationOf(await browser.submit(consent, { decision: 'allow' })),
+      );
+      const refreshed = await client.refresh(first.refresh_token ?? '');
+      for (const { access_token: token, token_type } of [first, refreshed]) {
+        expect(token_type.toLowerCase()).toBe(dpop ? 'dpop' : 'bearer');
+        expect(await client.userInfo(token, sub)).toMatchObject({ sub, name: 'Ada Lovelace' });
+        const api = new URL('/api/notes', portal.url);
+        expect(await (await client.fetch(token, api)).json()).toEqual({ data: [] });
+        const asBearer = await fetch(api, { headers: { Authorization: `Bearer ${token}` } });
+        expect(asBearer.status).toBe(dpop ? 401 : 200);
+      }
+
+      const introspected = async (token: string) =>
+        method === 'none' ? introspect(portal, token) : client.introspect(token);
+      expect(await introspected(refreshed.access_token)).toMatchObject({
+        active: true,
+        client_id: identity.id,
+        token_type: dpop ? 'DPoP' : 'Bearer',
+        ...(await confirmation(identity)),
+      });
+      await client.revoke(refreshed.refresh_token ?? first.refresh_token ?? '');
+      expect(await introspected(refreshed.access_token)).toEqual({ active: false });
+    },
+  );
+});
+
+const PROGRAMS = [
+  {
+    name: 'Authlib',
+    command: once(authlibClient),
+    methods: METHODS,
+    also: { revoked: 200, after: 401 },
+  },
+  {
+    name: 'Spring Security',
+    command: once(springClient),
+    methods: METHODS.slice(0, 2),
+    also: { same: true },
+  },
+].slice(0, SCALE.clientPrograms);
+
+describe.runIf(PROGRAMS.length > 0).each(PROGRAMS)('$name', ({ command, methods, also, name }) => {
+  let home: string;
+  beforeAll(async () => {
+    home = await mkdtemp(path.join(tmpdir(), 'portico-programs-'));
+    await command();
+  });
+  afterAll(() => rm(home, { recursive: true }));
+
+  // @shows AS-23.2, AS-23.3
+  test.each(methods)('%s: signs in, refreshes, calls', async (method) => {
+    const portal = portals.get('that takes everything') as RunningPortal;
+    const browser = browsers.get('that takes everything') as Visitor;
+    const { id, secret, key, kid } = await registered(portal, method, false);
+    const client = await startClient({ name, command }, [], home);
+    try {
+      const given = {
+        issuer: portal.server.issuer,
+        client_id: id,
+        secret,
+        method,
+        key: { ...(await crypto.subtle.exportKey('jwk', key)), alg: 'ES256', kid },
+        scope: SCOPE,
+        redirect_uri: REDIRECT_URI,
+        pushes: true,
+      };
+      client.tell(JSON.stringify(given));
+      const { authorize } = await client.next();
+      const consent = await browser.visit(authorize ?? '');
+      client.tell(JSON.stringify(locationOf(await browser.submit(consent, { decision: 'allow' })).href));
+      expect(await client.next()).toMatchObject({ refreshed: true, name: 'Ada Lovelace', ...also });
+    } finally {
+      await client.close();
+    }
+  });
+});

@@ -1,0 +1,128 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { openDatabase, type BorrowedDatabase, type OpenedDatabase } from 'portico/host';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { createDatabase } from './support/database.ts';
+import { newDpopKey, requestWithProof, tokenProof } from './support/dpop.ts';
+import { createLossyStore, type LossyStore } from './support/lossy-store.ts';
+import {
+  ADA,
+  obtainCode,
+  REDIRECT_URI,
+  registerClient,
+  startPortal,
+  VERIFIER,
+  type RunningPortal,
+  type TestClient,
+  type Tokens,
+} from './support/portal.ts';
+import { boundHeaders } from './support/proofs.ts';
+
+/** A store that is lost while it keeps that a proof was used, or what the request of the proof came for. */
+const key = newDpopKey();
+let folder: string;
+let created: Awaited<ReturnType<typeof createDatabase>>;
+let inner: OpenedDatabase;
+let store: LossyStore;
+let portal: RunningPortal;
+/** How the next row of a proof is lost. */
+let losesRow: 'after it took effect' | 'before it took effect' | null = null;
+
+function losingRows(database: BorrowedDatabase): BorrowedDatabase {
+  const losing: BorrowedDatabase = {
+    ...database,
+    async execute(sql, parameters, committed) {
+      const isLost = losesRow !== null && /INTO oauth_single_uses/.test(sql);
+      if (!isLost) return database.execute(sql, parameters, committed);
+      if (losesRow === 'after it took effect') await database.execute(sql, parameters);
+      losesRow = null;
+      throw Object.assign(new Error('The store is away'), { code: 'ECONNREFUSED' });
+    },
+    open: () => losing,
+  };
+  return losing;
+}
+
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'portico-proofs-'));
+  created = await createDatabase(folder);
+  inner = openDatabase(created.url, { directory: folder });
+  store = createLossyStore(inner);
+  portal = await startPortal({
+    database: losingRows(store.database),
+    config: { oauth_server: { dpop: 'accept' } },
+  });
+});
+beforeEach(() => {
+  store.isAway = false;
+  losesRow = null;
+});
+afterAll(async () => {
+  await portal.close();
+  await inner.close();
+  await created.drop();
+  await rm(folder, { recursive: true });
+});
+
+const newProof = (of = key) => tokenProof(of, portal.server.issuer, Date.now());
+const statusOf = async (answer: Promise<Response>) => (await answer).status;
+
+async function exchange(client: TestClient): Promise<Tokens> {
+  const code = await obtainCode(portal, client, await portal.signedIn(ADA));
+  const response = await requestWithProof(portal, client, newProof(), {
+    grant_type: 'authorization_code',
+    code,
+    redirect_uri: REDIRECT_URI,
+    code_verifier: VERIFIER,
+  });
+  expect(response.status).toBe(200);
+  return (await response.json()) as Tokens;
+}
+
+const refresh = (client: TestClient, token: string, proof: string | null) =>
+  requestWithProof(portal, client, proof, { grant_type: 'refresh_token', refresh_token: token });
+
+describe.each([true, false])('of a client that is public: %s', (isPublic) => {
+  // @shows AS-18.24, AS-24.4
+  test('a refresh whose answer was lost is answered to the same key, with another proof, and to no other', async () => {
+    const client = await registerClient(portal, { public: isPublic });
+    const { refresh_token: token } = await exchange(client);
+    const proof = newProof();
+    store.loses = 'after it took effect';
+    expect(await statusOf(refresh(client, token, proof))).toBe(503);
+    store.isAway = false;
+    expect(await statusOf(refresh(client, token, proof))).toBe(400);
+    // One that proves itself ends its authorization by asking for another key now: it has used the token.
+    for (const other of isPublic ? [newProof(newDpopKey()), null] : [])
+      expect(await statusOf(refresh(client, token, other))).toBe(400);
+    const answer = await refresh(client, token, newProof());
+    expect(answer.status).toBe(200);
+    const next = (await answer.json()) as Tokens;
+    expect(next.token_type).toBe('DPoP');
+    expect(await statusOf(refresh(client, next.refresh_token, newProof()))).toBe(200);
+  });
+
+  // @shows AS-24.3
+  test.each(['after it took effect', 'before it took effect'] as const)(
+    'the row of a proof is lost %s: 503, nothing is spent, and the next proof is taken',
+    async (how) => {
+      const client = await registerClient(portal, { public: isPublic });
+      const { refresh_token: token } = await exchange(client);
+      const proof = newProof();
+      losesRow = how;
+      expect(await statusOf(refresh(client, token, proof))).toBe(503);
+      for (const again of how === 'after it took effect' ? [proof] : [])
+        expect(await statusOf(refresh(client, token, again))).toBe(400);
+      const answer = await refresh(client, token, newProof());
+      expect(answer.status).toBe(200);
+      const { access_token: bound } = (await answer.json()) as Tokens;
+      const url = `${portal.url}/api/notes`;
+      losesRow = how;
+      const headers = boundHeaders(key, 'GET', url, bound);
+      expect(await statusOf(fetch(url, { headers }))).toBe(503);
+      expect(await statusOf(fetch(url, { headers }))).toBe(how === 'after it took effect' ? 401 : 200);
+      expect(await statusOf(fetch(url, { headers: boundHeaders(key, 'GET', url, bound) }))).toBe(200);
+    },
+  );
+});

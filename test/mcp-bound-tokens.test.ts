@@ -1,0 +1,111 @@
+// @engines sqlite: what MCP keeps of a call is in no database
+import type { ToolInterface } from 'portico/mcp';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { basic, startAssistant, type RunningAssistant } from './support/assistant.ts';
+import { newDpopKey } from './support/dpop.ts';
+import { boundHeaders, proofFor } from './support/proofs.ts';
+
+/** Bound tokens at the MCP endpoint, in each of the ways in which a request is sent and answered there. */
+
+type Json = Readonly<Record<string, unknown>>;
+
+const STATELESS = '2026-07-28';
+
+const progressing: ToolInterface = {
+  name: () => 'progressing',
+  description: () => 'Tells how far it is',
+  inputSchema: () => ({ type: 'object' }),
+  async handle(_, { progress }) {
+    await progress(1, 2, 'halfway');
+    return 'done';
+  },
+};
+
+const key = newDpopKey();
+let assistant: RunningAssistant;
+let bound: string;
+
+beforeAll(async () => {
+  assistant = await startAssistant({
+    tools: [progressing],
+    config: {
+      oauth_server: { dpop: 'accept' },
+      mcp: { protocol_versions: [STATELESS, '2025-11-25', '2025-03-26'], transport: { streaming: true } },
+    },
+  });
+  const url = `${assistant.url}/oauth/token`;
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { Authorization: basic(assistant.service), DPoP: proofFor(key, 'POST', url) },
+    body: new URLSearchParams({
+      grant_type: 'client_credentials',
+      scope: 'mcp:service',
+      resource: assistant.resource,
+    }),
+  });
+  bound = ((await response.json()) as { readonly access_token: string }).access_token;
+});
+afterAll(() => assistant.close());
+
+/** Sends it with a proof, then once more with the same one, and resolves to what the first was answered. */
+async function sendTwice(body: unknown, more: Readonly<Record<string, string>>): Promise<string> {
+  const headers = {
+    'Content-Type': 'application/json',
+    Accept: 'application/json, text/event-stream',
+    ...boundHeaders(key, 'POST', assistant.resource, bound),
+    ...more,
+  };
+  const send = () => fetch(assistant.resource, { method: 'POST', headers, body: JSON.stringify(body) });
+  const first = await send();
+  const text = await first.text();
+  expect([first.status, text]).toEqual([200, text]);
+  const again = await send();
+  expect([again.status, again.headers.get('content-type')]).toEqual([401, 'application/json']);
+  expect(await again.text()).not.toContain('done');
+  return text;
+}
+
+const call = (id: number, more: Json = {}) => ({
+  jsonrpc: '2.0',
+  id,
+  method: 'tools/call',
+  params: { name: 'progressing', arguments: {}, _meta: { progressToken: id, ...more } },
+});
+
+const eventsOf = (text: string) =>
+  [...text.matchAll(/^data: (.+)$/gm)].map(([, data = '']) => JSON.parse(data) as Json);
+
+// @shows MCP-8.21, AS-12.12
+test('an answer that streams is to one proof, with all its events', async () => {
+  const events = eventsOf(await sendTwice(call(1), { 'MCP-Protocol-Version': '2025-11-25' }));
+  expect(events).toMatchObject([
+    { method: 'notifications/progress', params: { progress: 1, message: 'halfway' } },
+    { id: 1, result: { content: [{ text: 'done' }] } },
+  ]);
+});
+
+// @shows MCP-8.21
+test('a batch has one proof for all that is in it', async () => {
+  const text = await sendTwice([call(1), call(2), { jsonrpc: '2.0', id: 3, method: 'ping' }], {
+    'MCP-Protocol-Version': '2025-03-26',
+  });
+  for (const id of [1, 2, 3]) expect(text).toContain(`"id":${id}`);
+  expect(text.match(/"done"/g)).toHaveLength(2);
+});
+
+// @shows MCP-8.21
+test('a request of 2026-07-28 has one, without a session before it', async () => {
+  const meta = {
+    'io.modelcontextprotocol/protocolVersion': STATELESS,
+    'io.modelcontextprotocol/clientCapabilities': {},
+  };
+  const text = await sendTwice(call(1, meta), {
+    'MCP-Protocol-Version': STATELESS,
+    'Mcp-Method': 'tools/call',
+    'Mcp-Name': 'progressing',
+  });
+  expect(eventsOf(text).at(-1)).toMatchObject({
+    id: 1,
+    result: { resultType: 'complete', content: [{ text: 'done' }] },
+  });
+});

@@ -1,0 +1,326 @@
+// @engines sqlite: it is about the requests of each framework; test/bound-tokens.test.ts is about the store
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { ClientKey } from '../support/assertions.ts';
+import { mountNamed, MOUNTS, type Mount, type RunningMount } from '../support/mounts.ts';
+import { NEST } from '../support/mounts/nest.ts';
+import { NEXT } from '../support/mounts/next.ts';
+import { newDpopKey } from '../support/dpop.ts';
+import { boundHeaders, hashOf, proofFor } from '../support/proofs.ts';
+import { STRESS } from '../support/scale.ts';
+
+/** A page that may call tools from a browser. */
+const PAGE = 'https://inspector.example';
+
+const ALL: readonly Mount[] = [...MOUNTS.filter(({ long }) => STRESS || long !== true), ...NEST, NEXT];
+
+/** Wherever a token is presented, and what a request is answered whose token is one: it stands for no person. */
+const DOORS = [
+  ['GET', '/api/orders', 200],
+  ['GET', '/oauth/userinfo', 403],
+  ['POST', '/oauth/userinfo', 403],
+  ['POST', '/mcp', 200],
+] as const;
+
+describe.each(ALL)('bound tokens on $name', (mount) => {
+  let running: RunningMount;
+  let client: string;
+  const key = newDpopKey();
+  let bound: string;
+
+  beforeAll(async () => {
+    running = await mount.start({
+      oauth_server: { dpop: 'accept', challenge: true },
+      mcp: { oauth: { challenge: true }, allowed_origins: [PAGE] },
+    });
+    const registered = await running.register({
+      name: 'Robot',
+      grants: ['client_credentials'],
+      scopes: ['orders:read', 'mcp:tools'],
+    });
+    client = btoa(`${registered.id}:${registered.secret}`);
+    bound = await issue(key);
+  });
+  afterAll(() => running.close());
+
+  async function issue(to: ClientKey | null): Promise<string> {
+    const url = `${running.url}/oauth/token`;
+    const response = await fetch(url, {
+      method: 'POST',
+      headers: {
+        Authorization: `Basic ${client}`,
+        ...(to === null ? {} : { DPoP: proofFor(to, 'POST', url) }),
+      },
+      body: new URLSearchParams({ grant_type: 'client_credentials' }),
+    });
+    const answer = (await response.json()) as Readonly<Record<string, string>>;
+    expect(answer['token_type']).toBe(to === null ? 'Bearer' : 'DPoP');
+    return answer['access_token'] ?? '';
+  }
+
+  const urlOf = (path: string) => `${running.url}${path}`;
+  const send = (method: string, path: string, headers: Readonly<Record<string, string>>) =>
+    fetch(urlOf(path), {
+      method,
+      headers: {
+        Accept: 'application/json, text/event-stream',
+        ...(method === 'POST' && path === '/mcp' ? { 'Content-Type': 'application/json' } : {}),
+        ...headers,
+      },
+      ...(path === '/mcp' ? { body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' }) } : {}),
+    });
+  const judged = async (response: Response) => [
+    response.status,
+    /error="([^"]*)"/.exec(response.headers.get('www-authenticate') ?? '')?.[1] ?? null,
+  ];
+
+  // @shows AS-12.12, RFC9449-7.1a, MCP-8.21
+  test.each(DOORS)('%s %s: a proof lets one request through', async (method, path, status) => {
+    const headers = boundHeaders(key, method, urlOf(path), bound);
+    expect((await send(method, path, headers)).status).toBe(status);
+    expect(await judged(await send(method, path, headers))).toEqual([401, 'invalid_dpop_proof']);
+    expect(await judged(await send(method, path, { ...headers, DPoP: '' }))).toEqual([
+      401,
+      'invalid_dpop_proof',
+    ]);
+    const { DPoP: _, ...without } = headers;
+    expect(await judged(await send(method, path, without))).toEqual([401, 'invalid_dpop_proof']);
+  });
+
+  // @shows AS-12.12, RFC9449-7.1a
+  test.each(DOORS)('%s %s: a proof for anything else is none', async (method, path) => {
+    const url = urlOf(path);
+    const { origin, port } = new URL(url);
+    const wrong: readonly (readonly [string, string, Readonly<Record<string, unknown>>?])[] = [
+      [method === 'GET' ? 'POST' : 'GET', url],
+      [method.toLowerCase(), url],
+      ...DOORS.filter((door) => door[1] !== path).map(([, other]) => [method, urlOf(other)] as const),
+      [method, `${url}/`],
+      [method, `${origin}/${path}`],
+      [method, `${origin}${path.replace(/[a-z]+$/, (last) => last.toUpperCase())}`],
+      [method, `${origin}/x/%2e%2e%2f${path.slice(1)}`],
+      [method, `${origin}${path.replace(/\/([a-z]+)$/, '%2F$1')}`],
+      [method, path],
+      [method, `https://localhost:${port}${path}`],
+      [method, `http://localhost:${Number(port) + 1}${path}`],
+      [method, `http://localhost${path}`],
+      [method, `http://localhost.:${port}${path}`],
+      [method, `http://127.0.0.1:${port}${path}`],
+      [method, `http://user@localhost:${port}${path}`],
+      [method, `http://localhost:${port}@evil.example${path}`],
+      [method, `http:\\\\localhost:${port}${path}`],
+      [method, `${url}\t`],
+      [method, url, { ath: undefined }],
+      [method, url, { ath: hashOf('another token') }],
+      [method, url, { htm: undefined }],
+      [method, url, { htu: [url] }],
+      [method, url, { iat: Math.floor(Date.now() / 1000) - 600 }],
+      [method, url, { iat: Math.floor(Date.now() / 1000) + 600 }],
+    ];
+    for (const [htm, htu, more] of wrong) {
+      const headers = boundHeaders(key, htm, htu, bound, more);
+      expect([htm, htu, more, await judged(await send(method, path, headers))]).toEqual([
+        htm,
+        htu,
+        more,
+        [401, 'invalid_dpop_proof'],
+      ]);
+    }
+  });
+
+  // @shows RFC9449-4.3b
+  test('a URL that is written in another way is the same (RFC 3986 sections 6.2.2 and 6.2.3)', async () => {
+    const { port } = new URL(running.url);
+    for (const htu of [
+      `HTTP://LOCALHOST:${port}/api/orders`,
+      `http://localhost:${port}/api/%6Frders`,
+      `http://localhost:${port}/api/./x/../orders`,
+      `http://localhost:${port}/api/orders?page=3#top`,
+    ]) {
+      const response = await send('GET', '/api/orders', boundHeaders(key, 'GET', htu, bound));
+      expect([htu, response.status]).toEqual([htu, 200]);
+    }
+  });
+
+  // @shows AS-12.12, RFC9449-7.1b, RFC9449-7.2
+  test.each(DOORS)('%s %s: the token of one scheme is none in the other', async (method, path, status) => {
+    const url = urlOf(path);
+    const unbound = await issue(null);
+    expect((await send(method, path, { Authorization: `Bearer ${unbound}` })).status).toBe(status);
+    const stolen = { ...boundHeaders(key, method, url, bound), Authorization: `Bearer ${bound}` };
+    expect(await judged(await send(method, path, { Authorization: `Bearer ${bound}` }))).toEqual([
+      401,
+      'invalid_token',
+    ]);
+    expect(await judged(await send(method, path, stolen))).toEqual([401, 'invalid_token']);
+    expect(await judged(await send(method, path, boundHeaders(key, method, url, unbound)))).toEqual([
+      401,
+      'invalid_token',
+    ]);
+    expect(await judged(await send(method, path, boundHeaders(newDpopKey(), method, url, bound)))).toEqual([
+      401,
+      'invalid_token',
+    ]);
+    expect(await judged(await send(method, path, boundHeaders(key, method, url, 'garbage')))).toEqual([
+      401,
+      'invalid_token',
+    ]);
+  });
+
+  test('a bound token in a form is none', async () => {
+    const body = new URLSearchParams({ access_token: bound });
+    const headers = { DPoP: proofFor(key, 'POST', urlOf('/oauth/userinfo'), bound) };
+    const response = await fetch(urlOf('/oauth/userinfo'), { method: 'POST', body, headers });
+    expect(await judged(response)).toEqual([401, 'invalid_token']);
+  });
+
+  /** As it is written on the wire. */
+  async function onTheWire(
+    line: string,
+    fields: readonly string[],
+  ): Promise<{ readonly status: number; readonly reached: boolean }> {
+    const { hostname, port } = new URL(running.url);
+    const socket = connect(Number(port), hostname);
+    await once(socket, 'connect');
+    socket.write(
+      `${line} HTTP/1.1\r\nConnection: close\r\n${fields.map((each) => `${each}\r\n`).join('')}\r\n`,
+    );
+    const answer = await text(socket);
+    return { status: Number(/^HTTP\/1\.1 (\d+)/.exec(answer)?.[1]), reached: answer.includes('"orders":') };
+  }
+
+  // @shows AS-12.12
+  test.each(DOORS)('%s %s: several proofs, and several tokens, are refused', async (method, path, status) => {
+    const fresh = () => {
+      const headers = boundHeaders(key, method, urlOf(path), bound);
+      return { token: `Authorization: ${headers['Authorization']}`, proof: `DPoP: ${headers['DPoP']}` };
+    };
+    const answered = (
+      make: (one: ReturnType<typeof fresh>, two: ReturnType<typeof fresh>) => readonly string[],
+    ) => onTheWire(`${method} ${path}`, ['Host: localhost', 'Content-Length: 0', ...make(fresh(), fresh())]);
+    expect((await answered(({ token, proof }) => [token, proof])).status).not.toBe(401);
+    expect(status).not.toBe(401);
+    for (const make of [
+      (one, two) => [one.token, one.proof, two.proof],
+      (one) => [one.token, one.proof, one.proof],
+      (one) => [one.token, one.proof, 'DPoP: x'],
+      (one) => [one.token, 'DPoP: x', one.proof],
+      (one) => [one.token, 'Authorization: Bearer x', one.proof],
+      (one) => [one.token, one.token, one.proof],
+    ] as readonly Parameters<typeof answered>[0][])
+      expect([make.toString(), (await answered(make)).status]).toEqual([make.toString(), 401]);
+  });
+
+  // @shows AS-12.13
+  test('what a client says of the host counts for nothing, nor does a path that parsers write anew', async () => {
+    const asked = async (line: string, host: string, htu: string) => {
+      const headers = boundHeaders(key, 'GET', htu, bound);
+      const fields = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+      const lines = [`Host: ${host}`, `X-Forwarded-Host: ${host}`, `Forwarded: host=${host}`, ...fields];
+      return (await onTheWire(line, lines)).reached;
+    };
+    const [line, own] = ['GET /api/orders', urlOf('/api/orders')];
+    expect(await asked(line, 'localhost', own)).toBe(true);
+    expect(await asked(line, 'evil.example', 'http://evil.example/api/orders')).toBe(false);
+    expect(await asked(line, 'evil.example', 'https://evil.example/api/orders')).toBe(false);
+    const absolute = 'GET http://evil.example/api/orders';
+    expect(await asked(absolute, 'evil.example', 'http://evil.example/api/orders')).toBe(false);
+    for (const [target, htu] of [
+      ['//api/orders', own],
+      ['/x/../api/orders', urlOf('/x/api/orders')],
+      ['/x/%2e%2e/api/orders', urlOf('/x/%2e%2e%2fapi/orders')],
+      ['/api\\orders', urlOf('/api%5Corders')],
+    ] as const)
+      expect([target, await asked(`GET ${target}`, 'localhost', htu)]).toEqual([target, false]);
+  });
+
+  // @shows RFC9449-7.1c, AS-12.14
+  test('the challenge is that of the scheme that was used, otherwise of both; pages may read it', async () => {
+    const metadata = `resource_metadata="${running.url}/.well-known/oauth-protected-resource/mcp"`;
+    const algs = 'algs="RS256 PS256 ES256 EdDSA Ed25519"';
+    const challenge = async (path: string, headers: Readonly<Record<string, string>>) => {
+      const response = await send(path === '/mcp' ? 'POST' : 'GET', path, headers);
+      expect(response.status).toBe(401);
+      return response.headers.get('www-authenticate');
+    };
+    const api = `realm="oauth", scope="orders:read", ${metadata}`;
+    expect(await challenge('/api/orders', {})).toBe(`Bearer ${api}, DPoP ${api}, ${algs}`);
+    expect(await challenge('/mcp', {})).toBe(
+      `Bearer ${metadata}, scope="mcp:tools", DPoP ${metadata}, scope="mcp:tools", ${algs}`,
+    );
+    expect(await challenge('/mcp', { Authorization: `DPoP ${bound}` })).toBe(
+      `DPoP error="invalid_dpop_proof", ${metadata}, scope="mcp:tools", ${algs}`,
+    );
+    const used = await challenge('/api/orders', { Authorization: `DPoP ${bound}` });
+    expect(used).toMatch(/^DPoP realm="oauth", error="invalid_dpop_proof", /);
+    expect(used).not.toContain('Bearer');
+    const exposed = (await send('GET', '/api/orders', {})).headers.get('access-control-expose-headers');
+    expect(exposed).toContain('WWW-Authenticate, DPoP-Nonce');
+  });
+
+  // @shows MCP-8.21, RFC9728-2b
+  test('metadata say so, and pages may send proofs', async () => {
+    const document = await fetch(urlOf('/.well-known/oauth-protected-resource/mcp'));
+    expect(await document.json()).toMatchObject({
+      dpop_bound_access_tokens_required: false,
+      dpop_signing_alg_values_supported: expect.arrayContaining(['ES256', 'EdDSA']),
+    });
+    for (const path of ['/mcp', '/oauth/userinfo']) {
+      const preflight = await fetch(urlOf(path), {
+        method: 'OPTIONS',
+        headers: { Origin: PAGE, 'Access-Control-Request-Method': 'POST' },
+      });
+      expect(preflight.headers.get('access-control-allow-headers')?.split(', ')).toContain('DPoP');
+    }
+  });
+});
+
+// @shows AS-24.7, RFC9449-9
+test('nonces are asked for, and may be read by pages, through a mount', async () => {
+  const key = newDpopKey();
+  const mount = await mountNamed('portico/fastify');
+  const running = await mount.start({ oauth_server: { dpop: 'accept', dpop_nonces: true } });
+  try {
+    const { id, secret } = await running.register({
+      name: 'Robot',
+      grants: ['client_credentials'],
+      scopes: ['orders:read', 'mcp:tools'],
+    });
+    const client = { Authorization: `Basic ${btoa(`${id}:${secret}`)}` };
+    const issue = (nonce: string | null) => {
+      const url = `${running.url}/oauth/token`;
+      const proof = proofFor(key, 'POST', url, null, nonce === null ? {} : { nonce });
+      const body = new URLSearchParams({ grant_type: 'client_credentials' });
+      return fetch(url, { method: 'POST', headers: { ...client, DPoP: proof }, body });
+    };
+    const asked = await issue(null);
+    expect([asked.status, await asked.json()]).toMatchObject([400, { error: 'use_dpop_nonce' }]);
+    const issued = await issue(asked.headers.get('dpop-nonce'));
+    const { access_token: bound = '' } = (await issued.json()) as Readonly<Record<string, string>>;
+    for (const [method, path, status] of DOORS) {
+      const url = `${running.url}${path}`;
+      const send = (nonce: string | null) =>
+        fetch(url, {
+          method,
+          headers: {
+            Accept: 'application/json, text/event-stream',
+            ...(path === '/mcp' ? { 'Content-Type': 'application/json' } : {}),
+            ...boundHeaders(key, method, url, bound, nonce === null ? {} : { nonce }),
+          },
+          ...(path === '/mcp' ? { body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' }) } : {}),
+        });
+      const { headers, status: refused } = await send(null);
+      expect([path, refused]).toEqual([path, 401]);
+      expect(headers.get('www-authenticate')).toContain('error="use_dpop_nonce"');
+      // Of the MCP endpoint to listed pages alone, and none is listed.
+      const exposed = headers.get('access-control-expose-headers') ?? '';
+      expect([path, exposed.includes('DPoP-Nonce')]).toEqual([path, path !== '/mcp']);
+      expect([path, (await send(headers.get('dpop-nonce'))).status]).toEqual([path, status]);
+      expect([path, (await send('made up')).status]).toEqual([path, 401]);
+    }
+  } finally {
+    await running.close();
+  }
+});

@@ -1,0 +1,122 @@
+// @engines sqlite: a way of mounting makes no difference to a store; test/challenges.test.ts is about that
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { MOUNTS, type Mount, type RunningMount } from '../support/mounts.ts';
+import { NEST } from '../support/mounts/nest.ts';
+import { STRESS } from '../support/scale.ts';
+
+/** A page that may call tools from a browser. */
+const PAGE = 'https://inspector.example';
+
+const ALL: readonly Mount[] = [...MOUNTS.filter(({ long }) => STRESS || long !== true), ...NEST];
+
+describe.each(ALL)('challenges on $name', (mount) => {
+  let running: RunningMount;
+  let metadata: string;
+
+  beforeAll(async () => {
+    running = await mount.start({
+      oauth_server: { challenge: true },
+      mcp: { oauth: { challenge: true }, allowed_origins: [PAGE] },
+    });
+    metadata = `resource_metadata="${running.url}/.well-known/oauth-protected-resource/mcp"`;
+  });
+  afterAll(() => running.close());
+
+  const bearer = (token: string | null): Record<string, string> =>
+    token === null ? {} : { Authorization: `Bearer ${token}` };
+  const api = (token: string | null) => fetch(`${running.url}/api/orders`, { headers: bearer(token) });
+  const mcp = (token: string | null) =>
+    fetch(`${running.url}/mcp`, {
+      method: 'POST',
+      headers: {
+        'Content-Type': 'application/json',
+        Accept: 'application/json, text/event-stream',
+        Origin: PAGE,
+        ...bearer(token),
+      },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' }),
+    });
+
+  /** A token of the application's own, which reaches neither the orders nor the tools. */
+  async function narrowToken(): Promise<string> {
+    const registration = { name: 'Robot', grants: ['client_credentials'], scopes: ['mcp:tools'] } as const;
+    const { id, secret } = await running.register(registration);
+    const response = await fetch(`${running.url}/oauth/token`, {
+      method: 'POST',
+      headers: { Authorization: `Basic ${btoa(`${id}:${secret}`)}` },
+      body: new URLSearchParams({ grant_type: 'client_credentials' }),
+    });
+    const { access_token: token } = (await response.json()) as { readonly access_token: string };
+    return token;
+  }
+
+  // @shows AS-12.10, RFC9728-5.1
+  test('token(): 401 and 403 name metadata and scope, for pages too', async () => {
+    for (const [token, status, error] of [
+      [null, 401, null],
+      ['garbage', 401, 'invalid_token'],
+      [await narrowToken(), 403, 'insufficient_scope'],
+    ] as const) {
+      const { status: answered, headers } = await api(token);
+      const challenge = headers.get('www-authenticate') ?? '';
+      expect([answered, /error="([^"]*)"/.exec(challenge)?.[1] ?? null]).toEqual([status, error]);
+      expect(challenge).toMatch(/^Bearer realm="oauth", /);
+      expect(challenge.endsWith(`scope="orders:read", ${metadata}`)).toBe(true);
+      expect(headers.get('access-control-expose-headers')).toContain('WWW-Authenticate');
+    }
+  });
+
+  // @shows MCP-8.20
+  test('the MCP endpoint does, and the metadata is where they say', async () => {
+    for (const [token, error] of [
+      [null, ''],
+      ['garbage', 'error="invalid_token", '],
+    ] as const) {
+      const { status, headers } = await mcp(token);
+      expect([status, headers.get('www-authenticate')]).toEqual([
+        401,
+        `Bearer ${error}${metadata}, scope="mcp:tools"`,
+      ]);
+      expect(headers.get('access-control-expose-headers')).toContain('WWW-Authenticate');
+    }
+    const url = /"([^"]*)"/.exec(metadata)?.[1] ?? '';
+    expect(await (await fetch(url)).json()).toMatchObject({
+      resource: `${running.url}/mcp`,
+      authorization_servers: [running.url],
+    });
+  });
+});
+
+// @shows AS-6.24, MCP-7.10
+test.each([
+  { strips: false, mountPath: '/auth' },
+  { strips: true, mountPath: '' },
+])('with a base path the metadata is in front of it (a proxy takes it away: $strips)', async (proxy) => {
+  const [mount] = MOUNTS;
+  const resource = 'http://localhost/auth/mcp';
+  const running = await mount?.start({
+    public_url: 'http://localhost',
+    base_path: '/auth',
+    base_path_stripped: proxy.strips,
+    oauth_server: { audience: resource, challenge: true },
+    mcp: { oauth: { challenge: true } },
+  });
+  try {
+    const at = `http://127.0.0.1:${new URL(running?.url ?? '').port}`;
+    const refusals = [
+      await fetch(`${at}${proxy.mountPath}/mcp`, { method: 'POST' }),
+      await fetch(`${at}/api/orders`),
+    ];
+    for (const { headers } of refusals) {
+      const named = /resource_metadata="([^"]*)"/.exec(headers.get('www-authenticate') ?? '')?.[1] ?? '';
+      expect(named).toBe('http://localhost/.well-known/oauth-protected-resource/auth/mcp');
+      const document = await fetch(`${at}${new URL(named).pathname}`);
+      expect(await document.json()).toMatchObject({
+        resource,
+        authorization_servers: ['http://localhost/auth'],
+      });
+    }
+  } finally {
+    await running?.close();
+  }
+});

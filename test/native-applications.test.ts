@@ -1,0 +1,169 @@
+// @engines sqlite: a redirect URI is compared in the process
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { findChromium, launchChromium } from './support/chromium.ts';
+import {
+  ADA,
+  authorizationUrl,
+  obtainCode,
+  PASSWORD,
+  registerClient,
+  requestToken,
+  startPortal,
+  VERIFIER,
+  type RunningPortal,
+  type TestClient,
+} from './support/portal.ts';
+import { locationOf, type Visitor } from './support/visitor.ts';
+
+const PRIVATE_USE = 'com.example.desktop:/callback';
+
+let portal: RunningPortal;
+let native: TestClient;
+let web: TestClient;
+let visitor: Visitor;
+
+beforeAll(async () => {
+  portal = await startPortal();
+  const redirectUris = ['http://127.0.0.1/callback', 'http://localhost:8080/callback'];
+  native = await registerClient(portal, {
+    name: 'Desktop',
+    public: true,
+    applicationType: 'native',
+    redirectUris: [...redirectUris, PRIVATE_USE],
+  });
+  web = await registerClient(portal, { name: 'Web', public: true, redirectUris });
+  visitor = await portal.signedIn(ADA);
+});
+afterAll(() => portal.close());
+
+function exchange(code: string, redirectUri: string): Promise<Response> {
+  return requestToken(portal, null, {
+    client_id: native.id,
+    grant_type: 'authorization_code',
+    code,
+    code_verifier: VERIFIER,
+    redirect_uri: redirectUri,
+  });
+}
+
+describe('a native application', () => {
+  // @shows AS-7.15, RFC8252-7.3, RFC9700-2.1b
+  test('is answered on the loopback port that it asks for, and exchanges the code with the same address', async () => {
+    const redirectUri = 'http://127.0.0.1:49152/callback';
+    const consent = await visitor.visit(authorizationUrl(portal, native, { redirect_uri: redirectUri }));
+    expect(consent.headers.get('content-security-policy')).toContain("form-action 'self' https: http:");
+    expect(await consent.clone().text()).toContain('127.0.0.1:49152');
+    const answer = locationOf(await visitor.submit(consent, { decision: 'allow' }));
+    expect(answer.href.startsWith(`${redirectUri}?code=`)).toBe(true);
+    const exchanged = await exchange(answer.searchParams.get('code') ?? '', redirectUri);
+    expect(exchanged.status).toBe(200);
+  });
+
+  // @shows AS-7.15, RFC6749-4.1.3a
+  test.each([
+    'http://127.0.0.1/callback',
+    'http://127.0.0.1:49153/callback',
+    'http://localhost:49152/callback',
+  ])('exchanges a code with nothing but the address that it asked with, not with %s', async (other) => {
+    const code = await obtainCode(portal, native, visitor, {
+      redirect_uri: 'http://127.0.0.1:49152/callback',
+    });
+    const exchanged = await exchange(code, other);
+    expect(exchanged.status).toBe(400);
+    expect(await exchanged.json()).toMatchObject({ error: 'invalid_grant' });
+  });
+
+  // @shows AS-7.15, RFC8252-7.3, RFC8252-8.10
+  test.each([
+    'http://127.0.0.1:49152@evil.example/callback',
+    'http://127.0.0.1:49152/other',
+    'http://[::1]:49152/callback',
+    'http://localhost:08080/callback',
+    'http://localhost:0/callback',
+    'com.example.desktop:/other',
+  ])('is not answered elsewhere: %s', async (redirectUri) => {
+    const refused = await visitor.get(authorizationUrl(portal, native, { redirect_uri: redirectUri }));
+    expect(refused.status).toBe(400);
+    expect(refused.headers.has('location')).toBe(false);
+    expect(await refused.text()).toContain('Unregistered return address');
+  });
+
+  // @shows AS-7.1, AS-7.15
+  test('a web application is answered where it is registered, to the letter', async () => {
+    const ask = (redirectUri: string) =>
+      visitor.get(authorizationUrl(portal, web, { redirect_uri: redirectUri }));
+    expect((await ask('http://localhost:8080/callback')).status).toBe(200);
+    expect((await ask('http://localhost:8081/callback')).status).toBe(400);
+  });
+
+  // @shows AS-13.18, RFC8252-7.1, RFC8252-8.4
+  test('is registered with private-use schemes that have a dot', async () => {
+    const registering = (applicationType: string, redirectUri: string) =>
+      registerClient(portal, { public: true, applicationType, redirectUris: [redirectUri] });
+    await expect(registering('native', 'desktop:/callback')).rejects.toThrow('private-use scheme with a dot');
+    await expect(registering('web', PRIVATE_USE)).rejects.toThrow('is not an absolute https URL');
+    await expect(registering('browser', PRIVATE_USE)).rejects.toThrow('it is web or native');
+  });
+
+  // @shows RFC8252-7.1
+  test('is answered by its private-use scheme, which people are told', async () => {
+    const url = authorizationUrl(portal, native, { redirect_uri: PRIVATE_USE });
+    const consent = await visitor.visit(url);
+    expect(consent.headers.get('content-security-policy')).toContain(
+      "form-action 'self' https: com.example.desktop:",
+    );
+    expect(await consent.clone().text()).toContain('com.example.desktop:');
+    const answer = locationOf(await visitor.submit(consent, { decision: 'allow' }));
+    expect(answer.href.startsWith(`${PRIVATE_USE}?code=`)).toBe(true);
+    expect(answer.searchParams.get('state')).toBe('the-state');
+    expect((await exchange(answer.searchParams.get('code') ?? '', PRIVATE_USE)).status).toBe(200);
+  });
+});
+
+const executable = findChromium();
+if (executable === null && process.env['CI'] !== undefined) throw new Error('CI needs a Chromium');
+
+describe.runIf(executable !== null)('in a real Chromium, the answer of the consent screen', () => {
+  let browser: Browser;
+  let page: Page;
+  let listener: Server;
+
+  beforeAll(async () => {
+    browser = await launchChromium(executable ?? '');
+    page = await browser.newPage();
+    await page.goto(`${portal.url}/login`);
+    await page.getByLabel('Email address').fill(ADA);
+    await page.getByLabel('Password').fill(PASSWORD);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.waitForURL(`${portal.url}/`);
+    listener = createServer((_, response) => void response.end('back in the application'));
+    await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve));
+  });
+  afterAll(async () => {
+    await browser.close();
+    await new Promise((resolve) => listener.close(resolve));
+  });
+
+  /** The address at which the browser asks for the answer. */
+  async function answeredAt(redirectUri: string): Promise<string> {
+    await page.goto(authorizationUrl(portal, native, { redirect_uri: redirectUri }));
+    const answer = page.waitForRequest((request) => request.url().startsWith(redirectUri));
+    await page.getByRole('button', { name: 'Allow' }).click();
+    return (await answer).url();
+  }
+
+  // @shows AS-7.15, RFC8252-7.3
+  test('reaches a program that listens on a port of its own', async () => {
+    const redirectUri = `http://127.0.0.1:${(listener.address() as AddressInfo).port}/callback`;
+    expect(await answeredAt(redirectUri)).toContain('?code=');
+    await page.getByText('back in the application').waitFor();
+  });
+
+  // @shows RFC8252-7.1
+  test('opens a private-use scheme: the policy of the page does not hold it back', async () => {
+    expect(await answeredAt(PRIVATE_USE)).toContain('?code=');
+  });
+});

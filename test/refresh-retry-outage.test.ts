@@ -1,0 +1,162 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { listen, openDatabase, startApplication, type OpenedDatabase } from 'portico/host';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { createDatabase } from './support/database.ts';
+import { createLossyStore, type LossyStore } from './support/lossy-store.ts';
+import {
+  ADA,
+  createClock,
+  errorOf,
+  freePort,
+  introspect,
+  obtainTokens,
+  refresh,
+  registerClient,
+  startPortal,
+  type RunningPortal,
+  type TestClient,
+  type Tokens,
+} from './support/portal.ts';
+
+/** A use whose commit is in doubt (decision 9), where a used refresh token is answered again (decision 37). */
+const WINDOW = 60;
+const clock = createClock();
+let folder: string;
+let created: Awaited<ReturnType<typeof createDatabase>>;
+let inner: OpenedDatabase;
+let store: LossyStore;
+let portal: RunningPortal;
+/** Another one on the same database, which it does not lose. */
+let other: RunningPortal;
+let client: TestClient;
+let tokens: Tokens;
+const closing: (() => Promise<void>)[] = [];
+
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'portico-retry-outage-'));
+  created = await createDatabase(folder);
+  inner = openDatabase(created.url, { directory: folder });
+  store = createLossyStore(inner);
+  const config = { oauth_server: { refresh_retry_seconds: WINDOW } };
+  portal = await startPortal({ database: store.database, clock: clock.now, config });
+  other = await startOther();
+  client = await registerClient(portal);
+});
+afterAll(async () => {
+  for (const close of closing.toReversed()) await close();
+  await portal.close();
+  await inner.close();
+  await created.drop();
+  await rm(folder, { recursive: true });
+});
+beforeEach(async () => {
+  store.isAway = false;
+  tokens = await obtainTokens(portal, client, ADA);
+});
+
+async function startOther(): Promise<RunningPortal> {
+  const port = await freePort();
+  const env = { ...portal.env, PORT: String(port), PUBLIC_URL: portal.url };
+  const database = { ...store.database, ...inner, close: async () => {}, open: () => database };
+  const application = await startApplication({ ...portal.definition, database }, { env });
+  const running = await listen(application, { port, hostname: '127.0.0.1' });
+  closing.push(async () => {
+    await running.close();
+    await application.close();
+  });
+  return { ...portal, application, url: `http://localhost:${port}` };
+}
+
+const use = (at = portal, of = tokens, changes: Readonly<Record<string, string>> = {}) =>
+  refresh(at, client, of.refresh_token, changes);
+
+async function tokensOf(response: Response): Promise<Tokens> {
+  expect(response.status).toBe(200);
+  return (await response.json()) as Tokens;
+}
+
+const secretsOf = ({ access_token: access, refresh_token: token }: Tokens) => [access, token];
+
+/** Refreshes, and loses the store. */
+async function lose(when: NonNullable<LossyStore['loses']>): Promise<void> {
+  store.loses = when;
+  const response = await use();
+  expect([response.status, await errorOf(response)]).toEqual([503, 'temporarily_unavailable']);
+}
+
+async function expectGoingOn(answer: Tokens): Promise<void> {
+  expect(await introspect(portal, answer.access_token)).toMatchObject({ active: true });
+  const next = await tokensOf(await use(other, answer));
+  expect((await use(portal, tokens)).status).toBe(400);
+  expect(await introspect(portal, next.access_token)).toEqual({ active: false });
+}
+
+describe('a use that was answered 503', () => {
+  // @shows AS-5.18, AS-18.24
+  test('and took effect is answered to the same request, and again, by this process and by another', async () => {
+    await lose('after it took effect');
+    expect((await use()).status).toBe(503);
+    store.isAway = false;
+    const answer = await tokensOf(await use());
+    for (const at of [portal, other, portal])
+      expect(secretsOf(await tokensOf(await use(at)))).toEqual(secretsOf(answer));
+    await expectGoingOn(answer);
+  });
+
+  // @shows AS-5.18, AS-18.9
+  test('and took effect is answered by another process, which knows nothing of it, and then the same by this one', async () => {
+    await lose('after it took effect');
+    const answer = await tokensOf(await use(other));
+    store.isAway = false;
+    for (const at of [portal, portal, other])
+      expect(secretsOf(await tokensOf(await use(at)))).toEqual(secretsOf(answer));
+    await expectGoingOn(answer);
+  });
+
+  // @shows AS-5.18, AS-18.9
+  test('and did not take effect is answered as the use that came first then', async () => {
+    await lose('before it took effect');
+    const answer = await tokensOf(await use(other));
+    store.isAway = false;
+    expect(secretsOf(await tokensOf(await use()))).toEqual(secretsOf(answer));
+    await expectGoingOn(answer);
+  });
+
+  // @shows AS-5.18, AS-18.24
+  test('and took effect is answered once more when the window is over by the process that knows of it alone', async () => {
+    await lose('after it took effect');
+    store.isAway = false;
+    clock.advance(WINDOW);
+    const answer = await tokensOf(await use());
+    expect(await introspect(portal, answer.access_token)).toMatchObject({ active: true });
+    expect((await use()).status).toBe(400);
+    expect(await introspect(portal, answer.access_token)).toEqual({ active: false });
+  });
+
+  // @shows AS-5.18, AS-18.24
+  test.each([
+    ['by another process', () => use(other)],
+    ['by this one, with the scope spelt out', () => use(portal, tokens, { scope: tokens.scope })],
+  ])('and was answered %s is a replay once the successor was used', async (_, useElsewhere) => {
+    await lose('after it took effect');
+    store.isAway = false;
+    const answer = await tokensOf(await useElsewhere());
+    const next = await tokensOf(await use(other, answer));
+    const replay = await use();
+    expect([replay.status, await errorOf(replay)]).toEqual([400, 'invalid_grant']);
+    for (const each of [answer, next])
+      expect(await introspect(portal, each.access_token)).toEqual({ active: false });
+    expect((await use(portal, next)).status).toBe(400);
+  });
+});
+
+// @shows AS-5.18, AS-6.16
+test('a used token that is offered while the store is away is 503, and ends nothing', async () => {
+  const answer = await tokensOf(await use());
+  store.isAway = true;
+  expect((await use()).status).toBe(503);
+  store.isAway = false;
+  expect(secretsOf(await tokensOf(await use()))).toEqual(secretsOf(answer));
+});

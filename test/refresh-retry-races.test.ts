@@ -1,0 +1,133 @@
+import type { ConfigMap } from 'portico/host';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startBeside } from './support/beside.ts';
+import type { RunningProcess } from './support/console.ts';
+import {
+  ADA,
+  callApi,
+  errorOf,
+  exchangeCode,
+  obtainCode,
+  refresh,
+  registerClient,
+  startPortal,
+  type RunningPortal,
+  type TestClient,
+  type Tokens,
+} from './support/portal.ts';
+import { SCALE } from './support/scale.ts';
+import type { Visitor } from './support/visitor.ts';
+
+/** Two server processes with `refresh_retry_seconds`, and five programs that have one refresh token. */
+const ROUNDS = SCALE.retryRounds;
+const ROUNDS_PER_AUTHORIZATION = 10;
+const WINDOW = 60;
+const config = { oauth_server: { refresh_retry_seconds: WINDOW } };
+
+let one: RunningPortal;
+let other: RunningPortal;
+let process2: RunningProcess;
+let client: TestClient;
+let ada: Visitor;
+/** How far the clock of the first process is ahead, in milliseconds. */
+let ahead = 0;
+
+beforeAll(async () => {
+  one = await startPortal({ clock: () => Date.now() + ahead, config });
+  ({ other, process: process2 } = await startBeside(one, {}, config));
+  client = await registerClient(one);
+  ada = await one.signedIn(ADA);
+});
+afterAll(async () => {
+  await process2.stop();
+  await one.close();
+});
+
+const use = (at: RunningPortal, { refresh_token: token }: Tokens) => refresh(at, client, token);
+const opens = async ({ access_token: token }: Tokens) =>
+  Promise.all([one, other].map(async (at) => (await callApi(at, '/api/whoami', token)).status));
+
+async function tokensOf(response: Response): Promise<Tokens> {
+  expect(response.status).toBe(200);
+  return (await response.json()) as Tokens;
+}
+
+/** How many access tokens the authorization was issued. */
+async function issuedTo({ refresh_token: token }: Tokens): Promise<number> {
+  const { rows } = await one.application.database.execute(
+    'SELECT id FROM oauth_access_tokens WHERE family_id = ?',
+    [token.split('.')[0] ?? ''],
+  );
+  return rows.length;
+}
+
+/** Five uses of one token: all at once, or some a little later, by either process. Each is answered, and with the same tokens. */
+async function useFiveTimes(tokens: Tokens, round: number): Promise<Tokens> {
+  const atOnce = 2 + (round % 4);
+  const at = (index: number) => ((index + round) % 2 === 0 ? one : other);
+  const send = (from: number, to: number) =>
+    Promise.all(Array.from({ length: to - from }, (_, index) => use(at(from + index), tokens)));
+  const responses = [...(await send(0, atOnce)), ...(await send(atOnce, 5))];
+  const answers = await Promise.all(responses.map(tokensOf));
+  const [answer] = answers;
+  if (answer === undefined) throw new Error('Nobody was answered');
+  for (const { access_token: access, refresh_token: token } of answers)
+    expect([access, token]).toEqual([answer.access_token, answer.refresh_token]);
+  return answer;
+}
+
+// @shows AS-5.18, AS-18.2, AS-18.6
+test('of five uses of one refresh token all have the same tokens, which are good; a thief with an older one, or when the time is over, ends all of it', async () => {
+  const found = { issued: 0, answers: 0, thieves: 0 };
+  for (let round = 0; round < ROUNDS;) {
+    const held = [await tokensOf(await exchangeCode(one, client, await obtainCode(one, client, ada)))];
+    for (let each = 0; each < ROUNDS_PER_AUTHORIZATION && round < ROUNDS; each += 1, round += 1) {
+      const next = await useFiveTimes(held.at(-1) as Tokens, round);
+      expect(await opens(next)).toEqual([200, 200]);
+      held.push(next);
+      found.answers += 5;
+    }
+    found.issued += held.length;
+    expect(await issuedTo(held[0] as Tokens)).toBe(held.length);
+    const isLate = found.thieves % 2 === 0;
+    await replay(held.at(isLate ? -2 : -3) as Tokens, isLate);
+    found.thieves += 1;
+    for (const tokens of held.slice(-3)) {
+      expect(await opens(tokens)).toEqual([401, 401]);
+      for (const at of [one, other]) expect((await use(at, tokens)).status).toBe(400);
+    }
+  }
+  process.stdout.write(`${ROUNDS} rounds of five uses of one refresh token: ${JSON.stringify(found)}\n`);
+});
+
+// @shows AS-5.18, AS-18.5
+test.each<[string, ConfigMap | null, boolean]>([
+  ['with a window goes on', config, true],
+  ['without one is asked again', null, false],
+])(
+  'a client whose answer is lost with the process that was killed before it gave it: %s',
+  async (_, given, goesOn) => {
+    const { other: dying } = await startBeside(one, { DIES_AT: 'refresh_token' }, given ?? {});
+    const first = await tokensOf(await exchangeCode(one, client, await obtainCode(one, client, ada)));
+    await expect(use(dying, first)).rejects.toThrow('fetch failed');
+    expect(await issuedTo(first)).toBe(2);
+    const again = await use(one, first);
+    expect(again.status).toBe(goesOn ? 200 : 400);
+    expect(await opens(first)).toEqual(goesOn ? [200, 200] : [401, 401]);
+    if (!goesOn) return;
+    const second = (await again.json()) as Tokens;
+    expect(await opens(second)).toEqual([200, 200]);
+    await tokensOf(await use(other, second));
+  },
+);
+
+/** A thief offers it when the window is over, or is still open. */
+async function replay(tokens: Tokens, isLate: boolean): Promise<void> {
+  ahead = isLate ? WINDOW * 1000 : 0;
+  try {
+    const response = await use(one, tokens);
+    expect([response.status, await errorOf(response)]).toEqual([400, 'invalid_grant']);
+  } finally {
+    ahead = 0;
+  }
+}

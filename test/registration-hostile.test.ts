@@ -1,0 +1,268 @@
+// @engines sqlite: what is refused reaches no store
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { createClock, startPortal, type RunningPortal } from './support/portal.ts';
+
+/** What strangers may send to the registration endpoint. */
+
+let portal: RunningPortal;
+const clock = createClock();
+
+beforeAll(async () => {
+  portal = await startPortal({ clock: clock.now, config: { oauth_server: { registration: 'open' } } });
+});
+// The limit of a network starts anew.
+beforeEach(() => clock.advance(7200));
+afterAll(() => portal.close());
+
+const LOOPBACK = 'http://127.0.0.1/callback';
+const nested = (depth: number) => `${'['.repeat(depth)}${']'.repeat(depth)}`;
+
+function send(
+  body: string | Uint8Array<ArrayBuffer>,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Response> {
+  return fetch(`${portal.url}/oauth/register`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', ...headers },
+    body,
+  });
+}
+
+async function kept(): Promise<number> {
+  return (await portal.server.clients.list()).length;
+}
+
+/** The error of a refusal, which repeats nothing that was sent and is no fault of ours. */
+async function refusal(response: Response): Promise<string> {
+  const text = await response.text();
+  expect(response.status).toBeGreaterThanOrEqual(400);
+  expect(response.status).toBeLessThan(500);
+  expect(text).not.toContain('evil');
+  const { error, error_description: description } = JSON.parse(text) as Record<string, string>;
+  expect(description).toMatch(/^[\x20\x21\x23-\x5B\x5D-\x7E]+$/);
+  return error ?? '';
+}
+
+describe('a body that is no registration is refused, and leaves nothing', () => {
+  // @shows AS-6.19, AS-22.5
+  test.each([
+    ['nothing', ''],
+    ['an object that breaks off', '{"redirect_uris":["https://evil'],
+    ['a list', `[{"redirect_uris":["${LOOPBACK}"]}]`],
+    ['a text', '"evil"'],
+    ['a number', '1'],
+    ['null', 'null'],
+    ['true', 'true'],
+    ['two objects', '{}{}'],
+    ['a comment', '{"redirect_uris":["http://127.0.0.1/"]} // evil'],
+    ['single quotes', "{'redirect_uris':['http://127.0.0.1/']}"],
+    ['a form', 'redirect_uris=http%3A%2F%2F127.0.0.1%2F'],
+    ['NaN', '{"redirect_uris":NaN}'],
+    ['a byte order mark', '\u{FEFF}{"redirect_uris":["evil:/"]}'],
+    ['lists in lists', nested(30_000)],
+    ['an object in objects', `${'{"a":'.repeat(10_000)}1${'}'.repeat(10_000)}`],
+  ])('%s', async (_, body) => {
+    const before = await kept();
+    expect(['invalid_request', 'invalid_redirect_uri']).toContain(await refusal(await send(body)));
+    expect(await kept()).toBe(before);
+  });
+
+  test('bytes that are no UTF-8', async () => {
+    const body = Buffer.concat([
+      Buffer.from('{"client_name":"'),
+      Buffer.from([0xff, 0xfe]),
+      Buffer.from('"}'),
+    ]);
+    expect(await refusal(await send(new Uint8Array(body)))).toBe('invalid_request');
+  });
+
+  test('more than 64 KiB', async () => {
+    const response = await send(
+      JSON.stringify({ redirect_uris: [LOOPBACK], client_uri: 'x'.repeat(65_536) }),
+    );
+    expect(response.status).toBe(413);
+  });
+
+  test.each([
+    'text/plain',
+    'application/x-www-form-urlencoded',
+    'multipart/form-data',
+    'application/jose',
+    '',
+  ])('JSON that says that it is %j, which any page may send', async (type) => {
+    const response = await send(JSON.stringify({ redirect_uris: [LOOPBACK] }), { 'Content-Type': type });
+    expect(await refusal(response)).toBe('invalid_request');
+  });
+});
+
+/** Values that no field is meant to have. */
+const ODD: readonly (readonly [string, unknown])[] = [
+  ['a number', 1],
+  ['true', true],
+  ['an object', { evil: 'evil' }],
+  ['an empty object', {}],
+  ['a list of numbers', [1, 2]],
+  ['a list of lists', [[LOOPBACK]]],
+  ['a list of nothing', [null]],
+  ['a list of objects', [{ toString: 'evil' }]],
+  ['a mixed list', [LOOPBACK, 1]],
+];
+const TEXTS = [
+  'client_name',
+  'scope',
+  'token_endpoint_auth_method',
+  'application_type',
+  'id_token_signed_response_alg',
+];
+const LISTS = ['redirect_uris', 'grant_types', 'response_types'];
+
+describe('a field of another type is refused, and never made into what it is not', () => {
+  // @shows AS-22.5
+  test.each(
+    [...TEXTS, ...LISTS].flatMap((field) =>
+      [
+        ...ODD,
+        LISTS.includes(field) ? (['a text', 'evil'] as const) : (['a list of texts', ['evil']] as const),
+      ].map(([what, value]) => ({ field, what, value })),
+    ),
+  )('$field that is $what', async ({ field, value }) => {
+    const before = await kept();
+    const response = await send(JSON.stringify({ redirect_uris: [LOOPBACK], [field]: value }));
+    expect(['invalid_client_metadata', 'invalid_redirect_uri']).toContain(await refusal(response));
+    expect(await kept()).toBe(before);
+  });
+});
+
+describe('redirect URIs of strangers', () => {
+  // @shows AS-22.3, RFC7591-5
+  test.each([
+    'javascript:alert(document.domain)//evil',
+    'JaVaScRiPt:alert(1)',
+    'java\tscript:alert(1)',
+    'data:text/html,<script>evil</script>',
+    'vbscript:evil',
+    'blob:https://evil.example/1',
+    'about:blank',
+    'view-source:https://evil.example/',
+    'http://evil.example/callback',
+    'http://127.0.0.1.evil.example/callback',
+    'http://127.0.0.1@evil.example/callback',
+    'http://127.0.0.1:80@evil.example/callback',
+    'http://127.0.0.1\\@evil.example/callback',
+    'http://[::ffff:127.0.0.1]/callback',
+    'http://0.0.0.0/callback',
+    'http://localhost.evil.example/',
+    'http://LOCALHOST/evil',
+    'https:evil.example',
+    'https:///evil.example/callback',
+    'https:\\\\evil.example\\callback',
+    '//evil.example/callback',
+    '/callback?evil',
+    '',
+    ' https://evil.example/',
+    'https://evil.example/\r\nSet-Cookie: evil=1',
+    'https://evil.example/\0',
+    'https://еvil.example/',
+    'https://*.evil.example/',
+    'https://evil.example/#evil',
+    'https://user:evil@app.example/',
+    'https://@evil.example/',
+    'https://:@evil.example/',
+    'com.evil.app://@host/',
+    'https://evil.example/?code=1',
+    'https://evil.example/?a=1&%69ss=x',
+    'com.evil.app:',
+    'com.evil.app:/callback#x',
+    'com.evil.app://user@host/',
+    'COM.evil.app:/callback',
+    'evil:/callback',
+    `https://evil.example/${'x'.repeat(4000)}`,
+  ])('%j is not registered, nor beside one that can be', async (uri) => {
+    const before = await kept();
+    for (const redirectUris of [[uri], [LOOPBACK, uri]]) {
+      const response = await send(JSON.stringify({ redirect_uris: redirectUris }));
+      expect(await refusal(response)).toBe('invalid_redirect_uri');
+    }
+    expect(await kept()).toBe(before);
+  });
+
+  test('more than twenty are not registered', async () => {
+    const uris = Array.from({ length: 21 }, (_, index) => `https://app.example/${index}`);
+    expect(await refusal(await send(JSON.stringify({ redirect_uris: uris })))).toBe('invalid_redirect_uri');
+  });
+
+  test('what is left out beside others is registered in no way', async () => {
+    for (const scheme of ['javascript', 'data', 'file', 'ftp', 'ws', 'intent', 'cursor', 'vscode']) {
+      const redirectUris = [LOOPBACK, `${scheme}://%0Aalert(1)`];
+      const response = await send(JSON.stringify({ redirect_uris: redirectUris }));
+      expect(await response.json()).toMatchObject({ redirect_uris: [LOOPBACK] });
+    }
+  });
+});
+
+describe('names that mean something to JavaScript mean nothing here', () => {
+  test.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty'])('%s', async (name) => {
+    const polluting = `{"redirect_uris":["${LOOPBACK}"],"${name}":{"client_name":"evil","scope":"evil","id":"evil"}}`;
+    const response = await send(polluting);
+    expect(response.status).toBe(201);
+    expect(await response.json()).toMatchObject({ client_name: 'An application without a name' });
+    expect({}).not.toHaveProperty('client_name');
+  });
+
+  // RFC 8259 section 4 leaves open what a name that stands twice means: the one that counts is checked as any other.
+  test('a field that stands twice counts once', async () => {
+    const good = `"redirect_uris":["${LOOPBACK}"]`;
+    const bad = '"redirect_uris":["http://evil.example/"]';
+    const registered = await send(`{${bad},${good}}`);
+    expect(await registered.json()).toMatchObject({ redirect_uris: [LOOPBACK] });
+    expect(await refusal(await send(`{${good},${bad}}`))).toBe('invalid_redirect_uri');
+  });
+
+  // @shows AS-22.5
+  test('what a client says of ids, secrets and rights of its own is not believed', async () => {
+    const response = await send(
+      JSON.stringify({
+        redirect_uris: [LOOPBACK],
+        client_id: 'mine',
+        client_secret: 'evil',
+        client_id_issued_at: 1,
+        registration_access_token: 'evil',
+        registered_by: 'operator',
+        registeredBy: 'operator',
+        public: false,
+        grants: ['introspection'],
+        scopes: ['mcp:service'],
+      }),
+    );
+    const client = (await response.json()) as Record<string, unknown>;
+    expect(client['client_id']).toMatch(/^[0-9a-f]{32}$/);
+    expect(JSON.stringify(client)).not.toContain('evil');
+    expect(await portal.server.clients.find(String(client['client_id']))).toMatchObject({
+      registeredBy: 'registration',
+      public: true,
+      grants: ['authorization_code'],
+    });
+  });
+});
+
+describe('the log', () => {
+  // @shows AS-19.2, AS-19.4
+  test('has a reason for a refusal, and nothing that may be a secret', async () => {
+    const lines: string[] = [];
+    const { log } = portal.server.host;
+    const info = log.info.bind(log);
+    log.info = (message, context) => {
+      lines.push(JSON.stringify([message, context]));
+    };
+    try {
+      const secret = 's'.repeat(43);
+      await send(JSON.stringify({ redirect_uris: [`https://user:${secret}@app.example/?token=${secret}`] }));
+      await send(JSON.stringify({ redirect_uris: [LOOPBACK] }), { Authorization: `Bearer ${secret}` });
+      expect(lines.join('\n')).toContain('https://…@app.example/?…');
+      expect(lines.join('\n')).toContain('no initial access token is as the one that was sent');
+      expect(lines.join('\n')).not.toContain(secret);
+    } finally {
+      log.info = info;
+    }
+  });
+});

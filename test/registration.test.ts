@@ -1,0 +1,689 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { HOST_REGISTRATIONS } from './support/mcp/known-hosts.ts';
+import {
+  ADA,
+  authorizationUrl,
+  createClock,
+  obtainCode,
+  requestToken,
+  startPortal,
+  VERIFIER,
+  type RunningPortal,
+} from './support/portal.ts';
+
+/** Clients that register themselves (RFC 7591), and manage that (RFC 7592). */
+
+const LOOPBACK = 'http://127.0.0.1:33418/callback';
+const CODE_GRANTS = ['authorization_code', 'refresh_token'];
+const DAY = 86_400;
+
+interface Registration {
+  readonly client_id: string;
+  readonly client_secret?: string;
+  readonly registration_access_token: string;
+  readonly registration_client_uri: string;
+  readonly [name: string]: unknown;
+}
+
+let portal: RunningPortal;
+let clock: ReturnType<typeof createClock>;
+
+async function start(config: Readonly<Record<string, unknown>>): Promise<void> {
+  clock = createClock();
+  portal = await startPortal({ clock: clock.now, config: { oauth_server: config } });
+}
+
+/** Every client that registered itself is long unused. */
+async function forgetAll(): Promise<void> {
+  clock.advance(92 * DAY);
+  await portal.server.prune();
+}
+
+const registered = async () =>
+  (await portal.server.clients.list()).filter(({ registeredBy }) => registeredBy === 'registration');
+
+const SCOPES = { 'mcp:service': { label: 'Discover', permission: 'notes:read' } };
+
+function post(metadata: unknown, token?: string): Promise<Response> {
+  return fetch(`${portal.url}/oauth/register`, {
+    method: 'POST',
+    headers: {
+      'Content-Type': 'application/json',
+      ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }),
+    },
+    body: JSON.stringify(metadata),
+  });
+}
+
+async function register(metadata: object = {}, token?: string): Promise<Registration> {
+  const response = await post({ redirect_uris: [LOOPBACK], grant_types: CODE_GRANTS, ...metadata }, token);
+  expect(response.status).toBe(201);
+  return (await response.json()) as Registration;
+}
+
+function manage(
+  method: string,
+  { registration_client_uri: uri, registration_access_token: token }: Registration,
+  metadata?: object,
+): Promise<Response> {
+  return fetch(uri, {
+    method,
+    headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },
+    body: metadata === undefined || method === 'GET' ? null : JSON.stringify(metadata),
+  });
+}
+
+async function expectRefused(response: Response, status: number, error: string): Promise<void> {
+  expect(response.status).toBe(status);
+  expect(response.headers.get('cache-control')).toBe('no-store');
+  const body = (await response.json()) as { error: string; error_description: string };
+  expect(body.error).toBe(error);
+  expect(body.error_description).toMatch(/^[\x20\x21\x23-\x5B\x5D-\x7E]+$/);
+}
+
+/** Signs in as Ada, allows the client, and exchanges the code. */
+async function connect(
+  { client_id: id }: Registration,
+  redirectUri = 'http://127.0.0.1:50123/callback',
+): Promise<{ access_token: string; refresh_token: string; scope: string }> {
+  const visitor = await portal.signedIn(ADA);
+  const changes = { redirect_uri: redirectUri, scope: 'notes:read' };
+  const code = await obtainCode(portal, { id, secret: '' }, visitor, changes);
+  const response = await requestToken(portal, null, {
+    client_id: id,
+    grant_type: 'authorization_code',
+    code,
+    redirect_uri: redirectUri,
+    code_verifier: VERIFIER,
+  });
+  expect(response.status).toBe(200);
+  return (await response.json()) as { access_token: string; refresh_token: string; scope: string };
+}
+
+const refreshOf = ({ client_id: id }: Registration, token: string) =>
+  requestToken(portal, null, { client_id: id, grant_type: 'refresh_token', refresh_token: token });
+
+const notes = (token: string) =>
+  fetch(`${portal.url}/api/notes`, { headers: { Authorization: `Bearer ${token}` } });
+
+describe('without oauth_server:registration', () => {
+  beforeAll(() => start({}));
+  afterAll(() => portal.close());
+
+  // @shows AS-22.1
+  test('there is no such endpoint, and the metadata name none', async () => {
+    expect((await post({ redirect_uris: [LOOPBACK] })).status).toBe(404);
+    const metadata = await fetch(`${portal.url}/.well-known/oauth-authorization-server`);
+    expect(await metadata.json()).not.toHaveProperty('registration_endpoint');
+    expect(portal.server.endpoints.map(({ path }) => path)).not.toContain('/oauth/register');
+  });
+});
+
+describe('open registration', () => {
+  beforeAll(() => start({ registration: 'open', scopes: SCOPES }));
+  beforeEach(forgetAll);
+  afterAll(() => portal.close());
+
+  // @shows AS-22.1, AS-22.2, RFC7591-3.2.1
+  test('registers a public client, which a person allows, and says all that it registered', async () => {
+    const metadata = await fetch(`${portal.url}/.well-known/oauth-authorization-server`);
+    expect(await metadata.json()).toMatchObject({
+      registration_endpoint: `${portal.url}/oauth/register`,
+    });
+    const response = await post({
+      redirect_uris: [LOOPBACK, 'https://assistant.example/callback'],
+      client_name: 'An assistant',
+      token_endpoint_auth_method: 'none',
+      grant_types: ['authorization_code', 'refresh_token', 'urn:ietf:params:oauth:grant-type:device_code'],
+      response_types: ['code'],
+      application_type: 'native',
+      client_uri: 'https://assistant.example/',
+      logo_uri: 'https://assistant.example/logo.png',
+      software_id: 'assistant',
+    });
+    expect(response.status).toBe(201);
+    expect(response.headers.get('cache-control')).toBe('no-store');
+    expect(response.headers.get('access-control-allow-origin')).toBe('*');
+    const client = (await response.json()) as Registration;
+    expect(client).toEqual({
+      client_id: expect.stringMatching(/^[0-9a-f]{32}$/),
+      client_id_issued_at: Math.floor(clock.now() / 1000),
+      registration_access_token: expect.stringMatching(/^[\w-]{43}$/),
+      registration_client_uri: `${portal.url}/oauth/register?client_id=${client.client_id}`,
+      client_name: 'An assistant',
+      application_type: 'native',
+      redirect_uris: [LOOPBACK, 'https://assistant.example/callback'],
+      grant_types: ['authorization_code', 'refresh_token'],
+      response_types: ['code'],
+      token_endpoint_auth_method: 'none',
+      scope: 'openid profile email notes:read notes:write',
+      id_token_signed_response_alg: 'RS256',
+    });
+    const tokens = await connect(client);
+    expect((await notes(tokens.access_token)).status).toBe(200);
+    expect((await refreshOf(client, tokens.refresh_token)).status).toBe(200);
+  });
+
+  // @shows AS-22.3
+  test.each([
+    ['of a loopback address, and is answered on any port', [LOOPBACK], undefined, 'native', [LOOPBACK]],
+    ['of localhost', ['http://localhost:3118/callback'], undefined, 'native', undefined],
+    ['of a private-use scheme', ['com.example.app:/callback'], undefined, 'native', undefined],
+    ['of https', ['https://assistant.example/callback'], undefined, 'web', undefined],
+    ['that says web', [LOOPBACK], 'web', 'web', undefined],
+    ['that says native', ['https://assistant.example/callback'], 'native', 'native', undefined],
+    [
+      'of which a private-use scheme without a dot is left out beside others',
+      [
+        'cursor://anysphere.cursor-mcp/oauth/callback',
+        'https://www.cursor.com/cb',
+        'http://localhost:8787/cb',
+      ],
+      undefined,
+      'native',
+      ['https://www.cursor.com/cb', 'http://localhost:8787/cb'],
+    ],
+  ])('a registration %s', async (_, redirectUris, type, registeredType, kept = redirectUris) => {
+    const client = await register({ redirect_uris: redirectUris, application_type: type });
+    expect(client).toMatchObject({ application_type: registeredType, redirect_uris: kept });
+  });
+
+  // @shows RFC7591-2
+  test('without grant_types it has the authorization code grant alone', async () => {
+    expect(await register({ grant_types: undefined })).toMatchObject({ grant_types: ['authorization_code'] });
+  });
+
+  test.each(Object.entries(HOST_REGISTRATIONS))(
+    'a host registers and is answered: %s',
+    async (_, { asked, uses }) => {
+      const { scope: _asked, ...metadata } = { scope: '', ...asked };
+      const client = await register(metadata);
+      expect(client).toMatchObject({ token_endpoint_auth_method: 'none', grant_types: CODE_GRANTS });
+      await connect(client, uses);
+    },
+  );
+
+  // @shows AS-22.2, RFC7591-2
+  test.each([
+    ['asks for a secret', { token_endpoint_auth_method: 'client_secret_basic' }],
+    ['asks for a secret in the body', { token_endpoint_auth_method: 'client_secret_post' }],
+    ['does not say', {}],
+  ])('is of a public client, whose own answer says so, when it %s', async (_, metadata) => {
+    const client = await register(metadata);
+    expect(client).toMatchObject({ token_endpoint_auth_method: 'none' });
+    expect(client).not.toHaveProperty('client_secret');
+  });
+
+  // @shows AS-22.4
+  test('scopes are all that people may allow, whatever it begins with, and never those of a service', async () => {
+    const all = 'openid profile email notes:read notes:write';
+    for (const scope of [undefined, 'offline_access', 'notes:read unheard:of mcp:service offline_access']) {
+      expect((await register({ scope })).scope).toBe(all);
+    }
+    await expectRefused(
+      await post({ redirect_uris: [LOOPBACK], scope: 'mcp:service' }),
+      400,
+      'invalid_client_metadata',
+    );
+  });
+
+  // @shows RFC7591-3.1.1
+  test('a software statement is ignored, and not confirmed', async () => {
+    const statement = 'eyJhbGciOiJub25lIn0.eyJjbGllbnRfbmFtZSI6IkJhbmsifQ.';
+    const client = await register({ client_name: 'Mine', software_statement: statement });
+    expect(client['client_name']).toBe('Mine');
+    expect(client).not.toHaveProperty('software_statement');
+  });
+
+  // @shows AS-22.5, RFC7591-3.2.2, RFC7591-5
+  test.each([
+    ['no redirect URI', { redirect_uris: undefined }, 'invalid_redirect_uri'],
+    ['none in the list', { redirect_uris: [] }, 'invalid_redirect_uri'],
+    ['a script', { redirect_uris: ['javascript:alert(1)'] }, 'invalid_redirect_uri'],
+    [
+      'a private-use scheme without a dot alone',
+      { redirect_uris: ['cursor://callback'] },
+      'invalid_redirect_uri',
+    ],
+    [
+      'one bad among good ones',
+      { redirect_uris: [LOOPBACK, 'http://evil.example/'] },
+      'invalid_redirect_uri',
+    ],
+    [
+      'a private-use scheme of a web application',
+      { redirect_uris: ['com.example:/'], application_type: 'web' },
+      'invalid_redirect_uri',
+    ],
+    ['a fragment', { redirect_uris: ['https://app.example/#x'] }, 'invalid_redirect_uri'],
+    ['a wildcard', { redirect_uris: ['https://*.example/'] }, 'invalid_redirect_uri'],
+    ['credentials', { redirect_uris: ['https://a:b@app.example/'] }, 'invalid_redirect_uri'],
+    ['a parameter of the answer', { redirect_uris: ['https://app.example/?code=1'] }, 'invalid_redirect_uri'],
+    ['an unknown type', { application_type: 'desktop' }, 'invalid_client_metadata'],
+    ['private_key_jwt', { token_endpoint_auth_method: 'private_key_jwt' }, 'invalid_client_metadata'],
+    ['client credentials', { grant_types: ['client_credentials'] }, 'invalid_client_metadata'],
+    ['the implicit grant', { grant_types: ['implicit'] }, 'invalid_client_metadata'],
+    ['introspection', { grant_types: ['introspection'] }, 'invalid_client_metadata'],
+    ['a refresh token alone', { grant_types: ['refresh_token'] }, 'invalid_client_metadata'],
+    ['tokens in the answer', { response_types: ['token'] }, 'invalid_client_metadata'],
+    ['unknown scopes alone', { scope: 'unheard:of' }, 'invalid_client_metadata'],
+    ['an algorithm without a key', { id_token_signed_response_alg: 'ES256' }, 'invalid_client_metadata'],
+    ['an unsigned ID token', { id_token_signed_response_alg: 'none' }, 'invalid_client_metadata'],
+    ['a long name', { client_name: 'x'.repeat(101) }, 'invalid_client_metadata'],
+    ['a name that turns the line around', { client_name: 'abc\u202Edef' }, 'invalid_client_metadata'],
+    ['half a character in the name', { client_name: 'a\uD800b' }, 'invalid_client_metadata'],
+    ['a NUL in the name', { client_name: 'a\0b' }, 'invalid_client_metadata'],
+    ['a name that is none', { client_name: ['A'] }, 'invalid_client_metadata'],
+  ])('refuses %s', async (_, metadata, error) => {
+    await expectRefused(await post({ redirect_uris: [LOOPBACK], ...metadata }), 400, error);
+    expect(await registered()).toEqual([]);
+  });
+
+  test('a token that came along, and is none, is refused and never passed over', async () => {
+    const response = await post({ redirect_uris: [LOOPBACK] }, 'a'.repeat(43));
+    expect(response.headers.get('www-authenticate')).toContain('error="invalid_token"');
+    await expectRefused(response, 401, 'invalid_token');
+  });
+
+  // @shows AS-22.6
+  test('a network may register so many in an hour, also when all come at once, and is told when the next', async () => {
+    const answers = await Promise.all(Array.from({ length: 70 }, () => post({ redirect_uris: [LOOPBACK] })));
+    expect(answers.filter(({ status }) => status === 201)).toHaveLength(60);
+    const refused = answers.filter(({ status }) => status === 429);
+    expect(refused).toHaveLength(10);
+    expect(refused[0]?.headers.get('retry-after')).toBe('3600');
+    expect(await registered()).toHaveLength(60);
+    clock.advance(3601);
+    expect((await post({ redirect_uris: [LOOPBACK] })).status).toBe(201);
+  });
+
+  // @shows AS-22.7
+  test('a client that nobody uses within a day has ended, and its row goes', async () => {
+    const unused = await register();
+    const used = await register();
+    const shown = await (
+      await portal.signedIn(ADA)
+    ).visit(
+      authorizationUrl(
+        portal,
+        { id: unused.client_id, secret: '' },
+        { redirect_uri: LOOPBACK, scope: 'notes:read' },
+      ),
+    );
+    expect(shown.status).toBe(200);
+    const tokens = await connect(used);
+    clock.advance(DAY);
+    expect((await manage('GET', unused)).status).toBe(401);
+    const visitor = await portal.signedIn(ADA);
+    const ask = await visitor.get(
+      authorizationUrl(
+        portal,
+        { id: unused.client_id, secret: '' },
+        { redirect_uri: LOOPBACK, scope: 'notes:read' },
+      ),
+    );
+    expect(ask.status).toBe(400);
+    expect(await ask.text()).toContain('Unknown application');
+    expect((await refreshOf(used, tokens.refresh_token)).status).toBe(200);
+    expect(await portal.server.prune()).toMatchObject({ clients: 0 });
+    // What is about to be used at the last moment is not taken away meanwhile.
+    clock.advance(3601);
+    expect(await portal.server.prune()).toMatchObject({ clients: 1 });
+    expect((await registered()).map(({ id }) => id)).toEqual([used.client_id]);
+  });
+
+  // @shows AS-22.7
+  test('a client that nobody has used for ninety days has ended, one that is used goes on', async () => {
+    const idle = await register();
+    const used = await register();
+    await connect(idle);
+    let { refresh_token: token } = await connect(used);
+    for (let days = 0; days < 92; days += 23) {
+      clock.advance(23 * DAY);
+      const refreshed = await refreshOf(used, token);
+      expect(refreshed.status).toBe(200);
+      ({ refresh_token: token } = (await refreshed.json()) as { refresh_token: string });
+    }
+    expect((await manage('GET', idle)).status).toBe(401);
+    expect((await manage('GET', used)).status).toBe(200);
+    expect(await portal.server.prune()).toMatchObject({ clients: 1 });
+    expect((await registered()).map(({ id }) => id)).toEqual([used.client_id]);
+  });
+
+  // @shows AS-18.8, AS-22.7
+  test('the row of a client that nobody used goes by itself while others register', async () => {
+    const unused = await register();
+    clock.advance(DAY + 3601);
+    for (let count = 0; count < 50; count += 1) await register();
+    expect((await registered()).map(({ id }) => id)).not.toContain(unused.client_id);
+  });
+
+  // @shows AS-22.7
+  test('its use is written down once a day', async () => {
+    const client = await register();
+    const tokens = await connect(client);
+    const first = (await portal.server.clients.find(client.client_id))?.usedAt;
+    expect(first).toBe(clock.now());
+    clock.advance(DAY - 1);
+    const refreshed = await refreshOf(client, tokens.refresh_token);
+    expect((await portal.server.clients.find(client.client_id))?.usedAt).toBe(first);
+    clock.advance(1);
+    const { refresh_token: token } = (await refreshed.json()) as { refresh_token: string };
+    await refreshOf(client, token);
+    expect((await portal.server.clients.find(client.client_id))?.usedAt).toBe(clock.now());
+  });
+
+  // @shows RFC7592-2.1, RFC7592-3
+  test('its registration can be read with its registration access token', async () => {
+    const client = await register({ client_name: 'Mine' });
+    const read = await manage('GET', client);
+    expect(read.status).toBe(200);
+    expect(read.headers.get('cache-control')).toBe('no-store');
+    expect(await read.json()).toEqual(client);
+  });
+
+  // @shows AS-22.8, RFC7592-2, RFC7592-2.1
+  test('and with nothing else', async () => {
+    const client = await register();
+    const other = await register();
+    const tokens = await connect(other);
+    for (const token of [other.registration_access_token, tokens.access_token, client.client_id, 'x', '']) {
+      for (const method of ['GET', 'PUT', 'DELETE']) {
+        const response = await manage(method, { ...client, registration_access_token: token }, {});
+        expect([400, 401]).toContain(response.status);
+      }
+    }
+    const without = await fetch(client.registration_client_uri);
+    expect(without.headers.get('www-authenticate')).toBe('Bearer realm="oauth"');
+    await expectRefused(without, 401, 'invalid_token');
+    const unknown = `${portal.url}/oauth/register?client_id=${'0'.repeat(32)}`;
+    await expectRefused(
+      await manage('GET', { ...client, registration_client_uri: unknown }),
+      401,
+      'invalid_token',
+    );
+    expect((await manage('GET', client)).status).toBe(200);
+  });
+
+  // @shows AS-22.8, RFC7592-2
+  test('a client of an operator has no registration to manage', async () => {
+    const own = await portal.server.clients.create({
+      name: 'Own',
+      public: true,
+      redirectUris: ['https://client.example/cb'],
+      scopes: ['notes:read'],
+    });
+    const client = await register();
+    const uri = `${portal.url}/oauth/register?client_id=${own.client.id}`;
+    for (const method of ['GET', 'PUT', 'DELETE']) {
+      const response = await manage(
+        method,
+        { ...client, registration_client_uri: uri },
+        { client_id: own.client.id },
+      );
+      expect(response.status).toBe(401);
+    }
+    expect((await portal.server.clients.find(own.client.id))?.revokedAt).toBeNull();
+  });
+
+  // @shows AS-22.8, RFC7592-2.2
+  test('it can be replaced, and what people have allowed goes on', async () => {
+    const client = await register({ client_name: 'Mine', scope: 'notes:read notes:write' });
+    const tokens = await connect(client);
+    const replaced = await manage('PUT', client, {
+      client_id: client.client_id,
+      client_name: 'Still mine',
+      redirect_uris: [LOOPBACK],
+      grant_types: CODE_GRANTS,
+      scope: 'notes:read',
+    });
+    expect(replaced.status).toBe(200);
+    expect(await replaced.json()).toEqual({ ...client, client_name: 'Still mine' });
+    expect((await notes(tokens.access_token)).status).toBe(200);
+  });
+
+  // @shows AS-22.8, RFC7592-2.2
+  test('its redirect URIs can be replaced until somebody has allowed it', async () => {
+    const client = await register();
+    const metadata = { client_id: client.client_id, grant_types: CODE_GRANTS };
+    const elsewhere = { ...metadata, redirect_uris: ['http://localhost/other'] };
+    expect(await (await manage('PUT', client, elsewhere)).json()).toEqual({
+      ...client,
+      redirect_uris: ['http://localhost/other'],
+    });
+    const old = await (
+      await portal.signedIn(ADA)
+    ).get(
+      authorizationUrl(
+        portal,
+        { id: client.client_id, secret: '' },
+        { redirect_uri: LOOPBACK, scope: 'notes:read' },
+      ),
+    );
+    expect(old.status).toBe(400);
+    const tokens = await connect(client, 'http://localhost:1234/other');
+    // The page of applications names it by these, and nobody must be able to make them another's afterwards.
+    for (const redirectUris of [
+      ['https://known.example/callback'],
+      ['https://known.example/callback', 'http://localhost/other'],
+    ]) {
+      const renamed = await manage('PUT', client, { ...metadata, redirect_uris: redirectUris });
+      await expectRefused(renamed, 400, 'invalid_redirect_uri');
+    }
+    expect((await manage('PUT', client, elsewhere)).status).toBe(200);
+    expect((await notes(tokens.access_token)).status).toBe(200);
+  });
+
+  // @shows AS-22.8
+  test('redirect URIs that are replaced while somebody allows it: the consent is refused, or the change is', async () => {
+    const client = await register();
+    const visitor = await portal.signedIn(ADA);
+    const one = { id: client.client_id, secret: '' };
+    const request = authorizationUrl(portal, one, { redirect_uri: LOOPBACK, scope: 'notes:read' });
+    const page = await visitor.visit(request);
+    const metadata = { client_id: client.client_id, redirect_uris: ['https://known.example/callback'] };
+    const { database } = portal.application;
+    const replaced: Promise<number>[] = [];
+    const original = database.execute.bind(database);
+    const spy = vi.spyOn(database, 'execute').mockImplementation(async (statement, ...rest) => {
+      if (statement.includes('SET used_at') && replaced.length === 0) {
+        replaced.push(manage('PUT', client, metadata).then(({ status }) => status));
+        await replaced[0];
+      }
+      return original(statement, ...rest);
+    });
+    try {
+      const answer = await visitor.submit(page, { decision: 'allow' });
+      expect([answer.status, answer.headers.get('location')]).toEqual([400, null]);
+      expect(await Promise.all(replaced)).toEqual([200]);
+    } finally {
+      spy.mockRestore();
+    }
+    expect(await (await visitor.get('/oauth/applications')).text()).not.toContain('known.example');
+  });
+
+  // @shows AS-22.6
+  test('a network may replace as often as it may register, and is told when the next', async () => {
+    const client = await register();
+    const metadata = { client_id: client.client_id, redirect_uris: [LOOPBACK] };
+    for (let times = 1; times <= 60; times += 1)
+      expect((await manage('PUT', client, metadata)).status).toBe(200);
+    const refused = await manage('PUT', client, metadata);
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '3600']);
+    clock.advance(3600);
+    expect((await manage('PUT', client, metadata)).status).toBe(200);
+  });
+
+  // @shows AS-22.6
+  test('where it registered from is forgotten when it is not counted any more', async () => {
+    await register();
+    const kept = async () =>
+      (await portal.application.database.execute('SELECT registered_from FROM oauth_clients')).rows.filter(
+        (row) => row['registered_from'] !== null,
+      ).length;
+    expect(await kept()).toBe(1);
+    clock.advance(3601);
+    await portal.server.prune();
+    expect(await kept()).toBe(1);
+    clock.advance(3600);
+    await portal.server.prune();
+    expect(await kept()).toBe(0);
+    expect(await registered()).toHaveLength(1);
+  });
+
+  // @shows RFC7592-2.2
+  test.each([
+    ['another client_id', { client_id: '0'.repeat(32) }, 'invalid_request'],
+    ['no client_id', { client_id: undefined }, 'invalid_request'],
+    ['a token of its own', { registration_access_token: 'mine' }, 'invalid_request'],
+    ['an address of its own', { registration_client_uri: 'https://evil.example/' }, 'invalid_request'],
+    ['a secret, having none', { client_secret: 'mine' }, 'invalid_request'],
+    ['a time of its own', { client_id_issued_at: 0 }, 'invalid_request'],
+    ['a redirect URI that cannot be', { redirect_uris: ['http://evil.example/'] }, 'invalid_redirect_uri'],
+  ])('it is not replaced with %s', async (_, changes, error) => {
+    const client = await register();
+    const metadata = { client_id: client.client_id, redirect_uris: [LOOPBACK], ...changes };
+    await expectRefused(await manage('PUT', client, metadata), 400, error);
+    expect(await (await manage('GET', client)).json()).toEqual(client);
+  });
+
+  // @shows AS-22.8, RFC7592-2.3
+  test('it can be ended, and with it every token and every registration access token', async () => {
+    const client = await register();
+    const tokens = await connect(client);
+    const ended = await manage('DELETE', client);
+    expect([ended.status, await ended.text()]).toEqual([204, '']);
+    expect((await notes(tokens.access_token)).status).toBe(401);
+    expect((await refreshOf(client, tokens.refresh_token)).status).toBe(401);
+    for (const method of ['GET', 'PUT', 'DELETE'])
+      expect((await manage(method, client, {})).status).toBe(401);
+  });
+
+  // @shows AS-22.8, RFC7592-2.3
+  test('no token that is issued while it ends outlives it', async () => {
+    for (let round = 0; round < 10; round += 1) {
+      const client = await register();
+      const { refresh_token: token } = await connect(client);
+      const [refreshed, ended] = await Promise.all([refreshOf(client, token), manage('DELETE', client)]);
+      expect(ended.status).toBe(204);
+      expect([200, 401]).toContain(refreshed.status);
+      const issued = (await refreshed.json()) as { access_token?: string; refresh_token?: string };
+      expect((await notes(issued.access_token ?? 'none')).status).toBe(401);
+      expect((await refreshOf(client, issued.refresh_token ?? token)).status).toBe(401);
+    }
+  });
+
+  // @shows AS-22.9
+  test('a page of any origin may register and manage', async () => {
+    const preflight = await fetch(`${portal.url}/oauth/register`, {
+      method: 'OPTIONS',
+      headers: { Origin: 'https://inspector.example', 'Access-Control-Request-Method': 'PUT' },
+    });
+    expect(preflight.status).toBe(204);
+    expect(preflight.headers.get('access-control-allow-origin')).toBe('*');
+    expect(preflight.headers.get('access-control-allow-methods')).toBe('POST, GET, PUT, DELETE');
+    const others = await fetch(`${portal.url}/oauth/token`, { method: 'OPTIONS' });
+    expect(others.headers.get('access-control-allow-methods')).toBe('GET, POST');
+  });
+
+  // @shows AS-19.2, AS-22.8
+  test('nothing that it is managed with is kept in the clear', async () => {
+    const client = await register();
+    const { rows } = await portal.application.database.execute('SELECT * FROM oauth_clients');
+    expect(JSON.stringify(rows)).not.toContain(client.registration_access_token);
+  });
+});
+
+describe('registration with an initial access token', () => {
+  beforeAll(() => start({ registration: 'initial_access_token', scopes: SCOPES }));
+  beforeEach(forgetAll);
+  afterAll(() => portal.close());
+
+  // @shows AS-22.10, RFC7591-3
+  test('needs one', async () => {
+    const response = await post({ redirect_uris: [LOOPBACK] });
+    expect(response.headers.get('www-authenticate')).toBe('Bearer realm="oauth"');
+    await expectRefused(response, 401, 'invalid_token');
+    await expectRefused(await post({ redirect_uris: [LOOPBACK] }, 'x'.repeat(43)), 401, 'invalid_token');
+  });
+
+  // @shows AS-22.10
+  test('may be of a confidential client, and one that acts as itself', async () => {
+    const { token } = await portal.server.initialAccessTokens.create({ uses: 2 });
+    const client = await register(
+      { redirect_uris: undefined, grant_types: ['client_credentials'], scope: 'mcp:service' },
+      token,
+    );
+    expect(client).toMatchObject({
+      token_endpoint_auth_method: 'client_secret_basic',
+      client_secret_expires_at: 0,
+      grant_types: ['client_credentials'],
+      scope: 'mcp:service',
+      response_types: [],
+    });
+    const secret = client.client_secret ?? '';
+    const issued = await requestToken(
+      portal,
+      { id: client.client_id, secret },
+      { grant_type: 'client_credentials' },
+    );
+    expect(issued.status).toBe(200);
+    const read = (await (await manage('GET', client)).json()) as Registration;
+    expect(read).not.toHaveProperty('client_secret');
+    const { rows } = await portal.application.database.execute('SELECT * FROM oauth_clients');
+    expect(JSON.stringify(rows)).not.toContain(secret);
+    const becomesPublic = {
+      client_id: client.client_id,
+      token_endpoint_auth_method: 'none',
+      redirect_uris: [LOOPBACK],
+    };
+    await expectRefused(await manage('PUT', client, becomesPublic), 400, 'invalid_client_metadata');
+    expect(await register({ token_endpoint_auth_method: 'none' }, token)).toMatchObject({
+      token_endpoint_auth_method: 'none',
+    });
+  });
+
+  // @shows RFC7592-2.2
+  test('a client_secret that comes along when it is replaced is the one that it has', async () => {
+    const { token } = await portal.server.initialAccessTokens.create({});
+    const client = await register({ token_endpoint_auth_method: 'client_secret_basic' }, token);
+    const metadata = { client_id: client.client_id, redirect_uris: [LOOPBACK] };
+    for (const secret of ['mine', '', 1, null]) {
+      const sent = { ...metadata, client_secret: secret };
+      await expectRefused(await manage('PUT', client, sent), 400, 'invalid_request');
+    }
+    const own = { ...metadata, client_secret: client.client_secret };
+    expect((await manage('PUT', client, own)).status).toBe(200);
+  });
+
+  // @shows AS-22.10
+  test('its uses are counted, also when all come at once; what is refused is none', async () => {
+    const { token } = await portal.server.initialAccessTokens.create({ uses: 3 });
+    await expectRefused(await post({ redirect_uris: [] }, token), 400, 'invalid_redirect_uri');
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, () => post({ redirect_uris: [LOOPBACK] }, token)),
+    );
+    expect(answers.filter(({ status }) => status === 201)).toHaveLength(3);
+    expect(answers.filter(({ status }) => status === 401)).toHaveLength(5);
+    expect(await registered()).toHaveLength(3);
+    const [kept] = await portal.server.initialAccessTokens.list();
+    expect(kept).toMatchObject({ uses: 3, usesLeft: 0 });
+  });
+
+  // @shows AS-22.10
+  test('it expires, it can be revoked, and it is kept as a hash', async () => {
+    const expiring = await portal.server.initialAccessTokens.create({ uses: 5, lifetime: 60 });
+    const revoked = await portal.server.initialAccessTokens.create({ uses: 5 });
+    const { rows } = await portal.application.database.execute('SELECT * FROM oauth_initial_access_tokens');
+    expect(JSON.stringify(rows)).not.toContain(expiring.token);
+    expect((await post({ redirect_uris: [LOOPBACK] }, expiring.token)).status).toBe(201);
+    clock.advance(60);
+    expect((await post({ redirect_uris: [LOOPBACK] }, expiring.token)).status).toBe(401);
+    await portal.server.initialAccessTokens.revoke(revoked.id);
+    expect((await post({ redirect_uris: [LOOPBACK] }, revoked.token)).status).toBe(401);
+    await expect(portal.server.initialAccessTokens.revoke(revoked.id)).rejects.toThrow('has this id');
+    clock.advance(3601);
+    await portal.server.prune();
+    expect(await portal.server.initialAccessTokens.list()).toEqual([]);
+  });
+});

@@ -1,0 +1,316 @@
+// @engines sqlite: a resource server sees no difference
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { serve } from '@hono/node-server';
+import express from 'express';
+import createFastify from 'fastify';
+import { Hono } from 'hono';
+import {
+  createResourceServer,
+  expressGuard,
+  fastifyGuard,
+  honoGuard,
+  tokenOf,
+  type DpopOptions,
+  type ResourceServer,
+  type ResourceServerOptions,
+} from 'portico/resource-server';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { jktOf, newDpopKey } from './support/dpop.ts';
+import { boundHeaders, proofFor } from './support/proofs.ts';
+import {
+  freePort,
+  obtainTokens,
+  ADA,
+  registerClient,
+  startPortal,
+  type RunningPortal,
+  type TestClient,
+} from './support/portal.ts';
+
+const SCOPE = 'notes:read';
+const key = newDpopKey();
+const opened: (() => Promise<unknown>)[] = [];
+afterEach(() => Promise.all(opened.splice(0).map((close) => close())));
+
+function keep(server: Server): void {
+  opened.push(async () => {
+    server.closeAllConnections();
+    server.close();
+    await once(server, 'close');
+  });
+}
+
+/** An API on one of the frameworks, below `/v1`; the port is chosen before, since a proof names it. */
+const GUARDED: readonly (readonly [string, (resource: ResourceServer, port: number) => Promise<unknown>])[] =
+  [
+    [
+      'Express',
+      async (resource, port) => {
+        const router = express.Router();
+        router.get('/notes', expressGuard(resource, SCOPE), (req, res) => void res.json(tokenOf(req)));
+        const server = express().use('/v1', router).listen(port, '127.0.0.1');
+        keep(server);
+        await once(server, 'listening');
+      },
+    ],
+    [
+      'Fastify',
+      async (resource, port) => {
+        const fastify = createFastify();
+        const handler = (request: object) => tokenOf(request);
+        await fastify.register(
+          async (below) => {
+            below.get('/notes', { onRequest: fastifyGuard(resource, SCOPE) }, handler);
+          },
+          { prefix: '/v1' },
+        );
+        opened.push(() => fastify.close());
+        await fastify.listen({ port, host: '127.0.0.1' });
+      },
+    ],
+    [
+      'Hono',
+      async (resource, port) => {
+        const below = new Hono();
+        below.get('/notes', honoGuard(resource, SCOPE), (context) => context.json(tokenOf(context.req.raw)));
+        const app = new Hono().route('/v1', below);
+        const server = serve({ fetch: app.fetch, port, hostname: '127.0.0.1' }) as Server;
+        keep(server);
+        if (!server.listening) await once(server, 'listening');
+      },
+    ],
+  ];
+
+describe('an API elsewhere takes bound tokens', () => {
+  let portal: RunningPortal;
+  let client: TestClient;
+  let asker: TestClient;
+  let bound: string;
+
+  beforeAll(async () => {
+    portal = await startPortal({ config: { oauth_server: { dpop: 'accept' } } });
+    client = await registerClient(portal, {
+      redirectUris: [],
+      scopes: [SCOPE],
+      grants: ['client_credentials'],
+    });
+    asker = await registerClient(portal, { redirectUris: [], scopes: [], grants: ['introspection'] });
+    bound = await issue(`${portal.url}/oauth/token`);
+  });
+  afterAll(() => portal.close());
+
+  async function issue(url: string): Promise<string> {
+    const response = await fetch(url, {
+      method: 'POST',
+      headers: {
+        Authorization: `Basic ${btoa(`${client.id}:${client.secret}`)}`,
+        DPoP: proofFor(key, 'POST', url),
+      },
+      body: new URLSearchParams({ grant_type: 'client_credentials' }),
+    });
+    const { access_token: token = '' } = (await response.json()) as Readonly<Record<string, string>>;
+    return token;
+  }
+
+  const resourceServer = (changes: Partial<ResourceServerOptions>) =>
+    createResourceServer({
+      issuer: portal.url,
+      clientId: asker.id,
+      clientSecret: asker.secret,
+      audience: null,
+      allowInsecureRequests: true,
+      ...changes,
+    });
+
+  const judged = (response: Response) =>
+    [
+      response.status,
+      /error="([^"]*)"/.exec(response.headers.get('www-authenticate') ?? '')?.[1] ?? null,
+    ] as const;
+
+  describe.each(GUARDED)('on %s', (_, start) => {
+    async function running(dpop: Partial<DpopOptions> | null, more: Partial<ResourceServerOptions> = {}) {
+      const port = await freePort();
+      const publicUrl = `http://localhost:${port}`;
+      const resource = resourceServer({
+        ...(dpop === null ? {} : { dpop: { publicUrl, ...dpop } }),
+        ...more,
+      });
+      await start(resource, port);
+      const url = `${publicUrl}/v1/notes`;
+      const ask = (headers: Readonly<Record<string, string>>, query = '') =>
+        fetch(`${url}${query}`, { headers });
+      return { url, publicUrl, ask };
+    }
+
+    // @shows AS-12.17
+    test('with a proof for this request alone, once, also where the answer of the server is cached', async () => {
+      const { url, publicUrl, ask } = await running({}, { cache: { seconds: 60, entries: 10 } });
+      const headers = boundHeaders(key, 'GET', url, bound);
+      const answer = await ask(headers, '?page=2');
+      expect([answer.status, await answer.json()]).toEqual([
+        200,
+        expect.objectContaining({ clientId: client.id }),
+      ]);
+      expect(judged(await ask(headers))).toEqual([401, 'invalid_dpop_proof']);
+      for (const [method, htu, more] of [
+        ['POST', url],
+        ['GET', `${publicUrl}/notes`],
+        ['GET', `${url}/`],
+        ['GET', url.replace('localhost', '127.0.0.1')],
+        ['GET', `${portal.url}/v1/notes`],
+        ['GET', url, { ath: 'x' }],
+        ['GET', url, { iat: 1 }],
+      ] as const)
+        expect(judged(await ask(boundHeaders(key, method, htu, bound, more)))).toEqual([
+          401,
+          'invalid_dpop_proof',
+        ]);
+      expect(judged(await ask({ Authorization: `DPoP ${bound}` }))).toEqual([401, 'invalid_dpop_proof']);
+      expect(judged(await ask(boundHeaders(newDpopKey(), 'GET', url, bound)))).toEqual([
+        401,
+        'invalid_token',
+      ]);
+      expect((await ask(boundHeaders(key, 'GET', url, bound))).status).toBe(200);
+      const twice = new Headers(boundHeaders(key, 'GET', url, bound));
+      twice.append('DPoP', proofFor(key, 'GET', url, bound));
+      expect((await fetch(url, { headers: twice })).status).toBe(401);
+    });
+
+    // @shows AS-12.17
+    test('as Bearer it is none, switched on or off; an unbound one is none in the scheme DPoP', async () => {
+      const { access_token: unbound } = await obtainTokens(portal, await registerClient(portal), ADA);
+      const [on, off] = [await running({}), await running(null)];
+      const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
+      expect(judged(await on.ask(bearer(bound)))).toEqual([401, 'invalid_token']);
+      expect(judged(await on.ask({ ...boundHeaders(key, 'GET', on.url, bound), ...bearer(bound) }))).toEqual([
+        401,
+        'invalid_token',
+      ]);
+      expect(judged(await off.ask(bearer(bound)))).toEqual([401, 'invalid_token']);
+      expect(judged(await off.ask(boundHeaders(key, 'GET', off.url, bound)))).toEqual([401, null]);
+      expect((await off.ask({})).headers.get('www-authenticate')).toBe('Bearer realm="oauth"');
+      expect((await on.ask(bearer(unbound))).status).toBe(200);
+      expect(judged(await on.ask(boundHeaders(key, 'GET', on.url, unbound)))).toEqual([401, 'invalid_token']);
+      const required = await running({ required: true });
+      expect(judged(await required.ask(bearer(unbound)))).toEqual([401, 'invalid_token']);
+      expect((await required.ask(boundHeaders(key, 'GET', required.url, bound))).status).toBe(200);
+    });
+
+    // @shows AS-12.14
+    test('the challenge is of the scheme that was used, otherwise of each', async () => {
+      const { ask } = await running({});
+      const algs = 'algs="RS256 PS256 ES256 EdDSA Ed25519"';
+      const challenge = async (headers: Readonly<Record<string, string>>) =>
+        (await ask(headers)).headers.get('www-authenticate');
+      expect(await challenge({})).toBe(`Bearer realm="oauth", DPoP realm="oauth", ${algs}`);
+      expect(await challenge({ Authorization: `DPoP ${bound}` })).toBe(
+        `DPoP realm="oauth", error="invalid_dpop_proof", ${algs}`,
+      );
+    });
+
+    test('a path that a proxy takes away is part of the URL of a proof', async () => {
+      const { url, ask } = await running({ publicUrl: 'https://api.example/shop/' });
+      const own = 'https://api.example/shop/v1/notes';
+      expect((await ask(boundHeaders(key, 'GET', own, bound))).status).toBe(200);
+      expect((await ask(boundHeaders(key, 'GET', url, bound))).status).toBe(401);
+      expect((await ask(boundHeaders(key, 'GET', 'https://api.example/v1/notes', bound))).status).toBe(401);
+    });
+  });
+
+  /** The same request, to a resource server alone. */
+  const use = (resource: ResourceServer, proof: string, token = bound) => {
+    const request = { method: 'GET', target: '/notes', dpop: proof };
+    return resource.authorize(`DPoP ${token}`, SCOPE, request);
+  };
+  const publicUrl = 'https://api.example';
+  const proof = (more: Readonly<Record<string, unknown>> = {}, token = bound) =>
+    proofFor(key, 'GET', `${publicUrl}/notes`, token, more);
+  const statusOf = (outcome: object) => (outcome instanceof Response ? outcome.status : 200);
+
+  test('what others keep says whether a proof is new, for all processes of the API', async () => {
+    const used = new Map<string, number>();
+    const claim = (hash: string, expiresAt: number) => !used.has(hash) && used.set(hash, expiresAt).has(hash);
+    const [one, two] = [0, 1].map(() => resourceServer({ dpop: { publicUrl, claim } }));
+    const sent = proof();
+    expect(statusOf(await use(one as ResourceServer, sent))).toBe(200);
+    expect(statusOf(await use(two as ResourceServer, sent))).toBe(401);
+    const [[hash, until] = ['', 0]] = [...used];
+    expect(hash).toMatch(/^[A-Za-z0-9_-]{43}$/);
+    expect(until).toBeGreaterThan(Date.now());
+    // Whoever cannot be asked lets nobody in.
+    const away = resourceServer({ dpop: { publicUrl, claim: () => Promise.reject(new Error('away')) } });
+    expect(statusOf(await use(away, proof()))).toBe(503);
+  });
+
+  test('without it a process remembers so many: the next one is 503, and none is taken twice', async () => {
+    const resource = resourceServer({ dpop: { publicUrl, remembered: 3 } });
+    const sent = [proof(), proof(), proof(), proof()];
+    const statuses: number[] = [];
+    for (const each of [...sent, ...sent]) statuses.push(statusOf(await use(resource, each)));
+    expect(statuses).toEqual([200, 200, 200, 503, 401, 401, 401, 503]);
+  });
+
+  test('of many at once with one proof one is let through', async () => {
+    const resource = resourceServer({ dpop: { publicUrl } });
+    const sent = proof();
+    const outcomes = await Promise.all(Array.from({ length: 20 }, () => use(resource, sent)));
+    expect(outcomes.filter((each) => statusOf(each) === 200)).toHaveLength(1);
+  });
+
+  test('without the request, or with a target that parsers write anew, there is no proof', async () => {
+    const resource = resourceServer({ dpop: { publicUrl } });
+    expect(statusOf(await resource.authorize(`DPoP ${bound}`, SCOPE))).toBe(401);
+    for (const target of [
+      '/x/../notes',
+      '//api.example/notes',
+      'https://api.example/notes',
+      '\\notes',
+      '*',
+      '',
+    ]) {
+      const request = { method: 'GET', target, dpop: proof() };
+      expect([target, statusOf(await resource.authorize(`DPoP ${bound}`, SCOPE, request))]).toEqual([
+        target,
+        401,
+      ]);
+    }
+    expect(() => resourceServer({ dpop: { publicUrl: '/notes' } })).toThrow(TypeError);
+    expect(() => resourceServer({ dpop: { publicUrl: 'https://api.example/?a' } })).toThrow(TypeError);
+  });
+
+  describe('an authorization server that says of a token', () => {
+    test.each([
+      ['nothing of a key', {}, 200, 401],
+      ['the type Bearer', { token_type: 'Bearer' }, 200, 401],
+      ['the type DPoP, and no key', { token_type: 'DPoP' }, 401, 401],
+      ['a key', { token_type: 'DPoP', cnf: { jkt: 'the thumbprint' } }, 401, 200],
+      ['a key, and no type', { cnf: { jkt: 'the thumbprint' } }, 401, 200],
+      ['a certificate', { cnf: { 'x5t#S256': 'x' } }, 401, 401],
+      ['a key and a certificate', { cnf: { jkt: 'the thumbprint', 'x5t#S256': 'x' } }, 401, 401],
+      ['a key that is no text', { cnf: { jkt: ['x'] } }, 401, 401],
+      ['an empty confirmation', { cnf: {} }, 401, 401],
+    ])('%s', async (_, said, asBearer, asBound) => {
+      const body = JSON.stringify({ active: true, scope: SCOPE, ...said }).replace(
+        'the thumbprint',
+        jktOf(key),
+      );
+      const server = createServer((_request, response) =>
+        response.setHeader('Content-Type', 'application/json').end(body),
+      );
+      server.listen(0, '127.0.0.1');
+      await once(server, 'listening');
+      keep(server);
+      const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+      const resource = resourceServer({ issuer, dpop: { publicUrl } });
+      expect(statusOf(await resource.authorize('Bearer t', SCOPE))).toBe(asBearer);
+      expect(statusOf(await use(resource, proof({}, 't'), 't'))).toBe(asBound);
+      const off = resourceServer({ issuer });
+      expect(statusOf(await off.authorize('Bearer t', SCOPE))).toBe(asBearer);
+      const required = resourceServer({ issuer, dpop: { publicUrl, required: true } });
+      expect(statusOf(await required.authorize('Bearer t', SCOPE))).toBe(401);
+    });
+  });
+});

@@ -1,0 +1,29 @@
+// @engines sqlite: what a process keeps in its heap is no matter of the database
+import { describe, expect, test } from 'vitest';
+import { PATHS, soak, SOAKED, type PathName } from './support/soak/soak.ts';
+import { SCALE } from './support/scale.ts';
+
+/**
+ * A request that is kept takes 5,000 to 20,000 bytes. A call is one to seventeen requests, of which one in six to one in two go the same
+ * way; what is below is memory that warms up.
+ */
+const MOST_BYTES: Readonly<Record<PathName, number>> = {
+  JSON: 2500,
+  streaming: 2500,
+  'hung up': 2500,
+  registration: 4000,
+  documents: 8000,
+  challenges: 4000,
+  refresh: 6000,
+  signing: 8000,
+};
+
+describe('a call leaves nothing behind in a small heap: of MCP in JSON, streaming and with a caller who hangs up; registering, consent with a document, challenges, refreshing again, and clients that sign', () => {
+  // @shows MCP-8.12
+  test.each(SOAKED.slice(0, SCALE.soakedMounts))('%s', async (mount) => {
+    const grown = await soak({ mount, calls: SCALE.soakedCalls, heap: 64 });
+    expect([...grown.keys()]).toEqual(PATHS);
+    const leaking = [...grown].filter(([path, { bytes, error }]) => bytes - 2 * error > MOST_BYTES[path]);
+    expect(leaking).toEqual([]);
+  });
+});

@@ -1,0 +1,168 @@
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import {
+  ADA,
+  authorizationUrl,
+  callApi,
+  createClock,
+  exchangeCode,
+  GRACE,
+  obtainTokens,
+  refresh,
+  registerClient,
+  signIn,
+  startPortal,
+  type RunningPortal,
+  type TestClient,
+  type Tokens,
+} from './support/portal.ts';
+import { locationOf, type Visitor } from './support/visitor.ts';
+
+/** What a client that asks for more keeps of what it was allowed before (decision 38). */
+let portal: RunningPortal;
+let client: TestClient;
+const clock = createClock();
+
+beforeAll(async () => {
+  portal = await startPortal({
+    clock: clock.now,
+    config: (url) => ({ oauth_server: { challenge: true, audience: `${url}/api` } }),
+  });
+});
+afterAll(() => portal.close());
+
+/** A client that nobody has allowed anything. */
+async function newClient(scopes = ['openid', 'profile', 'notes:read', 'notes:write']): Promise<void> {
+  client = await registerClient(portal, { scopes });
+}
+
+const scopesOf = ({ scope }: Pick<Tokens, 'scope'>) => scope.split(' ').toSorted();
+const ask = (scope: string, email = ADA) => obtainTokens(portal, client, email, { scope });
+const statusOf = async (path: string, { access_token }: Tokens, init: RequestInit = {}) =>
+  (await callApi(portal, path, access_token, init)).status;
+const read = (tokens: Tokens) => statusOf('/api/notes', tokens);
+const write = (tokens: Tokens) =>
+  statusOf('/api/notes', tokens, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: '{"text":"Hello"}',
+  });
+
+describe('what was granted before stays granted', () => {
+  // @shows AS-8.18
+  test('a client that asks for one more scope has both, also after a refresh; the first authorization goes on', async () => {
+    await newClient();
+    const first = await ask('notes:read');
+    expect([await read(first), await write(first)]).toEqual([200, 403]);
+    const second = await ask('notes:write');
+    expect(scopesOf(second)).toEqual(['notes:read', 'notes:write']);
+    expect([await read(second), await write(second)]).toEqual([200, 201]);
+    const refreshed = (await (await refresh(portal, client, second.refresh_token)).json()) as Tokens;
+    expect([await read(refreshed), await write(refreshed)]).toEqual([200, 201]);
+    const old = (await (await refresh(portal, client, first.refresh_token)).json()) as Tokens;
+    expect([await read(old), await write(old)]).toEqual([200, 403]);
+  });
+
+  test('the page shows all of what will be granted', async () => {
+    await newClient();
+    await ask('notes:read');
+    const visitor = await portal.signedIn(ADA);
+    const page = await visitor.visit(authorizationUrl(portal, client, { scope: 'notes:write' }));
+    const html = await page.text();
+    expect(html).toContain('Read your notes');
+    expect(html).toContain('Write notes for you');
+  });
+});
+
+describe('nothing else is added', () => {
+  const granted = async (scope: string, email = ADA) => scopesOf(await ask(scope, email));
+
+  // @shows AS-8.18
+  test('of what another person allowed, or another client was allowed', async () => {
+    await newClient();
+    await ask('notes:read');
+    await portal.grant(GRACE, 'notes.edit');
+    expect(await granted('notes:write', GRACE)).toEqual(['notes:write']);
+    await newClient();
+    expect(await granted('notes:write')).toEqual(['notes:write']);
+  });
+
+  async function revoke({ refresh_token: token }: Tokens): Promise<void> {
+    const headers = { Authorization: `Basic ${btoa(`${client.id}:${client.secret}`)}` };
+    const body = new URLSearchParams({ token });
+    expect((await fetch(`${portal.url}/oauth/revoke`, { method: 'POST', headers, body })).status).toBe(200);
+  }
+
+  // @shows AS-8.18
+  test('of what was revoked, or has expired', async () => {
+    await newClient();
+    await revoke(await ask('notes:read'));
+    expect(await granted('notes:write')).toEqual(['notes:write']);
+    await newClient();
+    await ask('notes:read');
+    clock.advance(2_592_001);
+    expect(await granted('notes:write')).toEqual(['notes:write']);
+  });
+
+  test('of what the person no longer holds; and nothing is granted when they hold nothing that was asked for', async () => {
+    await newClient();
+    await ask('notes:read');
+    await portal.deny(ADA, 'notes:read');
+    expect(await granted('notes:write')).toEqual(['notes:write']);
+    await portal.grant(ADA, 'notes:read');
+    await portal.deny(ADA, 'notes.edit');
+    const visitor = await portal.signedIn(ADA);
+    const answer = locationOf(await visitor.get(authorizationUrl(portal, client, { scope: 'notes:write' })));
+    expect(answer.searchParams.get('error')).toBe('access_denied');
+    await portal.grant(ADA, 'notes.edit');
+  });
+
+  test('no openid, which is asked for in each request, and no ID token', async () => {
+    await newClient();
+    await ask('openid profile notes:read');
+    const more = await ask('notes:write');
+    expect(scopesOf(more)).toEqual(['notes:read', 'notes:write', 'profile']);
+    expect(more).not.toHaveProperty('id_token');
+  });
+
+  test('of what is taken back between the page and the answer', async () => {
+    await newClient();
+    const before = await ask('notes:read');
+    const visitor = await portal.signedIn(ADA);
+    const page = await visitor.visit(authorizationUrl(portal, client, { scope: 'notes:write' }));
+    await revoke(before);
+    const code = locationOf(await visitor.submit(page, { decision: 'allow' })).searchParams.get('code');
+    const tokens = (await (await exchangeCode(portal, client, code ?? '')).json()) as Tokens;
+    expect(scopesOf(tokens)).toEqual(['notes:write']);
+  });
+
+  // @shows AS-8.18
+  test.each([
+    ['by Allow', (visitor: Visitor, page: Response) => visitor.submit(page, { decision: 'allow' })],
+    ['when the page is loaded again', (visitor: Visitor, page: Response) => visitor.get(page.url)],
+  ])('nothing is granted %s once nothing that was asked for is held', async (_, goOn) => {
+    await newClient();
+    await ask('notes:read');
+    const visitor = portal.visitor();
+    // A request that waited for somebody to sign in has an address of its own.
+    const login = await visitor.visit(authorizationUrl(portal, client, { scope: 'notes:write' }));
+    const page = await visitor.get(locationOf(await signIn(visitor, login, ADA)).href);
+    expect(page.status).toBe(200);
+    await portal.deny(ADA, 'notes.edit');
+    onTestFinished(() => portal.grant(ADA, 'notes.edit'));
+    const answer = locationOf(await goOn(visitor, page)).searchParams;
+    expect([answer.get('error'), answer.get('code')]).toEqual(['access_denied', null]);
+  });
+});
+
+// @shows AS-8.18
+test('with no challenges a second authorization is what it asks for', async () => {
+  const usual = await startPortal();
+  try {
+    const registered = await registerClient(usual);
+    await obtainTokens(usual, registered, ADA, { scope: 'notes:read' });
+    const second = await obtainTokens(usual, registered, ADA, { scope: 'notes:write' });
+    expect(second.scope).toBe('notes:write');
+  } finally {
+    await usual.close();
+  }
+});

@@ -1,0 +1,149 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { createHandler } from 'portico/fetch';
+import {
+  createAuthorizationServer,
+  migrate,
+  oauthServerConfiguration,
+  oauthServerMigrations,
+  token,
+  type Host,
+  type OAuthServerConfigInput,
+  type OutboundOptions,
+} from 'portico/oauth-server';
+import { createDatabase } from './database.ts';
+import { openOwnStore } from './own-store.ts';
+
+/**
+ * A host whose people are of the AT Protocol: their ids are DIDs. Beside Portico it has what that protocol wants and an authorization
+ * server knows nothing of: handles, a document for each DID, and `sub` in what the token endpoint answers.
+ */
+export interface AtprotoHost {
+  readonly origin: string;
+  /** Everything that a client asks for: this host, and the directory of DIDs. */
+  readonly fetch: (input: RequestInfo | URL, init?: RequestInit) => Promise<Response>;
+  /** The person whose browser it is allows what this URL asks for; where the browser is sent then. */
+  allow(url: URL): Promise<URL>;
+  /** What was answered by this host, as `POST /oauth/token 200`. */
+  readonly answered: readonly string[];
+  close(): Promise<void>;
+}
+
+/** On loopback: only while developing are documents fetched from this machine, where those of a test are. */
+export const ORIGIN = 'http://localhost:2583';
+export const DID = 'did:plc:ewvi7nxzyoun6zhxrhs64oiz';
+export const HANDLE = 'ada.pds.example';
+
+/** What a request comes with here: whose tokens were issued while it was answered. */
+interface Issued {
+  did: string | null;
+}
+
+const host: Host<Issued> = {
+  signedIn: async () => ({ provider: 'pds', id: DID }),
+  loadAccount: async (reference) => ({
+    reference,
+    isActive: () => true,
+    getProfile: () => ({ name: 'Ada Lovelace' }),
+  }),
+  holdsPermission: async () => true,
+  browserSecret: async () => 'the secret of this browser alone',
+  loginUrl: '/login',
+  passwordHasher: {
+    hash: async (password) => `#${password}`,
+    verify: async (one, other) => `#${one}` === other,
+  },
+  render: async (_, data) => JSON.stringify(data),
+  audit: async (event, context) => {
+    if (event.type === 'tokens_issued') context.did = event.person?.id ?? null;
+  },
+  log: { debug() {}, info() {}, warning() {}, error() {} },
+};
+
+export interface AtprotoHostOptions {
+  readonly config: Partial<OAuthServerConfigInput>;
+  /** Where documents of clients are. */
+  readonly outbound: OutboundOptions;
+}
+
+export async function startAtprotoHost({ config, outbound }: AtprotoHostOptions): Promise<AtprotoHost> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'portico-atproto-'));
+  const created = await createDatabase(folder);
+  const database = openOwnStore(created.url);
+  await migrate(database, oauthServerMigrations);
+  const server = createAuthorizationServer({
+    publicUrl: ORIGIN,
+    config: oauthServerConfiguration.parse({
+      name: 'Ada’s host',
+      scopes: { atproto: 'Know who you are' },
+      audience: ORIGIN,
+      challenge: true,
+      key_path: path.join(folder, 'keys'),
+      ...config,
+    }),
+    host,
+    database,
+    outbound,
+    showsDetails: true,
+  });
+  const handle = createHandler<Issued>(server);
+  const answered: string[] = [];
+
+  async function respond(request: Request): Promise<Response> {
+    const { pathname } = new URL(request.url);
+    if (pathname === '/xrpc/com.atproto.identity.resolveHandle') return Response.json({ did: DID });
+    if (pathname === '/xrpc/com.atproto.server.getSession') {
+      return server.withToken(request, async () => {
+        token().requireScope('atproto');
+        return Response.json({ did: token().user()?.reference.id ?? null });
+      });
+    }
+    const issued: Issued = { did: null };
+    const response = await handle(request, issued);
+    if (response === null) return new Response(null, { status: 404 });
+    if (issued.did === null) return response;
+    const { status, headers } = response;
+    return Response.json({ ...((await response.json()) as object), sub: issued.did }, { status, headers });
+  }
+
+  async function answer(request: Request): Promise<Response> {
+    const response = await respond(request);
+    answered.push(`${request.method} ${new URL(request.url).pathname} ${response.status}`);
+    return response;
+  }
+
+  return {
+    origin: ORIGIN,
+    answered,
+    fetch(input, init) {
+      const request = new Request(input, init);
+      const { origin } = new URL(request.url);
+      return origin === 'https://plc.directory' ? Promise.resolve(Response.json(DOCUMENT)) : answer(request);
+    },
+    async allow(url) {
+      const page = await answer(new Request(url));
+      const { requestId, csrfToken } = (await page.json()) as Readonly<Record<string, string>>;
+      const body = new URLSearchParams({
+        request_id: requestId ?? '',
+        csrf_token: csrfToken ?? '',
+        decision: 'allow',
+      });
+      const allowed = await answer(new Request(`${ORIGIN}/oauth/authorize`, { method: 'POST', body }));
+      return new URL(allowed.headers.get('location') ?? '');
+    },
+    async close() {
+      await database.close();
+      await created.drop();
+      await rm(folder, { recursive: true });
+    },
+  };
+}
+
+/** As the directory of DIDs has it. */
+const DOCUMENT = {
+  '@context': ['https://www.w3.org/ns/did/v1'],
+  id: DID,
+  alsoKnownAs: [`at://${HANDLE}`],
+  service: [{ id: '#atproto_pds', type: 'AtprotoPersonalDataServer', serviceEndpoint: ORIGIN }],
+};

@@ -1,0 +1,73 @@
+import { readFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:https';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import path from 'node:path';
+import type { OutboundOptions } from 'portico/oauth-server';
+
+const folder = path.join(import.meta.dirname, '..', 'fixtures', 'tls');
+const read = (name: string) => readFileSync(path.join(folder, name), 'utf8');
+
+/** Trusted by a server that is given it, for `client.example`, `vendor.example`, the names below them, and `localhost`. */
+export const DOCUMENTS_CA = read('documents-certificate.pem');
+
+/** A web server that publishes documents of clients, over https on a loopback port. */
+export interface DocumentHost {
+  readonly port: number;
+  /** The URL of this path at this host, which is resolved to the server by `outbound`. */
+  url(path: string, host?: string): string;
+  /** Answers this path with a document, its `client_id` being its URL unless it names another. */
+  publish(path: string, document: object, headers?: Readonly<Record<string, string>>): string;
+  /** Answers this path in this way. */
+  answer(path: string, by: (request: IncomingMessage, response: ServerResponse) => void): string;
+  /** The paths that were asked for, in order. */
+  readonly asked: readonly string[];
+  /** Connections that were made, whether or not anything was asked. */
+  connections(): number;
+  /** For a server that is to find it: every name leads to this machine. */
+  readonly outbound: OutboundOptions;
+  close(): Promise<void>;
+}
+
+export async function startDocumentHost(address = '127.0.0.1'): Promise<DocumentHost> {
+  const answers = new Map<string, (request: IncomingMessage, response: ServerResponse) => void>();
+  const asked: string[] = [];
+  let connections = 0;
+  const server: Server = createServer(
+    { key: read('documents-key.pem'), cert: DOCUMENTS_CA },
+    (request, response) => {
+      asked.push(request.url ?? '');
+      const by = answers.get(request.url ?? '');
+      if (by === undefined) response.writeHead(404).end();
+      else by(request, response);
+    },
+  );
+  server.on('connection', () => (connections += 1));
+  await new Promise<void>((resolve) => server.listen(0, address, resolve));
+  const { port } = server.address() as AddressInfo;
+  const url = (at: string, host = 'client.example') => `https://${host}:${port}${at}`;
+
+  function answer(at: string, by: (request: IncomingMessage, response: ServerResponse) => void): string {
+    answers.set(at, by);
+    return url(at);
+  }
+
+  return {
+    port,
+    url,
+    asked,
+    answer,
+    connections: () => connections,
+    publish(at, document, headers = {}) {
+      return answer(at, (request, response) => {
+        const own = { client_id: `https://${request.headers.host ?? ''}${at}`, ...document };
+        response.writeHead(200, { 'Content-Type': 'application/json', ...headers }).end(JSON.stringify(own));
+      });
+    },
+    outbound: { ca: DOCUMENTS_CA, resolve: async () => [address] },
+    async close() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}

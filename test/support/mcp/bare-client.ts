@@ -1,0 +1,66 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+
+/** A program of `test/clients/`: see `typescript/program.ts` for what it reads and writes. */
+export interface ClientProgram {
+  readonly name: string;
+  /** Builds it, where it has to be built, and resolves to how it is started. */
+  readonly command: () => Promise<readonly string[]>;
+  /** Of its redirect URI: 127.0.0.1 by default. */
+  readonly hostname?: string;
+  /** Of its redirect URI. */
+  readonly callbackPath?: string;
+  /** Whether it listens for the browser itself; otherwise it is told where the browser came back to. */
+  readonly listens?: boolean;
+  /** False: where its registration has ended it goes on with the old id, or leaves it to the application. */
+  readonly registersAnew?: boolean;
+}
+
+/** One line of what a client says. */
+export interface Said {
+  readonly authorize?: string;
+  readonly connected?: string;
+  readonly answer?: string;
+  readonly refused?: string;
+}
+
+export interface BareClient {
+  /** The next line; rejects when the client has ended. */
+  next(): Promise<Said>;
+  tell(line: string): void;
+  close(): Promise<void>;
+}
+
+export async function startClient(
+  program: ClientProgram,
+  args: readonly string[],
+  home: string,
+): Promise<BareClient> {
+  const [file = '', ...own] = await program.command();
+  const child = spawn(file, [...own, ...args], {
+    cwd: home,
+    env: { PATH: process.env['PATH'] ?? '', HOME: home },
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
+  let complaints = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (complaints += text));
+  child.stdin.on('error', () => {});
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  const closed = once(child, 'close') as Promise<[number | null]>;
+  closed.catch(() => {});
+  return {
+    async next() {
+      const { done, value } = await lines.next();
+      if (done !== true) return JSON.parse(value) as Said;
+      const [code] = await closed;
+      throw new Error(`The client ended with ${code}:\n${complaints}`);
+    },
+    tell: (line) => void child.stdin.write(`${line}\n`),
+    async close() {
+      child.stdin.end();
+      child.kill();
+      await closed;
+    },
+  };
+}

@@ -1,0 +1,102 @@
+import { createServer } from 'node:http';
+import { once } from 'node:events';
+import type { ScopedToolInterface } from 'portico/mcp';
+import { token } from 'portico/oauth-server';
+import { startAssistant, type RunningAssistant } from '../assistant.ts';
+import { startDocumentHost } from '../document-host.ts';
+import { ADA, createClock } from '../portal.ts';
+
+/** A tool whose scope nobody asks for at first. */
+class MyOrders implements ScopedToolInterface {
+  readonly personal = true;
+  name() {
+    return 'my_orders';
+  }
+  description() {
+    return 'Lists what the person has ordered.';
+  }
+  scope() {
+    return 'orders:read';
+  }
+  inputSchema() {
+    return { type: 'object', properties: {}, additionalProperties: false };
+  }
+  handle() {
+    return { orders: ['soup'], of: token().user()?.getProfile().name ?? null };
+  }
+}
+
+/** What docs/connecting-assistants.md recommends. */
+const SWITCHES = {
+  oauth_server: {
+    scopes: { 'orders:read': 'See your orders' },
+    client_id_metadata_documents: true,
+    registration: 'open',
+    refresh_retry_seconds: 30,
+  },
+  mcp: {
+    oauth: { challenge: true },
+    protocol_versions: ['2026-07-28', '2025-11-25', '2025-06-18', '2025-03-26'],
+  },
+};
+
+export interface BareHost {
+  readonly assistant: RunningAssistant;
+  /** For the server, an hour passes. */
+  hour(): void;
+  /** The URL of a metadata document of a client with these redirect URIs, as Claude Code publishes its own: it names no application_type. */
+  document(name: string, redirectUris: readonly string[]): string;
+  /** The operator ends every client that registered itself. */
+  endRegistrations(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** The example of an assistant, with all switches for clients that know nothing but its address. */
+export async function startBareHost(): Promise<BareHost> {
+  const clock = createClock();
+  const documents = await startDocumentHost();
+  const assistant = await startAssistant({
+    config: SWITCHES,
+    tools: [new MyOrders()],
+    clock: clock.now,
+    outbound: documents.outbound,
+  });
+  const ada = await assistant.accounts.findByEmail(ADA);
+  if (ada !== null) await assistant.accounts.grant(ada.id, 'orders:read');
+  return {
+    assistant,
+    hour: () => clock.advance(3601),
+    document: (name, redirectUris) =>
+      documents.publish(`/${encodeURIComponent(name)}/client.json`, {
+        client_name: name,
+        redirect_uris: redirectUris,
+        grant_types: ['authorization_code', 'refresh_token'],
+        response_types: ['code'],
+        token_endpoint_auth_method: 'none',
+      }),
+    async endRegistrations() {
+      const { clients } = assistant.server;
+      const living = (await clients.list()).filter(({ revokedAt }) => revokedAt === null);
+      for (const { id, registeredBy } of living)
+        if (registeredBy === 'registration') await clients.revoke(id);
+    },
+    async close() {
+      await documents.close();
+      await assistant.close();
+    },
+  };
+}
+
+/** Where the browser comes back to, for clients that do not listen themselves. */
+export async function startCallback(port: number): Promise<{ close(): Promise<void> }> {
+  const server = createServer((_, response) => response.end('You may close this page.'));
+  server.listen(port, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    async close() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}

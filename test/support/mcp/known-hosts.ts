@@ -1,0 +1,96 @@
+/**
+ * What MCP hosts send when they register, in the autumn of 2026, as public issue threads tell. A server that refuses one of these refuses everybody who uses that host.
+ */
+
+/** Bodies of registration requests (RFC 7591), and the redirect URI that the host uses afterwards. */
+export const HOST_REGISTRATIONS = {
+  Claude: {
+    asked: {
+      client_name: 'Claude',
+      redirect_uris: ['https://claude.ai/api/mcp/auth_callback'],
+      grant_types: ['authorization_code', 'refresh_token'],
+      response_types: ['code'],
+      token_endpoint_auth_method: 'none',
+    },
+    uses: 'https://claude.ai/api/mcp/auth_callback',
+  },
+  'Claude Code': {
+    asked: {
+      client_name: 'Claude Code (kitchen)',
+      redirect_uris: ['http://localhost:3118/callback'],
+      grant_types: ['authorization_code', 'refresh_token'],
+      response_types: ['code'],
+      token_endpoint_auth_method: 'none',
+      application_type: 'native',
+    },
+    uses: 'http://localhost:3118/callback',
+  },
+  // A port of its own each time, and a path with the name of the server.
+  Codex: {
+    asked: {
+      client_name: 'Codex',
+      redirect_uris: ['http://127.0.0.1:37819/callback/kitchen'],
+      grant_types: ['authorization_code', 'refresh_token'],
+      response_types: ['code'],
+      token_endpoint_auth_method: 'none',
+      application_type: 'native',
+    },
+    uses: 'http://127.0.0.1:41003/callback/kitchen',
+  },
+  // Two that are on the web and two on the device, in one registration; another port when its own is taken (vscode#278512).
+  'VS Code': {
+    asked: {
+      client_name: 'Visual Studio Code',
+      client_uri: 'https://code.visualstudio.com',
+      redirect_uris: [
+        'https://insiders.vscode.dev/redirect',
+        'https://vscode.dev/redirect',
+        'http://127.0.0.1/',
+        'http://127.0.0.1:33418/',
+      ],
+      grant_types: ['authorization_code', 'refresh_token', 'urn:ietf:params:oauth:grant-type:device_code'],
+      response_types: ['code'],
+      token_endpoint_auth_method: 'none',
+      application_type: 'native',
+    },
+    uses: 'http://127.0.0.1:59656/',
+  },
+  // Three at once, one of a scheme without a dot; the desktop uses the last (accounted#2225, agent-connector-for-wp#111).
+  Cursor: {
+    asked: {
+      client_name: 'Cursor',
+      redirect_uris: [
+        'cursor://anysphere.cursor-mcp/oauth/callback',
+        'https://www.cursor.com/agents/mcp/oauth/callback',
+        'http://localhost:8787/callback',
+      ],
+      grant_types: ['authorization_code', 'refresh_token'],
+      response_types: ['code'],
+      token_endpoint_auth_method: 'none',
+    },
+    uses: 'http://localhost:8787/callback',
+  },
+  // No application_type, loopback only (elmo#684).
+  opencode: {
+    asked: {
+      client_name: 'OpenCode',
+      redirect_uris: ['http://127.0.0.1:19876/mcp/oauth/callback'],
+      grant_types: ['authorization_code', 'refresh_token'],
+      response_types: ['code'],
+      token_endpoint_auth_method: 'none',
+    },
+    uses: 'http://127.0.0.1:19876/mcp/oauth/callback',
+  },
+  // Asks for the scopes of the resource, and names no application_type.
+  'Gemini CLI': {
+    asked: {
+      client_name: 'Gemini CLI MCP Client',
+      redirect_uris: ['http://localhost:7777/oauth/callback'],
+      grant_types: ['authorization_code', 'refresh_token'],
+      response_types: ['code'],
+      token_endpoint_auth_method: 'none',
+      scope: 'mcp:tools',
+    },
+    uses: 'http://localhost:7777/oauth/callback',
+  },
+} as const;

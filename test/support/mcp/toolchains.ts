@@ -1,0 +1,84 @@
+import { spawn } from 'node:child_process';
+import { once as event } from 'node:events';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { ROOT } from '../console.ts';
+
+/** The clients of other languages, built from what their lock files pin. Each is done once, and again when something has changed. */
+const SOURCES = path.join(ROOT, 'test', 'clients');
+const BUILT = path.join(ROOT, 'node_modules', '.cache', 'mcp-clients');
+
+/** Each is built once in a run, whoever asks first. */
+export function once(build: () => Promise<readonly string[]>): () => Promise<readonly string[]> {
+  let built: Promise<readonly string[]> | undefined;
+  return () => (built ??= build());
+}
+
+async function run(folder: string, file: string, ...args: readonly string[]): Promise<void> {
+  const child = spawn(file, args, {
+    cwd: path.join(SOURCES, folder),
+    env: { ...process.env, CGO_ENABLED: '0' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let said = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => (said += text));
+  }
+  const [code] = (await event(child, 'close')) as [number | null];
+  if (code !== 0) throw new Error(`${file} ${args.join(' ')} ended with ${code}:\n${said}`);
+}
+
+export async function goClient(): Promise<readonly string[]> {
+  const file = path.join(BUILT, 'go', 'client');
+  await run('go', 'go', 'build', '-o', file, '.');
+  return [file];
+}
+
+export async function rustClient(): Promise<readonly string[]> {
+  const target = path.join(BUILT, 'rust');
+  await run('rust', 'cargo', 'build', '--locked', '--quiet', '--target-dir', target);
+  return [path.join(target, 'debug', 'mcp-client')];
+}
+
+/** What this lock file pins, in an environment of its own; resolves to its interpreter. */
+async function pythonOf(name: string): Promise<string> {
+  const folder = path.join(BUILT, name);
+  const python = path.join(folder, 'bin', 'python');
+  const lock = path.join(SOURCES, name, 'requirements.txt');
+  const done = path.join(folder, 'installed.txt');
+  const wanted = await readFile(lock, 'utf8');
+  const installed = await readFile(done, 'utf8').catch(() => '');
+  if (installed !== wanted) {
+    await mkdir(BUILT, { recursive: true });
+    await run(name, 'python3', '-m', 'venv', '--clear', folder);
+    await run(name, python, '-m', 'pip', 'install', '--quiet', '--require-hashes', '-r', lock);
+    await writeFile(done, wanted);
+  }
+  return python;
+}
+
+export async function pythonClient(): Promise<readonly string[]> {
+  return [await pythonOf('python'), path.join(SOURCES, 'python', 'client.py')];
+}
+
+export async function authlibClient(): Promise<readonly string[]> {
+  return [await pythonOf('authlib'), path.join(SOURCES, 'authlib', 'client.py')];
+}
+
+/** Maven has no lock file; the versions that a release names are what it was published with. */
+export async function springClient(): Promise<readonly string[]> {
+  const folder = path.join(BUILT, 'spring');
+  const [classes, known] = [path.join(folder, 'classes'), path.join(folder, 'classpath.txt')];
+  const done = path.join(folder, 'installed.txt');
+  const wanted = await readFile(path.join(SOURCES, 'spring', 'pom.xml'), 'utf8');
+  const installed = await readFile(done, 'utf8').catch(() => '');
+  if (installed !== wanted) {
+    await mkdir(folder, { recursive: true });
+    const goal = ['dependency:build-classpath', `-Dmdep.outputFile=${known}`];
+    await run('spring', 'mvn', '--batch-mode', '--quiet', '--no-transfer-progress', ...goal);
+    await writeFile(done, wanted);
+  }
+  const libraries = await readFile(known, 'utf8');
+  await run('spring', 'javac', '-cp', libraries, '-d', classes, 'Client.java');
+  return ['java', '-cp', `${classes}${path.delimiter}${libraries}`, 'Client'];
+}

@@ -1,0 +1,305 @@
+import { createPrivateKey, createPublicKey, randomUUID } from 'node:crypto';
+import { claimsOf, headerOf, signed, withAssertion, type ClientKey } from '../assertions.ts';
+import { REDIRECT_URI, CHALLENGE, VERIFIER } from '../portal.ts';
+import { startDocumentHost } from '../document-host.ts';
+import { hashOf, proofFor } from '../proofs.ts';
+import { createVisitor, isRedirect, locationOf, type Visitor } from '../visitor.ts';
+import { newer, older, type Sent } from './calls.ts';
+import type { Soaked } from './soak.ts';
+
+/** What a path needs of the process under soak besides its doors. */
+export interface Steering {
+  /** Moves its clock, which limits, windows and freshness are measured by. Returns by how many milliseconds it is ahead now. */
+  readonly advance: (seconds: number) => Promise<number>;
+}
+
+/** A way through the server, gone again and again. Rejects when anything is answered otherwise than it must be. */
+export interface Path {
+  /** Goes it so many times. */
+  go(times: number): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** What clients of other people need, and those that sign: each is gone with `times` calls, of several requests. */
+export const DOORS: Readonly<
+  Record<'registration' | 'documents' | 'challenges' | 'refresh' | 'signing', Door>
+> = {
+  registration,
+  documents,
+  challenges,
+  refresh,
+  signing,
+};
+
+type Door = (soaked: Soaked, steering: Steering) => Promise<Path>;
+
+const PERSON = { identifier: 'ada@example.com', email: 'ada@example.com', password: 'portico' };
+const BATCH = 20;
+const json = (body: object) => ({
+  headers: { 'Content-Type': 'application/json' },
+  body: JSON.stringify(body),
+});
+const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
+
+/** POST, GET, PUT, GET with another's token, and DELETE; every other registration stays until it lapses. */
+async function registration({ url }: Soaked, { advance }: Steering): Promise<Path> {
+  const once = async (number: number) => {
+    const sent = {
+      client_name: 'Soak',
+      redirect_uris: ['http://127.0.0.1/callback'],
+      grant_types: ['authorization_code', 'refresh_token'],
+    };
+    const registered = await expectStatus(
+      201,
+      fetch(`${url}/oauth/register`, { method: 'POST', ...json(sent) }),
+    );
+    const {
+      client_id,
+      registration_client_uri: uri = '',
+      registration_access_token: token = '',
+    } = JSON.parse(registered) as Readonly<Record<string, string>>;
+    await expectStatus(200, fetch(uri, { headers: bearer(token) }));
+    const replacing = json({ ...sent, client_id, client_name: 'Named' });
+    await expectStatus(
+      200,
+      fetch(uri, { method: 'PUT', ...replacing, headers: { ...replacing.headers, ...bearer(token) } }),
+    );
+    await expectStatus(401, fetch(uri, { headers: bearer('x'.repeat(43)) }));
+    if (number % 2 === 0) await expectStatus(204, fetch(uri, { method: 'DELETE', headers: bearer(token) }));
+  };
+  return inBatches(BATCH, once, () => advance(3700));
+}
+
+/**
+ * Consent is shown with a document that is fetched, shown again with what is kept, and denied; a document that was fetched before is
+ * fetched again once it is no longer fresh, and one that is not there is refused.
+ */
+async function documents({ url }: Soaked, { advance }: Steering): Promise<Path> {
+  const host = await startDocumentHost();
+  const document = { client_name: 'Soak', redirect_uris: [REDIRECT_URI], token_endpoint_auth_method: 'none' };
+  const publish = (path: string) => {
+    host.publish(path, document, { 'Cache-Control': 'max-age=300' });
+    return host.url(path, 'localhost');
+  };
+  const known = publish('/known.json');
+  const visitor = createVisitor(url);
+  let asked = 0;
+  const once = async (number: number) => {
+    await advance(360);
+    const fresh = publish(`/client-${number}.json`);
+    const before = host.asked.length;
+    for (const client of [known, fresh, fresh]) {
+      const consent = await consentOf(visitor, requestOf(url, client));
+      const back = locationOf(await visitor.submit(consent, { decision: 'deny' }));
+      if (back.searchParams.get('error') !== 'access_denied') throw new Error(`Led to ${back.href}`);
+    }
+    await expectStatus(400, visitor.get(requestOf(url, host.url(`/gone-${number}.json`, 'localhost'))));
+    asked += host.asked.length - before;
+    // The new one once, the known one again, and the one that is not there.
+    if (asked !== (number + 1) * 3)
+      throw new Error(`${asked} documents were asked for in ${number + 1} rounds`);
+  };
+  return { ...inBatches(1, once), close: () => host.close() };
+}
+
+/** 401 and 403 of the application's own API and of the MCP endpoint, each with its challenge. */
+async function challenges({ url, json: { resource }, service }: Soaked): Promise<Path> {
+  const tokenOf = async (scope: string) => {
+    const form = { grant_type: 'client_credentials', scope, resource };
+    const headers = {
+      Authorization: `Basic ${Buffer.from(`${service.id}:${service.secret}`).toString('base64')}`,
+    };
+    const answer = await expectStatus(
+      200,
+      fetch(`${url}/oauth/token`, { method: 'POST', headers, body: new URLSearchParams(form) }),
+    );
+    return (JSON.parse(answer) as { readonly access_token: string }).access_token;
+  };
+  const [forTools, forOrders] = [await tokenOf('mcp:service'), await tokenOf('orders:read')];
+  const call = newer('tools/call', { name: 'mine', arguments: {} });
+  const refused = async (status: number, words: string, asked: Promise<Response>) => {
+    const response = await asked;
+    const challenge = response.headers.get('www-authenticate') ?? '';
+    await expectStatus(status, asked);
+    if (!challenge.includes('resource_metadata=') || !challenge.includes(words))
+      throw new Error(`${status} ${challenge}`);
+  };
+  const orders = (headers: Readonly<Record<string, string>> = {}) => fetch(`${url}/api/orders`, { headers });
+  const mcp = ({ headers, body }: Sent, more: Readonly<Record<string, string>> = {}) =>
+    fetch(resource, {
+      method: 'POST',
+      body,
+      headers: {
+        'Content-Type': 'application/json',
+        Accept: 'application/json, text/event-stream',
+        ...headers,
+        ...more,
+      },
+    });
+  const unknown = bearer('x'.repeat(43));
+  const once = async () => {
+    await refused(401, 'scope="orders:read"', orders());
+    await refused(401, 'invalid_token', orders(unknown));
+    await refused(403, 'insufficient_scope', orders(bearer(forTools)));
+    await refused(401, 'scope=', mcp(older('tools/list')));
+    await refused(401, 'invalid_token', mcp(call, unknown));
+    await refused(403, 'insufficient_scope', mcp(call, bearer(forOrders)));
+    // A personal tool needs an account.
+    await refused(401, 'scope=', mcp(call, bearer(forTools)));
+  };
+  return inBatches(BATCH, once);
+}
+
+/** Rounds of refreshing: the first use, the same again, which gets the same, its successor's use, and a replay, which ends it all. */
+async function refresh({ url, native }: Soaked, { advance }: Steering): Promise<Path> {
+  const visitor = createVisitor(url);
+  const token = (form: Readonly<Record<string, string>>) =>
+    fetch(`${url}/oauth/token`, {
+      method: 'POST',
+      body: new URLSearchParams({ client_id: native, ...form }),
+    });
+  const tokensOf = async (form: Readonly<Record<string, string>>) =>
+    JSON.parse(await expectStatus(200, token(form))) as Readonly<
+      Record<'access_token' | 'refresh_token', string>
+    >;
+  const use = ({ refresh_token }: { readonly refresh_token: string }) => ({
+    grant_type: 'refresh_token',
+    refresh_token,
+  });
+  const once = async (number: number) => {
+    const consent = await consentOf(visitor, requestOf(url, native));
+    const back = locationOf(await visitor.submit(consent, { decision: 'allow' }));
+    const code = back.searchParams.get('code') ?? '';
+    const first = await tokensOf({
+      grant_type: 'authorization_code',
+      code,
+      redirect_uri: REDIRECT_URI,
+      code_verifier: VERIFIER,
+    });
+    const second = await tokensOf(use(first));
+    const again = await tokensOf(use(first));
+    if (again.refresh_token !== second.refresh_token) throw new Error('Another token was given');
+    if (number % 2 === 0) await tokensOf(use(second));
+    else await advance(61);
+    await expectStatus(400, token(use(first)));
+    await expectStatus(400, token(use(second)));
+  };
+  return inBatches(1, once);
+}
+
+/**
+ * A client that signs: its request is pushed, allowed, and its code exchanged, each with an assertion and a proof; its token is used with
+ * proofs, refused without one and with one that was used, refreshed, looked at and revoked.
+ */
+async function signing({ url, json: { resource }, signer }: Soaked, { advance }: Steering): Promise<Path> {
+  const { id } = signer;
+  const privateKey = createPrivateKey(signer.key);
+  const jwk = createPublicKey(privateKey).export({ format: 'jwk' });
+  const key: ClientKey = { algorithm: 'ES256', privateKey, kid: 'soak', jwk };
+  const visitor = createVisitor(url);
+  let now = 0;
+  const iat = () => ({ iat: Math.floor(now / 1000) });
+  const proof = (method: string, at: string, token: string | null = null) =>
+    proofFor(key, method, at, token, iat());
+  const post = (path: string, form: Readonly<Record<string, string>>) => {
+    const assertion = signed(key, headerOf(key), claimsOf(id, url, now));
+    return fetch(`${url}${path}`, {
+      method: 'POST',
+      headers: { DPoP: proof('POST', `${url}${path}`) },
+      body: new URLSearchParams({ ...withAssertion(assertion), ...form }),
+    });
+  };
+  const tokensOf = async (form: Readonly<Record<string, string>>) =>
+    JSON.parse(await expectStatus(200, post('/oauth/token', form))) as Readonly<
+      Record<'access_token' | 'refresh_token', string>
+    >;
+  const once = async () => {
+    now = Date.now() + (await advance(120));
+    const asked = Object.fromEntries(new URL(requestOf(url, id)).searchParams);
+    const pushed = JSON.parse(await expectStatus(201, post('/oauth/par', { ...asked, nonce: randomUUID() })));
+    const reference = new URLSearchParams({
+      client_id: id,
+      request_uri: (pushed as { readonly request_uri: string }).request_uri,
+    });
+    const consent = await consentOf(visitor, `${url}/oauth/authorize?${reference}`);
+    const back = locationOf(await visitor.submit(consent, { decision: 'allow' }));
+    const tokens = await tokensOf({
+      grant_type: 'authorization_code',
+      code: back.searchParams.get('code') ?? '',
+      redirect_uri: REDIRECT_URI,
+      code_verifier: VERIFIER,
+    });
+    const { access_token: token } = tokens;
+    const api = `${url}/api/orders`;
+    const bound = { Authorization: `DPoP ${token}`, DPoP: proof('GET', api, token) };
+    await expectStatus(200, fetch(api, { headers: bound }));
+    await expectStatus(401, fetch(api, { headers: bound }));
+    await expectStatus(401, fetch(api, { headers: bearer(token) }));
+    const { headers, body } = older('ping');
+    const sent = {
+      'Content-Type': 'application/json',
+      Accept: 'application/json, text/event-stream',
+      ...headers,
+    };
+    const proved = { ...sent, ...bound, DPoP: proof('POST', resource, token) };
+    // It is the token, and has no scope there.
+    await expectStatus(403, fetch(resource, { method: 'POST', headers: proved, body }));
+    const foreign = {
+      ...bound,
+      DPoP: proofFor(key, 'GET', api, token, { ...iat(), ath: hashOf('another') }),
+    };
+    await expectStatus(401, fetch(api, { headers: foreign }));
+    const next = await tokensOf({ grant_type: 'refresh_token', refresh_token: tokens.refresh_token });
+    await expectStatus(200, post('/oauth/revoke', { token: next.refresh_token }));
+  };
+  return inBatches(1, once);
+}
+
+/** So many at once, one batch after the other. */
+function inBatches(
+  size: number,
+  once: (number: number) => Promise<void>,
+  between: () => Promise<unknown> = async () => {},
+): Path {
+  let number = 0;
+  return {
+    async go(times) {
+      for (let gone = 0; gone < times; gone += size) {
+        await Promise.all(Array.from({ length: Math.min(size, times - gone) }, () => once(number++)));
+        await between();
+      }
+    },
+    close: async () => {},
+  };
+}
+
+function requestOf(url: string, client: string): string {
+  const query = new URLSearchParams({
+    client_id: client,
+    redirect_uri: REDIRECT_URI,
+    response_type: 'code',
+    scope: 'orders:read',
+    state: 'a state',
+    code_challenge: CHALLENGE,
+    code_challenge_method: 'S256',
+  });
+  return `${url}/oauth/authorize?${query}`;
+}
+
+/** Signs in where that is asked for. */
+async function consentOf(visitor: Visitor, url: string): Promise<Response> {
+  let page = await visitor.visit(url);
+  if ((await page.clone().text()).includes('type="password"')) {
+    const signedIn = await visitor.submit(page, PERSON);
+    page = await visitor.visit(locationOf(signedIn).href);
+  }
+  if (page.status === 200 && !isRedirect(page)) return page;
+  throw new Error(`Answered ${page.status}: ${await page.text()}`);
+}
+
+async function expectStatus(status: number, asked: Promise<Response>): Promise<string> {
+  const response = await asked;
+  const body = await response.text();
+  if (response.status === status) return body;
+  throw new Error(`Answered ${response.status} in place of ${status}: ${body.slice(0, 300)}`);
+}

@@ -1,0 +1,169 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { Agent } from 'node:http';
+import path from 'node:path';
+import { AT_ONCE, callAll, hangUpAll } from './calls.ts';
+import { DOORS } from './doors.ts';
+
+/** The kit's own server, beside the mounts of other frameworks. */
+export const KIT = 'portico/host';
+
+/** What is soaked: the kit, and one mount of each framework. */
+export const SOAKED: readonly string[] = [
+  KIT,
+  'portico/node',
+  'a session in an encrypted cookie, by portico/fetch',
+  'portico/express',
+  'portico/fastify',
+  'portico/koa',
+  'Hono, with encrypted sessions',
+  'Nest on Express',
+  'Nest on Fastify',
+  'Next',
+];
+
+export interface Endpoint {
+  readonly resource: string;
+  readonly token: string;
+}
+
+/** What the process under test reports when it listens. */
+export interface Soaked {
+  /** An MCP endpoint that answers with JSON, and one that streams. */
+  readonly json: Endpoint;
+  readonly streaming: Endpoint;
+  /** Where the first is, with the application's API at `/api/orders`. */
+  readonly url: string;
+  /** A client with `client_credentials`, for `mcp:service` and `orders:read`. */
+  readonly service: { readonly id: string; readonly secret: string };
+  /** A public client, for people. */
+  readonly native: string;
+  /** One that authenticates by assertions, and its private key (ES256, as PEM). */
+  readonly signer: { readonly id: string; readonly key: string };
+}
+
+/**
+ * What the process is asked: for the size of its heap, to answer once so many calls wait for their callers to leave, or to move its
+ * clock. It answers with a number.
+ */
+export type Asked = 'heap' | { readonly waiting: number } | { readonly advance: number };
+
+export interface SoakOptions {
+  /** One of SOAKED, or another mount. */
+  readonly mount: string;
+  /** Calls by MCP in each mode that are measured, after some that are not; of the other paths a share of it. */
+  readonly calls: number;
+  /** The heap of the process, in MiB. */
+  readonly heap: number;
+  /** Which paths are gone; all unless given. */
+  readonly paths?: readonly PathName[];
+}
+
+/** What a call leaves in the heap, in bytes: the slope of a line through several measures, with its standard error. */
+export interface Growth {
+  readonly bytes: number;
+  readonly error: number;
+}
+
+/** How many calls of a path stand for one by MCP: they take as long. */
+const SHARES = {
+  JSON: 1,
+  streaming: 1,
+  'hung up': 1,
+  registration: 1 / 4,
+  documents: 1 / 6,
+  challenges: 1 / 4,
+  refresh: 1 / 6,
+  signing: 1 / 6,
+} as const;
+
+export type PathName = keyof typeof SHARES;
+
+export const PATHS = Object.keys(SHARES) as readonly PathName[];
+
+/** The heap is measured so often, and once before. */
+const MEASURES = 5;
+const WARM_UP = 100;
+
+/** Goes every path of a process with a small heap, and measures how much the heap grows. Rejects when a call is not answered as it must be. */
+export async function soak(options: SoakOptions): Promise<ReadonlyMap<PathName, Growth>> {
+  const { mount, calls, heap, paths = PATHS } = options;
+  const child = fork(path.join(import.meta.dirname, 'soaked.ts'), [mount], {
+    execArgv: ['--expose-gc', `--max-old-space-size=${heap}`],
+    env: { ...process.env, NODE_EXTRA_CA_CERTS: DOCUMENTS_CA_FILE },
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  });
+  const agent = new Agent({ keepAlive: true, maxSockets: AT_ONCE });
+  const ended = new AbortController();
+  const exit = once(child, 'exit').then(([code, signal]: unknown[]) =>
+    ended.abort(new Error(`The process under soak ended with ${String(code ?? signal)}`)),
+  );
+  const told = async () => {
+    const [message] = (await once(child, 'message', { signal: ended.signal })) as [unknown];
+    return message;
+  };
+  const ask = async (asked: Asked) => {
+    const answer = told();
+    child.send(asked);
+    return Number(await answer);
+  };
+  const leftBehind = async (measured: number, go: (calls: number) => Promise<void>): Promise<Growth> => {
+    const each = Math.max(1, Math.round(measured / MEASURES));
+    await go(Math.max(each, Math.min(WARM_UP, Math.round(measured * 1.5))));
+    const points: Point[] = [[0, await ask('heap')]];
+    for (let gone = each; points.length <= MEASURES; gone += each) {
+      await go(each);
+      points.push([gone, await ask('heap')]);
+    }
+    return slopeOf(points);
+  };
+  try {
+    const soaked = (await told()) as Soaked;
+    const { json, streaming } = soaked;
+    const grown = new Map<PathName, Growth>();
+    for (const name of paths) {
+      const way =
+        name === 'JSON' || name === 'streaming'
+          ? at((count) => callAll(name === 'JSON' ? json : streaming, agent, count))
+          : name === 'hung up'
+            ? at((count) => hangUpAll([json, streaming], count, (waiting) => ask({ waiting })))
+            : await DOORS[name](soaked, { advance: (seconds) => ask({ advance: seconds }) });
+      try {
+        grown.set(name, await leftBehind(calls * SHARES[name], (count) => way.go(count)));
+      } finally {
+        await way.close();
+      }
+    }
+    return grown;
+  } catch (error) {
+    throw ended.signal.aborted ? ended.signal.reason : error;
+  } finally {
+    agent.destroy();
+    if (child.connected) child.disconnect();
+    await exit;
+  }
+}
+
+const DOCUMENTS_CA_FILE = path.join(
+  import.meta.dirname,
+  '..',
+  '..',
+  'fixtures',
+  'tls',
+  'documents-certificate.pem',
+);
+
+const at = (go: (calls: number) => Promise<void>) => ({ go, close: async () => {} });
+
+type Point = readonly [calls: number, heap: number];
+
+/** By least squares. */
+function slopeOf(points: readonly Point[]): Growth {
+  const mean = (of: (point: Point) => number) =>
+    points.reduce((sum, point) => sum + of(point), 0) / points.length;
+  const [calls, heap] = [mean(([x]) => x), mean(([, y]) => y)];
+  const spread = points.length * mean(([x]) => (x - calls) ** 2);
+  const bytes = (points.length * mean(([x, y]) => (x - calls) * (y - heap))) / spread;
+  const rest = points.length * mean(([x, y]) => (y - heap - bytes * (x - calls)) ** 2);
+  return { bytes, error: Math.sqrt(rest / (points.length - 2) / spread) };
+}

@@ -1,0 +1,213 @@
+// The process that soak.ts measures: one mount, with and without streaming. `soaked.ts <mount>`, with an IPC channel.
+import { setImmediate } from 'node:timers/promises';
+import type { Route } from 'portico/host';
+import { ask, type ScopedToolInterface, type ToolInterface } from 'portico/mcp';
+import type { AuthorizationServer } from 'portico/oauth-server';
+import { newKey } from '../assertions.ts';
+import { basic, startAssistant } from '../assistant.ts';
+import { mountNamed } from '../mounts.ts';
+import { orders } from '../mounts/application.ts';
+import { ADA, REDIRECT_URI, type TestClient } from '../portal.ts';
+import { KIT, type Asked, type Endpoint, type Soaked } from './soak.ts';
+
+const [, , name = KIT] = process.argv;
+
+const available: ToolInterface = {
+  name: () => 'available',
+  description: () => 'Says that it is there',
+  inputSchema: () => ({ type: 'object' }),
+  handle: () => ({ available: true }),
+};
+
+/** Takes a turn of the event loop, listens for the end of its call, and reports progress. */
+const later: ToolInterface = {
+  name: () => 'later',
+  description: () => 'Says the same a little later',
+  inputSchema: () => ({ type: 'object' }),
+  async handle(_, { signal, progress }) {
+    signal.addEventListener('abort', () => {});
+    await progress(1, 2);
+    await setImmediate();
+    return { available: true };
+  },
+};
+
+/** Calls of the next tool that are under way. */
+let waiting = 0;
+
+/** Answers only once its caller is gone. */
+const never: ToolInterface = {
+  name: () => 'never',
+  description: () => 'Waits until nobody listens any more',
+  inputSchema: () => ({ type: 'object' }),
+  async handle(_, { signal, progress }) {
+    await progress(1, 2);
+    waiting += 1;
+    if (!signal.aborted) await new Promise((left) => signal.addEventListener('abort', left, { once: true }));
+    waiting -= 1;
+    return { available: false };
+  },
+};
+
+/** Asks first, and answers when it was answered. */
+const asks: ToolInterface = {
+  name: () => 'asks',
+  description: () => 'Asks first',
+  inputSchema: () => ({ type: 'object' }),
+  handle: (_, { answer, state }) =>
+    answer('sure') === null
+      ? ask(
+          {
+            sure: {
+              message: 'Sure?',
+              schema: { type: 'object', properties: { ok: { type: 'boolean' } }, required: ['ok'] },
+            },
+          },
+          { kept: 'a'.repeat(1000) },
+        )
+      : { available: state !== null },
+};
+
+/** Acts for the person who has linked an account. */
+const mine: ScopedToolInterface = {
+  name: () => 'mine',
+  description: () => 'Says that it is there for somebody',
+  inputSchema: () => ({ type: 'object' }),
+  handle: () => ({ available: true }),
+  personal: true,
+  scope: () => 'mcp:tools',
+};
+
+const TOOLS = [available, later, never, asks, mine];
+
+const running: { close(): Promise<void> }[] = [];
+
+interface Started {
+  readonly url: string;
+  readonly resource: string;
+  readonly server: AuthorizationServer;
+}
+
+const SCOPES = { 'mcp:service': 'Use the tools that need no account', 'orders:read': 'See your orders' };
+
+async function start(streaming: boolean): Promise<Started> {
+  const config = {
+    oauth_server: {
+      scopes: SCOPES,
+      registration: 'open',
+      client_id_metadata_documents: true,
+      challenge: true,
+      refresh_retry_seconds: 60,
+      private_key_jwt: true,
+      pushed_authorization_requests: 'accept',
+      dpop: 'accept',
+    },
+    mcp: {
+      transport: { streaming },
+      protocol_versions: ['2026-07-28', '2025-11-25'],
+      audit: true,
+      calls_per_minute: 1_000_000,
+      oauth: { challenge: true },
+    },
+  };
+  if (name === KIT) {
+    const assistant = await startAssistant({ config, tools: TOOLS, routes: [ORDERS], databaseServer: null });
+    running.push(assistant);
+    const ada = await assistant.accounts.findByEmail(ADA);
+    await assistant.accounts.grant(ada?.id ?? '', 'orders:read');
+    return assistant;
+  }
+  const mount = await mountNamed(name);
+  const mounted = await mount.start(config, { databaseServer: null });
+  running.push(mounted);
+  for (const tool of TOOLS) mounted.mcp.tools.register(tool);
+  return { ...mounted, resource: mounted.mcp.resource };
+}
+
+const ORDERS: Route = {
+  name: 'orders',
+  methods: ['GET'],
+  path: '/api/orders',
+  handler: () => Response.json(orders()),
+};
+
+async function register({ clients }: AuthorizationServer) {
+  const { client, secret } = await clients.create({
+    name: 'Soak',
+    grants: ['client_credentials'],
+    scopes: ['mcp:service', 'orders:read'],
+  });
+  return { id: client.id, secret: secret ?? '' };
+}
+
+async function registerSigner({ clients }: AuthorizationServer) {
+  const key = newKey('ES256', 'soak');
+  const { client } = await clients.create({
+    name: 'Soak',
+    redirectUris: [REDIRECT_URI],
+    scopes: ['orders:read'],
+    jwks: { keys: [key.jwk] },
+  });
+  return { id: client.id, key: key.privateKey.export({ format: 'pem', type: 'pkcs8' }).toString() };
+}
+
+async function endpointOf({ server, url, resource }: Started, service?: TestClient): Promise<Endpoint> {
+  const { id, secret } = service ?? (await register(server));
+  const response = await fetch(`${url}/oauth/token`, {
+    method: 'POST',
+    headers: { Authorization: basic({ id, secret }) },
+    body: new URLSearchParams({ grant_type: 'client_credentials', scope: 'mcp:service', resource }),
+  });
+  const { access_token: token } = (await response.json()) as { readonly access_token: string };
+  return { resource, token };
+}
+
+/** What is finalised in one turn of the event loop can be collected in the next. */
+async function heapUsed(): Promise<number> {
+  if (globalThis.gc === undefined) throw new Error('Run with --expose-gc');
+  for (let turn = 0; turn < 4; turn += 1) {
+    globalThis.gc();
+    await setImmediate();
+  }
+  return process.memoryUsage().heapUsed;
+}
+
+/** By how much the clock of this process is ahead, in milliseconds. */
+let ahead = 0;
+// Before anything is started: everybody who is given no clock takes this one.
+const { now } = Date;
+Date.now = () => now() + ahead;
+
+async function answer(asked: Asked): Promise<number> {
+  if (asked === 'heap') return heapUsed();
+  if ('advance' in asked) return (ahead += asked.advance * 1000);
+  while (waiting !== asked.waiting) await setImmediate();
+  return waiting;
+}
+
+process.on('message', (asked: Asked) => void answer(asked).then((number) => process.send?.(number)));
+process.on('disconnect', () => {
+  void Promise.all(running.map((each) => each.close())).finally(() => process.exit());
+});
+
+async function startBoth(): Promise<Soaked> {
+  const answering = await start(false);
+  const { url, server } = answering;
+  const service = await register(server);
+  const { client } = await server.clients.create({
+    name: 'Soak',
+    redirectUris: [REDIRECT_URI],
+    scopes: ['orders:read'],
+    public: true,
+  });
+  return {
+    json: await endpointOf(answering, service),
+    streaming: await endpointOf(await start(true)),
+    url,
+    service,
+    native: client.id,
+    signer: await registerSigner(server),
+  };
+}
+
+process.send?.(await startBoth());

@@ -1,0 +1,724 @@
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { AUDIT, examine, type AuditEvent } from 'portico/oauth-server';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { findChromium, launchChromium } from './support/chromium.ts';
+import { porticoHere, ROOT } from './support/console.ts';
+import { startDocumentHost } from './support/document-host.ts';
+import {
+  ADA,
+  authorizationUrl,
+  createClock,
+  GRACE,
+  PASSWORD,
+  requestToken,
+  VERIFIER,
+  REDIRECT_URI,
+  registerClient,
+  signIn,
+  startPortal,
+  type RunningPortal,
+  type TestClient,
+  type Tokens,
+} from './support/portal.ts';
+import { putUnverified } from './support/unverified.ts';
+import { isRedirect, locationOf, type Visitor } from './support/visitor.ts';
+
+const DOCUMENT = 'https://client.example/oauth/client.json';
+const LOOPBACK = 'http://127.0.0.1:3118/callback';
+const PRIVATE_USE = 'com.example.app:/callback';
+const SITE = 'https://elsewhere.example/callback';
+
+const clock = createClock();
+let portal: RunningPortal;
+let ada: Visitor;
+/** Clients that no operator registered: one by its document, and two that registered themselves. */
+let byDocument: TestClient;
+let onLoopback: TestClient;
+let onSite: TestClient;
+
+const REGISTRATION = { oauth_server: { registration: 'open' } };
+const DOCUMENTS = { oauth_server: { client_id_metadata_documents: true } };
+
+beforeAll(async () => {
+  portal = await startPortal({ config: DOCUMENTS, clock: clock.now });
+  ada = await portal.signedIn(ADA);
+  byDocument = await putUnverified(portal, {
+    document: DOCUMENT,
+    name: 'Some Assistant',
+    redirectUris: [LOOPBACK, PRIVATE_USE, SITE, 'https://client.example/callback'],
+  });
+  onLoopback = await putUnverified(portal, { document: null, name: 'A Tool', redirectUris: [LOOPBACK] });
+  onSite = await putUnverified(portal, { document: null, name: 'A Site', redirectUris: [SITE, LOOPBACK] });
+});
+afterAll(() => portal.close());
+
+const SCOPE = 'openid notes:read';
+
+function url(client: TestClient, changes: Readonly<Record<string, string | undefined>> = {}): string {
+  return authorizationUrl(portal, client, { scope: SCOPE, redirect_uri: LOOPBACK, ...changes });
+}
+
+const textOf = (html: string) =>
+  html
+    .replace(/<style[\s\S]*<\/style>/, '')
+    .replaceAll(/<wbr>|<\/?bdi[^>]*>|<\/?strong>/g, '')
+    .replaceAll(/<[^>]*>/g, ' ')
+    .replaceAll(/\s+/g, ' ');
+
+/** The words of the consent screen that this person is shown. */
+async function asked(client: TestClient, changes: Readonly<Record<string, string | undefined>> = {}) {
+  const page = await ada.get(url(client, changes));
+  expect(page.status).toBe(200);
+  return textOf(await page.text());
+}
+
+describe('the consent screen of a client that no operator registered', () => {
+  // @shows AS-8.14
+  test('a document: its host first, then that it is not verified, then what it calls itself', async () => {
+    const text = await asked(byDocument);
+    expect(text).toMatch(
+      /Allow client\.example to use your .* account\? Not verified by .* It calls itself: Some Assistant/,
+    );
+  });
+
+  // @shows AS-8.14
+  test.each([
+    ['a loopback address', LOOPBACK, 'the answer goes to a program on this computer'],
+    ['a scheme of its own', PRIVATE_USE, 'the answer goes to an application on this device'],
+    ['its own host', 'https://client.example/callback', 'the answer goes to client.example. Allow'],
+    ['another host', SITE, 'the answer goes to elsewhere.example, which is another site than client.example'],
+  ])('says where the answer goes: %s', async (_, redirectUri, says) => {
+    expect(await asked(byDocument, { redirect_uri: redirectUri })).toContain(says);
+  });
+
+  // @shows AS-8.14
+  test('one that registered itself is named by where its answer goes', async () => {
+    expect(await asked(onLoopback)).toContain('Allow a program on this computer to use your');
+    expect(await asked(onSite, { redirect_uri: SITE })).toContain('Allow elsewhere.example to use your');
+    expect(await asked(onSite)).toContain('Allow a program on this computer to use your');
+  });
+
+  // @shows AS-8.15
+  test.each([
+    ['letters of two scripts', 'https://аррӏе.example/c', 'xn--80ak6aa92e.example'],
+    ['an umlaut', 'https://bücher.example/c', 'xn--bcher-kva.example'],
+    [
+      'a host of its own in a private-use scheme',
+      'com.example.app://portal.example/c',
+      'an application on this device',
+    ],
+  ])('a host is shown in ASCII: %s', async (_, redirectUri, shown) => {
+    const sent = redirectUri.startsWith('https:') ? new URL(redirectUri).href : redirectUri;
+    const client = await putUnverified(portal, { document: null, name: 'X', redirectUris: [sent] });
+    const text = await asked(client, { redirect_uri: sent });
+    expect(text).toContain(`Allow ${shown} to use`);
+    expect(text).not.toContain('portal.example');
+  });
+
+  // @shows AS-8.15
+  test.each([
+    ["the server's own name", (own: string) => own],
+    [
+      "the server's own name, written otherwise",
+      (own: string) => `${own.toUpperCase().split('').join('.')} Security`,
+    ],
+    [
+      "the server's own name in wide letters",
+      (own: string) => own.replaceAll(/[!-~]/g, (c) => String.fromCharCode(c.charCodeAt(0) + 0xfee0)),
+    ],
+    ['letters of two scripts', () => 'Ассоunt Неlp'],
+    ['nothing that can be seen', () => '\u200b\u202e\u2066 \u3164'],
+  ])('a name is not shown when it is %s', async (_, made) => {
+    const name = made(portal.server.config.name);
+    const client = await putUnverified(portal, { document: null, name, redirectUris: [LOOPBACK] });
+    expect(await asked(client)).not.toContain('It calls itself');
+  });
+
+  // @shows AS-8.15
+  test('a name is shown without quotes, without what turns or hides text, without piles of marks, and cut', async () => {
+    const name = `\u202e“Tool«\u2066${'\u0301'.repeat(50)} <b>&</b> ${'very long '.repeat(40)}`;
+    const client = await putUnverified(portal, { document: null, name, redirectUris: [LOOPBACK] });
+    const html = await (await ada.get(url(client))).text();
+    const shown = /It calls itself: <q><bdi>(.*?)<\/bdi>/.exec(html)?.[1] ?? '';
+    expect(shown).toMatch(/^Tool\u0301{1,2} &lt;b&gt;&amp;&lt;\/b&gt; very long .*…$/);
+    expect(shown.length).toBeLessThan(100);
+  });
+
+  // @shows AS-8.14
+  test('a view from before, which knows names alone, names it by its host and says that nobody has verified it', async () => {
+    const views = await mkdtemp(path.join(tmpdir(), 'portico-before-'));
+    await mkdir(path.join(views, 'oauth'));
+    const view =
+      '<p>Allow <%= it.clientName %>? You are sent to <%= it.redirectHost %>.</p><% for (const scope of it.scopes) { %><%= scope.label %> <% } %>';
+    await writeFile(path.join(views, 'oauth', 'consent.eta'), view);
+    const another = await startPortal({ views, config: DOCUMENTS });
+    try {
+      const client = await putUnverified(another, {
+        document: DOCUMENT,
+        name: 'Your Bank',
+        redirectUris: [LOOPBACK],
+      });
+      const page = await (
+        await another.signedIn(ADA)
+      ).get(authorizationUrl(another, client, { scope: SCOPE, redirect_uri: LOOPBACK }));
+      const html = await page.text();
+      expect(html).toContain(
+        'Allow client.example (not verified)? You are sent to a program on this computer.',
+      );
+      expect(html).toContain('Read your notes');
+      expect(html).not.toContain('Your Bank');
+    } finally {
+      await another.close();
+      await rm(views, { recursive: true });
+    }
+  });
+});
+
+describe.runIf(findChromium() !== null)('in a real Chromium', () => {
+  // @shows AS-8.15
+  test('the longest host is there to be read as a whole, at the width of a small phone, and no name covers anything', async () => {
+    const label = 'a'.repeat(63);
+    const host = `accounts.example.${label}.${label}.${label}.evil.example`;
+    const redirectUri = `https://${host}/c`;
+    const name = `${'W'.repeat(59)}${'\u0301'.repeat(60)}`;
+    const client = await putUnverified(portal, { document: null, name, redirectUris: [redirectUri] });
+    const browser = await launchChromium(findChromium() ?? '');
+    try {
+      const page = await browser.newPage({ viewport: { width: 320, height: 640 } });
+      await page.goto(`${portal.url}/login`);
+      await page.fill('[name=identifier]', ADA);
+      await page.fill('[name=password]', PASSWORD);
+      await page.click('button[type=submit]');
+      await page.goto(url(client, { redirect_uri: redirectUri }));
+      expect((await page.textContent('.asks'))?.trim()).toBe(host);
+      const measured = await page.evaluate(() => {
+        const box = (selector: string) => document.querySelector(selector)?.getBoundingClientRect();
+        const [asks, claim, person] = [box('.asks'), box('.claim'), box('.person')];
+        return {
+          overflow: document.documentElement.scrollWidth > innerWidth,
+          asks: (asks?.left ?? -1) >= 0 && (asks?.right ?? 9999) <= innerWidth,
+          apart: (asks?.bottom ?? 9999) <= (claim?.top ?? 0) && (claim?.bottom ?? 9999) <= (person?.top ?? 0),
+          clipped: getComputedStyle(document.querySelector('.claim') ?? document.body).overflow,
+        };
+      });
+      expect(measured).toEqual({ overflow: false, asks: true, apart: true, clipped: 'hidden' });
+      const answered = page.waitForRequest((request) => request.url().startsWith(redirectUri));
+      await page.click('[value=deny]');
+      expect((await answered).url()).toContain('error=access_denied');
+    } finally {
+      await browser.close();
+    }
+  });
+});
+
+describe('the pages of a client that an operator registered', () => {
+  // @shows AS-8.5
+  test('the consent screen is byte for byte what it was before there were others', async () => {
+    const client = await registerClient(portal, { name: 'A <registered> "client"' });
+    const html = await (await ada.get(authorizationUrl(portal, client))).text();
+    const fixed = html
+      .replaceAll(/nonce="[^"]*"/g, 'nonce="…"')
+      .replaceAll(/(name="(?:request_id|csrf_token)" value=")[^"]*/g, '$1…');
+    // Written by the code of that time; it is not to be written again.
+    const recorded = path.join(import.meta.dirname, 'fixtures', 'consent-of-a-registered-client.txt');
+    expect(fixed).toBe(await readFile(recorded, 'utf8'));
+  });
+});
+
+describe('nobody is led to a client that no operator registered before somebody has signed in', () => {
+  const BAD = { scope: 'no:such:scope' };
+  const WRONG: readonly [string, Readonly<Record<string, string | undefined>>, string][] = [
+    ['an unknown scope', BAD, 'invalid_scope'],
+    ['prompt=none', { prompt: 'none' }, 'interaction_required'],
+    ['no PKCE', { code_challenge: undefined }, 'invalid_request'],
+    ['another response type', { response_type: 'token' }, 'unsupported_response_type'],
+  ];
+
+  function clients() {
+    return { byDocument, onLoopback };
+  }
+
+  async function expectSignIn(response: Response): Promise<Response> {
+    expect(isRedirect(response)).toBe(true);
+    const location = locationOf(response);
+    expect(location.origin).toBe(portal.url);
+    expect(location.pathname).toBe('/login');
+    return response;
+  }
+
+  // @shows AS-7.17, RFC9700-4.11.2
+  test.each(WRONG)('%s: signing in comes first, then the error', async (_, changes, error) => {
+    for (const client of Object.values(clients())) {
+      const visitor = portal.visitor();
+      const sent = await expectSignIn(await visitor.get(url(client, changes)));
+      const login = await visitor.get(locationOf(sent).href);
+      const back = await signIn(visitor, login, ADA);
+      const answer = locationOf(await visitor.get(locationOf(back).href));
+      expect(answer.href.startsWith(`${LOOPBACK}?`)).toBe(true);
+      expect(answer.searchParams.get('error')).toBe(error);
+      expect(answer.searchParams.get('state')).toBe('the-state');
+      expect(answer.searchParams.get('iss')).toBe(portal.url);
+    }
+  });
+
+  // @shows AS-7.17
+  test('a parameter that is repeated is still refused after it has waited', async () => {
+    const visitor = portal.visitor();
+    const twice = `${url(onLoopback)}&scope=openid&state=another`;
+    const sent = await expectSignIn(await visitor.get(twice));
+    const back = await signIn(visitor, await visitor.get(locationOf(sent).href), ADA);
+    const answer = locationOf(await visitor.get(locationOf(back).href));
+    expect(answer.searchParams.get('error')).toBe('invalid_request');
+    expect(answer.searchParams.has('state')).toBe(false);
+  });
+
+  // @shows AS-7.17, RFC9700-4.11.2
+  test.each(WRONG)('%s, in a form that another site posts', async (_, changes, error) => {
+    const visitor = portal.visitor();
+    const form = Object.fromEntries(new URL(url(onLoopback, changes)).searchParams);
+    const posted = await visitor.post('/oauth/authorize', form);
+    expect(posted.status).toBe(303);
+    expect(locationOf(posted).pathname).toBe('/oauth/authorize');
+    const sent = await expectSignIn(await visitor.get(locationOf(posted).href));
+    const back = await signIn(visitor, await visitor.get(locationOf(sent).href), ADA);
+    const answer = locationOf(await visitor.get(locationOf(back).href));
+    expect(answer.searchParams.get('error')).toBe(error);
+  });
+
+  // @shows AS-7.18, RFC9700-4.11.2
+  test.each(WRONG)(
+    '%s, for a site: also who is signed in decides whether to go there',
+    async (_, changes, error) => {
+      for (const client of [byDocument, onSite]) {
+        const page = await ada.get(url(client, { redirect_uri: SITE, ...changes }));
+        expect(page.status).toBe(400);
+        expect(page.headers.has('location')).toBe(false);
+        const html = await page.text();
+        expect(textOf(html)).toContain('Nothing was shared');
+        expect(html).not.toContain('Some Assistant');
+        const link = new URL(
+          /<a href="([^"]*)">Go back to elsewhere\.example</.exec(html)?.[1]?.replaceAll('&amp;', '&') ?? '',
+        );
+        expect(link.href.startsWith(`${SITE}?`)).toBe(true);
+        expect(link.searchParams.get('error')).toBe(error);
+        expect(link.searchParams.get('iss')).toBe(portal.url);
+      }
+    },
+  );
+
+  // @shows AS-7.18
+  test('what somebody has answered leads there by itself, to a site too: the page said where the answer goes', async () => {
+    const local = await ada.submit(await ada.get(url(byDocument)), { decision: 'deny' });
+    expect(locationOf(local).searchParams.get('error')).toBe('access_denied');
+    const site = await ada.submit(await ada.get(url(byDocument, { redirect_uri: SITE })), {
+      decision: 'deny',
+    });
+    expect(site.status).toBe(303);
+    expect(locationOf(site).href).toContain(SITE);
+    expect(locationOf(site).searchParams.get('error')).toBe('access_denied');
+    const allowed = await ada.submit(await ada.get(url(byDocument, { redirect_uri: SITE })), {
+      decision: 'allow',
+    });
+    expect(locationOf(allowed).searchParams.get('code')).not.toBeNull();
+  });
+
+  // @shows AS-7.17
+  test('an address that it is not registered with is a page, which repeats no name that it has given itself', async () => {
+    const client = await putUnverified(portal, {
+      document: null,
+      name: 'Your Bank',
+      redirectUris: [LOOPBACK],
+    });
+    const page = await portal.visitor().get(url(client, { redirect_uri: 'https://evil.example/c' }));
+    expect(page.status).toBe(400);
+    expect(await page.text()).not.toContain('Your Bank');
+  });
+
+  // @shows AS-7.4
+  test('an error of a client that an operator registered goes to it at once, as before', async () => {
+    const client = await registerClient(portal);
+    const answer = locationOf(await portal.visitor().get(authorizationUrl(portal, client, BAD)));
+    expect(answer.href.startsWith(REDIRECT_URI)).toBe(true);
+    expect(answer.searchParams.get('error')).toBe('invalid_scope');
+  });
+});
+
+describe("a person's page of applications", () => {
+  // @shows HOST-2.5
+  test('names a client that no operator registered by where it comes from, and takes back all that it holds', async () => {
+    const grace = await portal.signedIn(GRACE);
+    for (const client of [byDocument, byDocument, onSite]) {
+      const page = await grace.get(url(client));
+      expect(
+        locationOf(await grace.submit(page, { decision: 'allow' })).searchParams.get('code'),
+      ).not.toBeNull();
+    }
+    const text = async () => textOf(await (await grace.get('/oauth/applications')).text());
+    const before = await text();
+    expect(before).toMatch(/client\.example Not verified by [^.]*\. It calls itself: Some Assistant/);
+    expect(before).toContain('elsewhere.example, a program on this computer Not verified by');
+    expect(before.match(/Remove access/g)).toHaveLength(2);
+
+    const html = await (await grace.get('/oauth/applications')).text();
+    const form = new RegExp(`name="client_id" value="${DOCUMENT}">\\s*<input[^>]*value="([^"]*)"`).exec(html);
+    await grace.post('/oauth/applications', { client_id: DOCUMENT, csrf_token: form?.[1] ?? '' });
+    expect(await text()).not.toContain('client.example');
+    expect(await text()).toContain('elsewhere.example');
+  });
+
+  // @shows HOST-2.5
+  test('names all the places of one that registered itself: those of others do not hide its own', async () => {
+    const redirectUris = ['https://a.example/c', 'https://b.example/c', 'https://c.example/c', SITE];
+    const client = await putUnverified(portal, { document: null, name: 'X', redirectUris });
+    const grace = await portal.signedIn(GRACE);
+    const page = await grace.get(url(client, { redirect_uri: SITE }));
+    await grace.submit(page, { decision: 'allow' });
+    const html = await (await grace.get('/oauth/applications')).text();
+    expect(textOf(html)).toContain('a.example, b.example, c.example, elsewhere.example');
+  });
+
+  // @shows HOST-2.5
+  test('a view from before is told where it comes from in the place of its name', async () => {
+    const views = await mkdtemp(path.join(tmpdir(), 'portico-before-'));
+    await mkdir(path.join(views, 'oauth'));
+    await writeFile(
+      path.join(views, 'oauth', 'applications.eta'),
+      '<% for (const application of it.applications) { %><p><%= application.name %></p><% } %>',
+    );
+    const another = await startPortal({ views, config: DOCUMENTS });
+    try {
+      const name = 'Your Bank';
+      const client = await putUnverified(another, { document: DOCUMENT, name, redirectUris: [LOOPBACK] });
+      const visitor = await another.signedIn(ADA);
+      const page = await visitor.get(
+        authorizationUrl(another, client, { scope: SCOPE, redirect_uri: LOOPBACK }),
+      );
+      await visitor.submit(page, { decision: 'allow' });
+      expect(await (await visitor.get('/oauth/applications')).text()).toBe(
+        '<p>client.example (not verified)</p>',
+      );
+    } finally {
+      await another.close();
+      await rm(views, { recursive: true });
+    }
+  });
+});
+
+describe('the console', () => {
+  const exchangePublic = (code: string, client: Readonly<Record<string, string>>) =>
+    requestToken(portal, null, {
+      grant_type: 'authorization_code',
+      code,
+      code_verifier: VERIFIER,
+      ...client,
+    });
+  const run = (...args: string[]) =>
+    porticoHere(args, { cwd: path.join(ROOT, 'examples', 'portal'), env: portal.env });
+
+  // @shows AS-13.4
+  test('lists who registered a client, and never as its name what it calls itself', async () => {
+    const name = 'Portal\u001b[2J\u202e';
+    const client = await putUnverified(portal, { document: null, name, redirectUris: [LOOPBACK] });
+    const { stdout } = await run('oauth:client:list');
+    expect(stdout).toContain(`${client.id}  "Portal\\u{1b}[2J\\u{202e}"  (public, registered itself)\n`);
+    expect(stdout).toContain(`${DOCUMENT}  "Some Assistant"  (public, a document)\n`);
+    const listed = JSON.parse((await run('oauth:client:list', '--json')).stdout) as readonly Record<
+      string,
+      unknown
+    >[];
+    const registeredBy = (id: string) => listed.find((each) => each['client_id'] === id)?.['registered_by'];
+    expect([registeredBy(client.id), registeredBy(DOCUMENT)]).toEqual(['registration', 'document']);
+  });
+
+  // @shows AS-13.20
+  test('blocks the URL of a document that somebody has allowed, with its tokens, and says so', async () => {
+    const blocked = 'https://blocked.example/client.json';
+    const client = await putUnverified(portal, { document: blocked, name: 'X', redirectUris: [LOOPBACK] });
+    const grace = await portal.signedIn(GRACE);
+    const allowed = await grace.submit(await grace.get(url(client)), { decision: 'allow' });
+    const code = locationOf(allowed).searchParams.get('code') ?? '';
+    const exchange = { client_id: blocked, redirect_uri: LOOPBACK };
+    const tokens = (await (await exchangePublic(code, exchange)).json()) as Tokens;
+    const asks = () =>
+      fetch(`${portal.url}/oauth/userinfo`, { headers: { Authorization: `Bearer ${tokens.access_token}` } });
+    expect((await asks()).status).toBe(200);
+    const open = await grace.get(url(client));
+
+    const { code: exit, stdout, stderr } = await run('oauth:client:revoke', blocked);
+    expect({ exit, stdout }).toEqual({
+      exit: 0,
+      stdout: `The URL ${blocked} is blocked: nobody can allow this application any more, and every token issued to it is revoked.\n`,
+    });
+    expect(stderr).toContain('Other documents of blocked.example are not');
+    expect((await asks()).status).toBe(401);
+    expect((await grace.submit(open, { decision: 'allow' })).status).toBe(400);
+    expect((await grace.get(url(client))).status).toBe(400);
+    expect(textOf(await (await grace.get('/oauth/applications')).text())).not.toContain('blocked.example');
+    expect((await run('oauth:client:list')).stdout).toContain(
+      `${blocked}  "X"  (public, a document, blocked)`,
+    );
+    expect((await run('oauth:client:revoke', blocked)).stderr).toContain('was revoked before');
+  });
+
+  // @shows AS-13.20
+  test('blocks a URL that nobody has used, for good', async () => {
+    const unseen = 'https://unseen.example/client.json';
+    const { stdout } = await run('oauth:client:revoke', unseen);
+    expect(stdout).toContain(`The URL ${unseen} is blocked before anybody has used it here`);
+    clock.advance(100 * 86_400);
+    await portal.server.prune();
+    const page = await ada.get(url({ id: unseen, secret: '' }));
+    expect(page.status).toBe(400);
+    expect(await page.text()).toContain('Unknown application');
+    expect((await run('oauth:client:list')).stdout).toContain(
+      `${unseen}  "unseen.example"  (public, a document, blocked)`,
+    );
+  });
+
+  // @shows AS-13.20
+  test.each(['https://client.example', 'https://client.example/a/../b', 'https://user@client.example/c'])(
+    'refuses to block what no client can have as its id: %s',
+    async (id) => {
+      const { code, stderr } = await run('oauth:client:revoke', id);
+      expect(code).toBe(1);
+      expect(stderr).toContain('No client can have this URL as its id');
+    },
+  );
+
+  // @shows AS-13.20, AS-19.1
+  test('both are events, which say who registered the client', async () => {
+    const events: AuditEvent[] = [];
+    portal.application.events.on(AUDIT, (event: AuditEvent) => {
+      events.push(event);
+    });
+    const itself = await putUnverified(portal, { document: null, name: 'X', redirectUris: [LOOPBACK] });
+    events.length = 0;
+    await portal.server.clients.revoke(itself.id);
+    await portal.server.clients.revoke('https://events.example/client.json');
+    expect(events).toEqual([
+      { type: 'client_revoked', clientId: itself.id, registeredBy: 'registration' },
+      { type: 'client_revoked', clientId: 'https://events.example/client.json', registeredBy: 'document' },
+    ]);
+  });
+});
+
+describe('the first use of the URL of a document', () => {
+  // @shows AS-19.1
+  test('is an event, once, when somebody is shown what it asks for', async () => {
+    const host = await startDocumentHost();
+    const another = await startPortal({ config: DOCUMENTS, outbound: host.outbound });
+    try {
+      const id = host.publish('/client.json', {
+        client_name: 'X',
+        redirect_uris: [LOOPBACK],
+        token_endpoint_auth_method: 'none',
+      });
+      const events: AuditEvent[] = [];
+      another.application.events.on(AUDIT, (event: AuditEvent) => {
+        events.push(event);
+      });
+      const asking = authorizationUrl(another, { id, secret: '' }, { scope: SCOPE, redirect_uri: LOOPBACK });
+      await another.visitor().visit(asking);
+      expect(events).toEqual([]);
+      const visitor = await another.signedIn(ADA);
+      for (let time = 0; time < 2; time += 1) expect((await visitor.get(asking)).status).toBe(200);
+      expect(events).toEqual([{ type: 'client_registered', clientId: id, registeredBy: 'document' }]);
+    } finally {
+      await another.close();
+      await host.close();
+    }
+  });
+});
+
+describe('a client that has registered itself at the endpoint', () => {
+  // @shows AS-8.14, AS-19.1
+  test('is asked for as what it is, is listed and revoked so, and events say it', async () => {
+    const another = await startPortal({ config: REGISTRATION });
+    try {
+      const events: AuditEvent[] = [];
+      another.application.events.on(AUDIT, (event: AuditEvent) => {
+        events.push(event);
+      });
+      const body = JSON.stringify({
+        client_name: 'Some Tool',
+        redirect_uris: [LOOPBACK],
+        token_endpoint_auth_method: 'none',
+      });
+      const headers = { 'Content-Type': 'application/json' };
+      const response = await fetch(`${another.url}/oauth/register`, { method: 'POST', headers, body });
+      const { client_id: id } = (await response.json()) as { client_id: string };
+      const changes = { scope: SCOPE, redirect_uri: 'http://127.0.0.1:40404/callback' };
+      const page = await (
+        await another.signedIn(ADA)
+      ).get(authorizationUrl(another, { id, secret: '' }, changes));
+      expect(textOf(await page.text())).toMatch(
+        /Allow a program on this computer to .* It calls itself: Some Tool/,
+      );
+      const wrong = await another
+        .visitor()
+        .get(authorizationUrl(another, { id, secret: '' }, { ...changes, prompt: 'none' }));
+      expect(locationOf(wrong).pathname).toBe('/login');
+      const run = (...args: string[]) =>
+        porticoHere(args, { cwd: path.join(ROOT, 'examples', 'portal'), env: another.env });
+      expect((await run('oauth:client:list')).stdout).toContain(
+        `${id}  "Some Tool"  (public, native, registered itself)`,
+      );
+      await another.server.clients.revoke(id);
+      expect(events).toMatchObject([
+        { type: 'client_registered', clientId: id, registeredBy: 'registration' },
+        { type: 'client_revoked', clientId: id, registeredBy: 'registration' },
+      ]);
+    } finally {
+      await another.close();
+    }
+  });
+});
+
+describe('what was allowed before, where a client may ask for more', () => {
+  let stepping: RunningPortal;
+  beforeAll(async () => {
+    stepping = await startPortal({
+      config: (at) => ({
+        oauth_server: { ...DOCUMENTS.oauth_server, challenge: true, audience: `${at}/api` },
+      }),
+    });
+  });
+  afterAll(() => stepping.close());
+
+  async function shown(visitor: Visitor, client: TestClient, scope: string, redirectUri: string) {
+    const page = await visitor.get(authorizationUrl(stepping, client, { scope, redirect_uri: redirectUri }));
+    const html = await page.clone().text();
+    const [, isOpen, kept = ''] = /<details class="granted"( open)?>([\s\S]*)<\/details>/.exec(html) ?? [];
+    return { page, asked: textOf(html.replace(kept, '')), kept: textOf(kept), isOpen: isOpen !== undefined };
+  }
+
+  const codeOf = async (visitor: Visitor, page: Response) =>
+    locationOf(await visitor.submit(page, { decision: 'allow' })).searchParams.get('code') ?? '';
+
+  /** Says yes, and the client redeems the code; the scopes that it has then. */
+  async function allow(visitor: Visitor, client: TestClient, page: Response, redirectUri: string) {
+    const response = await requestToken(stepping, client.secret === '' ? null : client, {
+      ...(client.secret === '' ? { client_id: client.id } : {}),
+      grant_type: 'authorization_code',
+      code: await codeOf(visitor, page),
+      redirect_uri: redirectUri,
+      code_verifier: VERIFIER,
+    });
+    expect(response.status).toBe(200);
+    return ((await response.json()) as Tokens).scope;
+  }
+
+  // @shows AS-8.20
+  test('stands apart from what is new; folded for a client of an operator alone', async () => {
+    for (const [client, isVouchedFor] of [
+      [
+        await putUnverified(stepping, {
+          document: 'https://steps.example/c',
+          name: 'X',
+          redirectUris: [SITE],
+        }),
+        false,
+      ],
+      [await putUnverified(stepping, { document: null, name: 'X', redirectUris: [SITE] }), false],
+      [await registerClient(stepping, { redirectUris: [SITE] }), true],
+    ] as const) {
+      const visitor = await stepping.signedIn(ADA);
+      const first = await shown(visitor, client, 'openid notes:read', SITE);
+      expect(first.asked).toContain('It will be able to Confirm who you are Read your notes');
+      expect(first.asked).not.toContain('New:');
+      await allow(visitor, client, first.page, SITE);
+
+      const more = await shown(visitor, client, 'openid notes:write', SITE);
+      expect(more.asked).toMatch(/New: it will also be able to Write notes for you/);
+      expect(more.asked).not.toContain('Read your notes');
+      expect(more.kept).toMatch(/It keeps what you allowed before \(2\) Confirm who you are Read your notes/);
+      expect(more.isOpen).toBe(!isVouchedFor);
+      await allow(visitor, client, more.page, SITE);
+
+      const again = await shown(visitor, client, 'notes:read', SITE);
+      expect(again.asked).toContain('It asks for nothing that it cannot do already');
+    }
+  });
+
+  // @shows AS-8.20
+  test('is not folded where another program may pretend to be the client', async () => {
+    const client = await putUnverified(stepping, { document: null, name: 'X', redirectUris: [LOOPBACK] });
+    const visitor = await stepping.signedIn(ADA);
+    const first = await shown(visitor, client, 'notes:read', LOOPBACK);
+    await allow(visitor, client, first.page, LOOPBACK);
+    const more = await shown(visitor, client, 'notes:write', LOOPBACK);
+    expect(more.kept).toContain('Read your notes');
+    expect(more.isOpen).toBe(true);
+  });
+
+  // @shows AS-8.18
+  test('is nothing where nobody has redeemed the code: whom it was for may never have asked', async () => {
+    for (const client of [
+      await putUnverified(stepping, { document: null, name: 'X', redirectUris: [SITE] }),
+      await registerClient(stepping, { redirectUris: [SITE] }),
+    ]) {
+      const visitor = await stepping.signedIn(ADA);
+      const first = await shown(visitor, client, 'openid notes:read', SITE);
+      await codeOf(visitor, first.page);
+      const more = await shown(visitor, client, 'notes:write', SITE);
+      expect(more.kept).toBe('');
+      expect(await allow(visitor, client, more.page, SITE)).toBe('notes:write');
+    }
+  });
+
+  // @shows AS-8.18
+  test.each([
+    ['another site', 'https://evil.example/callback', null],
+    ['a program on this computer', LOOPBACK, null],
+    ['an application on this device', PRIVATE_USE, 'https://places.example/c'],
+  ])('is nothing for a client that has more places than one: %s', async (_, elsewhere, document) => {
+    const redirectUris = [SITE, elsewhere];
+    const client = await putUnverified(stepping, { document, name: 'X', redirectUris });
+    const visitor = await stepping.signedIn(ADA);
+    const first = await shown(visitor, client, 'notes:read', SITE);
+    await allow(visitor, client, first.page, SITE);
+    const more = await shown(visitor, client, 'notes:write', elsewhere);
+    expect(more.kept).toBe('');
+    expect(await allow(visitor, client, more.page, elsewhere)).toBe('notes:write');
+  });
+
+  // @shows AS-8.18
+  test('is kept by a client that has several addresses in one place', async () => {
+    const redirectUris = [LOOPBACK, 'http://localhost:9/callback'];
+    const client = await putUnverified(stepping, { document: null, name: 'X', redirectUris });
+    const visitor = await stepping.signedIn(ADA);
+    const first = await shown(visitor, client, 'notes:read', LOOPBACK);
+    await allow(visitor, client, first.page, LOOPBACK);
+    const more = await shown(visitor, client, 'notes:write', redirectUris[1] ?? '');
+    expect((await allow(visitor, client, more.page, redirectUris[1] ?? '')).split(' ').toSorted()).toEqual([
+      'notes:read',
+      'notes:write',
+    ]);
+  });
+});
+
+describe('the doctor', () => {
+  const form = '<form>request_id=<%= it.requestId %> csrf_token=<%= it.csrfToken %> decision</form>';
+
+  // @shows AS-8.14
+  test.each([
+    ['shows nothing of who asks', '', 'failing', DOCUMENTS],
+    ['shows nothing of who asks, of clients that register', '', 'failing', REGISTRATION],
+    ['knows names alone', '<%= it.clientName %>', 'ok', DOCUMENTS],
+    ['shows nothing of who asks, where only operators register', '', 'ok', {}],
+  ])('examines a view of the host that %s', async (_, says, status, config) => {
+    const views = await mkdtemp(path.join(tmpdir(), 'portico-doctor-view-'));
+    await mkdir(path.join(views, 'oauth'));
+    await writeFile(path.join(views, 'oauth', 'consent.eta'), says + form);
+    const another = await startPortal({ views, config });
+    try {
+      const { checks } = await examine(another.application, another.server);
+      expect(checks.find(({ part }) => part === 'views')).toMatchObject({ outcome: status });
+    } finally {
+      await another.close();
+      await rm(views, { recursive: true });
+    }
+  });
+});
