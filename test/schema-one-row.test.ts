@@ -494,7 +494,7 @@ describe('the steps to one row for each authorization', () => {
   test('cut off before any of their statements and run again lead to the same', async () => {
     let expected: Readonly<Record<string, unknown>> = {};
     let total = 0;
-    let stride = 1;
+    let stride: number = SCALE.cutOffStrideByStatement;
     await withReleaseBefore(async (database) => {
       // Elsewhere the whole is one transaction, and it matters little where it ends.
       if (database.dialect !== 'mysql') stride = SCALE.cutOffStride;

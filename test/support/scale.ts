@@ -28,6 +28,8 @@ const COUNTS = {
   grantHistories: { short: 10, long: 60, longest: 200 },
   /** Of the statements of a change of the schema, one in so many is the last before it is cut off. */
   cutOffStride: { short: 5, long: 1 },
+  /** The same where each statement commits by itself. */
+  cutOffStrideByStatement: { short: 3, long: 1 },
   /** How often a server process is killed under load. Where it answers before it commits, the first finds it. */
   kills: { short: 3, long: 15, longest: 50 },
   /** The same with a window for refreshing again. */
@@ -71,8 +73,8 @@ const COUNTS = {
   clientPrograms: { short: 0, long: 99 },
   /** Programs of the pages about mounting that are run. */
   documentedPrograms: { short: 2, long: 20 },
-  /** Mounts that are soaked: the kit, or all. */
-  soakedMounts: { short: 1, long: 99 },
+  /** Mounts that are soaked: the kit, one of each way to be mounted, or all. */
+  soakedMounts: { short: 1, long: 6, longest: 99 },
   /** Stacks behind proxies that take a base path away or not: the kit, Express and bare Node, or every one. */
   basePathStacks: { short: 3, long: 99 },
   /** Combinations of the other switches, for each of those that say how clients authenticate and what tokens are bound to. */

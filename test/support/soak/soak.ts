@@ -8,18 +8,18 @@ import { DOORS } from './doors.ts';
 /** The kit's own server, beside the mounts of other frameworks. */
 export const KIT = 'portico/host';
 
-/** What is soaked: the kit, and one mount of each framework. */
+/** What is soaked: the kit, and one mount of each framework; one of each way to be mounted comes first. */
 export const SOAKED: readonly string[] = [
   KIT,
-  'portico/node',
   'a session in an encrypted cookie, by portico/fetch',
   'portico/express',
   'portico/fastify',
-  'portico/koa',
   'Hono, with encrypted sessions',
+  'Next',
+  'portico/node',
+  'portico/koa',
   'Nest on Express',
   'Nest on Fastify',
-  'Next',
 ];
 
 export interface Endpoint {
