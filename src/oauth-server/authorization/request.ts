@@ -6,14 +6,24 @@ import { isVerified } from '../clients/who-asks.ts';
 import { AuthorizationPageError, OAuthError } from '../errors.ts';
 import { missingKey, type KeyRing } from '../keys.ts';
 import type { Parameters } from '../parameters.ts';
-import { isCodeChallenge } from '../grants/pkce.ts';
-import { quoted, quotedClientId, quotedUri } from '../quoting.ts';
+import { quotedClientId, quotedUri } from '../quoting.ts';
 import type { Profiles } from '../profiles/profiles.ts';
 import { noteClient } from '../refusals.ts';
 import { formatScope, requireScopes, type ScopeCatalog } from '../tokens/scopes.ts';
 import type { Client } from '../store/client.ts';
 import type { ConsentRequest } from '../store/requests.ts';
-import { requireAudience } from '../tokens/resource-indicators.ts';
+import {
+  DPOP_JKT,
+  refuseMaxAge,
+  refuseRepeatedParameters,
+  refuseRequestObjects,
+  requirePkce,
+  requirePrompt,
+  requireResource,
+  requireResponseMode,
+  requireResponseType,
+  requireThumbprint,
+} from './request-parameters.ts';
 import type { AuthorizationResponse } from './response.ts';
 import type { SentParameters } from './waiting.ts';
 
@@ -71,24 +81,6 @@ export interface RequestChecksOptions {
   /** Where the signing keys are, for the log. */
   readonly keyPath: string;
 }
-
-/** The parameters that may be sent only once. So may `client_id`, `redirect_uri` and `resource`, with errors of their own. */
-const SINGLE_PARAMETERS = [
-  'response_type',
-  'response_mode',
-  'scope',
-  'state',
-  'nonce',
-  'code_challenge',
-  'code_challenge_method',
-  'prompt',
-  'max_age',
-  'request',
-  'request_uri',
-] as const;
-
-/** The thumbprint of the key that alone may exchange the code (RFC 9449 section 10). */
-export const DPOP_JKT = 'dpop_jkt';
 
 /** The order of the steps is behaviour: of several errors, the first is reported. */
 export function createRequestChecks(options: RequestChecksOptions): RequestChecks {
@@ -252,23 +244,6 @@ function unregistered(client: Client, redirectUri: string): string {
   );
 }
 
-function refuseRepeatedParameters(parameters: Parameters, takesDpop: boolean): void {
-  for (const name of singleParameters(takesDpop)) parameters.get(name);
-}
-
-const singleParameters = (takesDpop: boolean): readonly string[] =>
-  takesDpop ? [...SINGLE_PARAMETERS, DPOP_JKT] : SINGLE_PARAMETERS;
-
-/** OpenID Connect Core section 3.1.2.6. */
-function refuseRequestObjects(parameters: Parameters): void {
-  if (parameters.has('request')) {
-    throw new OAuthError('request_not_supported', 'Request objects are not supported.');
-  }
-  if (parameters.has('request_uri')) {
-    throw new OAuthError('request_uri_not_supported', 'Request objects are not supported.');
-  }
-}
-
 /** RFC 9126 sections 5 and 6. A client that asks by pushed requests alone gets nothing otherwise, whether or not the server takes any now. */
 function refuseUnpushed(client: Client, requiresPushed: boolean): void {
   const problem = unpushedProblem(client, requiresPushed);
@@ -287,54 +262,6 @@ export function unpushedProblem(
     : null;
 }
 
-function requireResponseType(parameters: Parameters): void {
-  const responseType = parameters.require('response_type');
-  if (responseType !== 'code') {
-    const detail = `the response_type is ${quoted(responseType)}`;
-    throw new OAuthError('unsupported_response_type', 'The only response_type is code.', detail);
-  }
-}
-
-function requireResponseMode(parameters: Parameters): void {
-  const responseMode = parameters.get('response_mode');
-  if (responseMode !== undefined && responseMode !== 'query') {
-    const detail = `the response_mode is ${quoted(responseMode)}`;
-    throw new OAuthError('invalid_request', 'The only response_mode is query.', detail);
-  }
-}
-
-/** OpenID Connect Core section 3.1.2.1: consent is always asked for, so `consent` is satisfied and `none` cannot be. */
-function requirePrompt(parameters: Parameters): void {
-  const prompt = parameters.get('prompt') ?? '';
-  const values = new Set(prompt.split(' ').filter((value) => value !== ''));
-  if (values.size === 1 && values.has('none')) {
-    throw new OAuthError(
-      'interaction_required',
-      'Consent is always asked for, so prompt=none cannot succeed.',
-    );
-  }
-  values.delete('consent');
-  if (values.has('login')) {
-    throw new OAuthError(
-      'invalid_request',
-      'prompt=login cannot be honoured: re-authentication cannot be forced.',
-    );
-  }
-  if (values.size > 0) {
-    const detail = `the prompt is ${quoted(prompt)}`;
-    throw new OAuthError('invalid_request', 'The only values of prompt are consent and none, apart.', detail);
-  }
-}
-
-function refuseMaxAge(parameters: Parameters): void {
-  if (parameters.has('max_age')) {
-    throw new OAuthError(
-      'invalid_request',
-      'max_age cannot be honoured: the last authentication time is not recorded.',
-    );
-  }
-}
-
 function requireGrant(client: Client): void {
   if (!client.grants.includes('authorization_code')) {
     throw new OAuthError(
@@ -343,44 +270,6 @@ function requireGrant(client: Client): void {
       `the client is registered for ${client.grants.join(', ')}`,
     );
   }
-}
-
-/** The code challenge (RFC 7636 section 4.3). */
-function requirePkce(parameters: Parameters): string {
-  const challenge = parameters.get('code_challenge');
-  const method = parameters.get('code_challenge_method');
-  if (challenge === undefined || method !== 'S256') {
-    throw new OAuthError(
-      'invalid_request',
-      'PKCE is required: a code_challenge with code_challenge_method=S256.',
-      pkceProblem(challenge, method),
-    );
-  }
-  if (!isCodeChallenge(challenge)) {
-    throw new OAuthError('invalid_request', 'The code_challenge is not the base64url of a SHA-256.');
-  }
-  return challenge;
-}
-
-function pkceProblem(challenge: string | undefined, method: string | undefined): string {
-  if (challenge === undefined) return 'no code_challenge was sent';
-  return method === undefined
-    ? 'no code_challenge_method was sent, which means plain'
-    : `the code_challenge_method is ${quoted(method)}`;
-}
-
-function requireThumbprint(parameters: Parameters): string | null {
-  const thumbprint = parameters.get(DPOP_JKT) ?? null;
-  if (thumbprint === null || /^[A-Za-z0-9_-]{43}$/.test(thumbprint)) return thumbprint;
-  throw new OAuthError('invalid_request', 'The dpop_jkt is not the base64url of a SHA-256.');
-}
-
-/** The audience of the grant (RFC 8707 section 2.1). */
-function requireResource(parameters: Parameters, audience: string | null): string | null {
-  if (parameters.isRepeated('resource')) {
-    throw new OAuthError('invalid_target', 'More than one resource is named; a grant has one target.');
-  }
-  return requireAudience(parameters.get('resource'), audience);
 }
 
 /** The scopes asked for: without `scope` all that the client may have, except `openid`. */
@@ -409,14 +298,6 @@ async function requireSigningKey(
       `there is ${key} in ${keyPath}; run ${command}`,
     );
   }
-}
-
-/** The parameters that the checks read, as they were sent; of one that is repeated, two values: it is refused, however many. */
-export function sentParameters(parameters: Parameters, takesDpop: boolean): SentParameters {
-  return ['client_id', 'redirect_uri', 'resource', ...singleParameters(takesDpop)].flatMap((name) => {
-    const values = parameters.all(name).slice(0, 2);
-    return values.length === 1 && values[0] === '' ? [] : values.map((value) => [name, value] as const);
-  });
 }
 
 /** The parameters of a new request for the same. */

@@ -6,9 +6,9 @@ import { notAccepted, notAnswerable } from '../authorization/consent-errors.ts';
 import { consentPageData } from '../authorization/consent-page.ts';
 import type { Consent, Presented } from '../authorization/consent.ts';
 import { notUsable, type PushedRequests } from '../authorization/pushed.ts';
+import { sentParameters } from '../authorization/request-parameters.ts';
 import {
   sameParameters,
-  sentParameters,
   type CheckedRequest,
   type PutRequest,
   type RequestChecks,

@@ -1,5 +1,6 @@
 import type { PushedRequests } from '../authorization/pushed.ts';
-import { DPOP_JKT, sentParameters, type RequestChecks } from '../authorization/request.ts';
+import type { RequestChecks } from '../authorization/request.ts';
+import { DPOP_JKT, sentParameters } from '../authorization/request-parameters.ts';
 import type { AuthenticateClient } from '../clients/authentication.ts';
 import { proofOf, requireAlgorithm, type Dpop } from '../dpop/dpop.ts';
 import { OAuthError } from '../errors.ts';

@@ -1,0 +1,137 @@
+import { OAuthError } from '../errors.ts';
+import { isCodeChallenge } from '../grants/pkce.ts';
+import type { Parameters } from '../parameters.ts';
+import { quoted } from '../quoting.ts';
+import { requireAudience } from '../tokens/resource-indicators.ts';
+import type { SentParameters } from './waiting.ts';
+
+/** The parameters of an authorization request, each by itself: what needs no client, no key and no configuration but the audience. */
+
+/** The parameters that may be sent only once. So may `client_id`, `redirect_uri` and `resource`, with errors of their own. */
+const SINGLE_PARAMETERS = [
+  'response_type',
+  'response_mode',
+  'scope',
+  'state',
+  'nonce',
+  'code_challenge',
+  'code_challenge_method',
+  'prompt',
+  'max_age',
+  'request',
+  'request_uri',
+] as const;
+
+/** The thumbprint of the key that alone may exchange the code (RFC 9449 section 10). */
+export const DPOP_JKT = 'dpop_jkt';
+
+export function refuseRepeatedParameters(parameters: Parameters, takesDpop: boolean): void {
+  for (const name of singleParameters(takesDpop)) parameters.get(name);
+}
+
+const singleParameters = (takesDpop: boolean): readonly string[] =>
+  takesDpop ? [...SINGLE_PARAMETERS, DPOP_JKT] : SINGLE_PARAMETERS;
+
+/** OpenID Connect Core section 3.1.2.6. */
+export function refuseRequestObjects(parameters: Parameters): void {
+  if (parameters.has('request')) {
+    throw new OAuthError('request_not_supported', 'Request objects are not supported.');
+  }
+  if (parameters.has('request_uri')) {
+    throw new OAuthError('request_uri_not_supported', 'Request objects are not supported.');
+  }
+}
+
+export function requireResponseType(parameters: Parameters): void {
+  const responseType = parameters.require('response_type');
+  if (responseType !== 'code') {
+    const detail = `the response_type is ${quoted(responseType)}`;
+    throw new OAuthError('unsupported_response_type', 'The only response_type is code.', detail);
+  }
+}
+
+export function requireResponseMode(parameters: Parameters): void {
+  const responseMode = parameters.get('response_mode');
+  if (responseMode !== undefined && responseMode !== 'query') {
+    const detail = `the response_mode is ${quoted(responseMode)}`;
+    throw new OAuthError('invalid_request', 'The only response_mode is query.', detail);
+  }
+}
+
+/** OpenID Connect Core section 3.1.2.1: consent is always asked for, so `consent` is satisfied and `none` cannot be. */
+export function requirePrompt(parameters: Parameters): void {
+  const prompt = parameters.get('prompt') ?? '';
+  const values = new Set(prompt.split(' ').filter((value) => value !== ''));
+  if (values.size === 1 && values.has('none')) {
+    throw new OAuthError(
+      'interaction_required',
+      'Consent is always asked for, so prompt=none cannot succeed.',
+    );
+  }
+  values.delete('consent');
+  if (values.has('login')) {
+    throw new OAuthError(
+      'invalid_request',
+      'prompt=login cannot be honoured: re-authentication cannot be forced.',
+    );
+  }
+  if (values.size > 0) {
+    const detail = `the prompt is ${quoted(prompt)}`;
+    throw new OAuthError('invalid_request', 'The only values of prompt are consent and none, apart.', detail);
+  }
+}
+
+export function refuseMaxAge(parameters: Parameters): void {
+  if (parameters.has('max_age')) {
+    throw new OAuthError(
+      'invalid_request',
+      'max_age cannot be honoured: the last authentication time is not recorded.',
+    );
+  }
+}
+
+/** The code challenge (RFC 7636 section 4.3). */
+export function requirePkce(parameters: Parameters): string {
+  const challenge = parameters.get('code_challenge');
+  const method = parameters.get('code_challenge_method');
+  if (challenge === undefined || method !== 'S256') {
+    throw new OAuthError(
+      'invalid_request',
+      'PKCE is required: a code_challenge with code_challenge_method=S256.',
+      pkceProblem(challenge, method),
+    );
+  }
+  if (!isCodeChallenge(challenge)) {
+    throw new OAuthError('invalid_request', 'The code_challenge is not the base64url of a SHA-256.');
+  }
+  return challenge;
+}
+
+function pkceProblem(challenge: string | undefined, method: string | undefined): string {
+  if (challenge === undefined) return 'no code_challenge was sent';
+  return method === undefined
+    ? 'no code_challenge_method was sent, which means plain'
+    : `the code_challenge_method is ${quoted(method)}`;
+}
+
+export function requireThumbprint(parameters: Parameters): string | null {
+  const thumbprint = parameters.get(DPOP_JKT) ?? null;
+  if (thumbprint === null || /^[A-Za-z0-9_-]{43}$/.test(thumbprint)) return thumbprint;
+  throw new OAuthError('invalid_request', 'The dpop_jkt is not the base64url of a SHA-256.');
+}
+
+/** The audience of the grant (RFC 8707 section 2.1). */
+export function requireResource(parameters: Parameters, audience: string | null): string | null {
+  if (parameters.isRepeated('resource')) {
+    throw new OAuthError('invalid_target', 'More than one resource is named; a grant has one target.');
+  }
+  return requireAudience(parameters.get('resource'), audience);
+}
+
+/** The parameters that the checks read, as they were sent; of one that is repeated, two values: it is refused, however many. */
+export function sentParameters(parameters: Parameters, takesDpop: boolean): SentParameters {
+  return ['client_id', 'redirect_uri', 'resource', ...singleParameters(takesDpop)].flatMap((name) => {
+    const values = parameters.all(name).slice(0, 2);
+    return values.length === 1 && values[0] === '' ? [] : values.map((value) => [name, value] as const);
+  });
+}
