@@ -2,6 +2,7 @@ import { AUDIT, type AuditEvent } from 'portico/oauth-server';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { porticoHere, ROOT } from './support/console.ts';
 import {
   ADA,
   authorizationUrl,
@@ -158,6 +159,51 @@ describe("events for a host's audit log", () => {
       body: new URLSearchParams({ client_id: client.id, client_secret: 'guess' }),
     });
     expect(events).toMatchObject([{ type: 'client_authentication_failed', address: '127.0.0.1' }]);
+  });
+
+  // @shows AS-19.5
+  test('what an administrator did names who: the console, or the person; what the application did names nobody', async () => {
+    const file = path.join(portal.env['STORAGE_DIR'] ?? '', 'events.jsonl');
+    const run = (...args: string[]) =>
+      porticoHere(args, {
+        cwd: path.join(ROOT, 'test', 'fixtures', 'configured-portal'),
+        env: { ...portal.env, EVENTS_TO: file },
+      });
+    const created = await run(
+      'oauth:client:create',
+      'Of the console',
+      '--redirect=https://a.example/cb',
+      '--scope=openid',
+      '--json',
+    );
+    const { client_id: id } = JSON.parse(created.stdout) as { readonly client_id: string };
+    await run('oauth:client:rotate-secret', id);
+    await run('oauth:client:revoke', id);
+    await run('oauth:client:revoke', 'https://blocked.example/client.json');
+    await run('oauth:client:unblock', 'https://blocked.example/client.json');
+    const token = await run('oauth:initial-access-token:create', '--json');
+    const made = JSON.parse(token.stdout) as { readonly id: string; readonly initial_access_token: string };
+    await run('oauth:initial-access-token:revoke', made.id);
+    const told = await readFile(file, 'utf8');
+    const lines = told.trim().split('\n');
+    expect(lines.map((line) => JSON.parse(line) as AuditEvent)).toMatchObject(
+      [
+        { type: 'client_registered', clientId: id },
+        { type: 'secret_rotated', clientId: id },
+        { type: 'client_revoked', clientId: id },
+        { type: 'client_revoked', registeredBy: 'document' },
+        { type: 'client_unblocked', registeredBy: 'document' },
+        { type: 'initial_access_token_created', initialAccessToken: made.id },
+        { type: 'initial_access_token_revoked', initialAccessToken: made.id },
+      ].map((event) => ({ ...event, by: 'console' })),
+    );
+    expect(told).not.toContain(made.initial_access_token);
+
+    const by = { provider: 'accounts', id: 'the administrator' };
+    await portal.server.clients.rotateSecret(client.id, 60, { by });
+    await portal.server.clients.revoke(client.id);
+    expect(events).toMatchObject([{ type: 'secret_rotated', by }, { type: 'client_revoked' }]);
+    expect(events[1]).not.toHaveProperty('by');
   });
 
   test('introspection and refusals that change nothing are no events', async () => {

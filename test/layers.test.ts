@@ -108,7 +108,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'errors',
     'accounts',
     'host',
-    'audit',
+    'auditing/',
   ],
   'src/host': [
     'index',

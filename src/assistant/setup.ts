@@ -63,8 +63,10 @@ async function register(server: AuthorizationServer, wanted: WantedClient): Prom
   const { role, name, grants, scopes, redirectUris } = wanted;
   const registration = { name, grants, scopes, redirectUris };
   // Another process may be registering it at this moment.
-  const { client, secret, created } = await server.clients.createUnless(registration, (each) =>
-    playsRole(each, wanted),
+  const { client, secret, created } = await server.clients.createUnless(
+    registration,
+    (each) => playsRole(each, wanted),
+    { by: 'console' },
   );
   if (!created) return describeFound(client, compareClient(client, wanted));
   const nothing = { differences: [], remedy: null } as const;

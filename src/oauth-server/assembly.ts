@@ -1,5 +1,5 @@
 import { createAccounts } from './accounts.ts';
-import { createAudit } from './audit.ts';
+import { createAudit } from './auditing/audit.ts';
 import { createBrowsers, type Browsers } from './authorization/browsers.ts';
 import { createCookieSealer, createSealing } from './authorization/cookie-keys.ts';
 import { createAuthorizing } from './authorizing.ts';
@@ -291,7 +291,7 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
     clients,
     clientKeyProblems: async ({ id, keys: own }) =>
       own === null || clientKeys === null ? [] : clientKeys.problems({ id, keys: own }),
-    initialAccessTokens: createInitialAccessTokens({ store, clock }),
+    initialAccessTokens: createInitialAccessTokens({ store, audit, clock }),
     keys,
     audit,
     dpop: offer,

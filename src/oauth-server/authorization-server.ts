@@ -1,6 +1,6 @@
 import type { PersonReference } from '../contracts/person.ts';
 import type { Database } from '../sql/contract.ts';
-import type { AuditEvent } from './audit.ts';
+import type { AuditEvent } from './auditing/audit.ts';
 import type { Sealing } from './authorization/cookie-keys.ts';
 import type { Clients } from './clients/clients.ts';
 import type { OAuthServerConfig } from './config.ts';

@@ -1,5 +1,5 @@
 import type { Accounts } from './accounts.ts';
-import type { Audit } from './audit.ts';
+import type { Audit } from './auditing/audit.ts';
 import { createConsent } from './authorization/consent.ts';
 import type { CookieSealer } from './authorization/cookie-keys.ts';
 import { createGrantedBefore } from './authorization/granted-before.ts';

@@ -1,7 +1,7 @@
 import type { Log } from '../contracts/log.ts';
 import type { PasswordHasher } from '../contracts/password-hasher.ts';
 import { currentContext } from '../http/context.ts';
-import type { AuditEvent } from './audit.ts';
+import type { AuditEvent } from './auditing/audit.ts';
 import type { Browsers } from './authorization/browsers.ts';
 import type { CompleteHost, Host } from './host.ts';
 

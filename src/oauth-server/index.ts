@@ -34,7 +34,14 @@ export {
   type RegistrationErrorCode,
 } from './errors.ts';
 export { OverloadedError } from '../contracts/errors.ts';
-export { AUDIT, type AuditedAuthorization, type AuditedClient, type AuditEvent } from './audit.ts';
+export {
+  AUDIT,
+  type Acting,
+  type Administrator,
+  type AuditedAuthorization,
+  type AuditedClient,
+  type AuditEvent,
+} from './auditing/audit.ts';
 export type { Sealing } from './authorization/cookie-keys.ts';
 export type { Host } from './host.ts';
 export type { Endpoint } from './endpoints/endpoint.ts';

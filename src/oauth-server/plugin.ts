@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { AUDIT } from './audit.ts';
+import { AUDIT } from './auditing/audit.ts';
 import type { AddCommands, Application, Auth, Plugin } from '../host/contracts.ts';
 import { assembleServer } from './assembly.ts';
 import { dpopOffer } from './tokens/resource-proofs.ts';

@@ -2,7 +2,7 @@ import { samePerson, type PersonReference, type UserInterface } from '../../cont
 import { equalInConstantTime } from '../../http/constant-time.ts';
 import { requestIdOf } from '../../http/request-id.ts';
 import type { Visitor } from '../accounts.ts';
-import type { Audit } from '../audit.ts';
+import type { Audit } from '../auditing/audit.ts';
 import type { ClientDocuments } from '../client-documents/client-documents.ts';
 import type { Clients } from '../clients/clients.ts';
 import { isRegistered } from '../clients/redirect-uris.ts';

@@ -1,5 +1,5 @@
 import type { PersonReference } from '../../contracts/person.ts';
-import type { Audit } from '../audit.ts';
+import type { Audit } from '../auditing/audit.ts';
 import { AuthorizationPageError } from '../errors.ts';
 import type { FetchJson } from '../outbound/fetch-json.ts';
 import { firstWithKey, newClient } from '../clients/registration.ts';

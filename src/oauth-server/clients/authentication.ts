@@ -1,7 +1,7 @@
 import { networkOf } from '../../http/addresses.ts';
 import { onBehalfOf } from '../../http/caller.ts';
 import type { FailedAttempts } from '../../http/failed-attempts.ts';
-import type { Audit } from '../audit.ts';
+import type { Audit } from '../auditing/audit.ts';
 import { tokenHash } from '../crypto.ts';
 import { TooManyFailuresError } from '../errors.ts';
 import { callerAddress, type CompleteHost } from '../host.ts';

@@ -1,5 +1,5 @@
 import type { PasswordHasher } from '../../contracts/password-hasher.ts';
-import type { Audit, AuditedClient } from '../audit.ts';
+import { actedBy, type Acting, type Audit, type AuditedClient } from '../auditing/audit.ts';
 import { randomIdentifier, randomToken } from '../crypto.ts';
 import { RegistrationError } from '../errors.ts';
 import type { Parameters } from '../parameters.ts';
@@ -25,10 +25,13 @@ export interface RegisteredClient {
   readonly secret: string | null;
 }
 
-/** The clients of this server, for console commands and plugins. */
+/**
+ * The clients of this server, for console commands and plugins. What changes one is given who does it, for the audit event; nobody is
+ * named unless it is.
+ */
 export interface Clients {
   /** Registers a client. Throws a RegistrationError that says what is wrong. */
-  create(registration: ClientRegistration): Promise<RegisteredClient>;
+  create(registration: ClientRegistration, acting?: Acting): Promise<RegisteredClient>;
   /**
    * Registers a client unless `isThere` holds for one that is not revoked, and then returns that one, without a secret. Of
    * several calls at once, also in other processes, one registers. Throws a RegistrationError that says what is wrong.
@@ -36,6 +39,7 @@ export interface Clients {
   createUnless(
     registration: ClientRegistration,
     isThere: (client: Client) => boolean,
+    acting?: Acting,
   ): Promise<RegisteredClient & { readonly created: boolean }>;
   /** Null for an unknown id. A revoked client is found, too. */
   find(clientId: string): Promise<Client | null>;
@@ -45,17 +49,17 @@ export interface Clients {
    * Gives the client a new secret; its id and its tokens stay as they are. The previous secret is accepted for `overlap` more
    * seconds; with 0 it ends at once. Throws a RegistrationError for a client without a secret.
    */
-  rotateSecret(clientId: string, overlap?: number): Promise<RotatedSecret>;
+  rotateSecret(clientId: string, overlap?: number, acting?: Acting): Promise<RotatedSecret>;
   /**
    * Ends the client and every token it holds, for good. The URL of a document is blocked, until it is unblocked, also one that nobody
    * has been shown. Throws a RegistrationError when it is unknown, or was revoked before.
    */
-  revoke(clientId: string): Promise<RevokedClient>;
+  revoke(clientId: string, acting?: Acting): Promise<RevokedClient>;
   /**
    * Lets the blocked URL of a document be a client again, once its document has been read anew. Nothing that it was given before
    * lives again. Throws a RegistrationError for a client of another kind, and for one that is unknown or not blocked.
    */
-  unblock(url: string): Promise<void>;
+  unblock(url: string, acting?: Acting): Promise<void>;
 }
 
 /** The client of this id, for a request with this form; null when there is none. A revoked one is found, too. */
@@ -145,7 +149,7 @@ export function createClients(options: ClientsOptions): Clients {
   }
 
   /** Keeps a client of which nothing is known but that it may do nothing. */
-  async function block(url: string): Promise<RevokedClient> {
+  async function block(url: string, acting?: Acting): Promise<RevokedClient> {
     const now = clock();
     const described: CheckedRegistration = {
       name: new URL(url).host,
@@ -165,28 +169,28 @@ export function createClients(options: ClientsOptions): Clients {
     await store.insertRevokedClient(client);
     // Somebody may have been shown it at this moment, and its row was there first.
     const wasKnown = await store.revokeClient(url, now);
-    await audit({ type: 'client_revoked', ...registered(client) });
+    await audit({ type: 'client_revoked', ...registered(client), ...actedBy(acting) });
     return { client, wasKnown };
   }
 
   return {
-    async create(registration) {
+    async create(registration, acting) {
       const { client, secret } = await checkedClient(registration);
       await store.insertClient(client);
-      await audit({ type: 'client_registered', ...registered(client) });
+      await audit({ type: 'client_registered', ...registered(client), ...actedBy(acting) });
       return { client, secret };
     },
-    async createUnless(registration, isThere) {
+    async createUnless(registration, isThere, acting) {
       const { client, secret } = await checkedClient(registration);
       const isActiveAndThere = (each: Client) => each.revokedAt === null && isThere(each);
       const existing = await store.insertClientUnless(client, isActiveAndThere);
       if (existing !== null) return { client: existing, secret: null, created: false };
-      await audit({ type: 'client_registered', ...registered(client) });
+      await audit({ type: 'client_registered', ...registered(client), ...actedBy(acting) });
       return { client, secret, created: true };
     },
     find,
     list: () => store.listClients(),
-    async rotateSecret(clientId, overlap = DEFAULT_OVERLAP) {
+    async rotateSecret(clientId, overlap = DEFAULT_OVERLAP, acting) {
       if (!Number.isInteger(overlap) || overlap < 0 || overlap > LONGEST_OVERLAP) {
         throw new RegistrationError(`The overlap must be 0 to ${LONGEST_OVERLAP} seconds`);
       }
@@ -199,24 +203,24 @@ export function createClients(options: ClientsOptions): Clients {
       if (!(await store.rotateSecret(clientId, await passwordHasher.hash(secret), previousExpiresAt))) {
         throw new RegistrationError('A public client has no secret to rotate');
       }
-      await audit({ type: 'secret_rotated', clientId, previousExpiresAt });
+      await audit({ type: 'secret_rotated', clientId, previousExpiresAt, ...actedBy(acting) });
       return { secret, previousExpiresAt };
     },
-    async revoke(clientId) {
+    async revoke(clientId, acting) {
       const unseen = blockable(clientId);
       if (unseen !== null) {
         if (unseen.problem !== null) {
           throw new RegistrationError(`No client can have this URL as its id: it ${unseen.problem}`);
         }
-        if ((await find(clientId)) === null) return block(clientId);
+        if ((await find(clientId)) === null) return block(clientId, acting);
       }
       const client = await requireKnown(clientId);
       // Asked also of one that is revoked: what another attempt began may not be for good yet.
       if (!(await store.revokeClient(clientId, clock()))) throw revokedBefore();
-      await audit({ type: 'client_revoked', ...registered(client) });
+      await audit({ type: 'client_revoked', ...registered(client), ...actedBy(acting) });
       return { client, wasKnown: true };
     },
-    async unblock(url) {
+    async unblock(url, acting) {
       const client = await requireKnown(url);
       if (client.registeredBy !== 'document') {
         throw new RegistrationError(
@@ -225,7 +229,7 @@ export function createClients(options: ClientsOptions): Clients {
       }
       if (!(await store.unblockDocumentClient(url, clock())))
         throw new RegistrationError('This URL is not blocked');
-      await audit({ type: 'client_unblocked', ...registered(client) });
+      await audit({ type: 'client_unblocked', ...registered(client), ...actedBy(acting) });
     },
   };
 }

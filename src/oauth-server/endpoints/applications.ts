@@ -1,6 +1,6 @@
 import { equalInConstantTime } from '../../http/constant-time.ts';
 import type { Accounts, Visitor } from '../accounts.ts';
-import type { Audit } from '../audit.ts';
+import type { Audit } from '../auditing/audit.ts';
 import { shownPerson, shownScopes } from '../authorization/consent-page.ts';
 import { calledName, comesFrom, isVerified } from '../clients/who-asks.ts';
 import { keyedHash } from '../crypto.ts';

@@ -1,4 +1,4 @@
-import type { Audit } from '../audit.ts';
+import type { Audit } from '../auditing/audit.ts';
 import type { AuthenticateClient } from '../clients/authentication.ts';
 import { formParameters } from '../parameters.ts';
 import type { Store } from '../store/store.ts';

@@ -1,4 +1,4 @@
-import type { Audit } from '../audit.ts';
+import type { Audit } from '../auditing/audit.ts';
 import { IDENTITY_SCOPES, requireScopes, type ScopeCatalog } from '../tokens/scopes.ts';
 import type { ProtectedResource } from '../protected-resource.ts';
 import type { Client } from '../store/client.ts';

@@ -1,4 +1,4 @@
-import type { Audit } from '../audit.ts';
+import type { Audit } from '../auditing/audit.ts';
 import { OAuthError } from '../errors.ts';
 import type { Parameters } from '../parameters.ts';
 import type { Client } from '../store/client.ts';

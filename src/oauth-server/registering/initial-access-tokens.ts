@@ -1,16 +1,20 @@
+import { actedBy, type Acting, type Audit } from '../auditing/audit.ts';
 import { randomIdentifier, randomToken, tokenHash } from '../crypto.ts';
 import { RegistrationError } from '../errors.ts';
 import type { InitialAccessToken } from '../store/client.ts';
 import type { Store } from '../store/store.ts';
 
-/** The initial access tokens of this server (RFC 7591 section 1.2), for console commands. */
+/**
+ * The initial access tokens of this server (RFC 7591 section 1.2), for console commands. What makes or ends one is given who does it,
+ * for the audit event; nobody is named unless it is.
+ */
 export interface InitialAccessTokens {
   /** Makes one; throws a RegistrationError that says what is wrong. */
-  create(options: NewInitialAccessToken): Promise<CreatedInitialAccessToken>;
+  create(options: NewInitialAccessToken, acting?: Acting): Promise<CreatedInitialAccessToken>;
   /** Those that are kept, used up or not, oldest first. */
   list(): Promise<readonly InitialAccessToken[]>;
   /** Ends one; clients that it has registered stay. Throws a RegistrationError when it is unknown. */
-  revoke(id: string): Promise<void>;
+  revoke(id: string, acting?: Acting): Promise<void>;
 }
 
 /** What an operator says of a new initial access token. */
@@ -36,16 +40,18 @@ const LONGEST_NOTE = 200;
 
 export function createInitialAccessTokens({
   store,
+  audit,
   clock,
 }: {
   readonly store: Pick<
     Store,
     'insertInitialAccessToken' | 'listInitialAccessTokens' | 'deleteInitialAccessToken'
   >;
+  readonly audit: Audit;
   readonly clock: () => number;
 }): InitialAccessTokens {
   return {
-    async create({ uses = 1, lifetime = A_DAY, note = '' }) {
+    async create({ uses = 1, lifetime = A_DAY, note = '' }, acting) {
       if (!Number.isInteger(uses) || uses < 1 || uses > MOST_USES) {
         throw new RegistrationError(`The number of uses must be 1 to ${MOST_USES}`);
       }
@@ -66,15 +72,17 @@ export function createInitialAccessTokens({
         expiresAt: createdAt + lifetime * 1000,
       };
       await store.insertInitialAccessToken(kept, tokenHash(token));
+      await audit({ type: 'initial_access_token_created', initialAccessToken: kept.id, ...actedBy(acting) });
       return { ...kept, token };
     },
     list: () => store.listInitialAccessTokens(),
-    async revoke(id) {
+    async revoke(id, acting) {
       if (!(await store.deleteInitialAccessToken(id))) {
         throw new RegistrationError(
           'No initial access token has this id; see oauth:initial-access-token:list',
         );
       }
+      await audit({ type: 'initial_access_token_revoked', initialAccessToken: id, ...actedBy(acting) });
     },
   };
 }

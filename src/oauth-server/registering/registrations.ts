@@ -1,6 +1,6 @@
 import { networkOf } from '../../http/addresses.ts';
 import { equalInConstantTime } from '../../http/constant-time.ts';
-import type { Audit } from '../audit.ts';
+import type { Audit } from '../auditing/audit.ts';
 import type { Clients } from '../clients/clients.ts';
 import type { ClientSecrets } from '../clients/secrets.ts';
 import {

@@ -83,7 +83,7 @@ export const addClientCreate: AddCommands = (program, context) => {
         ...(options.idTokenAlg === undefined ? {} : { idTokenSignedResponseAlg: options.idTokenAlg }),
       };
       const withKeys = { ...registration, ...(await orFail(context, namedKeys(options))) };
-      const { client, secret } = await orFail(context, server.clients.create(withKeys));
+      const { client, secret } = await orFail(context, server.clients.create(withKeys, { by: 'console' }));
       if (options.json === true) {
         const credentials = secret === null ? {} : { client_secret: secret, client_secret_expires_at: 0 };
         return context.printJson({ ...clientMetadata(client), ...credentials });

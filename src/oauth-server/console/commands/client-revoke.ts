@@ -13,7 +13,7 @@ export const addClientRevoke: AddCommands = (program, context) => {
     .argument('<client_id>')
     .action(async (clientId: string) => {
       const { clients } = await openServer(context);
-      const { client, wasKnown } = await orFail(context, clients.revoke(clientId));
+      const { client, wasKnown } = await orFail(context, clients.revoke(clientId, { by: 'console' }));
       context.print(REVOKED[client.registeredBy](clientId, wasKnown));
       if (client.registeredBy === 'operator') return;
       const hint = client.registeredBy === 'document' ? denyHost(clientId) : REGISTERS_AGAIN;

@@ -24,7 +24,10 @@ export const addClientRotateSecret: AddCommands = (program, context) => {
       if (overlap === 0 && options.now !== true)
         context.fail('An overlap of 0 breaks the application at once; say --now');
       const { clients } = await openServer(context);
-      const { secret, previousExpiresAt } = await orFail(context, clients.rotateSecret(clientId, overlap));
+      const { secret, previousExpiresAt } = await orFail(
+        context,
+        clients.rotateSecret(clientId, overlap, { by: 'console' }),
+      );
       if (options.json === true) {
         const until = previousExpiresAt === null ? null : Math.floor(previousExpiresAt / 1000);
         return context.printJson({

@@ -12,7 +12,7 @@ export const addClientUnblock: AddCommands = (program, context) => {
     .argument('<url>')
     .action(async (url: string) => {
       const { clients } = await openServer(context);
-      await orFail(context, clients.unblock(url));
+      await orFail(context, clients.unblock(url, { by: 'console' }));
       context.print(
         `The URL ${url} is no longer blocked: its document is read again, and everybody is asked anew. ` +
           'Nothing that it had been given before lives again.',

@@ -22,11 +22,14 @@ export const addInitialAccessTokenCreate: AddCommands = (program, context) => {
       const { initialAccessTokens, config } = await openServer(context);
       const created = await orFail(
         context,
-        initialAccessTokens.create({
-          ...(uses === undefined ? {} : { uses: Number(uses) }),
-          ...(lifetime === undefined ? {} : { lifetime: Number(lifetime) }),
-          ...(note === undefined ? {} : { note }),
-        }),
+        initialAccessTokens.create(
+          {
+            ...(uses === undefined ? {} : { uses: Number(uses) }),
+            ...(lifetime === undefined ? {} : { lifetime: Number(lifetime) }),
+            ...(note === undefined ? {} : { note }),
+          },
+          { by: 'console' },
+        ),
       );
       if (json === true) {
         return context.printJson({ initial_access_token: created.token, ...asJson(created) });
@@ -62,7 +65,7 @@ export const addInitialAccessTokenRevoke: AddCommands = (program, context) => {
     .description('end a token with which clients register themselves; those that it has registered stay')
     .argument('<id>')
     .action(async (id: string) => {
-      await orFail(context, (await openServer(context)).initialAccessTokens.revoke(id));
+      await orFail(context, (await openServer(context)).initialAccessTokens.revoke(id, { by: 'console' }));
       context.print(`Nobody can register with the initial access token ${id} any more.`);
     });
 };

@@ -1,8 +1,20 @@
-import type { Log } from '../contracts/log.ts';
-import type { PersonReference } from '../contracts/person.ts';
+import type { Log } from '../../contracts/log.ts';
+import type { PersonReference } from '../../contracts/person.ts';
 
 /** The name under which the host kit emits every AuditEvent: `application.events.on(AUDIT, (event) => …)`. */
 export const AUDIT = 'oauth_server.audit';
+
+/**
+ * Who acts for whoever runs the server: somebody at its console, or the person who is signed in on an administrator's page. Such an
+ * action is given it by whoever translates the request, never by the request itself.
+ */
+export type Administrator = 'console' | PersonReference;
+
+/** What an action of an administrator is given beside its arguments. */
+export interface Acting {
+  /** Who does it; not said when the application's own code does. */
+  readonly by?: Administrator;
+}
 
 /** Which authorization an event is about. */
 export interface AuditedAuthorization {
@@ -39,24 +51,70 @@ export type AuditEvent =
   | (AuditedAuthorization & { readonly type: 'refresh_token_replayed' })
   /** A refresh token was used a second time within `refresh_retry_seconds`, and was given the answer of the first use again. */
   | (AuditedAuthorization & { readonly type: 'refresh_token_retried' })
-  | (AuditedAuthorization & {
-      readonly type: 'family_revoked';
-      /** By a replay, by the application (RFC 7009), or by the person. */
-      readonly reason: 'replay' | 'client' | 'person';
+  | (AuditedAuthorization &
+      Acting & {
+        readonly type: 'family_revoked';
+        /** By a replay, by the application (RFC 7009), by the person, or by an administrator. */
+        readonly reason: 'replay' | 'client' | 'person' | 'operator';
+      })
+  /** An administrator ended all that a person had allowed. One event for all, none for each authorization. */
+  | (Acting & {
+      readonly type: 'person_revoked';
+      readonly person: PersonReference;
+      /** How many authorizations ended. */
+      readonly authorizations: number;
+    })
+  /** An administrator had a person forgotten: what they had allowed, their subject, and who they are in the kept audit. */
+  | (Acting & {
+      readonly type: 'person_erased';
+      /** No longer the person: the pseudonym that stands in their place. */
+      readonly person: PersonReference;
+      /** How many authorizations were erased. */
+      readonly authorizations: number;
     })
   /** With a document, when somebody is first shown what it asks for. */
-  | (AuditedClient & { readonly type: 'client_registered' })
+  | (AuditedClient & Acting & { readonly type: 'client_registered' })
   /** A client that registered itself says something else about itself (RFC 7592). */
   | (AuditedClient & { readonly type: 'client_changed' })
+  /** An administrator changed what is kept of a client. */
+  | (AuditedClient &
+      Acting & {
+        readonly type: 'client_updated';
+        /** The fields that are other ones now, such as `redirect_uris`, each as it was and as it is. Of keys only their ids. */
+        readonly changes: Readonly<Record<string, { readonly before: unknown; readonly after: unknown }>>;
+      })
   /** Of a document its URL is blocked, also one that nobody has used here. */
-  | (AuditedClient & { readonly type: 'client_revoked' })
+  | (AuditedClient & Acting & { readonly type: 'client_revoked' })
   /** The URL of a document may be a client again; nothing that it was given before lives again. */
-  | (AuditedClient & { readonly type: 'client_unblocked' })
-  | {
+  | (AuditedClient & Acting & { readonly type: 'client_unblocked' })
+  | (Acting & {
       readonly type: 'secret_rotated';
       readonly clientId: string;
       /** Until when the secret before is accepted, milliseconds since 1970; null when it has ended. */
       readonly previousExpiresAt: number | null;
+    })
+  /** A token with which clients register themselves was made, or ended; which one its id says, which opens nothing. */
+  | (Acting & {
+      readonly type: 'initial_access_token_created' | 'initial_access_token_revoked';
+      readonly initialAccessToken: string;
+    })
+  /**
+   * A key was made that signs at once; one was made that is published now, and signs later; one is published no more. A key is either
+   * created or staged, never both.
+   */
+  | (Acting & {
+      readonly type: 'signing_key_created' | 'signing_key_staged' | 'signing_key_removed';
+      readonly kid: string;
+      readonly algorithm: string;
+    })
+  /** Somebody who is signed in asked for an administrator's page, or sent one of its forms, and was refused. */
+  | {
+      readonly type: 'admin_refused';
+      readonly person: PersonReference;
+      /** The name of the route. */
+      readonly route: string;
+      /** Without the permission; from another origin; or with a form that is not theirs, or not valid any more. */
+      readonly reason: 'permission' | 'origin' | 'form';
     }
   /** A tool of the MCP endpoint was called, with `mcp:audit`. What it was given and what it answered is not said. */
   | {
@@ -105,4 +163,9 @@ export function createAudit(host: { readonly audit: Audit; readonly log: Log }):
       host.log.error('The audit event {type} was not taken: {exception}', { type: event.type, exception });
     }
   };
+}
+
+/** What an event says of who did it: nothing where nobody is named. */
+export function actedBy({ by }: Acting = {}): Acting {
+  return by === undefined ? {} : { by };
 }
