@@ -55,6 +55,8 @@ const code = await runConsole(process.argv.slice(2), {
   cwd: process.cwd(),
   stdout: (text) => process.stdout.write(text),
   stderr: (text) => process.stderr.write(text),
+  columns: () =>
+    process.stderr.isTTY && process.env['TERM'] !== 'dumb' ? process.stderr.columns || 80 : null,
 });
 // The command is done; timers, pools and servers of the application must not keep it from ending. Its output goes out first.
 for (const stream of [process.stdout, process.stderr]) await new Promise((done) => stream.write('', done));

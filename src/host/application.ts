@@ -218,10 +218,11 @@ async function assemble(parts: Parts): Promise<Application> {
       definition.database !== undefined || database.dialect === 'sqlite'
         ? null
         : { size: kit.database_pool_size, lifetime: kit.database_connection_lifetime },
-    migrate: (only = () => true) =>
+    migrate: (only = () => true, onStep) =>
       migrate(
         database,
         migrationsOf(definition).filter(({ name }) => only(name)),
+        onStep,
       ),
     printMigrations: () => printMigrations(database, migrationsOf(definition)),
     migrations: () => migrationStatus(database, migrationsOf(definition)),

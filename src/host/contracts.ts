@@ -10,7 +10,7 @@ import type { PasswordHasher } from '../contracts/password-hasher.ts';
 import type { PersonReference, UserInterface } from '../contracts/person.ts';
 import type { Views } from '../defaults/views.ts';
 import type { Database } from '../sql/contract.ts';
-import type { Migration, MigrationState } from '../sql/schema.ts';
+import type { BegunStep, Migration, MigrationState } from '../sql/schema.ts';
 
 export type { ConfigurationProblem } from '../contracts/errors.ts';
 export type { Views } from '../defaults/views.ts';
@@ -222,8 +222,11 @@ export interface Application {
   migrations(): Promise<readonly MigrationState[]>;
   /** The SQL of the steps that are missing, for another tool that applies it; changes nothing. Empty when none is. */
   printMigrations(): Promise<string>;
-  /** Applies the steps that are missing, or those of them that `only` accepts; returns the names of those applied. */
-  migrate(only?: (name: string) => boolean): Promise<readonly string[]>;
+  /**
+   * Applies the steps that are missing, or those of them that `only` accepts; returns the names of those applied. `onStep` is told of
+   * each before it begins.
+   */
+  migrate(only?: (name: string) => boolean, onStep?: (step: BegunStep) => void): Promise<readonly string[]>;
   /** The account providers as one; without any when the application has none. */
   readonly accounts: Accounts;
   /** For the secrets of applications. The account providers get another, with a queue of its own. */
@@ -272,9 +275,21 @@ export interface ConsoleContext {
   printJson(value: unknown): void;
   /** Prints a line for the reader on standard error. */
   note(line: string): void;
+  /**
+   * Runs work that lasts, and shows on standard error how far it has come: on a terminal one line that is rewritten, elsewhere a line
+   * every five seconds, and none for what is done sooner. `what` says what is done: `Removing expired rows`. Resolves and rejects
+   * as the work does.
+   */
+  progress<T>(what: string, work: (report: ReportProgress) => Promise<T>): Promise<T>;
   /** Ends the command: one clear line on standard error, exit code 1. Throws, so nothing after it runs. */
   fail(line: string): never;
 }
+
+/**
+ * Says how far work has come, such as `1200 removed`; may be called as often as there is something to say, since few of the calls are
+ * shown. `atOnce` shows this one: before a step that may keep the process busy for long.
+ */
+export type ReportProgress = (state: string, options?: { readonly atOnce?: boolean }) => void;
 
 /** Adds commands to the console. Called for `--help` too, so it must not open anything. */
 export type AddCommands = (program: Command, context: ConsoleContext) => void;

@@ -11,7 +11,7 @@ export type { Log, LogContext } from '../contracts/log.ts';
 export type { PasswordHasher } from '../contracts/password-hasher.ts';
 export type { PersonReference, Profile, UserInterface } from '../contracts/person.ts';
 export type { Database, SqlConnection, SqlDialect, SqlParameter, SqlResult } from '../sql/contract.ts';
-export type { ColumnTypes, Migration, MigrationState, SchemaConnection } from '../sql/schema.ts';
+export type { BegunStep, ColumnTypes, Migration, MigrationState, SchemaConnection } from '../sql/schema.ts';
 export { defineApplication, migrationsOf, startApplication, type StartOptions } from './application.ts';
 export { auth, session } from './accounts/request-context.ts';
 export { createAccounts } from './accounts/accounts.ts';

@@ -299,7 +299,7 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
     clock,
     offers: (scope) => scopes.has(scope),
     scopesHeldBy: (person, names) => scopesHeldBy(host, scopes, names, person),
-    prune: () => pruning.all(),
+    prune: (onBatch) => pruning.all(onBatch),
     serveResource: resource.add,
     endpoints: createEndpoints({
       handlers,

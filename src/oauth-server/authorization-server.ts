@@ -46,8 +46,8 @@ export interface AuthorizationServer extends ProtectedRoutes {
   scopesHeldBy(person: PersonReference, scopes: readonly string[]): Promise<readonly string[]>;
   /** Adds to what the API that tokens are for needs beside them; to be called before requests are answered. */
   serveResource(needs: ResourceNeeds): void;
-  /** Removes expired rows, in small batches; safe while serving. */
-  prune(): Promise<PrunedRows>;
+  /** Removes expired rows, in small batches; safe while serving. `onBatch` is told after each how many went so far. */
+  prune(onBatch?: (removed: PrunedRows) => void): Promise<PrunedRows>;
   /** What the server knows of the application it runs in. */
   readonly host: CompleteHost;
   /** Hands an event to the host, as the server does with its own. Never rejects. */

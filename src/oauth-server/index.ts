@@ -20,7 +20,7 @@ export type { ClaimsMapper } from './tokens/claims.ts';
 export { oauthServerMigrations } from './store/migrations/index.ts';
 export { migrate, migrationStatus } from '../sql/migrations.ts';
 export { printMigrations } from '../sql/print-migrations.ts';
-export type { ColumnTypes, Migration, MigrationState, SchemaConnection } from '../sql/schema.ts';
+export type { BegunStep, ColumnTypes, Migration, MigrationState, SchemaConnection } from '../sql/schema.ts';
 export type { Database, SqlConnection, SqlDialect, SqlParameter, SqlResult } from '../sql/contract.ts';
 export type { Log, LogContext } from '../contracts/log.ts';
 export type { PasswordHasher } from '../contracts/password-hasher.ts';

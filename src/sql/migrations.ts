@@ -11,6 +11,7 @@ import {
 } from './known-migrations.ts';
 import {
   quotedSchema,
+  type BegunStep,
   type ColumnTypes,
   type Migration,
   type MigrationState,
@@ -22,11 +23,13 @@ import {
  * migrate at once, one does it, and the other waits and finds it done. On SQLite and PostgreSQL it is all or nothing. MySQL
  * commits each change of the schema by itself: there a step that was cut off stays marked as begun, and is run again.
  *
- * Steps may take long, so use a store without the time limits that requests have.
+ * Steps may take long, so use a store without the time limits that requests have. `onStep` is told of each before it begins, inside
+ * of the transaction: it must not use the store.
  */
 export async function migrate(
   database: Database,
   migrations: readonly Migration[],
+  onStep: (step: BegunStep) => void = () => {},
 ): Promise<readonly string[]> {
   const ordered = sorted(migrations);
   return waitForLock(database, async (connection) => {
@@ -37,7 +40,13 @@ export async function migrate(
       await connection.execute(createTable(types));
       const known = await knownMigrations(database.dialect, connection);
       const missing = missingOf(ordered, known);
-      for (const migration of missing) {
+      for (const [index, migration] of missing.entries()) {
+        onStep({
+          name: migration.name,
+          number: index + 1,
+          of: missing.length,
+          isFirst: known.size === 0,
+        });
         const resumed = known.has(migration.name);
         if (!resumed) await begin(connection, migration);
         await migration.up(schemaOn(database, connection, types, resumed));

@@ -40,6 +40,18 @@ export interface Migration {
   up(schema: SchemaConnection): Promise<void>;
 }
 
+/** A step that begins now. */
+export interface BegunStep {
+  /** Its name. */
+  readonly name: string;
+  /** Which it is of those that are missing, from 1. */
+  readonly number: number;
+  /** How many are missing. */
+  readonly of: number;
+  /** Whether nothing was applied before, so that there are no rows that a step could take long over. */
+  readonly isFirst: boolean;
+}
+
 /** A step of the schema, and whether it is applied. */
 export interface MigrationState {
   /** The step's name. */

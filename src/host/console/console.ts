@@ -12,6 +12,7 @@ import { takeEnvironmentBack } from '../environment.ts';
 import { ConsoleError } from '../errors.ts';
 import { describeError } from '../../defaults/log.ts';
 import { findDefinition, NO_APPLICATION } from './find-application.ts';
+import { withProgress } from './progress.ts';
 import { isSchemaPending, SCHEMA_PENDING } from './pending-schema.ts';
 
 /** Where the console was called, and where it writes. */
@@ -22,6 +23,8 @@ export interface ConsoleIo {
   readonly stdout: (text: string) => void;
   /** Takes everything that is meant for a reader. */
   readonly stderr: (text: string) => void;
+  /** How many columns the terminal has that `stderr` writes to; null, as when it is left out, when it is none. */
+  readonly columns?: () => number | null;
 }
 
 /**
@@ -126,6 +129,7 @@ function createContext(
     print: (line) => io.stdout(`${line}\n`),
     printJson: (value) => io.stdout(`${JSON.stringify(value, null, 2)}\n`),
     note: (line) => io.stderr(`${line}\n`),
+    progress: (what, work) => withProgress({ what, write: io.stderr, columns: io.columns?.() ?? null }, work),
     fail(line) {
       throw new ConsoleError(line);
     },

@@ -1,4 +1,4 @@
-import type { Migration } from '../../sql/schema.ts';
+import type { BegunStep, Migration } from '../../sql/schema.ts';
 import { migrate as migrateStore } from '../../sql/migrations.ts';
 import type { OpenedDatabase } from '../contracts.ts';
 
@@ -6,6 +6,7 @@ import type { OpenedDatabase } from '../contracts.ts';
 export function migrate(
   database: OpenedDatabase,
   migrations: readonly Migration[],
+  onStep?: (step: BegunStep) => void,
 ): Promise<readonly string[]> {
-  return migrateStore(database.withoutTimeout(), migrations);
+  return migrateStore(database.withoutTimeout(), migrations, onStep);
 }

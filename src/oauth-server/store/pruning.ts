@@ -9,8 +9,11 @@ export interface Pruning {
    * themselves. Never rejects; a failure is logged and tried again later. Null when there is nothing to wait for.
    */
   tick(): Promise<void> | null;
-  /** Removes everything that has expired, batch by batch; returns how many rows of each kind went. */
-  all(): Promise<PrunedRows>;
+  /**
+   * Removes everything that has expired, batch by batch; returns how many rows of each kind went. `onBatch` is told of that after
+   * each.
+   */
+  all(onBatch?: (removed: PrunedRows) => void): Promise<PrunedRows>;
 }
 
 export interface PruningOptions {
@@ -67,24 +70,20 @@ export function createPruning({ store, registrations, singleUses, clock, log }: 
     );
   }
 
-  async function allRegistrations(): Promise<number> {
-    let total = 0;
+  async function allRegistrations(onBatch: (removed: number) => void): Promise<void> {
     for (let more = true; more;) {
       const removed = await removeRegistrations();
-      total += removed.clients;
+      onBatch(removed.clients);
       ({ more } = removed);
     }
-    return total;
   }
 
-  async function allAccessTokens(): Promise<number> {
-    let total = 0;
+  async function allAccessTokens(onBatch: (removed: number) => void): Promise<void> {
     for (let after: string | null = FIRST; after !== null;) {
       const { removed, last } = await store.pruneAccessTokens(after, clock() - MARGIN, BATCH);
-      total += removed;
+      onBatch(removed);
       after = last;
     }
-    return total;
   }
 
   return {
@@ -92,16 +91,21 @@ export function createPruning({ store, registrations, singleUses, clock, log }: 
       insertions += 1;
       return insertions % INSERTIONS_PER_BATCH === 0 ? removeBatch() : null;
     },
-    async all() {
-      const total = { families: 0, consentRequests: 0 };
+    async all(onBatch = () => {}) {
+      const total = { families: 0, consentRequests: 0, clients: 0, accessTokens: 0 };
+      const count = (removed: Partial<PrunedRows>) => {
+        for (const kind of Object.keys(total) as (keyof PrunedRows)[]) total[kind] += removed[kind] ?? 0;
+        onBatch({ ...total });
+      };
       for (let more = true; more;) {
         const pruned = await store.prune(clock() - MARGIN, BATCH);
-        total.families += pruned.families;
-        total.consentRequests += pruned.consentRequests;
+        count(pruned);
         ({ more } = pruned);
       }
-      while ((await store.pruneSingleUses(clock() - MARGIN, BATCH)) > 0);
-      return { ...total, clients: await allRegistrations(), accessTokens: await allAccessTokens() };
+      while ((await store.pruneSingleUses(clock() - MARGIN, BATCH)) > 0) count({});
+      await allRegistrations((clients) => count({ clients }));
+      await allAccessTokens((accessTokens) => count({ accessTokens }));
+      return total;
     },
   };
 }

@@ -23,7 +23,11 @@ export const addDbMigrate: AddCommands = (program, context) => {
         return;
       }
       if (action === 'up') {
-        const applied = await application.migrate();
+        const applied = await context.progress('Applying the schema', (report) =>
+          application.migrate(undefined, ({ name, number, of, isFirst }) =>
+            report(`${name}, ${number} of ${of}`, { atOnce: !isFirst }),
+          ),
+        );
         if (options.json === true) return context.printJson({ applied });
         for (const name of applied) context.print(`Applied ${name}.`);
         if (applied.length === 0) context.print('The schema is up to date.');

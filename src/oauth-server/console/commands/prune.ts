@@ -1,5 +1,6 @@
 import type { AddCommands } from '../../../host/contracts.ts';
 import { openServer } from '../open-server.ts';
+import type { PrunedRows } from '../../store/store.ts';
 
 export const addPrune: AddCommands = (program, context) => {
   program
@@ -10,7 +11,10 @@ export const addPrune: AddCommands = (program, context) => {
     .option('--json', 'print JSON, and nothing else, on standard output')
     .action(async (options: { json?: boolean }) => {
       const server = await openServer(context);
-      const { families, accessTokens, consentRequests, clients } = await server.prune();
+      const { families, accessTokens, consentRequests, clients } = await context.progress(
+        'Removing expired rows',
+        (report) => server.prune((removed) => report(describe(removed))),
+      );
       if (options.json === true) {
         return context.printJson({
           families,
@@ -26,3 +30,7 @@ export const addPrune: AddCommands = (program, context) => {
         context.print(`Removed ${clients} clients that no operator registered, and nobody used.`);
     });
 };
+
+function describe({ families, accessTokens, consentRequests, clients }: PrunedRows): string {
+  return `${families} authorizations, ${accessTokens} access tokens, ${consentRequests} consent requests, ${clients} clients`;
+}

@@ -1,0 +1,101 @@
+// @engines sqlite: what is shown on a terminal is no matter of the database
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { portico, ROOT } from './support/console.ts';
+
+let folder: string;
+const EMPTY_LINE = '\r\u{1b}[2K';
+
+/** An application whose schema has as many steps of its own as STEPS says. */
+const APPLICATION = `
+import { defineApplication } from 'portico/host';
+import { oauthServer } from 'portico/oauth-server';
+export default defineApplication({
+  plugins: [oauthServer()],
+  config: () => ({ public_url: 'https://a.example', oauth_server: { name: 'A', scopes: {} } }),
+  migrations: Array.from({ length: Number(process.env.STEPS) }, (_, index) => ({
+    name: 'shop_000' + (index + 1),
+    async up({ change }) { await change('CREATE TABLE shop_' + index + ' (id INTEGER)'); },
+  })),
+});
+`;
+
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'portico-progress-'));
+  await mkdir(path.join(folder, 'node_modules'));
+  await symlink(ROOT, path.join(folder, 'node_modules', 'portico'));
+  await writeFile(path.join(folder, 'portico.config.mjs'), APPLICATION);
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+/** Runs a command of a shell on a pseudo terminal; returns its exit code and all that the terminal was sent. */
+async function onTerminal(steps: number, command: string): Promise<{ code: unknown; sent: string }> {
+  const { PATH = '', HOME = '' } = process.env;
+  const env = {
+    PATH,
+    HOME,
+    STEPS: String(steps),
+    NODE: process.execPath,
+    BIN: path.join(ROOT, 'bin', 'portico.js'),
+  };
+  const child = spawn('script', ['-qec', `stty cols 60; ${command}`, '/dev/null'], {
+    cwd: folder,
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let sent = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (sent += text));
+  const [code] = (await once(child, 'close')) as [unknown];
+  return { code, sent };
+}
+
+describe('work that lasts', () => {
+  test('says nothing of a schema that is new, and soon made, where there is no terminal', async () => {
+    const options = { cwd: folder, env: { STEPS: '1' } };
+    const { code, stderr } = await portico(['db:migrate', 'up'], options);
+    expect([code, stderr]).toEqual([0, '']);
+  });
+
+  // @shows HOST-4.6
+  test('is one line on a terminal, rewritten, and empty before the result is printed', async () => {
+    const { code, sent } = await onTerminal(3, '"$NODE" "$BIN" db:migrate up');
+    expect(code, sent).toBe(0);
+    expect(sent.split(EMPTY_LINE)).toEqual([
+      '',
+      'Applying the schema (0 s)',
+      expect.stringMatching(/^Applying the schema: shop_0002, 1 of 2 \(\d s\)$/),
+      expect.stringMatching(/^Applying the schema: shop_0003, 2 of 2 \(\d s\)$/),
+      'Applied shop_0002.\r\nApplied shop_0003.\r\n',
+    ]);
+  });
+
+  // @shows HOST-4.6
+  test('says the steps of a schema that has rows on lines of standard error where there is no terminal', async () => {
+    const options = { cwd: folder, env: { STEPS: '4' } };
+    const { stdout, stderr } = await portico(['db:migrate', 'up', '--json'], options);
+    expect(JSON.parse(stdout)).toEqual({ applied: ['shop_0004'] });
+    expect(stderr).toBe('Applying the schema: shop_0004, 1 of 1 (0 s)\n');
+  });
+
+  // @shows HOST-4.6
+  test('leaves what is printed as JSON alone, also with a terminal behind standard error', async () => {
+    const { code, sent } = await onTerminal(4, '"$NODE" "$BIN" oauth:prune --json >pruned.json');
+    expect(code, sent).toBe(0);
+    expect(sent).toContain(`${EMPTY_LINE}Removing expired rows`);
+    expect(sent.endsWith(EMPTY_LINE)).toBe(true);
+    expect(JSON.parse(await readFile(path.join(folder, 'pruned.json'), 'utf8'))).toMatchObject({
+      families: 0,
+    });
+  });
+
+  // @shows HOST-4.6
+  test('sends a terminal that can only write lines no codes', async () => {
+    const { code, sent } = await onTerminal(4, 'TERM=dumb "$NODE" "$BIN" oauth:prune');
+    expect(code, sent).toBe(0);
+    expect(sent).not.toContain('\u{1b}');
+  });
+});
