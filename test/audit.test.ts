@@ -193,8 +193,8 @@ describe("events for a host's audit log", () => {
         { type: 'client_revoked', clientId: id },
         { type: 'client_revoked', registeredBy: 'document' },
         { type: 'client_unblocked', registeredBy: 'document' },
-        { type: 'initial_access_token_created', initialAccessToken: made.id },
-        { type: 'initial_access_token_revoked', initialAccessToken: made.id },
+        { type: 'initial_access_token_created', initialAccessTokenId: made.id },
+        { type: 'initial_access_token_revoked', initialAccessTokenId: made.id },
       ].map((event) => ({ ...event, by: 'console' })),
     );
     expect(told).not.toContain(made.initial_access_token);

@@ -166,6 +166,7 @@ describe('the schema', () => {
     const names = rows.map(({ name: table }) => table).filter((table) => table !== 'portico_migrations');
     expect(names.toSorted()).toEqual([
       'oauth_access_tokens',
+      'oauth_audit',
       'oauth_authorization_codes',
       'oauth_clients',
       'oauth_consent_requests',

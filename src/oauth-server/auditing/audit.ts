@@ -96,7 +96,7 @@ export type AuditEvent =
   /** A token with which clients register themselves was made, or ended; which one its id says, which opens nothing. */
   | (Acting & {
       readonly type: 'initial_access_token_created' | 'initial_access_token_revoked';
-      readonly initialAccessToken: string;
+      readonly initialAccessTokenId: string;
     })
   /**
    * A key was made that signs at once; one was made that is published now, and signs later; one is published no more. A key is either

@@ -72,7 +72,11 @@ export function createInitialAccessTokens({
         expiresAt: createdAt + lifetime * 1000,
       };
       await store.insertInitialAccessToken(kept, tokenHash(token));
-      await audit({ type: 'initial_access_token_created', initialAccessToken: kept.id, ...actedBy(acting) });
+      await audit({
+        type: 'initial_access_token_created',
+        initialAccessTokenId: kept.id,
+        ...actedBy(acting),
+      });
       return { ...kept, token };
     },
     list: () => store.listInitialAccessTokens(),
@@ -82,7 +86,7 @@ export function createInitialAccessTokens({
           'No initial access token has this id; see oauth:initial-access-token:list',
         );
       }
-      await audit({ type: 'initial_access_token_revoked', initialAccessToken: id, ...actedBy(acting) });
+      await audit({ type: 'initial_access_token_revoked', initialAccessTokenId: id, ...actedBy(acting) });
     },
   };
 }

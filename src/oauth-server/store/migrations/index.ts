@@ -14,6 +14,7 @@ import { clientKeys } from './0012-client-keys.ts';
 import { dpop } from './0013-dpop.ts';
 import { pushedRequests } from './0014-pushed-requests.ts';
 import { clientProfile } from './0015-client-profile.ts';
+import { keptAudit } from './0016-audit.ts';
 
 /** The schema of the authorization server, step by step; run by `db:migrate up`. */
 export const oauthServerMigrations: readonly Migration[] = [
@@ -32,4 +33,5 @@ export const oauthServerMigrations: readonly Migration[] = [
   dpop,
   pushedRequests,
   clientProfile,
+  keptAudit,
 ];
