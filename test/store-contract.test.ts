@@ -57,7 +57,7 @@ function clientNamed(id: string, changes: Partial<Client> = {}): Client {
     name: 'An application',
     redirectUris: ['https://client.example/cb'],
     scopes: ['openid', 'notes:read'],
-    grants: ['authorization_code', 'refresh_token'],
+    grants: ['authorization_code', 'refresh_token', 'client_credentials'],
     idTokenSignedResponseAlg: 'RS256',
     applicationType: 'web',
     registeredBy: 'operator',

@@ -127,6 +127,6 @@ function requireKey(header: JsonObject): PublicKey {
 }
 
 /** RFC 7638 section 3: the members that a key needs, in the order of their names; JSON leaves out those that it has not. */
-function jwkThumbprint({ jwk: { crv, e, kty, n, x, y } }: PublicKey): string {
+export function jwkThumbprint({ jwk: { crv, e, kty, n, x, y } }: PublicKey): string {
   return hash('sha256', JSON.stringify({ crv, e, kty, n, x, y }), 'base64url');
 }

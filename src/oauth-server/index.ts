@@ -47,6 +47,14 @@ export type { Host } from './host.ts';
 export type { Endpoint } from './endpoints/endpoint.ts';
 export type { Clients, RegisteredClient, RevokedClient, RotatedSecret } from './clients/clients.ts';
 export type { ClientRegistration } from './clients/registration.ts';
+export type { DescribedKey, ShownClient } from './clients/describing.ts';
+export type {
+  ClientChanges,
+  FieldChange,
+  FieldChanges,
+  UpdateClient,
+  UpdatedClient,
+} from './clients/updating.ts';
 export type { DocumentHosts } from './client-documents/client-urls.ts';
 export type {
   CreatedInitialAccessToken,

@@ -7,6 +7,8 @@ import { completeHost, withReturn, type HostDefaults } from './complete-host.ts'
 import { builtInViews } from './host-defaults.ts';
 import { addClientCreate } from './console/commands/client-create.ts';
 import { addClientList } from './console/commands/client-list.ts';
+import { addClientShow } from './console/commands/client-show.ts';
+import { addClientUpdate } from './console/commands/client-update.ts';
 import { addClientRevoke } from './console/commands/client-revoke.ts';
 import { addClientUnblock } from './console/commands/client-unblock.ts';
 import { addClientRotateSecret } from './console/commands/client-rotate-secret.ts';
@@ -36,6 +38,8 @@ const COMMANDS: readonly AddCommands[] = [
   addServerDoctor,
   addClientCreate,
   addClientList,
+  addClientShow,
+  addClientUpdate,
   addClientRotateSecret,
   addClientRevoke,
   addClientUnblock,

@@ -11,10 +11,15 @@ const LAST_WORD = /[A-Za-z0-9._~-]+$/;
 export function quoted(text: string): string {
   const cut =
     text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS).replace(LAST_WORD, '')}…` : text;
-  const plain = cut
-    .replaceAll(LIKE_A_SECRET, '[…]')
-    .replaceAll(LIKE_A_VERIFIER, '[…]')
-    .replaceAll(/[\p{C}\p{Zl}\p{Zp}"\\]/gu, (each) => `\\u{${each.codePointAt(0)?.toString(16) ?? ''}}`);
+  return quotedPublic(cut.replaceAll(LIKE_A_SECRET, '[…]').replaceAll(LIKE_A_VERIFIER, '[…]'));
+}
+
+/** The same of what everybody may know, such as the id of a public key: it is neither cut nor taken for a secret. */
+export function quotedPublic(text: string): string {
+  const plain = text.replaceAll(
+    /[\p{C}\p{Zl}\p{Zp}"\\]/gu,
+    (each) => `\\u{${each.codePointAt(0)?.toString(16) ?? ''}}`,
+  );
   return `"${plain}"`;
 }
 

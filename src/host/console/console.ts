@@ -115,6 +115,16 @@ function addCommands(program: Command, definition: ApplicationDefinition, contex
   for (const add of [addServe(plugins), addDbMigrate, ...contributed, ...own]) add(program, context);
 }
 
+/** JSON that says the same, without characters that move a terminal's cursor, hide, or turn text around: strangers may have sent some. */
+function printable(json: string): string {
+  return json.replaceAll(/[^\P{C}\n]|[\p{Zl}\p{Zp}]/gu, (character) =>
+    character
+      .split('')
+      .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+      .join(''),
+  );
+}
+
 function createContext(
   found: ApplicationDefinition | null,
   opened: { application: Promise<Application> | null },
@@ -127,7 +137,7 @@ function createContext(
       return (opened.application ??= startApplication(found, { standardOutput }));
     },
     print: (line) => io.stdout(`${line}\n`),
-    printJson: (value) => io.stdout(`${JSON.stringify(value, null, 2)}\n`),
+    printJson: (value) => io.stdout(`${printable(JSON.stringify(value, null, 2))}\n`),
     note: (line) => io.stderr(`${line}\n`),
     progress: (what, work) => withProgress({ what, write: io.stderr, columns: io.columns?.() ?? null }, work),
     fail(line) {

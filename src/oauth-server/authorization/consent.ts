@@ -166,7 +166,7 @@ export function createConsent(options: ConsentOptions): Consent {
     const person = visitor.user.reference;
     const before = stepsUp() ? await options.grantedBefore(client, person, pending.audience) : NOTHING;
     // Never more than was shown before: the first tab may still be open, and its screen can be answered too.
-    const scopes = await scopesHeldBy(host, catalog, shownScopes(pending, before), person);
+    const scopes = await scopesHeldBy(host, catalog, shownScopes(pending, client, before), person);
     if (!isPartHeld(pending, scopes)) {
       await voidConsent(pending);
       return { response: nothingHeld(pending, client) };
@@ -187,7 +187,9 @@ export function createConsent(options: ConsentOptions): Consent {
     const before =
       allow && stepsUp() ? await options.grantedBefore(client, person, pending.audience) : NOTHING;
     // Only what was shown can be granted, and only as far as it is still held.
-    const scopes = allow ? await scopesHeldBy(host, catalog, shownScopes(pending, before), person) : [];
+    const scopes = allow
+      ? await scopesHeldBy(host, catalog, shownScopes(pending, client, before), person)
+      : [];
     const now = clock();
     const familyId = orderedIdentifier(now);
     const code = newCode(familyId);
@@ -262,7 +264,7 @@ export function createConsent(options: ConsentOptions): Consent {
   }
 
   /**
-   * The client, if it still lives and still has this redirect URI. A document may change at any time, and what has begun goes on as it
+   * The client, if it still lives, and still has this redirect URI and one of these scopes. A document may change at any time, and what has begun goes on as it
    * was when it began.
    */
   async function requireClient(saved: ConsentRequest): Promise<Client> {
@@ -285,6 +287,9 @@ export function createConsent(options: ConsentOptions): Consent {
       throw notAnswerable(
         `the client ${clientId} is no longer registered with the redirect_uri ${quotedUri(redirectUri)}`,
       );
+    }
+    if (registeredScopes(saved, client).length === 0) {
+      throw notAnswerable(`the client ${clientId} is no longer registered for any of the scopes asked for`);
     }
     return client;
   }
@@ -347,9 +352,16 @@ function union(first: readonly string[], second: readonly string[]): readonly st
   return [...new Set([...first, ...second])];
 }
 
-/** What was shown, without what the client did not ask for and the person has taken back since. */
-function shownScopes({ asked, scopes }: ConsentRequest, before: readonly string[]): readonly string[] {
-  return intersectScopes(asked.scopes, union(scopes, before));
+/** Those asked for that the client is still registered for. What began with a document goes on as it was when it began. */
+function registeredScopes({ scopes, shownName }: ConsentRequest, client: Client): readonly string[] {
+  return shownName === undefined ? intersectScopes(scopes, client.scopes) : scopes;
+}
+
+/**
+ * What was shown, without what the client did not ask for and the person has taken back since, and what it is no longer registered for.
+ */
+function shownScopes(saved: ConsentRequest, client: Client, before: readonly string[]): readonly string[] {
+  return intersectScopes(saved.asked.scopes, union(registeredScopes(saved, client), before));
 }
 
 /** Not when all that is still held is of before: the client asked for more, and would get nothing of it. */

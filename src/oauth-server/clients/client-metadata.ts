@@ -7,7 +7,9 @@ export function authenticationMetadata({
   keys,
   pushesRequests,
   dpopBoundAccessTokens,
-}: Client): Readonly<Record<string, unknown>> {
+}: Pick<Client, 'public' | 'keys' | 'pushesRequests' | 'dpopBoundAccessTokens'>): Readonly<
+  Record<string, unknown>
+> {
   const demands = {
     ...(pushesRequests ? { require_pushed_authorization_requests: true } : {}),
     ...(dpopBoundAccessTokens ? { dpop_bound_access_tokens: true } : {}),

@@ -16,6 +16,8 @@ import {
   type ClientRegistration,
 } from './registration.ts';
 import type { Profiles } from '../profiles/profiles.ts';
+import { describeClient, type ShownClient } from './describing.ts';
+import { createUpdating, NO_KEYS, type UpdateClient } from './updating.ts';
 
 /** A new client, and its secret: shown once, kept only as a hash. */
 export interface RegisteredClient {
@@ -43,8 +45,17 @@ export interface Clients {
   ): Promise<RegisteredClient & { readonly created: boolean }>;
   /** Null for an unknown id. A revoked client is found, too. */
   find(clientId: string): Promise<Client | null>;
+  /** All that is known of a client. Throws a RegistrationError for an unknown id. */
+  show(clientId: string): Promise<ShownClient>;
   /** Oldest first. */
   list(): Promise<readonly Client[]>;
+  /**
+   * Changes a client that an operator registered, all of it or nothing; its id and what it proves itself by stay, but for keys that are
+   * replaced. It has to be one that could be registered so. What it loses is gone with the next request, also for codes and tokens that it
+   * has, and for requests that have begun; what it is given again, its authorizations have again. Of several updates at once, also
+   * in other processes, none is lost. Throws a RegistrationError that says what is wrong.
+   */
+  readonly update: UpdateClient;
   /**
    * Gives the client a new secret; its id and its tokens stay as they are. The previous secret is accepted for `overlap` more
    * seconds; with 0 it ends at once. Throws a RegistrationError for a client without a secret.
@@ -104,7 +115,6 @@ export interface ClientsOptions {
   readonly blockable: (clientId: string) => { readonly problem: string | null } | null;
 }
 
-const NO_KEYS = 'oauth_server:private_key_jwt is off';
 const NO_DPOP = 'oauth_server:dpop is off';
 
 /** No other text reaches the store: not every engine takes any. */
@@ -130,7 +140,7 @@ export function createClients(options: ClientsOptions): Clients {
 
   async function checkedClient(registration: ClientRegistration): Promise<RegisteredClient> {
     const checked = await checkRegistration(registration, scopes, keys, profiles);
-    if (checked.keys !== null && !takesKeys) throw new RegistrationError(`${NO_KEYS}; set it to true first`);
+    if (checked.keys !== null && !takesKeys) throw new RegistrationError(NO_KEYS);
     if (checked.pushesRequests && !takesPushed) {
       throw new RegistrationError(
         'oauth_server:pushed_authorization_requests is off; set it to accept or require first',
@@ -173,6 +183,12 @@ export function createClients(options: ClientsOptions): Clients {
     return { client, wasKnown };
   }
 
+  async function requireLiving(clientId: string): Promise<Client> {
+    const client = await requireKnown(clientId);
+    if (client.revokedAt !== null) throw revokedBefore();
+    return client;
+  }
+
   return {
     async create(registration, acting) {
       const { client, secret } = await checkedClient(registration);
@@ -189,13 +205,24 @@ export function createClients(options: ClientsOptions): Clients {
       return { client, secret, created: true };
     },
     find,
+    async show(clientId) {
+      const refusal = (client: Client) => profiles.refusal(client);
+      return describeClient(await requireKnown(clientId), { catalog: scopes, refusal, clock });
+    },
     list: () => store.listClients(),
+    update: createUpdating({
+      store,
+      requireLiving,
+      check: (registration) => checkRegistration(registration, scopes, keys, profiles),
+      catalog: scopes,
+      takesKeys,
+      audit,
+    }),
     async rotateSecret(clientId, overlap = DEFAULT_OVERLAP, acting) {
       if (!Number.isInteger(overlap) || overlap < 0 || overlap > LONGEST_OVERLAP) {
         throw new RegistrationError(`The overlap must be 0 to ${LONGEST_OVERLAP} seconds`);
       }
-      const { revokedAt, keys: ownKeys } = await requireKnown(clientId);
-      if (revokedAt !== null) throw revokedBefore();
+      const { keys: ownKeys } = await requireLiving(clientId);
       if (ownKeys !== null)
         throw new RegistrationError('A client with keys of its own has no secret to rotate');
       const secret = randomToken();

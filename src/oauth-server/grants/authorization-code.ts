@@ -1,3 +1,4 @@
+import { isRegistered } from '../clients/redirect-uris.ts';
 import { verifiesChallenge } from './pkce.ts';
 import { quotedUri } from '../quoting.ts';
 import type { Client } from '../store/client.ts';
@@ -37,7 +38,6 @@ export function createAuthorizationCodeGrant(options: AuthorizationCodeGrantOpti
     const thumbprint = proved?.thumbprint ?? null;
     const offered = parseToken(form.require('code'));
     const presentation = {
-      clientId: client.id,
       redirectUri: form.require('redirect_uri'),
       codeVerifier: form.require('code_verifier'),
       resource: form.get('resource'),
@@ -46,7 +46,7 @@ export function createAuthorizationCodeGrant(options: AuthorizationCodeGrantOpti
     const now = clock();
     const code = await store.findCode(offered);
     if (code !== null && proved !== null) await proved.claim();
-    const problem = code === null ? null : mismatch(code, presentation, now);
+    const problem = code === null ? null : mismatch(code, client, presentation, now);
     if (code !== null && problem !== null) {
       // Codes stand in browser histories: only a replay by the code's own client revokes the authorization.
       if (!code.used) await burn(code, client, now);
@@ -75,7 +75,6 @@ export function createAuthorizationCodeGrant(options: AuthorizationCodeGrantOpti
 
 /** What a token request says about the code that it offers. */
 interface Presentation {
-  readonly clientId: string;
   readonly redirectUri: string;
   readonly codeVerifier: string;
   readonly resource: string | undefined;
@@ -83,14 +82,23 @@ interface Presentation {
 }
 
 /** Why the code cannot be exchanged as it was offered; null when it can. A code that was used always has a reason. */
-function mismatch(code: AuthorizationCode, presentation: Presentation, now: number): string | null {
-  const { clientId, redirectUri, codeVerifier, resource, thumbprint } = presentation;
+function mismatch(
+  code: AuthorizationCode,
+  client: Client,
+  presentation: Presentation,
+  now: number,
+): string | null {
+  const { redirectUri, codeVerifier, resource, thumbprint } = presentation;
   const { family, parameters } = code;
-  if (family.clientId !== clientId) return ofAnotherClient('code', code);
+  if (family.clientId !== client.id) return ofAnotherClient('code', code);
   if (parameters === null) return 'the code was used before; its authorization is revoked';
   if (code.expiresAt <= now) return expired('code', code);
   if (parameters.redirectUri !== redirectUri) {
     return `the redirect_uri is ${quotedUri(redirectUri)}, the code was asked for with ${quotedUri(parameters.redirectUri)}`;
+  }
+  // What began with a document goes on as it was when it began.
+  if (client.registeredBy !== 'document' && !isRegistered(client, redirectUri)) {
+    return `the client is no longer registered with the redirect_uri ${quotedUri(redirectUri)}`;
   }
   if (!verifiesChallenge(codeVerifier, parameters.codeChallenge)) return 'the code_verifier is wrong';
   // As the verifier, it shows who asked (RFC 9449 section 10).

@@ -140,7 +140,13 @@ export interface AccessToken {
 }
 
 /** Why there is no live access token of a hash: for the log. A token that was revoked by itself is deleted, so unknown. */
-export type DeadToken = 'unknown' | 'expired' | 'client revoked' | 'authorization revoked';
+export type DeadToken =
+  | 'unknown'
+  | 'expired'
+  | 'client revoked'
+  | 'authorization revoked'
+  /** The client is not registered any more for `client_credentials`, or for `authorization_code`, whose tokens a refresh only renews. */
+  | 'grant removed';
 
 /** Why no tokens were issued. */
 export type GrantRefusal =

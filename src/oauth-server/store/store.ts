@@ -50,6 +50,11 @@ export interface Store {
    * not at all). An earlier previous secret is dropped. False for an unknown, public or revoked client.
    */
   rotateSecret(clientId: string, secretHash: string, previousExpiresAt: number | null): Promise<boolean>;
+  /**
+   * Makes the client, which an operator registered and which is as it was read, what it is changed to: its name, redirect URIs, scopes,
+   * grants, keys, and what its ID tokens are signed with. False when one of these is another one by now, and when it is revoked.
+   */
+  updateClient(read: Client, changed: Client): Promise<boolean>;
   /** Ends the client, and with it every token that it holds. False when it is unknown or was revoked before, for good. */
   revokeClient(clientId: string, now: number): Promise<boolean>;
   /** Keeps a client that is revoked from the beginning, for good, unless one of its id is there. */
@@ -226,7 +231,7 @@ export interface Store {
     limit: number,
   ): Promise<{ readonly removed: number; readonly last: string | null }>;
 
-  /** The token, when it has not expired and neither its family nor its client is revoked; otherwise why it is none. */
+  /** The token, when it has not expired, neither its family nor its client is revoked, and the client still has its grant; otherwise why it is none. */
   findAccessToken(token: OfferedToken, now: number): Promise<AccessToken | DeadToken>;
 }
 

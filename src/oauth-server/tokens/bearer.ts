@@ -160,4 +160,5 @@ const DEAD_TOKENS: Readonly<Record<DeadToken, NoToken>> = {
   expired: invalid('the token has expired'),
   'client revoked': invalid('the client of the token was revoked'),
   'authorization revoked': invalid('the authorization of the token was revoked'),
+  'grant removed': invalid('the client of the token is no longer registered for the grant that gave it'),
 };

@@ -1,9 +1,7 @@
-import { readFile } from 'node:fs/promises';
 import type { AddCommands } from '../../../host/contracts.ts';
-import type { ClientRegistration } from '../../clients/registration.ts';
-import { RegistrationError } from '../../errors.ts';
 import { openServer } from '../open-server.ts';
 import { clientMetadata } from './client-metadata.ts';
+import { collect, collectList, namedKeys } from './client-options.ts';
 import { orFail } from './or-fail.ts';
 
 interface Options {
@@ -100,24 +98,3 @@ export const addClientCreate: AddCommands = (program, context) => {
       context.note('Keep the secret now: only its hash is stored, and it is not shown again.');
     });
 };
-
-type NamedKeys = Pick<ClientRegistration, 'jwks' | 'jwksUri' | 'tokenEndpointAuthSigningAlg'>;
-
-async function namedKeys({ jwks, jwksAlg }: Options): Promise<NamedKeys> {
-  const algorithm = jwksAlg === undefined ? {} : { tokenEndpointAuthSigningAlg: jwksAlg };
-  if (jwks === undefined) return algorithm;
-  if (/^https?:/i.test(jwks)) return { ...algorithm, jwksUri: jwks };
-  try {
-    return { ...algorithm, jwks: JSON.parse(await readFile(jwks, 'utf8')) as unknown };
-  } catch (cause) {
-    throw new RegistrationError(`The key set ${jwks} cannot be read: it is no file, or no JSON`, { cause });
-  }
-}
-
-function collect(value: string, previous: readonly string[] = []): readonly string[] {
-  return [...previous, value];
-}
-
-function collectList(value: string, previous: readonly string[] = []): readonly string[] {
-  return [...previous, ...value.split(/[\s,]+/).filter((item) => item !== '')];
-}

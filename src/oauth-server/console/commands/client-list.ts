@@ -37,11 +37,16 @@ function describe(client: Client): string {
 }
 
 /** What anybody may have called himself stands in quotes, without what moves a terminal's cursor or turns text around. */
-function nameOf(client: Client): string {
+export function nameOf(client: Pick<Client, 'name' | 'registeredBy'>): string {
   return isVerified(client) ? client.name : quoted(client.name);
 }
 
-function kindsOf({ public: isPublic, applicationType, registeredBy, revokedAt }: Client): readonly string[] {
+export function kindsOf({
+  public: isPublic,
+  applicationType,
+  registeredBy,
+  revokedAt,
+}: Pick<Client, 'public' | 'applicationType' | 'registeredBy' | 'revokedAt'>): readonly string[] {
   return [
     isPublic ? 'public' : 'confidential',
     ...(applicationType === 'native' ? ['native'] : []),

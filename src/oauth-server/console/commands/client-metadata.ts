@@ -1,8 +1,8 @@
 import { authenticationMetadata } from '../../clients/client-metadata.ts';
-import type { Client } from '../../store/client.ts';
+import type { ShownClient } from '../../clients/describing.ts';
 
 /** A client by the field names of RFC 7591 section 2, as the commands print it with `--json`. */
-export function clientMetadata(client: Client): Readonly<Record<string, unknown>> {
+export function clientMetadata(client: ShownClient['client']): Readonly<Record<string, unknown>> {
   return {
     client_id: client.id,
     client_name: client.name,
@@ -23,6 +23,6 @@ export function clientMetadata(client: Client): Readonly<Record<string, unknown>
   };
 }
 
-function toSeconds(milliseconds: number | null): number | null {
+export function toSeconds(milliseconds: number | null): number | null {
   return milliseconds === null ? null : Math.floor(milliseconds / 1000);
 }

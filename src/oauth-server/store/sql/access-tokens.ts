@@ -1,5 +1,6 @@
 import { equalInConstantTime } from '../../../http/constant-time.ts';
 import type { Database, SqlParameter } from '../../../sql/contract.ts';
+import type { Grant } from '../client.ts';
 import type { AccessToken, DeadToken, NewAccessToken, OfferedToken } from '../grant.ts';
 import type { Store } from '../store.ts';
 import type { Admits } from './clients.ts';
@@ -72,7 +73,7 @@ export function accessTokenValues(
 const DELETE = 'DELETE FROM oauth_access_tokens WHERE id = ? AND client_id = ?';
 
 const FIND = `SELECT t.secret_hash, t.client_id, t.family_id, t.scope, t.audience AS token_audience, t.issued_at,
-    t.expires_at, t.thumbprint, c.scope AS living_client_scope, c.profile AS client_profile,
+    t.expires_at, t.thumbprint, c.scope AS living_client_scope, c.grants AS client_grants, c.profile AS client_profile,
     f.id AS living_family_id, f.user_provider, f.user_id, f.subject, f.audience
   FROM oauth_access_tokens t
   LEFT JOIN oauth_clients c ON c.client_id = t.client_id AND c.revoked_at IS NULL
@@ -89,6 +90,7 @@ interface AccessTokenRow {
   readonly expires_at: number;
   readonly thumbprint: string | null;
   readonly living_client_scope: string | null;
+  readonly client_grants: string | null;
   readonly client_profile: string | null;
   readonly living_family_id: string | null;
   readonly user_provider: string | null;
@@ -102,10 +104,15 @@ function isOf({ secret_hash: known }: AccessTokenRow, { id, hash }: OfferedToken
   return known === null || id === null ? known === id : equalInConstantTime(known, hash);
 }
 
-/** A token whose client's or family's row is revoked, or gone, is dead, and one whose client may do nothing now. */
+/**
+ * A token whose client's or family's row is revoked, or gone, is dead, and one whose client may do nothing now, or is no longer registered for
+ * the grant that it began with.
+ */
 function toAccessToken(row: AccessTokenRow, admits: Admits, now: number): AccessToken | DeadToken {
   if (row.expires_at <= now) return 'expired';
   if (row.living_client_scope === null || !admits(row.client_id)) return 'client revoked';
+  const grant: Grant = row.family_id === null ? 'client_credentials' : 'authorization_code';
+  if (!words(row.client_grants ?? '').includes(grant)) return 'grant removed';
   const token = {
     clientId: row.client_id,
     scopes: words(row.scope),

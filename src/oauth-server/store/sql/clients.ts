@@ -60,6 +60,24 @@ export function clientsTable(database: Database, admits: Admits) {
       return affected === 1;
     },
 
+    updateClient(read, changed) {
+      return database.transaction(
+        async (connection) => {
+          const current = await claimClient(connection, read.id);
+          if (current === null || current.revokedAt !== null || !saysTheSame(current, read)) return false;
+          await connection.execute(UPDATE_CLIENT, updateValues(changed));
+          return true;
+        },
+        // In a transaction of its own, which waits until what was lost has ended.
+        async (_, isUpdated) =>
+          !isUpdated ||
+          database.transaction(async (connection) => {
+            const current = await claimClient(connection, read.id);
+            return current !== null && saysTheSame(current, changed);
+          }),
+      );
+    },
+
     async revokeClient(clientId, now) {
       const { affected } = await database.execute(
         'UPDATE oauth_clients SET revoked_at = ? WHERE client_id = ? AND revoked_at IS NULL',
@@ -105,6 +123,36 @@ export const SET_KEYS =
 
 export async function insertClient(connection: SqlConnection, client: Client): Promise<void> {
   await connection.execute(INSERT_CLIENT, clientValues(client));
+}
+
+const CLAIM_CLIENT = 'UPDATE oauth_clients SET revoked_at = revoked_at WHERE client_id = ?';
+
+const UPDATE_CLIENT = `UPDATE oauth_clients SET name = ?, redirect_uris = ?, scope = ?, grants = ?, id_token_alg = ?, ${SET_KEYS}
+  WHERE client_id = ?`;
+
+function updateValues(client: Client): readonly SqlParameter[] {
+  return [
+    client.name,
+    JSON.stringify(client.redirectUris),
+    client.scopes.join(' '),
+    client.grants.join(' '),
+    client.idTokenSignedResponseAlg,
+    ...keyValues(client),
+    client.id,
+  ];
+}
+
+/** Whether both are the same in all that `UPDATE_CLIENT` sets. */
+function saysTheSame(one: Client, other: Client): boolean {
+  return JSON.stringify(updateValues(one)) === JSON.stringify(updateValues(other));
+}
+
+/** The client that an operator registered, once whoever else writes its row has ended; nobody writes it from then on. */
+async function claimClient(connection: SqlConnection, id: string): Promise<Client | null> {
+  await connection.execute(CLAIM_CLIENT, [id]);
+  const { rows } = await connection.execute<ClientRow>(FIND_CLIENT, [id]);
+  const row = rows.find((found) => found.client_id === id);
+  return row === undefined || (row.registered_by ?? 'operator') !== 'operator' ? null : toClient(row);
 }
 
 /** For `CLIENT_COLUMNS`. */

@@ -1,0 +1,267 @@
+import { actedBy, type Acting, type Audit } from '../auditing/audit.ts';
+import { RegistrationError } from '../errors.ts';
+import type { Client, ClientKeys } from '../store/client.ts';
+import type { Store } from '../store/store.ts';
+import { OFFLINE_ACCESS, type ScopeCatalog } from '../tokens/scopes.ts';
+import { describeKeys, type DescribedKey } from './describing.ts';
+import type { CheckedRegistration, ClientRegistration } from './registration.ts';
+
+/** What is to be another one of a client that an operator registered. What is left out stays. */
+export interface ClientChanges {
+  /** As at its registration: 1 to 100 characters. */
+  readonly name?: string;
+  /** One that it has already is no error. */
+  readonly addRedirectUris?: readonly string[];
+  /** Each has to be one that it has, character by character. */
+  readonly removeRedirectUris?: readonly string[];
+  /** What it may ask for, too: built in, or one of `oauth_server:scopes`. */
+  readonly addScopes?: readonly string[];
+  /** Each has to be one that it has. */
+  readonly removeScopes?: readonly string[];
+  /** `authorization_code`, `refresh_token`, `client_credentials` or `introspection`. */
+  readonly addGrants?: readonly string[];
+  /** Each has to be one that it has. What it gave ends. */
+  readonly removeGrants?: readonly string[];
+  /** The public keys (RFC 7517) in place of those that it has, for a client that authenticates by keys of its own. */
+  readonly jwks?: unknown;
+  /** In place of `jwks`: the `https` URL at which the client publishes them. */
+  readonly jwksUri?: string;
+  /** What alone its assertions are signed with from now on; as before unless given. */
+  readonly tokenEndpointAuthSigningAlg?: string;
+}
+
+/** What became of an update. */
+export interface UpdatedClient {
+  /** As it is now. */
+  readonly client: Client;
+  /** The fields that are other ones now, by the names of RFC 7591; empty when all was so before, and then nothing was written. */
+  readonly changes: FieldChanges;
+}
+
+/** Of keys only what names them. */
+export type FieldChanges = Readonly<Record<string, FieldChange>>;
+
+/** A field as it was and as it is; null where there is none. */
+export interface FieldChange {
+  /** Before the update. */
+  readonly before: FieldValue;
+  /** After it. */
+  readonly after: FieldValue;
+}
+
+type FieldValue = string | readonly string[] | null;
+
+/** See `Clients.update`. */
+export type UpdateClient = (
+  clientId: string,
+  changes: ClientChanges,
+  acting?: Acting,
+) => Promise<UpdatedClient>;
+
+export interface UpdatingOptions {
+  readonly store: Pick<Store, 'updateClient'>;
+  /** The living client of this id. Throws a RegistrationError for any other. */
+  readonly requireLiving: (clientId: string) => Promise<Client>;
+  /** The rules of a new registration. */
+  readonly check: (registration: ClientRegistration) => Promise<CheckedRegistration>;
+  readonly catalog: ScopeCatalog;
+  /** Whether clients may have keys of their own (`oauth_server:private_key_jwt`). */
+  readonly takesKeys: boolean;
+  readonly audit: Audit;
+}
+
+/** Told of keys that are named, while none are taken. */
+export const NO_KEYS = 'oauth_server:private_key_jwt is off; set it to true first';
+/** How often others may be quicker. */
+const MOST_ATTEMPTS = 20;
+
+export function createUpdating(options: UpdatingOptions): UpdateClient {
+  const { store, requireLiving, audit } = options;
+
+  async function attempt(clientId: string, changes: ClientChanges): Promise<UpdatedClient | null> {
+    const read = await requireLiving(clientId);
+    requireOperators(read);
+    const client = await changed(read, changes, options);
+    const fields = differences(read, client);
+    if (Object.keys(fields).length === 0) return { client: read, changes: {} };
+    return (await store.updateClient(read, client)) ? { client, changes: fields } : null;
+  }
+
+  return async (clientId, changes, acting) => {
+    for (let count = 0; count < MOST_ATTEMPTS; count += 1) {
+      // Whoever was quicker is not undone: what is added and removed is added to and removed from what that one has made of it.
+      const updated = await attempt(clientId, changes);
+      if (updated === null) continue;
+      const { client, changes: fields } = updated;
+      if (Object.keys(fields).length > 0) {
+        const { registeredBy } = client;
+        await audit({ type: 'client_updated', clientId, registeredBy, changes: fields, ...actedBy(acting) });
+      }
+      return updated;
+    }
+    throw new RegistrationError('Others changed the client again and again meanwhile; nothing was changed');
+  };
+}
+
+function requireOperators({ registeredBy }: Client): void {
+  if (registeredBy === 'document') {
+    throw new RegistrationError(
+      'This client is what its document says, and is changed there; oauth:client:revoke blocks it here',
+    );
+  }
+  if (registeredBy === 'registration') {
+    throw new RegistrationError(
+      'This client registered itself, and may say anew what it is whenever it wants (RFC 7592), so a change would not last; ' +
+        'oauth:client:revoke ends it',
+    );
+  }
+}
+
+/** The client with these changes, when it could be registered so. */
+async function changed(
+  client: Client,
+  changes: ClientChanges,
+  { check, catalog, takesKeys }: UpdatingOptions,
+): Promise<Client> {
+  const redirectUris = list(
+    'redirect URI',
+    client.redirectUris,
+    changes.addRedirectUris,
+    changes.removeRedirectUris,
+  );
+  // It is in no registration.
+  const added = changes.addScopes?.filter((name) => name !== OFFLINE_ACCESS);
+  const scopes = list('scope', client.scopes, added, changes.removeScopes);
+  const grants = list('grant', client.grants, changes.addGrants, changes.removeGrants);
+  requireWhole(redirectUris, grants);
+  const keys = namedKeys(client, changes, takesKeys);
+  // What the configuration offered once is no obstacle to any other change.
+  const known = scopes.filter((name) => catalog.has(name) || !client.scopes.includes(name));
+  const checked = await check({
+    name: changes.name ?? client.name,
+    redirectUris,
+    scopes: known,
+    grants,
+    public: client.public,
+    applicationType: client.applicationType,
+    requirePushedAuthorizationRequests: client.pushesRequests,
+    dpopBoundAccessTokens: client.dpopBoundAccessTokens,
+    ...keys,
+    ...(client.profile === null ? {} : { profile: client.profile }),
+    ...(hasIdTokens({ scopes, grants }) && hasIdTokens(client)
+      ? { idTokenSignedResponseAlg: client.idTokenSignedResponseAlg }
+      : {}),
+  });
+  return {
+    ...client,
+    name: checked.name,
+    redirectUris: checked.redirectUris,
+    scopes,
+    grants: checked.grants,
+    keys: bringsKeys(changes) ? checked.keys : client.keys,
+    idTokenSignedResponseAlg: hasIdTokens(checked)
+      ? checked.idTokenSignedResponseAlg
+      : client.idTokenSignedResponseAlg,
+  };
+}
+
+function hasIdTokens({ scopes, grants }: { scopes: readonly string[]; grants: readonly string[] }): boolean {
+  return scopes.includes('openid') && grants.includes('authorization_code');
+}
+
+/** What it has, without what is removed and with what is added. */
+function list(
+  what: string,
+  has: readonly string[],
+  added: readonly string[] = [],
+  removed: readonly string[] = [],
+): readonly string[] {
+  const both = added.find((each) => removed.includes(each));
+  if (both !== undefined)
+    throw new RegistrationError(`The ${what} ${JSON.stringify(both)} cannot be both added and removed`);
+  const unknown = removed.find((each) => !has.includes(each));
+  if (unknown !== undefined) {
+    throw new RegistrationError(
+      `The client does not have the ${what} ${JSON.stringify(unknown)}; it has ${has.map((each) => JSON.stringify(each)).join(', ') || 'none'}`,
+    );
+  }
+  return [...new Set([...has.filter((each) => !removed.includes(each)), ...added])];
+}
+
+/** What a registration would complete, an update must not: nobody gets back what was removed. */
+function requireWhole(redirectUris: readonly string[], grants: readonly string[]): void {
+  const hasCode = grants.includes('authorization_code');
+  if (grants.length === 0) {
+    throw new RegistrationError(
+      'The client would have no grant left; oauth:client:revoke ends it altogether',
+    );
+  }
+  if (hasCode && redirectUris.length === 0) {
+    throw new RegistrationError(
+      'Without a redirect URI the client cannot have the grant authorization_code; add a redirect URI, or remove that grant too',
+    );
+  }
+  if (!hasCode && redirectUris.length > 0) {
+    throw new RegistrationError(
+      `Redirect URIs are for the grant authorization_code alone; add that grant, or remove ${redirectUris.join(', ')}`,
+    );
+  }
+  if (!hasCode && grants.includes('refresh_token')) {
+    throw new RegistrationError(
+      'The grant refresh_token needs authorization_code beside it; remove refresh_token too',
+    );
+  }
+}
+
+function bringsKeys({ jwks, jwksUri, tokenEndpointAuthSigningAlg: algorithm }: ClientChanges): boolean {
+  return jwks !== undefined || jwksUri !== undefined || algorithm !== undefined;
+}
+
+type NamedKeys = Pick<ClientRegistration, 'jwks' | 'jwksUri' | 'tokenEndpointAuthSigningAlg'>;
+
+/** The keys as a registration names them; null for a client without any. */
+function namedKeys({ keys }: Client, changes: ClientChanges, takesKeys: boolean): NamedKeys | null {
+  if (bringsKeys(changes) && !takesKeys) throw new RegistrationError(NO_KEYS);
+  if (keys === null) {
+    if (!bringsKeys(changes)) return null;
+    throw new RegistrationError(
+      'Only a client that was registered with keys can have others: this one authenticates in another way; register another client',
+    );
+  }
+  const algorithm = changes.tokenEndpointAuthSigningAlg ?? keys.algorithm;
+  const { jwks, jwksUri } = changes;
+  return {
+    ...(jwks === undefined && jwksUri === undefined
+      ? placeOf(keys)
+      : { jwks, ...(jwksUri === undefined ? {} : { jwksUri }) }),
+    ...(algorithm === null ? {} : { tokenEndpointAuthSigningAlg: algorithm }),
+  };
+}
+
+function placeOf({ jwks, jwksUri }: ClientKeys): NamedKeys {
+  return jwksUri === null ? { jwks: JSON.parse(jwks ?? 'null') as unknown } : { jwksUri };
+}
+
+/** By the names of RFC 7591 section 2. */
+const FIELDS: readonly (readonly [name: string, of: (client: Client) => FieldValue])[] = [
+  ['client_name', ({ name }) => name],
+  ['redirect_uris', ({ redirectUris }) => redirectUris],
+  ['scope', ({ scopes }) => scopes],
+  ['grant_types', ({ grants }) => grants],
+  ['jwks', ({ keys }) => describeKeys(keys).map(nameOf)],
+  ['jwks_uri', ({ keys }) => keys?.jwksUri ?? null],
+  ['token_endpoint_auth_signing_alg', ({ keys }) => keys?.algorithm ?? null],
+  ['id_token_signed_response_alg', ({ idTokenSignedResponseAlg: algorithm }) => algorithm],
+];
+
+function nameOf({ kid, thumbprint }: DescribedKey): string {
+  return kid === null ? thumbprint : `${kid} ${thumbprint}`;
+}
+
+function differences(before: Client, after: Client): FieldChanges {
+  return Object.fromEntries(
+    FIELDS.map(([name, of]) => [name, { before: of(before), after: of(after) }] as const).filter(
+      ([, change]) => JSON.stringify(change.before) !== JSON.stringify(change.after),
+    ),
+  );
+}

@@ -1,0 +1,35 @@
+import { readFile } from 'node:fs/promises';
+import type { ClientRegistration } from '../../clients/registration.ts';
+import { RegistrationError } from '../../errors.ts';
+
+/** What the options of several commands about clients mean. */
+
+/** For an option that may come several times. */
+export function collect(value: string, previous: readonly string[] = []): readonly string[] {
+  return [...previous, value];
+}
+
+/** For one whose values are separated by commas, and that may come several times. */
+export function collectList(value: string, previous: readonly string[] = []): readonly string[] {
+  return [...previous, ...value.split(/[\s,]+/).filter((item) => item !== '')];
+}
+
+type NamedKeys = Pick<ClientRegistration, 'jwks' | 'jwksUri' | 'tokenEndpointAuthSigningAlg'>;
+
+/** `--jwks` and `--jwks-alg`. Throws a RegistrationError for a file that is none. */
+export async function namedKeys({
+  jwks,
+  jwksAlg,
+}: {
+  readonly jwks?: string;
+  readonly jwksAlg?: string;
+}): Promise<NamedKeys> {
+  const algorithm = jwksAlg === undefined ? {} : { tokenEndpointAuthSigningAlg: jwksAlg };
+  if (jwks === undefined) return algorithm;
+  if (/^https?:/i.test(jwks)) return { ...algorithm, jwksUri: jwks };
+  try {
+    return { ...algorithm, jwks: JSON.parse(await readFile(jwks, 'utf8')) as unknown };
+  } catch (cause) {
+    throw new RegistrationError(`The key set ${jwks} cannot be read: it is no file, or no JSON`, { cause });
+  }
+}
