@@ -21,6 +21,8 @@ export interface ProxyOptions {
   readonly proto?: string;
   /** Removes this request header. */
   readonly drops?: string;
+  /** The address of this machine that it asks from. */
+  readonly from?: string;
   /** Called with the headers of every request, as received. */
   readonly hears?: (headers: IncomingHttpHeaders) => void;
 }
@@ -99,7 +101,8 @@ function passOn(
   if (proto !== undefined) headers['x-forwarded-proto'] = proto;
   if (drops !== undefined) delete headers[drops];
   const { method } = incoming;
-  const onward = request({ host: '127.0.0.1', port, method, path, headers }, (answer) => {
+  const from = options.from === undefined ? {} : { localAddress: options.from };
+  const onward = request({ host: '127.0.0.1', port, method, path, headers, ...from }, (answer) => {
     outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
     answer.pipe(outgoing);
   });

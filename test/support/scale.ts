@@ -55,6 +55,8 @@ const COUNTS = {
   clusterFaults: { short: 1, long: 1, longest: 8 },
   /** For how many seconds a node is cut off from its cluster and asked all the same; a code lives for 60. */
   cutOffFor: { short: 5, long: 5, longest: 270 },
+  /** Faults that somebody on call has to name: the first three, or all. */
+  faultsOnCall: { short: 3, long: 99 },
   /** How many times five people sign in while one network floods the sign-in. */
   floodedSignIns: { short: 1, long: 3 },
   /** KiB of memory for a slow hash; the kit's own value in the long form. */

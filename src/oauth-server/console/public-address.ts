@@ -170,6 +170,8 @@ function isLoopback(address: string): boolean {
   return address.startsWith('127.') || address === '::1';
 }
 
+const LET_APPEND = 'let it append (nginx: proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for)';
+
 /** Each proxy appends the address of its caller, so the entries after the made-up one were written by proxies, one each. */
 function judgeAddress({ address: reported, forwardedFor }: SeenRequest, from: string | null): Finding {
   const address = reported === null ? null : (canonicalAddress(reported) ?? reported);
@@ -180,9 +182,14 @@ function judgeAddress({ address: reported, forwardedFor }: SeenRequest, from: st
   const appended = entries.slice(entries.indexOf(MADE_UP) + 1);
   const shown = address ?? 'nothing';
   const proxies = `${appended.length === 1 ? '1 proxy appends' : `${appended.length} proxies append`} to X-Forwarded-For`;
-  const remedy =
+  const number =
     `set trusted_proxies to ${appended.length}; in an application of another framework, let that trust as many ` +
     "(Express: app.set('trust proxy', …)) and clientAddress of the host contract answer it";
+  // A proxy that appends nothing cannot be told from none.
+  const remedy =
+    appended.length > 0
+      ? number
+      : `if a proxy stands before the process, ${LET_APPEND}; if none does, ${number}`;
   if (address === MADE_UP) {
     return failing(
       `the process believes the address that this request made up (${MADE_UP}), so anybody escapes what slows guessing down: ${proxies}`,
@@ -206,6 +213,6 @@ function judgeAddress({ address: reported, forwardedFor }: SeenRequest, from: st
     return ok(`no proxy appends to X-Forwarded-For; the process sees the address ${shown}`);
   return warning(
     `the process sees the address ${shown}, this one asked from ${from}, and no proxy appends to X-Forwarded-For`,
-    'if a proxy stands before the process, everybody has its address: let it append (nginx: proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for) and set trusted_proxies; if a router translates addresses, this is right',
+    `if a proxy stands before the process, everybody has its address: ${LET_APPEND} and set trusted_proxies; if a router translates addresses, this is right`,
   );
 }

@@ -1,0 +1,109 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { describe, expect, inject, test } from 'vitest';
+import { ROOT } from './support/console.ts';
+import { createDatabase } from './support/database.ts';
+import { FAULTS, type Fault, type FaultName } from './support/faults/faults.ts';
+import { startOperated, type LogLine, type OperatedInstallation } from './support/faults/installation.ts';
+import { startLoad, type Load } from './support/faults/load.ts';
+import { SCALE } from './support/scale.ts';
+
+/** Whoever is on call has the log, the doctor and docs/troubleshooting.md. Faults that the store has no part in come on SQLite. */
+const server = inject('databaseServer');
+const NAMES = Object.keys(FAULTS) as readonly FaultName[];
+const HERE = NAMES.filter((name) => {
+  const { store } = FAULTS[name];
+  if (server === undefined) return store !== 'PostgreSQL';
+  // Of MariaDB a right of the account decides who is kept from writing, and that of these tests may do everything.
+  return server.startsWith('postgres') ? store === 'PostgreSQL' : name === 'replay';
+}).slice(0, SCALE.faultsOnCall);
+/** Until everything that a fault needs to be seen has happened: guesses are free for the first fifty. */
+const MOST_ROUNDS = 80;
+
+async function quoted(section: string): Promise<readonly RegExp[]> {
+  const page = await readFile(path.join(ROOT, 'docs', 'troubleshooting.md'), 'utf8');
+  const found = page
+    .split('\n## ')
+    .find((each) => each.split('\n', 1)[0]?.toLowerCase().replaceAll(' ', '-') === section);
+  if (found === undefined) throw new Error(`No section ${section}`);
+  return [...found.matchAll(/^> `(.+)`$/gm)].map(([, line = '']) => {
+    const anything = (text: string) =>
+      text.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`).replaceAll('…', '.+');
+    return new RegExp(
+      `^${line
+        .split(/\{\w+\}/)
+        .map(anything)
+        .join('.+')}`,
+    );
+  });
+}
+
+interface Found {
+  readonly name: FaultName;
+  readonly installation: OperatedInstallation;
+  readonly load: Load;
+}
+
+/** Runs the fault in an installation that has just shown that it works. */
+async function withFault(name: FaultName, look: (found: Found) => Promise<void>): Promise<void> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'portico-on-call-'));
+  const database = server === undefined ? null : await createDatabase(folder);
+  const installation = await startOperated(database?.url);
+  try {
+    await look({ name, installation, load: await startLoad(installation) });
+  } finally {
+    await installation.close();
+    await database?.drop();
+    await rm(folder, { recursive: true });
+  }
+}
+
+/** Goes on with the load until a line says it; the newest lines are in the error otherwise. */
+async function untilLogged(
+  { installation, load }: Found,
+  fault: Fault,
+  wanted: readonly RegExp[],
+): Promise<LogLine> {
+  const before = installation.lines().length;
+  await fault.inject(installation, load);
+  for (let round = 0; round < MOST_ROUNDS; round += 1) {
+    await load.round();
+    await fault.round?.(load);
+    const line = installation
+      .lines()
+      .slice(before)
+      .find(({ message }) => wanted.some((each) => each.test(message)));
+    if (line !== undefined) return line;
+  }
+  const last = installation
+    .lines()
+    .slice(-5)
+    .map(({ message }) => message);
+  throw new Error(`None of ${wanted.join(', ')} in the log; its last lines: ${last.join('\n')}`);
+}
+
+describe.each(HERE)('on call, with the fault: %s', (name) => {
+  const fault: Fault = FAULTS[name];
+
+  test('the log says what docs/troubleshooting.md says that it says, and did not before', async () => {
+    const wanted = await quoted(fault.section);
+    expect(wanted).not.toEqual([]);
+    await withFault(name, async (found) => {
+      expect(await found.load.round()).toEqual([200, 200, 200, 401, 200]);
+      const { installation } = found;
+      const healthy = await installation.doctor();
+      expect(healthy.filter(({ outcome }) => outcome === 'failing')).toEqual([]);
+      const unlike = (message: string) => wanted.every((each) => !each.test(message));
+      expect(installation.lines().every(({ message }) => unlike(message))).toBe(true);
+
+      const line = await untilLogged(found, fault, wanted);
+      expect(line).toMatchObject(fault.line(installation));
+      const parts = (await installation.doctor())
+        .filter(({ outcome }) => outcome === 'failing' || outcome === 'warning')
+        .map(({ part }) => part)
+        .filter((part) => !healthy.some((each) => each.part === part && each.outcome !== 'ok'));
+      expect(parts).toEqual(fault.doctor);
+    });
+  });
+});

@@ -1,0 +1,38 @@
+// @engines sqlite: it reads the rules and pages
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { ROOT } from './support/console.ts';
+import { alertRules, dashboardExpressions, OPERATE, usedMetrics } from './support/operate.ts';
+
+const RULES = alertRules();
+const operating = readFileSync(path.join(ROOT, 'docs', 'operating.md'), 'utf8');
+
+describe('each alert of examples/operate', () => {
+  test.each(RULES)(
+    '$name has a section in docs/operating.md, which its link leads to',
+    ({ name, runbook }) => {
+      expect(runbook).toBe(`docs/operating.md#${name.toLowerCase()}`);
+      expect(operating).toContain(`\n### ${name}\n`);
+    },
+  );
+
+  test.each(RULES)('$name fires in a test of its own', ({ name }) => {
+    const tests = readFileSync(path.join(OPERATE, 'alerts.test.yml'), 'utf8');
+    expect(tests).toMatch(new RegExp(`alertname="${name}"`));
+  });
+
+  test.each(RULES)('$name is about something that the dashboard shows', ({ name, expression }) => {
+    const shown = new Set(
+      dashboardExpressions().flatMap((panel) => usedMetrics(panel.expression).map(({ metric }) => metric)),
+    );
+    const asked = usedMetrics(expression).map(({ metric }) => metric);
+    expect(asked).not.toEqual([]);
+    expect([name, ...asked.filter((metric) => metric !== 'up' && !shown.has(metric))]).toEqual([name]);
+  });
+
+  test('is one of the sections, of which none is left over', () => {
+    const sections = [...operating.matchAll(/^### (Portico\w+)$/gm)].map(([, name = '']) => name);
+    expect(sections.toSorted()).toEqual(RULES.map(({ name }) => name).toSorted());
+  });
+});

@@ -1,0 +1,89 @@
+import { execFile } from 'node:child_process';
+import { rename } from 'node:fs/promises';
+import { promisify } from 'node:util';
+import { openDatabase } from 'portico/host';
+import { PROXY_ADDRESS, type OperatedInstallation } from './installation.ts';
+import { FROM, type Load } from './load.ts';
+
+/** What breaks, how it goes on breaking with each round of load, and how it is seen. */
+export interface Fault {
+  /** The section of docs/troubleshooting.md that names it. */
+  readonly section: string;
+  /** What store it takes. */
+  readonly store: 'SQLite' | 'PostgreSQL' | 'any';
+  inject(installation: OperatedInstallation, load: Load): Promise<void>;
+  /** What else happens in each round from then on. */
+  round?(load: Load): Promise<void>;
+  /** Which of the doctor's parts are not ok any more. */
+  readonly doctor: readonly string[];
+  /** What the line of the log has beside its message. */
+  line(installation: OperatedInstallation): Readonly<Record<string, unknown>>;
+}
+
+/** How often a client tries in each round that does not understand `invalid_grant`. */
+const TRIES = 20;
+
+export const FAULTS = {
+  'key directory': {
+    section: 'signing-keys-are-gone',
+    store: 'any',
+    inject: async ({ keyDirectory }) => rename(keyDirectory, `${keyDirectory}-elsewhere`),
+    doctor: ['signing key', 'public key set'],
+    line: () => ({ level: 'error', endpoint: 'oauth_server_authorize' }),
+  },
+  'full disk': {
+    section: 'the-disk-is-full',
+    store: 'SQLite',
+    // No file of the process can become larger than a byte, which is what a write to a full disk comes to.
+    inject: async ({ process: { process: serving } }) =>
+      void (await promisify(execFile)('prlimit', ['--pid', String(serving.pid), '--fsize=1'])),
+    // It asks as a process of its own, whose files may grow.
+    doctor: [],
+    line: () => ({ level: 'error', endpoint: 'oauth_server_token' }),
+  },
+  proxy: {
+    section: 'everybody-has-the-address-of-the-proxy',
+    store: 'any',
+    inject: async ({ proxy }) => void (proxy.appends = false),
+    doctor: ['round trip'],
+    line: () => ({ error: 'too_many_failures', address: PROXY_ADDRESS }),
+  },
+  loop: {
+    section: 'a-client-repeats-a-request-that-is-refused',
+    store: 'any',
+    inject: async (_, load) => void (await load.refresh(load.deadToken)),
+    async round(load) {
+      for (let tried = 0; tried < TRIES; tried += 1) await load.refresh(load.deadToken);
+    },
+    doctor: [],
+    line: ({ clients }) => ({ error: 'invalid_grant', clientId: clients.phone.id, address: FROM.phone }),
+  },
+  replay: {
+    section: 'a-code-or-refresh-token-was-used-twice',
+    store: 'any',
+    inject: async (_, load) => void (await load.refresh(load.spent[0] ?? '')),
+    doctor: [],
+    line: ({ clients }) => ({ error: 'invalid_grant', clientId: clients.phone.id, address: FROM.phone }),
+  },
+  'read-only': {
+    section: 'the-database-takes-no-writes',
+    store: 'PostgreSQL',
+    async inject({ databaseUrl }) {
+      const database = openDatabase(databaseUrl, { directory: '/' });
+      try {
+        const name = new URL(databaseUrl).pathname.slice(1);
+        await database.execute(`ALTER DATABASE ${name} SET default_transaction_read_only = on`);
+        await database.execute(
+          'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = ? AND pid <> pg_backend_pid()',
+          [name],
+        );
+      } finally {
+        await database.close();
+      }
+    },
+    doctor: ['replication'],
+    line: () => ({ level: 'error' }),
+  },
+} as const satisfies Readonly<Record<string, Fault>>;
+
+export type FaultName = keyof typeof FAULTS;

@@ -1,0 +1,114 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { porticoHere, ROOT, start, type RunningProcess } from '../console.ts';
+import { startProxy, type ProxyOptions } from '../reverse-proxy.ts';
+import { freePort } from '../engines/server-process.ts';
+
+/** A portal that is served by a process of its own behind a proxy, as somebody on call finds it. */
+export interface OperatedInstallation {
+  /** The public address: the proxy's. */
+  readonly url: string;
+  readonly databaseUrl: string;
+  readonly keyDirectory: string;
+  /** The process that serves. */
+  readonly process: RunningProcess;
+  /** What the proxy does; a fault changes it. */
+  readonly proxy: { -readonly [Name in keyof ProxyOptions]: ProxyOptions[Name] };
+  readonly clients: OperatedClients;
+  /** Its log, line by line. */
+  lines(): readonly LogLine[];
+  /** What the doctor finds, with `--online`. */
+  doctor(): Promise<readonly DoctorCheck[]>;
+  /** The environment in which console commands run, in the folder of `operated-portal`. */
+  readonly env: Readonly<Record<string, string>>;
+  close(): Promise<void>;
+}
+
+export interface LogLine {
+  readonly level: string;
+  readonly message: string;
+  readonly [field: string]: unknown;
+}
+
+export interface DoctorCheck {
+  readonly part: string;
+  readonly outcome: string;
+  readonly detail: string;
+  readonly remedy: string | null;
+}
+
+export interface OperatedClients {
+  /** Confidential, and signs people in. */
+  readonly shop: { readonly id: string; readonly secret: string };
+  /** Public, and signs people in. */
+  readonly phone: { readonly id: string };
+}
+
+export const FOLDER = path.join(ROOT, 'test', 'fixtures', 'operated-portal');
+export const SHOP = 'https://shop.example/callback';
+export const PHONE = 'https://phone.example/callback';
+export const ADA = { email: 'ada@example.com', password: 'a password of Ada' };
+/** The proxy asks from here, so that its address is not that of its callers. */
+export const PROXY_ADDRESS = '127.0.0.2';
+
+/** Sets it up by the commands of the console; without a database it has a file of SQLite. */
+export async function startOperated(databaseUrl?: string): Promise<OperatedInstallation> {
+  const storage = await mkdtemp(path.join(tmpdir(), 'portico-operated-'));
+  const options: OperatedInstallation['proxy'] = { appends: true, from: PROXY_ADDRESS };
+  const proxy = await startProxy(options);
+  const port = await freePort();
+  const env = {
+    APP_ENV: 'dev',
+    PORT: String(port),
+    PUBLIC_URL: proxy.url,
+    STORAGE_DIR: storage,
+    DATABASE_URL: databaseUrl ?? `sqlite:${path.join(storage, 'portal.sqlite')}`,
+  };
+  const ofConsole = { ...env, LOG_PATH: path.join(storage, 'console.log') };
+  const run = async (...args: readonly string[]): Promise<string> => {
+    const { code, stdout, stderr } = await porticoHere(args, { cwd: FOLDER, env: ofConsole });
+    if (code !== 0) throw new Error(`${args[0]} ended with ${code}: ${stderr}`);
+    return stdout;
+  };
+  await run('db:migrate', 'up');
+  await run('oauth:server:setup');
+  await run('account:create', ADA.email, 'Ada', `--password=${ADA.password}`);
+  for (const permission of ['notes:read', 'notes.edit']) await run('account:grant', ADA.email, permission);
+  const scope = '--scope=openid,notes:read';
+  const shop = JSON.parse(await run('oauth:client:create', 'Shop', `--redirect=${SHOP}`, scope, '--json'));
+  const phone = JSON.parse(
+    await run('oauth:client:create', 'Phone', `--redirect=${PHONE}`, scope, '--public', '--json'),
+  );
+  const serving = start([path.join(ROOT, 'bin', 'portico.js'), 'serve'], { cwd: FOLDER, env });
+  await serving.says('Listening on');
+  proxy.leadTo(port);
+  return {
+    url: proxy.url,
+    databaseUrl: env.DATABASE_URL,
+    keyDirectory: path.join(storage, 'oauth', 'keys'),
+    process: serving,
+    proxy: options,
+    clients: {
+      shop: { id: shop.client_id as string, secret: shop.client_secret as string },
+      phone: { id: phone.client_id as string },
+    },
+    env: ofConsole,
+    lines: () =>
+      serving
+        .stdout()
+        .split('\n')
+        .filter((line) => line.startsWith('{'))
+        .map((line) => JSON.parse(line) as LogLine),
+    async doctor() {
+      const args = ['oauth:server:doctor', '--online', '--json'];
+      const { stdout } = await porticoHere(args, { cwd: FOLDER, env: ofConsole });
+      return (JSON.parse(stdout) as { readonly checks: readonly DoctorCheck[] }).checks;
+    },
+    async close() {
+      await serving.stop();
+      await proxy.close();
+      await rm(storage, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,173 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { request, type IncomingMessage } from 'node:http';
+import { createVisitor, locationOf, type Visitor } from '../visitor.ts';
+import { ADA, PHONE, SHOP, type OperatedInstallation } from './installation.ts';
+
+/** What people and programs do to an installation, a little of each in every round. */
+export interface Load {
+  /** Ada's phone refreshes, her shop reads a note's list, a stranger guesses; answers the statuses, in the order of `ASKED`. */
+  round(): Promise<readonly number[]>;
+  /** The refresh tokens of the phone, the newest last: all but that one are spent. */
+  readonly spent: readonly string[];
+  /** A refresh token of the phone whose authorization it has taken back. */
+  readonly deadToken: string;
+  /** Refreshes as the phone does. */
+  refresh(token: string): Promise<Answer>;
+}
+
+/** What a round asks for, one after another. */
+export const ASKED = ['phone refreshes', 'shop signs in', 'API', 'guess', 'sign-in page'] as const;
+
+export interface Answer {
+  readonly status: number;
+  readonly body: string;
+}
+
+/** Each comes from an address of its own, as a proxy sees them. */
+export const FROM = { phone: '127.0.0.11', shop: '127.0.0.12', stranger: '127.0.0.66' } as const;
+
+export async function startLoad(installation: OperatedInstallation): Promise<Load> {
+  const { url, clients } = installation;
+  const visitor = createVisitor(url);
+  await visitor.submit(await visitor.get('/login'), { identifier: ADA.email, password: ADA.password });
+  const dead = await phoneTokens(visitor, installation);
+  await post(`${url}/oauth/revoke`, FROM.phone, { client_id: clients.phone.id, token: dead.refresh_token });
+  const tokens = await phoneTokens(visitor, installation);
+  const refreshTokens = [tokens.refresh_token];
+  let accessToken = tokens.access_token;
+
+  const refresh = (token: string) =>
+    post(`${url}/oauth/token`, FROM.phone, {
+      grant_type: 'refresh_token',
+      client_id: clients.phone.id,
+      refresh_token: token,
+    });
+
+  async function phoneRefreshes(): Promise<number> {
+    const { status, body } = await refresh(refreshTokens.at(-1) ?? '');
+    if (status === 200) {
+      const next = JSON.parse(body) as PhoneTokens;
+      refreshTokens.push(next.refresh_token);
+      accessToken = next.access_token;
+    }
+    return status;
+  }
+
+  /** Up to the exchange, with its secret; what keeps it from a code is its status. */
+  async function shopSignsIn(): Promise<number> {
+    const asked = { clientId: clients.shop.id, redirectUri: SHOP };
+    const code = await authorize(visitor, url, asked).catch((error: unknown) => {
+      if (error instanceof NoCode) return error;
+      throw error;
+    });
+    if (code instanceof NoCode) return code.status;
+    const form = { grant_type: 'authorization_code', redirect_uri: SHOP, ...code };
+    return (await post(`${url}/oauth/token`, FROM.shop, form, clients.shop)).status;
+  }
+
+  return {
+    spent: refreshTokens,
+    deadToken: dead.refresh_token,
+    refresh,
+    round: async () => [
+      await phoneRefreshes(),
+      await shopSignsIn(),
+      (await send(`${url}/api/notes`, FROM.phone, { headers: { Authorization: `Bearer ${accessToken}` } }))
+        .status,
+      (
+        await post(
+          `${url}/oauth/token`,
+          FROM.stranger,
+          { grant_type: 'client_credentials' },
+          {
+            id: randomBytes(6).toString('hex'),
+            secret: 'guessed',
+          },
+        )
+      ).status,
+      (await send(`${url}/login`, FROM.shop, {})).status,
+    ],
+  };
+}
+
+interface PhoneTokens {
+  readonly access_token: string;
+  readonly refresh_token: string;
+}
+
+async function phoneTokens(
+  visitor: Visitor,
+  { url, clients: { phone } }: OperatedInstallation,
+): Promise<PhoneTokens> {
+  const code = await authorize(visitor, url, { clientId: phone.id, redirectUri: PHONE });
+  const form = { grant_type: 'authorization_code', client_id: phone.id, redirect_uri: PHONE, ...code };
+  const { status, body } = await post(`${url}/oauth/token`, FROM.phone, form);
+  if (status !== 200) throw new Error(`The phone got no tokens: ${status} ${body}`);
+  return JSON.parse(body) as PhoneTokens;
+}
+
+class NoCode extends Error {
+  readonly status: number;
+
+  constructor(status: number) {
+    super(`No code: ${status}`);
+    this.status = status;
+  }
+}
+
+async function authorize(
+  visitor: Visitor,
+  url: string,
+  { clientId, redirectUri }: { readonly clientId: string; readonly redirectUri: string },
+): Promise<{ readonly code: string; readonly code_verifier: string }> {
+  const verifier = randomBytes(32).toString('base64url');
+  const query = new URLSearchParams({
+    client_id: clientId,
+    redirect_uri: redirectUri,
+    response_type: 'code',
+    scope: 'openid notes:read',
+    code_challenge: createHash('sha256').update(verifier).digest('base64url'),
+    code_challenge_method: 'S256',
+  });
+  const consent = await visitor.visit(`${url}/oauth/authorize?${query}`);
+  if (consent.status !== 200) throw new NoCode(consent.status);
+  const answer = await visitor.submit(consent, { decision: 'allow' });
+  const code = answer.headers.has('location') ? locationOf(answer).searchParams.get('code') : null;
+  if (code === null) throw new NoCode(answer.status);
+  return { code, code_verifier: verifier };
+}
+
+function post(
+  url: string,
+  from: string,
+  form: Readonly<Record<string, string>>,
+  client: { readonly id: string; readonly secret: string } | null = null,
+): Promise<Answer> {
+  const headers = {
+    'Content-Type': 'application/x-www-form-urlencoded',
+    ...(client === null
+      ? {}
+      : { Authorization: `Basic ${Buffer.from(`${client.id}:${client.secret}`).toString('base64')}` }),
+  };
+  return send(url, from, { method: 'POST', headers, body: new URLSearchParams(form).toString() });
+}
+
+/** With `fetch` nobody can say from which address of this machine. */
+async function send(
+  url: string,
+  from: string,
+  init: {
+    readonly method?: string;
+    readonly headers?: Readonly<Record<string, string>>;
+    readonly body?: string;
+  },
+): Promise<Answer> {
+  const { method = 'GET', headers = {}, body = '' } = init;
+  const asking = request(url, { method, headers, localAddress: from, agent: false });
+  asking.end(body);
+  const [response] = (await once(asking, 'response')) as [IncomingMessage];
+  const chunks: Buffer[] = [];
+  for await (const chunk of response) chunks.push(chunk as Buffer);
+  return { status: response.statusCode ?? 0, body: Buffer.concat(chunks).toString() };
+}

@@ -1,0 +1,123 @@
+// @engines sqlite: it reads the sources and the page
+import { globSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { ROOT } from './support/console.ts';
+
+/** Whoever meets a line of the log, or a finding of the doctor, finds its section. */
+const read = (file: string) => readFileSync(path.join(ROOT, file), 'utf8');
+const PAGE = read('docs/troubleshooting.md');
+const SOURCES = globSync('src/**/*.ts', { cwd: ROOT })
+  .filter((file) => !file.endsWith('.test.ts'))
+  .map((file) => ({ file, text: read(file) }));
+
+/** The first column of the table below a heading, as far as it is code. */
+function listed(heading: string): readonly string[] {
+  const [, section = ''] = PAGE.split(`\n## ${heading}\n`);
+  const [own = ''] = section.split('\n## ');
+  const cells = own
+    .split('\n')
+    .flatMap((line) => (line.startsWith('| `') ? [line.split(' | ')[0] ?? ''] : []));
+  return cells.flatMap((cell) => [...cell.matchAll(/`([^`]+)`/g)].map(([, code = '']) => code));
+}
+
+const TEXT = String.raw`'(?:[^'\\]|\\.)*'(?:\s*\+\s*'(?:[^'\\]|\\.)*')*`;
+const joined = (literal: string) =>
+  [...literal.matchAll(/'((?:[^'\\]|\\.)*)'/g)]
+    .map(([, part = '']) => part.replaceAll(/\\(.)/g, '$1'))
+    .join('');
+
+interface LoggedMessage {
+  readonly file: string;
+  readonly level: string;
+  readonly message: string;
+}
+
+/** What is logged at `warning` or `error`, and the lines of refusals; a name stands for the text that its file gives it. */
+function loggedMessages(): readonly LoggedMessage[] {
+  return SOURCES.flatMap(({ file, text }) => {
+    const calls = text.matchAll(
+      new RegExp(String.raw`\b[lL]og\??\.(warning|error|info)\(\s*(${TEXT}|[A-Za-z_.]+)`, 'g'),
+    );
+    return [...calls].flatMap(([, level = '', given = '']) => {
+      const named = new RegExp(String.raw`const ${given.replaceAll('.', String.raw`\.`)} =\s*(${TEXT})`).exec(
+        text,
+      )?.[1];
+      const message = given.startsWith("'")
+        ? joined(given)
+        : named === undefined
+          ? `(${given})`
+          : joined(named);
+      return level === 'info' && !message.includes(' refused: ') ? [] : [{ file, level, message }];
+    });
+  });
+}
+
+/** A message of the page may leave out its end: `…`. */
+function stands(message: string, inPage: readonly string[]): boolean {
+  return inPage.some((entry) =>
+    entry.endsWith('…') ? message.startsWith(entry.slice(0, -1).trim()) : message === entry,
+  );
+}
+
+describe('docs/troubleshooting.md', () => {
+  const messages = loggedMessages();
+
+  test('has every message that is logged at warning or error, and those of refusals', () => {
+    const inPage = listed('Messages of the log');
+    const missing = messages.filter(({ message }) => !stands(message, inPage));
+    expect(missing).toEqual([]);
+    expect(messages.length).toBeGreaterThan(20);
+  });
+
+  test('has no message that is not logged any more', () => {
+    const stale = listed('Messages of the log').filter(
+      (entry) => !messages.some(({ message }) => stands(message, [entry])),
+    );
+    expect(stale).toEqual([]);
+  });
+
+  test('has each level as it is', () => {
+    const wrong = messages.filter(({ message, level }) => {
+      const row = PAGE.split('\n').find((line) => {
+        const [, entry] = /^\| `([^`]+)` \| +\w+/.exec(line.replaceAll(/ +\|/g, ' |')) ?? [];
+        return entry !== undefined && stands(message, [entry]);
+      });
+      return row !== undefined && !new RegExp(String.raw`\| +${level} +\|`).test(row);
+    });
+    expect(wrong).toEqual([]);
+  });
+
+  test('has every part that a doctor names', () => {
+    const doctors = SOURCES.filter(({ file }) => /console\/|assistant\/(?:doctor|commands)/.test(file));
+    const parts = doctors.flatMap(({ text }) => [
+      ...[...text.matchAll(/\bpart(?: =|:) '([^']+)'/g)].map(([, part = '']) => part),
+      ...[...text.matchAll(/\['([\w ]+)', (?:examine|sqlite\.|postgres\.|mysql\.)/g)].map(
+        ([, part = '']) => part,
+      ),
+    ]);
+    const inPage = listed('Findings of the doctor');
+    expect(parts.filter((part) => !inPage.includes(part))).toEqual([]);
+    expect(new Set(parts).size).toBeGreaterThan(20);
+  });
+
+  test('leads to sections that there are', () => {
+    const anchors = (page: string) =>
+      new Set(
+        [...page.matchAll(/^#{2,} (.+)$/gm)].map(([, heading = '']) =>
+          heading
+            .toLowerCase()
+            .replaceAll(/[^\w\- ]/g, '')
+            .replaceAll(' ', '-'),
+        ),
+      );
+    const links = [...PAGE.matchAll(/\]\(([\w./-]*)#([\w-]+)\)/g)].map(([, file = '', anchor = '']) => ({
+      file,
+      anchor,
+    }));
+    const broken = links.filter(
+      ({ file, anchor }) => !anchors(file === '' ? PAGE : read(path.join('docs', file))).has(anchor),
+    );
+    expect(broken).toEqual([]);
+  });
+});
