@@ -94,6 +94,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'config',
     'client-documents/',
     'registering/',
+    'access/',
     'clients/',
     'outbound/',
     'refusals',

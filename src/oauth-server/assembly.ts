@@ -1,3 +1,4 @@
+import { createAccess } from './access/access.ts';
 import { createAccounts } from './accounts.ts';
 import { createAudit } from './auditing/audit.ts';
 import { createBrowsers, type Browsers } from './authorization/browsers.ts';
@@ -291,6 +292,7 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
     clients,
     clientKeyProblems: async ({ id, keys: own }) =>
       own === null || clientKeys === null ? [] : clientKeys.problems({ id, keys: own }),
+    access: createAccess({ store, audit, clock }),
     initialAccessTokens: createInitialAccessTokens({ store, audit, clock }),
     keys,
     audit,

@@ -1,3 +1,4 @@
+import type { Access } from './access/access.ts';
 import type { PersonReference } from '../contracts/person.ts';
 import type { Database } from '../sql/contract.ts';
 import type { AuditEvent } from './auditing/audit.ts';
@@ -31,6 +32,8 @@ export interface AuthorizationServer extends ProtectedRoutes {
   readonly endpoints: readonly Endpoint[];
   /** The registered applications. */
   readonly clients: Clients;
+  /** Who holds access, and its end. */
+  readonly access: Access;
   /** With what clients register themselves, when `oauth_server:registration` is on. */
   readonly initialAccessTokens: InitialAccessTokens;
   /**

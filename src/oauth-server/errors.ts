@@ -226,3 +226,8 @@ const BEARER_MESSAGES: Readonly<Record<BearerErrorCode, string>> = {
 export class RegistrationError extends Error {
   override readonly name = 'RegistrationError';
 }
+
+/** What an administrator asked for cannot be done: nothing is known of it, or it is ill-formed. The message says why, in one line. */
+export class AccessError extends Error {
+  override readonly name = 'AccessError';
+}

@@ -26,6 +26,7 @@ export type { Log, LogContext } from '../contracts/log.ts';
 export type { PasswordHasher } from '../contracts/password-hasher.ts';
 export type { PersonReference, Profile, UserInterface } from '../contracts/person.ts';
 export {
+  AccessError,
   BearerError,
   OAuthError,
   RegistrationError,
@@ -44,6 +45,9 @@ export {
 } from './auditing/audit.ts';
 export type { Sealing } from './authorization/cookie-keys.ts';
 export type { Host } from './host.ts';
+export type { Access, Lasting, RevokedAuthorization, RevokedPerson } from './access/access.ts';
+export type { AuthorizationList, AuthorizationPage } from './access/listing.ts';
+export type { AuthorizationFilter, HeldAuthorization, HoldingClient } from './store/held.ts';
 export type { Endpoint } from './endpoints/endpoint.ts';
 export type { Clients, RegisteredClient, RevokedClient, RotatedSecret } from './clients/clients.ts';
 export type { ClientRegistration } from './clients/registration.ts';

@@ -5,6 +5,8 @@ import { assembleServer } from './assembly.ts';
 import { dpopOffer } from './tokens/resource-proofs.ts';
 import { completeHost, withReturn, type HostDefaults } from './complete-host.ts';
 import { builtInViews } from './host-defaults.ts';
+import { addAuthorizationList } from './console/commands/authorization-list.ts';
+import { addAuthorizationRevoke } from './console/commands/authorization-revoke.ts';
 import { addClientCreate } from './console/commands/client-create.ts';
 import { addClientList } from './console/commands/client-list.ts';
 import { addClientShow } from './console/commands/client-show.ts';
@@ -19,6 +21,7 @@ import {
 } from './console/commands/initial-access-tokens.ts';
 import { addKeysGenerate } from './console/commands/keys-generate.ts';
 import { addKeysPrune } from './console/commands/keys-prune.ts';
+import { addPersonRevoke } from './console/commands/person-revoke.ts';
 import { addPrune } from './console/commands/prune.ts';
 import { addServerDoctor } from './console/commands/server-doctor.ts';
 import { addServerSetup } from './console/commands/server-setup.ts';
@@ -43,6 +46,9 @@ const COMMANDS: readonly AddCommands[] = [
   addClientRotateSecret,
   addClientRevoke,
   addClientUnblock,
+  addAuthorizationList,
+  addAuthorizationRevoke,
+  addPersonRevoke,
   addInitialAccessTokenCreate,
   addInitialAccessTokenList,
   addInitialAccessTokenRevoke,

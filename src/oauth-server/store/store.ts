@@ -7,6 +7,7 @@ import type {
   RegistrationLimits,
   RegistrationRefusal,
 } from './client.ts';
+import type { AuthorizationFilter, FoundHeld, HeldRange } from './held.ts';
 import type { ConsentRequest, WaitingBudget, WaitingRequest } from './requests.ts';
 import type {
   AccessToken,
@@ -201,6 +202,47 @@ export interface Store {
 
   /** Resolves once it is for good that what this person had allowed this client was revoked, as far as it was. */
   confirmRevoked(person: PersonReference, clientId: string): Promise<void>;
+
+  /** The authorizations that live, fit and are in the range, newest first. Looks at as many rows as the range says, and no more. */
+  findHeld(filter: AuthorizationFilter, range: HeldRange, now: number): Promise<FoundHeld>;
+  /** Of which client and person an authorization is, whether it lives or not; null when it is unknown. */
+  findHolder(
+    familyId: string,
+  ): Promise<{ readonly clientId: string; readonly person: PersonReference } | null>;
+  /**
+   * Ends those that live of the first `limit` authorizations of the person whose id is below this one (null: all). How many it found and
+   * ended, and the last id that it looked at; null when none follow.
+   */
+  revokeOfPerson(
+    person: PersonReference,
+    below: string | null,
+    now: number,
+    limit: number,
+  ): Promise<{ readonly found: number; readonly revoked: number; readonly last: string | null }>;
+  /** Resolves once it is for good that every authorization of this person was revoked. */
+  confirmRevokedOfPerson(person: PersonReference): Promise<void>;
+  /**
+   * Ends the requests of the person that wait for an answer, among the first `limit` of all after this id; with `forget` it removes
+   * theirs, answered or not. How many, and the last id that it looked at; null when none follow.
+   */
+  endRequestsOfPerson(
+    person: PersonReference,
+    after: string,
+    limit: number,
+    forget: boolean,
+  ): Promise<{ readonly ended: number; readonly last: string | null }>;
+  /** Whether this person has a subject. */
+  hasSubject(person: PersonReference): Promise<boolean>;
+  /** Removes the person's subject: the next one is another. False when there was none. */
+  forgetSubject(person: PersonReference): Promise<boolean>;
+  /**
+   * Removes at most `limit` authorizations of the person, with all that descends from them. There may be more, also when none was
+   * removed, as with `prune`.
+   */
+  removeFamiliesOfPerson(
+    person: PersonReference,
+    limit: number,
+  ): Promise<{ readonly removed: number; readonly more: boolean }>;
 
   /** Ends this client's access token, and nothing else. */
   revokeAccessToken(token: OfferedToken, clientId: string): Promise<void>;

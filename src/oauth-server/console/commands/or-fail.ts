@@ -1,12 +1,15 @@
 import type { ConsoleContext } from '../../../host/contracts.ts';
-import { RegistrationError } from '../../errors.ts';
+import { AccessError, RegistrationError } from '../../errors.ts';
 
 /** The result, or the end of the command with one line that says why there is none. */
 export async function orFail<T>(context: ConsoleContext, result: Promise<T>): Promise<T> {
   try {
     return await result;
   } catch (error) {
-    if (error instanceof RegistrationError || error instanceof RangeError) return context.fail(error.message);
+    if (KNOWN.some((kind) => error instanceof kind)) return context.fail((error as Error).message);
     throw error;
   }
 }
+
+/** Errors that tell whoever asked what to do. */
+const KNOWN = [RegistrationError, AccessError, RangeError];

@@ -15,6 +15,8 @@ import { dpop } from './0013-dpop.ts';
 import { pushedRequests } from './0014-pushed-requests.ts';
 import { clientProfile } from './0015-client-profile.ts';
 import { keptAudit } from './0016-audit.ts';
+import { usedAt } from './0017-used-at.ts';
+import { lists } from './0018-lists.ts';
 
 /** The schema of the authorization server, step by step; run by `db:migrate up`. */
 export const oauthServerMigrations: readonly Migration[] = [
@@ -34,4 +36,6 @@ export const oauthServerMigrations: readonly Migration[] = [
   pushedRequests,
   clientProfile,
   keptAudit,
+  usedAt,
+  lists,
 ];

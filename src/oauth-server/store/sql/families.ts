@@ -17,7 +17,15 @@ import type { Store } from '../store.ts';
 import { ACCESS_TOKEN_COLUMNS, ACCESS_TOKEN_FENCE, accessTokenValues } from './access-tokens.ts';
 import { claimAndInsert, claimThenInsert, type ClaimAndInsert } from './claim.ts';
 import { fenceOf, wasInserted } from './fence.ts';
-import { confirmRevocation, keysWhere, placeholders, removeKeys, removeWhere, words } from './statements.ts';
+import {
+  confirmRevocation,
+  keysWhere,
+  placeholders,
+  removeKeys,
+  removeWhere,
+  words,
+  type Condition,
+} from './statements.ts';
 
 /**
  * Authorizations, each with its code, its current refresh token and whether it is revoked: `oauth_families`. Issuing updates the
@@ -194,17 +202,16 @@ export function familiesTable(database: Database) {
 }
 
 /**
- * Removes families whose last token has expired. The rows by which their grants of earlier releases are known go before them,
- * so that a crash in between leaves nothing that no family names.
+ * Removes families to which the condition applies. The rows by which their grants of earlier releases are known go before them, so that a
+ * crash in between leaves nothing that no family names.
  */
 export async function removeFamilies(
   database: Database,
-  expiredBefore: number,
+  condition: Condition,
   limit: number,
 ): Promise<{ readonly removed: number; readonly more: boolean }> {
   const families = ['oauth_families', 'id'] as const;
-  const expired = ['prune_after', '< ?', [expiredBefore]] as const;
-  const ids = await keysWhere(database, families, expired, limit);
+  const ids = await keysWhere(database, families, condition, limit);
   if (ids.length === 0) return { removed: 0, more: false };
   for (const table of Object.keys(FIND_EARLIER)) {
     const ofThese = ['family_id', `IN (${placeholders(ids)})`, ids] as const;
@@ -212,7 +219,7 @@ export async function removeFamilies(
     // A request waits for this: however many there are, no more than a batch.
     if (count === limit) return { removed: 0, more: true };
   }
-  return { removed: await removeKeys(database, families, ids, expired), more: true };
+  return { removed: await removeKeys(database, families, ids, condition), more: true };
 }
 
 // --- statements -----------------------------------------------------------------------------------------------
@@ -260,7 +267,7 @@ const FAMILY_FENCE = fenceOf(
 );
 
 /** For the values of `refreshState`. */
-const SET_REFRESH_STATE = `refresh_hash = ?, refresh_mark_hash = ?, refresh_expires_at = ?, thumbprint = ?,
+const SET_REFRESH_STATE = `refresh_hash = ?, refresh_mark_hash = ?, refresh_expires_at = ?, thumbprint = ?, used_at = ?,
   refresh_generation = COALESCE(refresh_generation, 0) + 1,
   expires_at = CASE WHEN expires_at > ? THEN expires_at ELSE ? END,
   prune_after = CASE WHEN prune_after >= ? THEN prune_after ELSE ? END`;
@@ -302,6 +309,7 @@ function refreshState({ accessToken, refreshToken }: NewTokens, now: number): re
     refreshToken?.markHash ?? null,
     refreshToken?.expiresAt ?? null,
     bindingOf(refreshToken),
+    now,
     expiresAt,
     expiresAt,
     expiresAt,

@@ -1,5 +1,6 @@
 import type { Database } from '../../../sql/contract.ts';
 import type { Store } from '../store.ts';
+import { accessTables } from './access.ts';
 import { accessTokensTable } from './access-tokens.ts';
 import { clientsTable, type Admits } from './clients.ts';
 import { consentRequestsTable } from './consent-requests.ts';
@@ -27,10 +28,11 @@ export function createSqlStore(database: Database, admits: Admits): Store {
     ...familiesTable(database),
     ...keptAnswers(database),
     ...accessTokensTable(database, admits),
+    ...accessTables(database),
     async prune(expiredBefore, limit) {
       const remove = (table: string, key: string) =>
         removeWhere(database, [table, key], ['expires_at', '< ?', [expiredBefore]], limit);
-      const families = await removeFamilies(database, expiredBefore, limit);
+      const families = await removeFamilies(database, ['prune_after', '< ?', [expiredBefore]], limit);
       const consentRequests =
         (await remove('oauth_consent_requests', 'id_hash')) +
         (await remove('oauth_waiting_requests', 'secret_hash'));

@@ -10,12 +10,14 @@ export function subjectsTable(database: Database) {
       const find = () => findSubject(database, person);
       const assigned = await find();
       if (assigned !== null) return assigned;
-      await insertIfNone(
+      const isAssigned = await insertIfNone(
         database,
         'oauth_subjects (user_provider, user_id, subject) VALUES (?, ?, ?)',
         '(user_provider, user_id)',
         [person.provider, person.id, candidate],
       );
+      // Not read again: whoever erases the person at this moment may have removed it, and the consent that it is for.
+      if (isAssigned) return candidate;
       const subject = await find();
       if (subject === null) throw new Error('The subject of a person could not be assigned');
       return subject;

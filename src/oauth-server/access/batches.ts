@@ -1,0 +1,31 @@
+import { setTimeout } from 'node:timers/promises';
+
+/** Rows in a batch: each is a commit of its own, and holds the locks of so many rows for some milliseconds. */
+export const BATCH = 500;
+/** In milliseconds: a store that is slow is not helped by waiting longer. */
+const LONGEST_PAUSE = 500;
+
+/** What a batch did, and whether another is to follow. */
+export interface Batch {
+  readonly count: number;
+  readonly more: boolean;
+}
+
+/**
+ * Does one batch after the other until none is left; how many rows it was in all. Between two it waits as long as the last one took: the
+ * store belongs to those who are served for at least half of the time.
+ */
+export async function inBatches(
+  batch: () => Promise<Batch>,
+  report: (count: number) => void = () => {},
+): Promise<number> {
+  let total = 0;
+  for (;;) {
+    const began = performance.now();
+    const { count, more } = await batch();
+    total += count;
+    if (!more) return total;
+    report(total);
+    await setTimeout(Math.min(performance.now() - began, LONGEST_PAUSE));
+  }
+}

@@ -1,0 +1,102 @@
+import { AccessError } from '../errors.ts';
+import type { AuthorizationFilter, FoundHeld, HeldAuthorization } from '../store/held.ts';
+import type { Store } from '../store/store.ts';
+import { isScopeToken } from '../tokens/scopes.ts';
+import { requirePerson } from './people.ts';
+
+/** Which part of a list is asked for. */
+export interface AuthorizationPage {
+  /** How many at most: 1 to 1000; 50 unless given. */
+  readonly limit?: number;
+  /** Where to go on: `next` of the page before. The newest first unless given. */
+  readonly after?: string;
+}
+
+/** A part of a list. */
+export interface AuthorizationList {
+  /** Newest first. They may be fewer than were asked for, or none, and more may follow: see `next`. */
+  readonly items: readonly HeldAuthorization[];
+  /** Where the next page begins; null when nothing follows. */
+  readonly next: string | null;
+}
+
+export const DEFAULT_LIMIT = 50;
+export const MOST_LISTED = 1000;
+
+/**
+ * Rows that are looked at for one page. What no index has (a scope, the last use, what has ended) is looked for among so many, and a page
+ * that is not full by then says where to go on: so a page costs the same whatever it asks for (decision 51).
+ */
+const EXAMINED = 10_000;
+
+const A_DAY = 86_400_000;
+
+/** As ids are: hexadecimal, or what an earlier release made. */
+const ID = /^[A-Za-z0-9_-]{1,255}$/;
+const CLIENT_ID = /^[\x20-\x7E]{1,255}$/;
+
+/** The parts of the list, newest first: below the one id, and above the other. */
+interface Part {
+  readonly below: string | null;
+  readonly above: string | null;
+}
+
+/** One page of what lives and fits. Throws an AccessError for what is ill-formed. */
+export async function listHeld(
+  store: Pick<Store, 'findHeld'>,
+  filter: AuthorizationFilter,
+  { limit = DEFAULT_LIMIT, after }: AuthorizationPage,
+  now: number,
+): Promise<AuthorizationList> {
+  requirePage(limit, after);
+  requireFilter(filter, now);
+  const items: HeldAuthorization[] = [];
+  for (const { below, above } of partsOf(filter, after ?? null, now)) {
+    if (items.length === limit) return { items, next: items.at(-1)?.id ?? null };
+    const range = { below, above, limit: limit - items.length, examine: EXAMINED };
+    const found: FoundHeld = await store.findHeld(filter, range, now);
+    items.push(...found.items);
+    if (found.next !== null) return { items, next: found.next };
+  }
+  return { items, next: null };
+}
+
+/**
+ * What was not used since a time was there before it, and ids begin with the time: so the list begins there. Those of an early release
+ * do not, and nearly all of them are above every id of today.
+ */
+function partsOf({ unusedSince }: AuthorizationFilter, after: string | null, now: number): readonly Part[] {
+  if (unusedSince === undefined) return [{ below: after, above: null }];
+  const today = idAt(now + A_DAY);
+  const since = idAt(unusedSince);
+  const begun = after === null || after > today ? [{ below: after, above: today }] : [];
+  return [...begun, { below: after === null || after > since ? since : after, above: null }];
+}
+
+/** Below the ids of everything that began then. */
+function idAt(time: number): string {
+  return Math.max(0, Math.floor(time)).toString(16).padStart(12, '0');
+}
+
+function requirePage(limit: number, after: string | undefined): void {
+  if (!Number.isInteger(limit) || limit < 1 || limit > MOST_LISTED) {
+    throw new AccessError(`The limit is a whole number from 1 to ${MOST_LISTED}`);
+  }
+  if (after !== undefined && !ID.test(after)) {
+    throw new AccessError('What the list goes on after is the cursor that the page before ended with');
+  }
+}
+
+function requireFilter({ clientId, person, scope, unusedSince }: AuthorizationFilter, now: number): void {
+  if (clientId !== undefined && !CLIENT_ID.test(clientId)) throw new AccessError('That is no client id');
+  if (person !== undefined) requirePerson(person);
+  if (scope !== undefined && !isScopeToken(scope)) throw new AccessError('That is not one well-formed scope');
+  if (unusedSince !== undefined && !(unusedSince <= now)) {
+    throw new AccessError('Since when it was not used is a time that has passed');
+  }
+}
+
+/** Whether the text can be the id of an authorization. */
+export function isAuthorizationId(text: string): boolean {
+  return ID.test(text);
+}

@@ -1,0 +1,253 @@
+import { samePerson, type PersonReference } from '../../../contracts/person.ts';
+import type { Database, SqlDialect, SqlParameter } from '../../../sql/contract.ts';
+import type { RegisteredBy } from '../client.ts';
+import type { AuthorizationFilter, HeldAuthorization, HeldRange, HoldingClient } from '../held.ts';
+import type { Store } from '../store.ts';
+import { removeFamilies } from './families.ts';
+import { confirmRevocation, placeholders, words } from './statements.ts';
+
+/** What an administrator sees of authorizations and people, and ends. */
+export function accessTables(database: Database) {
+  /** The lowest id of the rows to be looked at, and whether there are more below it. */
+  async function boundsOf(driver: Where, examine: number): Promise<Bounds | null> {
+    const { rows } = await database.execute<{ found: number; lowest: string | null }>(
+      `SELECT COUNT(*) AS found, MIN(s.id) AS lowest FROM (
+        SELECT f.id FROM oauth_families f WHERE ${driver.sql} ORDER BY f.id DESC LIMIT ${examine}
+      ) s`,
+      driver.parameters,
+    );
+    const [{ found, lowest } = NOTHING] = rows;
+    return lowest === null ? null : { lowest, isAll: found < examine };
+  }
+
+  async function clientsOf(rows: readonly HeldRow[]): Promise<ReadonlyMap<string, HoldingClient>> {
+    const ids = [...new Set(rows.map((row) => row.client_id))];
+    if (ids.length === 0) return new Map();
+    const { rows: clients } = await database.execute<ClientRow>(
+      `SELECT client_id, name, registered_by FROM oauth_clients WHERE client_id IN (${placeholders(ids)})`,
+      ids,
+    );
+    return new Map(
+      clients.map(({ client_id: id, name, registered_by: by }) => [
+        id,
+        { id, name, registeredBy: by ?? 'operator' },
+      ]),
+    );
+  }
+
+  return {
+    async findHeld(filter, { limit, examine, ...between }, now) {
+      const driver = driverOf(filter, between);
+      const bounds = await boundsOf(driver, examine);
+      if (bounds === null) return { items: [], next: null };
+      const where = conjunction([
+        driver,
+        { sql: 'f.id >= ?', parameters: [bounds.lowest] },
+        ...conditionsOf(filter, database.dialect),
+        livingAt(now, database.dialect),
+      ]);
+      const { rows } = await database.execute<HeldRow>(
+        `SELECT ${HELD_COLUMNS} FROM oauth_families f WHERE ${where.sql} ORDER BY f.id DESC LIMIT ${limit + 1}`,
+        where.parameters,
+      );
+      const shown = rows.slice(0, limit);
+      const clients = await clientsOf(shown);
+      const more = rows.length > limit ? (shown.at(-1)?.id ?? null) : bounds.isAll ? null : bounds.lowest;
+      return { items: shown.map((row) => toHeld(row, clients)), next: more };
+    },
+
+    async findHolder(familyId) {
+      const { rows } = await database.execute<Pick<HeldRow, 'client_id' | 'user_provider' | 'user_id'>>(
+        'SELECT client_id, user_provider, user_id FROM oauth_families WHERE id = ?',
+        [familyId],
+      );
+      const [row] = rows;
+      return row === undefined
+        ? null
+        : { clientId: row.client_id, person: { provider: row.user_provider, id: row.user_id } };
+    },
+
+    async revokeOfPerson({ provider, id }, below, now, limit) {
+      const { rows } = await database.execute<{ id: string; revoked_at: number | null }>(
+        `SELECT f.id, f.revoked_at FROM oauth_families f
+        WHERE f.user_provider = ? AND f.user_id = ? AND f.id < ? ORDER BY f.id DESC LIMIT ${limit}`,
+        [provider, id, below ?? BEHIND_ALL],
+      );
+      const living = rows.filter((row) => row.revoked_at === null).map((row) => row.id);
+      const last = rows.length < limit ? null : (rows.at(-1)?.id ?? null);
+      if (living.length === 0) return { found: rows.length, revoked: 0, last };
+      // As a transaction it is run again when it meets another batch, in another order, and the engine ends it.
+      const { affected } = await database.transaction((connection) =>
+        connection.execute(
+          `UPDATE oauth_families SET revoked_at = ? WHERE id IN (${placeholders(living)}) AND revoked_at IS NULL`,
+          [now, ...living],
+        ),
+      );
+      return { found: rows.length, revoked: affected, last };
+    },
+
+    confirmRevokedOfPerson({ provider, id }) {
+      const newest = `id = (SELECT MAX(f.id) FROM oauth_families f WHERE f.user_provider = ? AND f.user_id = ?)`;
+      return confirmRevocation(database, 'oauth_families', newest, [provider, id]);
+    },
+
+    async endRequestsOfPerson(person, after, limit, forget) {
+      const { rows } = await database.execute<RequestRow>(
+        `SELECT id_hash, user_provider, user_id FROM oauth_consent_requests WHERE id_hash > ?
+        ORDER BY id_hash LIMIT ${limit}`,
+        [after],
+      );
+      const theirs = rows.filter((row) => isOf(row, person)).map((row) => row.id_hash);
+      const last = rows.length < limit ? null : (rows.at(-1)?.id_hash ?? null);
+      if (theirs.length === 0) return { ended: 0, last };
+      const which = `WHERE id_hash IN (${placeholders(theirs)})`;
+      const { affected } = await database.execute(
+        forget
+          ? `DELETE FROM oauth_consent_requests ${which}`
+          : `UPDATE oauth_consent_requests SET outcome = 'void' ${which} AND outcome IS NULL`,
+        theirs,
+      );
+      return { ended: affected, last };
+    },
+
+    async hasSubject({ provider, id }) {
+      const { rows } = await database.execute(`SELECT 1 FROM oauth_subjects ${OF_PERSON}`, [provider, id]);
+      return rows.length > 0;
+    },
+
+    async forgetSubject({ provider, id }) {
+      const { affected } = await database.execute(`DELETE FROM oauth_subjects ${OF_PERSON}`, [provider, id]);
+      return affected > 0;
+    },
+
+    removeFamiliesOfPerson({ provider, id }, limit) {
+      return removeFamilies(database, ['user_id', '= ? AND user_provider = ?', [id, provider]], limit);
+    },
+  } satisfies Partial<Store>;
+}
+
+const OF_PERSON = 'WHERE user_provider = ? AND user_id = ?';
+
+/** Above every id: those are hexadecimal. */
+const BEHIND_ALL = '~';
+
+const NOTHING = { found: 0, lowest: null };
+
+interface Bounds {
+  readonly lowest: string;
+  /** Whether there is nothing below. */
+  readonly isAll: boolean;
+}
+
+interface Where {
+  readonly sql: string;
+  readonly parameters: readonly SqlParameter[];
+}
+
+function conjunction(parts: readonly Where[]): Where {
+  return {
+    sql: parts.map(({ sql }) => `(${sql})`).join(' AND '),
+    parameters: parts.flatMap(({ parameters }) => parameters),
+  };
+}
+
+/** What an index has, in the order in which the list is: the person's, the client's, or the key of the table. */
+function driverOf(
+  { person, clientId }: AuthorizationFilter,
+  { below, above }: Pick<HeldRange, 'below' | 'above'>,
+): Where {
+  const parts: Where[] = [];
+  if (person !== undefined) {
+    parts.push({ sql: 'f.user_provider = ? AND f.user_id = ?', parameters: [person.provider, person.id] });
+  } else if (clientId !== undefined) parts.push({ sql: 'f.client_id = ?', parameters: [clientId] });
+  parts.push({ sql: 'f.id < ?', parameters: [below ?? BEHIND_ALL] });
+  if (above !== null) parts.push({ sql: 'f.id > ?', parameters: [above] });
+  return conjunction(parts);
+}
+
+/** Whether a list of words has this one, which is given with a space on each side. Byte by byte, which LIKE is not on every engine. */
+const HAS_WORD: Readonly<Record<SqlDialect, (list: string) => string>> = {
+  sqlite: (list) => `INSTR(CONCAT(' ', ${list}, ' '), ?) > 0`,
+  postgres: (list) => `STRPOS(CONCAT(' ', ${list}, ' '), ?) > 0`,
+  mysql: (list) => `LOCATE(?, CONCAT(' ', ${list}, ' ')) > 0`,
+};
+
+/** What no index has. */
+function conditionsOf(
+  { person, clientId, scope, unusedSince }: AuthorizationFilter,
+  dialect: SqlDialect,
+): readonly Where[] {
+  const parts: Where[] = [];
+  if (person !== undefined && clientId !== undefined) {
+    parts.push({ sql: 'f.client_id = ?', parameters: [clientId] });
+  }
+  if (scope !== undefined) {
+    parts.push({ sql: HAS_WORD[dialect]('f.scope'), parameters: [` ${scope} `] });
+  }
+  if (unusedSince !== undefined) {
+    parts.push({ sql: 'COALESCE(f.used_at, f.created_at) < ?', parameters: [unusedSince] });
+  }
+  return parts;
+}
+
+/**
+ * Of what its client no longer has the grant for nothing is taken, as of what is revoked. The client is looked up for each row: as a join
+ * an engine may begin with all clients.
+ */
+function livingAt(now: number, dialect: SqlDialect): Where {
+  const client = `SELECT 1 FROM oauth_clients c WHERE c.client_id = f.client_id AND c.revoked_at IS NULL
+    AND ${HAS_WORD[dialect]('c.grants')}`;
+  return {
+    sql: `f.revoked_at IS NULL AND f.expires_at > ? AND (${client}) = 1`,
+    parameters: [now, ' authorization_code '],
+  };
+}
+
+const HELD_COLUMNS = `f.id, f.client_id, f.user_provider, f.user_id, f.subject, f.scope, f.audience, f.created_at, f.expires_at,
+  f.refresh_generation, f.used_at`;
+
+interface HeldRow {
+  readonly id: string;
+  readonly client_id: string;
+  readonly user_provider: string;
+  readonly user_id: string;
+  readonly subject: string;
+  readonly scope: string;
+  readonly audience: string | null;
+  readonly created_at: number;
+  readonly expires_at: number;
+  readonly refresh_generation: number | null;
+  readonly used_at: number | null;
+}
+
+interface ClientRow {
+  readonly client_id: string;
+  readonly name: string;
+  readonly registered_by: RegisteredBy | null;
+}
+
+interface RequestRow {
+  readonly id_hash: string;
+  readonly user_provider: string | null;
+  readonly user_id: string | null;
+}
+
+function isOf({ user_provider: provider, user_id: id }: RequestRow, person: PersonReference): boolean {
+  return provider !== null && id !== null && samePerson({ provider, id }, person);
+}
+
+function toHeld(row: HeldRow, clients: ReadonlyMap<string, HoldingClient>): HeldAuthorization {
+  const { client_id: clientId } = row;
+  return {
+    id: row.id,
+    // It may have been removed since.
+    client: clients.get(clientId) ?? { id: clientId, name: '', registeredBy: 'registration' },
+    person: { provider: row.user_provider, id: row.user_id },
+    subject: row.subject,
+    scopes: words(row.scope),
+    audience: row.audience,
+    createdAt: row.created_at,
+    usedAt: row.used_at ?? (row.refresh_generation === null ? null : 'unknown'),
+    expiresAt: row.expires_at,
+  };
+}

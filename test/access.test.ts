@@ -1,0 +1,420 @@
+import path from 'node:path';
+import { AUDIT, type AuditEvent } from 'portico/oauth-server';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { porticoHere, ROOT, type ConsoleResult } from './support/console.ts';
+import {
+  ADA,
+  authorizationUrl,
+  callApi,
+  createClock,
+  exchangeCode,
+  GRACE,
+  obtainCode,
+  obtainTokens,
+  refresh,
+  REDIRECT_URI,
+  registerClient,
+  startPortal,
+  type RunningPortal,
+  type TestClient,
+  type Tokens,
+} from './support/portal.ts';
+
+/** Twenty days ago, for the server: the console has the time of today. */
+const DAYS = 20;
+const DAY = 86_400;
+const PERSONAL = ['openid', 'profile', 'email'];
+const clock = createClock();
+clock.advance(-DAYS * DAY);
+
+let portal: RunningPortal;
+let notes: TestClient;
+let diary: TestClient;
+let ada: string;
+const events: AuditEvent[] = [];
+
+beforeAll(async () => {
+  portal = await startPortal({ clock: clock.now, config: { oauth_server: { refresh_retry_seconds: 60 } } });
+  portal.application.events.on(AUDIT, (event: AuditEvent) => void events.push(event));
+});
+afterAll(() => portal.close());
+beforeEach(async () => {
+  const { database } = portal.application;
+  for (const table of ['oauth_families', 'oauth_subjects', 'oauth_consent_requests', 'oauth_clients'])
+    await database.execute(`DELETE FROM ${table}`);
+  notes = await registerClient(portal, { name: 'Notes' });
+  diary = await registerClient(portal, { name: 'Diary' });
+  events.length = 0;
+});
+
+const run = (...args: readonly string[]): Promise<ConsoleResult> =>
+  porticoHere(args, { cwd: path.join(ROOT, 'examples', 'portal'), env: portal.env });
+
+interface Listed {
+  readonly items: readonly {
+    readonly id: string;
+    readonly client_id: string;
+    readonly person: { readonly provider: string; readonly id: string };
+    readonly scopes: readonly string[];
+    readonly used: string;
+    readonly used_at: string | null;
+    readonly created_at: string;
+    readonly expires_at: string;
+    readonly subject: string;
+  }[];
+  readonly next: string | null;
+}
+
+async function list(...args: readonly string[]): Promise<Listed> {
+  const { code, stdout, stderr } = await run('oauth:authorization:list', '--json', ...args);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  return JSON.parse(stdout) as Listed;
+}
+
+async function newest(): Promise<string> {
+  const { items } = await portal.server.access.list();
+  return items[0]?.id ?? '';
+}
+
+const livesFor = async (tokens: Tokens) =>
+  (await callApi(portal, '/api/whoami', tokens.access_token)).status === 200;
+
+type Row = Readonly<Record<string, string | number | null>>;
+
+/** A row as the server writes it. */
+function rowOf(changes: Row): Row {
+  const now = clock.now();
+  return {
+    client_id: notes.id,
+    user_provider: 'accounts',
+    user_id: 'somebody',
+    subject: 'a subject',
+    scope: 'openid',
+    created_at: now,
+    expires_at: now + 30 * DAY * 1000,
+    prune_after: now + 30 * DAY * 1000,
+    ...changes,
+  };
+}
+
+const inserted = (id: string, changes: Row = {}) => insertedMany(1, () => ({ id, ...changes }));
+
+/** So many rows, some hundred with each statement. */
+async function insertedMany(count: number, changes: (index: number) => Row): Promise<void> {
+  const rows = Array.from({ length: count }, (_, index) => rowOf(changes(index)));
+  const columns = Object.keys(rows[0] ?? {});
+  const row = `(${columns.map(() => '?').join(', ')})`;
+  for (let first = 0; first < count; first += 500) {
+    const some = rows.slice(first, first + 500);
+    await portal.application.database.execute(
+      `INSERT INTO oauth_families (${columns.join(', ')}) VALUES ${some.map(() => row).join(', ')}`,
+      some.flatMap((each) => Object.values(each)),
+    );
+  }
+}
+
+const idAt = (time: number, index = 0) =>
+  time.toString(16).padStart(12, '0') + index.toString(16).padStart(20, '0');
+
+describe('who holds access', () => {
+  // @shows AS-31.1
+  test('is listed newest first, with whom it is of, for what, since when, and when it was last refreshed', async () => {
+    const first = await obtainTokens(portal, notes, ADA, { scope: 'openid notes:read' });
+    const since = clock.now();
+    clock.advance(60);
+    await refresh(portal, notes, first.refresh_token);
+    const used = clock.now();
+    await inserted(idAt(used + 1), { client_id: diary.id });
+    const { items, next } = await list();
+    expect(next).toBeNull();
+    expect(items.map((each) => each.client_id)).toEqual([diary.id, notes.id]);
+    const iso = (time: number) => new Date(time).toISOString();
+    expect(items[0]).toMatchObject({ used: 'never', used_at: null, registered_by: 'operator' });
+    expect(items[1]).toMatchObject({
+      client_name: 'Notes',
+      scopes: ['openid', 'notes:read'],
+      audience: null,
+      created_at: iso(since),
+      used: 'known',
+      used_at: iso(used),
+      expires_at: iso(used + 30 * DAY * 1000),
+    });
+    const { stdout } = await run('oauth:authorization:list');
+    expect(stdout.split('\n\n')).toHaveLength(2);
+    expect(stdout).toContain(`Notes  (${notes.id})`);
+    expect(stdout).toContain(`refreshed  ${iso(used)}`);
+    expect(stdout).toContain('refreshed  never');
+  });
+
+  // @shows AS-31.1
+  test('are not those that ended: revoked, expired, replayed, or of a client that was revoked or lost the grant', async () => {
+    await obtainTokens(portal, notes, ADA);
+    await portal.server.access.revokeAuthorization(await newest());
+    await inserted(idAt(clock.now()), { expires_at: clock.now() });
+    const { refresh_token: token } = await obtainTokens(portal, notes, ADA);
+    await refresh(portal, notes, token);
+    clock.advance(61);
+    await refresh(portal, notes, token);
+    await obtainTokens(portal, diary, ADA);
+    await portal.server.clients.revoke(diary.id);
+    const narrowed = await registerClient(portal, { grants: ['authorization_code', 'client_credentials'] });
+    await obtainTokens(portal, narrowed, ADA);
+    await portal.server.clients.update(narrowed.id, {
+      removeGrants: ['authorization_code'],
+      removeRedirectUris: [REDIRECT_URI],
+      removeScopes: PERSONAL,
+    });
+    const living = await registerClient(portal);
+    await obtainTokens(portal, living, ADA);
+    expect((await list()).items.map((each) => each.client_id)).toEqual([living.id]);
+    for (const filter of [
+      ['--client', notes.id],
+      ['--client', diary.id],
+    ]) {
+      expect(await list(...filter), filter.join(' ')).toEqual({ items: [], next: null });
+    }
+  });
+
+  // @shows AS-31.2
+  test('is found by client, person, scope, and all of them, compared byte by byte', async () => {
+    const time = clock.now();
+    const rows = [
+      { user_id: 'a', scope: 'openid notes:read' },
+      { user_id: 'a ', scope: 'notes:read:all openid' },
+      { user_id: 'A', scope: 'openid Notes:read' },
+      { user_id: 'a', client_id: diary.id, scope: 'notes%read' },
+      { user_id: 'a', user_provider: 'Accounts', scope: 'notes:read' },
+      { user_id: '\u00c9', scope: 'openid' },
+      { user_id: '\u00e9', scope: 'openid' },
+      { user_id: 'E\u0301', scope: 'openid' },
+    ];
+    for (const [index, row] of rows.entries()) await inserted(idAt(time, index), row);
+    const found = async (...args: string[]) =>
+      (await list(...args)).items.map(({ id }) => Number.parseInt(id.slice(12), 16));
+    expect(await found('--person', 'accounts', 'a')).toEqual([3, 0]);
+    expect(await found('--person', 'accounts', 'a ')).toEqual([1]);
+    expect(await found('--person', 'accounts', 'A')).toEqual([2]);
+    expect(await found('--person', 'Accounts', 'a')).toEqual([4]);
+    expect(await found('--person', 'accounts', '\u00c9')).toEqual([5]);
+    expect(await found('--person', 'accounts', 'E\u0301')).toEqual([7]);
+    expect(await found('--client', diary.id)).toEqual([3]);
+    expect(await found('--scope', 'notes:read')).toEqual([4, 0]);
+    expect(await found('--scope', 'notes_read')).toEqual([]);
+    expect(await found('--scope', 'notes%read')).toEqual([3]);
+    expect(await found('--person', 'accounts', 'a', '--client', notes.id, '--scope', 'openid')).toEqual([0]);
+    expect(await found('--client', notes.id, '--scope', 'notes:read')).toEqual([4, 0]);
+  });
+
+  // @shows AS-31.3
+  test('and has not used it: since a time; where that is not known since it was allowed; also of ids that begin with no time', async () => {
+    const now = Date.now();
+    const days = (count: number) => now - count * DAY * 1000;
+    const [old, used, unknown, unused, fresh] = [15, 14, 13, 12, 2].map((count) => idAt(days(count)));
+    await inserted(old ?? '', { created_at: days(15), refresh_generation: 1, used_at: days(15) });
+    await inserted(used ?? '', { created_at: days(14), refresh_generation: 4, used_at: days(1) });
+    await inserted(unknown ?? '', { created_at: days(13), refresh_generation: 4 });
+    await inserted(unused ?? '', { created_at: days(12) });
+    await inserted(fresh ?? '', { created_at: days(2) });
+    await inserted('ffee', { created_at: days(16), refresh_generation: 1, used_at: days(16) });
+    await inserted('ffff', { created_at: days(16), refresh_generation: 1, used_at: days(1) });
+    const found = (await list('--unused-since', '10d')).items;
+    expect(found.map(({ id }) => id)).toEqual(['ffee', unused, unknown, old]);
+    expect(found.map((each) => each.used)).toEqual(['known', 'never', 'unknown', 'known']);
+    const since = new Date(days(13) + 1).toISOString();
+    expect((await list('--unused-since', since)).items.map(({ id }) => id)).toEqual(['ffee', unknown, old]);
+    // Page by page it is the same.
+    const pages: (string | undefined)[] = [];
+    for (let after: string[] = []; ;) {
+      const { items, next } = await list('--unused-since', '10d', '--limit', '1', ...after);
+      pages.push(items[0]?.id);
+      if (next === null) break;
+      after = ['--after', next];
+    }
+    expect(pages.filter((id) => id !== undefined)).toEqual(['ffee', unused, unknown, old]);
+    expect((await run('oauth:authorization:list', '--unused-since', '10d')).stdout).toContain(
+      'refreshed  unknown',
+    );
+  });
+
+  // @shows AS-31.4
+  test('is told page by page, each authorization once, also while others are added', async () => {
+    const time = clock.now();
+    for (let index = 0; index < 7; index += 1) await inserted(idAt(time, index));
+    const seen: string[] = [];
+    let after: readonly string[] = [];
+    for (let pages = 1; ; pages += 1) {
+      const { items, next } = await list('--limit', '3', ...after);
+      seen.push(...items.map(({ id }) => id));
+      await inserted(idAt(time + 1000, pages));
+      if (next === null) break;
+      after = ['--after', next];
+    }
+    expect(seen).toEqual([6, 5, 4, 3, 2, 1, 0].map((index) => idAt(time, index)));
+    const { stderr } = await run('oauth:authorization:list', '--limit', '2');
+    expect(stderr).toMatch(/--after [0-9a-f]{32}/);
+  });
+
+  // @shows AS-31.4
+  test('costs a page the same where nothing fits: it ends, and says where to go on', async () => {
+    const time = clock.now() - 1000;
+    await insertedMany(10_500, (index) => ({ id: idAt(time, index) }));
+    await inserted(idAt(time - 1), { scope: 'rare' });
+    const first = await list('--scope', 'rare');
+    expect(first).toEqual({ items: [], next: idAt(time, 500) });
+    const second = await list('--scope', 'rare', '--after', first.next ?? '');
+    expect(second).toMatchObject({ items: [{ id: idAt(time - 1) }], next: null });
+    const { stdout, stderr, code } = await run('oauth:authorization:list', '--scope', 'rare');
+    expect({ stdout, code }).toEqual({ stdout: '', code: 0 });
+    expect(stderr).toContain(`--after ${first.next ?? ''}`);
+  });
+
+  // @shows AS-31.2
+  test.each([
+    [['--limit', '0'], 'from 1 to 1000'],
+    [['--limit', '1001'], 'from 1 to 1000'],
+    [['--limit', 'ten'], 'from 1 to 1000'],
+    [['--after', "x' OR 1=1"], 'cursor'],
+    [['--person', 'accounts'], 'two words'],
+    [['--person', 'accounts', 'a', 'b'], 'two words'],
+    [['--person', 'accounts', ''], 'not empty'],
+    [['--person', 'accounts', 'x'.repeat(256)], 'at most 255'],
+    [['--client', 'nobody'], 'No client has this id'],
+    [['--scope', 'two scopes'], 'scope'],
+    [['--unused-since', 'yesterday'], '90d'],
+    [['--unused-since', '2999-01-01'], 'has passed'],
+    [['--unused-since', '2026-13-01'], '90d'],
+  ])('is not told for what is ill-formed: %j', async (args, message) => {
+    const { code, stdout, stderr } = await run('oauth:authorization:list', '--json', ...args);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toContain(message);
+  });
+
+  test('is printed without what moves a terminal’s cursor or turns text around, also as JSON', async () => {
+    const id = 'x\u{1b}[2J\u{202e}evil\u{9b}\n"';
+    await inserted(idAt(clock.now()), { user_id: id });
+    const { stdout } = await run('oauth:authorization:list');
+    expect(stdout).not.toMatch(/[^\P{C}\n]/u);
+    expect(stdout).toContain('\\u{1b}[2J\\u{202e}evil');
+    const json = await run('oauth:authorization:list', '--json');
+    expect(json.stdout).not.toMatch(/[^\P{C}\n]/u);
+    expect((JSON.parse(json.stdout) as Listed).items[0]?.person.id).toBe(id);
+  });
+});
+
+describe('an authorization that is revoked', () => {
+  // @shows AS-31.5
+  test('ends with its tokens, and no other; again it says so', async () => {
+    const one = await obtainTokens(portal, notes, ADA);
+    clock.advance(1);
+    const other = await obtainTokens(portal, notes, ADA);
+    const { items } = await list();
+    const id = items[1]?.id ?? '';
+    const first = await run('oauth:authorization:revoke', id, '--json');
+    expect(JSON.parse(first.stdout)).toEqual({
+      items: [{ id, client_id: notes.id, person: items[1]?.person, revoked: true }],
+    });
+    expect(await livesFor(one)).toBe(false);
+    expect((await refresh(portal, notes, one.refresh_token)).status).toBe(400);
+    expect(await livesFor(other)).toBe(true);
+    const again = await run('oauth:authorization:revoke', id);
+    expect(again).toMatchObject({ code: 0, stderr: '' });
+    expect(again.stdout).toContain('was revoked before');
+  });
+
+  // @shows AS-31.5
+  test('is none where one of the ids is unknown', async () => {
+    const tokens = await obtainTokens(portal, notes, ADA);
+    const { code, stdout, stderr } = await run('oauth:authorization:revoke', await newest(), 'f'.repeat(32));
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toContain(`No authorization has the id "${'f'.repeat(32)}"`);
+    expect(await livesFor(tokens)).toBe(true);
+  });
+
+  // @shows AS-31.7
+  test('is audited with who did it', async () => {
+    await obtainTokens(portal, notes, ADA);
+    const id = await newest();
+    events.length = 0;
+    const by = { provider: 'accounts', id: 'the administrator' };
+    await portal.server.access.revokeAuthorization(id, { by });
+    await portal.server.access.revokeAuthorization(id, { by });
+    expect(events).toMatchObject([
+      { type: 'family_revoked', reason: 'operator', authorization: id, clientId: notes.id, by },
+    ]);
+  });
+});
+
+describe('a person who is revoked', () => {
+  const personOf = async () => {
+    ada = (await portal.server.access.list()).items[0]?.person.id ?? '';
+    return ada;
+  };
+
+  // @shows AS-31.6
+  test('has nothing that lives: tokens, codes, what waits for an answer, what a refresh may be given again', async () => {
+    const visitor = await portal.signedIn(ADA);
+    const grace = await obtainTokens(portal, notes, GRACE);
+    const tokens = [await obtainTokens(portal, notes, ADA), await obtainTokens(portal, diary, ADA)] as const;
+    const refreshed = (await (await refresh(portal, notes, tokens[0].refresh_token)).json()) as Tokens;
+    const code = await obtainCode(portal, notes, visitor);
+    const page = await visitor.visit(authorizationUrl(portal, diary));
+    expect(page.status).toBe(200);
+    const id = await personOf();
+    const { stdout } = await run('oauth:person:revoke', 'accounts', id, '--json');
+    expect(JSON.parse(stdout)).toEqual({
+      person: { provider: 'accounts', id },
+      authorizations: 3,
+      requests: 1,
+    });
+
+    for (const each of [...tokens, refreshed]) expect(await livesFor(each)).toBe(false);
+    expect((await exchangeCode(portal, notes, code)).status).toBe(400);
+    // Within refresh_retry_seconds, and with the token in use.
+    expect((await refresh(portal, notes, tokens[0].refresh_token)).status).toBe(400);
+    expect((await refresh(portal, notes, refreshed.refresh_token)).status).toBe(400);
+    expect((await refresh(portal, diary, tokens[1].refresh_token)).status).toBe(400);
+    expect((await visitor.submit(page, { decision: 'allow' })).status).toBe(400);
+    expect(await livesFor(grace)).toBe(true);
+    expect((await list()).items).toHaveLength(1);
+    // They can allow applications again, and are the same to them.
+    const again = await obtainTokens(portal, notes, ADA);
+    expect(await livesFor(again)).toBe(true);
+  });
+
+  // @shows AS-31.6, AS-31.7
+  test('is so in batches; again nothing is left, and it is audited with who did it', async () => {
+    const time = clock.now();
+    await insertedMany(1100, (index) => ({
+      id: idAt(time, index),
+      user_id: index % 11 === 0 ? 'few ' : 'few',
+    }));
+    const by = { provider: 'accounts', id: 'the administrator' };
+    const person = { provider: 'accounts', id: 'few' };
+    const reported: number[] = [];
+    const report = (count: number) => void reported.push(count);
+    expect(await portal.server.access.revokePerson(person, { by, report })).toEqual({
+      authorizations: 1000,
+      requests: 0,
+    });
+    expect(reported[0]).toBe(500);
+    expect((await list('--person', 'accounts', 'few')).items).toEqual([]);
+    expect((await list('--person', 'accounts', 'few ', '--limit', '1000')).items).toHaveLength(100);
+    const again = await run('oauth:person:revoke', 'accounts', 'few');
+    expect(again).toMatchObject({ code: 0, stdout: '"accounts" "few" had nothing that lives.\n' });
+    expect(events).toEqual([{ type: 'person_revoked', person, authorizations: 1000, by }]);
+  });
+
+  // @shows AS-31.2
+  test('was seen before: of anybody else it says what it compared', async () => {
+    await obtainTokens(portal, notes, ADA);
+    const id = await personOf();
+    for (const other of [`${id} `, id.toUpperCase(), 'nobody']) {
+      if (other === id) continue;
+      const { code, stdout, stderr } = await run('oauth:person:revoke', 'accounts', other);
+      expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+      expect(stderr).toContain('Nothing is kept here of the person');
+      expect(stderr).toContain('byte by byte');
+    }
+    expect((await list()).items).toHaveLength(1);
+  });
+});
