@@ -815,6 +815,27 @@ describe('serve', () => {
     );
     expect(await server.stop()).toBe(0);
   });
+
+  // @shows AS-29.6
+  test('goes on for a while after it is told to stop, and says that it is not ready, until it is told again', async () => {
+    const port = await freePort();
+    const env = { APP_ENV: 'dev', STORAGE_DIR: storage, PORT: String(port) };
+    const command = [path.join(ROOT, 'bin', 'portico.js'), 'serve', '--drain=600'];
+    const server = start(command, { cwd: PORTAL, env });
+    await server.says('Listening on');
+    const probe = () => fetch(`http://localhost:${port}/health/ready`);
+    await probe();
+    server.process.kill('SIGTERM');
+    await server.says('Stopping in 600 seconds');
+    const ready = await probe();
+    expect([ready.status, await ready.json()]).toEqual([503, { status: 'stopping', checks: {} }]);
+    expect((await fetch(`http://localhost:${port}/.well-known/jwks.json`)).status).toBe(200);
+    expect(await server.stop()).toBe(143);
+    for (const drain of ['soon', '-1', '1.5', '3601']) {
+      const refused = await porticoHere(['serve', `--drain=${drain}`], { cwd: PORTAL, env });
+      expectRefusal(refused, '--drain must be a whole number of seconds, 0 to 3600');
+    }
+  });
 });
 
 describe('an application without accounts', () => {

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } f
 import { openApplicationPool } from './support/application-pool.ts';
 import { createDatabase } from './support/database.ts';
 import { MARIADB, POSTGRES, type DatabaseServer } from './support/engines/database-server.ts';
-import { registerClient, requestToken, startPortal } from './support/portal.ts';
+import { createClock, registerClient, requestToken, startPortal } from './support/portal.ts';
 
 /** Makes its own server read-only, as a failover does with the old primary. */
 let server: DatabaseServer;
@@ -98,6 +98,25 @@ describe('a primary that became read-only', () => {
     expect(refused.headers.get('Retry-After')).not.toBeNull();
     await becomeWritable();
     await expect.poll(status).toBe(200);
+  });
+
+  // @shows AS-29.3
+  test('is not ready, though it can be read, until it may be written to again', async () => {
+    const clock = createClock();
+    const portal = await startPortal({ databaseServer: asApplication, clock: clock.now });
+    onTestFinished(() => portal.close());
+    const probe = async () => {
+      clock.advance(2);
+      const response = await fetch(`${portal.url}/health/ready`);
+      return [response.status, await response.json()];
+    };
+    const ready = [200, { status: 'ready', checks: { store: 'ok', schema: 'ok', key: 'ok' } }];
+    expect(await probe()).toEqual(ready);
+    await becomeReadOnly();
+    const checks = { store: 'failing', schema: 'ok', key: 'ok' };
+    await expect.poll(probe).toEqual([503, { status: 'not_ready', checks }]);
+    await becomeWritable();
+    await expect.poll(probe).toEqual(ready);
   });
 
   // @shows AS-18.12

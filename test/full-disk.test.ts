@@ -29,6 +29,31 @@ const WRITER = `
   }
   await database.close();
 `;
+/** Writes until there is no room, and asks before and after whether the server is ready. */
+const PROBED = `
+  import { openDatabase } from 'portico/host';
+  import { createAuthorizationServer, migrate, oauthServerConfiguration, oauthServerMigrations } from 'portico/oauth-server';
+  const database = openDatabase('sqlite:' + process.argv[1], { directory: '/' });
+  await migrate(database, [...oauthServerMigrations, {
+    name: 'z_0001_full',
+    up: ({ change }) => change('CREATE TABLE t (text TEXT)'),
+  }]);
+  const config = oauthServerConfiguration.parse({ name: 'A', scopes: {}, key_path: process.argv[1] + '-keys' });
+  const log = { debug() {}, info() {}, warning() {}, error() {} };
+  const host = { signedIn: async () => null, loadAccount: async () => null, holdsPermission: async () => false, loginUrl: '/', log };
+  let now = 0;
+  const clock = () => (now += 60_000);
+  const { health } = createAuthorizationServer({ publicUrl: 'https://a.example', config, host, database, clock });
+  const before = await health.readiness();
+  await (async () => {
+    for (;;) await database.execute('INSERT INTO t VALUES (?)', ['x'.repeat(4096)]);
+  })().catch(() => {});
+  // Each probe takes a page of what room is left for less than a token.
+  let after = await health.readiness();
+  for (let probes = 1; probes < 20 && after.status === 'ready'; probes += 1) after = await health.readiness();
+  console.log(JSON.stringify([before, after]));
+  await database.close();
+`;
 /** Kibibytes; the file of the kit's empty schema would fit twice. */
 const LARGEST_FILE = 1024;
 
@@ -40,4 +65,17 @@ test('on a disk that is full, SQLite is asked once what became of a commit: nobo
   const writer = ['--input-type=module', '--eval', WRITER, path.join(folder, 'full.sqlite')];
   const { stdout } = await promisify(execFile)('bash', ['-c', limited, process.execPath, ...writer]);
   expect(JSON.parse(stdout)).toEqual({ isAll: true, asked: 1, isUnavailable: true });
+});
+
+// @shows AS-29.3
+test('on a disk that is full, SQLite’s server is not ready', async () => {
+  const folder = await mkdtemp(path.join(tmpdir(), 'portico-full-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const limited = `ulimit -f ${LARGEST_FILE}; exec "$0" "$@"`;
+  const writer = ['--input-type=module', '--eval', PROBED, path.join(folder, 'full.sqlite')];
+  const { stdout } = await promisify(execFile)('bash', ['-c', limited, process.execPath, ...writer]);
+  expect(JSON.parse(stdout)).toEqual([
+    { status: 'ready', checks: { store: 'ok', schema: 'ok', key: 'ok' } },
+    { status: 'not_ready', checks: { store: 'failing', schema: 'ok', key: 'ok' } },
+  ]);
 });

@@ -88,6 +88,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'endpoints/',
     'metadata',
     'replies/',
+    'health/',
     'authorization/',
     'grants/',
     'protected-resource',

@@ -180,6 +180,8 @@ async function assemble(parts: Parts): Promise<Application> {
 
   const routes = createRoutes(removed);
   const ownRoutes = new Set<Route>();
+  /** Added when all others are. */
+  const yielding: Route[] = [];
   const middlewares: Middleware[] = [];
   const checksOwnCsrf = new Set<Route>();
   const dispatcher = createDispatcher({
@@ -234,7 +236,8 @@ async function assemble(parts: Parts): Promise<Application> {
     services: new Map(),
     route(route) {
       requireRegistering('A route');
-      routes.add(route);
+      if (route.yields === true) yielding.push(route);
+      else routes.add(route);
       if (phase === 'application') ownRoutes.add(route);
     },
     middleware(middleware) {
@@ -262,6 +265,9 @@ async function assemble(parts: Parts): Promise<Application> {
     const signIn = loginRoutes(application, { name, csrf, logOverload, ...places });
     for (const route of [...signIn, logoutRoute(application, places)]) routes.add(route);
     for (const route of signIn) checksOwnCsrf.add(route);
+  }
+  for (const route of yielding) {
+    if (!routes.has(route.name) && !routes.answers(route.path)) routes.add(route);
   }
   phase = 'started';
   return application;

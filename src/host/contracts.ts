@@ -82,6 +82,8 @@ export interface Route {
   readonly refusesMethods?: true;
   /** Absolute path, placeholders in braces: `/api/articles/{id}`. */
   readonly path: string;
+  /** Set when it is left out where another route of the application answers its path, by whatever method. Of a plugin's route alone. */
+  readonly yields?: true;
   /** What it throws is mapped to a status by `ErrorHandler`. */
   readonly handler: RouteHandler;
 }

@@ -14,6 +14,8 @@ export const Event = {
    * without a failure.
    */
   SIGN_IN_SLOWED: 'sign_in_slowed',
+  /** `serve` was told to stop: it goes on to serve for as long as `--drain` says, and probes are answered that it is not ready. */
+  STOPPING: 'stopping',
 } as const;
 
 /** Events, and the two hooks as the application runs them. */

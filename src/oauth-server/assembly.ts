@@ -26,6 +26,7 @@ import {
 } from './endpoints/discovery.ts';
 import { createEndpoints, type EndpointsOptions } from './endpoints/endpoint.ts';
 import { createFailures } from './replies/failures.ts';
+import { createHealthEndpoints } from './endpoints/health.ts';
 import { createIntrospectEndpoint } from './endpoints/introspect.ts';
 import { browserPaths, PAR_PATH, TOKEN_PATH } from './endpoints/paths.ts';
 import { createProtectedRoutes } from './endpoints/protected-routes.ts';
@@ -34,10 +35,14 @@ import { createRevokeEndpoint } from './endpoints/revoke.ts';
 import { createTokenEndpoint } from './endpoints/token.ts';
 import { createUserinfoEndpoint } from './endpoints/userinfo.ts';
 import { ConfigurationError } from '../contracts/errors.ts';
+import type { MigrationState } from '../sql/schema.ts';
 import { basePathProblems, strippedProblems } from '../http/base-path.ts';
 import { createFailedAttempts, systemRandom } from '../http/failed-attempts.ts';
 import { isLoopback } from '../http/loopback.ts';
 import { createResourceProofs, dpopOffer } from './tokens/resource-proofs.ts';
+import { healthChecks } from './health/checks.ts';
+import { createHealth } from './health/health.ts';
+import { healthPaths } from './health/paths.ts';
 import { completeHost } from './complete-host.ts';
 import { OWN_DEFAULTS } from './host-defaults.ts';
 import type { CompleteHost } from './host.ts';
@@ -73,6 +78,8 @@ export function createAuthorizationServer<Context = unknown>(
 /** What a server is made of, with what completes its host. */
 export interface ServerParts extends Omit<AuthorizationServerOptions, 'host'> {
   readonly host: (browsers: Browsers) => CompleteHost;
+  /** Every step of the application's schema; the server's own steps unless given. */
+  readonly migrations?: () => Promise<readonly MigrationState[]>;
 }
 
 /** Puts the server together. */
@@ -283,6 +290,16 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
   };
   const failures = createFailures({ host, database, serverName, showsDetails });
   const { metadataUrl } = resource;
+  const health = createHealth({
+    checks: healthChecks({
+      database,
+      keys,
+      needsKey: () => store.hasOpenidClient(),
+      migrations: options.migrations,
+    }),
+    clock,
+    log,
+  });
   return {
     issuer,
     origin,
@@ -303,18 +320,23 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
     scopesHeldBy: (person, names) => scopesHeldBy(host, scopes, names, person),
     prune: (onBatch) => pruning.all(onBatch),
     serveResource: resource.add,
-    endpoints: createEndpoints({
-      handlers,
-      mounting,
-      failures,
-      host,
-      database,
-      takesDpop,
-      resourceMetadata:
-        metadataUrl === null
-          ? null
-          : { path: new URL(metadataUrl).pathname, handler: createResourceMetadataEndpoint(resource) },
-    }),
+    health,
+    endpoints: [
+      ...createEndpoints({
+        handlers,
+        mounting,
+        failures,
+        host,
+        database,
+        takesDpop,
+        resourceMetadata:
+          metadataUrl === null
+            ? null
+            : { path: new URL(metadataUrl).pathname, handler: createResourceMetadataEndpoint(resource) },
+      }),
+      // Unless they are asked for, the paths are the application's.
+      ...createHealthEndpoints(health, healthPaths(config.health ?? false, mounting)),
+    ],
     ...createProtectedRoutes({ lookUp, failures, host, database, metadataUrl, dpop: offer }),
   };
 }

@@ -8,6 +8,7 @@ import type { OAuthServerConfig } from './config.ts';
 import type { Endpoint } from './endpoints/endpoint.ts';
 import type { ProtectedRoutes } from './endpoints/protected-routes.ts';
 import type { DpopOffer } from '../http/challenges.ts';
+import type { Health } from './health/health.ts';
 import type { CompleteHost, Host } from './host.ts';
 import type { KeyRing } from './keys.ts';
 import type { OutboundOptions } from './outbound/fetch-json.ts';
@@ -51,6 +52,8 @@ export interface AuthorizationServer extends ProtectedRoutes {
   serveResource(needs: ResourceNeeds): void;
   /** Removes expired rows, in small batches; safe while serving. `onBatch` is told after each how many went so far. */
   prune(onBatch?: (removed: PrunedRows) => void): Promise<PrunedRows>;
+  /** What probes ask: whether the server can serve now. */
+  readonly health: Health;
   /** What the server knows of the application it runs in. */
   readonly host: CompleteHost;
   /** Hands an event to the host, as the server does with its own. Never rejects. */

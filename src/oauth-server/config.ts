@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { LONGEST_LIFETIME } from '../contracts/lifetimes.ts';
 import { isHostPattern, type DocumentHosts } from './client-documents/client-urls.ts';
+import { basePathProblems } from '../http/base-path.ts';
 import type { ClaimsMapper } from './tokens/claims.ts';
 import { IDENTITY_SCOPES, isScopeToken, OFFLINE_ACCESS } from './tokens/scopes.ts';
 
@@ -73,6 +74,40 @@ const documents = z.union([z.boolean(), z.strictObject({ allowed_hosts: hosts, d
   },
 });
 
+const healthPath = z.union([
+  z.literal(false),
+  z.string().superRefine((path, context) => {
+    const problem = healthPathProblem(path);
+    if (problem !== null) context.addIssue({ code: 'custom', message: problem });
+  }),
+]);
+
+/** A path of its own, that is written in one way alone; the empty one would be the whole application. */
+function healthPathProblem(path: string): string | null {
+  if (path === '') return 'must not be empty; write false to switch it off';
+  if (/^\/oauth(?:\/|$)/.test(path)) return 'must not lie in /oauth, where the other endpoints are';
+  return basePathProblems(path)[0] ?? null;
+}
+
+const health = z.union(
+  [
+    z.boolean(),
+    z
+      .strictObject({ live: healthPath.optional(), ready: healthPath.optional() })
+      .refine(
+        ({ live = '/health/live', ready = '/health/ready' }) => live === false || live !== ready,
+        'live and ready must be two paths',
+      ),
+  ],
+  {
+    error(issue) {
+      if (typeof issue.input !== 'object') return 'must be true, false or { live, ready }';
+      const [, ofObject = []] = issue.errors;
+      return ofObject.map(({ path, message }) => [...path, message].join(': ')).join('; ');
+    },
+  },
+);
+
 /** The section `oauth_server` of the configuration, with its defaults. Times are in seconds. */
 export const oauthServerConfiguration = z.strictObject({
   name: nonEmptyText('a display name', 'set the name that people know your application by'),
@@ -101,6 +136,7 @@ export const oauthServerConfiguration = z.strictObject({
     .min(0, 'must be at least 0 seconds, which allows no second use')
     .max(LONGEST_RETRY, `must be at most ${LONGEST_RETRY} seconds`)
     .default(0),
+  health: health.optional(),
   private_key_jwt: z.boolean({ error: 'must be true or false' }).optional(),
   profile: z.literal('fapi2', { error: 'must be fapi2, or left out' }).optional(),
   pushed_authorization_requests: z
@@ -165,6 +201,12 @@ export interface OAuthServerConfigInput {
    */
   readonly refresh_retry_seconds?: number | undefined;
   /**
+   * Where probes ask whether the process lives and whether it is ready, below `base_path`: `{ live: '/health/live', ready: '/health/ready' }`, each
+   * of which may be another path, or false; false for neither. In an application of the kit these two, where it has no routes of its own
+   * there; in another one none, unless it is set: true for these two.
+   */
+  readonly health?: boolean | HealthPathsInput | undefined;
+  /**
    * Whether a client may authenticate by assertions that it signs with a key of its own (`private_key_jwt`, RFC 7523), as its registration
    * or its document says; false.
    */
@@ -190,6 +232,14 @@ export interface OAuthServerConfigInput {
    * whoever an operator gave one (`oauth:initial-access-token:create`); or `off`, which it is.
    */
   readonly registration?: 'off' | 'open' | 'initial_access_token' | undefined;
+}
+
+/** Paths for probes, below `base_path`. */
+export interface HealthPathsInput {
+  /** Whether the process answers at all; `/health/live`. */
+  readonly live?: string | false | undefined;
+  /** Whether requests should be sent to it; `/health/ready`. */
+  readonly ready?: string | false | undefined;
 }
 
 /** A scope as it is configured: what it allows, in words for the person who is asked; with the permission it needs. */

@@ -32,9 +32,14 @@ import { CSRF_EXEMPT_ROUTES } from './endpoints/table.ts';
 import type { PersonReference } from '../contracts/person.ts';
 import type { CompleteHost, Host } from './host.ts';
 import type { OutboundOptions } from './outbound/fetch-json.ts';
+import { createHealthEndpoints } from './endpoints/health.ts';
+import { healthPaths } from './health/paths.ts';
 import { profileProblems, withProfile } from './profiles/profiles.ts';
 import { challengeProblems } from './protected-resource.ts';
 import { oauthServerMigrations } from './store/migrations/index.ts';
+
+/** The kit's event of a process that is told to stop. */
+const STOPPING = 'stopping';
 
 const COMMANDS: readonly AddCommands[] = [
   addServerSetup,
@@ -113,15 +118,23 @@ export function oauthServer<Context = unknown>({
                 browsers,
               ),
         database: application.database,
+        migrations: () => application.migrations(),
         showsDetails: application.mode === 'dev',
         ...options,
       });
       application.services.set(OAUTH_SERVER, server);
+      application.events.on(STOPPING, () => server.health.stop());
       application.middleware((request, next) => server.withToken(request, next));
       if (!server.config.routes) return;
       for (const { name, path, methods, handle } of server.endpoints) {
         application.route({ name, path, methods, handler: (_, request) => handle(request) });
       }
+      if (server.config.health !== undefined) return;
+      for (const { name, path, methods, handle } of createHealthEndpoints(
+        server.health,
+        healthPaths(true, server),
+      ))
+        application.route({ name, path, methods, yields: true, handler: (_, request) => handle(request) });
     },
   };
 }

@@ -12,6 +12,8 @@ export interface Routes {
   /** Throws when the name, or one of its methods on the path, is taken. */
   add(route: Route): void;
   has(name: string): boolean;
+  /** Whether a route answers the path, by whatever method. */
+  answers(path: string): boolean;
   /** The path of a named route as browsers ask for it, placeholders filled and percent-encoded. */
   path(name: string, parameters?: RouteParameters): string;
   /** Throws an HttpError: 404 when no route has the path, 405 when one has it for other methods only. */
@@ -54,6 +56,7 @@ export function createRoutes(removed: string): Routes {
       routes.set(route.name, route);
     },
     has: (name) => routes.has(name),
+    answers: (path) => [...methods].some((method) => find(method, path) !== null),
     path(name, parameters = {}) {
       const route = routes.get(name);
       if (route === undefined) throw new Error(`No route is named '${name}'`);

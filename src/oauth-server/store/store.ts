@@ -62,6 +62,8 @@ export interface Store {
   insertRevokedClient(client: Client): Promise<void>;
   /** All clients, oldest first. */
   listClients(): Promise<readonly Client[]>;
+  /** Whether a client that is not revoked may ask for ID tokens. */
+  hasOpenidClient(): Promise<boolean>;
 
   /** The client whose id is the URL of a document, also a revoked one, and until when the document need not be fetched again. */
   findDocumentClient(url: string): Promise<DocumentClient | null>;

@@ -1,14 +1,20 @@
 import { once } from 'node:events';
 import path from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { STANDARD_OUTPUT } from '../../configuration.ts';
 import type { AddCommands, Application, Plugin } from '../../contracts.ts';
+import { Event } from '../../events.ts';
 import { isSchemaPending, SCHEMA_PENDING } from '../pending-schema.ts';
 import { listen } from '../../http/server.ts';
 
 interface Options {
   readonly port?: string;
   readonly hostname?: string;
+  readonly drain?: string;
 }
+
+/** In seconds. */
+const LONGEST_DRAIN = 3600;
 
 /** `serve`: answers requests until SIGINT or SIGTERM, then lets those in flight finish. */
 export const addServe =
@@ -22,7 +28,14 @@ export const addServe =
         '--hostname <address>',
         'the address to listen on (default: 127.0.0.1 under APP_ENV=dev, else 0.0.0.0)',
       )
+      .option(
+        '--drain <seconds>',
+        'how long to go on serving after SIGTERM, while /health/ready says that it is stopping (default: 0)',
+      )
       .action(async (options: Options) => {
+        const drain = Number(options.drain ?? 0);
+        if (!Number.isInteger(drain) || drain < 0 || drain > LONGEST_DRAIN)
+          context.fail(`--drain must be a whole number of seconds, 0 to ${LONGEST_DRAIN}`);
         const application = await context.application({ serves: true });
         if (await isSchemaPending(application)) context.fail(SCHEMA_PENDING);
         const port = Number(options.port ?? application.env['PORT'] ?? 8080);
@@ -41,9 +54,15 @@ export const addServe =
           application.log.warning('{warning}', { warning });
         }
         await stopSignal();
-        context.note('Stopping: requests in flight finish. Once more to stop at once.');
+        context.note(
+          drain === 0
+            ? 'Stopping: requests in flight finish. Once more to stop at once.'
+            : `Stopping in ${drain} seconds: not ready, and still serving. Once more to stop at once.`,
+        );
         process.once('SIGINT', () => process.exit(130));
         process.once('SIGTERM', () => process.exit(143));
+        await application.events.emit(Event.STOPPING, null);
+        if (drain > 0) await setTimeout(drain * 1000);
         await server.close();
       });
   };

@@ -94,6 +94,14 @@ export function clientsTable(database: Database, admits: Admits) {
     },
 
     listClients: () => listClients(database),
+
+    async hasOpenidClient() {
+      const { rows } = await database.execute(
+        `SELECT 1 FROM oauth_clients WHERE revoked_at IS NULL AND grants LIKE '%authorization_code%'
+        AND (scope = 'openid' OR scope LIKE 'openid %' OR scope LIKE '% openid' OR scope LIKE '% openid %') LIMIT 1`,
+      );
+      return rows.length > 0;
+    },
   } satisfies Partial<Store>;
 }
 

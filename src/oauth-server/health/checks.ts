@@ -1,0 +1,70 @@
+import type { Database } from '../../sql/contract.ts';
+import { BEGUN, MIGRATIONS_TABLE } from '../../sql/known-migrations.ts';
+import { migrationStatus, pendingSteps } from '../../sql/migrations.ts';
+import type { MigrationState } from '../../sql/schema.ts';
+import type { KeyRing } from '../keys.ts';
+import { missingKey, DEFAULT_ALGORITHM } from '../keys.ts';
+import { oauthServerMigrations } from '../store/migrations/index.ts';
+import type { HealthOptions } from './health.ts';
+
+export interface HealthCheckOptions {
+  readonly database: Database;
+  readonly keys: Pick<KeyRing, 'published'>;
+  /** Whether a client may ask for an ID token: then a key is needed. */
+  readonly needsKey: () => Promise<boolean>;
+  /** The steps of the schema; the server's own unless an application has more. */
+  readonly migrations?: (() => Promise<readonly MigrationState[]>) | undefined;
+}
+
+/** A write that finds no row: a server refuses it that may only be read from. */
+const WRITE_NOTHING = "UPDATE oauth_clients SET client_id = client_id WHERE client_id = ''";
+
+/**
+ * SQLite's own writes are the only ones that tell that its disk is full, so a page is committed: with a row that is gone again. A
+ * server answers for its disk itself, and would have to wait for its standbys.
+ */
+function write(database: Database): Promise<unknown> {
+  if (database.dialect !== 'sqlite') return database.execute(WRITE_NOTHING);
+  return database.transaction(async (connection) => {
+    await connection.execute(`INSERT INTO ${MIGRATIONS_TABLE} (name, applied_at) VALUES ('', ${BEGUN})`);
+    await connection.execute(`DELETE FROM ${MIGRATIONS_TABLE} WHERE name = ''`);
+  });
+}
+
+/** What is looked at for a probe: three statements, and a listing of the key directory. */
+export function healthChecks({
+  database,
+  keys,
+  needsKey,
+  migrations = () => migrationStatus(database, oauthServerMigrations),
+}: HealthCheckOptions): HealthOptions['checks'] {
+  let asked: Promise<readonly string[]> | null = null;
+  /** The steps that are missing, asked for once for all that want to know. Rejects when the store does not answer. */
+  function pending(): Promise<readonly string[]> {
+    asked ??= migrations()
+      .then((states) => pendingSteps(states))
+      .finally(() => (asked = null));
+    return asked;
+  }
+
+  return {
+    async store() {
+      // Without its table there is nothing to write to: that is for the schema to say.
+      if ((await pending()).length === 0) await write(database);
+      return true;
+    },
+    async schema() {
+      const missing = await pending();
+      if (missing.length > 0) throw new Error(`Steps of the schema are not applied: ${missing.join(', ')}`);
+      return true;
+    },
+    async key() {
+      if ((await keys.published()).length > 0) return true;
+      const isNeeded = await needsKey().catch(() => null);
+      if (isNeeded === null) return false;
+      if (isNeeded)
+        throw new Error(`There is ${missingKey(DEFAULT_ALGORITHM).key}, and clients ask for ID tokens`);
+      return true;
+    },
+  };
+}

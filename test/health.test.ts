@@ -1,0 +1,331 @@
+import { mkdtemp, readFile, rename, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { createHandler } from 'portico/fetch';
+import { openDatabase, type Route } from 'portico/host';
+import {
+  createAuthorizationServer,
+  migrate,
+  oauthServerConfiguration,
+  oauthServerMigrations,
+  type Database,
+  type Host,
+  type Log,
+  type LogContext,
+} from 'portico/oauth-server';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { createDatabase, type TestDatabase } from './support/database.ts';
+import { createClock, registerClient, startPortal, type PortalOptions } from './support/portal.ts';
+
+const READY = { status: 'ready', checks: { store: 'ok', schema: 'ok', key: 'ok' } };
+const clock = createClock();
+/** Longer than what a probe found holds. */
+const LATER = 2;
+
+async function portalWith(options: PortalOptions = {}) {
+  const portal = await startPortal({ clock: clock.now, ...options });
+  onTestFinished(() => portal.close());
+  return {
+    portal,
+    probe: (what: string, init: RequestInit = {}) => {
+      clock.advance(LATER);
+      return fetch(`${portal.url}/health/${what}`, init);
+    },
+    linesOf: async (text: string) => {
+      const log = await readFile(path.join(portal.env['STORAGE_DIR'] ?? '', 'app.log'), 'utf8').catch(
+        () => '',
+      );
+      return log.split('\n').filter((line) => line.includes(text));
+    },
+  };
+}
+
+describe('in an application of the kit', () => {
+  // @shows AS-29.1, AS-29.2
+  test('probes are answered in short, with nothing but the state of each part, and never from a cache', async () => {
+    const { probe } = await portalWith();
+    const headers = { Cookie: 'portico_session=stale', Authorization: 'Bearer stale' };
+    for (const [what, body] of [
+      ['live', { status: 'live' }],
+      ['ready', READY],
+    ] as const) {
+      const response = await probe(what, { headers });
+      expect(response.status).toBe(200);
+      expect(response.headers.get('cache-control')).toBe('no-store');
+      expect(response.headers.get('content-type')).toBe('application/json');
+      expect(response.headers.getSetCookie()).toEqual([]);
+      expect(await response.json()).toEqual(body);
+      const head = await probe(what, { method: 'HEAD' });
+      expect([head.status, await head.text()]).toEqual([200, '']);
+      const posted = await probe(what, { method: 'POST' });
+      expect([posted.status, posted.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
+    }
+  });
+
+  // @shows AS-29.1
+  test('a route of its own on the same path goes first, by whatever method and however it is written', async () => {
+    const own = (name: string, at: string, method: 'GET' | 'POST'): Route => ({
+      name,
+      path: at,
+      methods: [method],
+      handler: async () => new Response(name),
+    });
+    const { probe } = await portalWith({
+      routes: () => [own('mine', '/health/{what}', 'GET'), own('posted', '/health/live', 'POST')],
+    });
+    const headers = { Authorization: 'Bearer anything' };
+    expect(await (await probe('ready')).text()).toBe('mine');
+    expect(await (await probe('live')).text()).toBe('mine');
+    expect(await (await probe('live', { method: 'POST', headers })).text()).toBe('posted');
+  });
+
+  // @shows AS-29.1
+  test('their paths are moved, and switched off', async () => {
+    const moved = await portalWith({
+      config: { oauth_server: { health: { live: false, ready: '/internal/ready' } } },
+    });
+    expect((await fetch(`${moved.portal.url}/internal/ready`)).status).toBe(200);
+    expect([(await moved.probe('live')).status, (await moved.probe('ready')).status]).toEqual([404, 404]);
+    const off = await portalWith({ config: { oauth_server: { health: false } } });
+    expect([(await off.probe('live')).status, (await off.probe('ready')).status]).toEqual([404, 404]);
+  });
+
+  // @shows AS-29.1
+  test.each([
+    [{ live: 'live' }, 'health: live: must begin with /'],
+    [{ ready: '' }, 'ready: must not be empty; write false to switch it off'],
+    [{ ready: '/oauth/token' }, 'ready: must not lie in /oauth, where the other endpoints are'],
+    [{ ready: '/health/live' }, 'live and ready must be two paths'],
+    [{ started: '/health/started' }, /started/],
+    ['/health', 'must be true, false or { live, ready }'],
+  ])('%j is refused at the start', (health, message) => {
+    const parsed = oauthServerConfiguration.safeParse({ name: 'A', scopes: {}, health });
+    const [issue] = parsed.error?.issues ?? [];
+    expect([...(issue?.path ?? []), issue?.message].join(': ')).toMatch(message);
+  });
+});
+
+describe('a process is not ready', () => {
+  // @shows AS-29.3, AS-29.5
+  test('while a step of its schema is missing, and the log says which, once', async () => {
+    const { portal, probe, linesOf } = await portalWith();
+    const { database } = portal.application;
+    const name = oauthServerMigrations.at(-1)?.name ?? '';
+    await database.execute('UPDATE portico_migrations SET applied_at = 0 WHERE name = ?', [name]);
+    const refused = await probe('ready');
+    expect(refused.status).toBe(503);
+    expect(await refused.json()).toEqual({
+      status: 'not_ready',
+      checks: { store: 'ok', schema: 'failing', key: 'ok' },
+    });
+    expect((await probe('live')).status).toBe(200);
+    for (let times = 0; times < 5; times += 1) expect((await probe('ready')).status).toBe(503);
+    const [line = '', ...more] = await linesOf('Not ready: schema');
+    expect(line).toContain(name);
+    expect(JSON.parse(line)).toMatchObject({ level: 'error', part: 'schema' });
+    expect(more).toEqual([]);
+    await database.execute('UPDATE portico_migrations SET applied_at = 1 WHERE name = ?', [name]);
+    expect(await (await probe('ready')).json()).toEqual(READY);
+    expect(await linesOf('schema is ready again')).toHaveLength(1);
+  });
+
+  // @shows AS-29.3
+  test('while its key directory is gone', async () => {
+    const { portal, probe } = await portalWith();
+    expect(await (await probe('ready')).json()).toEqual(READY);
+    const { key_path: keys } = portal.server.config;
+    await rename(keys, `${keys}-gone`);
+    // The ring of keys looks at the directory again after ten milliseconds of its own.
+    await expect
+      .poll(async () => (await probe('ready')).json())
+      .toEqual({ status: 'not_ready', checks: { store: 'ok', schema: 'ok', key: 'failing' } });
+    await rename(`${keys}-gone`, keys);
+    await expect.poll(async () => (await probe('ready')).json()).toEqual(READY);
+  });
+
+  // @shows AS-29.3
+  test('without a key that a client needs, and is where none does', async () => {
+    const { portal, probe } = await portalWith({ signingKey: false });
+    await registerClient(portal, { scopes: ['notes:read'] });
+    expect(await (await probe('ready')).json()).toEqual(READY);
+    await registerClient(portal, { scopes: ['openid', 'notes:read'] });
+    expect(await (await probe('ready')).json()).toEqual({
+      status: 'not_ready',
+      checks: { store: 'ok', schema: 'ok', key: 'failing' },
+    });
+  });
+
+  // @shows AS-29.6
+  test('from the moment at which it is told to end', async () => {
+    const { portal, probe } = await portalWith();
+    expect((await probe('ready')).status).toBe(200);
+    portal.server.health.stop();
+    const refused = await probe('ready');
+    expect([refused.status, await refused.json()]).toEqual([503, { status: 'stopping', checks: {} }]);
+    expect((await probe('live')).status).toBe(200);
+    expect((await fetch(`${portal.url}/oauth/token`, { method: 'POST' })).status).toBe(400);
+  });
+});
+
+// --- in an application of another framework -------------------------------------------------------------------
+
+let folder: string;
+let created: TestDatabase;
+let lines: (readonly [message: string, context: LogContext | undefined])[] = [];
+
+const log: Log = {
+  debug() {},
+  info: (message, context) => void lines.push([message, context]),
+  warning() {},
+  error: (message, context) => void lines.push([message, context]),
+};
+const host: Host = {
+  signedIn: async () => null,
+  loadAccount: async () => null,
+  holdsPermission: async () => false,
+  loginUrl: '/login',
+  passwordHasher: { hash: async () => '', verify: async () => false },
+  log,
+};
+
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'portico-health-'));
+  created = await createDatabase(folder);
+});
+afterAll(async () => {
+  await created.drop();
+  await rm(folder, { recursive: true });
+});
+
+/** A server on a store whose statements pass by `execute`. */
+async function serverOn(changed: (store: Database) => Partial<Database>, health?: boolean) {
+  lines = [];
+  const opened = openDatabase(created.url, { directory: '/' });
+  onTestFinished(() => opened.close());
+  await migrate(opened, oauthServerMigrations);
+  const config = oauthServerConfiguration.parse({
+    name: 'Host',
+    scopes: {},
+    key_path: path.join(folder, 'keys'),
+    ...(health === undefined ? {} : { health }),
+  });
+  const database = { ...opened, ...changed(opened) };
+  const server = createAuthorizationServer({
+    publicUrl: 'https://host.example',
+    config,
+    host,
+    database,
+    clock: clock.now,
+  });
+  const handle = createHandler(server);
+  return {
+    server,
+    database: opened,
+    probe: (what: string) => {
+      clock.advance(LATER);
+      return handle(new Request(`https://host.example/health/${what}`));
+    },
+  };
+}
+
+describe('in an application of another framework', () => {
+  // @shows AS-29.1
+  test('the paths of probes are the application’s, unless it asks for them', async () => {
+    const { probe } = await serverOn(() => ({}));
+    expect([await probe('live'), await probe('ready')]).toEqual([null, null]);
+    const asked = await serverOn(() => ({}), true);
+    expect((await asked.probe('live'))?.status).toBe(200);
+    expect(await (await asked.probe('ready'))?.json()).toEqual(READY);
+  });
+
+  // @shows AS-29.4
+  test('however many ask, the store is looked at once in a second', async () => {
+    let asked = 0;
+    const { server } = await serverOn((store) => ({
+      execute: (...statement: Parameters<Database['execute']>) => {
+        asked += 1;
+        return store.execute(...statement);
+      },
+    }));
+    const flood = () => Promise.all(Array.from({ length: 300 }, () => server.health.readiness()));
+    expect(new Set((await flood()).map(({ status }) => status))).toEqual(new Set(['ready']));
+    const once = asked;
+    expect(once).toBeLessThan(6);
+    await flood();
+    expect(asked).toBe(once);
+    clock.advance(LATER);
+    await flood();
+    expect(asked).toBe(2 * once);
+  });
+
+  // @shows AS-29.4
+  test('a store that does not answer is answered for in time, is waited for once, and is ready when it answers again', async () => {
+    const hanging = Promise.withResolvers<void>();
+    let [hangs, asked] = [true, 0];
+    const { server, probe } = await serverOn(
+      (store) => ({
+        async execute(...statement: Parameters<Database['execute']>) {
+          asked += 1;
+          if (hangs) await hanging.promise;
+          return store.execute(...statement) as never;
+        },
+      }),
+      true,
+    );
+    const found = await probe('ready');
+    expect(found?.status).toBe(503);
+    expect(await found?.json()).toEqual({
+      status: 'not_ready',
+      checks: { store: 'failing', schema: 'unknown', key: 'unknown' },
+    });
+    expect((await probe('live'))?.status).toBe(200);
+    const before = asked;
+    clock.advance(LATER);
+    const again = server.health.readiness();
+    hangs = false;
+    hanging.resolve();
+    expect((await again).status).toBe('ready');
+    expect(asked).toBeGreaterThanOrEqual(before);
+    expect(lines.map(([message, context]) => [message, context?.['part']])).toEqual([
+      ['Not ready: {part} fails: {exception}', 'store'],
+      ['{part} is ready again', 'store'],
+    ]);
+  });
+
+  // @shows AS-29.3
+  test('SQLite that may only be read from is not ready, and a probe leaves nothing behind', async () => {
+    const { probe, database } = await serverOn(() => ({}), true);
+    const steps = async () => (await database.execute('SELECT name FROM portico_migrations')).rows;
+    const before = await steps();
+    expect((await probe('ready'))?.status).toBe(200);
+    expect(await steps()).toEqual(before);
+    if (database.dialect !== 'sqlite') return;
+    await database.execute('PRAGMA query_only = ON');
+    expect(await (await probe('ready'))?.json()).toMatchObject({
+      checks: { store: 'failing', schema: 'ok' },
+    });
+    await database.execute('PRAGMA query_only = OFF');
+    expect((await probe('ready'))?.status).toBe(200);
+  });
+
+  // @shows AS-29.2, AS-29.3
+  test('a store that refuses writes is not ready, and why stands in the log alone', async () => {
+    const { probe } = await serverOn(
+      (store) => ({
+        execute: (sql: string, ...more: unknown[]) =>
+          sql.startsWith('UPDATE')
+            ? Promise.reject(new Error('may only be read from'))
+            : (store.execute as (...statement: unknown[]) => Promise<never>)(sql, ...more),
+        transaction: () => Promise.reject(new Error('may only be read from')),
+      }),
+      true,
+    );
+    const refused = await probe('ready');
+    expect(refused?.status).toBe(503);
+    expect(await refused?.json()).toEqual({
+      status: 'not_ready',
+      checks: { store: 'failing', schema: 'ok', key: 'ok' },
+    });
+    expect(lines).toHaveLength(1);
+  });
+});
