@@ -121,7 +121,7 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
   const audit = createAudit(host);
 
   const scopes = createScopeCatalog(config.scopes);
-  const claims = createClaims({ mapper: config.claims, offered: [...scopes.keys()], log });
+  const claims = createClaims({ mapper: config.claims, catalog: scopes, log });
   const singleUses = createSingleUses({ store, pruning });
   const nonces = config.dpop_nonces === true ? createDpopNonces({ sealer, clock }) : null;
   const dpop = takesDpop

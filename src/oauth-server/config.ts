@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { LONGEST_LIFETIME } from '../contracts/lifetimes.ts';
 import { isHostPattern, type DocumentHosts } from './client-documents/client-urls.ts';
 import { basePathProblems } from '../http/base-path.ts';
-import type { ClaimsMapper } from './tokens/claims.ts';
+import { claimNameProblem, type ClaimsMapper } from './tokens/claims.ts';
 import { IDENTITY_SCOPES, isScopeToken, OFFLINE_ACCESS } from './tokens/scopes.ts';
 
 const required = (what: string, hint: string) => ({
@@ -21,6 +21,20 @@ const LONGEST_RETRY = 300;
 const nonEmptyText = (what: string, hint: string) =>
   z.string(required(what, hint)).refine((text) => text.trim() !== '', `is empty; ${hint}`);
 
+/** What a scope releases of the person. Each problem is one of the list or a name, and none of the scope as a whole. */
+const claims = z
+  .custom<readonly string[]>(() => true)
+  .superRefine((value: unknown, context) => {
+    if (!Array.isArray(value)) {
+      const message = "must be a list of claims, for example ['roles', 'tenant_id']";
+      return context.addIssue({ code: 'custom', message });
+    }
+    for (const [index, name] of value.entries()) {
+      const problem = typeof name === 'string' ? claimNameProblem(name) : 'must be the name of a claim';
+      if (problem !== null) context.addIssue({ code: 'custom', message: problem, path: [index] });
+    }
+  });
+
 const scopeDefinition = z.union(
   [
     nonEmptyText('a label', 'say what it allows, in words for the person who is asked'),
@@ -28,6 +42,7 @@ const scopeDefinition = z.union(
       label: nonEmptyText('a label', 'say what it allows, in words for the person who is asked'),
       permission: nonEmptyText('a permission', 'name the permission a person must hold').optional(),
       dpop: z.boolean({ error: 'must be true or false' }).optional(),
+      claims: claims.optional(),
     }),
   ],
   { error: 'must be a label, or an object { label, permission }' },
@@ -252,4 +267,9 @@ export type ScopeInput =
       readonly permission?: string | undefined;
       /** Whether only a token that is bound to a key has it (DPoP); false. `oauth_server:dpop` must not be off. */
       readonly dpop?: boolean | undefined;
+      /**
+       * The claims of `getProfile()` and `oauth_server:claims` that it releases, in ID tokens and at UserInfo, for as long as the person holds
+       * its permission; none. Not those that the protocol itself needs, such as `sub`.
+       */
+      readonly claims?: readonly string[] | undefined;
     };

@@ -104,7 +104,7 @@ export function openidProviderMetadata(
     ),
     prompt_values_supported: ['consent', 'none'],
     claim_types_supported: ['normal'],
-    claims_supported: ['sub', ...claimNames([...scopes.keys()])],
+    claims_supported: ['sub', ...claimNames([...scopes.keys()], scopes)],
     claims_parameter_supported: false,
     request_parameter_supported: false,
     request_uri_parameter_supported: false,

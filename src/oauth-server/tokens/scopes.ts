@@ -35,6 +35,8 @@ export interface Scope {
   readonly permission: string | null;
   /** Whether only a token that is bound to a key has it (RFC 9449). */
   readonly dpop: boolean;
+  /** What it releases of the person beside what OpenID Connect says; absent for nothing. */
+  readonly claims?: readonly string[];
 }
 
 /** Every scope that this server offers, by name: the identity scopes and the configured ones. */
@@ -49,6 +51,7 @@ export type ConfiguredScopes = Readonly<
         readonly label: string;
         readonly permission?: string | undefined;
         readonly dpop?: boolean | undefined;
+        readonly claims?: readonly string[] | undefined;
       }
   >
 >;
@@ -62,8 +65,11 @@ export function createScopeCatalog(configured: ConfiguredScopes): ScopeCatalog {
       label,
       permission = name,
       dpop = false,
-    } = typeof definition === 'string' ? { label: definition } : definition;
-    catalog.set(name, { name, label, permission, dpop });
+      claims,
+    }: Exclude<ConfiguredScopes[string], string> = typeof definition === 'string'
+      ? { label: definition }
+      : definition;
+    catalog.set(name, { name, label, permission, dpop, ...(claims === undefined ? {} : { claims }) });
   }
   return catalog;
 }
