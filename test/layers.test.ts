@@ -79,8 +79,9 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   'src/oauth-server': [
     'index',
     'plugin',
-    'console/',
     'assembly',
+    'administration/',
+    'console/',
     'authorization-server',
     'authorizing',
     'host-defaults',

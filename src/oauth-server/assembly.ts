@@ -1,5 +1,6 @@
 import { createAccess } from './access/access.ts';
 import { createAccounts } from './accounts.ts';
+import { administrationDoor } from './administration/door.ts';
 import { createAudit } from './auditing/audit.ts';
 import { createBrowsers, type Browsers } from './authorization/browsers.ts';
 import { createCookieSealer, createSealing } from './authorization/cookie-keys.ts';
@@ -63,6 +64,7 @@ import { createScopeCatalog, scopesHeldBy } from './tokens/scopes.ts';
 import { createSqlStore } from './store/sql/index.ts';
 import { createTokenLookUp } from './tokens/token-accessor.ts';
 import type { AuthorizationServer, AuthorizationServerOptions } from './authorization-server.ts';
+import type { ExaminedApplication } from './console/subject.ts';
 
 /**
  * Makes a server; opens nothing and writes nothing. `key_path` must be absolute. Throws a ConfigurationError for a base path that
@@ -80,6 +82,8 @@ export interface ServerParts extends Omit<AuthorizationServerOptions, 'host'> {
   readonly host: (browsers: Browsers) => CompleteHost;
   /** Every step of the application's schema; the server's own steps unless given. */
   readonly migrations?: () => Promise<readonly MigrationState[]>;
+  /** What an administrator's page of the doctor looks at; the store alone unless given. */
+  readonly examined?: ExaminedApplication;
 }
 
 /** Puts the server together. */
@@ -113,7 +117,7 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
   const pruning = createPruning({
     store,
     registrations: registers || documentsConfig !== false,
-    singleUses: takesKeys || takesDpop,
+    singleUses: takesKeys || takesDpop || config.admin_permission !== undefined,
     clock,
     log,
   });
@@ -300,7 +304,20 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
     clock,
     log,
   });
-  return {
+  const administration =
+    config.admin_permission === undefined
+      ? null
+      : administrationDoor(() => ({
+          server,
+          permission: config.admin_permission ?? '',
+          accounts,
+          singleUses,
+          scopes,
+          examined: options.examined ?? null,
+          database,
+          home: paths.home,
+        }));
+  const server: AuthorizationServer = {
     issuer,
     origin,
     ...mounting,
@@ -329,6 +346,7 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
         host,
         database,
         takesDpop,
+        administration,
         resourceMetadata:
           metadataUrl === null
             ? null
@@ -339,6 +357,7 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
     ],
     ...createProtectedRoutes({ lookUp, failures, host, database, metadataUrl, dpop: offer }),
   };
+  return server;
 }
 
 function requireNoProblems(config: OAuthServerConfig, basePath: string, stripped: boolean): void {

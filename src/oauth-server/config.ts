@@ -159,6 +159,10 @@ export const oauthServerConfiguration = z.strictObject({
     .optional(),
   dpop: z.enum(['off', 'accept', 'require'], { error: 'must be off, accept or require' }).optional(),
   dpop_nonces: z.boolean({ error: 'must be true or false' }).optional(),
+  admin_permission: nonEmptyText(
+    'a permission',
+    'name the permission that an administrator must hold',
+  ).optional(),
   registration: z
     .enum(['off', 'open', 'initial_access_token'], { error: 'must be off, open or initial_access_token' })
     .optional(),
@@ -242,6 +246,10 @@ export interface OAuthServerConfigInput {
   readonly dpop?: 'off' | 'accept' | 'require' | undefined;
   /** Whether each proof has to carry a nonce that this server gave out in the last minutes (RFC 9449 section 8); false. */
   readonly dpop_nonces?: boolean | undefined;
+  /**
+   * The permission that a person must hold to use the administrator's pages, below `/oauth/admin`; none, and there are no such pages.
+   */
+  readonly admin_permission?: string | undefined;
   /**
    * Whether clients may register themselves (RFC 7591, RFC 7592): `open` for anybody, as a public client; `initial_access_token` for
    * whoever an operator gave one (`oauth:initial-access-token:create`); or `off`, which it is.

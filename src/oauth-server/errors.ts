@@ -141,18 +141,29 @@ export class AuthorizationPageError extends Error {
   readonly retryAfter: number | null;
   /** Where the person can go from here, on this server; null when only back to the application. */
   readonly link: PageLink | null;
+  /** The status of the page, where `retryAfter` is null. */
+  readonly status: 400 | 403 | 404;
+  /** What the log calls it. */
+  readonly code: string;
 
   constructor(
     title: string,
     message: string,
     detail: string | null = null,
-    about: { readonly retryAfter?: number; readonly link?: PageLink } = {},
+    about: {
+      readonly retryAfter?: number;
+      readonly link?: PageLink;
+      readonly status?: 400 | 403 | 404;
+      readonly code?: string;
+    } = {},
   ) {
     super(message);
     this.title = title;
     this.detail = detail;
     this.retryAfter = about.retryAfter ?? null;
     this.link = about.link ?? null;
+    this.status = about.status ?? 400;
+    this.code = about.code ?? 'not_redirected';
   }
 }
 

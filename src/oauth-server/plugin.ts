@@ -120,6 +120,7 @@ export function oauthServer<Context = unknown>({
         database: application.database,
         migrations: () => application.migrations(),
         showsDetails: application.mode === 'dev',
+        examined: application,
         ...options,
       });
       application.services.set(OAUTH_SERVER, server);

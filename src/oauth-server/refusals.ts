@@ -52,7 +52,7 @@ function reason(error: Error): { readonly error: string; readonly detail: string
     return { error: error.code, detail: error.detail ?? error.message };
   }
   if (error instanceof AuthorizationPageError) {
-    return { error: 'not_redirected', detail: error.detail ?? `${error.title}: ${error.message}` };
+    return { error: error.code, detail: error.detail ?? `${error.title}: ${error.message}` };
   }
   if (error instanceof TooManyFailuresError) {
     return { error: 'too_many_failures', detail: `the next attempt in ${error.retryAfter} s` };

@@ -3,6 +3,7 @@ import { nameRequest, requestIdOf } from '../../http/request-id.ts';
 import { mediaTypeOf } from '../../http/media-types.ts';
 import { isBearerRequest } from '../../http/bearer.ts';
 import { equalInConstantTime } from '../../http/constant-time.ts';
+import { comesFromHere } from '../../http/same-origin.ts';
 import type { Route } from '../contracts.ts';
 import { cookieKind, type CookieScope, randomValue, readRandomValue } from '../http/cookies.ts';
 import { HttpError } from '../errors.ts';
@@ -116,22 +117,6 @@ export async function checkCsrf(
 /** Whether the configuration exempts this route from the check. */
 export function isExempt(routeName: string, exemptRoutes: CsrfOptions['exemptRoutes']): boolean {
   return Object.hasOwn(exemptRoutes, routeName) && exemptRoutes[routeName] === true;
-}
-
-/** Whether the browser says that a page of this origin sent the request. No page can forge this header. */
-export function isSentFromHere(request: Request): boolean {
-  return request.headers.get('sec-fetch-site') === 'same-origin';
-}
-
-/**
- * Whether nothing says that another site sent the request. `Sec-Fetch-Site` goes first: a page without referrer, as those of
- * the kit are, sends its forms with the origin `null`.
- */
-export function comesFromHere(request: Request, origin: string): boolean {
-  const site = request.headers.get('sec-fetch-site');
-  if (site !== null) return site === 'same-origin' || site === 'none';
-  const sentFrom = request.headers.get('origin');
-  return sentFrom === null || sentFrom === 'null' || sentFrom === origin;
 }
 
 async function sentToken(

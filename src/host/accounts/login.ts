@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { pageHeaders } from '../../http/page-headers.ts';
 import { requestIdOf } from '../../http/request-id.ts';
+import { comesFromHere, isSentFromHere } from '../../http/same-origin.ts';
 import { isOverloaded } from '../../contracts/errors.ts';
 import type { Log } from '../../contracts/log.ts';
 import type { Application, Route } from '../contracts.ts';
-import { comesFromHere, isExempt, isSentFromHere, type CsrfOptions } from './csrf.ts';
+import { isExempt, type CsrfOptions } from './csrf.ts';
 import { readBody } from '../http/body-limit.ts';
 import { csrfTokens } from './request-context.ts';
 import { returnPath } from '../http/return-path.ts';

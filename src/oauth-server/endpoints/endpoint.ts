@@ -8,9 +8,11 @@ import { logRefusal, notedClient } from '../refusals.ts';
 import { toResponse, type Reply } from '../replies/responses.ts';
 import type { Failures } from '../replies/failures.ts';
 import {
+  ADMINISTRATION_TABLE,
   ENDPOINT_TABLE,
   mountedAt,
   RESOURCE_METADATA,
+  type AdministrationPageName,
   type EndpointDescription,
   type EndpointName,
 } from './table.ts';
@@ -44,16 +46,25 @@ export interface EndpointsOptions {
   readonly takesDpop: boolean;
   /** Where the metadata of the resource is, and what answers there; null unless it is published. */
   readonly resourceMetadata: { readonly path: string; readonly handler: Handler } | null;
+  /** Answers a request for an administrator's page; null when there are none. */
+  readonly administration: ((name: AdministrationPageName, request: Request) => Promise<Reply>) | null;
 }
 
-/** Every endpoint of the table, with its handler, and the metadata of the resource. */
+/** Every endpoint of the tables, with its handler, and the metadata of the resource. */
 export function createEndpoints(options: EndpointsOptions): readonly Endpoint[] {
-  const { handlers, mounting, resourceMetadata, ...parts } = options;
+  const { handlers, mounting, resourceMetadata, administration, ...parts } = options;
   const endpoints = ENDPOINT_TABLE.flatMap((each) => {
     const handler = handlers[each.name];
     if (handler === null) return [];
     return mountedAt(each, mounting).map((description) => createEndpoint({ ...parts, description, handler }));
   });
+  if (administration !== null) {
+    for (const each of ADMINISTRATION_TABLE) {
+      const handler: Handler = (request) => administration(each.name, request);
+      const described = mountedAt({ ...each, forPeople: true }, mounting);
+      endpoints.push(...described.map((description) => createEndpoint({ ...parts, description, handler })));
+    }
+  }
   if (resourceMetadata === null) return endpoints;
   const { path, handler } = resourceMetadata;
   return [...endpoints, createEndpoint({ ...parts, description: { ...RESOURCE_METADATA, path }, handler })];
@@ -66,7 +77,7 @@ function createEndpoint({
   host,
   database,
   takesDpop,
-}: Omit<EndpointsOptions, 'handlers' | 'mounting' | 'resourceMetadata'> & {
+}: Omit<EndpointsOptions, 'handlers' | 'mounting' | 'resourceMetadata' | 'administration'> & {
   readonly description: EndpointDescription;
   readonly handler: Handler;
 }): Endpoint {

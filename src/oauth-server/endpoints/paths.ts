@@ -2,6 +2,9 @@
 export const AUTHORIZE_PATH = '/oauth/authorize';
 export const APPLICATIONS_PATH = '/oauth/applications';
 
+/** The administrator's pages, below `base_path`. */
+export const ADMINISTRATION_PATH = '/oauth/admin';
+
 /** Where codes and refresh tokens are exchanged, below `base_path`. */
 export const TOKEN_PATH = '/oauth/token';
 

@@ -1,4 +1,5 @@
 import {
+  ADMINISTRATION_PATH,
   APPLICATIONS_PATH,
   AUTHORIZE_PATH,
   PAR_PATH,
@@ -69,6 +70,23 @@ export const RESOURCE_METADATA = {
   anyOrigin: true,
 } as const satisfies Omit<EndpointDescription, 'path'>;
 
+/** The administrator's pages, with `oauth_server:admin_permission`. What is posted to one is a form of its own. */
+export const ADMINISTRATION_TABLE = [
+  { name: 'oauth_server_admin', path: ADMINISTRATION_PATH, methods: ['GET'] },
+  { name: 'oauth_server_admin_clients', path: `${ADMINISTRATION_PATH}/clients`, methods: ['GET'] },
+  { name: 'oauth_server_admin_client', path: `${ADMINISTRATION_PATH}/client`, methods: ['GET', 'POST'] },
+  { name: 'oauth_server_admin_rotations', path: `${ADMINISTRATION_PATH}/rotations`, methods: ['GET'] },
+  { name: 'oauth_server_admin_keys', path: `${ADMINISTRATION_PATH}/keys`, methods: ['GET'] },
+  {
+    name: 'oauth_server_admin_registration',
+    path: `${ADMINISTRATION_PATH}/registration`,
+    methods: ['GET', 'POST'],
+  },
+  { name: 'oauth_server_admin_doctor', path: `${ADMINISTRATION_PATH}/doctor`, methods: ['GET'] },
+] as const satisfies readonly EndpointDescription[];
+
+export type AdministrationPageName = (typeof ADMINISTRATION_TABLE)[number]['name'];
+
 export type EndpointName = (typeof ENDPOINT_TABLE)[number]['name'];
 
 /** The endpoint with its whole path; twice when it describes an issuer that has a path. */
@@ -83,8 +101,8 @@ export function mountedAt(
     : [mounted];
 }
 
-const WITH_POST: readonly EndpointDescription[] = ENDPOINT_TABLE.filter(({ methods }) =>
-  methods.some((method) => method === 'POST'),
+const WITH_POST = [...ENDPOINT_TABLE, ...ADMINISTRATION_TABLE].filter(({ methods }: EndpointDescription) =>
+  methods.includes('POST'),
 );
 
 /** The names of the endpoints that the session-wide CSRF check leaves alone: they protect themselves, or read no session. */

@@ -98,8 +98,11 @@ const FAULT = {
   message: 'The fault is ours, and it was written down. Go back to the application and start again.',
 } as const;
 
-function pageStatus({ retryAfter }: AuthorizationPageError): Pick<ErrorPage, 'status' | 'withoutView'> {
-  if (retryAfter === null) return { status: 400, withoutView: faultReply() };
+function pageStatus({
+  retryAfter,
+  status,
+}: AuthorizationPageError): Pick<ErrorPage, 'status' | 'withoutView'> {
+  if (retryAfter === null) return { status, withoutView: faultReply() };
   const reply = unavailableReply();
   const headers = { ...reply.headers, 'Retry-After': String(retryAfter) };
   return { status: reply.status, withoutView: { ...reply, headers } };

@@ -14,8 +14,18 @@ export interface PageOptions {
 
 export async function pageReply({ host, view, status, data, formLeadsTo }: PageOptions): Promise<Reply> {
   const nonce = randomBytes(16).toString('base64');
-  const html = await host.render(view, { ...data, nonce });
-  return { status, body: html, headers: pageHeaders(nonce, formAction(formLeadsTo)) };
+  const body = await host.render(view, { ...data, nonce });
+  return { status, body, headers: pageHeaders(nonce, formAction(formLeadsTo)) };
+}
+
+/** A page that no host's view replaces and no search engine shows; `html` is given the nonce of its styles. */
+export function ownPageReply(
+  { status, formLeadsTo }: Pick<PageOptions, 'status' | 'formLeadsTo'>,
+  html: (nonce: string) => string,
+): Reply {
+  const nonce = randomBytes(16).toString('base64');
+  const headers = { ...pageHeaders(nonce, formAction(formLeadsTo)), 'X-Robots-Tag': 'noindex' };
+  return { status, body: html(nonce), headers };
 }
 
 /**

@@ -2,7 +2,7 @@ import { tokenHash } from '../crypto.ts';
 import type { Pruning } from './pruning.ts';
 import type { Store } from './store.ts';
 
-/** What is good once in all processes: something that somebody signed, known by the `jti` in it. */
+/** What is good once in all processes: something that somebody signed, known by the `jti` in it, or a form. */
 export interface SingleUses {
   /**
    * Whether this is the first use, which it then was. `of` names what is used, apart from all others of its kind, until it expires
@@ -12,7 +12,7 @@ export interface SingleUses {
 }
 
 /** Two kinds never take each other's. */
-export type SingleUseKind = 'assertion' | 'proof';
+export type SingleUseKind = 'assertion' | 'proof' | 'form';
 
 export function createSingleUses({
   store,

@@ -1,0 +1,122 @@
+import { comesFromHere } from '../../http/same-origin.ts';
+import type { Visitor } from '../accounts.ts';
+import { ADMINISTRATION_TABLE, type AdministrationPageName } from '../endpoints/table.ts';
+import { AuthorizationPageError, RegistrationError } from '../errors.ts';
+import { formParameters, queryParameters, type Parameters } from '../parameters.ts';
+import { quoted } from '../quoting.ts';
+import { ownPageReply, redirectReply } from '../replies/pages.ts';
+import type { Reply } from '../replies/responses.ts';
+import { createForms } from './forms.ts';
+import { layout } from './layout.ts';
+import { pageLinks } from './links.ts';
+import type { AdministrationParts, AnswerAdministration, Asked, Sent, Shown } from './page.ts';
+import { PAGES } from './pages/index.ts';
+
+export function createAdministration(parts: AdministrationParts): AnswerAdministration {
+  const { server, accounts, permission } = parts;
+  const { host } = server;
+  const forms = createForms({ singleUses: parts.singleUses, clock: server.clock });
+  const links = pageLinks(server.basePath);
+
+  /** Refuses, and leaves an event with who it was; the endpoint leaves the line in the log. */
+  async function refuse(
+    { user }: Visitor,
+    route: AdministrationPageName,
+    reason: 'permission' | 'origin' | 'form',
+    error: AuthorizationPageError,
+  ): Promise<never> {
+    await server.audit({ type: 'admin_refused', person: user.reference, route, reason });
+    throw error;
+  }
+
+  function asked(visitor: Visitor, request: Request): Asked {
+    return {
+      parts,
+      links,
+      query: queryParameters(request),
+      person: visitor.user.reference,
+      fields: (subject) => forms.fields(visitor, subject),
+    };
+  }
+
+  function reply(
+    { title, body, status = 200 }: Shown,
+    name: AdministrationPageName,
+    visitor: Visitor,
+  ): Reply {
+    return ownPageReply({ status, formLeadsTo: server.issuer }, (nonce) =>
+      layout({ title, body, nonce, links, current: name, visitor, parts }),
+    );
+  }
+
+  async function post(name: AdministrationPageName, request: Request, form: Parameters, visitor: Visitor) {
+    const page = PAGES[name];
+    const back = `${pathOf(name, server.basePath)}${new URL(request.url).search}`;
+    if (!comesFromHere(request, server.origin)) return refuse(visitor, name, 'origin', otherOrigin(back));
+    const sent: Sent = {
+      ...asked(visitor, request),
+      form,
+      async accept(subject) {
+        const refusal = await forms.refusal(visitor, form, subject);
+        if (refusal !== null) await refuse(visitor, name, 'form', formRefused(refusal, back));
+      },
+    };
+    try {
+      const done = await page.act?.(sent);
+      if (done === undefined) throw formRefused('this page has no form', back);
+      return 'goTo' in done ? redirectReply(done.goTo, 303) : reply(done, name, visitor);
+    } catch (error) {
+      if (!(error instanceof RegistrationError)) throw error;
+      const shown = await page.show(sent, { reason: error.message, form });
+      const about = { code: 'invalid_input' };
+      const refused = new AuthorizationPageError(shown.title, error.message, quoted(error.message), about);
+      return { ...reply({ ...shown, status: 400 }, name, visitor), refused };
+    }
+  }
+
+  return async (name, request) => {
+    const form = request.method === 'POST' ? await formParameters(request) : null;
+    const visitor = await accounts.visitor(request);
+    if (visitor === null) {
+      const here = `${pathOf(name, server.basePath)}${new URL(request.url).search}`;
+      return redirectReply(host.loginUrl(here), form === null ? 302 : 303);
+    }
+    if (!(await host.holdsPermission(visitor.user.reference, permission))) {
+      return refuse(visitor, name, 'permission', notAllowed(parts));
+    }
+    if (form !== null) return post(name, request, form, visitor);
+    return reply(await PAGES[name].show(asked(visitor, request)), name, visitor);
+  };
+}
+
+function pathOf(name: AdministrationPageName, basePath: string): string {
+  return `${basePath}${ADMINISTRATION_TABLE.find((each) => each.name === name)?.path ?? ''}`;
+}
+
+function notAllowed({ server, home, permission }: AdministrationParts): AuthorizationPageError {
+  return new AuthorizationPageError(
+    'You have no access to this page',
+    'It is for those who administer this server, and the account that you are signed in with may not.',
+    `the person does not hold ${permission}`,
+    { status: 403, code: 'access_denied', link: { href: home, text: `Back to ${server.config.name}` } },
+  );
+}
+
+function otherOrigin(href: string): AuthorizationPageError {
+  return new AuthorizationPageError(
+    'This was not accepted',
+    'It was sent by a page of another site. Nothing was changed.',
+    'another origin sent the form',
+    { status: 403, code: 'other_origin', link: { href, text: 'Open the page here' } },
+  );
+}
+
+function formRefused(detail: string, href: string): AuthorizationPageError {
+  return new AuthorizationPageError(
+    'This was not accepted',
+    'The form was sent before, is old, or was shown to somebody else, or what it is about has changed since. Nothing was changed now. ' +
+      'Open the page again, and look whether there is still something to do.',
+    detail,
+    { code: 'form_not_accepted', link: { href, text: 'Open the page again' } },
+  );
+}

@@ -1,0 +1,71 @@
+import type { PersonReference } from '../../contracts/person.ts';
+import { isVerified } from '../clients/who-asks.ts';
+import { quoted } from '../quoting.ts';
+import type { Client } from '../store/client.ts';
+import type { Asked } from './page.ts';
+import { markup, type Content, type Markup } from './markup.ts';
+
+/** How the pages show what is kept. */
+
+/** A moment, milliseconds since 1970. */
+export function moment(time: number): Markup {
+  const iso = new Date(time).toISOString();
+  return markup`<time datetime="${iso}">${iso.slice(0, 10)} ${iso.slice(11, 16)} UTC</time>`;
+}
+
+/** Other people's words: their writing direction changes nothing around them. */
+export function words(text: string): Markup {
+  return markup`<bdi>${text}</bdi>`;
+}
+
+export function code(text: string): Markup {
+  return markup`<code>${words(visible(text))}</code>`;
+}
+
+/** With what no page would show, as its number. */
+function visible(text: string): string {
+  return text.replaceAll(
+    /[\p{C}\p{Zl}\p{Zp}]/gu,
+    (each) => `\\u{${each.codePointAt(0)?.toString(16) ?? ''}}`,
+  );
+}
+
+/** What anybody may have called himself stands in quotes, as on the console. */
+export function clientName({ name, registeredBy }: Pick<Client, 'name' | 'registeredBy'>): Markup {
+  return words(isVerified({ registeredBy }) ? name : quoted(name));
+}
+
+export function personName({ provider, id }: PersonReference): Markup {
+  return markup`${code(id)} <span class="soft">(${words(visible(provider))})</span>`;
+}
+
+export function list(values: readonly string[]): Content {
+  return values.length === 0
+    ? 'none'
+    : markup`<ul role="list">${values.map((each) => markup`<li>${code(each)}</li>`)}</ul>`;
+}
+
+/** Names and values; those without a value are left out. */
+export function facts(entries: readonly (readonly [name: string, value: Content])[]): Markup {
+  const given = entries.filter(([, value]) => value !== null && value !== undefined && value !== false);
+  return markup`<dl class="facts">${given.map(([name, value]) => markup`<dt>${name}</dt><dd>${value}</dd>`)}</dl>`;
+}
+
+/** What a form that was acted on did; the words stand in the page, not in the address. */
+export function notice({ query }: Pick<Asked, 'query'>, told: Readonly<Record<string, string>>): Content {
+  const done = query.get('done') ?? '';
+  return Object.hasOwn(told, done) ? markup`<p class="notice" role="status">${told[done] ?? ''}</p>` : null;
+}
+
+/** Why what was sent was not done. */
+export function alert(refused: { readonly reason: string } | undefined): Content {
+  return refused === undefined
+    ? null
+    : markup`<p class="alert" role="alert">${words(refused.reason)}. Nothing was changed.</p>`;
+}
+
+/** A secret that is shown once: this page is not kept anywhere. */
+export function secretOnce(label: string, secret: string): Markup {
+  return markup`<p class="notice" role="status">${label} <strong>Keep it now: only its hash is stored, and it is not shown again.</strong>
+    <code class="secret">${secret}</code></p>`;
+}

@@ -1,0 +1,64 @@
+// @engines sqlite: it starts applications, and asks no database of theirs
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ROOT, start } from './support/console.ts';
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'portico-administration-'));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+/** Starts an application, asks for its metadata, and says which files it read that have words of the pages in them. */
+const SCRIPT = `
+  import { registerHooks } from 'node:module';
+  const read = [];
+  registerHooks({
+    load(url, context, next) {
+      const loaded = next(url, context);
+      if (String(loaded.source ?? '').includes('Give this application a new secret?')) read.push(url);
+      return loaded;
+    },
+  });
+  const { startApplication } = await import(HOST);
+  const { oauthServer } = await import(SERVER);
+  const application = await startApplication({
+    config: { public_url: 'https://app.example', log: { path: 'stdout' }, oauth_server: CONFIG },
+    plugins: [oauthServer({ host: { signedIn: async () => null, loginUrl: '/login', browserSecret: async () => '' } })],
+    directory: import.meta.dirname,
+  }, { env: { DATABASE_URL: 'sqlite::memory:', STORAGE_DIR: import.meta.dirname } });
+  const { status } = await application.fetch(new Request('https://app.example/.well-known/jwks.json'));
+  const pages = await application.fetch(new Request('https://app.example/oauth/admin'));
+  process.stdout.write(JSON.stringify({ status, pages: pages.status, read: read.length }));
+  process.exit();`;
+
+async function loaded(config: object): Promise<unknown> {
+  const url = (entry: string) =>
+    JSON.stringify(pathToFileURL(path.join(ROOT, 'dist', entry, 'index.js')).href);
+  const script = path.join(folder, 'script.mjs');
+  const source = SCRIPT.replace('HOST', url('host'))
+    .replace('SERVER', url('oauth-server'))
+    .replace('CONFIG', JSON.stringify({ name: 'App', scopes: { a: 'A' }, login_route: '/login', ...config }));
+  await writeFile(script, source);
+  const run = start([script], { cwd: folder });
+  await run.ended();
+  try {
+    return JSON.parse(run.stdout()) as unknown;
+  } catch {
+    throw new Error(`It said ${run.stdout()} ${run.stderr()}`);
+  }
+}
+
+describe("the code of the administrator's pages", () => {
+  // @shows AS-33.1
+  test('is not read without oauth_server:admin_permission', async () => {
+    expect(await loaded({})).toMatchObject({ pages: 404, read: 0 });
+  });
+
+  test('is read with it', async () => {
+    expect(await loaded({ admin_permission: 'a' })).toMatchObject({ pages: 302, read: 1 });
+  });
+});

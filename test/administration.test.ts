@@ -1,0 +1,452 @@
+// @engines sqlite: pages see no difference
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import {
+  ADA,
+  callApi,
+  createClock,
+  GRACE,
+  obtainTokens,
+  PASSWORD,
+  refresh,
+  registerClient,
+  requestToken,
+  signIn,
+  startPortal,
+  type RunningPortal,
+  type TestClient,
+} from './support/portal.ts';
+import {
+  doAt,
+  formDoing,
+  PAGES,
+  PERMISSION,
+  startAdministered,
+  textOf,
+  type Administered,
+} from './support/administration.ts';
+import { locationOf, type Visitor } from './support/visitor.ts';
+
+const clock = createClock();
+let administered: Administered;
+let portal: RunningPortal;
+let client: TestClient;
+let ada: Visitor;
+
+/** Every page that opens without more in its address. */
+const OPEN_PAGES = ['', '/clients', '/rotations', '/keys', '/registration', '/doctor'].map(
+  (path) => `${PAGES}${path}`,
+);
+/** One of a document that nobody has come with. */
+const DOCUMENT = 'https://app.example.org/client.json';
+
+beforeAll(async () => {
+  administered = await startAdministered({
+    clock: clock.now,
+    random: () => 0,
+    config: { oauth_server: { registration: 'initial_access_token', client_id_metadata_documents: true } },
+  });
+  ({ portal } = administered);
+  ada = await portal.signedIn(ADA);
+});
+afterAll(() => portal.close());
+beforeEach(async () => {
+  client = await registerClient(portal, { name: 'Notebook' });
+  await portal.grant(ADA, PERMISSION);
+  administered.events.length = 0;
+});
+
+const pageOf = (id: string, ask = '') =>
+  `${PAGES}/client?${new URLSearchParams({ id, ...(ask === '' ? {} : { ask }) })}`;
+const asClient = (secret: string) =>
+  requestToken(portal, { id: client.id, secret }, { grant_type: 'authorization_code', code: 'none' });
+/** Whether the secret is this client's: a wrong code is told only to whoever is the client. */
+const isSecret = async (secret: string) => (await asClient(secret)).status === 400;
+const shownSecret = async (page: Response) =>
+  /<code class="secret">([^<]+)<\/code>/.exec(await page.clone().text())?.[1] ?? '';
+
+describe("an administrator's page", () => {
+  // @shows AS-33.6
+  test.each(OPEN_PAGES)('%s is shown to somebody who holds the permission', async (path) => {
+    const page = await ada.get(path);
+    expect(page.status).toBe(200);
+    const headers = Object.fromEntries(page.headers);
+    expect(headers).toMatchObject({
+      'cache-control': 'no-store',
+      'x-frame-options': 'DENY',
+      'x-robots-tag': 'noindex',
+      'referrer-policy': 'no-referrer',
+    });
+    expect(headers['content-security-policy']).toMatch(/^default-src 'none'; .*frame-ancestors 'none'/);
+    const html = await page.text();
+    expect(html).not.toMatch(/<script|\son\w+=|javascript:/);
+    expect(html).toContain('aria-current="page"');
+  });
+
+  // @shows AS-33.2
+  test.each([...OPEN_PAGES, `${PAGES}/client?id=a%20b`])('%s is nothing for others', async (path) => {
+    const grace = await portal.signedIn(GRACE);
+    const refused = await grace.get(path);
+    expect(refused.status).toBe(403);
+    expect(await textOf(refused)).toContain('You have no access to this page');
+    const [event, ...more] = administered.events;
+    expect(event).toMatchObject({ type: 'admin_refused', reason: 'permission' });
+    expect(more).toEqual([]);
+    const lines = await administered.linesOf(refused);
+    expect(lines).toMatchObject([
+      { error: 'access_denied', detail: expect.stringContaining(PERMISSION) as string },
+    ]);
+
+    const stranger = portal.visitor();
+    const signInPage = await stranger.visit(path);
+    const answer = await signIn(stranger, signInPage, ADA);
+    expect(locationOf(answer).href).toBe(new URL(path, portal.url).href);
+  });
+
+  // @shows AS-33.2
+  test('asks the host for the permission at every request', async () => {
+    const page = await ada.get(pageOf(client.id, 'revoke'));
+    const { action, fields } = await formDoing(page, 'revoke');
+    await portal.deny(ADA, PERMISSION);
+    expect((await ada.get(`${PAGES}/clients`)).status).toBe(403);
+    expect((await ada.post(action, fields)).status).toBe(403);
+    expect((await portal.server.clients.find(client.id))?.revokedAt).toBeNull();
+    await portal.grant(ADA, PERMISSION);
+    expect((await ada.post(action, fields)).status).toBe(303);
+  });
+
+  // @shows AS-33.1
+  test('is not there without oauth_server:admin_permission, and the metadata say nothing of it', async () => {
+    const plain = await startPortal();
+    try {
+      const visitor = await plain.signedIn(ADA);
+      for (const path of OPEN_PAGES) {
+        expect((await visitor.get(path)).status).toBe(404);
+        expect((await visitor.post(path, {})).status).toBe(404);
+      }
+      const metadata = async (of: RunningPortal) =>
+        Object.keys((await (await fetch(`${of.url}/.well-known/openid-configuration`)).json()) as object);
+      const more = (await metadata(portal)).filter(
+        (name) => name !== 'registration_endpoint' && !name.startsWith('client_id_metadata'),
+      );
+      expect(more).toEqual(await metadata(plain));
+    } finally {
+      await plain.close();
+    }
+  });
+
+  test('shows clients newest first, fifty on a page, each once', async () => {
+    const moving = createClock();
+    const many = await startAdministered({ clock: moving.now });
+    try {
+      const ids: string[] = [];
+      for (let index = 0; index < 60; index += 1) {
+        moving.advance(0.001);
+        ids.push((await registerClient(many.portal, { name: `Number ${index}` })).id);
+      }
+      const visitor = await many.portal.signedIn(ADA);
+      const found: string[] = [];
+      for (let next: string | undefined = `${PAGES}/clients`; next !== undefined;) {
+        const html = await (await visitor.get(next)).text();
+        const shown = [...html.matchAll(/<h2 class="head"><a href="[^"]*\?id=([^"]+)"/g)].map(
+          ([, id = '']) => id,
+        );
+        expect(shown.length).toBeLessThanOrEqual(50);
+        found.push(...shown);
+        next = /href="([^"]*after=[^"]*)"/.exec(html)?.[1];
+      }
+      expect(found).toEqual(ids.toReversed());
+    } finally {
+      await many.portal.close();
+    }
+  });
+});
+
+describe('what an administrator does', () => {
+  // @shows AS-33.4, AS-33.5
+  test('a new secret is shown once, the one before is accepted for as long as was said, and the audit has who did it', async () => {
+    const answer = await doAt(ada, pageOf(client.id, 'rotate-secret'), 'rotate-secret', { overlap: '3600' });
+    expect([answer.status, answer.headers.get('cache-control')]).toEqual([200, 'no-store']);
+    const secret = await shownSecret(answer);
+    expect([await isSecret(secret), await isSecret(client.secret)]).toEqual([true, true]);
+    expect(await textOf(await ada.get(`${PAGES}/rotations`))).toContain(client.id);
+    expect(administered.events).toMatchObject([
+      { type: 'secret_rotated', clientId: client.id, by: { provider: 'accounts' } },
+    ]);
+    for (const path of [...OPEN_PAGES, pageOf(client.id)])
+      expect(await (await ada.get(path)).text()).not.toContain(secret);
+    expect(await administered.log()).not.toContain(secret);
+    expect(JSON.stringify(administered.events)).not.toContain(secret);
+    clock.advance(3601);
+    expect([await isSecret(secret), await isSecret(client.secret)]).toEqual([true, false]);
+  });
+
+  test('a secret that ends at once', async () => {
+    const answer = await doAt(ada, pageOf(client.id, 'rotate-secret'), 'rotate-secret', { overlap: '0' });
+    expect([await isSecret(await shownSecret(answer)), await isSecret(client.secret)]).toEqual([true, false]);
+  });
+
+  test.each(['-1', '1.5', 'tomorrow', '', '99999999999'])(
+    'an overlap of %j is refused, and nothing is changed',
+    async (overlap) => {
+      const answer = await doAt(ada, pageOf(client.id, 'rotate-secret'), 'rotate-secret', { overlap });
+      expect(answer.status).toBe(400);
+      expect(await textOf(answer)).toContain('The overlap must be 0 to 31536000 seconds');
+      expect(await isSecret(client.secret)).toBe(true);
+      expect(administered.events).toEqual([]);
+      expect(await administered.linesOf(answer)).toMatchObject([{ error: 'invalid_input' }]);
+    },
+  );
+
+  // @shows AS-33.4
+  test('revoking an application ends every token that it holds, and is in the audit with who did it', async () => {
+    const tokens = await obtainTokens(portal, client, ADA);
+    administered.events.length = 0;
+    const answer = await doAt(ada, pageOf(client.id, 'revoke'), 'revoke');
+    expect(answer.status).toBe(303);
+    expect(await textOf(await ada.get(locationOf(answer).href))).toContain('it has ended');
+    expect(administered.events).toMatchObject([
+      { type: 'client_revoked', clientId: client.id, by: { provider: 'accounts' } },
+    ]);
+    expect((await callApi(portal, '/api/whoami', tokens.access_token)).status).toBe(401);
+    expect((await refresh(portal, client, tokens.refresh_token)).status).toBe(401);
+    const { by } = administered.events[0] as { by?: { provider: string; id: string } };
+    expect(await portal.application.accounts.find(by ?? { provider: '', id: '' })).toMatchObject({
+      email: ADA,
+    });
+  });
+
+  test('the URL of a document is blocked before anybody came with it, and unblocked', async () => {
+    const blocked = await doAt(ada, pageOf(DOCUMENT), 'revoke');
+    expect(await textOf(await ada.get(locationOf(blocked).href))).toContain('blocked');
+    expect((await portal.server.clients.find(DOCUMENT))?.revokedAt).not.toBeNull();
+    const unblocked = await doAt(ada, pageOf(DOCUMENT, 'unblock'), 'unblock');
+    expect(await textOf(await ada.get(locationOf(unblocked).href))).toContain('may be an application again');
+    expect((await portal.server.clients.find(DOCUMENT))?.revokedAt).toBeNull();
+    expect(administered.events.map(({ type }) => type)).toEqual(['client_revoked', 'client_unblocked']);
+  });
+
+  test('an initial access token is made, shown once, lets an application register, and is revoked', async () => {
+    const page = `${PAGES}/registration`;
+    const made = await doAt(ada, page, 'create', { note: 'For the <shop>', uses: '2', lifetime: '60' });
+    const token = await shownSecret(made);
+    const register = () =>
+      fetch(`${portal.url}/oauth/register`, {
+        method: 'POST',
+        headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },
+        body: JSON.stringify({ redirect_uris: ['https://shop.example/cb'] }),
+      });
+    expect((await register()).status).toBe(201);
+    const list = await ada.get(page);
+    expect(await list.clone().text()).toContain('For the &lt;shop&gt;');
+    expect(await list.clone().text()).not.toContain(token);
+    expect(await textOf(list)).toContain('1 of 2 uses left');
+    const revoked = await doAt(ada, page, 'revoke');
+    expect(revoked.status).toBe(303);
+    expect((await register()).status).toBe(401);
+    const refused = await doAt(ada, page, 'create', { uses: '0', note: 'Again' });
+    expect([refused.status, await refused.clone().text()]).toEqual([
+      400,
+      expect.stringContaining('value="Again"'),
+    ]);
+    expect(administered.events.filter(({ type }) => type.startsWith('initial'))).toMatchObject([
+      { type: 'initial_access_token_created', by: { provider: 'accounts' } },
+      { type: 'initial_access_token_revoked', by: { provider: 'accounts' } },
+    ]);
+  });
+
+  test('the doctor finds what the console finds', async () => {
+    const text = await textOf(await ada.get(`${PAGES}/doctor`));
+    for (const part of ['configuration', 'store', 'schema', 'signing key', 'endpoints', 'views']) {
+      expect(text).toMatch(new RegExp(` ${part} ok `));
+    }
+    expect(text).toContain('No check fails');
+  });
+});
+
+describe('a form of an administrator', () => {
+  const FORMS = [
+    ['revoke', 'revoke'],
+    ['rotate-secret', 'rotate-secret'],
+  ] as const;
+
+  /** What came of it: nothing, one line with the reason, one event. */
+  async function expectNothing(answer: Response, reason: string, line: string): Promise<void> {
+    expect(answer.status).toBeGreaterThanOrEqual(400);
+    expect(await isSecret(client.secret)).toBe(true);
+    expect((await portal.server.clients.find(client.id))?.revokedAt).toBeNull();
+    expect(administered.events).toMatchObject([{ type: 'admin_refused', reason }]);
+    expect(await administered.linesOf(answer)).toMatchObject([
+      { detail: expect.stringContaining(line) as string },
+    ]);
+  }
+
+  // @shows AS-33.3
+  test.each(FORMS)('of another person or another browser does nothing: %s', async (ask, does) => {
+    const { action, fields } = await formDoing(await ada.get(pageOf(client.id, ask)), does);
+    const elsewhere = await portal.signedIn(ADA);
+    await expectNothing(await elsewhere.post(action, fields), 'form', 'csrf_token');
+    administered.events.length = 0;
+    await portal.grant(GRACE, PERMISSION);
+    const grace = await portal.signedIn(GRACE);
+    await expectNothing(await grace.post(action, fields), 'form', 'csrf_token');
+    await portal.deny(GRACE, PERMISSION);
+    administered.events.length = 0;
+    await expectNothing(await (await portal.signedIn(GRACE)).post(action, fields), 'permission', PERMISSION);
+    expect(locationOf(await portal.visitor().post(action, fields)).pathname).toBe('/login');
+  });
+
+  // @shows AS-33.3
+  test.each(FORMS)('with anything changed or left out does nothing: %s', async (ask, does) => {
+    const { action, fields } = await formDoing(await ada.get(pageOf(client.id, ask)), does);
+    for (const name of ['do', 'form_id', 'shown_at', 'state', 'csrf_token']) {
+      for (const value of [
+        '',
+        'x',
+        `${fields[name] ?? ''}0`,
+        does === 'revoke' ? 'rotate-secret' : 'revoke',
+      ]) {
+        await expectNothing(await ada.post(action, { ...fields, [name]: value }), 'form', '');
+        administered.events.length = 0;
+      }
+    }
+    const other = await registerClient(portal);
+    administered.events.length = 0;
+    await expectNothing(await ada.post(pageOf(other.id), fields), 'form', 'csrf_token');
+    expect((await portal.server.clients.find(other.id))?.revokedAt).toBeNull();
+  });
+
+  // @shows AS-33.3
+  test.each([
+    ['Sec-Fetch-Site', 'cross-site'],
+    ['Sec-Fetch-Site', 'same-site'],
+    ['Origin', 'https://attacker.example'],
+  ])('sent by a page elsewhere does nothing: %s: %s', async (name, value) => {
+    const { action, fields } = await formDoing(await ada.get(pageOf(client.id, 'revoke')), 'revoke');
+    const answer = await fetch(new URL(action, portal.url), {
+      method: 'POST',
+      redirect: 'manual',
+      headers: { cookie: ada.cookies(), [name]: value },
+      body: new URLSearchParams(fields),
+    });
+    expect(answer.status).toBe(403);
+    await expectNothing(answer, 'origin', 'another origin');
+  });
+
+  // @shows AS-33.3
+  test('of half an hour ago does nothing', async () => {
+    const { action, fields } = await formDoing(await ada.get(pageOf(client.id, 'revoke')), 'revoke');
+    clock.advance(1801);
+    await expectNothing(await ada.post(action, fields), 'form', 'half an hour');
+  });
+
+  // @shows AS-33.3
+  test('that was shown before the secret was changed, or was sent already, gives no second secret', async () => {
+    const page = pageOf(client.id, 'rotate-secret');
+    const [first, second] = [
+      await formDoing(await ada.get(page), 'rotate-secret'),
+      await formDoing(await ada.get(page), 'rotate-secret'),
+    ];
+    const secret = await shownSecret(await ada.post(first.action, first.fields));
+    administered.events.length = 0;
+    for (const [form, line] of [
+      [second, 'has changed'],
+      [first, 'has changed'],
+    ] as const) {
+      const answer = await ada.post(form.action, form.fields);
+      expect(answer.status).toBe(400);
+      expect(await administered.linesOf(answer)).toMatchObject([
+        { detail: expect.stringContaining(line) as string },
+      ]);
+    }
+    expect(administered.events.map(({ type }) => type)).toEqual(['admin_refused', 'admin_refused']);
+    expect([await isSecret(secret), await isSecret(client.secret)]).toEqual([true, true]);
+  });
+
+  test('that was sent already makes no second initial access token', async () => {
+    const { action, fields } = await formDoing(await ada.get(`${PAGES}/registration`), 'create');
+    expect((await ada.post(action, fields)).status).toBe(200);
+    const answer = await ada.post(action, fields);
+    expect([answer.status, await shownSecret(answer)]).toEqual([400, '']);
+    expect(await administered.linesOf(answer)).toMatchObject([{ detail: 'the form was sent before' }]);
+    expect(administered.events.map(({ type }) => type)).toEqual([
+      'initial_access_token_created',
+      'admin_refused',
+    ]);
+  });
+
+  test('that was shown before its URL was blocked once more does not unblock it', async () => {
+    const url = 'https://other.example.org/client.json';
+    await doAt(ada, pageOf(url), 'revoke');
+    const stale = await formDoing(await ada.get(pageOf(url, 'unblock')), 'unblock');
+    await doAt(ada, pageOf(url, 'unblock'), 'unblock');
+    clock.advance(1);
+    await doAt(ada, pageOf(url, 'revoke'), 'revoke');
+    expect((await ada.post(stale.action, stale.fields)).status).toBe(400);
+    expect((await portal.server.clients.find(url))?.revokedAt).not.toBeNull();
+  });
+
+  // @shows AS-33.3
+  test('that is sent twice at once is acted on exactly once', async () => {
+    for (let round = 0; round < 5; round += 1) {
+      const { action, fields } = await formDoing(
+        await ada.get(pageOf(client.id, 'rotate-secret')),
+        'rotate-secret',
+      );
+      const answers = await Promise.all([1, 2, 3].map(() => ada.post(action, fields)));
+      expect(answers.map(({ status }) => status).toSorted((one, other) => one - other)).toEqual([
+        200, 400, 400,
+      ]);
+    }
+    expect(administered.events.filter(({ type }) => type === 'secret_rotated')).toHaveLength(5);
+  });
+
+  test('that somebody sends who was signed out meanwhile leads to sign-in, and does nothing', async () => {
+    const visitor = await portal.signedIn(ADA);
+    const page = pageOf(client.id, 'revoke');
+    const { action, fields } = await formDoing(await visitor.get(page), 'revoke');
+    await portal.suspend(ADA);
+    const answer = await visitor.post(action, fields);
+    await portal.restore(ADA);
+    ada = await portal.signedIn(ADA);
+    expect([answer.status, locationOf(answer).pathname]).toEqual([303, '/login']);
+    expect((await portal.server.clients.find(client.id))?.revokedAt).toBeNull();
+    const back = await signIn(visitor, await visitor.get(locationOf(answer).href), ADA, PASSWORD);
+    expect(locationOf(back).pathname).toBe(`${PAGES}/client`);
+  });
+});
+
+describe('what others have called themselves', () => {
+  // @shows AS-33.6
+  test.each([
+    ['markup', '<script>alert(1)</script>&"\''],
+    ['the longest name', 'x'.repeat(100)],
+    ['Arabic', 'دفتر الملاحظات'],
+  ])('is shown as text: %s', async (_, name) => {
+    const named = await registerClient(portal, { name });
+    for (const path of [`${PAGES}/clients`, pageOf(named.id), pageOf(named.id, 'revoke')]) {
+      const html = await (await ada.get(path)).text();
+      expect(html).not.toContain('<script');
+      expect(await textOf(await ada.get(path))).toContain(name);
+      expect(html).toMatch(/<bdi>[^<]*<\/bdi>/);
+    }
+  });
+
+  test.each([
+    '%00',
+    '%0d%0aSet-Cookie:a=b',
+    "'%20OR%201=1--",
+    '%f0%9f%92%a9'.repeat(50),
+    '%E2%80%AE',
+    '<script>',
+  ])('an id that nobody has is not found: %s', async (id) => {
+    for (const path of [
+      `${PAGES}/client?id=${id}`,
+      `${PAGES}/client?id=${id}&ask=revoke`,
+      `${PAGES}/client?id=a&done=${id}`,
+    ]) {
+      const page = await ada.get(path);
+      expect(page.status).toBe(404);
+      expect(await page.text()).not.toContain('<script');
+    }
+  });
+});

@@ -1,0 +1,93 @@
+import { readFile } from 'node:fs/promises';
+import { AUDIT, type AuditEvent } from 'portico/oauth-server';
+import { ADA, startPortal, type PortalOptions, type RunningPortal } from './portal.ts';
+import type { Visitor } from './visitor.ts';
+
+/** What an administrator of the tests must hold. */
+export const PERMISSION = 'portal:administer';
+export const PAGES = '/oauth/admin';
+
+/** The portal with an administrator's pages, whose administrator is Ada. */
+export interface Administered {
+  readonly portal: RunningPortal;
+  /** The audit, as far as the test has not emptied it. */
+  readonly events: AuditEvent[];
+  /** The lines of the log about the request of this response. */
+  linesOf(response: Response): Promise<readonly Readonly<Record<string, unknown>>[]>;
+  /** All of the log. */
+  log(): Promise<string>;
+}
+
+export async function startAdministered(options: PortalOptions = {}): Promise<Administered> {
+  const { config = {} } = options;
+  const own = typeof config === 'function' ? config('') : config;
+  const oauthServer = { ...(own['oauth_server'] as object | undefined), admin_permission: PERMISSION };
+  const portal = await startPortal({ ...options, config: { ...own, oauth_server: oauthServer } });
+  await portal.grant(ADA, PERMISSION);
+  const events: AuditEvent[] = [];
+  portal.application.events.on(AUDIT, (event: AuditEvent) => void events.push(event));
+  const log = () => readFile(`${portal.env['STORAGE_DIR'] ?? ''}/app.log`, 'utf8').catch(() => '');
+  return {
+    portal,
+    events,
+    log,
+    async linesOf(response) {
+      const id = response.headers.get('x-request-id');
+      const lines = (await log()).split('\n').filter((line) => line !== '');
+      return lines
+        .map((line) => JSON.parse(line) as Readonly<Record<string, unknown>>)
+        .filter((line) => line['requestId'] === id);
+    },
+  };
+}
+
+/** A form of a page, as the browser would send it. */
+export interface PageForm {
+  readonly action: string;
+  readonly fields: Readonly<Record<string, string>>;
+}
+
+/** The form of a page that does this; `about` is a text in it, where there are several. */
+export async function formDoing(page: Response, does: string, about = ''): Promise<PageForm> {
+  const html = await page.clone().text();
+  for (const [, attributes = '', body = ''] of html.matchAll(/<form\b([^>]*)>([\s\S]*?)<\/form>/g)) {
+    if (!body.includes(`name="do" value="${does}"`) || !body.includes(about)) continue;
+    const fields: Record<string, string> = {};
+    for (const [input] of body.matchAll(/<input\b[^>]*>/g)) {
+      const type = attributeOf(input, 'type');
+      const isSent = (type !== 'radio' && type !== 'checkbox') || / checked/.test(input);
+      if (isSent) fields[attributeOf(input, 'name')] = attributeOf(input, 'value');
+    }
+    for (const [area, text = ''] of body.matchAll(/<textarea\b[^>]*>([\s\S]*?)<\/textarea>/g)) {
+      fields[attributeOf(area, 'name')] = plain(text);
+    }
+    return { action: attributeOf(attributes, 'action'), fields };
+  }
+  throw new Error(`No form does ${does}: ${page.status} ${html.replaceAll(/<style[\s\S]*<\/style>/g, '')}`);
+}
+
+/** Opens the page and sends the form that does this. */
+export async function doAt(
+  visitor: Visitor,
+  page: string,
+  does: string,
+  changes: Readonly<Record<string, string>> = {},
+): Promise<Response> {
+  const { action, fields } = await formDoing(await visitor.get(page), does);
+  return visitor.post(action, { ...fields, ...changes });
+}
+
+/** What a person reads on a page. */
+export async function textOf(response: Response): Promise<string> {
+  const html = (await response.clone().text()).replaceAll(/<style[\s\S]*?<\/style>/g, '');
+  return plain(html.replaceAll(/<[^>]*>/g, ' ')).replaceAll(/\s+/g, ' ');
+}
+
+function attributeOf(tag: string, name: string): string {
+  return plain(new RegExp(`\\b${name}="([^"]*)"`).exec(tag)?.[1] ?? '');
+}
+
+function plain(text: string): string {
+  const entities: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'" };
+  return text.replace(/&(amp|lt|gt|quot|#39);/g, (_, entity: string) => entities[entity] ?? '');
+}
