@@ -16,11 +16,15 @@ export interface Fault {
   round?(load: Load): Promise<void>;
   /** Which of the doctor's parts are not ok any more. */
   readonly doctor: readonly string[];
+  /** Which of the checks of /health/ready fails; null when the process is ready. */
+  readonly ready: 'store' | 'key' | null;
+  /** Which alerts fire. */
+  readonly alerts: readonly string[];
   /** What the line of the log has beside its message. */
   line(installation: OperatedInstallation): Readonly<Record<string, unknown>>;
 }
 
-/** How often a client tries in each round that does not understand `invalid_grant`. */
+/** How often a stranger guesses in each round, or a client tries that does not understand `invalid_grant`. */
 const TRIES = 20;
 
 export const FAULTS = {
@@ -29,6 +33,8 @@ export const FAULTS = {
     store: 'any',
     inject: async ({ keyDirectory }) => rename(keyDirectory, `${keyDirectory}-elsewhere`),
     doctor: ['signing key', 'public key set'],
+    ready: 'key',
+    alerts: ['PorticoSigningKeyMissing', 'PorticoUnavailable'],
     line: () => ({ level: 'error', endpoint: 'oauth_server_authorize' }),
   },
   'full disk': {
@@ -39,13 +45,20 @@ export const FAULTS = {
       void (await promisify(execFile)('prlimit', ['--pid', String(serving.pid), '--fsize=1'])),
     // It asks as a process of its own, whose files may grow.
     doctor: [],
+    ready: 'store',
+    alerts: ['PorticoUnavailable', 'PorticoStoreFails'],
     line: () => ({ level: 'error', endpoint: 'oauth_server_token' }),
   },
   proxy: {
     section: 'everybody-has-the-address-of-the-proxy',
     store: 'any',
     inject: async ({ proxy }) => void (proxy.appends = false),
+    async round(load) {
+      for (let tried = 0; tried < TRIES; tried += 1) await load.guess();
+    },
     doctor: ['round trip'],
+    ready: null,
+    alerts: ['PorticoThrottled'],
     line: () => ({ error: 'too_many_failures', address: PROXY_ADDRESS }),
   },
   loop: {
@@ -56,6 +69,8 @@ export const FAULTS = {
       for (let tried = 0; tried < TRIES; tried += 1) await load.refresh(load.deadToken);
     },
     doctor: [],
+    ready: null,
+    alerts: ['PorticoRefusals'],
     line: ({ clients }) => ({ error: 'invalid_grant', clientId: clients.phone.id, address: FROM.phone }),
   },
   replay: {
@@ -63,6 +78,8 @@ export const FAULTS = {
     store: 'any',
     inject: async (_, load) => void (await load.refresh(load.spent[0] ?? '')),
     doctor: [],
+    ready: null,
+    alerts: ['PorticoReplay'],
     line: ({ clients }) => ({ error: 'invalid_grant', clientId: clients.phone.id, address: FROM.phone }),
   },
   'read-only': {
@@ -82,6 +99,8 @@ export const FAULTS = {
       }
     },
     doctor: ['replication'],
+    ready: 'store',
+    alerts: ['PorticoUnavailable', 'PorticoStoreFails'],
     line: () => ({ level: 'error' }),
   },
 } as const satisfies Readonly<Record<string, Fault>>;

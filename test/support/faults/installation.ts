@@ -18,6 +18,8 @@ export interface OperatedInstallation {
   readonly clients: OperatedClients;
   /** Its log, line by line. */
   lines(): readonly LogLine[];
+  /** Which checks of /health/ready fail: none in a process that is ready. */
+  failingChecks(): Promise<readonly string[]>;
   /** What the doctor finds, with `--online`. */
   doctor(): Promise<readonly DoctorCheck[]>;
   /** The environment in which console commands run, in the folder of `operated-portal`. */
@@ -100,6 +102,14 @@ export async function startOperated(databaseUrl?: string): Promise<OperatedInsta
         .split('\n')
         .filter((line) => line.startsWith('{'))
         .map((line) => JSON.parse(line) as LogLine),
+    async failingChecks() {
+      const response = await fetch(`${proxy.url}/health/ready`);
+      const { checks } = (await response.json()) as { readonly checks: Readonly<Record<string, string>> };
+      const failing = Object.entries(checks).flatMap(([part, found]) => (found === 'failing' ? [part] : []));
+      if ((response.status === 200) !== (failing.length === 0))
+        throw new Error(`${response.status} with ${JSON.stringify(checks)}`);
+      return failing;
+    },
     async doctor() {
       const args = ['oauth:server:doctor', '--online', '--json'];
       const { stdout } = await porticoHere(args, { cwd: FOLDER, env: ofConsole });

@@ -6,7 +6,7 @@ import { ADA, PHONE, SHOP, type OperatedInstallation } from './installation.ts';
 
 /** What people and programs do to an installation, a little of each in every round. */
 export interface Load {
-  /** Ada's phone refreshes, her shop reads a note's list, a stranger guesses; answers the statuses, in the order of `ASKED`. */
+  /** Ada's phone refreshes, she signs in to the shop, and the phone calls the API; answers the three statuses. */
   round(): Promise<readonly number[]>;
   /** The refresh tokens of the phone, the newest last: all but that one are spent. */
   readonly spent: readonly string[];
@@ -14,10 +14,9 @@ export interface Load {
   readonly deadToken: string;
   /** Refreshes as the phone does. */
   refresh(token: string): Promise<Answer>;
+  /** A stranger guesses the secret of some client; answers the status. */
+  guess(): Promise<number>;
 }
-
-/** What a round asks for, one after another. */
-export const ASKED = ['phone refreshes', 'shop signs in', 'API', 'guess', 'sign-in page'] as const;
 
 export interface Answer {
   readonly status: number;
@@ -70,24 +69,18 @@ export async function startLoad(installation: OperatedInstallation): Promise<Loa
     spent: refreshTokens,
     deadToken: dead.refresh_token,
     refresh,
-    round: async () => [
-      await phoneRefreshes(),
-      await shopSignsIn(),
-      (await send(`${url}/api/notes`, FROM.phone, { headers: { Authorization: `Bearer ${accessToken}` } }))
-        .status,
-      (
-        await post(
-          `${url}/oauth/token`,
-          FROM.stranger,
-          { grant_type: 'client_credentials' },
-          {
-            id: randomBytes(6).toString('hex'),
-            secret: 'guessed',
-          },
-        )
-      ).status,
-      (await send(`${url}/login`, FROM.shop, {})).status,
-    ],
+    async guess() {
+      const guessed = { id: randomBytes(6).toString('hex'), secret: 'guessed' };
+      const form = { grant_type: 'client_credentials' };
+      return (await post(`${url}/oauth/token`, FROM.stranger, form, guessed)).status;
+    },
+    async round() {
+      const phone = await phoneRefreshes();
+      const shop = await shopSignsIn();
+      const headers = { Authorization: `Bearer ${accessToken}` };
+      const api = await send(`${url}/api/notes`, FROM.phone, { headers });
+      return [phone, shop, api.status];
+    },
   };
 }
 
