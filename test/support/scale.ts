@@ -26,6 +26,11 @@ const COUNTS = {
    * by the second, where a hundred without them had found nothing.
    */
   grantHistories: { short: 10, long: 60, longest: 200 },
+  /**
+   * Rounds in which one process changes a client while another serves it. Where a use goes by what it read before the change, and nothing
+   * looks again, the first finds it; a lost update of two, the first.
+   */
+  updateRounds: { short: 2, long: 30, longest: 200 },
   /** Of the statements of a change of the schema, one in so many is the last before it is cut off. */
   cutOffStride: { short: 5, long: 1 },
   /** The same where each statement commits by itself. */
