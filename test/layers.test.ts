@@ -107,11 +107,11 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'quoting',
     'keys',
     'store/',
-    'crypto',
     'errors',
     'accounts',
     'host',
     'auditing/',
+    'crypto',
   ],
   'src/host': [
     'index',

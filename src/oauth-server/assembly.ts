@@ -1,7 +1,7 @@
 import { createAccess } from './access/access.ts';
 import { createAccounts } from './accounts.ts';
 import { administrationDoor } from './administration/door.ts';
-import { createAudit } from './auditing/audit.ts';
+import { createServerAudit } from './auditing/server-audit.ts';
 import { createBrowsers, type Browsers } from './authorization/browsers.ts';
 import { createCookieSealer, createSealing } from './authorization/cookie-keys.ts';
 import { createAuthorizing } from './authorizing.ts';
@@ -46,7 +46,7 @@ import { createHealth } from './health/health.ts';
 import { healthPaths } from './health/paths.ts';
 import { completeHost } from './complete-host.ts';
 import { OWN_DEFAULTS } from './host-defaults.ts';
-import type { CompleteHost } from './host.ts';
+import { callerAddress, type CompleteHost } from './host.ts';
 import { createGrants } from './grants/grant-types.ts';
 import { createIssuing } from './grants/issuing.ts';
 import { createUnanswered } from './grants/unanswered.ts';
@@ -114,15 +114,24 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
   const { dpop: dpopMode = 'off' } = config;
   const takesPushed = pushing !== 'off';
   const takesDpop = dpopMode !== 'off';
+  const { audit, runFrom, removeOld } = createServerAudit({
+    keeps: config.audit?.keep === true,
+    stream: config.audit?.stream ?? null,
+    retentionDays: config.audit?.retention_days ?? null,
+    table: async () => (await import('./store/sql/audit.ts')).auditTable(database),
+    host,
+    addressOf: (request) => callerAddress(host, request),
+    clock,
+  });
   const pruning = createPruning({
     store,
+    removeOldEvents: removeOld,
     registrations: registers || documentsConfig !== false,
     singleUses: takesKeys || takesDpop || config.admin_permission !== undefined,
     clock,
     log,
   });
   const keys = createKeyRing({ directory: keyPath, clock, idTokenLifetime: config.id_token_ttl, log });
-  const audit = createAudit(host);
 
   const scopes = createScopeCatalog(config.scopes);
   const claims = createClaims({ mapper: config.claims, catalog: scopes, log });
@@ -347,6 +356,7 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
         database,
         takesDpop,
         administration,
+        runFrom,
         resourceMetadata:
           metadataUrl === null
             ? null
@@ -355,7 +365,7 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
       // Unless they are asked for, the paths are the application's.
       ...createHealthEndpoints(health, healthPaths(config.health ?? false, mounting)),
     ],
-    ...createProtectedRoutes({ lookUp, failures, host, database, metadataUrl, dpop: offer }),
+    ...createProtectedRoutes({ lookUp, failures, host, database, metadataUrl, dpop: offer, runFrom }),
   };
   return server;
 }

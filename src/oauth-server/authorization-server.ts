@@ -1,7 +1,7 @@
 import type { Access } from './access/access.ts';
 import type { PersonReference } from '../contracts/person.ts';
 import type { Database } from '../sql/contract.ts';
-import type { AuditEvent } from './auditing/audit.ts';
+import type { ServerAudit } from './auditing/server-audit.ts';
 import type { Sealing } from './authorization/cookie-keys.ts';
 import type { Clients } from './clients/clients.ts';
 import type { OAuthServerConfig } from './config.ts';
@@ -56,8 +56,11 @@ export interface AuthorizationServer extends ProtectedRoutes {
   readonly health: Health;
   /** What the server knows of the application it runs in. */
   readonly host: CompleteHost;
-  /** Hands an event to the host, as the server does with its own. Never rejects. */
-  audit(event: AuditEvent): Promise<void>;
+  /**
+   * Hands an event to the host, as the server does with its own, and records it where that is switched on. Never rejects. What is kept is
+   * read by its methods.
+   */
+  readonly audit: ServerAudit;
   /** What the resources that its tokens are for say of DPoP; null where that is switched off. */
   readonly dpop: DpopOffer | null;
   /** For what is kept outside of the server, and comes back. */

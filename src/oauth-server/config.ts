@@ -1,3 +1,4 @@
+import path from 'node:path';
 import { z } from 'zod';
 import { LONGEST_LIFETIME } from '../contracts/lifetimes.ts';
 import { isHostPattern, type DocumentHosts } from './client-documents/client-urls.ts';
@@ -14,6 +15,9 @@ const seconds = z
   .int({ error: 'must be a whole number of seconds' })
   .min(1, 'must be at least 1 second')
   .max(LONGEST_LIFETIME, `must be at most ${LONGEST_LIFETIME} seconds, a century`);
+
+/** In days. */
+const LONGEST_RETENTION = 36_525;
 
 /** In seconds. A thief who is as quick as this goes unnoticed (decision 37). */
 const LONGEST_RETRY = 300;
@@ -123,6 +127,22 @@ const health = z.union(
   },
 );
 
+const audit = z.strictObject(
+  {
+    keep: z.boolean({ error: 'must be true or false' }).optional(),
+    retention_days: z
+      .int({ error: 'must be a whole number of days' })
+      .min(1, 'must be at least 1 day')
+      .max(LONGEST_RETENTION, `must be at most ${LONGEST_RETENTION} days, a century`)
+      .optional(),
+    stream: z
+      .string({ error: 'must be - or the absolute path of a file' })
+      .refine((to) => to === '-' || path.isAbsolute(to), 'must be - or the absolute path of a file')
+      .optional(),
+  },
+  { error: 'must be an object { keep, retention_days, stream }' },
+);
+
 /** The section `oauth_server` of the configuration, with its defaults. Times are in seconds. */
 export const oauthServerConfiguration = z.strictObject({
   name: nonEmptyText('a display name', 'set the name that people know your application by'),
@@ -163,6 +183,7 @@ export const oauthServerConfiguration = z.strictObject({
     'a permission',
     'name the permission that an administrator must hold',
   ).optional(),
+  audit: audit.optional(),
   registration: z
     .enum(['off', 'open', 'initial_access_token'], { error: 'must be off, open or initial_access_token' })
     .optional(),
@@ -246,6 +267,8 @@ export interface OAuthServerConfigInput {
   readonly dpop?: 'off' | 'accept' | 'require' | undefined;
   /** Whether each proof has to carry a nonce that this server gave out in the last minutes (RFC 9449 section 8); false. */
   readonly dpop_nonces?: boolean | undefined;
+  /** What becomes of audit events beside that the host is told; nothing. */
+  readonly audit?: AuditConfigInput | undefined;
   /**
    * The permission that a person must hold to use the administrator's pages, below `/oauth/admin`; none, and there are no such pages.
    */
@@ -263,6 +286,16 @@ export interface HealthPathsInput {
   readonly live?: string | false | undefined;
   /** Whether requests should be sent to it; `/health/ready`. */
   readonly ready?: string | false | undefined;
+}
+
+/** What becomes of audit events (`AuditEvent`), each before the request is answered. */
+export interface AuditConfigInput {
+  /** Whether they are kept in the table `oauth_audit`, for `oauth:audit`; false. */
+  readonly keep?: boolean | undefined;
+  /** After how many days those that were kept are removed, by `oauth:prune` and now and then while serving; never. */
+  readonly retention_days?: number | undefined;
+  /** Where each is written as one line of JSON: `-` for standard output, or the absolute path of a file; nowhere. */
+  readonly stream?: string | undefined;
 }
 
 /** A scope as it is configured: what it allows, in words for the person who is asked; with the permission it needs. */

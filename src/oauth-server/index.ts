@@ -13,6 +13,7 @@ export { setUpServer, type SetupReport } from './console/setup.ts';
 export {
   oauthServerConfiguration,
   type OAuthServerConfig,
+  type AuditConfigInput,
   type OAuthServerConfigInput,
   type ScopeInput,
 } from './config.ts';
@@ -43,6 +44,9 @@ export {
   type AuditedClient,
   type AuditEvent,
 } from './auditing/audit.ts';
+export type { AuditFilter, AuditPage, AuditPageRequest, KeptAudit } from './auditing/kept-audit.ts';
+export type { AuditRecord } from './auditing/record.ts';
+export type { ServerAudit } from './auditing/server-audit.ts';
 export type { Sealing } from './authorization/cookie-keys.ts';
 export type { Host } from './host.ts';
 export type { Access, Lasting, RevokedAuthorization, RevokedPerson } from './access/access.ts';

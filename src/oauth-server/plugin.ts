@@ -7,6 +7,7 @@ import { completeHost, withReturn, type HostDefaults } from './complete-host.ts'
 import { builtInViews } from './host-defaults.ts';
 import { addAuthorizationList } from './console/commands/authorization-list.ts';
 import { addAuthorizationRevoke } from './console/commands/authorization-revoke.ts';
+import { addAuditList } from './console/commands/audit-list.ts';
 import { addClientCreate } from './console/commands/client-create.ts';
 import { addClientList } from './console/commands/client-list.ts';
 import { addClientShow } from './console/commands/client-show.ts';
@@ -60,6 +61,7 @@ const COMMANDS: readonly AddCommands[] = [
   addKeysGenerate,
   addKeysPrune,
   addPrune,
+  addAuditList,
 ];
 
 /** What an application gives the plugin besides its configuration. */

@@ -155,13 +155,21 @@ export interface FailedClientAuthentication {
 /** Hands an event to the host. Never rejects: the event has happened already, so a failure to record it is only logged. */
 export type Audit = (event: AuditEvent) => Promise<void>;
 
-export function createAudit(host: { readonly audit: Audit; readonly log: Log }): Audit {
-  return async (event) => {
+/** Tells the host, and records the event where that is switched on, both at once. */
+export function createAudit(
+  host: { readonly audit: Audit; readonly log: Log },
+  recordEvent: Audit | null = null,
+): Audit {
+  async function handTo(taken: Audit, event: AuditEvent): Promise<void> {
     try {
-      await host.audit(event);
+      await taken(event);
     } catch (exception) {
       host.log.error('The audit event {type} was not taken: {exception}', { type: event.type, exception });
     }
+  }
+  if (recordEvent === null) return (event) => handTo(host.audit, event);
+  return async (event) => {
+    await Promise.all([handTo(recordEvent, event), handTo(host.audit, event)]);
   };
 }
 

@@ -1,6 +1,7 @@
 import type { Database } from '../../sql/contract.ts';
 import { prefersPage } from '../../http/accept.ts';
 import { runInContext } from '../../http/context.ts';
+import type { RunFrom } from '../auditing/origin.ts';
 import { requestIdOf } from '../../http/request-id.ts';
 import { preflight, readableHeaders } from '../replies/cross-origin.ts';
 import type { CompleteHost } from '../host.ts';
@@ -44,6 +45,8 @@ export interface EndpointsOptions {
   readonly database: Pick<Database, 'readTogether'>;
   /** Whether pages of other origins may send proofs (`oauth_server:dpop`). */
   readonly takesDpop: boolean;
+  /** Wrapped around what answers, so that what is recorded names the request; null where nothing is. */
+  readonly runFrom: RunFrom | null;
   /** Where the metadata of the resource is, and what answers there; null unless it is published. */
   readonly resourceMetadata: { readonly path: string; readonly handler: Handler } | null;
   /** Answers a request for an administrator's page; null when there are none. */
@@ -77,6 +80,7 @@ function createEndpoint({
   host,
   database,
   takesDpop,
+  runFrom,
 }: Omit<EndpointsOptions, 'handlers' | 'mounting' | 'resourceMetadata' | 'administration'> & {
   readonly description: EndpointDescription;
   readonly handler: Handler;
@@ -129,6 +133,9 @@ function createEndpoint({
     name,
     path,
     methods: anyOrigin ? [...methods, 'OPTIONS'] : methods,
-    handle: (request, context) => runInContext(context, () => answer(request)),
+    handle: (request, context) => {
+      const work = () => answer(request);
+      return runInContext(context, runFrom === null ? work : () => runFrom(() => request, context, work));
+    },
   };
 }

@@ -1,5 +1,6 @@
 import { dpopRefusal, type DpopOffer } from '../../http/challenges.ts';
 import { runInContext } from '../../http/context.ts';
+import type { RunFrom } from '../auditing/origin.ts';
 import { requestIdOf } from '../../http/request-id.ts';
 import type { Database } from '../../sql/contract.ts';
 import { BearerError } from '../errors.ts';
@@ -39,17 +40,21 @@ export interface ProtectedRoutesOptions {
   readonly metadataUrl: string | null;
   /** Null unless DPoP is switched on. */
   readonly dpop: DpopOffer | null;
+  /** Wrapped around what answers, so that what is recorded names the request; null where nothing is. */
+  readonly runFrom: RunFrom | null;
 }
 
 export function createProtectedRoutes(options: ProtectedRoutesOptions): ProtectedRoutes {
-  const { lookUp, database, failures } = options;
+  const { lookUp, database, failures, runFrom } = options;
 
   const lookUpToken: ProtectedRoutes['lookUpToken'] = async (authorization, request, context) => {
     try {
       const refuse = refusing(options, request, context);
       const read = () => lookUp(authorization, request, refuse);
       const accessor = await runInContext(context, () => database.readTogether(read));
-      return { run: (work) => runWithAccessor(accessor, work) };
+      if (runFrom === null || request === undefined)
+        return { run: (work) => runWithAccessor(accessor, work) };
+      return { run: (work) => runFrom(request, context, () => runWithAccessor(accessor, work)) };
     } catch (error) {
       const requestId = request === undefined ? null : requestIdOf(request());
       const reply = await failures.reply(error, { endpoint: 'token()', requestId, asPage: false });

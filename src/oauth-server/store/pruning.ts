@@ -22,6 +22,8 @@ export interface PruningOptions {
   readonly registrations: boolean;
   /** Whether anything is taken that is good once, such as assertions. */
   readonly singleUses: boolean;
+  /** Removes at most so many audit events that are kept for too long; null where none is. */
+  readonly removeOldEvents: ((limit: number) => Promise<number>) | null;
   /** Milliseconds since 1970. */
   readonly clock: () => number;
   readonly log: Log;
@@ -30,12 +32,15 @@ export interface PruningOptions {
 /** Rows of each kind in a batch, and insertions between two batches: a batch removes twice what was added. */
 const BATCH = 100;
 const INSERTIONS_PER_BATCH = 50;
+/** Audit events in a batch: an authorization is several. */
+const EVENTS_BATCH = 500;
 /** How long rows stay after they have expired, in milliseconds: clocks differ, and a request may be in flight. */
 const MARGIN = 3_600_000;
 /** Before the id of every access token. */
 const FIRST = '';
 
-export function createPruning({ store, registrations, singleUses, clock, log }: PruningOptions): Pruning {
+export function createPruning(options: PruningOptions): Pruning {
+  const { store, registrations, singleUses, removeOldEvents, clock, log } = options;
   let insertions = 0;
   /** How far access tokens have been looked through behind those that are first in the table. */
   let looked = FIRST;
@@ -46,6 +51,7 @@ export function createPruning({ store, registrations, singleUses, clock, log }: 
       await store.prune(before, BATCH);
       if (registrations) await removeRegistrations();
       if (singleUses) await store.pruneSingleUses(before, BATCH);
+      if (removeOldEvents !== null) await removeOldEvents(EVENTS_BATCH);
       const oldest = await store.pruneAccessTokens(FIRST, before, BATCH);
       if (oldest.removed === BATCH || oldest.last === null) return;
       // Tokens that live longer, as of before a change of their lifetime, must not protect what comes after them, nor leave so
@@ -92,9 +98,16 @@ export function createPruning({ store, registrations, singleUses, clock, log }: 
       return insertions % INSERTIONS_PER_BATCH === 0 ? removeBatch() : null;
     },
     async all(onBatch = () => {}) {
-      const total = { families: 0, consentRequests: 0, clients: 0, accessTokens: 0 };
+      const total = {
+        families: 0,
+        consentRequests: 0,
+        clients: 0,
+        accessTokens: 0,
+        ...(removeOldEvents === null ? {} : { auditEvents: 0 }),
+      };
       const count = (removed: Partial<PrunedRows>) => {
-        for (const kind of Object.keys(total) as (keyof PrunedRows)[]) total[kind] += removed[kind] ?? 0;
+        for (const kind of Object.keys(total) as (keyof PrunedRows)[])
+          total[kind] = (total[kind] ?? 0) + (removed[kind] ?? 0);
         onBatch({ ...total });
       };
       for (let more = true; more;) {
@@ -105,7 +118,19 @@ export function createPruning({ store, registrations, singleUses, clock, log }: 
       while ((await store.pruneSingleUses(clock() - MARGIN, BATCH)) > 0) count({});
       await allRegistrations((clients) => count({ clients }));
       await allAccessTokens((accessTokens) => count({ accessTokens }));
+      if (removeOldEvents !== null)
+        await allOldEvents(removeOldEvents, (auditEvents) => count({ auditEvents }));
       return total;
     },
   };
+}
+
+async function allOldEvents(
+  remove: (limit: number) => Promise<number>,
+  onBatch: (removed: number) => void,
+): Promise<void> {
+  for (let removed = EVENTS_BATCH; removed === EVENTS_BATCH;) {
+    removed = await remove(EVENTS_BATCH);
+    onBatch(removed);
+  }
 }

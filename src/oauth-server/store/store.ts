@@ -289,4 +289,6 @@ export interface PrunedRows {
   readonly consentRequests: number;
   /** Those that registered themselves and were never used for a day, or not for ninety; and documents that nobody allowed. */
   readonly clients: number;
+  /** Audit events that were kept for longer than `oauth_server:audit:retention_days`; absent where that is not set. */
+  readonly auditEvents?: number;
 }

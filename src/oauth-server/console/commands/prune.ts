@@ -11,7 +11,7 @@ export const addPrune: AddCommands = (program, context) => {
     .option('--json', 'print JSON, and nothing else, on standard output')
     .action(async (options: { json?: boolean }) => {
       const server = await openServer(context);
-      const { families, accessTokens, consentRequests, clients } = await context.progress(
+      const { families, accessTokens, consentRequests, clients, auditEvents } = await context.progress(
         'Removing expired rows',
         (report) => server.prune((removed) => report(describe(removed))),
       );
@@ -21,6 +21,7 @@ export const addPrune: AddCommands = (program, context) => {
           access_tokens: accessTokens,
           consent_requests: consentRequests,
           clients,
+          ...(auditEvents === undefined ? {} : { audit_events: auditEvents }),
         });
       }
       context.print(
@@ -28,9 +29,14 @@ export const addPrune: AddCommands = (program, context) => {
       );
       if (clients > 0)
         context.print(`Removed ${clients} clients that no operator registered, and nobody used.`);
+      if (auditEvents !== undefined)
+        context.print(
+          `Removed ${auditEvents} audit events that are older than oauth_server:audit:retention_days.`,
+        );
     });
 };
 
-function describe({ families, accessTokens, consentRequests, clients }: PrunedRows): string {
-  return `${families} authorizations, ${accessTokens} access tokens, ${consentRequests} consent requests, ${clients} clients`;
+function describe({ families, accessTokens, consentRequests, clients, auditEvents }: PrunedRows): string {
+  const events = auditEvents === undefined ? '' : `, ${auditEvents} audit events`;
+  return `${families} authorizations, ${accessTokens} access tokens, ${consentRequests} consent requests, ${clients} clients${events}`;
 }

@@ -1,0 +1,164 @@
+import type { PersonReference } from '../../../contracts/person.ts';
+import type { Database, SqlParameter } from '../../../sql/contract.ts';
+import type { AuditStore } from '../../auditing/keeping.ts';
+import type { AuditTable, Axis, IdRange, RecordKey } from '../../auditing/kept-audit.ts';
+import type { AuditRecord } from '../../auditing/record.ts';
+import { placeholders, removeWhere } from './statements.ts';
+
+/** The kept audit: `oauth_audit`. A row is inserted once; only its person's name is ever changed, and it is removed when it is old. */
+export function auditTable(database: Database): AuditStore & AuditTable {
+  /** Replaces a person in at most `limit` rows, where these columns name them; how many. */
+  async function replace(
+    [provider, id]: Named,
+    { provider: p, id: i }: PersonReference,
+    by: string,
+    limit: number,
+  ) {
+    const is = `${provider} = ? AND ${id} = ?`;
+    const { rows } = await database.execute<{ id: string }>(
+      `SELECT id FROM oauth_audit WHERE ${is} ORDER BY ${provider}, ${id}, id LIMIT ${limit}`,
+      [p, i],
+    );
+    if (rows.length === 0) return 0;
+    const ids = rows.map((row) => row.id);
+    // Whoever acted came from that address: it says who they are as much as a name.
+    const update = `UPDATE oauth_audit SET ${id} = ?, address = NULL WHERE id IN (${placeholders(ids)}) AND ${is}`;
+    return (await database.execute(update, [by, ...ids, p, i])).affected;
+  }
+
+  return {
+    isUnavailable: (error) => database.isUnavailable(error),
+
+    async insert(records) {
+      const rows = records.map(() => ROW).join(', ');
+      await database.execute(`INSERT INTO oauth_audit (${COLUMNS}) VALUES ${rows}`, records.flatMap(values));
+    },
+
+    async newest(axes, range, limit) {
+      const { where, parameters } = conditions(axes, range);
+      const { rows } = await database.execute<Row>(
+        `SELECT ${COLUMNS} FROM oauth_audit WHERE ${where} ORDER BY id DESC LIMIT ${limit}`,
+        parameters,
+      );
+      return rows.map(toRecord);
+    },
+
+    async keys(axis, range, limit) {
+      const { where, parameters } = conditions([axis], range);
+      const { rows } = await database.execute<KeyRow>(
+        `SELECT ${KEY_COLUMNS} FROM oauth_audit WHERE ${where} ORDER BY id DESC LIMIT ${limit}`,
+        parameters,
+      );
+      return rows.map(toKey);
+    },
+
+    async reach(axis, range, depth) {
+      const { where, parameters } = conditions([axis], range);
+      const { rows } = await database.execute<{ id: string }>(
+        `SELECT id FROM oauth_audit WHERE ${where} ORDER BY id DESC LIMIT 1 OFFSET ${depth - 1}`,
+        parameters,
+      );
+      return rows[0]?.id ?? null;
+    },
+
+    async read(ids) {
+      if (ids.length === 0) return [];
+      const { rows } = await database.execute<Row>(
+        `SELECT ${COLUMNS} FROM oauth_audit WHERE id IN (${placeholders(ids)}) ORDER BY id DESC`,
+        ids,
+      );
+      return rows.map(toRecord);
+    },
+
+    async replacePerson(person, pseudonym, limit) {
+      const about = await replace(['user_provider', 'user_id'], person, pseudonym, limit);
+      return about + (await replace(['by_provider', 'by_id'], person, pseudonym, limit));
+    },
+
+    removeBefore: (id, limit) => removeWhere(database, ['oauth_audit', 'id'], ['id', '< ?', [id]], limit),
+  };
+}
+
+type Named = readonly [provider: string, id: string];
+
+const KEY_COLUMNS = 'id, type, client_id, user_provider, user_id';
+const COLUMNS = `${KEY_COLUMNS}, happened_at, by_provider, by_id, address, request_id, family_id, reason, details`;
+const ROW = `(${COLUMNS.replaceAll(/\w+/g, '?')})`;
+
+function conditions(axes: readonly Axis[], { from, before }: IdRange) {
+  const tests = [...axes.map(testOf), ['id >= ?', [from]] as const, ['id < ?', [before]] as const];
+  return {
+    where: tests.map(([test]) => test).join(' AND '),
+    parameters: tests.flatMap(([, parameters]) => parameters),
+  };
+}
+
+function testOf(axis: Axis): readonly [test: string, parameters: readonly string[]] {
+  if ('type' in axis) return ['type = ?', [axis.type]];
+  if ('clientId' in axis) return ['client_id = ?', [axis.clientId]];
+  return ['user_provider = ? AND user_id = ?', [axis.person.provider, axis.person.id]];
+}
+
+interface KeyRow {
+  readonly id: string;
+  readonly type: AuditRecord['type'];
+  readonly client_id: string | null;
+  readonly user_provider: string | null;
+  readonly user_id: string | null;
+}
+
+interface Row extends KeyRow {
+  readonly happened_at: number;
+  readonly by_provider: string | null;
+  /** With a provider a person; without one the console. */
+  readonly by_id: string | null;
+  readonly address: string | null;
+  readonly request_id: string | null;
+  readonly family_id: string | null;
+  readonly reason: string | null;
+  readonly details: string;
+}
+
+const CONSOLE = 'console';
+
+function values(record: AuditRecord): readonly SqlParameter[] {
+  const { person, by } = record;
+  const [byProvider, byId] =
+    by === null ? [null, null] : by === 'console' ? [null, CONSOLE] : [by.provider, by.id];
+  return [
+    record.id,
+    record.type,
+    record.clientId,
+    person?.provider ?? null,
+    person?.id ?? null,
+    record.at,
+    byProvider,
+    byId,
+    record.address,
+    record.requestId,
+    record.authorization,
+    record.reason,
+    JSON.stringify(record.details),
+  ];
+}
+
+function toKey({ id, type, client_id: clientId, user_provider: provider, user_id: user }: KeyRow): RecordKey {
+  return { id, type, clientId, person: personOf(provider, user) };
+}
+
+function personOf(provider: string | null, id: string | null): PersonReference | null {
+  return provider === null || id === null ? null : { provider, id };
+}
+
+function toRecord(row: Row): AuditRecord {
+  return {
+    ...toKey(row),
+    at: row.happened_at,
+    by: personOf(row.by_provider, row.by_id) ?? (row.by_id === CONSOLE ? 'console' : null),
+    address: row.address,
+    requestId: row.request_id,
+    authorization: row.family_id,
+    reason: row.reason,
+    details: JSON.parse(row.details) as Readonly<Record<string, unknown>>,
+  };
+}

@@ -1,0 +1,606 @@
+import { randomBytes } from 'node:crypto';
+import { readFile, rename } from 'node:fs/promises';
+import path from 'node:path';
+import type { AuditEvent } from 'portico/oauth-server';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startAssistant } from './support/assistant.ts';
+import { portico, porticoHere, ROOT } from './support/console.ts';
+import {
+  ADA,
+  authorizationUrl,
+  exchangeCode,
+  obtainCode,
+  PASSWORD,
+  refresh,
+  registerClient,
+  requestToken,
+  startPortal,
+  VERIFIER,
+  type RunningPortal,
+  type TestClient,
+  type Tokens,
+} from './support/portal.ts';
+
+/** An event as `oauth:audit --json` and the stream have it. */
+interface Item {
+  readonly id: string;
+  readonly time: string;
+  readonly type: AuditEvent['type'];
+  readonly client_id: string | null;
+  readonly person: { readonly provider: string; readonly id: string } | null;
+  readonly by: unknown;
+  readonly address: string | null;
+  readonly request_id: string | null;
+  readonly authorization_id: string | null;
+  readonly reason: string | null;
+  readonly details: Readonly<Record<string, unknown>>;
+}
+
+interface Page {
+  readonly items: readonly Item[];
+  readonly next: string | null;
+}
+
+/** The configuration of a portal that keeps and streams, in the folder of its log. */
+const recording = (file: string) => ({
+  trusted_proxies: 1,
+  oauth_server: {
+    audit: { keep: true, stream: file },
+    refresh_retry_seconds: 300,
+    registration: 'initial_access_token',
+  },
+});
+
+const folder = path.join(ROOT, 'test', 'fixtures', 'configured-portal');
+const streamed = path.join(ROOT, 'node_modules', '.cache', 'tests', randomBytes(8).toString('hex'));
+/** The time of the portal, where it is not that of the console. */
+let time: number | null = null;
+let portal: RunningPortal;
+let client: TestClient;
+
+beforeAll(async () => {
+  const file = path.join(streamed, 'audit.jsonl');
+  portal = await startPortal({
+    clock: () => time ?? Date.now(),
+    random: () => 0.999,
+    config: recording(file),
+  });
+  client = await registerClient(portal);
+});
+afterAll(() => portal.close());
+
+const file = () => path.join(streamed, 'audit.jsonl');
+const run = (...args: string[]) =>
+  porticoHere(args, {
+    cwd: folder,
+    env: { ...portal.env, PORTAL_CONFIG: JSON.stringify(recording(file())) },
+  });
+
+async function list(...args: string[]): Promise<Page> {
+  const { code, stdout, stderr } = await run('oauth:audit', '--json', ...args);
+  expect(code, stderr).toBe(0);
+  return JSON.parse(stdout) as Page;
+}
+
+async function streamedItems(): Promise<readonly Item[]> {
+  const text = await readFile(file(), 'utf8');
+  return text
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Item);
+}
+
+/** Every row as it is, in an order that does not change. */
+async function rows(): Promise<readonly Readonly<Record<string, unknown>>[]> {
+  return (await portal.application.database.execute('SELECT * FROM oauth_audit ORDER BY id')).rows;
+}
+
+/** Everything that somebody could use, of all that was handed out or sent. */
+const secrets = new Set([VERIFIER, PASSWORD]);
+const secret = (text: string) => {
+  secrets.add(text);
+  return text;
+};
+
+async function tokensOf(response: Promise<Response>): Promise<Tokens> {
+  const answer = await response;
+  expect(answer.status).toBe(200);
+  const tokens = (await answer.json()) as Tokens;
+  for (const each of [tokens.access_token, tokens.refresh_token, tokens.id_token]) secret(each);
+  return tokens;
+}
+
+const basic = ({ id, secret: word }: TestClient) =>
+  `Basic ${Buffer.from(`${id}:${word}`).toString('base64')}`;
+
+const revoke = (token: string) =>
+  fetch(`${portal.url}/oauth/revoke`, {
+    method: 'POST',
+    headers: { Authorization: basic(client) },
+    body: new URLSearchParams({ token }),
+  });
+
+const authorize = async () =>
+  tokensOf(
+    exchangeCode(portal, client, secret(await obtainCode(portal, client, await portal.signedIn(ADA)))),
+  );
+
+/** What happens to a person and a client, by HTTP. */
+async function live(): Promise<void> {
+  secret(client.secret);
+  const visitor = await portal.signedIn(ADA);
+  await visitor.submit(await visitor.get(authorizationUrl(portal, client)), { decision: 'deny' });
+  const code = secret(await obtainCode(portal, client, visitor));
+  await tokensOf(exchangeCode(portal, client, code));
+  await exchangeCode(portal, client, code);
+  const { refresh_token: first } = await authorize();
+  const { refresh_token: second } = await tokensOf(refresh(portal, client, first));
+  await tokensOf(refresh(portal, client, first));
+  await tokensOf(refresh(portal, client, second));
+  await refresh(portal, client, first);
+  await revoke((await authorize()).refresh_token);
+  await authorize();
+  await visitor.submit(await visitor.get('/oauth/applications'));
+  for (let count = 0; count < 6; count += 1) {
+    await requestToken(portal, { ...client, secret: secret('a wrong secret') }, { grant_type: 'x' });
+  }
+}
+
+/** What a client does that registers itself. */
+async function register(initialAccessToken: string): Promise<void> {
+  const send = (to: string, method: string, bearer: string, body: object | null) =>
+    fetch(to, {
+      method,
+      headers: { Authorization: `Bearer ${bearer}`, 'Content-Type': 'application/json' },
+      body: body === null ? null : JSON.stringify(body),
+    });
+  const about = { redirect_uris: ['https://tool.example/cb'], scope: 'notes:read', client_name: 'A tool' };
+  const registered = await send(`${portal.url}/oauth/register`, 'POST', initialAccessToken, about);
+  const answer = (await registered.json()) as Readonly<Record<string, string>>;
+  const { client_id: id = '', client_secret: own, registration_access_token: token = '' } = answer;
+  secret(token);
+  if (own !== undefined) secret(own);
+  const { registration_client_uri: uri = '' } = answer;
+  const changed = await send(uri, 'PUT', token, { ...about, client_id: id, client_name: 'Another name' });
+  expect(changed.status).toBe(200);
+  for (const value of Object.values((await changed.json()) as Readonly<Record<string, unknown>>))
+    if (typeof value === 'string' && /^[\w-]{43}$/.test(value)) secret(value);
+}
+
+/** What an operator does at the console. */
+async function operate(): Promise<void> {
+  const created = await run(
+    'oauth:client:create',
+    'An app',
+    '--redirect=https://a.example/cb',
+    '--scope=openid',
+    '--json',
+  );
+  const { client_id: id, client_secret: first } = JSON.parse(created.stdout) as Record<string, string>;
+  secret(first ?? '');
+  await run('oauth:client:update', id ?? '', '--name', 'Its other name');
+  const rotated = await run('oauth:client:rotate-secret', id ?? '');
+  for (const [word] of rotated.stdout.matchAll(/[\w-]{43}/g)) secret(word);
+  await run('oauth:client:revoke', id ?? '');
+  await run('oauth:client:revoke', 'https://blocked.example/client.json');
+  await run('oauth:client:unblock', 'https://blocked.example/client.json');
+  const made = await run('oauth:initial-access-token:create', '--uses=2', '--json');
+  const token = JSON.parse(made.stdout) as { readonly id: string; readonly initial_access_token: string };
+  await register(secret(token.initial_access_token));
+  await run('oauth:initial-access-token:revoke', token.id);
+}
+
+/** Handed over as the server hands over its own. */
+async function tell(...events: readonly AuditEvent[]): Promise<void> {
+  await Promise.all(events.map((event) => portal.server.audit(event)));
+}
+
+const ADMINISTRATOR = { provider: 'accounts', id: 'the administrator' };
+
+/** Where each type comes from here. */
+const FROM: Readonly<Record<AuditEvent['type'], 'http' | 'console' | 'administrator' | 'nobody'>> = {
+  consent_granted: 'http',
+  consent_denied: 'http',
+  tokens_issued: 'http',
+  code_replayed: 'http',
+  refresh_token_replayed: 'http',
+  refresh_token_retried: 'http',
+  family_revoked: 'http',
+  client_changed: 'http',
+  client_authentication_failed: 'http',
+  client_authentication_slowed: 'http',
+  client_registered: 'console',
+  client_revoked: 'console',
+  client_unblocked: 'console',
+  client_updated: 'console',
+  secret_rotated: 'console',
+  initial_access_token_created: 'console',
+  initial_access_token_revoked: 'console',
+  person_revoked: 'administrator',
+  person_erased: 'administrator',
+  signing_key_created: 'administrator',
+  signing_key_staged: 'administrator',
+  signing_key_removed: 'administrator',
+  admin_refused: 'nobody',
+  tool_called: 'nobody',
+};
+
+/** By HTTP an event has an address and a request, from the console it has neither. */
+function whereFrom({ by, address, request_id: request }: Item): string {
+  if (by === 'console') return address === null && request === null ? 'console' : 'a console with a request';
+  if (by !== null) return 'administrator';
+  if (address === null && request === null) return 'nobody';
+  return address === '127.0.0.1' && /^[\w-]{36}$/.test(request ?? '') ? 'http' : 'an odd request';
+}
+
+describe('with oauth_server:audit:keep and :stream', () => {
+  // @shows AS-19.6, AS-19.7
+  test('every type of event is in the table and in the stream, with who, from where and in which request; and nothing that anybody could use', async () => {
+    await live();
+    await operate();
+    const by = ADMINISTRATOR;
+    const key = { kid: 'a-kid', algorithm: 'RS256', by } as const;
+    await tell(
+      { type: 'person_revoked', person: ADMINISTRATOR, authorizations: 2, by },
+      { type: 'person_erased', person: ADMINISTRATOR, authorizations: 2, by },
+      { type: 'signing_key_created', ...key },
+      { type: 'signing_key_staged', ...key },
+      { type: 'signing_key_removed', ...key },
+      { type: 'admin_refused', person: ADMINISTRATOR, route: 'a route', reason: 'permission' },
+      {
+        type: 'tool_called',
+        tool: 'a tool',
+        clientId: client.id,
+        person: null,
+        outcome: 'failed',
+        duration: 1,
+      },
+    );
+
+    const { items } = await list('--limit=1000');
+    const lines = await streamedItems();
+    expect(items).toEqual(lines.toSorted((one, other) => (one.id < other.id ? 1 : -1)));
+    const { stderr } = await run('oauth:audit', '--type=nonsense');
+    const types = (/there are (.*)$/m.exec(stderr)?.[1] ?? '').split(', ');
+    expect(types.toSorted()).toEqual(Object.keys(FROM).toSorted());
+    const kinds = types.map((type) => [
+      type,
+      [...new Set(items.filter((item) => item.type === type).map(whereFrom))].toSorted(),
+    ]);
+    expect(Object.fromEntries(kinds)).toEqual({
+      ...Object.fromEntries(Object.entries(FROM).map(([type, from]) => [type, [from]])),
+      // Of the application itself, of an operator, and of a client.
+      client_registered: ['console', 'http', 'nobody'],
+    });
+    const ended = items.filter(({ type }) => type === 'family_revoked').map(({ reason }) => reason);
+    expect(new Set(ended)).toEqual(new Set(['replay', 'client', 'person']));
+
+    const table = JSON.stringify(await rows());
+    const stream = await readFile(file(), 'utf8');
+    const said = (await run('oauth:audit', '--limit=1000')).stdout;
+    expect(secrets.size).toBeGreaterThan(30);
+    const found = [...secrets].filter((each) => [table, stream, said].some((text) => text.includes(each)));
+    expect(found).toEqual([]);
+  });
+
+  // @shows AS-19.6
+  test('what is kept never changes with what happens later', async () => {
+    const before = await rows();
+    await live();
+    await portal.server.prune();
+    const after = await rows();
+    expect(after.length).toBeGreaterThan(before.length);
+    expect(after.filter(({ id }) => before.some((row) => row['id'] === id))).toEqual(before);
+  });
+
+  // @shows AS-19.6, HOST-1.7
+  test('names the request by its id, and the network as the application knows it', async () => {
+    const asked = await fetch(`${portal.url}/oauth/token`, {
+      method: 'POST',
+      headers: { 'X-Request-Id': 'asked-by-a-test', 'X-Forwarded-For': '203.0.113.9, 2001:DB8::1' },
+      body: new URLSearchParams({ client_id: client.id, client_secret: 'wrong', grant_type: 'x' }),
+    });
+    expect(asked.headers.get('x-request-id')).toBe('asked-by-a-test');
+    expect((await list('--limit=1')).items).toMatchObject([
+      { type: 'client_authentication_failed', request_id: 'asked-by-a-test', address: '2001:db8::1' },
+    ]);
+  });
+
+  // @shows AS-19.6
+  test('the stream begins a file anew that was moved away, and what the console does there is no part of what it prints', async () => {
+    await rename(file(), `${file()}.1`);
+    const by = { by: 'console' } as const;
+    const made = await portal.server.initialAccessTokens.create({}, by);
+    expect(await streamedItems()).toMatchObject([
+      { type: 'initial_access_token_created', details: { initial_access_token_id: made.id } },
+    ]);
+    const { stdout, stderr } = await portico(['oauth:initial-access-token:create', '--json'], {
+      cwd: folder,
+      env: { ...portal.env, PORTAL_CONFIG: JSON.stringify({ oauth_server: { audit: { stream: '-' } } }) },
+    });
+    expect(JSON.parse(stdout)).toHaveProperty('initial_access_token');
+    expect(JSON.parse(stderr)).toMatchObject({ type: 'initial_access_token_created', by: 'console' });
+  });
+
+  // @shows AS-19.6
+  test('a store that does not take it changes no answer: the log has the event instead, and the next is kept again', async () => {
+    const { database } = portal.application;
+    await database.execute('ALTER TABLE oauth_audit RENAME TO oauth_audit_away');
+    try {
+      await authorize();
+    } finally {
+      await database.execute('ALTER TABLE oauth_audit_away RENAME TO oauth_audit');
+    }
+    const log = await readFile(path.join(portal.env['STORAGE_DIR'] ?? '', 'app.log'), 'utf8');
+    const lines = log.split('\n').filter((line) => line.includes('was not kept'));
+    expect(lines.map((line) => (JSON.parse(line) as { record: Item }).record)).toMatchObject([
+      { type: 'consent_granted', client_id: client.id, address: '127.0.0.1' },
+      { type: 'tokens_issued', client_id: client.id },
+    ]);
+    const { authorization_id: lost } = (JSON.parse(lines[0] ?? '') as { record: Item }).record;
+    await authorize();
+    const [newest] = (await list('--type=tokens_issued', '--limit=1')).items;
+    expect(newest?.authorization_id).not.toBe(lost);
+  });
+});
+
+describe('oauth:audit', () => {
+  const person = (id: string, provider = 'accounts') => ({ provider, id });
+
+  // @shows AS-19.8
+  test('finds people byte by byte: case, accents and spaces count', async () => {
+    const ids = ['a', 'a ', ' a', 'A', '\u00e9', 'e\u0301', '\u00c9', 'ß', 'ss', 'a\u200b'];
+    for (const id of ids)
+      await tell({ type: 'consent_denied', clientId: client.id, person: person(id, 'exact') });
+    for (const id of ids) {
+      const { items } = await list('--person', 'exact', id);
+      expect(items.map((item) => item.person)).toEqual([person(id, 'exact')]);
+      expect((await list('--person', 'exact ', id)).items).toEqual([]);
+    }
+    for (const id of ['\u00e9 ', 'b', '\ud800', ''])
+      expect((await list('--person', 'exact', id)).items).toEqual([]);
+  });
+
+  // @shows AS-19.8
+  test('lists by pages, newest first, between two times, and says what it takes', async () => {
+    const began = Date.now();
+    for (const tool of ['one', 'two', 'three', 'four', 'five']) {
+      time = (time ?? began) + 60_000;
+      await tell({
+        type: 'tool_called',
+        tool,
+        clientId: 'pages',
+        person: null,
+        outcome: 'failed',
+        duration: 1,
+      });
+    }
+    time = null;
+    const toolsOf = ({ items }: Page) => items.map(({ details }) => details['tool']);
+    const first = await list('--client=pages', '--limit=2');
+    expect(toolsOf(first)).toEqual(['five', 'four']);
+    const second = await list('--client=pages', '--limit=2', '--after', first.next ?? '');
+    expect(toolsOf(second)).toEqual(['three', 'two']);
+    const third = await list('--client=pages', '--limit=2', '--after', second.next ?? '');
+    expect([toolsOf(third), third.next]).toEqual([['one'], null]);
+    const at = (seconds: number) => new Date(began + seconds * 1000).toISOString();
+    const between = await list('--client=pages', '--since', at(120), '--until', at(240));
+    expect(toolsOf(between)).toEqual(['three', 'two']);
+    expect(toolsOf(await list('--client=pages', '--type=tool_called', '--until', at(90)))).toEqual(['one']);
+    const lines = await run('oauth:audit', '--json-lines', '--client=pages');
+    const tools = lines.stdout
+      .trim()
+      .split('\n')
+      .map((line) => (JSON.parse(line) as Item).details['tool']);
+    expect(tools).toEqual(['five', 'four', 'three', 'two', 'one']);
+
+    const text = await run('oauth:audit', '--client=pages', '--limit=1');
+    expect(text.stdout).toBe(
+      `${at(300)}  tool_called  client_id=pages  tool=five  outcome=failed  duration=1\n`,
+    );
+    expect(text.stderr).toMatch(/^There are more. Go on with --after [0-9a-f]{32}\n$/);
+    for (const [option, message] of [
+      ['--limit=0', 'The limit must be 1 to 1000'],
+      ['--limit=1001', 'The limit must be 1 to 1000'],
+      ['--limit=1e2', 'The limit must be 1 to 1000'],
+      ['--after=5', 'This is not where a page begins'],
+      ['--since=yesterday', '--since takes how long ago'],
+      ['--until=2026-13-01', '--until takes how long ago'],
+      ['--person=one', '--person takes two words'],
+      ['--type=nothing', 'There is no such type of event'],
+    ] as const) {
+      const { code, stdout, stderr } = await run('oauth:audit', option);
+      expect([code, stdout]).toEqual([1, '']);
+      expect(stderr).toContain(message);
+    }
+  });
+
+  // @shows AS-19.8
+  test('shows nothing that moves the cursor of a terminal or turns text around, and means the same', async () => {
+    const odd = '\u001b[2J\u009b31m\u202e\u2028\u{e0001}"\n';
+    await tell({
+      type: 'tool_called',
+      tool: odd,
+      clientId: 'odd',
+      person: person(odd),
+      outcome: 'failed',
+      duration: 1,
+    });
+    for (const args of [['--json'], ['--json-lines'], []]) {
+      const { stdout } = await run('oauth:audit', '--client=odd', ...args);
+      expect(stdout.replaceAll('\n', '')).not.toMatch(/[\p{C}\p{Zl}\p{Zp}]/u);
+    }
+    expect((await list('--client=odd')).items).toMatchObject([
+      { details: { tool: odd }, person: person(odd) },
+    ]);
+    expect(await readFile(file(), 'utf8')).not.toMatch(/[^\P{C}\n]|[\p{Zl}\p{Zp}]/u);
+  });
+
+  // @shows AS-19.8
+  test('of two things that many events have and few have both, looks through some thousands for a page, and goes on', async () => {
+    const { database } = portal.application;
+    const now = Date.now();
+    const idOf = (count: number) =>
+      (now + count).toString(16).padStart(12, '0') + count.toString(16).padStart(20, '0');
+    const inserted = Array.from({ length: 7000 }, (_, count) => [
+      idOf(count),
+      now + count,
+      count % 2 === 0 || count === 1 ? 'consent_denied' : 'client_changed',
+      count % 2 === 1 || count === 0 ? 'crowded' : 'another',
+    ]);
+    for (let from = 0; from < inserted.length; from += 1000) {
+      const part = inserted.slice(from, from + 1000);
+      await database.execute(
+        `INSERT INTO oauth_audit (id, happened_at, type, client_id, details) VALUES ${part.map(() => "(?, ?, ?, ?, '{}')").join()}`,
+        part.flat(),
+      );
+    }
+    const both = ['--client=crowded', '--type=consent_denied', '--limit=1'];
+    const found: string[] = [];
+    let pages = 0;
+    for (let next: string | null = null, isFirst = true; isFirst || next !== null; isFirst = false) {
+      const page: Page = await list(...both, ...(next === null ? [] : ['--after', next]));
+      found.push(...page.items.map(({ id }) => id));
+      ({ next } = page);
+      pages += 1;
+    }
+    expect(found).toEqual([idOf(1), idOf(0)]);
+    expect(pages).toBeGreaterThan(2);
+    expect(pages).toBeLessThan(6);
+    // What one of them seldom has is found at once.
+    expect((await list('--client=pages', '--type=tool_called')).items).toHaveLength(5);
+  });
+});
+
+describe('a person who is erased', () => {
+  // @shows AS-19.9
+  test('is a pseudonym in what is kept of them and in what they did, batch by batch, without an address; nobody else is', async () => {
+    const [ada, like] = [person('ada'), person('ada ')];
+    const about = { clientId: client.id, person: ada } as const;
+    for (let count = 0; count < 5; count += 1) await tell({ type: 'consent_denied', ...about });
+    await tell(
+      { type: 'consent_denied', clientId: client.id, person: like },
+      { type: 'person_revoked', person: like, authorizations: 1, by: ada },
+      { type: 'client_authentication_failed', clientId: client.id, address: '192.0.2.1' },
+    );
+    const { audit } = portal.server;
+    const counts: number[] = [];
+    do counts.push(await audit.pseudonymise(ada, 'nobody-1', 2));
+    while (counts.at(-1) !== 0);
+    expect(counts).toEqual([3, 2, 1, 0]);
+    expect((await list('--person', 'erased', 'ada')).items).toEqual([]);
+    expect((await list('--person', 'erased', 'nobody-1')).items).toHaveLength(5);
+    expect((await list('--person', 'erased', 'ada ')).items).toMatchObject([
+      { type: 'person_revoked', by: person('nobody-1'), person: like },
+      { type: 'consent_denied', person: like },
+    ]);
+    const kept = (await rows()).filter((row) => row['user_id'] === 'ada' || row['by_id'] === 'ada');
+    expect(kept).toEqual([]);
+  });
+
+  // @shows AS-19.9
+  test('leaves no address behind', async () => {
+    await authorize();
+    const [newest] = (await list('--type=tokens_issued', '--limit=1')).items;
+    const known = newest?.person ?? person('nobody');
+    while ((await portal.server.audit.pseudonymise(known, 'nobody-2')) > 0);
+    const { items } = await list('--person', known.provider, 'nobody-2', '--limit=1000');
+    expect(items.length).toBeGreaterThan(10);
+    expect(items.filter(({ address }) => address !== null)).toEqual([]);
+    expect((await list('--person', known.provider, known.id)).items).toEqual([]);
+  });
+
+  const person = (id: string) => ({ provider: 'erased', id });
+});
+
+test('without the switches nothing is kept, streamed or removed; oauth:audit says so, and reads what was kept before', async () => {
+  const plain = await startPortal({ databaseUrl: portal.env['DATABASE_URL'] ?? '', signingKey: false });
+  try {
+    const before = (await rows()).length;
+    await registerClient(plain);
+    expect((await rows()).length).toBe(before);
+    expect(await plain.server.prune()).not.toHaveProperty('auditEvents');
+    const of = (...args: string[]) => porticoHere(['oauth:audit', ...args], { cwd: folder, env: plain.env });
+    const { stdout, stderr } = await of('--client=nobody');
+    expect([stdout, stderr]).toEqual([
+      '',
+      'No audit event is there: oauth_server:audit:keep is off, so none is kept.\n',
+    ]);
+    expect((await of('--json-lines', '--limit=3')).stdout.trim().split('\n')).toHaveLength(3);
+  } finally {
+    await plain.close();
+  }
+});
+
+// @shows AS-19.10
+test('oauth:prune removes what is older than retention_days, and nothing else', async () => {
+  const DAY = 86_400;
+  const config = { oauth_server: { audit: { keep: true, retention_days: 30 } } };
+  const ago = { days: 40 };
+  const old = await startPortal({ clock: () => Date.now() - ago.days * DAY * 1000, config });
+  try {
+    const env = { ...old.env, PORTAL_CONFIG: JSON.stringify(config) };
+    const of = (...args: string[]) => porticoHere(args, { cwd: folder, env });
+    const event = { type: 'secret_rotated', clientId: 'x', previousExpiresAt: null } as const;
+    await Promise.all(Array.from({ length: 1200 }, () => old.server.audit(event)));
+    ago.days = 29;
+    await registerClient(old);
+    const pruned = JSON.parse((await of('oauth:prune', '--json')).stdout) as Record<string, number>;
+    expect(pruned['audit_events']).toBe(1200);
+    const kept = JSON.parse((await of('oauth:audit', '--json')).stdout) as Page;
+    expect(kept.items.map(({ type }) => type)).toEqual(['client_registered']);
+    expect((await of('oauth:prune')).stdout).toContain('Removed 0 audit events');
+  } finally {
+    await old.close();
+  }
+});
+
+// @shows AS-19.6
+test('a call of a tool is kept with its request, its client and its person', async () => {
+  const config = { oauth_server: { audit: { keep: true } }, mcp: { audit: true } };
+  const assistant = await startAssistant({ config, databaseServer: null });
+  try {
+    const response = await fetch(assistant.resource, {
+      method: 'POST',
+      headers: {
+        Authorization: `Bearer ${await assistant.serviceToken()}`,
+        'Content-Type': 'application/json',
+        Accept: 'application/json, text/event-stream',
+        'MCP-Protocol-Version': '2025-11-25',
+      },
+      body: JSON.stringify({
+        jsonrpc: '2.0',
+        id: 1,
+        method: 'tools/call',
+        params: { name: await aTool(assistant.resource, await assistant.serviceToken()), arguments: {} },
+      }),
+    });
+    const { items } = await assistant.server.audit.list({ type: 'tool_called' });
+    expect(items).toMatchObject([
+      {
+        clientId: assistant.service.id,
+        address: '127.0.0.1',
+        requestId: response.headers.get('x-request-id'),
+      },
+    ]);
+  } finally {
+    await assistant.close();
+  }
+});
+
+async function aTool(url: string, bearer: string): Promise<string> {
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: {
+      Authorization: `Bearer ${bearer}`,
+      'Content-Type': 'application/json',
+      Accept: 'application/json, text/event-stream',
+      'MCP-Protocol-Version': '2025-11-25',
+    },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' }),
+  });
+  const { result } = (await response.json()) as {
+    readonly result: { readonly tools: readonly { readonly name: string }[] };
+  };
+  return result.tools[0]?.name ?? '';
+}
