@@ -7,6 +7,7 @@ import {
   GRACE,
   obtainTokens,
   PASSWORD,
+  REDIRECT_URI,
   refresh,
   registerClient,
   requestToken,
@@ -33,7 +34,7 @@ let client: TestClient;
 let ada: Visitor;
 
 /** Every page that opens without more in its address. */
-const OPEN_PAGES = ['', '/clients', '/rotations', '/keys', '/registration', '/doctor'].map(
+const OPEN_PAGES = ['', '/clients', '/access', '/rotations', '/keys', '/registration', '/doctor'].map(
   (path) => `${PAGES}${path}`,
 );
 /** One of a document that nobody has come with. */
@@ -55,6 +56,8 @@ beforeEach(async () => {
   administered.events.length = 0;
 });
 
+const pick = (fields: Readonly<Record<string, string>>, names: readonly string[]) =>
+  Object.fromEntries(names.map((name) => [name, fields[name] ?? '']));
 const pageOf = (id: string, ask = '') =>
   `${PAGES}/client?${new URLSearchParams({ id, ...(ask === '' ? {} : { ask }) })}`;
 const asClient = (secret: string) =>
@@ -198,6 +201,71 @@ describe('what an administrator does', () => {
   );
 
   // @shows AS-33.4
+  test('an application is changed, and what was taken away is gone with its next request', async () => {
+    const tokens = await obtainTokens(portal, client, ADA);
+    administered.events.length = 0;
+    const { action, fields } = await formDoing(await ada.get(pageOf(client.id, 'update')), 'update');
+    const { 'scope notes:read': _, ...kept } = fields;
+    const redirectUris = `${fields['redirect_uris'] ?? ''}\r\n\r\n https://new.example/callback `;
+    const answer = await ada.post(action, { ...kept, name: 'Renamed <b>', redirect_uris: redirectUris });
+    expect(answer.status).toBe(303);
+    expect(await textOf(await ada.get(locationOf(answer).href))).toContain('Renamed <b>');
+    expect(await portal.server.clients.find(client.id)).toMatchObject({
+      name: 'Renamed <b>',
+      redirectUris: [REDIRECT_URI, 'https://new.example/callback'],
+      scopes: ['openid', 'profile', 'email', 'notes:write'],
+      grants: ['authorization_code', 'refresh_token'],
+    });
+    expect(administered.events).toMatchObject([
+      { type: 'client_updated', clientId: client.id, by: { provider: 'accounts' } },
+    ]);
+    expect((await callApi(portal, '/api/notes', tokens.access_token)).status).toBe(403);
+  });
+
+  test('an application that is sent as it is is not changed', async () => {
+    const answer = await doAt(ada, pageOf(client.id, 'update'), 'update');
+    expect(await textOf(await ada.get(locationOf(answer).href))).toContain('It was so already');
+    expect(administered.events).toEqual([]);
+  });
+
+  // @shows AS-33.4
+  test.each([
+    [{ redirect_uris: 'javascript:alert(1)' }, 'The redirect URI'],
+    [{ redirect_uris: '' }, 'Without a redirect URI'],
+    [{ name: 'a\u202eb' }, 'invisible characters'],
+    [{ 'grant client_credentials': '', 'grant authorization_code': '' }, 'refresh_token'],
+  ])(
+    'a change to %j is refused as on the console, says why and keeps what was typed',
+    async (changes, reason) => {
+      const { action, fields } = await formDoing(await ada.get(pageOf(client.id, 'update')), 'update');
+      const typed: Readonly<Record<string, string>> = {
+        ...fields,
+        'scope notes:write': '',
+        name: 'Typed',
+        ...changes,
+      };
+      const before = await portal.server.clients.find(client.id);
+      const answer = await ada.post(action, typed);
+      expect(answer.status).toBe(400);
+      expect(await textOf(answer)).toContain(reason);
+      const again = await formDoing(answer, 'update');
+      expect(again.fields).toMatchObject(pick(typed, ['name', 'redirect_uris']));
+      expect(again.fields).not.toHaveProperty('scope notes:write');
+      expect(await portal.server.clients.find(client.id)).toEqual(before);
+      expect(administered.events).toEqual([]);
+      expect(
+        (
+          await ada.post(again.action, {
+            ...again.fields,
+            ...pick(fields, ['name', 'redirect_uris']),
+            'grant authorization_code': '1',
+          })
+        ).status,
+      ).toBe(303);
+    },
+  );
+
+  // @shows AS-33.4
   test('revoking an application ends every token that it holds, and is in the audit with who did it', async () => {
     const tokens = await obtainTokens(portal, client, ADA);
     administered.events.length = 0;
@@ -254,6 +322,89 @@ describe('what an administrator does', () => {
     ]);
   });
 
+  // @shows AS-33.4
+  test('one authorization is found by each filter, and ended; others live on', async () => {
+    const tokens = await obtainTokens(portal, client, ADA, { scope: 'notes:read' });
+    const other = await registerClient(portal, { name: 'Another' });
+    const others = await obtainTokens(portal, other, GRACE, { scope: 'notes:read' });
+    administered.events.length = 0;
+    const { items } = await portal.server.access.list({ clientId: client.id });
+    const person = items[0]?.person ?? { provider: '', id: '' };
+    const filters = { client: client.id, provider: person.provider, person: person.id, scope: 'notes:read' };
+    for (const filter of [filters, pick(filters, ['client']), pick(filters, ['provider', 'person'])]) {
+      const text = await textOf(await ada.get(`${PAGES}/access?${new URLSearchParams(filter)}`));
+      expect(text).toContain(items[0]?.id);
+      expect(text).not.toContain(other.id);
+    }
+    const none = await ada.get(
+      `${PAGES}/access?${new URLSearchParams({ client: client.id, unused_days: '1' })}`,
+    );
+    expect(await textOf(none)).toContain('No authorization that lives fits');
+    const answer = await doAt(ada, `${PAGES}/access?${new URLSearchParams(filters)}`, 'revoke');
+    const after = await ada.get(locationOf(answer).href);
+    expect(await textOf(after)).toContain('that authorization has ended');
+    expect(await after.text()).toContain(`value="${client.id}"`);
+    expect(administered.events).toMatchObject([
+      {
+        type: 'family_revoked',
+        reason: 'operator',
+        authorization: items[0]?.id,
+        by: { provider: 'accounts' },
+      },
+    ]);
+    expect((await callApi(portal, '/api/whoami', tokens.access_token)).status).toBe(401);
+    expect((await callApi(portal, '/api/whoami', others.access_token)).status).toBe(200);
+  });
+
+  // @shows AS-33.4
+  test('all that a person has allowed ends with one form, and nobody else loses anything', async () => {
+    const first = await obtainTokens(portal, client, GRACE, { scope: 'openid' });
+    const second = await obtainTokens(portal, await registerClient(portal), GRACE, { scope: 'openid' });
+    const adas = await obtainTokens(portal, client, ADA, { scope: 'openid' });
+    administered.events.length = 0;
+    const { items } = await portal.server.access.list({ clientId: client.id });
+    const grace = items.map(({ person }) => person);
+    const personOf = async (email: string) => {
+      for (const person of grace) {
+        const account = await portal.application.accounts.find(person);
+        if (account?.getProfile().email === email) return person;
+      }
+      throw new Error('Nobody');
+    };
+    const { provider, id } = await personOf(GRACE);
+    const { items: graces } = await portal.server.access.list({ person: { provider, id } });
+    const page = `${PAGES}/person?${new URLSearchParams({ provider, id })}`;
+    expect(await textOf(await ada.get(page))).toContain('What they have allowed');
+    const answer = await doAt(ada, `${page}&ask=revoke-all`, 'revoke-all');
+    expect(await textOf(await ada.get(locationOf(answer).href))).toContain(
+      'all that this person had allowed has ended',
+    );
+    expect(administered.events).toMatchObject([
+      {
+        type: 'person_revoked',
+        person: { provider, id },
+        authorizations: graces.length,
+        by: { provider: 'accounts' },
+      },
+    ]);
+    for (const { access_token: token } of [first, second])
+      expect((await callApi(portal, '/api/whoami', token)).status).toBe(401);
+    expect((await callApi(portal, '/api/whoami', adas.access_token)).status).toBe(200);
+  });
+
+  test.each([
+    ['/access?provider=accounts', 'A person is the name of the provider'],
+    ['/access?scope=two%20words', 'not one well-formed scope'],
+    ['/access?after=%3Cb%3E', 'the cursor'],
+    ['/access?unused_days=-1', 'a number of days'],
+    ['/person?provider=accounts', 'not empty'],
+    ['/person', 'not empty'],
+  ])('%s is refused with what is wrong', async (path, reason) => {
+    const page = await ada.get(`${PAGES}${path}`);
+    expect(page.status).toBe(400);
+    expect(await textOf(page)).toContain(reason);
+  });
+
   test('the doctor finds what the console finds', async () => {
     const text = await textOf(await ada.get(`${PAGES}/doctor`));
     for (const part of ['configuration', 'store', 'schema', 'signing key', 'endpoints', 'views']) {
@@ -266,6 +417,7 @@ describe('what an administrator does', () => {
 describe('a form of an administrator', () => {
   const FORMS = [
     ['revoke', 'revoke'],
+    ['update', 'update'],
     ['rotate-secret', 'rotate-secret'],
   ] as const;
 
@@ -304,6 +456,7 @@ describe('a form of an administrator', () => {
         'x',
         `${fields[name] ?? ''}0`,
         does === 'revoke' ? 'rotate-secret' : 'revoke',
+        'constructor',
       ]) {
         await expectNothing(await ada.post(action, { ...fields, [name]: value }), 'form', '');
         administered.events.length = 0;

@@ -59,7 +59,8 @@ export async function formDoing(page: Response, does: string, about = ''): Promi
       if (isSent) fields[attributeOf(input, 'name')] = attributeOf(input, 'value');
     }
     for (const [area, text = ''] of body.matchAll(/<textarea\b[^>]*>([\s\S]*?)<\/textarea>/g)) {
-      fields[attributeOf(area, 'name')] = plain(text);
+      // The line break that follows the tag is none of the text.
+      fields[attributeOf(area, 'name')] = plain(text.replace(/^\n/, ''));
     }
     return { action: attributeOf(attributes, 'action'), fields };
   }

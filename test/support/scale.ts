@@ -68,6 +68,8 @@ const COUNTS = {
   slowHashMemory: { short: 16_384, long: 47_104 },
   /** Combinations of light or dark with phone or desktop: two that cover all four, or every one. */
   looks: { short: 2, long: 4 },
+  /** The same of the administrator's pages, which are many. */
+  administrationLooks: { short: 1, long: 4 },
   /** Applications that are compiled, each with another framework installed. */
   compiledApplications: { short: 1, long: 8 },
   /** Ways to compile an application to CommonJS. */

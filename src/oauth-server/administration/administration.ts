@@ -1,7 +1,7 @@
 import { comesFromHere } from '../../http/same-origin.ts';
 import type { Visitor } from '../accounts.ts';
 import { ADMINISTRATION_TABLE, type AdministrationPageName } from '../endpoints/table.ts';
-import { AuthorizationPageError, RegistrationError } from '../errors.ts';
+import { AccessError, AuthorizationPageError, RegistrationError } from '../errors.ts';
 import { formParameters, queryParameters, type Parameters } from '../parameters.ts';
 import { quoted } from '../quoting.ts';
 import { ownPageReply, redirectReply } from '../replies/pages.ts';
@@ -9,6 +9,7 @@ import type { Reply } from '../replies/responses.ts';
 import { createForms } from './forms.ts';
 import { layout } from './layout.ts';
 import { pageLinks } from './links.ts';
+import { alert } from './shown.ts';
 import type { AdministrationParts, AnswerAdministration, Asked, Sent, Shown } from './page.ts';
 import { PAGES } from './pages/index.ts';
 
@@ -49,6 +50,16 @@ export function createAdministration(parts: AdministrationParts): AnswerAdminist
     );
   }
 
+  /** What nobody can ask for is said on a page of these, too. */
+  async function shown(name: AdministrationPageName, visitor: Visitor, request: Request): Promise<Shown> {
+    try {
+      return await PAGES[name].show(asked(visitor, request));
+    } catch (error) {
+      if (!(error instanceof AccessError)) throw error;
+      return { title: 'There is no such page', body: alert({ reason: error.message }), status: 400 };
+    }
+  }
+
   async function post(name: AdministrationPageName, request: Request, form: Parameters, visitor: Visitor) {
     const page = PAGES[name];
     const back = `${pathOf(name, server.basePath)}${new URL(request.url).search}`;
@@ -62,11 +73,12 @@ export function createAdministration(parts: AdministrationParts): AnswerAdminist
       },
     };
     try {
-      const done = await page.act?.(sent);
-      if (done === undefined) throw formRefused('this page has no form', back);
+      const done = (await page.act?.(sent)) ?? null;
+      if (done === null)
+        return refuse(visitor, name, 'form', formRefused('no form of the page does this', back));
       return 'goTo' in done ? redirectReply(done.goTo, 303) : reply(done, name, visitor);
     } catch (error) {
-      if (!(error instanceof RegistrationError)) throw error;
+      if (!(error instanceof RegistrationError || error instanceof AccessError)) throw error;
       const shown = await page.show(sent, { reason: error.message, form });
       const about = { code: 'invalid_input' };
       const refused = new AuthorizationPageError(shown.title, error.message, quoted(error.message), about);
@@ -85,7 +97,7 @@ export function createAdministration(parts: AdministrationParts): AnswerAdminist
       return refuse(visitor, name, 'permission', notAllowed(parts));
     }
     if (form !== null) return post(name, request, form, visitor);
-    return reply(await PAGES[name].show(asked(visitor, request)), name, visitor);
+    return reply(await shown(name, visitor, request), name, visitor);
   };
 }
 

@@ -56,6 +56,7 @@ function navigation({ links, current, parts }: Framed): Content {
   const entries: readonly Entry[] = [
     ['Overview', links.overview, 'oauth_server_admin'],
     ['Applications', links.clients, 'oauth_server_admin_clients', 'oauth_server_admin_client'],
+    ['Who holds access', links.access, 'oauth_server_admin_access', 'oauth_server_admin_person'],
     ['Open rotations', links.rotations, 'oauth_server_admin_rotations'],
     ['Signing keys', links.keys, 'oauth_server_admin_keys'],
     ...(registration === 'off'

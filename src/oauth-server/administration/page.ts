@@ -56,13 +56,20 @@ export interface Shown {
   readonly status?: number;
 }
 
+/** Why a form that was sent was not acted on, and what was in it. */
+export interface Refused {
+  readonly reason: string;
+  readonly form: Parameters;
+}
+
 /** One of the pages. */
 export interface Page {
-  /** What it shows; `refused` says why the form that was sent was not acted on, and `form` what was in it. */
-  show(asked: Asked, refused?: { readonly reason: string; readonly form: Parameters }): Promise<Shown>;
+  /** What it shows, also of a form that was refused. */
+  show(asked: Asked, refused?: Refused): Promise<Shown>;
   /**
-   * Does what a form asks, and says where the browser goes then; or shows what must not be in an address. Throws a RegistrationError for
-   * values that cannot be, having changed nothing.
+   * Does what a form asks, and says where the browser goes then; or shows what must not be in an address. Null when no form of the page
+   * asks for that. Throws a RegistrationError or an AccessError for values that cannot be, having changed
+   * nothing.
    */
-  act?(sent: Sent): Promise<Shown | { readonly goTo: string }>;
+  act?(sent: Sent): Promise<Shown | { readonly goTo: string } | null>;
 }

@@ -57,11 +57,11 @@ export function notice({ query }: Pick<Asked, 'query'>, told: Readonly<Record<st
   return Object.hasOwn(told, done) ? markup`<p class="notice" role="status">${told[done] ?? ''}</p>` : null;
 }
 
-/** Why what was sent was not done. */
-export function alert(refused: { readonly reason: string } | undefined): Content {
-  return refused === undefined
-    ? null
-    : markup`<p class="alert" role="alert">${words(refused.reason)}. Nothing was changed.</p>`;
+/** Why what was asked for cannot be, and that a form changed nothing. */
+export function alert(refused: { readonly reason: string; readonly form?: unknown } | undefined): Markup {
+  if (refused === undefined) return markup``;
+  const nothing = refused.form === undefined ? null : ' Nothing was changed.';
+  return markup`<p class="alert" role="alert">${words(refused.reason)}.${nothing}</p>`;
 }
 
 /** A secret that is shown once: this page is not kept anywhere. */

@@ -65,6 +65,7 @@ export const STYLES = new Markup(`
       .facts ul { margin: 0; padding: 0; list-style: none; }
       .rows { margin: 0 0 1.25rem; padding: 0; list-style: none; border-top: 1px solid var(--line); }
       .rows > li { padding: 0.875rem 0; border-bottom: 1px solid var(--line); }
+      .rows h2 { margin: 0; font-size: 1rem; }
       .rows p { margin: 0.125rem 0 0; }
       .rows form { margin-top: 0.5rem; }
       .head { display: flex; flex-wrap: wrap; gap: 0.25rem 0.75rem; align-items: baseline; }
@@ -75,7 +76,9 @@ export const STYLES = new Markup(`
       .alert { border-color: var(--alert); color: var(--alert); background: var(--alert-page); }
       .secret { display: block; margin-top: 0.5rem; padding: 0.75rem 1rem; border: 1px dashed var(--field); border-radius: 0.5rem; user-select: all; }
       label, legend { display: block; margin: 1rem 0 0.375rem; padding: 0; font-weight: 600; font-size: 0.9375rem; }
-      fieldset { margin: 0; padding: 0; border: 0; min-width: 0; }
+      fieldset legend { margin-top: 0; }
+      .head strong { font-size: 1.125rem; }
+      fieldset { margin: 1.25rem 0 0; padding: 0; border: 0; min-width: 0; }
       .choice { display: flex; gap: 0.625rem; align-items: baseline; margin: 0; padding: 0.25rem 0; font-weight: 400; }
       .choice input { flex: none; width: 1.125rem; height: 1.125rem; min-height: 0; margin: 0; transform: translateY(0.1875rem); accent-color: var(--accent); }
       input, select, textarea {
@@ -92,7 +95,9 @@ export const STYLES = new Markup(`
       textarea { display: block; min-height: 6rem; }
       .hint { margin: 0.25rem 0 0; color: var(--soft); font-size: 0.875rem; }
       .filters { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 13rem), 1fr)); gap: 0 1rem; align-items: end; margin-bottom: 1.5rem; }
-      .choices { display: flex; flex-wrap: wrap; gap: 0.75rem; margin: 1.25rem 0 0; padding: 0; list-style: none; }
+      main > form:last-child > .choices { margin-bottom: 0; }
+      .filters button { margin-top: 0.75rem; }
+      .choices { display: flex; flex-wrap: wrap; gap: 0.75rem; margin: 1.25rem 0; padding: 0; list-style: none; }
       button, .button {
         display: inline-block;
         min-height: 2.75rem;

@@ -59,12 +59,14 @@ export interface ClientRegistration {
   readonly profile?: string;
 }
 
-const GRANTS: ReadonlySet<string> = new Set<Grant>([
+/** All grants, in their order. */
+export const GRANT_NAMES: readonly Grant[] = [
   'authorization_code',
   'refresh_token',
   'client_credentials',
   'introspection',
-]);
+];
+const GRANTS: ReadonlySet<string> = new Set(GRANT_NAMES);
 const CODE_GRANTS: readonly Grant[] = ['authorization_code', 'refresh_token'];
 
 /** The fields of a client that its registration determines. */

@@ -82,6 +82,8 @@ export const ADMINISTRATION_TABLE = [
     path: `${ADMINISTRATION_PATH}/registration`,
     methods: ['GET', 'POST'],
   },
+  { name: 'oauth_server_admin_access', path: `${ADMINISTRATION_PATH}/access`, methods: ['GET', 'POST'] },
+  { name: 'oauth_server_admin_person', path: `${ADMINISTRATION_PATH}/person`, methods: ['GET', 'POST'] },
   { name: 'oauth_server_admin_doctor', path: `${ADMINISTRATION_PATH}/doctor`, methods: ['GET'] },
 ] as const satisfies readonly EndpointDescription[];
 

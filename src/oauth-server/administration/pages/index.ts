@@ -1,10 +1,12 @@
 import type { AdministrationPageName } from '../../endpoints/table.ts';
 import type { Page } from '../page.ts';
+import { access } from './access.ts';
 import { client } from './client.ts';
 import { clients } from './clients.ts';
 import { doctor } from './doctor.ts';
 import { keys } from './keys.ts';
 import { overview } from './overview.ts';
+import { person } from './person.ts';
 import { registration } from './registration.ts';
 import { rotations } from './rotations.ts';
 
@@ -16,5 +18,7 @@ export const PAGES: Readonly<Record<AdministrationPageName, Page>> = {
   oauth_server_admin_rotations: rotations,
   oauth_server_admin_keys: keys,
   oauth_server_admin_registration: registration,
+  oauth_server_admin_access: access,
+  oauth_server_admin_person: person,
   oauth_server_admin_doctor: doctor,
 };

@@ -11,6 +11,11 @@ export const overview: Page = {
     const open = (await server.clients.list()).filter((each) => openUntil(each, now) !== null);
     const ways: readonly (readonly [href: string, text: string, about: string])[] = [
       [links.clients, 'Applications', 'look at one, give it a new secret, end it'],
+      [
+        links.access,
+        'Who holds access',
+        'what people have allowed, by application, person, scope and use; and its end',
+      ],
       [links.rotations, 'Open rotations', 'secrets that were replaced and are still accepted'],
       [links.keys, 'Signing keys', 'what ID tokens are signed with'],
       ...(registration === 'off'

@@ -2,7 +2,7 @@ import { DEFAULT_OVERLAP } from '../../clients/clients.ts';
 import { markup, type Markup } from '../markup.ts';
 
 /** For how long the secret before stays accepted, in seconds; as `--overlap` and `--now` of the console. */
-export const OVERLAPS: readonly (readonly [seconds: number, text: string])[] = [
+const OVERLAPS: readonly (readonly [seconds: number, text: string])[] = [
   [3600, 'for one hour'],
   [DEFAULT_OVERLAP, 'for one day'],
   [7 * 86_400, 'for one week'],
@@ -10,8 +10,8 @@ export const OVERLAPS: readonly (readonly [seconds: number, text: string])[] = [
   [0, 'no longer: it ends at once, and the application breaks until it has the new one'],
 ];
 
-export function rotationForm(overlaps: typeof OVERLAPS): Markup {
-  return markup`<fieldset><legend>The secret before is accepted</legend>${overlaps.map(
+export function rotationFields(): Markup {
+  return markup`<fieldset><legend>The secret before is accepted</legend>${OVERLAPS.map(
     ([seconds, text]) => markup`
       <label class="choice"><input type="radio" name="overlap" value="${seconds}"${
         seconds === DEFAULT_OVERLAP ? markup` checked` : null
