@@ -561,6 +561,30 @@ describe('on the console', () => {
     expect(unknown.stderr).not.toContain('a-secret-in-the-wrong-place');
   });
 
+  // @shows AS-30.8
+  test('oauth:client:list goes through all clients page by page, each once; without a page it prints what it did', async () => {
+    const all = JSON.parse((await run('oauth:client:list', '--json')).stdout) as { client_id: string }[];
+    const found: string[] = [];
+    for (let after: string | null = null, pages = 0; pages === 0 || after !== null; pages += 1) {
+      const { items, next } = (await json(
+        'oauth:client:list',
+        '--limit=7',
+        ...(after === null ? [] : [`--after=${after}`]),
+      )) as { items: { client_id: string }[]; next: string | null };
+      expect(items.length).toBeLessThanOrEqual(7);
+      found.push(...items.map(({ client_id: id }) => id));
+      expect(next).toBe(found.length < all.length ? (found.at(-1) ?? null) : null);
+      after = next;
+    }
+    expect(found).toEqual(all.map(({ client_id: id }) => id).sort());
+    const page = await run('oauth:client:list', '--limit=1');
+    expect(page.stdout).toContain(found[0]);
+    expect(page.stderr).toBe(`There are more. Go on with --after ${found[0]}\n`);
+    for (const refused of ['--limit=0', '--limit=1001', '--limit=x', '--after=\n']) {
+      expect(await run('oauth:client:list', refused)).toMatchObject({ code: 1, stdout: '' });
+    }
+  });
+
   // @shows AS-30.2
   test('oauth:client:update says what is another one now, and takes keys from a file', async () => {
     const client = await registerClient(portal);

@@ -55,6 +55,7 @@ export type { AuthorizationFilter, HeldAuthorization, HoldingClient } from './st
 export type { Endpoint } from './endpoints/endpoint.ts';
 export type { Clients, RegisteredClient, RevokedClient, RotatedSecret } from './clients/clients.ts';
 export type { ClientRegistration } from './clients/registration.ts';
+export type { ClientList, ClientPage } from './clients/listing.ts';
 export type { DescribedKey, ShownClient } from './clients/describing.ts';
 export type {
   ClientChanges,

@@ -17,6 +17,7 @@ import {
 } from './registration.ts';
 import type { Profiles } from '../profiles/profiles.ts';
 import { describeClient, type ShownClient } from './describing.ts';
+import { listPage, type ClientList, type ClientPage } from './listing.ts';
 import { createUpdating, NO_KEYS, type UpdateClient } from './updating.ts';
 
 /** A new client, and its secret: shown once, kept only as a hash. */
@@ -49,6 +50,8 @@ export interface Clients {
   show(clientId: string): Promise<ShownClient>;
   /** Oldest first. */
   list(): Promise<readonly Client[]>;
+  /** A part of them, however many there are. Throws a RegistrationError for a page that is ill-formed. */
+  page(page?: ClientPage): Promise<ClientList>;
   /**
    * Changes a client that an operator registered, all of it or nothing; its id and what it proves itself by stay, but for keys that are
    * replaced. It has to be one that could be registered so. What it loses is gone with the next request, also for codes and tokens that it
@@ -210,6 +213,7 @@ export function createClients(options: ClientsOptions): Clients {
       return describeClient(await requireKnown(clientId), { catalog: scopes, refusal, clock });
     },
     list: () => store.listClients(),
+    page: (page = {}) => listPage(store, page),
     update: createUpdating({
       store,
       requireLiving,

@@ -62,6 +62,8 @@ export interface Store {
   insertRevokedClient(client: Client): Promise<void>;
   /** All clients, oldest first. */
   listClients(): Promise<readonly Client[]>;
+  /** The first `limit` clients after this id, in the order of their ids, byte by byte. */
+  listClientsAfter(id: string, limit: number): Promise<readonly Client[]>;
   /** Whether a client that is not revoked may ask for ID tokens. */
   hasOpenidClient(): Promise<boolean>;
 

@@ -1,23 +1,57 @@
-import type { AddCommands } from '../../../host/contracts.ts';
+import type { AddCommands, ConsoleContext } from '../../../host/contracts.ts';
+import type { ClientList, ClientPage } from '../../clients/listing.ts';
 import { isVerified } from '../../clients/who-asks.ts';
 import { quoted } from '../../quoting.ts';
 import { openServer } from '../open-server.ts';
 import type { Client } from '../../store/client.ts';
 import { clientMetadata } from './client-metadata.ts';
+import { orFail } from './or-fail.ts';
+
+interface Options {
+  readonly limit?: string;
+  readonly after?: string;
+  readonly json?: boolean;
+}
 
 export const addClientList: AddCommands = (program, context) => {
   program
     .command('oauth:client:list')
     .description('list the registered applications')
-    .option('--json', 'print JSON, and nothing else, on standard output')
-    .action(async (options: { json?: boolean }) => {
-      const clients = await (await openServer(context)).clients.list();
-      if (options.json === true) return context.printJson(clients.map(clientMetadata));
+    .option(
+      '--limit <number>',
+      'a page of so many at most, 1 to 1000, in the order of their ids; without this and --after all of them, oldest first',
+    )
+    .option('--after <cursor>', 'go on where the page before ended')
+    .option(
+      '--json',
+      'print JSON, and nothing else, on standard output: a list, or for a page { items, next }',
+    )
+    .action(async ({ json, ...page }: Options) => {
+      const server = await openServer(context);
+      if (page.limit !== undefined || page.after !== undefined) {
+        return printPage(context, await orFail(context, server.clients.page(named(page))), json === true);
+      }
+      const clients = await server.clients.list();
+      if (json === true) return context.printJson(clients.map(clientMetadata));
       if (clients.length === 0)
         return context.note('No application is registered; see oauth:client:create --help.');
       context.print(clients.map(describe).join('\n\n'));
     });
 };
+
+function named({ limit, after }: Options): ClientPage {
+  return {
+    ...(limit === undefined ? {} : { limit: Number(limit) }),
+    ...(after === undefined ? {} : { after }),
+  };
+}
+
+function printPage(context: ConsoleContext, { items, next }: ClientList, json: boolean): void {
+  if (json) return context.printJson({ items: items.map(clientMetadata), next });
+  if (items.length === 0) return context.note('No application follows.');
+  context.print(items.map(describe).join('\n\n'));
+  if (next !== null) context.note(`There are more. Go on with --after ${next}`);
+}
 
 function describe(client: Client): string {
   return [

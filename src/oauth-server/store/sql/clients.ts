@@ -95,6 +95,14 @@ export function clientsTable(database: Database, admits: Admits) {
 
     listClients: () => listClients(database),
 
+    async listClientsAfter(id, limit) {
+      const { rows } = await database.execute<ClientRow>(
+        `SELECT ${CLIENT_COLUMNS} FROM oauth_clients WHERE client_id > ? ORDER BY client_id LIMIT ${limit}`,
+        [id],
+      );
+      return rows.map(toClient);
+    },
+
     async hasOpenidClient() {
       const { rows } = await database.execute(
         `SELECT 1 FROM oauth_clients WHERE revoked_at IS NULL AND grants LIKE '%authorization_code%'

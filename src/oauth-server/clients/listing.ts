@@ -1,0 +1,39 @@
+import { RegistrationError } from '../errors.ts';
+import type { Client } from '../store/client.ts';
+import type { Store } from '../store/store.ts';
+
+/** Which part of the clients is asked for. */
+export interface ClientPage {
+  /** How many at most: 1 to 1000; 50 unless given. */
+  readonly limit?: number;
+  /** Where to go on: `next` of the page before. From the beginning unless given. */
+  readonly after?: string;
+}
+
+/** A part of the clients. */
+export interface ClientList {
+  /** In the order of their ids, which tells nothing of when they were registered: only that order costs the same among a million. */
+  readonly items: readonly Client[];
+  /** Where the next page begins; null when nothing follows. */
+  readonly next: string | null;
+}
+
+const DEFAULT_LIMIT = 50;
+const MOST_LISTED = 1000;
+const CLIENT_ID = /^[\x20-\x7E]{1,255}$/;
+
+/** One page. Throws a RegistrationError for what is ill-formed. */
+export async function listPage(
+  store: Pick<Store, 'listClientsAfter'>,
+  { limit = DEFAULT_LIMIT, after }: ClientPage,
+): Promise<ClientList> {
+  if (!Number.isInteger(limit) || limit < 1 || limit > MOST_LISTED) {
+    throw new RegistrationError(`The limit is a whole number from 1 to ${MOST_LISTED}`);
+  }
+  if (after !== undefined && !CLIENT_ID.test(after)) {
+    throw new RegistrationError('What the list goes on after is the cursor that the page before ended with');
+  }
+  const found = await store.listClientsAfter(after ?? '', limit + 1);
+  const items = found.slice(0, limit);
+  return { items, next: found.length > limit ? (items.at(-1)?.id ?? null) : null };
+}
