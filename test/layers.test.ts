@@ -63,6 +63,7 @@ const LAYERS: readonly Layer[] = [
     files: ['src/express/index.ts', 'src/fastify/index.ts', 'src/node/mount.ts', 'src/oauth-server/index.ts'],
   }),
   layer('src/next', { within: ['src/http', 'src/fetch'], files: ['src/oauth-server/index.ts'] }),
+  layer('src/telemetry', { within: ['src/contracts'] }),
   layer('src/resource-server', { within: ['src/http', 'src/jws'] }),
   layer('examples/express-app'),
   layer('examples/fastify-app'),
@@ -99,6 +100,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'access/',
     'clients/',
     'outbound/',
+    'measuring/',
     'refusals',
     'parameters',
     'tokens/',
@@ -205,7 +207,7 @@ describe('imports run downwards only', () => {
       (each) => each.specifier.startsWith('.') && resolved(each).startsWith('src/'),
     );
     const deep = found.filter(({ specifier }) =>
-      /^portico\/(?!host$|oauth-server$|mcp$|assistant$|fetch$|node$|express$|fastify$|hono$|koa$|nest$|next$|resource-server$)/.test(
+      /^portico\/(?!host$|oauth-server$|mcp$|assistant$|fetch$|node$|express$|fastify$|hono$|koa$|nest$|next$|resource-server$|telemetry$)/.test(
         specifier,
       ),
     );

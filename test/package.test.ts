@@ -14,7 +14,7 @@ const run = promisify(execFile);
 const root = path.join(import.meta.dirname, '..');
 
 /** What entries for a framework import of it when they run; no other entry imports more than what Portico brings. */
-const FRAMEWORKS = ['@nestjs/common', '@nestjs/core', 'reflect-metadata', 'rxjs'];
+const FRAMEWORKS = ['@opentelemetry/api', '@nestjs/common', '@nestjs/core', 'reflect-metadata', 'rxjs'];
 
 /** What `npm publish` would upload, installed in an empty folder. */
 let folder: string;

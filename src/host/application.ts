@@ -233,6 +233,7 @@ async function assemble(parts: Parts): Promise<Application> {
     views,
     events,
     log,
+    telemetry: definition.telemetry ?? null,
     services: new Map(),
     route(route) {
       requireRegistering('A route');

@@ -8,6 +8,7 @@ import type { ConfigurationProblem } from '../contracts/errors.ts';
 import type { Log } from '../contracts/log.ts';
 import type { PasswordHasher } from '../contracts/password-hasher.ts';
 import type { PersonReference, UserInterface } from '../contracts/person.ts';
+import type { DatabaseConnections, Telemetry } from '../contracts/telemetry.ts';
 import type { Views } from '../defaults/views.ts';
 import type { Database } from '../sql/contract.ts';
 import type { BegunStep, Migration, MigrationState } from '../sql/schema.ts';
@@ -149,6 +150,8 @@ export interface OpenedDatabase extends Database {
   readonly schema: string | null;
   /** How often a statement by itself, and a transaction, was run again: a conflict with others had undone it. They only grow. */
   readonly retries: { readonly statements: number; readonly transactions: number };
+  /** The connections to a database server that are used, idle and waited for at this moment; null on SQLite. */
+  connections(): DatabaseConnections | null;
   /** The same store without time limits, for statements that may take long, such as those that change the schema. */
   withoutTimeout(): OpenedDatabase;
   /** Waits for writes in flight and closes the connections; statements are refused afterwards. */
@@ -239,6 +242,8 @@ export interface Application {
   readonly events: Events;
   /** The log of `log:path`. */
   readonly log: Log;
+  /** Takes what plugins measure; null unless the application has one. */
+  readonly telemetry: Telemetry | null;
   /** What plugins offer by name, such as `oauth_server`. */
   readonly services: Map<string, unknown>;
   /** Adds a route; throws when the name or the method and path are taken. Only while plugins register. */
@@ -360,6 +365,10 @@ export interface ApplicationDefinition {
   }) => readonly AccountProvider[];
   /** The application's own steps of the schema, after those of the plugins. */
   readonly migrations?: readonly Migration[];
+  /**
+   * Takes what plugins measure: `opentelemetry()` of `portico/telemetry`. Nothing is measured unless given.
+   */
+  readonly telemetry?: Telemetry;
   /** Folder of the application's own views; default `views` in its folder. */
   readonly views?: string;
   /** The application's own console commands. */

@@ -71,7 +71,7 @@ export function createMcpServer(options: McpServerOptions): McpServer {
     config,
     tools,
     // With `oauth_server:challenge` the server publishes one of the documents itself (AS-6.24).
-    endpoints: withRequestIds(server.endpoints, [
+    endpoints: withRequestIds(server, [
       {
         name: 'mcp_server_rpc',
         path: `${server.mountPath}${MCP_PATH}`,
@@ -106,12 +106,19 @@ export function createMcpServer(options: McpServerOptions): McpServer {
   };
 }
 
-/** Those endpoints whose path is none of the published ones. */
-function withRequestIds(published: readonly Endpoint[], endpoints: readonly Endpoint[]): readonly Endpoint[] {
+/** Those endpoints whose path is none of the server's, measured as the server's are. */
+function withRequestIds(
+  { endpoints: published, measuring }: AuthorizationServer,
+  endpoints: readonly Endpoint[],
+): readonly Endpoint[] {
   const own = endpoints.filter(({ path }) => !published.some((each) => each.path === path));
-  return own.map((endpoint) => ({
-    ...endpoint,
-    handle: (request, context) =>
-      runInContext(context, async () => withRequestId(await endpoint.handle(request), requestIdOf(request))),
-  }));
+  return own.map((endpoint) => {
+    const { name, path: route } = endpoint;
+    const task = { kind: 'endpoint', name, route } as const;
+    const answer = async (request: Request) =>
+      withRequestId(await endpoint.handle(request), requestIdOf(request));
+    const measured: Endpoint['handle'] =
+      measuring === null ? answer : (request) => measuring.endpoint(task, request, () => answer(request));
+    return { ...endpoint, handle: (request, context) => runInContext(context, () => measured(request)) };
+  });
 }

@@ -196,6 +196,7 @@ function logRefusal(
   const detail = refusalMessage(response);
   // 499: the caller hung up and gets no answer.
   if (detail === null || response.status === 499) return;
+  server.measuring?.refusedWith('mcp_server_rpc', response.status);
   log.info('{endpoint} refused: {error} ({detail})', {
     endpoint: 'mcp_server_rpc',
     requestId: requestIdOf(request),

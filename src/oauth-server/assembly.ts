@@ -53,6 +53,9 @@ import { createUnanswered } from './grants/unanswered.ts';
 import { createKeyRing } from './keys.ts';
 import { fetchableUrlProblem } from './outbound/fetchable-urls.ts';
 import { createFetchJson } from './outbound/fetch-json.ts';
+import { createMeasuring } from './measuring/measuring.ts';
+import { measuredStore } from './measuring/measured-store.ts';
+import { observedServer } from './measuring/observed-server.ts';
 import { createProtectedResource } from './protected-resource.ts';
 import { createInitialAccessTokens } from './registering/initial-access-tokens.ts';
 import { createRegistrations } from './registering/registrations.ts';
@@ -89,7 +92,7 @@ export interface ServerParts extends Omit<AuthorizationServerOptions, 'host'> {
 /** Puts the server together. */
 export function assembleServer(options: ServerParts): AuthorizationServer {
   const { publicUrl, database, clock = Date.now, random = systemRandom } = options;
-  const { basePath = '', basePathStripped = false, showsDetails = false, outbound = {} } = options;
+  const { basePath = '', basePathStripped = false, showsDetails = false, outbound = {}, telemetry } = options;
   requireNoProblems(options.config, basePath, basePathStripped);
   const config = withProfile(options.config);
   const profiles = createProfiles(config);
@@ -104,7 +107,11 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
 
   const documentsConfig = config.client_id_metadata_documents ?? false;
   const urls = createClientUrls(documentsConfig);
-  const store = createSqlStore(database, (clientId) => urls.refusal(clientId) === null);
+  const isUnavailable = (error: unknown) => database.isUnavailable(error);
+  const measuring =
+    telemetry === undefined ? null : createMeasuring({ telemetry, isUnavailable, log: () => host.log });
+  const sqlStore = createSqlStore(database, (clientId) => urls.refusal(clientId) === null);
+  const store = measuring === null ? sqlStore : measuredStore(sqlStore, measuring, database.dialect);
   const sealer = createCookieSealer({ store, clock, lifetime: config.consent_ttl * 1000 });
   const host = options.host(createBrowsers({ sealer, issuer, basePath }));
   const { passwordHasher, log } = host;
@@ -204,6 +211,7 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
     unanswered,
     refreshRetrySeconds,
     profiles,
+    measuring,
   });
 
   const authorizing = createAuthorizing({
@@ -313,6 +321,7 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
     clock,
     log,
   });
+  measuring?.observe(observedServer({ database, keys, clock }));
   const administration =
     config.admin_permission === undefined
       ? null
@@ -340,6 +349,7 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
     keys,
     audit,
     dpop: offer,
+    measuring,
     sealing: createSealing({ sealer, clock, lifetime: config.consent_ttl * 1000 }),
     clock,
     offers: (scope) => scopes.has(scope),
@@ -357,6 +367,7 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
         takesDpop,
         administration,
         runFrom,
+        measuring,
         resourceMetadata:
           metadataUrl === null
             ? null
@@ -365,7 +376,16 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
       // Unless they are asked for, the paths are the application's.
       ...createHealthEndpoints(health, healthPaths(config.health ?? false, mounting)),
     ],
-    ...createProtectedRoutes({ lookUp, failures, host, database, metadataUrl, dpop: offer, runFrom }),
+    ...createProtectedRoutes({
+      lookUp,
+      failures,
+      host,
+      database,
+      metadataUrl,
+      dpop: offer,
+      runFrom,
+      measuring,
+    }),
   };
   return server;
 }

@@ -1,5 +1,6 @@
 import type { Access } from './access/access.ts';
 import type { PersonReference } from '../contracts/person.ts';
+import type { Telemetry } from '../contracts/telemetry.ts';
 import type { Database } from '../sql/contract.ts';
 import type { ServerAudit } from './auditing/server-audit.ts';
 import type { Sealing } from './authorization/cookie-keys.ts';
@@ -11,6 +12,7 @@ import type { DpopOffer } from '../http/challenges.ts';
 import type { Health } from './health/health.ts';
 import type { CompleteHost, Host } from './host.ts';
 import type { KeyRing } from './keys.ts';
+import type { Measuring } from './measuring/measuring.ts';
 import type { OutboundOptions } from './outbound/fetch-json.ts';
 import type { ResourceNeeds } from './protected-resource.ts';
 import type { InitialAccessTokens } from './registering/initial-access-tokens.ts';
@@ -63,6 +65,8 @@ export interface AuthorizationServer extends ProtectedRoutes {
   readonly audit: ServerAudit;
   /** What the resources that its tokens are for say of DPoP; null where that is switched off. */
   readonly dpop: DpopOffer | null;
+  /** Takes what is measured, also of what is mounted beside the server; null unless `telemetry` was given. */
+  readonly measuring: Measuring | null;
   /** For what is kept outside of the server, and comes back. */
   readonly sealing: Sealing;
   /** Milliseconds since 1970. */
@@ -92,6 +96,8 @@ export interface AuthorizationServerOptions<Context = unknown> {
   readonly showsDetails?: boolean;
   /** How documents of clients are fetched; as the system does unless given. */
   readonly outbound?: OutboundOptions;
+  /** Measures what the server does: `opentelemetry()` of `portico/telemetry`. Nothing is measured unless given. */
+  readonly telemetry?: Telemetry;
   /**
    * Returns a number from 0 up to, and not including, 1. It decides which attempts go ahead while somebody guesses client
    * secrets; the system's random source unless a test says otherwise.

@@ -35,6 +35,19 @@ export {
   type OAuthErrorCode,
   type RegistrationErrorCode,
 } from './errors.ts';
+export type {
+  CountedRows,
+  DatabaseConnections,
+  MeasuredEndpoint,
+  MeasuredGrant,
+  MeasuredStoreOperation,
+  MeasuredTask,
+  Measurement,
+  ObservedServer,
+  Telemetry,
+  TokenKind,
+} from '../contracts/telemetry.ts';
+export type { Measuring } from './measuring/measuring.ts';
 export { OverloadedError } from '../contracts/errors.ts';
 export {
   AUDIT,

@@ -123,6 +123,7 @@ export function oauthServer<Context = unknown>({
         migrations: () => application.migrations(),
         showsDetails: application.mode === 'dev',
         examined: application,
+        ...(application.telemetry === null ? {} : { telemetry: application.telemetry }),
         ...options,
       });
       application.services.set(OAUTH_SERVER, server);

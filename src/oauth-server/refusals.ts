@@ -47,26 +47,34 @@ function knownAddress(host: Pick<CompleteHost, 'clientAddress'>, request: Reques
   }
 }
 
+/** What a refusal says of itself in the log. */
 function reason(error: Error): { readonly error: string; readonly detail: string } {
-  if (error instanceof OAuthError || error instanceof BearerError || error instanceof DpopError) {
-    return { error: error.code, detail: error.detail ?? error.message };
-  }
-  if (error instanceof AuthorizationPageError) {
-    return { error: error.code, detail: error.detail ?? `${error.title}: ${error.message}` };
-  }
-  if (error instanceof TooManyFailuresError) {
-    return { error: 'too_many_failures', detail: `the next attempt in ${error.retryAfter} s` };
-  }
-  if (error instanceof ClientKeysError) return { error: 'client_keys_unavailable', detail: error.detail };
-  if (error instanceof NotNowError) {
-    return { error: error.tooMuch ? 'too_much' : 'not_now', detail: error.detail };
-  }
+  return { error: refusalCode(error) ?? error.name, detail: detailOf(error) };
+}
+
+/** The one code of a refusal, in the log and elsewhere; null for an error that is none. */
+export function refusalCode(error: Error): string | null {
+  if (error instanceof OAuthError || error instanceof BearerError || error instanceof DpopError)
+    return error.code;
+  if (error instanceof AuthorizationPageError) return error.code;
+  if (error instanceof TooManyFailuresError) return 'too_many_failures';
+  if (error instanceof ClientKeysError) return 'client_keys_unavailable';
+  if (error instanceof NotNowError) return error.tooMuch ? 'too_much' : 'not_now';
+  if (error instanceof TooManyRegistrationsError) return 'too_many_registrations';
+  return error instanceof BodyTooLargeError ? 'body_too_large' : null;
+}
+
+function detailOf(error: Error): string {
+  if (error instanceof OAuthError || error instanceof BearerError || error instanceof DpopError)
+    return error.detail ?? error.message;
+  if (error instanceof AuthorizationPageError) return error.detail ?? `${error.title}: ${error.message}`;
+  if (error instanceof TooManyFailuresError) return `the next attempt in ${error.retryAfter} s`;
+  if (error instanceof ClientKeysError || error instanceof NotNowError) return error.detail;
   if (error instanceof TooManyRegistrationsError) {
     const whose = error.of === 'network' ? 'of this network' : 'in all';
-    return { error: 'too_many_registrations', detail: `${whose}; the next one in ${error.retryAfter} s` };
+    return `${whose}; the next one in ${error.retryAfter} s`;
   }
-  if (error instanceof BodyTooLargeError) return { error: 'body_too_large', detail: error.message };
-  return { error: error.name, detail: error.message };
+  return error.message;
 }
 
 const clients = createNote<string>('client');

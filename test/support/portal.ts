@@ -15,6 +15,7 @@ import {
   type PasswordHasher,
   type Route,
 } from 'portico/host';
+import type { Telemetry } from 'portico/telemetry';
 import {
   authorizationServerOf,
   oauthServer,
@@ -78,6 +79,8 @@ export interface PortalOptions {
   readonly databaseUrl?: string;
   /** How the authorization server fetches documents of clients. */
   readonly outbound?: OutboundOptions;
+  /** Takes what is measured. */
+  readonly telemetry?: Telemetry;
   /** `dev` by default; `prod` needs an https `public_url`, which only `application.fetch` reaches. */
   readonly mode?: 'dev' | 'prod';
 }
@@ -118,6 +121,7 @@ export async function startPortal(options: PortalOptions = {}): Promise<RunningP
     plugins: [oauthServer({ clock, ...random, ...outbound })],
     ...(views === undefined ? {} : { views }),
     ...(options.database === undefined ? {} : { database: options.database }),
+    ...(options.telemetry === undefined ? {} : { telemetry: options.telemetry }),
     register(registering) {
       void portal.register?.(registering);
       for (const route of options.routes?.(registering) ?? []) registering.route(route);

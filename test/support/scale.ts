@@ -99,6 +99,8 @@ const COUNTS = {
   assertionRounds: { short: 25, long: 1000 },
   /** Proofs of possession with something about them, at each place that looks at them. */
   hostileProofs: { short: 40, long: 250, longest: 10_000 },
+  /** Rounds of eight odd requests that are measured. Where what is sent becomes an attribute, the first finds it. */
+  hostileMeasured: { short: 30, long: 1000 },
   /** Odd requests to every API of the examples. */
   hostileApiRequests: { short: 200, long: 3000 },
 } as const satisfies Readonly<Record<string, Count>>;

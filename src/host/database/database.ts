@@ -89,6 +89,7 @@ export function createDatabase({ dialect, schema, store, limits, ...parts }: Dat
     },
     readTogether: (work) => runTogether(work, endReads),
     isUnavailable,
+    connections: () => engine.connections(),
     withoutTimeout: () => parts.withoutTimeout(database),
     async close() {
       await parts.close();
@@ -117,6 +118,7 @@ function refusingInside(engine: Engine, store: object): Engine {
       return refusal === null ? engine.transaction(work, onUnknown) : Promise.reject(refusal);
     },
     endReads: (together) => engine.endReads(together),
+    connections: () => engine.connections(),
     close: () => engine.close(),
   };
 }

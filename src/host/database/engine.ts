@@ -1,3 +1,4 @@
+import type { DatabaseConnections } from '../../contracts/telemetry.ts';
 import type { SqlParameter, SqlResult } from '../../sql/contract.ts';
 import type { Together } from './together.ts';
 
@@ -22,5 +23,7 @@ export interface Engine extends EngineConnection {
   transaction<T>(work: (connection: EngineConnection) => Promise<T>, onUnknown?: () => void): Promise<T>;
   /** Ends what reads that belong together have opened: those that follow each other at once may be read as of one moment. */
   endReads(together: Together): void;
+  /** Its connections at this moment; null where it has no pool of them. */
+  connections(): DatabaseConnections | null;
   close(): Promise<void>;
 }

@@ -3,7 +3,7 @@ import { ConfigurationError } from '../../contracts/errors.ts';
 import type { SqlParameter } from '../../sql/contract.ts';
 import { createBorrowing } from './borrowing.ts';
 import type { Engine, StatementResult } from './engine.ts';
-import { ask, GALERA, isStatementError, isUnknownVariable, promised, toHeader } from './mysql.ts';
+import { ask, figuresOf, GALERA, isStatementError, isUnknownVariable, promised, toHeader } from './mysql.ts';
 import type { MysqlPool } from './pools.ts';
 import { createPoolEngine, type PooledConnection, type PoolLimits } from './pool.ts';
 import { isAboutSession } from './transaction-control.ts';
@@ -62,6 +62,7 @@ export function borrowMysql(given: MysqlPool, limits: PoolLimits): Engine {
         }
       },
       end: () => borrowing.allBack(),
+      figures: () => figuresOf(pool),
     }),
     isStatementError,
     limits,

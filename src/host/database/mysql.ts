@@ -4,7 +4,14 @@ import { ConfigurationError } from '../../contracts/errors.ts';
 import { ESCAPES, loadDriver } from './driver.ts';
 import type { Engine, StatementResult } from './engine.ts';
 import { isUnknown } from './failures.ts';
-import { createPoolEngine, LONGER_THAN_THE_SERVER, type PooledConnection, type PoolLimits } from './pool.ts';
+import {
+  createPoolEngine,
+  LONGER_THAN_THE_SERVER,
+  numberOrNull,
+  type PooledConnection,
+  type PoolFigures,
+  type PoolLimits,
+} from './pool.ts';
 import { isAboutSession } from './transaction-control.ts';
 
 /** How long a request waits for a connection to be made, in milliseconds. */
@@ -86,11 +93,21 @@ export function openMysql(url: string, limits: PoolLimits & { readonly size: num
           return connection;
         },
         end: () => promised<void>((done) => pool.end(done)),
+        figures: () => figuresOf(pool),
       };
     },
     isStatementError,
     limits,
   });
+}
+
+/** What a pool of `mysql2` knows of itself, which its types do not say. */
+export function figuresOf(pool: object): PoolFigures {
+  const { _freeConnections: free, config } = pool as {
+    readonly _freeConnections?: { readonly length?: unknown };
+    readonly config?: { readonly connectionLimit?: unknown };
+  };
+  return { idle: numberOrNull(free?.length), most: numberOrNull(config?.connectionLimit) };
 }
 
 /** A connection that is reset forgets what it was told. The driver takes the option from the URL, whatever it is given beside. */

@@ -9,6 +9,16 @@ export interface Pool {
   /** The same object for the same connection, however often it is given out. */
   connect(): Promise<PooledConnection>;
   end(): Promise<void>;
+  /** What the driver knows of its connections; left out where it does not tell. */
+  readonly figures?: () => PoolFigures;
+}
+
+/** Each is null where the driver does not tell. */
+export interface PoolFigures {
+  /** Connections that are open and have nothing to do. */
+  readonly idle: number | null;
+  /** Connections at most. */
+  readonly most: number | null;
 }
 
 export interface PooledConnection extends EngineConnection {
@@ -40,6 +50,11 @@ export interface PoolOptions {
   readonly limits: PoolLimits;
 }
 
+/** What is a number, of something that the driver's types do not know. */
+export function numberOrNull(found: unknown): number | null {
+  return typeof found === 'number' ? found : null;
+}
+
 /**
  * How much longer than the server this process waits for a statement, in milliseconds: what the server says is clear, and when it
  * says nothing, nobody knows whether the statement took effect.
@@ -53,6 +68,8 @@ export function createPoolEngine(options: PoolOptions): Engine {
   let opening: Promise<Pool> | null = null;
   let opened: Pool | null = null;
   let closed = false;
+  let used = 0;
+  let waiting = 0;
   /** How often the server turned out to be one that may only be read from. */
   let generation = 0;
   /** Until when each connection is used, by the timer, and which generation it is of. */
@@ -72,7 +89,7 @@ export function createPoolEngine(options: PoolOptions): Engine {
     if (closed) throw new Error('The database is closed');
     const pool = opened ?? (await open());
     for (;;) {
-      const connection = await pool.connect();
+      const connection = await taken(pool);
       if (connectionLifetime === null) return connection;
       const now = timer.now();
       const use = uses.get(connection);
@@ -83,8 +100,24 @@ export function createPoolEngine(options: PoolOptions): Engine {
         return connection;
       }
       if (now < use.until && use.generation === generation) return connection;
-      connection.release(true);
+      giveBack(connection, true);
     }
+  }
+
+  async function taken(pool: Pool): Promise<PooledConnection> {
+    waiting += 1;
+    try {
+      const connection = await pool.connect();
+      used += 1;
+      return connection;
+    } finally {
+      waiting -= 1;
+    }
+  }
+
+  function giveBack(connection: PooledConnection, broken: boolean): void {
+    used -= 1;
+    connection.release(broken);
   }
 
   /**
@@ -110,7 +143,7 @@ export function createPoolEngine(options: PoolOptions): Engine {
   }
 
   async function begin(): Promise<LentConnection> {
-    const connection = new LentConnection(await lend(), breaks);
+    const connection = new LentConnection(await lend(), { breaks, giveBack });
     try {
       await connection.begin();
       return connection;
@@ -137,10 +170,11 @@ export function createPoolEngine(options: PoolOptions): Engine {
         if (tellsNothing(error)) onUnknown?.();
         throw error;
       } finally {
-        connection.release(broken);
+        giveBack(connection, broken);
       }
     },
     endReads() {},
+    connections: () => ({ used, waiting, ...(opened?.figures?.() ?? UNTOLD) }),
     async transaction(work, onUnknown) {
       // A connection is taken with the first statement: work that waits for something before that holds none.
       let begun = null as Promise<LentConnection> | null;
@@ -171,23 +205,33 @@ export function createPoolEngine(options: PoolOptions): Engine {
   };
 }
 
+const UNTOLD: PoolFigures = { idle: 0, most: null };
+
 /** The stack that a driver gives leads to its socket, and not to who asked. */
 function leadToCaller(error: unknown): void {
   if (error instanceof Error) Error.captureStackTrace(error, leadToCaller);
 }
 
+interface LentOptions {
+  /** Whether nothing may run on the connection any more after this error. */
+  readonly breaks: (error: unknown) => boolean;
+  readonly giveBack: (connection: PooledConnection, broken: boolean) => void;
+}
+
 /** A connection for one transaction. */
 class LentConnection implements EngineConnection {
   readonly #connection: PooledConnection;
-  readonly #breaks: (error: unknown) => boolean;
+  readonly #breaks: LentOptions['breaks'];
+  readonly #giveBack: LentOptions['giveBack'];
   #broken = false;
   #inTransaction = false;
   /** What undid the open transaction: on MySQL, every statement that came after a deadlock would commit by itself. */
   #undone: { readonly error: unknown } | null = null;
 
-  constructor(connection: PooledConnection, breaks: (error: unknown) => boolean) {
+  constructor(connection: PooledConnection, { breaks, giveBack }: LentOptions) {
     this.#connection = connection;
     this.#breaks = breaks;
+    this.#giveBack = giveBack;
   }
 
   async execute(sql: string, parameters: readonly SqlParameter[]): Promise<StatementResult> {
@@ -223,7 +267,7 @@ class LentConnection implements EngineConnection {
   }
 
   release(): void {
-    this.#connection.release(this.#broken);
+    this.#giveBack(this.#connection, this.#broken);
   }
 
   #refuseWhenUndone(): void {

@@ -111,6 +111,8 @@ export function createHostsPool(hosts: readonly HostPool[]): Pool {
     async end() {
       await Promise.all(hosts.map(({ pool }) => pool.end()));
     },
+    // Those of the servers before a take-over end by themselves: what counts is the one that is used.
+    figures: () => hosts[current]?.pool.figures?.() ?? { idle: null, most: null },
   };
 }
 

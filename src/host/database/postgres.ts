@@ -8,9 +8,11 @@ import { noConnection } from './failures.ts';
 import type { PostgresPool } from './pools.ts';
 import {
   createPoolEngine,
+  numberOrNull,
   LONGER_THAN_THE_SERVER,
   type Pool,
   type PooledConnection,
+  type PoolFigures,
   type PoolLimits,
 } from './pool.ts';
 import {
@@ -121,6 +123,7 @@ function openHost(
         });
       }),
     end: () => pool.end(),
+    figures: () => ({ idle: pool.idleCount, most: size }),
   };
 }
 
@@ -222,10 +225,20 @@ export function borrowPostgres(pool: PostgresPool, limits: PoolLimits, schema: s
         }
       },
       end: () => borrowing.allBack(),
+      figures: () => figuresOf(pool),
     }),
     isStatementError,
     limits,
   });
+}
+
+/** What `pg` tells of a pool. */
+function figuresOf(pool: object): PoolFigures {
+  const { idleCount, options } = pool as {
+    readonly idleCount?: unknown;
+    readonly options?: { readonly max?: unknown };
+  };
+  return { idle: numberOrNull(idleCount), most: numberOrNull(options?.max) };
 }
 
 /** What `pg` knows of a connection; its types do not say so. */

@@ -5,6 +5,7 @@ import type { RunFrom } from '../auditing/origin.ts';
 import { requestIdOf } from '../../http/request-id.ts';
 import { preflight, readableHeaders } from '../replies/cross-origin.ts';
 import type { CompleteHost } from '../host.ts';
+import type { Measuring } from '../measuring/measuring.ts';
 import { logRefusal, notedClient } from '../refusals.ts';
 import { toResponse, type Reply } from '../replies/responses.ts';
 import type { Failures } from '../replies/failures.ts';
@@ -47,6 +48,8 @@ export interface EndpointsOptions {
   readonly takesDpop: boolean;
   /** Wrapped around what answers, so that what is recorded names the request; null where nothing is. */
   readonly runFrom: RunFrom | null;
+  /** Null where nothing is measured. */
+  readonly measuring: Measuring | null;
   /** Where the metadata of the resource is, and what answers there; null unless it is published. */
   readonly resourceMetadata: { readonly path: string; readonly handler: Handler } | null;
   /** Answers a request for an administrator's page; null when there are none. */
@@ -81,6 +84,7 @@ function createEndpoint({
   database,
   takesDpop,
   runFrom,
+  measuring,
 }: Omit<EndpointsOptions, 'handlers' | 'mounting' | 'resourceMetadata' | 'administration'> & {
   readonly description: EndpointDescription;
   readonly handler: Handler;
@@ -107,8 +111,10 @@ function createEndpoint({
       replied = await failure(error, request, requestId);
     }
     const { refused: error } = replied;
-    if (error !== undefined)
+    if (error !== undefined) {
       logRefusal(host, { endpoint: name, request, error, clientId: notedClient(request) });
+      measuring?.refused(name, error);
+    }
     const read = anyOrigin ? { ...replied, headers: { ...replied.headers, ...readable } } : replied;
     const response = toResponse(read, requestId);
     return commit === null ? response : committed(commit, request, response, requestId);
@@ -129,12 +135,15 @@ function createEndpoint({
     }
   }
 
+  const task = { kind: 'endpoint', name, route: path } as const;
+  const measured: (request: Request) => Promise<Response> =
+    measuring === null ? answer : (request) => measuring.endpoint(task, request, () => answer(request));
   return {
     name,
     path,
     methods: anyOrigin ? [...methods, 'OPTIONS'] : methods,
     handle: (request, context) => {
-      const work = () => answer(request);
+      const work = () => measured(request);
       return runInContext(context, runFrom === null ? work : () => runFrom(() => request, context, work));
     },
   };

@@ -5,6 +5,7 @@ import { requestIdOf } from '../../http/request-id.ts';
 import type { Database } from '../../sql/contract.ts';
 import { BearerError } from '../errors.ts';
 import type { CompleteHost } from '../host.ts';
+import type { Measuring } from '../measuring/measuring.ts';
 import { logRefusal } from '../refusals.ts';
 import { bearerErrorResponse, toResponse } from '../replies/responses.ts';
 import { runWithAccessor, type Refuse, type TokenLookUp } from '../tokens/token-accessor.ts';
@@ -42,10 +43,12 @@ export interface ProtectedRoutesOptions {
   readonly dpop: DpopOffer | null;
   /** Wrapped around what answers, so that what is recorded names the request; null where nothing is. */
   readonly runFrom: RunFrom | null;
+  /** Null where nothing is measured. */
+  readonly measuring: Measuring | null;
 }
 
 export function createProtectedRoutes(options: ProtectedRoutesOptions): ProtectedRoutes {
-  const { lookUp, database, failures, runFrom } = options;
+  const { lookUp, database, failures, runFrom, measuring } = options;
 
   const lookUpToken: ProtectedRoutes['lookUpToken'] = async (authorization, request, context) => {
     try {
@@ -58,6 +61,7 @@ export function createProtectedRoutes(options: ProtectedRoutesOptions): Protecte
     } catch (error) {
       const requestId = request === undefined ? null : requestIdOf(request());
       const reply = await failures.reply(error, { endpoint: 'token()', requestId, asPage: false });
+      measuring?.answered('token()', reply.status);
       return { failure: toResponse(reply, requestId) };
     }
   };
@@ -79,7 +83,7 @@ export function createProtectedRoutes(options: ProtectedRoutesOptions): Protecte
 
 /** Refuses one request, and logs that once, however often its handler asks. */
 function refusing(
-  { host, metadataUrl: resourceMetadata, dpop: offer }: ProtectedRoutesOptions,
+  { host, metadataUrl: resourceMetadata, dpop: offer, measuring }: ProtectedRoutesOptions,
   asked: (() => Request) | undefined,
   context: unknown,
 ): Refuse {
@@ -94,7 +98,10 @@ function refusing(
     const dpop = dpopRefusal(offer, proof);
     const error = new BearerError(code, needed, { detail, requestId, resourceMetadata, dpop });
     const refused = { endpoint: 'token()', request, error, clientId };
-    if (!isLogged) runInContext(context, () => logRefusal(host, refused));
+    if (!isLogged) {
+      runInContext(context, () => logRefusal(host, refused));
+      measuring?.refused('token()', error);
+    }
     isLogged = true;
     throw error;
   };

@@ -4,6 +4,7 @@ import type { ProtectedResource } from '../protected-resource.ts';
 import type { Client } from '../store/client.ts';
 import type { Store } from '../store/store.ts';
 import { requireAudience } from '../tokens/resource-indicators.ts';
+import type { Measuring } from '../measuring/measuring.ts';
 import { requireGrant, type GrantHandler } from './grant.ts';
 import type { Issuing } from './issuing.ts';
 
@@ -16,11 +17,12 @@ export interface ClientCredentialsGrantOptions {
   readonly resource: Pick<ProtectedResource, 'needs'>;
   readonly audit: Audit;
   readonly clock: () => number;
+  readonly measuring: Pick<Measuring, 'tokenIssued'> | null;
 }
 
 /** A token for the application itself (RFC 6749 section 4.4): no person, no refresh token. */
 export function createClientCredentialsGrant(options: ClientCredentialsGrantOptions): GrantHandler {
-  const { store, issuing, scopes: catalog, audience, resource, audit, clock } = options;
+  const { store, issuing, scopes: catalog, audience, resource, audit, clock, measuring } = options;
   const grantType = 'client_credentials';
   return async (client, form, proved) => {
     requireGrant(client, grantType);
@@ -33,6 +35,7 @@ export function createClientCredentialsGrant(options: ClientCredentialsGrantOpti
     await store.issueClientToken(client.id, target, tokens.accessToken, now);
     const about = { clientId: client.id, person: null, authorization: null, scopes };
     await audit({ type: 'tokens_issued', grantType, ...about });
+    measuring?.tokenIssued(grantType, 'access_token');
     return response;
   };
 }

@@ -1,5 +1,6 @@
 import { createAuthorizationCodeGrant, type AuthorizationCodeGrantOptions } from './authorization-code.ts';
 import { createClientCredentialsGrant, type ClientCredentialsGrantOptions } from './client-credentials.ts';
+import type { Measuring } from '../measuring/measuring.ts';
 import type { GrantHandler } from './grant.ts';
 import { createRefreshTokenGrant, type RefreshTokenGrantOptions } from './refresh-token.ts';
 
@@ -22,5 +23,15 @@ export const GRANT_TYPES_SUPPORTED: readonly string[] = Object.keys(GRANTS);
 export type Grants = ReadonlyMap<string, GrantHandler>;
 
 export function createGrants(options: GrantsOptions): Grants {
-  return new Map(Object.entries(GRANTS).map(([grantType, create]) => [grantType, create(options)]));
+  return new Map(
+    Object.entries(GRANTS).map(([grantType, create]) => {
+      const grant = create(options);
+      return [grantType, options.measuring === null ? grant : measured(grantType, grant, options.measuring)];
+    }),
+  );
+}
+
+function measured(name: string, grant: GrantHandler, measuring: Measuring): GrantHandler {
+  const task = { kind: 'grant', name } as const;
+  return (client, form, proved) => measuring.grant(task, () => grant(client, form, proved));
 }

@@ -1,6 +1,7 @@
 import type { Audit } from '../auditing/audit.ts';
 import { OAuthError } from '../errors.ts';
 import type { Parameters } from '../parameters.ts';
+import type { Measuring } from '../measuring/measuring.ts';
 import type { Client } from '../store/client.ts';
 import type { GrantOutcome, GrantRefusal, StoredGrant } from '../store/grant.ts';
 import type { Store } from '../store/store.ts';
@@ -52,6 +53,12 @@ export function invalidGrant(detail: string): OAuthError {
   );
 }
 
+function countTokens(measuring: Measuring, grantType: string, response: TokenResponse): void {
+  measuring.tokenIssued(grantType, 'access_token');
+  if (response.refresh_token !== undefined) measuring.tokenIssued(grantType, 'refresh_token');
+  if (response.id_token !== undefined) measuring.tokenIssued(grantType, 'id_token');
+}
+
 /** The name of a stored grant in the log, and of its replay in the audit log; whether a refusal spends it. */
 const KINDS = {
   authorization_code: { name: 'code', replayed: 'code_replayed', isSpentRefused: true },
@@ -70,11 +77,12 @@ export interface OutcomesOptions {
   readonly unanswered: Pick<Unanswered, 'keep'>;
   readonly audit: Audit;
   readonly clock: () => number;
+  readonly measuring: Measuring | null;
 }
 
 export function createOutcomes(
   grantType: keyof typeof KINDS,
-  { store, unanswered, audit, clock }: OutcomesOptions,
+  { store, unanswered, audit, clock, measuring }: OutcomesOptions,
   again: Again,
 ): Outcomes {
   const { name, replayed, isSpentRefused } = KINDS[grantType];
@@ -82,6 +90,7 @@ export function createOutcomes(
   async function auditReplay({ family }: StoredGrant, revoked = true): Promise<void> {
     const about = { authorization: family.id, clientId: family.clientId, person: family.person };
     await audit({ type: replayed, ...about });
+    measuring?.replayed(grantType === 'refresh_token' ? grantType : 'code');
     if (revoked) await audit({ type: 'family_revoked', ...about, reason: 'replay' });
   }
 
@@ -92,6 +101,7 @@ export function createOutcomes(
     const { id: authorization, clientId, person } = family;
     const { scopes, expiresAt } = tokens.accessToken;
     await audit({ type: 'tokens_issued', grantType, clientId, person, authorization, scopes });
+    if (measuring !== null) countTokens(measuring, grantType, response);
     // Whether they were issued may have been asked for long.
     const left = secondsLeft(expiresAt, clock());
     return left < response.expires_in ? { ...response, expires_in: left } : response;

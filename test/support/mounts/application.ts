@@ -23,6 +23,7 @@ import {
   type ClientRegistration,
   type Host,
 } from 'portico/oauth-server';
+import type { Telemetry } from 'portico/telemetry';
 import { openUsers, type User, type Users } from '../../../examples/express-app/users.ts';
 import { createDatabase } from '../database.ts';
 import { CHEAP, hashingWith } from '../hashers.ts';
@@ -52,6 +53,8 @@ export interface RunningMount extends RunningContender {
 export interface MountOptions {
   /** A database server other than the test project's; null for SQLite. */
   readonly databaseServer?: string | null;
+  /** Takes what is measured. */
+  readonly telemetry?: Telemetry;
 }
 
 /** What a way to mount Portico leaves to its framework. */
@@ -110,7 +113,10 @@ export async function prepared(
     const own = typeof definition.config === 'function' ? definition.config(given) : definition.config;
     return mergeConfig(own, logged, extra);
   };
-  const application = await startApplication(hashingWith(CHEAP, { ...definition, config }), { env });
+  const measured = options.telemetry === undefined ? {} : { telemetry: options.telemetry };
+  const application = await startApplication(hashingWith(CHEAP, { ...definition, ...measured, config }), {
+    env,
+  });
   await application.migrate();
   const server = authorizationServerOf(application);
   await setUpServer(application, server);

@@ -46,6 +46,10 @@ class SqliteEngine implements Engine {
     if (this.#reading?.reader === together) this.#endReading();
   }
 
+  connections(): null {
+    return null;
+  }
+
   transaction<T>(work: (connection: EngineConnection) => Promise<T>, onUnknown?: () => void): Promise<T> {
     return this.#queue.transaction(asCaller(work), onUnknown);
   }

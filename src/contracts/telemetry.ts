@@ -1,0 +1,101 @@
+/** What the server tells of its work to whoever measures it. Nothing of it holds a secret, a token, a code, or what a stranger sent. */
+
+/** Work that takes time. Each is one object for as long as the server lives, so that what belongs to it can be kept. */
+export type MeasuredTask = MeasuredEndpoint | MeasuredGrant | MeasuredStoreOperation;
+
+/** A request of an endpoint. */
+export interface MeasuredEndpoint {
+  /** Always `endpoint`. */
+  readonly kind: 'endpoint';
+  /** The endpoint's name, such as `oauth_server_token`. */
+  readonly name: string;
+  /** The endpoint's path, such as `/oauth/token`: never the one that was sent. */
+  readonly route: string;
+}
+
+/** A token request of a client that has authenticated. */
+export interface MeasuredGrant {
+  /** Always `grant`. */
+  readonly kind: 'grant';
+  /** One of the values of `grant_type` that the server knows. */
+  readonly name: string;
+}
+
+/** A whole step of what the server keeps: one statement, or one transaction with all of its retries. */
+export interface MeasuredStoreOperation {
+  /** Always `store`. */
+  readonly kind: 'store';
+  /** Such as `rotateRefreshToken`. */
+  readonly name: string;
+  /** The engine that the store is on. */
+  readonly dialect: 'sqlite' | 'postgres' | 'mysql';
+}
+
+/**
+ * Takes what is measured; `opentelemetry()` of `portico/telemetry` is one. What it throws, or rejects with, is logged, and changes nothing for
+ * the request; nothing that it returns is waited for.
+ */
+export interface Telemetry {
+  /** A task begins; `request` is that of an endpoint, and null for every other task. */
+  begin(task: MeasuredTask, request: Request | null): Measurement;
+  /** An endpoint (or `token()`, for a route of the host's own) answered with this status. */
+  answered(endpoint: string, status: number): void;
+  /** A token of this kind was issued for the first time. */
+  tokenIssued(grantType: string, kind: TokenKind): void;
+  /** A request was refused: for one of a fixed set of reasons, such as `invalid_grant`. */
+  refused(endpoint: string, reason: string): void;
+  /** A code or a refresh token was used a second time. */
+  replayed(what: 'code' | 'refresh_token'): void;
+  /** So many expired rows of a kind, such as `access_tokens`, were removed; 1 at least. */
+  removed(rows: string, count: number): void;
+  /** A server begins, whose state may be asked for from now on. */
+  observe(server: ObservedServer): void;
+}
+
+/** What a token of a token response is. */
+export type TokenKind = 'access_token' | 'refresh_token' | 'id_token';
+
+/** A task that has begun. */
+export interface Measurement {
+  /** Calls the work once, at once, and returns what it returns: whatever the work awaits belongs to the task. */
+  run<T>(work: () => T): T;
+  /**
+   * The task is done. `failure` is null, or one of a fixed set of reasons; `status` is that of an endpoint's answer, and 0 for every
+   * other task.
+   */
+  end(failure: string | null, status: number): void;
+}
+
+/** The state of a server, as far as it is known. Each member that returns a promise may reject, as when the store is away. */
+export interface ObservedServer {
+  /** How often statements and transactions were run again; they only grow. Null for a store that does not count them. */
+  retries(): { readonly statements: number; readonly transactions: number } | null;
+  /** The connections to a database server; null where there are none, or the store does not count them. */
+  connections(): DatabaseConnections | null;
+  /** The newest signing key of each algorithm, and its age in seconds. */
+  signingKeys(): Promise<readonly { readonly algorithm: string; readonly age: number }[]>;
+  /** Of the first `limit` authorizations after this id, how many are neither revoked nor expired. */
+  authorizations(after: string, limit: number): Promise<CountedRows>;
+  /** Of the first `limit` clients after this id, how many are not revoked. */
+  clients(after: string, limit: number): Promise<CountedRows>;
+}
+
+/** Some rows of a table, in the order of their ids. */
+export interface CountedRows {
+  /** To how many of them the condition applies. */
+  readonly living: number;
+  /** The id of the last of them; null when there are no more. */
+  readonly last: string | null;
+}
+
+/** The connections of a pool at this moment. */
+export interface DatabaseConnections {
+  /** Those that a statement or a transaction has. */
+  readonly used: number;
+  /** Those that are open and have nothing to do; null where the pool does not tell. */
+  readonly idle: number | null;
+  /** How many statements and transactions wait for one. */
+  readonly waiting: number;
+  /** How many there are at most; null where the pool does not tell. */
+  readonly most: number | null;
+}

@@ -1,0 +1,71 @@
+import type { Attributes } from '@opentelemetry/api';
+import type { MeasuredTask } from '../contracts/telemetry.ts';
+
+/** The names that metrics and spans have, of the semantic conventions where these have some. */
+
+export const SCOPE = 'portico';
+
+export const REQUEST_METHOD = 'http.request.method';
+export const STATUS_CODE = 'http.response.status_code';
+export const ROUTE = 'http.route';
+export const SCHEME = 'url.scheme';
+export const PATH = 'url.path';
+export const ERROR_TYPE = 'error.type';
+export const SYSTEM = 'db.system.name';
+export const OPERATION = 'db.operation.name';
+export const CONNECTION_STATE = 'db.client.connection.state';
+export const POOL = 'db.client.connection.pool.name';
+
+export const ENDPOINT = 'portico.endpoint';
+export const GRANT_TYPE = 'portico.grant_type';
+export const TOKEN_KIND = 'portico.token_kind';
+export const REASON = 'portico.reason';
+export const REPLAYED = 'portico.replayed';
+export const RETRIED = 'portico.retried';
+export const ROWS = 'portico.rows';
+export const ALGORITHM = 'portico.key_algorithm';
+export const REQUEST_ID = 'portico.request_id';
+
+/** The engines, as the conventions name them; MariaDB speaks as MySQL does, and is not told from it. */
+const SYSTEMS = { sqlite: 'sqlite', postgres: 'postgresql', mysql: 'mysql' } as const;
+
+/** What is fixed about a task. */
+export function fixedAttributes(task: MeasuredTask): Attributes {
+  if (task.kind === 'store') return { [SYSTEM]: SYSTEMS[task.dialect], [OPERATION]: task.name };
+  if (task.kind === 'grant') return { [GRANT_TYPE]: task.name };
+  return { [ENDPOINT]: task.name, [ROUTE]: task.route };
+}
+
+/** Those of RFC 9110 section 9 and RFC 5789: what else is sent must not become a name of its own. */
+const METHODS: ReadonlySet<string> = new Set([
+  'CONNECT',
+  'DELETE',
+  'GET',
+  'HEAD',
+  'OPTIONS',
+  'PATCH',
+  'POST',
+  'PUT',
+  'TRACE',
+]);
+
+export function methodOf(request: Request | null): string {
+  return request !== null && METHODS.has(request.method) ? request.method : '_OTHER';
+}
+
+export function schemeOf(request: Request | null): string {
+  return request?.url.startsWith('https:') === true ? 'https' : 'http';
+}
+
+/** What is made for a key once, and kept: there are as many keys as tasks, statuses and reasons. */
+export function once<Key, Made>(make: (key: Key) => Made): (key: Key) => Made {
+  const made = new Map<Key, Made>();
+  return (key) => {
+    let found = made.get(key);
+    if (found === undefined) {
+      found = make(key);
+      made.set(key, found);
+    }
+    return found;
+  };
+}

@@ -1,0 +1,70 @@
+import type { Meter } from '@opentelemetry/api';
+import type { ObservedServer } from '../contracts/telemetry.ts';
+import { ALGORITHM, CONNECTION_STATE, POOL, RETRIED, SCOPE } from './attributes.ts';
+import { createCensus, inTime, type Census } from './census.ts';
+
+/** What is asked for when metrics are collected, and never otherwise. */
+export function observeServer(meter: Meter, server: ObservedServer): void {
+  const gauge = (name: string, description: string, unit: string) =>
+    meter.createObservableGauge(name, { description, unit });
+  observeRetries(meter, server);
+  observeConnections(meter, server);
+  const authorizations = createCensus((after, limit) => server.authorizations(after, limit));
+  observeCensus(
+    gauge('portico.authorizations', 'Authorizations that are alive', '{authorization}'),
+    authorizations,
+  );
+  const clients = createCensus((after, limit) => server.clients(after, limit));
+  observeCensus(gauge('portico.clients', 'Clients that are not revoked', '{client}'), clients);
+  gauge('portico.signing_key.age', 'Age of the newest signing key', 's').addCallback(async (result) => {
+    // Without keys, or where they cannot be read, there is no age.
+    const keys = await inTime(
+      server.signingKeys().catch(() => []),
+      [],
+    );
+    for (const { algorithm, age } of keys) result.observe(age, { [ALGORITHM]: algorithm });
+  });
+}
+
+function observeCensus(gauge: ReturnType<Meter['createObservableGauge']>, census: Census): void {
+  gauge.addCallback(async (result) => {
+    const count = await census.latest();
+    if (count !== null) result.observe(count);
+  });
+}
+
+function observeRetries(meter: Meter, server: ObservedServer): void {
+  const counter = meter.createObservableCounter('portico.store.retries', {
+    description: 'Statements and transactions that were run again',
+    unit: '{retry}',
+  });
+  counter.addCallback((result) => {
+    const retries = server.retries();
+    if (retries === null) return;
+    result.observe(retries.statements, { [RETRIED]: 'statement' });
+    result.observe(retries.transactions, { [RETRIED]: 'transaction' });
+  });
+}
+
+function observeConnections(meter: Meter, server: ObservedServer): void {
+  const pool = { [POOL]: SCOPE };
+  const updown = (name: string, description: string, unit: string) =>
+    meter.createObservableUpDownCounter(name, { description, unit });
+  const count = updown('db.client.connection.count', 'Connections to the database', '{connection}');
+  const waiting = updown('db.client.connection.pending_requests', 'Who waits for a connection', '{request}');
+  const most = updown('db.client.connection.max', 'Connections at most', '{connection}');
+  count.addCallback((result) => {
+    const connections = server.connections();
+    if (connections === null) return;
+    result.observe(connections.used, { ...pool, [CONNECTION_STATE]: 'used' });
+    if (connections.idle !== null) result.observe(connections.idle, { ...pool, [CONNECTION_STATE]: 'idle' });
+  });
+  waiting.addCallback((result) => {
+    const connections = server.connections();
+    if (connections !== null) result.observe(connections.waiting, pool);
+  });
+  most.addCallback((result) => {
+    const limit = server.connections()?.most ?? null;
+    if (limit !== null) result.observe(limit, pool);
+  });
+}

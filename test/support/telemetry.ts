@@ -1,0 +1,97 @@
+import { context, propagation, trace } from '@opentelemetry/api';
+import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
+import { W3CTraceContextPropagator } from '@opentelemetry/core';
+import { MeterProvider, MetricReader } from '@opentelemetry/sdk-metrics';
+import {
+  InMemorySpanExporter,
+  SimpleSpanProcessor,
+  TracerProvider,
+  type ReadableSpan,
+} from '@opentelemetry/sdk-trace';
+import { opentelemetry, type Telemetry } from 'portico/telemetry';
+
+/** Collects when it is asked to, and never by itself. */
+class AskedReader extends MetricReader {
+  protected override async onForceFlush(): Promise<void> {}
+  protected override async onShutdown(): Promise<void> {}
+}
+
+/** One series of a metric. */
+export interface Series {
+  readonly metric: string;
+  readonly unit: string;
+  readonly attributes: Readonly<Record<string, unknown>>;
+  /** Of a histogram, how often something was measured. */
+  readonly value: number;
+}
+
+/** The SDK of OpenTelemetry in this process, and what it was told. */
+export interface Recording {
+  readonly telemetry: Telemetry;
+  readonly tracerProvider: TracerProvider;
+  series(): Promise<readonly Series[]>;
+  /** The value of the one series with these attributes; 0 when there is none. */
+  value(metric: string, attributes?: Readonly<Record<string, unknown>>): Promise<number>;
+  spans(): readonly ReadableSpan[];
+  /** All that was exported, as text. */
+  everything(): Promise<string>;
+  forgetSpans(): void;
+}
+
+/** How the SDK carries contexts: for all of a process. */
+export function carryContexts(): void {
+  context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
+  propagation.setGlobalPropagator(new W3CTraceContextPropagator());
+}
+
+export function record(): Recording {
+  const reader = new AskedReader();
+  const exporter = new InMemorySpanExporter();
+  const tracerProvider = new TracerProvider({ spanProcessors: [new SimpleSpanProcessor({ exporter })] });
+  const meterProvider = new MeterProvider({ readers: [reader] });
+
+  async function series(): Promise<readonly Series[]> {
+    const { resourceMetrics, errors } = await reader.collect();
+    if (errors.length > 0) throw new AggregateError(errors);
+    return resourceMetrics.scopeMetrics.flatMap(({ metrics }) =>
+      metrics.flatMap(({ descriptor: { name: metric, unit }, dataPoints }) =>
+        dataPoints.map(({ attributes, value }) => ({
+          metric,
+          unit,
+          attributes,
+          value: typeof value === 'number' ? value : value.count,
+        })),
+      ),
+    );
+  }
+
+  return {
+    telemetry: opentelemetry({ meterProvider, tracerProvider }),
+    tracerProvider,
+    series,
+    async value(metric, attributes = {}) {
+      const wanted = Object.entries(attributes);
+      const found = (await series()).filter(
+        (each) => each.metric === metric && wanted.every(([name, value]) => each.attributes[name] === value),
+      );
+      return found.reduce((sum, { value }) => sum + value, 0);
+    },
+    spans: () => exporter.getFinishedSpans(),
+    async everything() {
+      const spans = exporter.getFinishedSpans().map(({ name, attributes, events, status, links }) => ({
+        name,
+        attributes,
+        events,
+        status,
+        links,
+      }));
+      return JSON.stringify([await series(), spans]);
+    },
+    forgetSpans: () => exporter.reset(),
+  };
+}
+
+/** The active span's trace id; for routes of an application. */
+export function activeTrace(): string | undefined {
+  return trace.getActiveSpan()?.spanContext().traceId;
+}
