@@ -188,6 +188,14 @@ async function operate(): Promise<void> {
   const token = JSON.parse(made.stdout) as { readonly id: string; readonly initial_access_token: string };
   await register(secret(token.initial_access_token));
   await run('oauth:initial-access-token:revoke', token.id);
+  await authorize();
+  const held = JSON.parse((await run('oauth:authorization:list', '--json')).stdout) as {
+    readonly items: readonly Pick<Item, 'id' | 'person'>[];
+  };
+  await run('oauth:authorization:revoke', held.items[0]?.id ?? '');
+  await authorize();
+  const { provider = '', id: person = '' } = held.items[0]?.person ?? {};
+  await run('oauth:person:revoke', provider, person);
 }
 
 /** Handed over as the server hands over its own. */
@@ -213,10 +221,10 @@ const FROM: Readonly<Record<AuditEvent['type'], 'http' | 'console' | 'administra
   client_revoked: 'console',
   client_unblocked: 'console',
   client_updated: 'console',
+  person_revoked: 'console',
   secret_rotated: 'console',
   initial_access_token_created: 'console',
   initial_access_token_revoked: 'console',
-  person_revoked: 'administrator',
   person_erased: 'administrator',
   signing_key_created: 'administrator',
   signing_key_staged: 'administrator',
@@ -241,7 +249,6 @@ describe('with oauth_server:audit:keep and :stream', () => {
     const by = ADMINISTRATOR;
     const key = { kid: 'a-kid', algorithm: 'RS256', by } as const;
     await tell(
-      { type: 'person_revoked', person: ADMINISTRATOR, authorizations: 2, by },
       { type: 'person_erased', person: ADMINISTRATOR, authorizations: 2, by },
       { type: 'signing_key_created', ...key },
       { type: 'signing_key_staged', ...key },
@@ -271,9 +278,10 @@ describe('with oauth_server:audit:keep and :stream', () => {
       ...Object.fromEntries(Object.entries(FROM).map(([type, from]) => [type, [from]])),
       // Of the application itself, of an operator, and of a client.
       client_registered: ['console', 'http', 'nobody'],
+      family_revoked: ['console', 'http'],
     });
     const ended = items.filter(({ type }) => type === 'family_revoked').map(({ reason }) => reason);
-    expect(new Set(ended)).toEqual(new Set(['replay', 'client', 'person']));
+    expect(new Set(ended)).toEqual(new Set(['replay', 'client', 'person', 'operator']));
 
     const table = JSON.stringify(await rows());
     const stream = await readFile(file(), 'utf8');

@@ -3,15 +3,14 @@ import type { AuthorizationFilter, HeldAuthorization } from '../../store/held.ts
 import { quoted, quotedPublic } from '../../quoting.ts';
 import { isVerified } from '../../clients/who-asks.ts';
 import { openServer } from '../open-server.ts';
+import { pageOf, personOf, timeOf, type PageOptions } from './list-options.ts';
 import { orFail } from './or-fail.ts';
 
-interface Options {
+interface Options extends PageOptions {
   readonly client?: string;
   readonly person?: readonly string[];
   readonly scope?: string;
   readonly unusedSince?: string;
-  readonly limit?: string;
-  readonly after?: string;
   readonly json?: boolean;
 }
 
@@ -34,17 +33,13 @@ export const addAuthorizationList: AddCommands = (program, context) => {
     .option('--json', 'print JSON, and nothing else, on standard output')
     .addHelpText('after', HELP)
     .action(async (options: Options) => {
-      const { limit, after, json } = options;
+      const { json } = options;
       const { access, clients, clock } = await openServer(context);
       const filter = filterOf(context, options, clock());
       if (filter.clientId !== undefined && (await clients.find(filter.clientId)) === null) {
         context.fail('No client has this id; see oauth:client:list');
       }
-      const page = {
-        ...(limit === undefined ? {} : { limit: Number(limit) }),
-        ...(after === undefined ? {} : { after }),
-      };
-      const { items, next } = await orFail(context, access.list(filter, page));
+      const { items, next } = await orFail(context, access.list(filter, pageOf(options)));
       if (json === true) return context.printJson({ items: items.map(asJson), next });
       if (items.length > 0) context.print(items.map(describe).join('\n\n'));
       if (next !== null)
@@ -72,32 +67,10 @@ function filterOf(context: ConsoleContext, options: Options, now: number): Autho
     ...(client === undefined ? {} : { clientId: client }),
     ...(person === undefined ? {} : { person: personOf(context, person) }),
     ...(scope === undefined ? {} : { scope }),
-    ...(unusedSince === undefined ? {} : { unusedSince: timeOf(context, unusedSince, now) }),
+    ...(unusedSince === undefined
+      ? {}
+      : { unusedSince: timeOf(context, '--unused-since', unusedSince, now) }),
   };
-}
-
-function personOf(context: ConsoleContext, words: readonly string[]) {
-  const [provider, id] = words;
-  if (provider === undefined || id === undefined || words.length > 2) {
-    return context.fail('--person takes two words: the name of the provider, and the id of the person there');
-  }
-  return { provider, id };
-}
-
-const A_DAY = 86_400_000;
-const DAYS = /^(\d{1,5})d$/;
-const DATE = /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|[+-]\d{2}:\d{2}))?$/;
-
-function timeOf(context: ConsoleContext, text: string, now: number): number {
-  const days = DAYS.exec(text)?.[1];
-  if (days !== undefined) return now - Number(days) * A_DAY;
-  const time = DATE.test(text) ? Date.parse(text) : Number.NaN;
-  if (Number.isNaN(time)) {
-    return context.fail(
-      '--unused-since takes days such as 90d, a date such as 2026-01-31, or a time such as 2026-01-31T12:00:00Z',
-    );
-  }
-  return time;
 }
 
 const iso = (time: number) => new Date(time).toISOString();

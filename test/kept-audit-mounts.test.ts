@@ -1,0 +1,48 @@
+// @engines sqlite: which request an event belongs to has nothing to do with the database
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { MOUNTS } from './support/mounts.ts';
+
+/** One way to mount Portico of each kind. */
+const KINDS = MOUNTS.filter(({ name }) =>
+  /^portico\/\w+$|^Hono, with encrypted|by portico\/fetch$/.test(name),
+);
+
+/** Those whose host knows where requests come from; the others say null, or their framework does not tell. */
+const KNOWING: readonly string[] = ['portico/express', 'portico/fastify', 'portico/koa'];
+
+describe.each(KINDS)('mounted by $name', (mount) => {
+  // @shows AS-19.6
+  test('what is kept names the request and the network, of an endpoint and of a tool', async () => {
+    const running = await mount.start({ oauth_server: { audit: { keep: true } }, mcp: { audit: true } });
+    onTestFinished(() => running.close());
+    const { id, secret } = await running.register({
+      name: 'A service',
+      grants: ['client_credentials'],
+      scopes: ['mcp:tools'],
+    });
+    const token = await fetch(`${running.url}/oauth/token`, {
+      method: 'POST',
+      headers: { Authorization: `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}` },
+      body: new URLSearchParams({ grant_type: 'client_credentials' }),
+    });
+    const { access_token: bearer } = (await token.json()) as { readonly access_token: string };
+    const called = await fetch(`${running.url}/mcp`, {
+      method: 'POST',
+      headers: {
+        Authorization: `Bearer ${bearer}`,
+        'Content-Type': 'application/json',
+        Accept: 'application/json, text/event-stream',
+        'MCP-Protocol-Version': '2025-11-25',
+      },
+      body: '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"my_name","arguments":{}}}',
+    });
+    expect([token.status, called.status]).toEqual([200, 200]);
+    const address = KNOWING.includes(mount.name) ? '127.0.0.1' : null;
+    const { items } = await running.server.audit.list({ clientId: id });
+    expect(items.map(({ type, requestId, address: from }) => ({ type, requestId, address: from }))).toEqual([
+      { type: 'tool_called', requestId: called.headers.get('x-request-id'), address },
+      { type: 'tokens_issued', requestId: token.headers.get('x-request-id'), address },
+      { type: 'client_registered', requestId: null, address: null },
+    ]);
+  });
+});

@@ -1,0 +1,155 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { openDatabase, type BorrowedDatabase, type OpenedDatabase } from 'portico/host';
+import type { AuditEvent } from 'portico/oauth-server';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { createDatabase } from './support/database.ts';
+import {
+  registerClient,
+  requestToken,
+  startPortal,
+  type RunningPortal,
+  type TestClient,
+} from './support/portal.ts';
+
+/** A store that does not take audit events for as long as a test says, as one whose table somebody has locked. */
+let folder: string;
+let created: Awaited<ReturnType<typeof createDatabase>>;
+let inner: OpenedDatabase;
+let portal: RunningPortal;
+let client: TestClient;
+/** Until it resolves, what inserts events waits; each is counted as it arrives. */
+let locked: PromiseWithResolvers<void> | null = null;
+let arrived = Promise.withResolvers<void>();
+let inserts = 0;
+
+function locking(database: OpenedDatabase): BorrowedDatabase {
+  const store: BorrowedDatabase = {
+    ...database,
+    async execute(sql, parameters = [], committed) {
+      if (sql.startsWith('INSERT INTO oauth_audit')) {
+        inserts += 1;
+        arrived.resolve();
+        await locked?.promise;
+        if (parameters.includes('a poisoned client')) throw new Error('This row is refused');
+      }
+      return database.execute(sql, parameters, committed);
+    },
+    close: async () => {},
+    open: () => store,
+  };
+  return store;
+}
+
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'portico-waiting-'));
+  created = await createDatabase(folder);
+  inner = openDatabase(created.url, { directory: folder });
+  portal = await startPortal({
+    database: locking(inner),
+    config: { oauth_server: { audit: { keep: true } } },
+  });
+  client = await registerClient(portal, {
+    redirectUris: [],
+    grants: ['client_credentials'],
+    scopes: ['notes:read'],
+  });
+});
+afterEach(() => locked?.resolve());
+afterAll(async () => {
+  await portal.close();
+  await inner.close();
+  await created.drop();
+  await rm(folder, { recursive: true });
+});
+
+function lock(): void {
+  locked = Promise.withResolvers();
+  arrived = Promise.withResolvers();
+  inserts = 0;
+}
+
+function unlock(): void {
+  locked?.resolve();
+  locked = null;
+}
+
+const ask = () => requestToken(portal, client, { grant_type: 'client_credentials' });
+const event = (clientId: string): AuditEvent => ({
+  type: 'secret_rotated',
+  clientId,
+  previousExpiresAt: null,
+});
+const keptOf = async (clientId: string) =>
+  (await portal.server.audit.list({ clientId, type: 'secret_rotated' }, { limit: 1000 })).items.length;
+
+/** The events that the log has in place of the table. */
+async function saidInstead(): Promise<readonly { readonly id: string; readonly client_id: string }[]> {
+  const log = await readFile(path.join(portal.env['STORAGE_DIR'] ?? '', 'app.log'), 'utf8');
+  return log
+    .split('\n')
+    .filter((line) => line.includes('was not kept'))
+    .map((line) => (JSON.parse(line) as { record: { id: string; client_id: string } }).record);
+}
+
+// @shows AS-19.6
+test('who is answered has their event in the table', async () => {
+  lock();
+  let isAnswered = false;
+  const asked = ask().finally(() => (isAnswered = true));
+  await arrived.promise;
+  expect((await fetch(`${portal.url}/.well-known/openid-configuration`)).status).toBe(200);
+  // On a machine that is that slow, the second is over, and the log has it.
+  expect(isAnswered && (await saidInstead()).length === 0).toBe(false);
+  unlock();
+  expect((await asked).status).toBe(200);
+});
+
+// @shows AS-19.6
+test('those that come meanwhile share a statement', async () => {
+  lock();
+  const first = portal.server.audit(event('sharing'));
+  await arrived.promise;
+  const others = Array.from({ length: 100 }, () => portal.server.audit(event('sharing')));
+  unlock();
+  await Promise.all([first, ...others]);
+  expect(inserts).toBeLessThan(10);
+  await expect.poll(() => keptOf('sharing')).toBe(101);
+});
+
+// @shows AS-19.6
+test('one that the store refuses is in the log, and keeps no other out of the table', async () => {
+  lock();
+  const first = portal.server.audit(event('healthy'));
+  await arrived.promise;
+  const clients = ['healthy', 'a poisoned client', 'healthy', 'healthy'];
+  const others = clients.map((clientId) => portal.server.audit(event(clientId)));
+  unlock();
+  await Promise.all([first, ...others]);
+  await expect.poll(() => keptOf('healthy')).toBe(4);
+  expect(await keptOf('a poisoned client')).toBe(0);
+  expect((await saidInstead()).filter((each) => each.client_id === 'a poisoned client')).toHaveLength(1);
+});
+
+// @shows AS-19.6
+test('a store that hangs holds nobody up: the log has the events, and the table too once it takes them', async () => {
+  const before = (await saidInstead()).length;
+  lock();
+  expect((await ask()).status).toBe(200);
+  const answers = await Promise.all(Array.from({ length: 5 }, ask));
+  expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 5 }, () => 200));
+  const said = (await saidInstead()).slice(before).map(({ id }) => id);
+  expect(said).toHaveLength(6);
+  unlock();
+  const { audit } = portal.server;
+  const kept = async () => {
+    const { items } = await audit.list({ clientId: client.id, type: 'tokens_issued' }, { limit: 1000 });
+    return said.filter((id) => items.every((item) => item.id !== id));
+  };
+  await expect.poll(kept).toEqual([]);
+  // From now on, events are waited for again.
+  const later = (await saidInstead()).length;
+  expect((await ask()).status).toBe(200);
+  expect(await saidInstead()).toHaveLength(later);
+});
