@@ -53,6 +53,7 @@ describe.runIf(executable !== null)("an administrator's pages in a real Chromium
         oauth_server: {
           scopes: MANY_SCOPES,
           registration: 'initial_access_token',
+          audit: { keep: true },
           client_id_metadata_documents: true,
         },
       },
@@ -154,7 +155,18 @@ describe.runIf(executable !== null)("an administrator's pages in a real Chromium
     const { items } = await portal.server.access.list({}, { limit: 1 });
     const [{ provider, id } = { provider: '', id: '' }] = items.map(({ person }) => person);
     const person = `/person?${new URLSearchParams({ provider, id })}`;
-    const paths = ['', '/clients', '/access', '/rotations', '/keys', '/registration', '/doctor', person];
+    const paths = [
+      '',
+      '/clients',
+      '/access',
+      '/rotations',
+      '/keys',
+      '/keys?ask=rotate-now',
+      '/registration',
+      '/audit',
+      '/doctor',
+      person,
+    ];
     const asks = ['', 'update', 'rotate-secret', 'revoke'];
     const urls = [
       ...paths.map(at),

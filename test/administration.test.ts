@@ -34,9 +34,16 @@ let client: TestClient;
 let ada: Visitor;
 
 /** Every page that opens without more in its address. */
-const OPEN_PAGES = ['', '/clients', '/access', '/rotations', '/keys', '/registration', '/doctor'].map(
-  (path) => `${PAGES}${path}`,
-);
+const OPEN_PAGES = [
+  '',
+  '/clients',
+  '/access',
+  '/rotations',
+  '/keys',
+  '/registration',
+  '/audit',
+  '/doctor',
+].map((path) => `${PAGES}${path}`);
 /** One of a document that nobody has come with. */
 const DOCUMENT = 'https://app.example.org/client.json';
 
@@ -44,7 +51,13 @@ beforeAll(async () => {
   administered = await startAdministered({
     clock: clock.now,
     random: () => 0,
-    config: { oauth_server: { registration: 'initial_access_token', client_id_metadata_documents: true } },
+    config: {
+      oauth_server: {
+        registration: 'initial_access_token',
+        client_id_metadata_documents: true,
+        audit: { keep: true },
+      },
+    },
   });
   ({ portal } = administered);
   ada = await portal.signedIn(ADA);
@@ -56,6 +69,8 @@ beforeEach(async () => {
   administered.events.length = 0;
 });
 
+/** The box of a scope. */
+const fieldOf = (scope: string) => `scope_${Buffer.from(scope).toString('hex')}`;
 const pick = (fields: Readonly<Record<string, string>>, names: readonly string[]) =>
   Object.fromEntries(names.map((name) => [name, fields[name] ?? '']));
 const pageOf = (id: string, ask = '') =>
@@ -205,7 +220,7 @@ describe('what an administrator does', () => {
     const tokens = await obtainTokens(portal, client, ADA);
     administered.events.length = 0;
     const { action, fields } = await formDoing(await ada.get(pageOf(client.id, 'update')), 'update');
-    const { 'scope notes:read': _, ...kept } = fields;
+    const { [fieldOf('notes:read')]: _, ...kept } = fields;
     const redirectUris = `${fields['redirect_uris'] ?? ''}\r\n\r\n https://new.example/callback `;
     const answer = await ada.post(action, { ...kept, name: 'Renamed <b>', redirect_uris: redirectUris });
     expect(answer.status).toBe(303);
@@ -233,14 +248,14 @@ describe('what an administrator does', () => {
     [{ redirect_uris: 'javascript:alert(1)' }, 'The redirect URI'],
     [{ redirect_uris: '' }, 'Without a redirect URI'],
     [{ name: 'a\u202eb' }, 'invisible characters'],
-    [{ 'grant client_credentials': '', 'grant authorization_code': '' }, 'refresh_token'],
+    [{ grant_client_credentials: '', grant_authorization_code: '' }, 'refresh_token'],
   ])(
     'a change to %j is refused as on the console, says why and keeps what was typed',
     async (changes, reason) => {
       const { action, fields } = await formDoing(await ada.get(pageOf(client.id, 'update')), 'update');
       const typed: Readonly<Record<string, string>> = {
         ...fields,
-        'scope notes:write': '',
+        [fieldOf('notes:write')]: '',
         name: 'Typed',
         ...changes,
       };
@@ -250,7 +265,7 @@ describe('what an administrator does', () => {
       expect(await textOf(answer)).toContain(reason);
       const again = await formDoing(answer, 'update');
       expect(again.fields).toMatchObject(pick(typed, ['name', 'redirect_uris']));
-      expect(again.fields).not.toHaveProperty('scope notes:write');
+      expect(again.fields).not.toHaveProperty(fieldOf('notes:write'));
       expect(await portal.server.clients.find(client.id)).toEqual(before);
       expect(administered.events).toEqual([]);
       expect(
@@ -258,7 +273,7 @@ describe('what an administrator does', () => {
           await ada.post(again.action, {
             ...again.fields,
             ...pick(fields, ['name', 'redirect_uris']),
-            'grant authorization_code': '1',
+            grant_authorization_code: '1',
           })
         ).status,
       ).toBe(303);
@@ -399,10 +414,26 @@ describe('what an administrator does', () => {
     ['/access?unused_days=-1', 'a number of days'],
     ['/person?provider=accounts', 'not empty'],
     ['/person', 'not empty'],
+    ['/audit?type=nothing', 'no such type'],
+    ['/audit?since=tomorrow', 'as in 2026-01-31'],
+    ['/audit?after=x', 'where a page begins'],
   ])('%s is refused with what is wrong', async (path, reason) => {
     const page = await ada.get(`${PAGES}${path}`);
     expect(page.status).toBe(400);
     expect(await textOf(page)).toContain(reason);
+  });
+
+  test('the audit that is kept is shown, by each filter', async () => {
+    await doAt(ada, pageOf(client.id, 'rotate-secret'), 'rotate-secret');
+    const [event] = (await portal.server.audit.list({ clientId: client.id, type: 'secret_rotated' })).items;
+    const shown = async (filter: Readonly<Record<string, string>>) =>
+      textOf(await ada.get(`${PAGES}/audit?${new URLSearchParams(filter)}`));
+    const rotated = await shown({ type: 'secret_rotated', client: client.id });
+    for (const part of [client.id, event?.requestId, 'previous_expires_at', 'by'])
+      expect(rotated).toContain(part);
+    expect(await shown({ type: 'consent_denied', client: client.id })).toContain('No event fits');
+    expect(await shown({ client: client.id, until: '2001-01-01' })).toContain('No event fits');
+    expect(await shown({ client: client.id, since: '2001-01-01' })).toContain('secret_rotated');
   });
 
   test('the doctor finds what the console finds', async () => {

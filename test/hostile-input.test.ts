@@ -32,6 +32,7 @@ import {
   type Parameters,
   type Sent,
 } from './support/hostile.ts';
+import { formDoing, PERMISSION } from './support/administration.ts';
 import { SCALE, STRESS } from './support/scale.ts';
 import { formOf, type Visitor } from './support/visitor.ts';
 
@@ -55,7 +56,9 @@ let code: string;
 beforeAll(async () => {
   // The server's clock stands still, so that nothing expires during the test.
   const now = Date.now();
-  portal = await startPortal({ clock: () => now, random: () => 0 });
+  const config = { oauth_server: { admin_permission: PERMISSION } };
+  portal = await startPortal({ clock: () => now, random: () => 0, config });
+  await portal.grant(ADA, PERMISSION);
   const { database } = portal.application;
   // No fsync: every session would wait for the disk.
   if (database.dialect === 'sqlite') await database.execute('PRAGMA synchronous = OFF');
@@ -192,6 +195,9 @@ const PATHS = [
   '/oauth/introspect',
   '/oauth/userinfo',
   '/oauth/applications',
+  '/oauth/admin',
+  '/oauth/admin/client',
+  '/oauth/admin/access',
   '/.well-known/openid-configuration',
   '/.well-known/oauth-authorization-server',
   '/.well-known/jwks.json',
@@ -449,6 +455,49 @@ describe('whatever is sent', () => {
       ...forPeople(answer),
       ...(answer.response.headers.get('location')?.includes('removed') === true ? ['takes access back'] : []),
     ]);
+  });
+
+  // @shows AS-33.6
+  test.each(['clients', 'client', 'access', 'person', 'registration', 'keys'])(
+    'GET /oauth/admin/%s: the answer is a page, or leads to sign in',
+    async (page) => {
+      const query = queryNear(
+        {
+          id: fc.oneof(constant(client.id), nearMiss(client.id), word),
+          ask: fc.oneof(word, constant('update')),
+        },
+        {
+          provider: word,
+          person: word,
+          client: anyClientId(),
+          scope: word,
+          after: word,
+          unused_days: word,
+          done: word,
+        },
+      );
+      const requests = getNear(query, { token: anyToken(), cookie: ada.cookies(), authorized: 5 });
+      await expectAll(`GET /oauth/admin/${page}`, requests, [200, 302], forPeople);
+    },
+  );
+
+  // @shows AS-33.3
+  test('POST /oauth/admin/client: nothing is done without the whole form of the page', async () => {
+    const page = await ada.get(`/oauth/admin/client?id=${client.id}&ask=revoke`);
+    const { fields } = await formDoing(page, 'revoke');
+    const near = (name: string) => fc.oneof(nearMiss(fields[name] ?? ''), word);
+    const exact = Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, constant(value)]));
+    const requests = postNear(
+      [
+        { ...exact, csrf_token: near('csrf_token') },
+        { ...exact, state: near('state') },
+        { ...exact, form_id: near('form_id') },
+        { ...exact, shown_at: near('shown_at') },
+        { ...exact, do: fc.constantFrom('update', 'rotate-secret', 'unblock', 'constructor', '__proto__') },
+      ],
+      { token: anyToken(), cookie: ada.cookies(), authorized: 5 },
+    );
+    await expectAll('POST /oauth/admin/client', requests, [303, 400, 413], forPeople);
   });
 
   // @shows RFC6749-10.15, RFC9700-2.1c

@@ -62,6 +62,7 @@ function navigation({ links, current, parts }: Framed): Content {
     ...(registration === 'off'
       ? []
       : [['Registration', links.registration, 'oauth_server_admin_registration'] as const]),
+    ['Audit', links.audit, 'oauth_server_admin_audit'],
     ['Doctor', links.doctor, 'oauth_server_admin_doctor'],
   ];
   return entries.map(([text, href, ...pages]) => {

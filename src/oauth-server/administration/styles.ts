@@ -54,7 +54,6 @@ export const STYLES = new Markup(`
       .host { font-size: 0.875rem; font-weight: 600; letter-spacing: 0.01em; color: var(--accent); }
       h1 { margin: 0 0 1rem; font-size: 1.5rem; line-height: 1.25; font-weight: 650; }
       h2 { margin: 2rem 0 0.5rem; font-size: 1.125rem; font-weight: 600; }
-      h3 { margin: 0; font-size: 1rem; font-weight: 600; }
       p { margin: 0 0 1rem; max-width: 44rem; }
       .soft { color: var(--soft); font-size: 0.9375rem; }
       a { color: var(--accent); }
@@ -65,7 +64,7 @@ export const STYLES = new Markup(`
       .facts ul { margin: 0; padding: 0; list-style: none; }
       .rows { margin: 0 0 1.25rem; padding: 0; list-style: none; border-top: 1px solid var(--line); }
       .rows > li { padding: 0.875rem 0; border-bottom: 1px solid var(--line); }
-      .rows h2 { margin: 0; font-size: 1rem; }
+      .rows h2, .rows h3 { margin: 0; font-size: 1rem; }
       .rows p { margin: 0.125rem 0 0; }
       .rows form { margin-top: 0.5rem; }
       .head { display: flex; flex-wrap: wrap; gap: 0.25rem 0.75rem; align-items: baseline; }

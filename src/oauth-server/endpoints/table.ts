@@ -84,6 +84,7 @@ export const ADMINISTRATION_TABLE = [
   },
   { name: 'oauth_server_admin_access', path: `${ADMINISTRATION_PATH}/access`, methods: ['GET', 'POST'] },
   { name: 'oauth_server_admin_person', path: `${ADMINISTRATION_PATH}/person`, methods: ['GET', 'POST'] },
+  { name: 'oauth_server_admin_audit', path: `${ADMINISTRATION_PATH}/audit`, methods: ['GET'] },
   { name: 'oauth_server_admin_doctor', path: `${ADMINISTRATION_PATH}/doctor`, methods: ['GET'] },
 ] as const satisfies readonly EndpointDescription[];
 

@@ -1,6 +1,7 @@
 import type { AdministrationPageName } from '../../endpoints/table.ts';
 import type { Page } from '../page.ts';
 import { access } from './access.ts';
+import { audit } from './audit.ts';
 import { client } from './client.ts';
 import { clients } from './clients.ts';
 import { doctor } from './doctor.ts';
@@ -20,5 +21,6 @@ export const PAGES: Readonly<Record<AdministrationPageName, Page>> = {
   oauth_server_admin_registration: registration,
   oauth_server_admin_access: access,
   oauth_server_admin_person: person,
+  oauth_server_admin_audit: audit,
   oauth_server_admin_doctor: doctor,
 };

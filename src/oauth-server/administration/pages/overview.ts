@@ -27,6 +27,7 @@ export const overview: Page = {
               'the tokens with which applications register themselves',
             ] as const,
           ]),
+      [links.audit, 'Audit', 'what happened, and who did it, as far as it is kept here'],
       [links.doctor, 'Doctor', 'examines every part of this server, and changes nothing'],
     ];
     return {

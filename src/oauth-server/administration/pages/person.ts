@@ -1,26 +1,50 @@
 import type { PersonReference } from '../../../contracts/person.ts';
 import { holdingRows } from '../holding.ts';
-import { withQuery } from '../links.ts';
 import { isDoneSoon } from '../lasting.ts';
-import { markup, type Markup } from '../markup.ts';
-import type { Asked, Page, Shown } from '../page.ts';
+import { withQuery } from '../links.ts';
+import { markup } from '../markup.ts';
+import type { Asked, Page, Refused, Sent, Shown } from '../page.ts';
 import { alert, notice, personName } from '../shown.ts';
 
 const DONE = {
-  revoked: 'Done: all that this person had allowed has ended. They may allow applications again.',
   authorization: 'Done: that authorization has ended, with every token of it.',
+  'revoke-all': 'Done: all that this person had allowed has ended. They may allow applications again.',
   continuing:
     'It is more than can be done at once, and goes on without this page. Look again: what is left is shown below. Should it stop before ' +
     'the end, send it again.',
 };
+
+/** What ends all of a person, and may last. */
+interface Ending {
+  readonly title: string;
+  readonly says: readonly string[];
+  readonly button: string;
+  readonly work: (sent: Sent, of: PersonReference) => Promise<unknown>;
+}
+
+const ENDINGS: ReadonlyMap<string, Ending> = new Map<string, Ending>([
+  [
+    'revoke-all',
+    {
+      title: 'Revoke all that this person has allowed?',
+      says: [
+        'Every application loses its access for this person at once, with every token and every question that waits for an answer.',
+        'Their account stays as it is, and they may allow applications again.',
+      ],
+      button: 'Revoke all of it',
+      work: ({ parts, person: by }, of) => parts.server.access.revokePerson(of, { by }),
+    },
+  ],
+]);
 
 /** /oauth/admin/person?provider=…&id=…: what one person has allowed, and its end. */
 export const person: Page = {
   async show(asked, refused) {
     const { parts, links, query } = asked;
     const of = personOf(asked);
-    const ask = refused === undefined ? query.get('ask') : refused.form.get('do');
-    if (ask === 'revoke-all') return question(asked, of, refused);
+    const ask = (refused === undefined ? query.get('ask') : refused.form.get('do')) ?? '';
+    const ending = ENDINGS.get(ask);
+    if (ending !== undefined) return question(asked, of, { ask, ending, refused });
     const { items, next } = await parts.server.access.list({ person: of });
     const here = links.person(of.provider, of.id);
     const all = withQuery(links.access, { provider: of.provider, person: of.id });
@@ -45,17 +69,18 @@ export const person: Page = {
     const { form, accept, parts, links, person: by } = sent;
     const of = personOf(sent);
     const here = (done: string) => ({ goTo: links.person(of.provider, of.id, { done }) });
-    if (form.get('do') === 'revoke') {
+    const does = form.get('do') ?? '';
+    if (does === 'revoke') {
       const id = form.get('id') ?? '';
       await accept({ action: 'revoke', target: id, state: null });
       await parts.server.access.revokeAuthorization(id, { by });
       return here('authorization');
     }
-    if (form.get('do') !== 'revoke-all') return null;
-    await accept({ action: 'revoke-all', target: targetOf(of), state: null });
-    const work = parts.server.access.revokePerson(of, { by });
-    const { log } = parts.server.host;
-    return here((await isDoneSoon('The revocation of a person', work, { log })) ? 'revoked' : 'continuing');
+    const ending = ENDINGS.get(does);
+    if (ending === undefined) return null;
+    await accept({ action: does, target: targetOf(of), state: null });
+    const isDone = await isDoneSoon(does, ending.work(sent, of), parts.server.host);
+    return here(isDone ? does : 'continuing');
   },
 };
 
@@ -67,23 +92,25 @@ function targetOf({ provider, id }: PersonReference): string {
   return JSON.stringify([provider, id]);
 }
 
-function question(asked: Asked, of: PersonReference, refused: Parameters<Page['show']>[1]): Shown {
+function question(
+  { links, fields }: Asked,
+  of: PersonReference,
+  {
+    ask,
+    ending,
+    refused,
+  }: { readonly ask: string; readonly ending: Ending; readonly refused: Refused | undefined },
+): Shown {
+  const here = links.person(of.provider, of.id);
   return {
-    title: 'Revoke all that this person has allowed?',
+    title: ending.title,
     body: markup`
       ${alert(refused)}
       <p>${personName(of)}</p>
-      <p>Every application loses its access for this person at once, with every token and every question that waits for an answer. Their account
-        stays as it is, and they may allow applications again.</p>
-      ${confirm(asked, of, 'revoke-all', 'Revoke all of it')}`,
-  };
-}
-
-function confirm({ links, fields }: Asked, of: PersonReference, action: string, button: string): Markup {
-  const here = links.person(of.provider, of.id);
-  return markup`
+      ${ending.says.map((text) => markup`<p>${text}</p>`)}
       <form method="post" action="${here}">
-        ${fields({ action, target: targetOf(of), state: null })}
-        <p class="choices"><button class="danger" type="submit">${button}</button><a class="button" href="${here}">Leave it as it is</a></p>
-      </form>`;
+        ${fields({ action: ask, target: targetOf(of), state: null })}
+        <p class="choices"><button class="danger" type="submit">${ending.button}</button><a class="button" href="${here}">Leave it as it is</a></p>
+      </form>`,
+  };
 }

@@ -8,9 +8,9 @@ import { code } from '../shown.ts';
 
 /** What can be changed of an application that an operator registered: the fields of the form, and what comes of them. */
 
-/** As the fields are named; a box that is not ticked is not sent. */
-const scopeField = (name: string) => `scope ${name}`;
-const grantField = (name: string) => `grant ${name}`;
+/** As the fields are named; a box that is not ticked is not sent. Frameworks read brackets in a name, which scopes may have. */
+const scopeField = (name: string) => `scope_${Buffer.from(name).toString('hex')}`;
+const grantField = (name: string) => `grant_${name}`;
 
 /** The fields: as the application is, or as they were sent when that was refused. */
 export function updateFields(
