@@ -23,6 +23,14 @@ import {
 /** Twenty days ago, for the server: the console has the time of today. */
 const DAYS = 20;
 const DAY = 86_400;
+const ERASED = [
+  'oauth_families',
+  'oauth_subjects',
+  'oauth_consent_requests',
+  'oauth_waiting_requests',
+  'oauth_audit',
+  'oauth_access_tokens',
+];
 const PERSONAL = ['openid', 'profile', 'email'];
 const clock = createClock();
 clock.advance(-DAYS * DAY);
@@ -34,13 +42,22 @@ let ada: string;
 const events: AuditEvent[] = [];
 
 beforeAll(async () => {
-  portal = await startPortal({ clock: clock.now, config: { oauth_server: { refresh_retry_seconds: 60 } } });
+  portal = await startPortal({
+    clock: clock.now,
+    config: { oauth_server: { refresh_retry_seconds: 60, audit: { keep: true } } },
+  });
   portal.application.events.on(AUDIT, (event: AuditEvent) => void events.push(event));
 });
 afterAll(() => portal.close());
 beforeEach(async () => {
   const { database } = portal.application;
-  for (const table of ['oauth_families', 'oauth_subjects', 'oauth_consent_requests', 'oauth_clients'])
+  for (const table of [
+    'oauth_families',
+    'oauth_subjects',
+    'oauth_consent_requests',
+    'oauth_clients',
+    'oauth_audit',
+  ])
     await database.execute(`DELETE FROM ${table}`);
   notes = await registerClient(portal, { name: 'Notes' });
   diary = await registerClient(portal, { name: 'Diary' });
@@ -157,10 +174,12 @@ describe('who holds access', () => {
     await refresh(portal, notes, token);
     await obtainTokens(portal, diary, ADA);
     await portal.server.clients.revoke(diary.id);
-    const narrowed = await registerClient(portal, { grants: ['authorization_code', 'client_credentials'] });
+    const narrowed = await registerClient(portal, {
+      grants: ['authorization_code', 'refresh_token', 'client_credentials'],
+    });
     await obtainTokens(portal, narrowed, ADA);
     await portal.server.clients.update(narrowed.id, {
-      removeGrants: ['authorization_code'],
+      removeGrants: ['authorization_code', 'refresh_token'],
       removeRedirectUris: [REDIRECT_URI],
       removeScopes: PERSONAL,
     });
@@ -354,6 +373,7 @@ describe('a person who is revoked', () => {
   test('has nothing that lives: tokens, codes, what waits for an answer, what a refresh may be given again', async () => {
     const visitor = await portal.signedIn(ADA);
     const grace = await obtainTokens(portal, notes, GRACE);
+    clock.advance(1);
     const tokens = [await obtainTokens(portal, notes, ADA), await obtainTokens(portal, diary, ADA)] as const;
     const refreshed = (await (await refresh(portal, notes, tokens[0].refresh_token)).json()) as Tokens;
     const code = await obtainCode(portal, notes, visitor);
@@ -416,5 +436,150 @@ describe('a person who is revoked', () => {
       expect(stderr).toContain('byte by byte');
     }
     expect((await list()).items).toHaveLength(1);
+  });
+});
+
+describe('a person who is erased', () => {
+  const subjectOf = async (tokens: Tokens) =>
+    ((await (await callApi(portal, '/oauth/userinfo', tokens.access_token)).json()) as { sub: string }).sub;
+
+  /** The rows of all tables of the server, as text. */
+  async function kept(): Promise<string> {
+    const { database } = portal.application;
+    const contents: unknown[] = [];
+    for (const table of ERASED) contents.push((await database.execute(`SELECT * FROM ${table}`)).rows);
+    return JSON.stringify(contents);
+  }
+
+  // @shows AS-31.8
+  test('leaves nothing behind, and is somebody else to applications from then on', async () => {
+    const visitor = await portal.signedIn(ADA);
+    const grace = await obtainTokens(portal, notes, GRACE);
+    clock.advance(1);
+    const tokens = await obtainTokens(portal, notes, ADA);
+    const refreshed = (await (await refresh(portal, notes, tokens.refresh_token)).json()) as Tokens;
+    const code = await obtainCode(portal, diary, visitor);
+    const page = await visitor.visit(authorizationUrl(portal, diary));
+    const subject = await subjectOf(refreshed);
+    const { id } = (await portal.server.access.list()).items[0]?.person ?? { id: '' };
+    expect(await kept()).toContain(id);
+
+    const { stdout, stderr, code: exit } = await run('oauth:person:erase', 'accounts', id, '--yes', '--json');
+    expect({ exit, stderr }).toEqual({ exit: 0, stderr: '' });
+    expect(JSON.parse(stdout)).toMatchObject({ authorizations: 2, requests: 3, subject: true });
+    const left = await kept();
+    expect(left).not.toContain(id);
+    expect(left).not.toContain(subject);
+    expect(left).toContain('erased-');
+
+    for (const each of [tokens, refreshed]) expect(await livesFor(each)).toBe(false);
+    expect((await refresh(portal, notes, refreshed.refresh_token)).status).toBe(400);
+    expect((await refresh(portal, notes, tokens.refresh_token)).status).toBe(400);
+    expect((await exchangeCode(portal, diary, code)).status).toBe(400);
+    expect((await visitor.submit(page, { decision: 'allow' })).status).toBe(400);
+    expect(await livesFor(grace)).toBe(true);
+
+    const again = await obtainTokens(portal, notes, ADA);
+    expect(await subjectOf(again)).not.toBe(subject);
+    expect(await subjectOf(grace)).toMatch(/^[0-9a-f]{32}$/);
+  });
+
+  // @shows AS-31.2, AS-31.8
+  test('is nobody else: not with another case, accent or space', async () => {
+    const time = clock.now();
+    const ids = [
+      'a',
+      'A',
+      'a ',
+      ' a',
+      'a\t',
+      '\u00c9',
+      '\u00e9',
+      'E\u0301',
+      'e',
+      'ss',
+      '\u00df',
+      'a\u00ad',
+      '\u{1f600}',
+    ];
+    const { database } = portal.application;
+    for (const [index, id] of ids.entries()) {
+      await inserted(idAt(time, index), { user_id: id });
+      await database.execute(
+        'INSERT INTO oauth_subjects (user_provider, user_id, subject) VALUES (?, ?, ?)',
+        ['accounts', id, `subject ${index}`],
+      );
+      await database.execute(
+        `INSERT INTO oauth_consent_requests (id_hash, browser_hash, client_id, parameters, user_provider, user_id, asked_scope, expires_at)
+        VALUES (?, '', ?, '{}', 'accounts', ?, 'openid', ?)`,
+        [`request ${index}`, notes.id, id, time + 600_000],
+      );
+    }
+    const left = async (table: string) =>
+      (await database.execute<{ user_id: string }>(`SELECT user_id FROM ${table}`)).rows.map(
+        (row) => row.user_id,
+      );
+    const rest = new Set(ids);
+    for (const id of ids) {
+      const erased = await portal.server.access.erasePerson({ provider: 'accounts', id });
+      expect(erased).toMatchObject({ authorizations: 1, requests: 1, subject: true });
+      rest.delete(id);
+      for (const table of ['oauth_families', 'oauth_subjects', 'oauth_consent_requests']) {
+        expect(new Set(await left(table)), table).toEqual(rest);
+      }
+    }
+  });
+
+  // @shows AS-31.7, AS-31.8
+  test('is so in batches, with all that earlier releases kept; audited under a pseudonym, also when it is who did it', async () => {
+    const time = clock.now();
+    await insertedMany(1100, (index) => ({
+      id: idAt(time, index),
+      user_id: index % 11 === 0 ? 'few ' : 'few',
+      revoked_at: index % 2 === 0 ? time : null,
+    }));
+    const { database } = portal.application;
+    for (const table of ['oauth_refresh_tokens', 'oauth_authorization_codes']) {
+      await database.execute(`INSERT INTO ${table} (grant_hash, family_id) VALUES (?, ?)`, [
+        'hash',
+        idAt(time, 1),
+      ]);
+    }
+    const person = { provider: 'accounts', id: 'few' };
+    await portal.server.access.revokePerson(person, { by: person });
+    events.length = 0;
+    const reported: number[] = [];
+    const report = (count: number) => void reported.push(count);
+    const erased = await portal.server.access.erasePerson(person, { by: person, report });
+    expect(erased).toMatchObject({ authorizations: 1000, requests: 0, subject: false });
+    expect(erased.events).toBeGreaterThan(0);
+    expect(reported.slice(0, 2)).toEqual([500, 1000]);
+    expect((await list('--person', 'accounts', 'few ', '--limit', '1000')).items).toHaveLength(50);
+    for (const table of ['oauth_refresh_tokens', 'oauth_authorization_codes'])
+      expect((await database.execute(`SELECT 1 FROM ${table}`)).rows).toEqual([]);
+    const [event] = events;
+    expect(event).toMatchObject({ type: 'person_erased', authorizations: 1000 });
+    expect(JSON.stringify(events)).not.toContain('few');
+    expect(event?.type === 'person_erased' ? event.by : null).toEqual(
+      event?.type === 'person_erased' ? event.person : undefined,
+    );
+    expect(await kept()).not.toContain('"few"');
+  });
+
+  // @shows AS-31.8
+  test('was seen before, and somebody said so: nothing is removed without --yes where nobody can be asked', async () => {
+    const tokens = await obtainTokens(portal, notes, ADA);
+    const { id } = (await portal.server.access.list()).items[0]?.person ?? { id: '' };
+    const unasked = await run('oauth:person:erase', 'accounts', id);
+    expect(unasked).toMatchObject({ code: 1, stdout: '' });
+    expect(unasked.stderr).toContain('say --yes');
+    const nobody = await run('oauth:person:erase', 'accounts', `${id} `, '--yes');
+    expect(nobody).toMatchObject({ code: 1, stdout: '' });
+    expect(nobody.stderr).toContain('Nothing is kept here of the person');
+    expect(await livesFor(tokens)).toBe(true);
+    expect((await run('oauth:person:erase', 'accounts', id, '--yes')).code).toBe(0);
+    expect((await run('oauth:person:erase', 'accounts', id, '--yes')).stderr).toContain(
+      'Nothing is kept here',
+    );
   });
 });

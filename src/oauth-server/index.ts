@@ -62,7 +62,7 @@ export type { AuditRecord } from './auditing/record.ts';
 export type { ServerAudit } from './auditing/server-audit.ts';
 export type { Sealing } from './authorization/cookie-keys.ts';
 export type { Host } from './host.ts';
-export type { Access, Lasting, RevokedAuthorization, RevokedPerson } from './access/access.ts';
+export type { Access, ErasedPerson, Lasting, RevokedAuthorization, RevokedPerson } from './access/access.ts';
 export type { AuthorizationList, AuthorizationPage } from './access/listing.ts';
 export type { AuthorizationFilter, HeldAuthorization, HoldingClient } from './store/held.ts';
 export type { Endpoint } from './endpoints/endpoint.ts';

@@ -22,6 +22,7 @@ import {
 } from './console/commands/initial-access-tokens.ts';
 import { addKeysGenerate } from './console/commands/keys-generate.ts';
 import { addKeysPrune } from './console/commands/keys-prune.ts';
+import { addPersonErase } from './console/commands/person-erase.ts';
 import { addPersonRevoke } from './console/commands/person-revoke.ts';
 import { addPrune } from './console/commands/prune.ts';
 import { addServerDoctor } from './console/commands/server-doctor.ts';
@@ -55,6 +56,7 @@ const COMMANDS: readonly AddCommands[] = [
   addAuthorizationList,
   addAuthorizationRevoke,
   addPersonRevoke,
+  addPersonErase,
   addInitialAccessTokenCreate,
   addInitialAccessTokenList,
   addInitialAccessTokenRevoke,

@@ -22,6 +22,11 @@ const COUNTS = {
    */
   mixedRaceRounds: { short: 5, long: 30, longest: 100 },
   /**
+   * Rounds in which all that a person allowed is ended while two processes refresh, exchange codes and take the person's answer. Where
+   * requests that wait for it are not ended, the second finds it.
+   */
+  accessRounds: { short: 4, long: 40, longest: 400 },
+  /**
    * Random histories of grants, for each choice of lifetimes. Rivals for one code are in every other one: what only they find is found
    * by the second, where a hundred without them had found nothing.
    */

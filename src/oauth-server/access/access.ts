@@ -1,5 +1,7 @@
-import type { PersonReference } from '../../contracts/person.ts';
+import { samePerson, type PersonReference } from '../../contracts/person.ts';
 import { actedBy, type Acting, type Audit } from '../auditing/audit.ts';
+import type { KeptAudit } from '../auditing/kept-audit.ts';
+import { randomIdentifier } from '../crypto.ts';
 import { AccessError } from '../errors.ts';
 import { quoted, quotedPublic } from '../quoting.ts';
 import type { AuthorizationFilter } from '../store/held.ts';
@@ -28,11 +30,17 @@ export interface Access {
    * again, it ends what is left.
    */
   revokePerson(person: PersonReference, options?: Lasting): Promise<RevokedPerson>;
+  /**
+   * Removes all that is kept of a person, in batches: what they have allowed with all that descends from it, the requests that were put to
+   * them, and their subject; in the kept audit a pseudonym that nobody can tell takes their place. The account is the application's and stays. To
+   * applications the person is somebody else from now on. Throws an AccessError for a person of whom nothing is kept. Done again, it removes what is left.
+   */
+  erasePerson(person: PersonReference, options?: Lasting): Promise<ErasedPerson>;
 }
 
 /** What an action that lasts is given beside its arguments. */
 export interface Lasting extends Acting {
-  /** Told how many authorizations have ended so far, after each batch. */
+  /** Told how many authorizations have ended so far, or been removed, after each batch. */
   readonly report?: (authorizations: number) => void;
 }
 
@@ -56,9 +64,21 @@ export interface RevokedPerson {
   readonly requests: number;
 }
 
+/** What was removed of a person. */
+export interface ErasedPerson {
+  /** How many authorizations this call has removed, also of those that had ended. */
+  readonly authorizations: number;
+  /** How many requests that were put to the person, answered or not. */
+  readonly requests: number;
+  /** Whether there was a subject. */
+  readonly subject: boolean;
+  /** How many events of the kept audit have a pseudonym now. */
+  readonly events: number;
+}
+
 export interface AccessOptions {
   readonly store: Store;
-  readonly audit: Audit;
+  readonly audit: Audit & Pick<KeptAudit, 'pseudonymise'>;
   /** Milliseconds since 1970. */
   readonly clock: () => number;
 }
@@ -130,6 +150,27 @@ export function createAccess({ store, audit, clock }: AccessOptions): Access {
       }
       await audit({ type: 'person_revoked', person, authorizations, ...actedBy(acting) });
       return { authorizations, requests };
+    },
+
+    async erasePerson(given, { report, by } = {}) {
+      const person = requirePerson(given);
+      const pseudonym = { provider: person.provider, id: `erased-${randomIdentifier()}` };
+      // The subject first: whoever has read it is answering a request, which is removed next, or has answered it, and is found then.
+      const subject = await store.forgetSubject(person);
+      const requests = await endRequests(person, true);
+      const authorizations = await inBatches(async () => {
+        const { removed, more } = await store.removeFamiliesOfPerson(person, BATCH);
+        return { count: removed, more };
+      }, report);
+      const events = await inBatches(async () => {
+        const count = await audit.pseudonymise(person, pseudonym.id, BATCH);
+        return { count, more: count > 0 };
+      });
+      if (!subject && requests + authorizations + events === 0) throw new AccessError(unknownPerson(person));
+      const isThemself = typeof by === 'object' && samePerson(by, person);
+      const acting = by === undefined ? {} : { by: isThemself ? pseudonym : by };
+      await audit({ type: 'person_erased', person: pseudonym, authorizations, ...actedBy(acting) });
+      return { authorizations, requests, subject, events };
     },
   };
 }
