@@ -100,8 +100,11 @@ describe.each(HERE)('on call, with the fault: %s', (name) => {
       const unlike = (message: string) => wanted.every((each) => !each.test(message));
       expect(installation.lines().every(({ message }) => unlike(message))).toBe(true);
 
+      const audited = installation.audited().length;
       const line = await untilLogged(found, fault, wanted);
       expect(line).toMatchObject(fault.line(installation));
+      expect(installation.audited().slice(audited)).toEqual(expect.arrayContaining([...fault.audited]));
+      expect(await found.load.round()).toEqual(fault.statuses);
       const failing = fault.ready === null ? [] : [fault.ready];
       await expect.poll(() => installation.failingChecks(), POLLED).toEqual(failing);
       const parts = (await installation.doctor())

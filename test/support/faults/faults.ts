@@ -16,8 +16,12 @@ export interface Fault {
   round?(load: Load): Promise<void>;
   /** Which of the doctor's parts are not ok any more. */
   readonly doctor: readonly string[];
+  /** What a round is answered with from then on: the refresh of the phone, the sign-in to the shop, the call of the API. */
+  readonly statuses: readonly [number, number, number];
   /** Which of the checks of /health/ready fails; null when the process is ready. */
   readonly ready: 'store' | 'key' | null;
+  /** Which audit events tell of it that are not there otherwise. */
+  readonly audited: readonly string[];
   /** Which alerts fire. */
   readonly alerts: readonly string[];
   /** What the line of the log has beside its message. */
@@ -33,7 +37,9 @@ export const FAULTS = {
     store: 'any',
     inject: async ({ keyDirectory }) => rename(keyDirectory, `${keyDirectory}-elsewhere`),
     doctor: ['signing key', 'public key set'],
+    statuses: [503, 503, 200],
     ready: 'key',
+    audited: [],
     alerts: ['PorticoSigningKeyMissing', 'PorticoUnavailable'],
     line: () => ({ level: 'error', endpoint: 'oauth_server_authorize' }),
   },
@@ -45,7 +51,9 @@ export const FAULTS = {
       void (await promisify(execFile)('prlimit', ['--pid', String(serving.pid), '--fsize=1'])),
     // It asks as a process of its own, whose files may grow.
     doctor: [],
+    statuses: [503, 503, 200],
     ready: 'store',
+    audited: [],
     alerts: ['PorticoUnavailable', 'PorticoStoreFails'],
     line: () => ({ level: 'error', endpoint: 'oauth_server_token' }),
   },
@@ -57,7 +65,9 @@ export const FAULTS = {
       for (let tried = 0; tried < TRIES; tried += 1) await load.guess();
     },
     doctor: ['round trip'],
+    statuses: [200, 200, 200],
     ready: null,
+    audited: ['client_authentication_slowed'],
     alerts: ['PorticoThrottled'],
     line: () => ({ error: 'too_many_failures', address: PROXY_ADDRESS }),
   },
@@ -69,7 +79,9 @@ export const FAULTS = {
       for (let tried = 0; tried < TRIES; tried += 1) await load.refresh(load.deadToken);
     },
     doctor: [],
+    statuses: [200, 200, 200],
     ready: null,
+    audited: [],
     alerts: ['PorticoRefusals'],
     line: ({ clients }) => ({ error: 'invalid_grant', clientId: clients.phone.id, address: FROM.phone }),
   },
@@ -78,7 +90,9 @@ export const FAULTS = {
     store: 'any',
     inject: async (_, load) => void (await load.refresh(load.spent[0] ?? '')),
     doctor: [],
+    statuses: [400, 200, 401],
     ready: null,
+    audited: ['refresh_token_replayed', 'family_revoked'],
     alerts: ['PorticoReplay'],
     line: ({ clients }) => ({ error: 'invalid_grant', clientId: clients.phone.id, address: FROM.phone }),
   },
@@ -99,7 +113,9 @@ export const FAULTS = {
       }
     },
     doctor: ['replication'],
+    statuses: [503, 503, 200],
     ready: 'store',
+    audited: [],
     alerts: ['PorticoUnavailable', 'PorticoStoreFails'],
     line: () => ({ level: 'error' }),
   },

@@ -9,6 +9,8 @@ import { freePort } from '../engines/server-process.ts';
 export interface OperatedInstallation {
   /** The public address: the proxy's. */
   readonly url: string;
+  /** Where Prometheus asks the process. */
+  readonly metricsUrl: string;
   readonly databaseUrl: string;
   readonly keyDirectory: string;
   /** The process that serves. */
@@ -18,6 +20,8 @@ export interface OperatedInstallation {
   readonly clients: OperatedClients;
   /** Its log, line by line. */
   lines(): readonly LogLine[];
+  /** The types of the audit events that it has written. */
+  audited(): readonly string[];
   /** Which checks of /health/ready fail: none in a process that is ready. */
   failingChecks(): Promise<readonly string[]>;
   /** What the doctor finds, with `--online`. */
@@ -82,11 +86,24 @@ export async function startOperated(databaseUrl?: string): Promise<OperatedInsta
   const phone = JSON.parse(
     await run('oauth:client:create', 'Phone', `--redirect=${PHONE}`, scope, '--public', '--json'),
   );
-  const serving = start([path.join(ROOT, 'bin', 'portico.js'), 'serve'], { cwd: FOLDER, env });
+  const metricsPort = String(await freePort());
+  const serving = start([path.join(ROOT, 'bin', 'portico.js'), 'serve'], {
+    cwd: FOLDER,
+    env: { ...env, METRICS_PORT: metricsPort },
+  });
   await serving.says('Listening on');
   proxy.leadTo(port);
+  /** Whole lines alone: what comes last may go on. */
+  const said = () =>
+    serving
+      .stdout()
+      .split('\n')
+      .slice(0, -1)
+      .filter((line) => line.startsWith('{'))
+      .map((line) => JSON.parse(line) as Readonly<Record<string, unknown>>);
   return {
     url: proxy.url,
+    metricsUrl: `http://127.0.0.1:${metricsPort}/metrics`,
     databaseUrl: env.DATABASE_URL,
     keyDirectory: path.join(storage, 'oauth', 'keys'),
     process: serving,
@@ -96,12 +113,8 @@ export async function startOperated(databaseUrl?: string): Promise<OperatedInsta
       phone: { id: phone.client_id as string },
     },
     env: ofConsole,
-    lines: () =>
-      serving
-        .stdout()
-        .split('\n')
-        .filter((line) => line.startsWith('{'))
-        .map((line) => JSON.parse(line) as LogLine),
+    lines: () => said().filter((line): line is LogLine => typeof line['message'] === 'string'),
+    audited: () => said().flatMap(({ type, level }) => (level === undefined ? [String(type)] : [])),
     async failingChecks() {
       const response = await fetch(`${proxy.url}/health/ready`);
       const { checks } = (await response.json()) as { readonly checks: Readonly<Record<string, string>> };
