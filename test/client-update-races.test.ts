@@ -78,6 +78,11 @@ async function allowed(question: Response): Promise<string | null> {
   return new URL(answer.headers.get('location') ?? '').searchParams.get('code');
 }
 
+/** The other process answers so many requests. */
+async function pass(requests: number): Promise<void> {
+  for (let count = 0; count < requests; count += 1) await fetch(`${other.url}/.well-known/jwks.json`);
+}
+
 /** Changes the client while the other process is somewhere else in its work each time; then, as it was answered, asks for more. */
 async function changed<T>(
   round: number,
@@ -85,18 +90,24 @@ async function changed<T>(
   changes: ClientChanges,
   afterwards: () => Promise<T>,
 ): Promise<T> {
-  for (let count = 0; count < round % 6; count += 1) await fetch(`${other.url}/.well-known/jwks.json`);
+  await pass(round % 4);
   await update(client, changes);
   return afterwards();
 }
 
 /** Begins each of these at the moment of the change, some a little later than others, in both processes. */
 async function atThatMoment<T, U>(
+  round: number,
   change: Promise<U>,
   uses: readonly ((portal: RunningPortal) => Promise<T>)[],
 ): Promise<readonly [results: readonly T[], later: U]> {
   return Promise.all([
-    Promise.all(uses.map(async (use, index) => use(index % 2 === 0 ? other : one))),
+    Promise.all(
+      uses.map(async (use, index) => {
+        await pass(index * (round % 3));
+        return use(index % 2 === 0 ? other : one);
+      }),
+    ),
     change,
   ]);
 }
@@ -123,7 +134,7 @@ describe('while one process changes a client, another one serves it', () => {
         if (code !== null) newCodes.push(code);
         return given(await own(portal, client));
       };
-      const [meanwhile, later] = await atThatMoment(change, [
+      const [meanwhile, later] = await atThatMoment(round, change, [
         async (portal) => given(await refresh(portal, client, before[0]?.refresh_token ?? '')),
         async (portal) => given(await refresh(portal, client, before[1]?.refresh_token ?? '')),
         async (portal) => given(await exchangeCode(portal, client, codes[0] ?? '')),
@@ -167,6 +178,7 @@ describe('while one process changes a client, another one serves it', () => {
         late === undefined ? 'none was asked' : allowed(late),
       );
       const [codes, sentLater] = await atThatMoment(
+        round,
         change,
         questions.map((question) => () => allowed(question)),
       );
@@ -195,7 +207,7 @@ describe('while one process changes a client, another one serves it', () => {
         await given(await own(other, client)),
         await given(await refresh(other, client, second.refresh_token)),
       ]);
-      const [results, later] = await atThatMoment(change, [
+      const [results, later] = await atThatMoment(round, change, [
         async (portal) => given(await own(portal, client)),
         async (portal) => given(await own(portal, client)),
         async (portal) => given(await refresh(portal, client, first.refresh_token)),

@@ -243,6 +243,64 @@ describe('clients', () => {
     expect(new Set(listed.map((each) => each.idTokenSignedResponseAlg))).toEqual(new Set(['EdDSA', 'RS256']));
   });
 
+  // @shows AS-30.2, AS-30.6
+  test('are changed only as they were read: of several changes at once one, also to what differs in case or a space alone', async () => {
+    const read = await newClient({ name: 'An application' });
+    const changes = ['an application', 'An application ', 'Another', 'AN APPLICATION'].map((each) => ({
+      ...read,
+      name: each,
+    }));
+    const made = await many(changes.length, (each, index) => each.updateClient(read, changes[index] ?? read));
+    expect(made.filter(Boolean)).toHaveLength(1);
+    const now = changes[made.indexOf(true)] ?? read;
+    expect(await other.findClient(read.id)).toEqual(now);
+    for (const alike of changes.map((each) => each.name).filter((each) => each !== now.name)) {
+      const each = { ...now, name: alike };
+      expect(await store.updateClient(each, { ...each, scopes: [] })).toBe(false);
+    }
+    const after = {
+      ...now,
+      redirectUris: ['https://client.example/other'],
+      scopes: ['openid'],
+      grants: ['authorization_code'] as const,
+      keys: { jwks: '{"keys":[]}', jwksUri: null, algorithm: null },
+      idTokenSignedResponseAlg: 'ES256' as const,
+    };
+    expect(await other.updateClient(now, after)).toBe(true);
+    expect(await store.findClient(read.id)).toEqual(after);
+  });
+
+  // @shows AS-30.2
+  test('are not changed once they are revoked, nor when no operator registered them, nor when they are unknown', async () => {
+    const clients = [
+      await newClient({ registeredBy: 'document', id: 'https://client.example/changed.json' }),
+      await newClient({ registeredBy: 'registration' }),
+      await newClient({ revokedAt: NOW }),
+    ];
+    for (const client of clients) {
+      expect(await store.updateClient(client, { ...client, name: 'Another' })).toBe(false);
+      expect(await store.findClient(client.id)).toEqual(client);
+    }
+    expect(await store.updateClient(clientNamed('nobody'), clientNamed('nobody'))).toBe(false);
+  });
+
+  // @shows AS-30.8
+  test('are listed in the order of their ids, byte by byte, from any id on', async () => {
+    const ids = ['!', 'A', 'A ', 'B', 'a', 'b', 'https://client.example/', '~'].map(
+      (each) => `order ${each}`,
+    );
+    for (const id of ids.toReversed()) await newClient({ id });
+    const listed = async (after: string, limit: number) =>
+      (await other.listClientsAfter(after, limit)).map(({ id }) => id);
+    expect(await listed('order ', ids.length)).toEqual(ids);
+    for (const [index, id] of ids.entries()) {
+      expect(await listed(id, 2)).toEqual(
+        [...ids.slice(index + 1), ...(await listed('order ~', 2))].slice(0, 2),
+      );
+    }
+    expect(await listed('~~', 5)).toEqual([]);
+  });
+
   // @shows AS-4.1
   test('rotate their secret only while they live and have one; the one before the previous is dropped', async () => {
     const { id } = await newClient({ secretHash: 'first' });
