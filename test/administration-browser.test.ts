@@ -36,6 +36,8 @@ const MANY_SCOPES = Object.fromEntries(
     { label: `Read what team ${index} writes`, permission: 'notes:read' },
   ]),
 );
+/** A list, a list with filters, the facts of one, and a question. */
+const OF_EVERY_KIND = /\/(?:clients|access|client\?id=[0-9a-f]+|person\?.*ask=.*)$/;
 const HOSTILE = ['<script>alert(1)</script>', 'دفتر الملاحظات', 'x'.repeat(100)];
 
 describe.runIf(executable !== null)("an administrator's pages in a real Chromium", () => {
@@ -161,7 +163,6 @@ describe.runIf(executable !== null)("an administrator's pages in a real Chromium
       '/access',
       '/rotations',
       '/keys',
-      '/keys?ask=rotate-now',
       '/registration',
       '/audit',
       '/doctor',
@@ -170,7 +171,7 @@ describe.runIf(executable !== null)("an administrator's pages in a real Chromium
     const asks = ['', 'update', 'rotate-secret', 'revoke'];
     const urls = [
       ...paths.map(at),
-      at(`${person}&ask=revoke-all`),
+      at(`${person}&ask=erase`),
       ...asks.map((ask) => of(client.id, ask)),
       of('nobody'),
     ];
@@ -182,7 +183,11 @@ describe.runIf(executable !== null)("an administrator's pages in a real Chromium
       });
       const look = await own.newPage();
       await open(look, at(''));
-      const check = async (name: string) => {
+      const check = async (name: string, isAlike = false) => {
+        const overflow = await look.evaluate(() => document.documentElement.scrollWidth > window.innerWidth);
+        expect(overflow, `${name} scrolls sideways at ${width} pixels`).toBe(false);
+        // What is made of the same parts as another page is looked at in the long form.
+        if (isAlike && SCALE.administrationLooks === 1) return;
         await look.evaluate(axe);
         const violations = await look.evaluate(async () => {
           const { axe } = globalThis as unknown as {
@@ -191,12 +196,10 @@ describe.runIf(executable !== null)("an administrator's pages in a real Chromium
           return (await axe.run()).violations.map(({ id }) => id);
         });
         expect(violations, `${name}, ${colorScheme}, ${width} pixels`).toEqual([]);
-        const overflow = await look.evaluate(() => document.documentElement.scrollWidth > window.innerWidth);
-        expect(overflow, `${name} scrolls sideways at ${width} pixels`).toBe(false);
       };
       for (const url of urls) {
         await look.goto(url);
-        await check(url);
+        await check(url, !OF_EVERY_KIND.test(url));
       }
       await look.goto(of(client.id, 'update'));
       await look.getByLabel('Redirect URIs').fill('javascript:alert(1)');

@@ -152,13 +152,11 @@ describe("an administrator's page", () => {
     }
   });
 
-  test('shows clients newest first, fifty on a page, each once', async () => {
-    const moving = createClock();
-    const many = await startAdministered({ clock: moving.now });
+  test('shows all clients, fifty on a page, each once', async () => {
+    const many = await startAdministered();
     try {
       const ids: string[] = [];
       for (let index = 0; index < 60; index += 1) {
-        moving.advance(0.001);
         ids.push((await registerClient(many.portal, { name: `Number ${index}` })).id);
       }
       const visitor = await many.portal.signedIn(ADA);
@@ -172,7 +170,7 @@ describe("an administrator's page", () => {
         found.push(...shown);
         next = /href="([^"]*after=[^"]*)"/.exec(html)?.[1];
       }
-      expect(found).toEqual(ids.toReversed());
+      expect(found).toEqual(ids.toSorted());
     } finally {
       await many.portal.close();
     }
@@ -414,6 +412,7 @@ describe('what an administrator does', () => {
     ['/access?unused_days=-1', 'a number of days'],
     ['/person?provider=accounts', 'not empty'],
     ['/person', 'not empty'],
+    ['/clients?after=%00', 'the cursor'],
     ['/audit?type=nothing', 'no such type'],
     ['/audit?since=tomorrow', 'as in 2026-01-31'],
     ['/audit?after=x', 'where a page begins'],
@@ -421,6 +420,26 @@ describe('what an administrator does', () => {
     const page = await ada.get(`${PAGES}${path}`);
     expect(page.status).toBe(400);
     expect(await textOf(page)).toContain(reason);
+  });
+
+  test('a person is erased after a question, and who did it is in the audit', async () => {
+    const tokens = await obtainTokens(portal, client, GRACE, { scope: 'openid' });
+    const { items } = await portal.server.access.list({ clientId: client.id });
+    const { provider, id } = items[0]?.person ?? { provider: '', id: '' };
+    const page = `${PAGES}/person?${new URLSearchParams({ provider, id })}`;
+    administered.events.length = 0;
+    const question = await ada.get(`${page}&ask=erase`);
+    expect(await textOf(question)).toContain('This cannot be undone');
+    expect((await callApi(portal, '/api/whoami', tokens.access_token)).status).toBe(200);
+    const { action, fields } = await formDoing(question, 'erase');
+    const answer = await ada.post(action, fields);
+    expect(await textOf(await ada.get(locationOf(answer).href))).toContain('nothing of this person is kept');
+    expect((await callApi(portal, '/api/whoami', tokens.access_token)).status).toBe(401);
+    expect(administered.events).toMatchObject([{ type: 'person_erased', by: { provider: 'accounts' } }]);
+    const events = await portal.server.audit.list({ type: 'person_erased' });
+    expect(events.items).toHaveLength(1);
+    expect(JSON.stringify(events.items)).not.toContain(id);
+    expect((await ada.post(action, fields)).status).toBe(400);
   });
 
   test('the audit that is kept is shown, by each filter', async () => {
@@ -607,7 +626,8 @@ describe('what others have called themselves', () => {
     ['Arabic', 'دفتر الملاحظات'],
   ])('is shown as text: %s', async (_, name) => {
     const named = await registerClient(portal, { name });
-    for (const path of [`${PAGES}/clients`, pageOf(named.id), pageOf(named.id, 'revoke')]) {
+    const list = `${PAGES}/clients?after=${named.id.slice(0, -1)}`;
+    for (const path of [list, pageOf(named.id), pageOf(named.id, 'revoke')]) {
       const html = await (await ada.get(path)).text();
       expect(html).not.toContain('<script');
       expect(await textOf(await ada.get(path))).toContain(name);

@@ -55,7 +55,7 @@ export function createAdministration(parts: AdministrationParts): AnswerAdminist
     try {
       return await PAGES[name].show(asked(visitor, request));
     } catch (error) {
-      if (!(error instanceof AccessError)) throw error;
+      if (!(error instanceof AccessError || error instanceof RegistrationError)) throw error;
       return { title: 'There is no such page', body: alert({ reason: error.message }), status: 400 };
     }
   }

@@ -4,19 +4,13 @@ import { markup } from '../markup.ts';
 import type { Page } from '../page.ts';
 import { clientName, code, moment } from '../shown.ts';
 
-/** How many are on one page. */
-const SHOWN = 50;
-
-/** GET /oauth/admin/clients: the applications, newest first. */
+/** GET /oauth/admin/clients: the applications, in the order of their ids. */
 export const clients: Page = {
   async show({ parts: { server }, links, query }) {
-    const all = (await server.clients.list()).toReversed();
     const after = query.get('after');
-    const start = after === undefined ? 0 : all.findIndex(({ id }) => id === after) + 1;
-    const shown = all.slice(start, start + SHOWN);
-    const last = shown.at(-1);
+    const { items, next } = await server.clients.page(after === undefined ? {} : { after });
     const now = server.clock();
-    const rows = shown.map((each) => {
+    const rows = items.map((each) => {
       const until = openUntil(each, now);
       return markup`
         <li>
@@ -33,11 +27,11 @@ export const clients: Page = {
         <div><label for="id">Find one by its id, or its URL</label><input id="id" name="id" maxlength="2000" required autocomplete="off" spellcheck="false"></div>
         <div><button type="submit">Look</button></div>
       </form>
-      ${rows.length === 0 ? markup`<p>There is no application${start === 0 ? '' : ' after that one'}.</p>` : markup`<ul class="rows" role="list">${rows}</ul>`}
+      ${rows.length === 0 ? markup`<p>There is no application${after === undefined ? '' : ' after that one'}.</p>` : markup`<ul class="rows" role="list">${rows}</ul>`}
       ${
-        last === undefined || start + SHOWN >= all.length
+        next === null
           ? null
-          : markup`<p><a class="button" href="${withQuery(links.clients, { after: last.id })}">Older ones</a></p>`
+          : markup`<p><a class="button" href="${withQuery(links.clients, { after: next })}">Go on</a></p>`
       }`,
     };
   },

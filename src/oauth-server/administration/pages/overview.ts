@@ -1,4 +1,3 @@
-import { openUntil } from '../kinds.ts';
 import { markup, type Content } from '../markup.ts';
 import type { Page } from '../page.ts';
 import { code, facts } from '../shown.ts';
@@ -7,8 +6,6 @@ import { code, facts } from '../shown.ts';
 export const overview: Page = {
   async show({ parts: { server }, links }) {
     const { registration = 'off', client_id_metadata_documents: documents = false, profile } = server.config;
-    const now = server.clock();
-    const open = (await server.clients.list()).filter((each) => openUntil(each, now) !== null);
     const ways: readonly (readonly [href: string, text: string, about: string])[] = [
       [links.clients, 'Applications', 'look at one, give it a new secret, end it'],
       [
@@ -37,10 +34,6 @@ export const overview: Page = {
         ['Issuer', code(server.issuer)],
         ['Profile', profile ?? null],
         ['Applications come', howTheyCome(registration, documents !== false)],
-        [
-          'Open rotations',
-          open.length === 0 ? 'none' : markup`<a href="${links.rotations}">${open.length}</a>`,
-        ],
       ])}
       <ul class="rows" role="list">${ways.map(
         ([href, text, about]) => markup`

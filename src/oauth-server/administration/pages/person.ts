@@ -9,6 +9,7 @@ import { alert, notice, personName } from '../shown.ts';
 const DONE = {
   authorization: 'Done: that authorization has ended, with every token of it.',
   'revoke-all': 'Done: all that this person had allowed has ended. They may allow applications again.',
+  erase: 'Done: nothing of this person is kept here any more.',
   continuing:
     'It is more than can be done at once, and goes on without this page. Look again: what is left is shown below. Should it stop before ' +
     'the end, send it again.',
@@ -33,6 +34,21 @@ const ENDINGS: ReadonlyMap<string, Ending> = new Map<string, Ending>([
       ],
       button: 'Revoke all of it',
       work: ({ parts, person: by }, of) => parts.server.access.revokePerson(of, { by }),
+    },
+  ],
+  [
+    'erase',
+    {
+      title: 'Erase all that is kept of this person?',
+      says: [
+        'Everything that they have allowed ends and is removed, with the questions that wait for an answer, and with the subject by which ' +
+          'applications know them: should they sign in to one again, it takes them for somebody else.',
+        'In the audit that is kept here a pseudonym takes their place. What was written elsewhere, such as in logs and by applications, stays ' +
+          'there. Their account is the application\u2019s, and stays: remove it first, so that nothing new is kept.',
+        'This cannot be undone.',
+      ],
+      button: 'Erase it for good',
+      work: ({ parts, person: by }, of) => parts.server.access.erasePerson(of, { by }),
     },
   ],
 ]);
@@ -61,6 +77,7 @@ export const person: Page = {
       ${next === null ? null : markup`<p><a href="${all}">All of it</a></p>`}
       <ul class="choices" role="list">
         <li><a class="button" href="${links.person(of.provider, of.id, { ask: 'revoke-all' })}">Revoke all of it…</a></li>
+        <li><a class="button" href="${links.person(of.provider, of.id, { ask: 'erase' })}">Erase this person…</a></li>
       </ul>`,
     };
   },
