@@ -8,6 +8,7 @@ import {
   type Plugin,
 } from 'portico/host';
 import { authorizationServerOf, oauthServer, token, type AuthorizationServer } from 'portico/oauth-server';
+import type { Telemetry } from 'portico/telemetry';
 import { PERSON, REDIRECT_URI, type Place, type Seeded } from '../target.ts';
 
 /** What goes over the defaults of `oauth_server`. */
@@ -53,8 +54,14 @@ export function definitionFor(
   });
 }
 
-export function application(place: Place, changes: Changes = {}): Promise<Application> {
-  return startApplication(definitionFor(place, changes), { env: { APP_ENV: 'dev' } });
+export function application(
+  place: Place,
+  changes: Changes = {},
+  telemetry?: Telemetry,
+): Promise<Application> {
+  const measured = telemetry === undefined ? {} : { telemetry };
+  const definition = { ...definitionFor(place, changes), ...measured };
+  return startApplication(definition, { env: { APP_ENV: 'dev' } });
 }
 
 /** Where Portico's endpoints are, in whatever it is mounted. */
@@ -92,7 +99,7 @@ export async function registerClients(
 /** The schema, the person, the key and the clients: of the bare limit too. */
 export async function seed(
   place: Place,
-  start: (place: Place) => Promise<Application> = application,
+  start: (place: Place) => Promise<Application> = (at) => application(at),
   more: readonly string[] = [],
 ): Promise<Seeded> {
   const opened = await start(place);
@@ -110,6 +117,7 @@ export async function seed(
   return seeded;
 }
 
-export async function serve(place: Place, changes: Changes = {}): Promise<unknown> {
-  return listen(await application(place, changes), { port: place.port, hostname: '127.0.0.1' });
+export async function serve(place: Place, changes: Changes = {}, telemetry?: Telemetry): Promise<unknown> {
+  const started = await application(place, changes, telemetry);
+  return listen(started, { port: place.port, hostname: '127.0.0.1' });
 }

@@ -72,7 +72,7 @@ export interface ObservedServer {
   retries(): { readonly statements: number; readonly transactions: number } | null;
   /** The connections to a database server; null where there are none, or the store does not count them. */
   connections(): DatabaseConnections | null;
-  /** The newest signing key of each algorithm, and its age in seconds. */
+  /** The key of each algorithm that signs now, and its age in seconds, where that is known. */
   signingKeys(): Promise<readonly { readonly algorithm: string; readonly age: number }[]>;
   /** Of the first `limit` authorizations after this id, how many are neither revoked nor expired. */
   authorizations(after: string, limit: number): Promise<CountedRows>;

@@ -16,7 +16,7 @@ export function observeServer(meter: Meter, server: ObservedServer): void {
   );
   const clients = createCensus((after, limit) => server.clients(after, limit));
   observeCensus(gauge('portico.clients', 'Clients that are not revoked', '{client}'), clients);
-  gauge('portico.signing_key.age', 'Age of the newest signing key', 's').addCallback(async (result) => {
+  gauge('portico.signing_key.age', 'Age of the key that signs', 's').addCallback(async (result) => {
     // Without keys, or where they cannot be read, there is no age.
     const keys = await inTime(
       server.signingKeys().catch(() => []),

@@ -11,7 +11,7 @@ interface Figures {
 
 export interface ObservedServerOptions {
   readonly database: Database;
-  readonly keys: Pick<KeyRing, 'published'>;
+  readonly keys: Pick<KeyRing, 'published' | 'active'>;
   readonly clock: () => number;
 }
 
@@ -23,13 +23,14 @@ export function observedServer({ database, keys, clock }: ObservedServerOptions)
     connections: () => figures.connections?.() ?? null,
     async signingKeys() {
       const now = clock();
-      const newest = new Map<string, number>();
-      for (const { algorithm, createdAt } of await keys.published())
-        newest.set(algorithm, Math.max(createdAt, newest.get(algorithm) ?? 0));
-      return [...newest].map(([algorithm, createdAt]) => ({
-        algorithm,
-        age: Math.max(0, now - createdAt) / 1000,
-      }));
+      const algorithms = new Set((await keys.published()).map(({ algorithm }) => algorithm));
+      const signing = await Promise.all([...algorithms].map((algorithm) => keys.active(algorithm)));
+      return signing.flatMap((key) =>
+        // Of one whose age nobody knows there is none.
+        key === null || key.createdAt <= 0
+          ? []
+          : [{ algorithm: key.algorithm, age: Math.max(0, now - key.createdAt) / 1000 }],
+      );
     },
     authorizations: (after, limit) =>
       countRows(

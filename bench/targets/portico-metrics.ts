@@ -1,0 +1,6 @@
+// Portico with metrics, taken by OpenTelemetry's SDK: `cost.js token portico portico-metrics portico-traces`.
+import { runTarget } from '../target.ts';
+import { seed, serve } from './portico-application.ts';
+import { realTelemetry } from './telemetry.ts';
+
+await runTarget({ seed, serve: (place) => serve(place, {}, realTelemetry({ traces: false })) });
