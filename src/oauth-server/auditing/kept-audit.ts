@@ -62,7 +62,7 @@ export type RecordKey = Pick<AuditRecord, 'id' | 'type' | 'clientId' | 'person'>
 
 /** The table of records. Whatever it lists is newest first. */
 export interface AuditTable {
-  newest(axes: readonly Axis[], range: IdRange, limit: number): Promise<readonly AuditRecord[]>;
+  newest(axis: Axis | null, range: IdRange, limit: number): Promise<readonly AuditRecord[]>;
   keys(axis: Axis, range: IdRange, limit: number): Promise<readonly RecordKey[]>;
   /** The id of the record so many deep in the range, the newest being 1 deep; null where there are fewer. */
   reach(axis: Axis, range: IdRange, depth: number): Promise<string | null>;
@@ -76,19 +76,21 @@ export const DEFAULT_LIMIT = 50;
 export const LARGEST_LIMIT = 1000;
 const DEFAULT_BATCH = 500;
 
-/** How many records of an index are looked at together, and how often for a page. */
-const STEP = 1000;
-const MOST_STEPS = 3;
+/** How many records of an index are looked at for a page, and how many of them first: often those are enough. */
+const STEPS = [200, 1000, 1000] as const;
+/** How deep it is looked which of several is the rarest. */
+const DEPTH = 1000;
 
 export function createKeptAudit(table: AuditTable): KeptAudit {
   async function ofSeveral(axes: readonly Axis[], range: IdRange, limit: number): Promise<AuditPage> {
     const axis = await rarest(axes, range);
     const found: string[] = [];
     let { before } = range;
-    for (let step = 0; step < MOST_STEPS && found.length <= limit; step += 1) {
-      const keys = await table.keys(axis, { ...range, before }, STEP);
+    for (const step of STEPS) {
+      if (found.length > limit) break;
+      const keys = await table.keys(axis, { ...range, before }, step);
       found.push(...keys.filter((key) => axes.every((each) => fits(key, each))).map(({ id }) => id));
-      if (keys.length < STEP) return page(found, limit, null);
+      if (keys.length < step) return page(found, limit, null);
       before = keys.at(-1)?.id ?? before;
     }
     return page(found, limit, before);
@@ -104,7 +106,7 @@ export function createKeptAudit(table: AuditTable): KeptAudit {
   /** The one of these that fewest of the latest events have: the one that reaches furthest back in so many steps. */
   async function rarest(axes: readonly Axis[], range: IdRange): Promise<Axis> {
     const reached = await Promise.all(
-      axes.map(async (axis) => ({ axis, id: (await table.reach(axis, range, STEP)) ?? '' })),
+      axes.map(async (axis) => ({ axis, id: (await table.reach(axis, range, DEPTH)) ?? '' })),
     );
     const [first, ...others] = reached;
     if (first === undefined) throw new Error('Nothing is asked for');
@@ -119,7 +121,7 @@ export function createKeptAudit(table: AuditTable): KeptAudit {
       const axes = axesOf(filter);
       if (!axes.every(isStorable)) return { items: [], next: null };
       if (axes.length > 1) return ofSeveral(axes, range, limit);
-      const items = await table.newest(axes, range, limit + 1);
+      const items = await table.newest(axes[0] ?? null, range, limit + 1);
       const shown = items.slice(0, limit);
       return { items: shown, next: items.length > limit ? (shown.at(-1)?.id ?? null) : null };
     },

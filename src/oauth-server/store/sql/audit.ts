@@ -1,5 +1,5 @@
 import type { PersonReference } from '../../../contracts/person.ts';
-import type { Database, SqlParameter } from '../../../sql/contract.ts';
+import type { Database, SqlDialect, SqlParameter } from '../../../sql/contract.ts';
 import type { AuditStore } from '../../auditing/keeping.ts';
 import type { AuditTable, Axis, IdRange, RecordKey } from '../../auditing/kept-audit.ts';
 import type { AuditRecord } from '../../auditing/record.ts';
@@ -8,22 +8,20 @@ import { placeholders, removeWhere } from './statements.ts';
 /** The kept audit: `oauth_audit`. A row is inserted once; only its person's name is ever changed, and it is removed when it is old. */
 export function auditTable(database: Database): AuditStore & AuditTable {
   /** Replaces a person in at most `limit` rows, where these columns name them; how many. */
-  async function replace(
-    [provider, id]: Named,
-    { provider: p, id: i }: PersonReference,
-    by: string,
-    limit: number,
-  ) {
-    const is = `${provider} = ? AND ${id} = ?`;
+  const within = (axis: Axis | null, range: IdRange) => rangeOf(database.dialect, axis, range);
+
+  /** Replaces a person in at most `limit` rows, where these columns name them; how many. */
+  async function replace([provider, id]: Named, person: PersonReference, by: string, limit: number) {
     const { rows } = await database.execute<{ id: string }>(
-      `SELECT id FROM oauth_audit WHERE ${is} ORDER BY ${provider}, ${id}, id LIMIT ${limit}`,
-      [p, i],
+      `SELECT id FROM oauth_audit WHERE ${provider} = ? AND ${id} = ? ORDER BY ${provider}, ${id}, id LIMIT ${limit}`,
+      [person.provider, person.id],
     );
     if (rows.length === 0) return 0;
     const ids = rows.map((row) => row.id);
-    // Whoever acted came from that address: it says who they are as much as a name.
-    const update = `UPDATE oauth_audit SET ${id} = ?, address = NULL WHERE id IN (${placeholders(ids)}) AND ${is}`;
-    return (await database.execute(update, [by, ...ids, p, i])).affected;
+    // By the key alone: with the person in it, MariaDB reads and locks all that they have. Nobody else becomes these rows' person. And
+    // whoever acted came from that address: it says who they are as much as a name.
+    const update = `UPDATE oauth_audit SET ${id} = ?, address = NULL WHERE id IN (${placeholders(ids)})`;
+    return (await database.execute(update, [by, ...ids])).affected;
   }
 
   return {
@@ -34,28 +32,28 @@ export function auditTable(database: Database): AuditStore & AuditTable {
       await database.execute(`INSERT INTO oauth_audit (${COLUMNS}) VALUES ${rows}`, records.flatMap(values));
     },
 
-    async newest(axes, range, limit) {
-      const { where, parameters } = conditions(axes, range);
+    async newest(axis, range, limit) {
+      const { where, order, parameters } = within(axis, range);
       const { rows } = await database.execute<Row>(
-        `SELECT ${COLUMNS} FROM oauth_audit WHERE ${where} ORDER BY id DESC LIMIT ${limit}`,
+        `SELECT ${COLUMNS} FROM oauth_audit WHERE ${where} ORDER BY ${order} LIMIT ${limit}`,
         parameters,
       );
       return rows.map(toRecord);
     },
 
     async keys(axis, range, limit) {
-      const { where, parameters } = conditions([axis], range);
+      const { where, order, parameters } = within(axis, range);
       const { rows } = await database.execute<KeyRow>(
-        `SELECT ${KEY_COLUMNS} FROM oauth_audit WHERE ${where} ORDER BY id DESC LIMIT ${limit}`,
+        `SELECT ${KEY_COLUMNS} FROM oauth_audit WHERE ${where} ORDER BY ${order} LIMIT ${limit}`,
         parameters,
       );
       return rows.map(toKey);
     },
 
     async reach(axis, range, depth) {
-      const { where, parameters } = conditions([axis], range);
+      const { where, order, parameters } = within(axis, range);
       const { rows } = await database.execute<{ id: string }>(
-        `SELECT id FROM oauth_audit WHERE ${where} ORDER BY id DESC LIMIT 1 OFFSET ${depth - 1}`,
+        `SELECT id FROM oauth_audit WHERE ${where} ORDER BY ${order} LIMIT 1 OFFSET ${depth - 1}`,
         parameters,
       );
       return rows[0]?.id ?? null;
@@ -85,18 +83,30 @@ const KEY_COLUMNS = 'id, type, client_id, user_provider, user_id';
 const COLUMNS = `${KEY_COLUMNS}, happened_at, by_provider, by_id, address, request_id, family_id, reason, details`;
 const ROW = `(${COLUMNS.replaceAll(/\w+/g, '?')})`;
 
-function conditions(axes: readonly Axis[], { from, before }: IdRange) {
-  const tests = [...axes.map(testOf), ['id >= ?', [from]] as const, ['id < ?', [before]] as const];
+/** The rows of this between two ids, newest first. */
+function rangeOf(dialect: SqlDialect, axis: Axis | null, { from, before }: IdRange) {
+  const [columns, values] = axis === null ? [[], []] : columnsOf(axis);
+  const [first] = columns;
+  // PostgreSQL plans a statement without its values: of a few types it takes each for frequent, and would read the whole table backwards
+  // by its key for one that is not there. What is one of a list of one need not be the same in each row, so an order by it too is one
+  // that only the index of these columns has.
+  const ordered = dialect === 'postgres' && first !== undefined ? `${first} DESC, ` : '';
+  const is = (column: string) =>
+    dialect === 'postgres' && column === first ? `${column} = ANY(ARRAY[?])` : `${column} = ?`;
   return {
-    where: tests.map(([test]) => test).join(' AND '),
-    parameters: tests.flatMap(([, parameters]) => parameters),
+    where: [...columns.map(is), 'id >= ?', 'id < ?'].join(' AND '),
+    order: `${ordered}id DESC`,
+    parameters: [...values, from, before],
   };
 }
 
-function testOf(axis: Axis): readonly [test: string, parameters: readonly string[]] {
-  if ('type' in axis) return ['type = ?', [axis.type]];
-  if ('clientId' in axis) return ['client_id = ?', [axis.clientId]];
-  return ['user_provider = ? AND user_id = ?', [axis.person.provider, axis.person.id]];
+function columnsOf(axis: Axis): readonly [columns: readonly string[], values: readonly string[]] {
+  if ('type' in axis) return [['type'], [axis.type]];
+  if ('clientId' in axis) return [['client_id'], [axis.clientId]];
+  return [
+    ['user_provider', 'user_id'],
+    [axis.person.provider, axis.person.id],
+  ];
 }
 
 interface KeyRow {
