@@ -276,7 +276,7 @@ describe('who holds access', () => {
   // @shows AS-31.4
   test('costs a page the same where nothing fits: it ends, and says where to go on', async () => {
     const time = clock.now() - 1000;
-    await insertedMany(10_500, (index) => ({ id: idAt(time, index) }));
+    await insertedMany(5500, (index) => ({ id: idAt(time, index) }));
     await inserted(idAt(time - 1), { scope: 'rare' });
     const first = await list('--scope', 'rare');
     expect(first).toEqual({ items: [], next: idAt(time, 500) });

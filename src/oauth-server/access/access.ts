@@ -13,7 +13,7 @@ import { requirePerson } from './people.ts';
 /** Who holds access, and its end: for console commands and an administrator's pages. */
 export interface Access {
   /**
-   * The authorizations that live and fit the filter, newest first. A page looks at ten thousand rows at most, so it may have fewer than
+   * The authorizations that live and fit the filter, newest first. A page looks at five thousand rows at most, so it may have fewer than
    * were asked for, or none, and still be followed by others. Throws an AccessError for what is ill-formed.
    */
   list(filter?: AuthorizationFilter, page?: AuthorizationPage): Promise<AuthorizationList>;

@@ -27,7 +27,7 @@ export const MOST_LISTED = 1000;
  * Rows that are looked at for one page. What no index has (a scope, the last use, what has ended) is looked for among so many, and a page
  * that is not full by then says where to go on: so a page costs the same whatever it asks for (decision 51).
  */
-const EXAMINED = 10_000;
+const EXAMINED = 5000;
 
 const A_DAY = 86_400_000;
 

@@ -58,7 +58,7 @@ export interface AuthorizationFilter {
 export interface HeldRange {
   /** Ids below this one; null for all. */
   readonly below: string | null;
-  /** Ids above this one; null for all. */
+  /** Ids from this one on; null for all. */
   readonly above: string | null;
   /** At most so many authorizations are found. */
   readonly limit: number;

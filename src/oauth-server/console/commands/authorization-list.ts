@@ -51,7 +51,7 @@ export const addAuthorizationList: AddCommands = (program, context) => {
 const NONE_YET = 'None fits of those that were looked at, and there are more.';
 
 const HELP = `
-An authorization lives while neither it nor its application is revoked, and something of it has not expired. One page looks at ten
+An authorization lives while neither it nor its application is revoked, and something of it has not expired. One page looks at five
 thousand of them: it may be shorter than --limit, or empty, and still say how to go on.
 
 "refreshed" is when tokens were last issued to it; "unknown" where a release did that which did not write it down. Such a one counts

@@ -8,16 +8,21 @@ import { confirmRevocation, placeholders, words } from './statements.ts';
 
 /** What an administrator sees of authorizations and people, and ends. */
 export function accessTables(database: Database) {
+  const { dialect } = database;
+
   /** The lowest id of the rows to be looked at, and whether there are more below it. */
-  async function boundsOf(driver: Where, examine: number): Promise<Bounds | null> {
+  async function boundsOf(driver: Driver, { above, examine }: HeldRange): Promise<Bounds | null> {
     const { rows } = await database.execute<{ found: number; lowest: string | null }>(
       `SELECT COUNT(*) AS found, MIN(s.id) AS lowest FROM (
-        SELECT f.id FROM oauth_families f WHERE ${driver.sql} ORDER BY f.id DESC LIMIT ${examine}
+        SELECT f.id FROM oauth_families f WHERE ${driver.sql} ORDER BY ${driver.order} LIMIT ${examine}
       ) s`,
       driver.parameters,
     );
     const [{ found, lowest } = NOTHING] = rows;
-    return lowest === null ? null : { lowest, isAll: found < examine };
+    if (lowest === null) return null;
+    return above !== null && lowest < above
+      ? { lowest: above, isAll: true }
+      : { lowest, isAll: found < examine };
   }
 
   async function clientsOf(rows: readonly HeldRow[]): Promise<ReadonlyMap<string, HoldingClient>> {
@@ -36,18 +41,23 @@ export function accessTables(database: Database) {
   }
 
   return {
-    async findHeld(filter, { limit, examine, ...between }, now) {
-      const driver = driverOf(filter, between);
-      const bounds = await boundsOf(driver, examine);
+    async findHeld(filter, range, now) {
+      const { below, limit, examine } = range;
+      const driver = driverOf(filter, below, dialect);
+      const bounds = await boundsOf(driver, range);
       if (bounds === null) return { items: [], next: null };
+      // Where the comparison of the ids is no end of the part of an index that is read, their number is.
+      const isEnded = dialect !== 'postgres';
+      const inner = `SELECT f.* FROM oauth_families f WHERE ${driver.sql} ORDER BY ${driver.order} LIMIT ${examine}`;
+      const looked = isEnded ? 'oauth_families f' : `(${inner}) f`;
       const where = conjunction([
-        driver,
+        isEnded ? driver : { sql: '1 = 1', parameters: driver.parameters },
         { sql: 'f.id >= ?', parameters: [bounds.lowest] },
-        ...conditionsOf(filter, database.dialect),
-        livingAt(now, database.dialect),
+        ...conditionsOf(filter, dialect),
+        livingAt(now, dialect),
       ]);
       const { rows } = await database.execute<HeldRow>(
-        `SELECT ${HELD_COLUMNS} FROM oauth_families f WHERE ${where.sql} ORDER BY f.id DESC LIMIT ${limit + 1}`,
+        `SELECT ${HELD_COLUMNS} FROM ${looked} WHERE ${where.sql} ORDER BY ${driver.order} LIMIT ${limit + 1}`,
         where.parameters,
       );
       const shown = rows.slice(0, limit);
@@ -67,11 +77,12 @@ export function accessTables(database: Database) {
         : { clientId: row.client_id, person: { provider: row.user_provider, id: row.user_id } };
     },
 
-    async revokeOfPerson({ provider, id }, below, now, limit) {
+    async revokeOfPerson(person, below, now, limit) {
+      const driver = driverOf({ person }, below, dialect);
       const { rows } = await database.execute<{ id: string; revoked_at: number | null }>(
         `SELECT f.id, f.revoked_at FROM oauth_families f
-        WHERE f.user_provider = ? AND f.user_id = ? AND f.id < ? ORDER BY f.id DESC LIMIT ${limit}`,
-        [provider, id, below ?? BEHIND_ALL],
+        WHERE ${driver.sql} ORDER BY ${driver.order} LIMIT ${limit}`,
+        driver.parameters,
       );
       const living = rows.filter((row) => row.revoked_at === null).map((row) => row.id);
       const last = rows.length < limit ? null : (rows.at(-1)?.id ?? null);
@@ -151,18 +162,34 @@ function conjunction(parts: readonly Where[]): Where {
   };
 }
 
-/** What an index has, in the order in which the list is: the person's, the client's, or the key of the table. */
+/** What an index has, and its order: of the person, of the client, or the key of the table. */
+interface Driver extends Where {
+  readonly order: string;
+}
+
+/**
+ * PostgreSQL prepares a statement without its values, takes any client for the usual one, and reads the table by its key until it has met
+ * enough rows of it. An order that begins with the client, and is not said to be of one alone, leaves it the index.
+ */
 function driverOf(
-  { person, clientId }: AuthorizationFilter,
-  { below, above }: Pick<HeldRange, 'below' | 'above'>,
-): Where {
-  const parts: Where[] = [];
-  if (person !== undefined) {
-    parts.push({ sql: 'f.user_provider = ? AND f.user_id = ?', parameters: [person.provider, person.id] });
-  } else if (clientId !== undefined) parts.push({ sql: 'f.client_id = ?', parameters: [clientId] });
-  parts.push({ sql: 'f.id < ?', parameters: [below ?? BEHIND_ALL] });
-  if (above !== null) parts.push({ sql: 'f.id > ?', parameters: [above] });
-  return conjunction(parts);
+  { person, clientId }: Pick<AuthorizationFilter, 'person' | 'clientId'>,
+  below: string | null,
+  dialect: SqlDialect,
+): Driver {
+  const id = below ?? BEHIND_ALL;
+  const [column, value] =
+    person !== undefined ? ['f.user_id', person.id] : clientId !== undefined ? ['f.client_id', clientId] : [];
+  const provider =
+    person === undefined ? [] : [{ sql: 'f.user_provider = ?', parameters: [person.provider] }];
+  if (column === undefined || value === undefined) {
+    return { sql: 'f.id < ?', parameters: [id], order: 'f.id DESC' };
+  }
+  if (dialect === 'postgres') {
+    const row = { sql: `${column} >= ? AND (${column}, f.id) < (?, ?)`, parameters: [value, value, id] };
+    return { ...conjunction([...provider, row]), order: `${column} DESC, f.id DESC` };
+  }
+  const equal = { sql: `${column} = ? AND f.id < ?`, parameters: [value, id] };
+  return { ...conjunction([...provider, equal]), order: 'f.id DESC' };
 }
 
 /** Whether a list of words has this one, which is given with a space on each side. Byte by byte, which LIKE is not on every engine. */
