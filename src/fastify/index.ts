@@ -1,7 +1,7 @@
 /** Portico in a Fastify 5 application. */
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { createDispatcher, methodNotAllowed, type Mountable } from '../fetch/dispatch.ts';
-import { answerTo, headersOnly, incomingOf, requestFrom } from '../node/mount.ts';
+import { createDispatcher, type Mountable } from '../fetch/dispatch.ts';
+import { answerTo, headersOnly, incomingOf, requestFrom, requestIdOfIncoming } from '../node/mount.ts';
 import { BearerError, bearerErrorResponse, type AuthorizationServer } from '../oauth-server/index.ts';
 import { isAdded } from '../http/added-headers.ts';
 import { authorizationOf } from '../http/bearer.ts';
@@ -39,8 +39,8 @@ export function portico(server: AuthorizationServer, ...more: readonly Mountable
           requests.set(raw, request);
           const asked = { incoming: raw, outgoing: reply.raw, target, parsed: request.body ?? undefined };
           const response =
-            'allow' in endpoint
-              ? methodNotAllowed(endpoint.allow)
+            'refuse' in endpoint
+              ? endpoint.refuse(requestIdOfIncoming(raw))
               : await endpoint.handle(requestFrom(asked, server.origin), request);
           return answer(answerTo(raw, response), reply);
         },

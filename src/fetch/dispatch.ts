@@ -8,8 +8,14 @@ export interface Mountable {
   readonly host?: Pick<AuthorizationServer['host'], 'log'>;
 }
 
-/** The endpoint that a request is for; the value of `Allow` when only the method is wrong; null for a path that is no endpoint's. */
-export type Dispatched = Endpoint | { readonly allow: string } | null;
+/** A path whose endpoints have another method. */
+export interface WrongMethod {
+  /** 405, with the methods of the path in `Allow` (RFC 9110 section 15.5.6), and a line in the log. */
+  readonly refuse: (requestId: string) => Response;
+}
+
+/** The endpoint that a request is for, or what refuses its method; null for a path that is no endpoint's. */
+export type Dispatched = Endpoint | WrongMethod | null;
 
 /**
  * Finds endpoints by the request's target as it was sent. Only a path that is literally an endpoint's matches, so that
@@ -40,11 +46,15 @@ export function createDispatcher(mounted: readonly Mountable[]) {
     const found = onPath.find(({ methods }) => methods.some((each) => each === asked));
     if (found !== undefined) return found;
     const offered = onPath.filter(({ refusesMethods }) => refusesMethods !== true);
-    return { allow: offered.flatMap(({ methods }) => methods).join(', ') };
+    const allow = offered.flatMap(({ methods }) => methods).join(', ');
+    return {
+      refuse(requestId) {
+        const [{ name: endpoint } = { name: null }] = onPath;
+        const detail = 'the path has no such method';
+        const refused = { endpoint, requestId, error: 405, detail, clientId: null, address: null };
+        log?.info('{endpoint} refused: {error} ({detail})', refused);
+        return Response.json({ error: 'invalid_request' }, { status: 405, headers: { Allow: allow } });
+      },
+    };
   };
-}
-
-/** 405, with the methods of the path in `Allow` (RFC 9110 section 15.5.6). */
-export function methodNotAllowed(allow: string): Response {
-  return Response.json({ error: 'invalid_request' }, { status: 405, headers: { Allow: allow } });
 }

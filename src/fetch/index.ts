@@ -1,7 +1,7 @@
 /** Portico in whatever answers a `Request` with a `Response`: the foundation of the mounts of the frameworks. */
 import { requestIdOf, withRequestId } from '../http/request-id.ts';
 import { pathOf } from '../http/request-target.ts';
-import { createDispatcher, methodNotAllowed, type Mountable } from './dispatch.ts';
+import { createDispatcher, type Mountable } from './dispatch.ts';
 
 export type { Mountable } from './dispatch.ts';
 
@@ -27,8 +27,8 @@ export function createHandler<Context = unknown>(
     const dispatched = dispatch(request.method, pathOf(request.url));
     if (dispatched === null) return null;
     const response =
-      'allow' in dispatched
-        ? withRequestId(methodNotAllowed(dispatched.allow), requestIdOf(request))
+      'refuse' in dispatched
+        ? withRequestId(dispatched.refuse(requestIdOf(request)), requestIdOf(request))
         : await dispatched.handle(request, context);
     return request.method === 'HEAD' ? withoutBody(response) : response;
   };

@@ -1,5 +1,6 @@
 import path from 'node:path';
 import { createFailedAttempts, systemRandom } from '../http/failed-attempts.ts';
+import { currentRequestId, withCurrentRequestId } from '../http/context.ts';
 import { occasionally } from '../http/occasionally.ts';
 import { migrationStatus } from '../sql/migrations.ts';
 import { printMigrations } from '../sql/print-migrations.ts';
@@ -39,7 +40,6 @@ import {
   currentBrowser,
   clientAddress,
   createRequestContexts,
-  currentRequestId,
   session,
 } from './accounts/request-context.ts';
 import { createRoutes } from './http/routes.ts';
@@ -100,7 +100,8 @@ export async function startApplication(
   const { standardOutput = 'stdout', clock = Date.now, random = systemRandom, timer = systemTimer } = options;
   const directory = directoryOf(definition);
   const file = kit.log.path === STANDARD_OUTPUT ? standardOutput : path.resolve(directory, kit.log.path);
-  const log = openLog({ file, level: kit.log.level });
+  const opened = openLog({ file, level: kit.log.level });
+  const log: ClosableLog = { ...withCurrentRequestId(opened), close: () => opened.close() };
   let database: OpenedDatabase | null = null;
   try {
     database = openStore(definition, kit, timer);

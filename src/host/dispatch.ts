@@ -1,6 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { isOverloaded } from '../contracts/errors.ts';
 import type { Log } from '../contracts/log.ts';
+import { runInContext } from '../http/context.ts';
 import { requestIdOf, withRequestId } from '../http/request-id.ts';
 import { isLiteralTarget, pathOf } from '../http/request-target.ts';
 import type { Database } from '../sql/contract.ts';
@@ -13,7 +14,7 @@ import { HttpError } from './errors.ts';
 import type { HostEvents } from './events.ts';
 import { limitBody } from './http/body-limit.ts';
 import { runWithContext, type CreateContext } from './accounts/request-context.ts';
-import type { MatchedRoute, Routes } from './http/routes.ts';
+import { MethodError, type MatchedRoute, type Routes } from './http/routes.ts';
 
 /** The way of a request through an application. */
 export interface Dispatcher {
@@ -52,9 +53,13 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   const { routes, ownRoutes, middlewares, events, database, views, log, name } = options;
   const inFlight = createInFlight();
 
-  async function fetch(request: Request, connection: Connection): Promise<Response> {
-    inFlight.begin();
+  function fetch(request: Request, connection: Connection): Promise<Response> {
     const requestId = requestIdOf(request);
+    return runInContext(undefined, requestId, () => answer(request, connection, requestId));
+  }
+
+  async function answer(request: Request, connection: Connection, requestId: string): Promise<Response> {
+    inFlight.begin();
     const progress: Progress = { route: null };
     const finished = (response: Response) => withRequestId(withoutBody(request, response), requestId);
     try {
@@ -129,9 +134,11 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     const status = database.isUnavailable(exception) ? 503 : ErrorHandler.resolveStatusCode(exception);
     if (isOverloaded(exception)) options.logOverload();
     else if (status >= 500) log.error('The request failed: {exception}', { requestId, route, exception });
-    else if (route !== null && status !== 404 && exception instanceof HttpError) {
+    else if (exception instanceof HttpError && status !== 404) {
       const { message: detail } = exception;
-      log.info('{route} refused: {status} ({detail})', { route, requestId, status, detail });
+      const refused = route ?? (exception instanceof MethodError ? exception.route : null);
+      if (refused !== null)
+        log.info('{route} refused: {status} ({detail})', { route: refused, requestId, status, detail });
     }
     const own = exception instanceof HttpError ? exception.headers : {};
     const headers = status === 503 ? { 'Retry-After': '2', ...own } : own;

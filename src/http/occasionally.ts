@@ -1,3 +1,5 @@
+import { runForNoRequest } from './context.ts';
+
 const BETWEEN = 1000;
 
 /**
@@ -10,10 +12,13 @@ export function occasionally(log: (times: number) => void): () => void {
 
   function logAndPause(times: number): void {
     pausing = true;
-    setTimeout(() => {
-      pausing = false;
-      if (unlogged > 0) logAndPause(unlogged);
-    }, BETWEEN).unref();
+    // What is told then is of other requests than this one.
+    runForNoRequest(() =>
+      setTimeout(() => {
+        pausing = false;
+        if (unlogged > 0) logAndPause(unlogged);
+      }, BETWEEN),
+    ).unref();
     unlogged = 0;
     log(times);
   }

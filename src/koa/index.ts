@@ -2,11 +2,11 @@
 import { Readable } from 'node:stream';
 import type { ReadableStream as NodeStream } from 'node:stream/web';
 import type { Middleware, ParameterizedContext as Context } from 'koa';
-import { createDispatcher, methodNotAllowed, type Mountable } from '../fetch/dispatch.ts';
+import { createDispatcher, type Mountable } from '../fetch/dispatch.ts';
 import { isAdded } from '../http/added-headers.ts';
 import { authorizationOf } from '../http/bearer.ts';
 import { bodyTextOf } from '../http/body-text.ts';
-import { answerTo, headersOnly, requestFrom } from '../node/mount.ts';
+import { answerTo, headersOnly, requestFrom, requestIdOfIncoming } from '../node/mount.ts';
 import { BearerError, bearerErrorResponse, type AuthorizationServer } from '../oauth-server/index.ts';
 
 export type { Mountable } from '../fetch/dispatch.ts';
@@ -23,8 +23,8 @@ export function portico(server: AuthorizationServer, ...more: readonly Mountable
     const endpoint = dispatch(method, target);
     if (endpoint === null) {
       await next();
-    } else if ('allow' in endpoint) {
-      await answer(ctx, methodNotAllowed(endpoint.allow));
+    } else if ('refuse' in endpoint) {
+      await answer(ctx, endpoint.refuse(requestIdOfIncoming(ctx.req)));
     } else {
       const asked = { incoming: ctx.req, outgoing: ctx.res, target, parsed: parsedBody(ctx) };
       await answer(ctx, await endpoint.handle(requestFrom(asked, server.origin), ctx));

@@ -1,15 +1,19 @@
 import type { Log } from '../contracts/log.ts';
 import { dpopMetadata } from '../http/challenges.ts';
-import { runInContext } from '../http/context.ts';
+import { runInContext, withCurrentRequestId } from '../http/context.ts';
 import { requestIdOf, withRequestId } from '../http/request-id.ts';
 import type { AuthorizationServer, Endpoint } from '../oauth-server/index.ts';
 import { createChallenges } from './challenges.ts';
 import type { McpConfig } from './config.ts';
 import { DOCUMENT_PREFLIGHT, withCors } from './origins.ts';
 import { refusal } from './refusal.ts';
-import { createRpcEndpoint } from './rpc-endpoint.ts';
+import { logRefusal } from './refusal-log.ts';
+import { createRpcEndpoint, RPC } from './rpc-endpoint.ts';
 import { SERVICE_SCOPE } from './tool-access.ts';
 import type { ToolRegistry } from './tools.ts';
+
+/** The name of the endpoint that refuses what is no POST. */
+const STREAM = 'mcp_server_stream';
 
 /** Where the endpoint is, below the issuer. */
 export const MCP_PATH = '/mcp';
@@ -39,7 +43,8 @@ export interface McpServerOptions {
 }
 
 /** Makes the endpoint; opens nothing. Its resource is the issuer plus `/mcp`. */
-export function createMcpServer(options: McpServerOptions): McpServer {
+export function createMcpServer(given: McpServerOptions): McpServer {
+  const options = { ...given, log: withCurrentRequestId(given.log) };
   const { server, config, tools } = options;
   const resource = `${server.issuer}${MCP_PATH}`;
   const name = config.name ?? server.config.name;
@@ -73,18 +78,19 @@ export function createMcpServer(options: McpServerOptions): McpServer {
     // With `oauth_server:challenge` the server publishes one of the documents itself (AS-6.24).
     endpoints: withRequestIds(server, [
       {
-        name: 'mcp_server_rpc',
+        name: RPC,
         path: `${server.mountPath}${MCP_PATH}`,
         methods: ['POST', 'OPTIONS'],
         handle: createRpcEndpoint({ ...options, name, resource, challenges }),
       },
       {
-        name: 'mcp_server_stream',
+        name: STREAM,
         path: `${server.mountPath}${MCP_PATH}`,
         methods: ['GET', 'DELETE', 'PUT', 'PATCH'],
         refusesMethods: true,
         handle: async (request) => {
           const refused = refusal(405, 'This server keeps no streams and no sessions.', { Allow: 'POST' });
+          logRefusal(options, STREAM, request, refused, null);
           return withCors(refused, request, config.allowed_origins);
         },
       },
@@ -119,6 +125,9 @@ function withRequestIds(
       withRequestId(await endpoint.handle(request), requestIdOf(request));
     const measured: Endpoint['handle'] =
       measuring === null ? answer : (request) => measuring.endpoint(task, request, () => answer(request));
-    return { ...endpoint, handle: (request, context) => runInContext(context, () => measured(request)) };
+    return {
+      ...endpoint,
+      handle: (request, context) => runInContext(context, requestIdOf(request), () => measured(request)),
+    };
   });
 }

@@ -10,7 +10,8 @@ import type { McpConfig } from './config.ts';
 import { exchange, type ExchangeOptions } from './exchange.ts';
 import { readMessages, type Messages } from './messages.ts';
 import { isForeign, preflightResponse, withCors } from './origins.ts';
-import { refusal, refusalMessage, requestRefusal } from './refusal.ts';
+import { refusal, requestRefusal } from './refusal.ts';
+import { logRefusal } from './refusal-log.ts';
 import { callRefusal, reachesResource } from './tool-access.ts';
 import { createProtocol } from './protocol.ts';
 import { repeatedArguments, unrepeated } from './parameter-headers.ts';
@@ -21,6 +22,9 @@ import { audited, createToolCalls } from './tool-call.ts';
 import { createToolList } from './tool-list.ts';
 import type { ToolRegistry } from './tools.ts';
 import { offeredVersions } from './versions.ts';
+
+/** The endpoint's name. */
+export const RPC = 'mcp_server_rpc';
 
 interface RpcEndpointOptions {
   /** What the server calls itself to assistants. */
@@ -45,7 +49,7 @@ export function createRpcEndpoint(options: RpcEndpointOptions): (request: Reques
   return async (request) => {
     if (isForeign(request, server.origin, config.allowed_origins)) {
       const foreign = refusal(403, 'Pages of this origin may not call tools.');
-      logRefusal(options, request, foreign, null);
+      logRefusal(options, RPC, request, foreign, null);
       return foreign;
     }
     if (request.method === 'OPTIONS') {
@@ -61,7 +65,7 @@ export function createRpcEndpoint(options: RpcEndpointOptions): (request: Reques
           return refusal(401, says, challenges.ofResource(problem.code, problem.dpop));
         }
         const answer = await answerMessages(options, request, exchanging, limit);
-        logRefusal(options, request, answer, token().clientId());
+        logRefusal(options, RPC, request, answer, token().clientId());
         return answer;
       })
       .catch((exception: unknown) => {
@@ -184,34 +188,4 @@ function differingHeader(
 function caller(): string {
   const person = token().user()?.reference;
   return JSON.stringify([token().clientId(), person?.provider, person?.id]);
-}
-
-/** One line in the log for a refusal, in the form that the authorization server uses. */
-function logRefusal(
-  { log, server }: RpcEndpointOptions,
-  request: Request,
-  response: Response,
-  clientId: string | null,
-): void {
-  const detail = refusalMessage(response);
-  // 499: the caller hung up and gets no answer.
-  if (detail === null || response.status === 499) return;
-  server.measuring?.refusedWith('mcp_server_rpc', response.status);
-  log.info('{endpoint} refused: {error} ({detail})', {
-    endpoint: 'mcp_server_rpc',
-    requestId: requestIdOf(request),
-    error: response.status,
-    detail,
-    clientId,
-    address: clientAddress(server, request),
-  });
-}
-
-/** A host that fails here must not turn a refusal into an error. */
-function clientAddress({ host }: AuthorizationServer, request: Request): string | null {
-  try {
-    return host.clientAddress(request);
-  } catch {
-    return null;
-  }
 }

@@ -8,7 +8,7 @@ import { mediaTypeOf } from '../http/media-types.ts';
 import { messages, noteRequestLine } from '../http/request-line.ts';
 import { isLiteralTarget } from '../http/request-target.ts';
 import { nameRequest, requestIdFor, withRequestId } from '../http/request-id.ts';
-import { methodNotAllowed, type Dispatched } from '../fetch/dispatch.ts';
+import type { Dispatched } from '../fetch/dispatch.ts';
 
 /**
  * The framework's own request behind one that an endpoint, or the host contract, is given: for `req.session` and the like.
@@ -80,7 +80,8 @@ function linked(incoming: IncomingMessage, request: Request): Request {
   return nameRequest(request, requestIdOfIncoming(incoming));
 }
 
-function requestIdOfIncoming(incoming: IncomingMessage): string {
+/** The id of the request behind one that a mount answers. */
+export function requestIdOfIncoming(incoming: IncomingMessage): string {
   return requestIdFor(incoming, incoming.headers['x-request-id']);
 }
 
@@ -228,8 +229,8 @@ export async function answerDispatched(
   origin: string,
 ): Promise<void> {
   const response =
-    'allow' in dispatched
-      ? methodNotAllowed(dispatched.allow)
+    'refuse' in dispatched
+      ? dispatched.refuse(requestIdOfIncoming(asked.incoming))
       : await dispatched.handle(requestFrom(asked, origin), asked.incoming);
   await send(answerTo(asked.incoming, response), asked.outgoing, asked.incoming.method === 'HEAD');
 }

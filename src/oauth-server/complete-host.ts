@@ -1,6 +1,6 @@
 import type { Log } from '../contracts/log.ts';
 import type { PasswordHasher } from '../contracts/password-hasher.ts';
-import { currentContext } from '../http/context.ts';
+import { currentContext, withCurrentRequestId } from '../http/context.ts';
 import type { AuditEvent } from './auditing/audit.ts';
 import type { Browsers } from './authorization/browsers.ts';
 import type { CompleteHost, Host } from './host.ts';
@@ -29,7 +29,7 @@ export function completeHost<Context>(
   const context = () => currentContext() as Context;
   requirePath('loginUrl', host.loginUrl);
   requirePath('signOut', host.signOut);
-  const log = host.log ?? defaults.log();
+  const log = withCurrentRequestId(host.log ?? defaults.log());
   // The host may be an instance of a class.
   const render = host.render?.bind(host);
   const address = host.clientAddress?.bind(host);

@@ -95,6 +95,8 @@ const COUNTS = {
   otherSwitches: { short: 1, long: 12 },
   /** Odd paths near that of one endpoint. */
   oddPaths: { short: 300, long: 20_000 },
+  /** Requests with secrets in wrong places. Where client ids of strangers are logged as they are, the first hundred finds it. */
+  plantedSecrets: { short: 600, long: 10_000 },
   /** Odd requests to every endpoint of the server and the kit. The rarest answer that must be among them is one of 200. */
   hostileRequests: { short: 200, long: 3000, longest: 10_000 },
   /** Assertions with something wrong, or at the edge of what is right. Where one audience of

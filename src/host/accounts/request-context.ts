@@ -74,11 +74,6 @@ export function currentAddress(): string | null {
   return requests.getStore()?.clientAddress ?? null;
 }
 
-/** The id of the request being answered; null outside of one. */
-export function currentRequestId(): string | null {
-  return requests.getStore()?.requestId ?? null;
-}
-
 /** The browser that sent the request being answered; null outside of a request, and in an application without accounts. */
 export function currentBrowser(): KnownBrowser | null {
   return requests.getStore()?.knownBrowser ?? null;

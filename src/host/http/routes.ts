@@ -20,6 +20,18 @@ export interface Routes {
   match(method: string, path: string): MatchedRoute;
 }
 
+/** A path is asked for by a method that none of its routes has. */
+export class MethodError extends HttpError {
+  /** The name of a route on that path. */
+  readonly route: string;
+
+  /** `headers` name the methods that it has. */
+  constructor(route: string, headers: Readonly<Record<string, string>>) {
+    super(405, 'No route of this path has the method', headers);
+    this.route = route;
+  }
+}
+
 const PLACEHOLDER = /\{([A-Za-z_]\w*)\}/g;
 
 /** `removed` is what a proxy takes away from the paths of requests before they arrive. */
@@ -82,7 +94,8 @@ export function createRoutes(removed: string): Routes {
       if (onPath.length === 0) throw new HttpError(404, 'No route matches');
       const allowed = onPath.filter((other) => find(other, path)?.route.refusesMethods !== true);
       if (allowed.includes('GET')) allowed.push('HEAD');
-      throw new HttpError(405, 'No route of this path has the method', { Allow: allowed.join(', ') });
+      const refusing = onPath.map((other) => find(other, path)?.route.name ?? '');
+      throw new MethodError(refusing[0] ?? '', { Allow: allowed.join(', ') });
     },
   };
 }

@@ -34,7 +34,7 @@ function addressIn(
   addressOf: (request: Request) => string | null,
 ): string | null {
   try {
-    return runInContext(context, () => addressOf(request));
+    return runInContext(context, null, () => addressOf(request));
   } catch {
     return null;
   }

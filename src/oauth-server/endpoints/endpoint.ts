@@ -144,7 +144,11 @@ function createEndpoint({
     methods: anyOrigin ? [...methods, 'OPTIONS'] : methods,
     handle: (request, context) => {
       const work = () => measured(request);
-      return runInContext(context, runFrom === null ? work : () => runFrom(() => request, context, work));
+      return runInContext(
+        context,
+        requestIdOf(request),
+        runFrom === null ? work : () => runFrom(() => request, context, work),
+      );
     },
   };
 }

@@ -54,7 +54,7 @@ export function createProtectedRoutes(options: ProtectedRoutesOptions): Protecte
     try {
       const refuse = refusing(options, request, context);
       const read = () => lookUp(authorization, request, refuse);
-      const accessor = await runInContext(context, () => database.readTogether(read));
+      const accessor = await runInContext(context, idOf(request), () => database.readTogether(read));
       if (runFrom === null || request === undefined)
         return { run: (work) => runWithAccessor(accessor, work) };
       return { run: (work) => runFrom(request, context, () => runWithAccessor(accessor, work)) };
@@ -81,6 +81,11 @@ export function createProtectedRoutes(options: ProtectedRoutesOptions): Protecte
   };
 }
 
+/** The id of a request that is made only when something is to be said of it. */
+function idOf(asked: (() => Request) | undefined): (() => string) | null {
+  return asked === undefined ? null : () => requestIdOf(asked());
+}
+
 /** Refuses one request, and logs that once, however often its handler asks. */
 function refusing(
   { host, metadataUrl: resourceMetadata, dpop: offer, measuring }: ProtectedRoutesOptions,
@@ -99,7 +104,7 @@ function refusing(
     const error = new BearerError(code, needed, { detail, requestId, resourceMetadata, dpop });
     const refused = { endpoint: 'token()', request, error, clientId };
     if (!isLogged) {
-      runInContext(context, () => logRefusal(host, refused));
+      runInContext(context, requestId, () => logRefusal(host, refused));
       measuring?.refused('token()', error);
     }
     isLogged = true;
