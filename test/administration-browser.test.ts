@@ -163,6 +163,7 @@ describe.runIf(executable !== null)("an administrator's pages in a real Chromium
       '/access',
       '/rotations',
       '/keys',
+      '/keys?ask=rotate-now',
       '/registration',
       '/audit',
       '/doctor',

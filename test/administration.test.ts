@@ -455,6 +455,29 @@ describe('what an administrator does', () => {
     expect(await shown({ client: client.id, since: '2001-01-01' })).toContain('secret_rotated');
   });
 
+  test('signing keys are replaced in stages, and at once, each with who did it', async () => {
+    const page = `${PAGES}/keys`;
+    const [before] = await portal.server.keys.list();
+    const staged = await doAt(ada, `${page}?ask=rotate`, 'rotate');
+    expect(await textOf(await ada.get(locationOf(staged).href))).toContain('published, signs later');
+    expect(await textOf(await ada.get(`${PAGES}/rotations`))).toContain('signs from');
+    const stale = await formDoing(await ada.get(`${page}?ask=rotate`), 'rotate');
+    const now = await doAt(ada, `${page}?ask=rotate-now`, 'rotate-now');
+    const after = await textOf(await ada.get(locationOf(now).href));
+    expect(after).toContain('the new keys sign');
+    expect(after).not.toContain(before?.kid);
+    expect((await ada.post(stale.action, stale.fields)).status).toBe(400);
+    const keys = administered.events.filter(({ type }) => type.startsWith('signing_key'));
+    expect(keys.map(({ type }) => type)).toEqual([
+      'signing_key_staged',
+      'signing_key_created',
+      'signing_key_removed',
+      'signing_key_removed',
+    ]);
+    expect(keys.every((event) => 'by' in event && typeof event.by === 'object')).toBe(true);
+    expect((await fetch(`${portal.url}/.well-known/jwks.json`)).status).toBe(200);
+  });
+
   test('the doctor finds what the console finds', async () => {
     const text = await textOf(await ada.get(`${PAGES}/doctor`));
     for (const part of ['configuration', 'store', 'schema', 'signing key', 'endpoints', 'views']) {

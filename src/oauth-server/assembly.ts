@@ -50,7 +50,8 @@ import { callerAddress, type CompleteHost } from './host.ts';
 import { createGrants } from './grants/grant-types.ts';
 import { createIssuing } from './grants/issuing.ts';
 import { createUnanswered } from './grants/unanswered.ts';
-import { createKeyRing } from './keys.ts';
+import { createKeyRing } from './keys/key-ring.ts';
+import { signingKeysOf } from './keys/signers.ts';
 import { fetchableUrlProblem } from './outbound/fetchable-urls.ts';
 import { createFetchJson } from './outbound/fetch-json.ts';
 import { createMeasuring } from './measuring/measuring.ts';
@@ -138,7 +139,14 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
     clock,
     log,
   });
-  const keys = createKeyRing({ directory: keyPath, clock, idTokenLifetime: config.id_token_ttl, log });
+  const keys = createKeyRing({
+    directory: keyPath,
+    signers: signingKeysOf(options.keySigners ?? []),
+    clock,
+    idTokenLifetime: config.id_token_ttl,
+    audit,
+    log,
+  });
 
   const scopes = createScopeCatalog(config.scopes);
   const claims = createClaims({ mapper: config.claims, catalog: scopes, log });

@@ -11,8 +11,9 @@ import type { ProtectedRoutes } from './endpoints/protected-routes.ts';
 import type { DpopOffer } from '../http/challenges.ts';
 import type { Health } from './health/health.ts';
 import type { CompleteHost, Host } from './host.ts';
-import type { KeyRing } from './keys.ts';
 import type { Measuring } from './measuring/measuring.ts';
+import type { KeyRing } from './keys/key-ring.ts';
+import type { KeySigner } from './keys/signers.ts';
 import type { OutboundOptions } from './outbound/fetch-json.ts';
 import type { ResourceNeeds } from './protected-resource.ts';
 import type { InitialAccessTokens } from './registering/initial-access-tokens.ts';
@@ -44,7 +45,7 @@ export interface AuthorizationServer extends ProtectedRoutes {
    * client without any.
    */
   clientKeyProblems(client: Client): Promise<readonly string[]>;
-  /** The signing keys of `key_path`. */
+  /** The signing keys of `key_path`, and those that are no files. */
   readonly keys: KeyRing;
   /** Whether a scope of this name is built in or configured. */
   offers(scope: string): boolean;
@@ -98,6 +99,8 @@ export interface AuthorizationServerOptions<Context = unknown> {
   readonly outbound?: OutboundOptions;
   /** Measures what the server does: `opentelemetry()` of `portico/telemetry`. Nothing is measured unless given. */
   readonly telemetry?: Telemetry;
+  /** Signing keys that are no files; none unless given. Those of a server's processes are the same. */
+  readonly keySigners?: readonly KeySigner[];
   /**
    * Returns a number from 0 up to, and not including, 1. It decides which attempts go ahead while somebody guesses client
    * secrets; the system's random source unless a test says otherwise.

@@ -19,7 +19,7 @@ import type { Handler } from './endpoints/endpoint.ts';
 import { createParEndpoint } from './endpoints/par.ts';
 import { PAR_PATH, type BrowserPaths } from './endpoints/paths.ts';
 import type { CompleteHost } from './host.ts';
-import type { KeyRing } from './keys.ts';
+import type { KeyRing } from './keys/key-ring.ts';
 import type { FetchJson } from './outbound/fetch-json.ts';
 import type { Profiles } from './profiles/profiles.ts';
 import type { ProtectedResource } from './protected-resource.ts';

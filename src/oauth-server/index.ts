@@ -83,7 +83,11 @@ export type {
   InitialAccessTokens,
   NewInitialAccessToken,
 } from './registering/initial-access-tokens.ts';
-export type { KeyRing, SigningKey } from './keys.ts';
+export type { KeyRing } from './keys/key-ring.ts';
+export type { KeyDescription, KeyState } from './keys/key-states.ts';
+export type { KeyRotation, RotationOptions } from './keys/rotation.ts';
+export type { KeySigner } from './keys/signers.ts';
+export { KeyRotationError, type SigningKey } from './keys/signing-key.ts';
 export type { OutboundOptions } from './outbound/fetch-json.ts';
 export type {
   ApplicationType,

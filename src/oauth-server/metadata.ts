@@ -2,7 +2,8 @@ import { CLIENT_AUTHENTICATION_METHODS, PRIVATE_KEY_JWT } from './clients/creden
 import type { Pushing } from './config.ts';
 import { claimNames } from './tokens/claims.ts';
 import { GRANT_TYPES_SUPPORTED } from './grants/grant-types.ts';
-import { DEFAULT_ALGORITHM, SIGNING_ALGORITHMS, type SigningKey } from './keys.ts';
+import { DEFAULT_ALGORITHM, SIGNING_ALGORITHMS } from './keys/algorithms.ts';
+import type { SigningKey } from './keys/signing-key.ts';
 import { PROFILED_ALGORITHMS } from './profiles/fapi2.ts';
 import { VERIFIED_ALGORITHMS } from '../jws/public-keys.ts';
 import type { ScopeCatalog } from './tokens/scopes.ts';

@@ -21,12 +21,15 @@ import {
   addInitialAccessTokenRevoke,
 } from './console/commands/initial-access-tokens.ts';
 import { addKeysGenerate } from './console/commands/keys-generate.ts';
+import { addKeysList } from './console/commands/keys-list.ts';
 import { addKeysPrune } from './console/commands/keys-prune.ts';
 import { addPersonErase } from './console/commands/person-erase.ts';
 import { addPersonRevoke } from './console/commands/person-revoke.ts';
+import { addKeysRotate } from './console/commands/keys-rotate.ts';
 import { addPrune } from './console/commands/prune.ts';
 import { addServerDoctor } from './console/commands/server-doctor.ts';
 import { addServerSetup } from './console/commands/server-setup.ts';
+import type { KeySigner } from './keys/signers.ts';
 import { oauthServerConfiguration, type OAuthServerConfig, type OAuthServerConfigInput } from './config.ts';
 import { examineLoginRoute } from './console/application-checks.ts';
 import { authorizationServerOf, OAUTH_SERVER } from './console/open-server.ts';
@@ -61,6 +64,8 @@ const COMMANDS: readonly AddCommands[] = [
   addInitialAccessTokenList,
   addInitialAccessTokenRevoke,
   addKeysGenerate,
+  addKeysList,
+  addKeysRotate,
   addKeysPrune,
   addPrune,
   addAuditList,
@@ -79,6 +84,8 @@ export interface OAuthServerPluginOptions<Context = unknown> {
   readonly random?: () => number;
   /** How documents of clients are fetched; as the system does unless given. */
   readonly outbound?: OutboundOptions;
+  /** Signing keys that are no files, such as those of a hardware module; none unless given. */
+  readonly keySigners?: readonly KeySigner[];
 }
 
 /**

@@ -22,6 +22,7 @@ import {
   setUpServer,
   type AuthorizationServer,
   type ClientRegistration,
+  type KeySigner,
   type OutboundOptions,
 } from 'portico/oauth-server';
 import portal from '../../examples/portal/app.ts';
@@ -81,6 +82,8 @@ export interface PortalOptions {
   readonly outbound?: OutboundOptions;
   /** Takes what is measured. */
   readonly telemetry?: Telemetry;
+  /** Signing keys that are no files. */
+  readonly keySigners?: readonly KeySigner[];
   /** `dev` by default; `prod` needs an https `public_url`, which only `application.fetch` reaches. */
   readonly mode?: 'dev' | 'prod';
 }
@@ -109,6 +112,7 @@ export async function startPortal(options: PortalOptions = {}): Promise<RunningP
   const outbound = options.outbound === undefined ? {} : { outbound: options.outbound };
   const storage = await mkdtemp(path.join(tmpdir(), 'portico-portal-'));
   const port = await freePort();
+  const keySigners = options.keySigners === undefined ? {} : { keySigners: options.keySigners };
   const database = await createDatabase(storage, options.databaseServer);
   const env = {
     APP_ENV: options.mode ?? 'dev',
@@ -118,7 +122,7 @@ export async function startPortal(options: PortalOptions = {}): Promise<RunningP
   };
   const asConfigured: ApplicationDefinition = {
     ...portal,
-    plugins: [oauthServer({ clock, ...random, ...outbound })],
+    plugins: [oauthServer({ clock, ...random, ...outbound, ...keySigners })],
     ...(views === undefined ? {} : { views }),
     ...(options.database === undefined ? {} : { database: options.database }),
     ...(options.telemetry === undefined ? {} : { telemetry: options.telemetry }),

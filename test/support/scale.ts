@@ -108,6 +108,10 @@ const COUNTS = {
   hostileProofs: { short: 40, long: 250, longest: 10_000 },
   /** Rounds of eight odd requests that are measured. Where what is sent becomes an attribute, the first finds it. */
   hostileMeasured: { short: 30, long: 1000 },
+  /**
+   * Steps of up to ten minutes, in which two processes rotate their keys and sign. Where a new key signs at once, the first rotation is found.
+   */
+  keyRotationSteps: { short: 50, long: 1000 },
   /** Odd requests to every API of the examples. */
   hostileApiRequests: { short: 200, long: 3000 },
 } as const satisfies Readonly<Record<string, Count>>;

@@ -5,7 +5,7 @@ import { checkName } from '../clients/registration.ts';
 import { applicationTypeFor, CODE_GRANTS, grantsNamed, scopesNamed } from '../clients/metadata.ts';
 import { redirectUriProblem } from '../clients/redirect-uris.ts';
 import { RegistrationError } from '../errors.ts';
-import { SIGNING_ALGORITHMS } from '../keys.ts';
+import { SIGNING_ALGORITHMS } from '../keys/algorithms.ts';
 import { quoted } from '../quoting.ts';
 import type { ApplicationType, Client, ClientKeys, Grant, SigningAlgorithm } from '../store/client.ts';
 import { SERVICE_SCOPES, type ScopeCatalog } from '../tokens/scopes.ts';

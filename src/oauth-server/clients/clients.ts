@@ -3,7 +3,8 @@ import { actedBy, type Acting, type Audit, type AuditedClient } from '../auditin
 import { randomIdentifier, randomToken } from '../crypto.ts';
 import { RegistrationError } from '../errors.ts';
 import type { Parameters } from '../parameters.ts';
-import { DEFAULT_ALGORITHM, type KeyRing } from '../keys.ts';
+import { DEFAULT_ALGORITHM } from '../keys/algorithms.ts';
+import type { KeyRing } from '../keys/key-ring.ts';
 import type { ScopeCatalog } from '../tokens/scopes.ts';
 import { hasLapsed } from '../store/lapsing.ts';
 import type { Client } from '../store/client.ts';

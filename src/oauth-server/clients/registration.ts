@@ -1,7 +1,8 @@
 import { RegistrationError } from '../errors.ts';
 import { IDENTITY_SCOPES, OFFLINE_ACCESS, type ScopeCatalog } from '../tokens/scopes.ts';
 import type { ApplicationType, Client, ClientKeys, Grant, SigningAlgorithm } from '../store/client.ts';
-import { DEFAULT_ALGORITHM, missingKey, SIGNING_ALGORITHMS, type KeyRing } from '../keys.ts';
+import { DEFAULT_ALGORITHM, missingKey, SIGNING_ALGORITHMS } from '../keys/algorithms.ts';
+import type { KeyRing } from '../keys/key-ring.ts';
 import { checkClientKeys } from './key-sets.ts';
 import { ID_TOKEN_ALGORITHMS } from '../profiles/fapi2.ts';
 import { FAPI2, type Profiles } from '../profiles/profiles.ts';

@@ -6,6 +6,7 @@ import { examineClientDemands } from './client-demand-checks.ts';
 import { examineClientKeys, examinePublishedKeys } from './client-key-checks.ts';
 import { examineDocuments, examineRegistration, examineResource } from './connecting-checks.ts';
 import { engineExaminations } from './engine-checks.ts';
+import { examineRotation } from './key-checks.ts';
 import { examineProfile } from './profile-checks.ts';
 import { examinePublicAddress } from './public-address.ts';
 import { examineClients, examineHasher, examineKeys, examineSchema, examineStore } from './server-checks.ts';
@@ -45,6 +46,7 @@ type Examination = (subject: Subject) => Promise<Finding | readonly Finding[]> |
 /** In this order, behind those of the store. */
 const EXAMINATIONS: readonly (readonly [part: string, Examination])[] = [
   ['signing key', examineKeys],
+  ['key rotation', examineRotation],
   ['sign-in route', examineLoginRoute],
   ['endpoints', examineEndpoints],
   ['csrf_exempt_routes', examineExemptions],

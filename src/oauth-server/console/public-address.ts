@@ -1,7 +1,7 @@
 import { canonicalAddress } from '../../http/addresses.ts';
 import type { AuthorizationServer } from '../authorization-server.ts';
-import type { SigningKey } from '../keys.ts';
-import { askRoundTrip, ROUND_TRIP_HEADER, type SeenRequest } from '../endpoints/round-trip.ts';
+import type { SigningKey } from '../keys/signing-key.ts';
+import { askRoundTrip, isFile, ROUND_TRIP_HEADER, type SeenRequest } from '../endpoints/round-trip.ts';
 import { randomIdentifier } from '../crypto.ts';
 import { failing, ok, skipped, warning, type Check, type Finding } from './checks.ts';
 import { createFetchDocument, type FetchDocument } from './fetch-document.ts';
@@ -107,8 +107,15 @@ const MADE_UP = '192.0.2.123';
 
 async function examineRoundTrip(server: AuthorizationServer, fetchDocument: FetchDocument): Promise<Finding> {
   // Of RS256 if there is one: a process of a release that knows no other looks for the question among those.
-  const key = (await server.keys.active()) ?? (await server.keys.all())[0];
-  if (key === undefined) return skipped('it needs a signing key: run npx portico oauth:server:setup');
+  const active = await server.keys.active();
+  const key = [active ?? [], await server.keys.all()].flat().find(isFile);
+  if (key === undefined) {
+    return skipped(
+      active === null
+        ? 'it needs a signing key: run npx portico oauth:server:setup'
+        : 'it needs a signing key that is a file',
+    );
+  }
   const question = askRoundTrip(key, server.issuer, Date.now());
   // The unique query gets past a cache that ignores the request headers.
   const url = `${server.issuer}/.well-known/openid-configuration?doctor=${randomIdentifier()}`;

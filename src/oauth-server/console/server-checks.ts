@@ -2,7 +2,8 @@ import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { pendingSteps } from '../../sql/migrations.ts';
 import { randomToken } from '../crypto.ts';
-import { DEFAULT_ALGORITHM, SIGNING_ALGORITHMS, type SigningKey } from '../keys.ts';
+import { DEFAULT_ALGORITHM, SIGNING_ALGORITHMS } from '../keys/algorithms.ts';
+import { signingKeyOf, type SigningKey } from '../keys/signing-key.ts';
 import type { Client } from '../store/client.ts';
 import { failing, ok, skipped, warning, type Finding } from './checks.ts';
 import { howClientsCome, howToHaveClients } from './connecting-checks.ts';
@@ -38,7 +39,7 @@ export async function examineKeys({ server }: Subject): Promise<Finding> {
       'run npx portico oauth:server:setup, or point key_path to the directory that the servers share',
     );
   }
-  const open = await openToOthers(config.key_path);
+  const open = all.some(({ file }) => file !== null) ? await openToOthers(config.key_path) : [];
   if (open.length > 0) {
     return failing(
       `oauth_server:key_path: others than this user may open ${open.join(', ')}`,
@@ -46,7 +47,7 @@ export async function examineKeys({ server }: Subject): Promise<Finding> {
         'another (npx portico oauth:keys:generate) and remove that one',
     );
   }
-  const active = SIGNING_ALGORITHMS.flatMap((each) => all.find(({ algorithm }) => algorithm === each) ?? []);
+  const active = SIGNING_ALGORITHMS.flatMap((each) => signingKeyOf(all, each, server.clock()) ?? []);
   const without = await clientsWithoutKey(server, active);
   if (without.length > 0) {
     const named = without.map(({ id, idTokenSignedResponseAlg: algorithm }) => `${id} (${algorithm})`);
@@ -56,9 +57,10 @@ export async function examineKeys({ server }: Subject): Promise<Finding> {
       [...missing].map((each) => `run npx portico oauth:keys:generate --alg ${each}`).join('; '),
     );
   }
-  const signing = active.map(({ kid, algorithm, createdAt }) => {
+  const signing = active.map(({ kid, algorithm, signsFrom, file }) => {
     const what = algorithm === DEFAULT_ALGORITHM ? '' : ` ${algorithm}`;
-    return `${kid} signs${what} since ${new Date(createdAt).toISOString()}`;
+    const signs = `${kid} signs${what}${file === null ? ' by a KeySigner' : ''}`;
+    return signsFrom === 0 ? signs : `${signs} since ${new Date(signsFrom).toISOString()}`;
   });
   return ok(`${signing.join('; ')}; ${all.length} published`);
 }

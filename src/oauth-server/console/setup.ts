@@ -1,5 +1,6 @@
+import type { Acting } from '../auditing/audit.ts';
 import type { AuthorizationServer } from '../authorization-server.ts';
-import { DEFAULT_ALGORITHM } from '../keys.ts';
+import { DEFAULT_ALGORITHM } from '../keys/algorithms.ts';
 import { howClientsCome, howToHaveClients } from './connecting-checks.ts';
 import { ID_TOKEN_ALGORITHMS } from '../profiles/fapi2.ts';
 import { examineLoginRoute } from './application-checks.ts';
@@ -17,12 +18,13 @@ export interface SetupReport {
 export async function setUpServer(
   application: Pick<ExaminedApplication, 'hasRoute'>,
   server: AuthorizationServer,
+  acting: Acting = {},
 ): Promise<SetupReport> {
   const usable = server.config.profile === undefined ? ([DEFAULT_ALGORITHM] as const) : ID_TOKEN_ALGORITHMS;
   const existing = (await server.keys.all()).find(({ algorithm }) =>
     usable.some((each) => each === algorithm),
   );
-  const key = existing ?? (await server.keys.generate(usable[0]));
+  const key = existing ?? (await server.keys.generate(usable[0], acting));
   const loginRoute = examineLoginRoute({ application, server });
   return {
     signing_key: { kid: key.kid, created: existing === undefined },

@@ -1,13 +1,13 @@
 import { documentReply, publicDocument, type PublicDocument } from '../replies/documents.ts';
-import type { KeyRing, SigningKey } from '../keys.ts';
+import type { KeyRing } from '../keys/key-ring.ts';
+import type { SigningKey } from '../keys/signing-key.ts';
+import { KEY_SET_MAX_AGE } from '../keys/times.ts';
 import type { ProtectedResource } from '../protected-resource.ts';
 import { authorizationServerMetadata, openidProviderMetadata, type MetadataOptions } from '../metadata.ts';
 import { answerRoundTrip, ROUND_TRIP_HEADER, type RoundTripOptions } from './round-trip.ts';
 import type { Handler } from './endpoint.ts';
 
 const A_MINUTE = 60;
-/** A new key signs at once, so a cache may not hide it for long. */
-const SOME_SECONDS = 5;
 
 /**
  * GET /.well-known/openid-configuration (OpenID Connect Discovery 1.0 section 4). The doctor sends its question along with a
@@ -45,7 +45,7 @@ export function createResourceMetadataEndpoint({ metadata }: Pick<ProtectedResou
 export function createJwksEndpoint({ keys }: { readonly keys: Pick<KeyRing, 'published'> }): Handler {
   const keySet = documentOf<readonly SigningKey[]>(
     (published) => ({ keys: published.map((key) => key.publicJwk) }),
-    SOME_SECONDS,
+    KEY_SET_MAX_AGE,
   );
   return async (request) => documentReply(request, keySet(await keys.published()));
 }

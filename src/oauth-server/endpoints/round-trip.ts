@@ -9,7 +9,8 @@ import {
 import { equalInConstantTime } from '../../http/constant-time.ts';
 import { randomToken } from '../crypto.ts';
 import type { CompleteHost } from '../host.ts';
-import type { KeyRing, SigningKey } from '../keys.ts';
+import type { KeyRing } from '../keys/key-ring.ts';
+import type { SigningKey } from '../keys/signing-key.ts';
 
 /**
  * The doctor's way to learn what a serving process sees of a request that came through its proxies. The doctor sends a
@@ -52,7 +53,7 @@ interface Keys {
 const derived = new WeakMap<KeyObject, Keys>();
 
 /** HKDF (RFC 5869) makes them independent of the key's signatures. */
-function deriveKeys({ privateKey }: SigningKey): Keys {
+function deriveKeys(privateKey: KeyObject): Keys {
   let keys = derived.get(privateKey);
   if (keys === undefined) {
     const secret = privateKey.export({ type: 'pkcs8', format: 'der' });
@@ -69,9 +70,16 @@ function authenticate({ question }: Keys, issuer: string, time: string, nonce: s
     .digest('base64url');
 }
 
+/** A key whose private part both ends have: of a KeySigner neither has it. */
+export type SigningKeyFile = SigningKey & { readonly privateKey: KeyObject };
+
+export function isFile(key: SigningKey): key is SigningKeyFile {
+  return key.privateKey !== null;
+}
+
 /** A question to a server of this issuer that has the key. `now` is milliseconds since 1970. */
-export function askRoundTrip(key: SigningKey, issuer: string, now: number): RoundTripQuestion {
-  const keys = deriveKeys(key);
+export function askRoundTrip(key: SigningKeyFile, issuer: string, now: number): RoundTripQuestion {
+  const keys = deriveKeys(key.privateKey);
   const [time, nonce] = [String(now), randomToken()];
   return {
     header: [time, nonce, authenticate(keys, issuer, time, nonce), encodeURIComponent(key.kid)].join('.'),
@@ -112,9 +120,9 @@ export async function answerRoundTrip(
   if (Math.abs(clock() - Number(time)) > CLOCK_TOLERANCE) return null;
   // An unreadable key directory must not fail this request, which needs no key.
   const known = await ring.published().catch((): readonly SigningKey[] => []);
-  const key = known.find((each) => encodeURIComponent(each.kid) === kid);
+  const key = known.filter(isFile).find((each) => encodeURIComponent(each.kid) === kid);
   if (key === undefined) return null;
-  const keys = deriveKeys(key);
+  const keys = deriveKeys(key.privateKey);
   if (!equalInConstantTime(proof, authenticate(keys, issuer, time, nonce))) return null;
   return seal(keys, nonce, describeRequest(host, request));
 }

@@ -76,7 +76,7 @@ export const ADMINISTRATION_TABLE = [
   { name: 'oauth_server_admin_clients', path: `${ADMINISTRATION_PATH}/clients`, methods: ['GET'] },
   { name: 'oauth_server_admin_client', path: `${ADMINISTRATION_PATH}/client`, methods: ['GET', 'POST'] },
   { name: 'oauth_server_admin_rotations', path: `${ADMINISTRATION_PATH}/rotations`, methods: ['GET'] },
-  { name: 'oauth_server_admin_keys', path: `${ADMINISTRATION_PATH}/keys`, methods: ['GET'] },
+  { name: 'oauth_server_admin_keys', path: `${ADMINISTRATION_PATH}/keys`, methods: ['GET', 'POST'] },
   {
     name: 'oauth_server_admin_registration',
     path: `${ADMINISTRATION_PATH}/registration`,

@@ -2,8 +2,8 @@ import type { Database } from '../../sql/contract.ts';
 import { BEGUN, MIGRATIONS_TABLE } from '../../sql/known-migrations.ts';
 import { migrationStatus, pendingSteps } from '../../sql/migrations.ts';
 import type { MigrationState } from '../../sql/schema.ts';
-import type { KeyRing } from '../keys.ts';
-import { missingKey, DEFAULT_ALGORITHM } from '../keys.ts';
+import { DEFAULT_ALGORITHM, missingKey } from '../keys/algorithms.ts';
+import type { KeyRing } from '../keys/key-ring.ts';
 import { oauthServerMigrations } from '../store/migrations/index.ts';
 import type { HealthOptions } from './health.ts';
 

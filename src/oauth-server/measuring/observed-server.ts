@@ -1,6 +1,6 @@
 import type { DatabaseConnections, ObservedServer } from '../../contracts/telemetry.ts';
 import type { Database } from '../../sql/contract.ts';
-import type { KeyRing } from '../keys.ts';
+import type { KeyRing } from '../keys/key-ring.ts';
 import { countRows } from '../store/sql/counting.ts';
 
 /** What the kit's stores know beside the contract. */

@@ -1,6 +1,6 @@
 import { isOverloaded } from '../../contracts/errors.ts';
 import type { BearerErrorCode, DpopErrorCode, OAuthErrorCode } from '../errors.ts';
-import { KeysLostError } from '../keys.ts';
+import { KeysLostError, SignerError } from '../keys/signing-key.ts';
 import { refusalCode } from '../refusals.ts';
 
 /** The codes of those refusals that have none of a standard, as `refusalCode` has them. */
@@ -53,6 +53,7 @@ const REASONS: Readonly<Record<OAuthErrorCode | DpopErrorCode | BearerErrorCode 
 export function reasonOf(error: unknown, isUnavailable: (error: unknown) => boolean): string {
   const code = error instanceof Error ? refusalCode(error) : null;
   if (code !== null) return Object.hasOwn(REASONS, code) ? code : 'other';
-  if (isUnavailable(error) || error instanceof KeysLostError) return 'unavailable';
+  if (isUnavailable(error) || error instanceof KeysLostError || error instanceof SignerError)
+    return 'unavailable';
   return isOverloaded(error) ? 'overloaded' : 'fault';
 }

@@ -12,7 +12,7 @@ import {
 import type { PasswordHasher } from '../../contracts/password-hasher.ts';
 import { randomIdentifier, randomToken, tokenHash } from '../crypto.ts';
 import { BearerError, OAuthError, RegistrationError, TooManyRegistrationsError } from '../errors.ts';
-import type { KeyRing } from '../keys.ts';
+import type { KeyRing } from '../keys/key-ring.ts';
 import type { Profiles } from '../profiles/profiles.ts';
 import { COUNTED } from '../store/lapsing.ts';
 import type { Client, RegistrationLimits, RegistrationRefusal } from '../store/client.ts';

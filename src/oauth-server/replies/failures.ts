@@ -3,7 +3,7 @@ import { occasionally } from '../../http/occasionally.ts';
 import type { Database } from '../../sql/contract.ts';
 import { AuthorizationPageError, type PageLink } from '../errors.ts';
 import type { CompleteHost } from '../host.ts';
-import { KeysLostError } from '../keys.ts';
+import { KeysLostError, SignerError } from '../keys/signing-key.ts';
 import { pageReply } from './pages.ts';
 import { faultReply, refusalReply, unavailableReply, type Reply } from './responses.ts';
 
@@ -69,7 +69,8 @@ export function createFailures({ host, database, serverName, showsDetails }: Fai
       const overloaded = !unavailable && isOverloaded(error);
       if (overloaded) logOverload();
       else host.log.error('{endpoint} failed: {exception}', { endpoint, requestId, exception: error });
-      const mayPass = unavailable || overloaded || error instanceof KeysLostError;
+      const mayPass =
+        unavailable || overloaded || error instanceof KeysLostError || error instanceof SignerError;
       const reply = mayPass ? unavailableReply() : faultReply();
       if (!asPage) return reply;
       const { status } = reply;

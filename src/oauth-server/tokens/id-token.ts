@@ -1,6 +1,5 @@
-import { hash, sign } from 'node:crypto';
-import { promisify } from 'node:util';
-import { DIGESTS, type SigningKey } from '../keys.ts';
+import { hash } from 'node:crypto';
+import type { SigningKey } from '../keys/signing-key.ts';
 import type { SigningAlgorithm } from '../store/client.ts';
 
 export interface IdTokenContents {
@@ -35,17 +34,12 @@ export function signIdToken(key: SigningKey, contents: IdTokenContents): Promise
   });
 }
 
-/** With a callback, Node signs on its thread pool: `docs/decisions/0026` says what that is worth for each algorithm. */
-const signOnPool = promisify(sign);
-
 /** The compact serialisation of RFC 7515 section 7.1. */
-async function signJwt({ kid, algorithm, privateKey }: SigningKey, payload: object): Promise<string> {
-  const header = { alg: algorithm, kid, typ: 'JWT' };
+async function signJwt(key: SigningKey, payload: object): Promise<string> {
+  const header = { alg: key.algorithm, kid: key.kid, typ: 'JWT' };
   const text = `${base64url(JSON.stringify(header))}.${base64url(JSON.stringify(payload))}`;
-  // The encoding is for ES256 alone: both numbers side by side, no DER (RFC 7518 section 3.4).
-  const key = { key: privateKey, dsaEncoding: 'ieee-p1363' } as const;
-  const signature = await signOnPool(DIGESTS[algorithm], Buffer.from(text), key);
-  return `${text}.${signature.toString('base64url')}`;
+  const signature = await key.sign(Buffer.from(text));
+  return `${text}.${Buffer.from(signature).toString('base64url')}`;
 }
 
 function base64url(text: string): string {

@@ -2,8 +2,9 @@ import { openUntil } from '../kinds.ts';
 import { markup } from '../markup.ts';
 import type { Page } from '../page.ts';
 import { clientName, code, moment } from '../shown.ts';
+import { keyRow } from './keys.ts';
 
-/** GET /oauth/admin/rotations: what was replaced, and still counts. */
+/** GET /oauth/admin/rotations: what was replaced and still counts, and what is to count. */
 export const rotations: Page = {
   async show({ parts: { server }, links }) {
     const now = server.clock();
@@ -14,16 +15,20 @@ export const rotations: Page = {
     const rows = open.map(
       ({ each, until }) => markup`
         <li>
-          <h2 class="head"><a href="${links.client(each.id)}">${clientName(each)}</a></h2>
+          <h3 class="head"><a href="${links.client(each.id)}">${clientName(each)}</a></h3>
           <p class="soft">${code(each.id)}: the secret before is accepted until ${moment(until)}</p>
         </li>`,
     );
+    const staged = (await server.keys.list()).filter(({ state }) => state === 'staged');
     return {
       title: 'Open rotations',
       body: markup`
-      <p>Applications whose secret was replaced, while the one before is still accepted. To end it sooner, give the application another secret,
-        and choose that the one before ends at once.</p>
-      ${rows.length === 0 ? markup`<p>No rotation is open.</p>` : markup`<ul class="rows" role="list">${rows}</ul>`}`,
+      <h2>Applications whose secret before is still accepted</h2>
+      <p class="soft">To end it sooner, give the application another secret, and choose that the one before ends at once.</p>
+      ${rows.length === 0 ? markup`<p>None.</p>` : markup`<ul class="rows" role="list">${rows}</ul>`}
+      <h2>Signing keys that wait for their time</h2>
+      ${staged.length === 0 ? markup`<p>None.</p>` : markup`<ul class="rows" role="list">${staged.map((key) => keyRow(key, 3))}</ul>`}
+      <p class="soft"><a href="${links.keys}">All signing keys</a></p>`,
     };
   },
 };

@@ -21,7 +21,7 @@ export const addKeysGenerate: AddCommands = (program, context) => {
     .option('--json', 'print JSON, and nothing else, on standard output')
     .action(async ({ alg, json }: Options) => {
       const { keys } = await openServer(context);
-      const { kid } = await orFail(context, keys.generate(alg));
+      const { kid } = await orFail(context, keys.generate(alg, { by: 'console' }));
       if (json === true) return context.printJson({ kid });
       const forWhom =
         alg === undefined || alg === 'RS256' ? '' : `, for applications created with --id-token-alg ${alg}`;

@@ -15,7 +15,7 @@ export const addKeysPrune: AddCommands = (program, context) => {
       const { keys, config } = await openServer(context);
       const age = options.olderThan === undefined ? config.id_token_ttl : Number(options.olderThan);
       if (!Number.isInteger(age)) context.fail('--older-than is a whole number of seconds');
-      const removed = await orFail(context, keys.prune(age));
+      const removed = await orFail(context, keys.prune(age, { by: 'console' }));
       if (options.json === true) return context.printJson({ removed });
       for (const kid of removed) context.print(`Removed the key ${kid}.`);
       if (removed.length === 0) context.print('No key is old enough to be removed.');

@@ -1,5 +1,6 @@
 import type { ConsoleContext } from '../../../host/contracts.ts';
 import { AccessError, RegistrationError } from '../../errors.ts';
+import { KeyRotationError } from '../../keys/signing-key.ts';
 
 /** The result, or the end of the command with one line that says why there is none. */
 export async function orFail<T>(context: ConsoleContext, result: Promise<T>): Promise<T> {
@@ -12,4 +13,4 @@ export async function orFail<T>(context: ConsoleContext, result: Promise<T>): Pr
 }
 
 /** Errors that tell whoever asked what to do. */
-const KNOWN = [RegistrationError, AccessError, RangeError];
+const KNOWN = [RegistrationError, AccessError, KeyRotationError, RangeError];

@@ -9,7 +9,7 @@ export const addServerSetup: AddCommands = (program, context) => {
     .option('--json', 'print JSON, and nothing else, on standard output')
     .action(async (options: { json?: boolean }) => {
       const application = await context.application();
-      const report = await setUpServer(application, authorizationServerOf(application));
+      const report = await setUpServer(application, authorizationServerOf(application), { by: 'console' });
       if (options.json === true) return context.printJson(report);
       const { kid, created } = report.signing_key;
       context.print(created ? `Created the signing key ${kid}.` : `The signing key ${kid} is in place.`);

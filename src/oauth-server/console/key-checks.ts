@@ -1,0 +1,72 @@
+import { isStagedFile, keyFiles, readKey } from '../keys/key-files.ts';
+import type { KeyDescription } from '../keys/key-states.ts';
+import { failing, ok, warning, type Finding } from './checks.ts';
+import type { Subject } from './subject.ts';
+
+/** In milliseconds; what standards say of keys for signatures, NIST SP 800-57 among them, is a year or two. */
+const OLD = 366 * 86_400_000;
+
+/** What the replacing of signing keys has left to do. Nothing where keys are new and few. */
+export async function examineRotation({ server }: Subject): Promise<readonly Finding[]> {
+  const keys = await server.keys.list();
+  const now = server.clock();
+  return [
+    ...(await unreadable(server.config.key_path)),
+    ...staged(keys),
+    ...due(keys, now),
+    ...removable(keys, now),
+  ];
+}
+
+/** A process that cannot read a key does not publish it, though others will sign with it. */
+async function unreadable(directory: string): Promise<readonly Finding[]> {
+  const names = (await keyFiles(directory)).filter(isStagedFile);
+  const read = await Promise.allSettled(names.map((name) => readKey(directory, name)));
+  const faults = names.filter((_, index) => read[index]?.status === 'rejected');
+  if (faults.length === 0) return [];
+  return [
+    failing(
+      `staged keys in ${directory} cannot be read: ${faults.join(', ')}`,
+      'make them readable for the user of the server (and for nobody else), or remove them and run npx portico oauth:keys:rotate again',
+    ),
+  ];
+}
+
+function staged(keys: readonly KeyDescription[]): readonly Finding[] {
+  return keys
+    .filter(({ state }) => state === 'staged')
+    .map(({ kid, algorithm, signsFrom }) =>
+      ok(`${kid} (${algorithm}) is published, and signs from ${isoTime(signsFrom)} on`),
+    );
+}
+
+function due(keys: readonly KeyDescription[], now: number): readonly Finding[] {
+  const hasSuccessor = (key: KeyDescription) =>
+    keys.some(({ algorithm, state }) => algorithm === key.algorithm && state === 'staged');
+  return keys
+    .filter(({ state, signsFrom }) => state === 'signing' && signsFrom !== null && now - signsFrom > OLD)
+    .filter((key) => !hasSuccessor(key))
+    .map(({ kid, algorithm, signsFrom, file }) =>
+      warning(
+        `${kid} (${algorithm}) signs since ${isoTime(signsFrom)}, for more than a year`,
+        file === null
+          ? 'give the server another KeySigner, with the time from which it signs'
+          : 'run npx portico oauth:keys:rotate --if-older-than 90d on a schedule',
+      ),
+    );
+}
+
+function removable(keys: readonly KeyDescription[], now: number): readonly Finding[] {
+  const old = keys.filter(({ removableAt }) => removableAt !== null && removableAt <= now);
+  if (old.length === 0) return [];
+  return [
+    warning(
+      `no ID token needs these keys any more: ${old.map(({ kid }) => kid).join(', ')}`,
+      'run npx portico oauth:keys:prune, or oauth:keys:rotate --if-older-than 90d on a schedule, which removes them as well',
+    ),
+  ];
+}
+
+function isoTime(time: number | null): string {
+  return new Date(time ?? 0).toISOString();
+}

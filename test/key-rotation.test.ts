@@ -1,0 +1,490 @@
+// @engines sqlite: keys are files
+import { execFile } from 'node:child_process';
+import {
+  link,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  symlink,
+  utimes,
+  writeFile,
+} from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { createLocalJWKSet, decodeProtectedHeader, jwtVerify, type JSONWebKeySet } from 'jose';
+import { AUDIT, examine, KeyRotationError, type AuditEvent } from 'portico/oauth-server';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { porticoHere, ROOT } from './support/console.ts';
+import {
+  ADA,
+  createClock,
+  obtainTokens,
+  refresh,
+  registerClient,
+  startPortal,
+  type RunningPortal,
+  type TestClient,
+  type Tokens,
+} from './support/portal.ts';
+import { createRandom } from './support/random.ts';
+import { SCALE } from './support/scale.ts';
+
+const PORTAL = path.join(ROOT, 'examples', 'portal');
+const DAY = 86_400;
+/** Seconds that a new key is published before it signs: the five of the key set's Cache-Control, and a quarter of an hour. */
+const STAGED = 905;
+const BY = { provider: 'accounts', id: 'the administrator' };
+
+/** Two processes that share a key directory; each has a clock of its own, some seconds off. */
+let clock: ReturnType<typeof createClock>;
+let one: RunningPortal;
+let other: RunningPortal;
+const events: AuditEvent[] = [];
+let keyPath: string;
+/** A storage directory whose keys are these. */
+let storage: string;
+/** The content of the first key's file. */
+let first: string;
+
+beforeAll(async () => {
+  clock = createClock();
+  keyPath = await mkdtemp(path.join(tmpdir(), 'portico-keys-'));
+  storage = `${keyPath}-storage`;
+  await mkdir(path.join(storage, 'oauth'), { recursive: true });
+  await symlink(keyPath, path.join(storage, 'oauth', 'keys'));
+  const config = { oauth_server: { key_path: keyPath } };
+  [one, other] = await Promise.all([
+    startPortal({ clock: clock.now, config }),
+    startPortal({ clock: () => clock.now() - 3000, config, signingKey: false }),
+  ]);
+  for (const { application } of [one, other])
+    application.events.on(AUDIT, (event: AuditEvent) => {
+      if (event.type.startsWith('signing_key')) events.push(event);
+    });
+  first = await readFile(path.join(keyPath, (await readdir(keyPath))[0] ?? ''), 'utf8');
+});
+afterAll(async () => {
+  await Promise.all([one.close(), other.close()]);
+  await rm(keyPath, { recursive: true });
+  await rm(storage, { recursive: true });
+});
+/** One key, which signs from now on. */
+beforeEach(async () => {
+  clock.advance(1);
+  const { kid } = JSON.parse(first) as { kid: string };
+  const name = `${clock.now()}-${kid}.json`;
+  await writeFile(path.join(keyPath, name), first, { mode: 0o600 });
+  for (const each of await readdir(keyPath)) if (each !== name) await rm(path.join(keyPath, each));
+  await one.server.keys.all();
+  await other.server.keys.all();
+  events.length = 0;
+});
+
+const keys = () => one.server.keys;
+
+async function keySet({ url }: RunningPortal): Promise<JSONWebKeySet> {
+  const response = await fetch(`${url}/.well-known/jwks.json`);
+  expect(response.headers.get('cache-control')).toBe('public, max-age=5');
+  return (await response.json()) as JSONWebKeySet;
+}
+
+const kidsOf = ({ keys }: JSONWebKeySet) => keys.map(({ kid }) => String(kid));
+const states = async () => (await keys().list()).map(({ kid, state }) => ({ kid, state }));
+
+/** Somebody who gets an ID token by each refresh. */
+async function tokenSource(portal: RunningPortal): Promise<() => Promise<string>> {
+  const client: TestClient = await registerClient(portal);
+  let { refresh_token: token } = await obtainTokens(portal, client, ADA);
+  return async () => {
+    const answer = await refresh(portal, client, token);
+    expect(answer.status).toBe(200);
+    const tokens = (await answer.json()) as Tokens;
+    token = tokens.refresh_token;
+    return tokens.id_token;
+  };
+}
+
+async function verifies(idToken: string, set: JSONWebKeySet): Promise<void> {
+  const currentDate = new Date(clock.now());
+  await jwtVerify(idToken, createLocalJWKSet(set), { currentDate, clockTolerance: 10 });
+}
+
+describe('oauth:keys:rotate', () => {
+  // @shows AS-11.10, AS-11.11, AS-11.12
+  test('replaces a key without a moment at which anybody meets an ID token that the key set in his cache does not prove', async () => {
+    const random = createRandom(7);
+    const sources = [await tokenSource(one), await tokenSource(other)];
+    const processes = [one, other];
+    /** What a library keeps for ten minutes, whatever Cache-Control says. */
+    let cached = await keySet(one);
+    let cachedAt = clock.now();
+    const living: { token: string; until: number }[] = [];
+    const signers = new Set<unknown>();
+    for (let step = 0; step < SCALE.keyRotationSteps; step += 1) {
+      clock.advance(Math.ceil(random() * 590));
+      if (random() < 0.5)
+        await processes[Math.floor(random() * 2)]?.server.keys.rotate({ ifOlderThan: 3600, by: 'console' });
+      if (clock.now() - cachedAt > 600_000 * random()) {
+        cached = await keySet(processes[Math.floor(random() * 2)] ?? one);
+        cachedAt = clock.now();
+      }
+      for (const next of sources) {
+        const token = await next();
+        await verifies(token, cached);
+        signers.add(decodeProtectedHeader(token).kid);
+        living.push({ token, until: clock.now() + 3_600_000 - 10_000 });
+      }
+      const sets = await Promise.all(processes.map(keySet));
+      for (const { token, until } of living)
+        if (until > clock.now()) for (const set of sets) await verifies(token, set);
+      expect(new Set(sets.map((set) => kidsOf(set).toSorted().join())).size).toBe(1);
+      expect(kidsOf(sets[0] ?? { keys: [] }).length).toBeLessThan(5);
+    }
+    // It was a rotation, and more than one.
+    expect(signers.size).toBeGreaterThan(2);
+    expect(events.some(({ type }) => type === 'signing_key_removed')).toBe(true);
+  });
+
+  // @shows AS-11.10, AS-11.17
+  test('run every hour with an age, does once what is due: one key is published, signs, and the one before is removed', async () => {
+    const [before] = await keys().all();
+    const old = before?.kid ?? '';
+    const rotate = () => keys().rotate({ ifOlderThan: 30 * DAY, by: 'console' });
+    for (let day = 0; day < 29; day += 1) {
+      clock.advance(DAY);
+      expect(await rotate()).toMatchObject({ created: [], staged: [], removed: [] });
+    }
+    clock.advance(DAY);
+    const { staged } = await rotate();
+    const [next] = staged;
+    const second = next?.kid ?? '';
+    expect(staged).toMatchObject([
+      { algorithm: 'RS256', state: 'staged', createdAt: clock.now(), signsFrom: clock.now() + STAGED * 1000 },
+    ]);
+    expect(await rotate()).toMatchObject({ staged: [], removed: [] });
+    // As at the latest after a second.
+    await other.server.keys.all();
+    expect((await keys().active())?.kid).toBe(old);
+    expect((await other.server.keys.active())?.kid).toBe(old);
+
+    clock.advance(STAGED - 1);
+    expect((await keys().active())?.kid).toBe(old);
+    clock.advance(1);
+    expect((await keys().active())?.kid).toBe(second);
+    // Three seconds behind.
+    expect((await other.server.keys.active())?.kid).toBe(old);
+    clock.advance(3);
+    expect((await other.server.keys.active())?.kid).toBe(second);
+    expect(await rotate()).toMatchObject({ staged: [], removed: [] });
+    expect(await states()).toEqual([
+      { kid: second, state: 'signing' },
+      { kid: old, state: 'retired' },
+    ]);
+    const { retiredAt, removableAt } = (await keys().list())[1] ?? {};
+    // The life of an ID token, and as long as caches live.
+    expect((removableAt ?? 0) - (retiredAt ?? 0)).toBe((3600 + STAGED) * 1000 + 1000);
+
+    clock.advance(3600 + STAGED - 3);
+    expect(await rotate()).toMatchObject({ staged: [], removed: [] });
+    clock.advance(1);
+    expect(await rotate()).toMatchObject({ staged: [], removed: [old] });
+    expect(await rotate()).toMatchObject({ staged: [], removed: [] });
+    expect(kidsOf(await keySet(other))).toEqual([second]);
+    expect(events).toEqual([
+      { type: 'signing_key_staged', kid: second, algorithm: 'RS256', by: 'console' },
+      { type: 'signing_key_removed', kid: old, algorithm: 'RS256', by: 'console' },
+    ]);
+  });
+
+  // @shows AS-11.12
+  test('at the same moment in several processes makes one key', async () => {
+    for (const algorithm of ['ES256', 'EdDSA'] as const) {
+      await keys().generate(algorithm);
+      const rounds = [one, other, one, other, one, other];
+      const rotations = await Promise.all(
+        rounds.map(({ server }) => server.keys.rotate({ algorithm, by: BY })),
+      );
+      const made = rotations.flatMap(({ staged }) => staged);
+      expect(made).toHaveLength(1);
+      expect(events.filter(({ type }) => type === 'signing_key_staged').at(-1)).toEqual({
+        type: 'signing_key_staged',
+        kid: made[0]?.kid,
+        algorithm,
+        by: BY,
+      });
+      expect((await keys().list()).filter((key) => key.algorithm === algorithm)).toHaveLength(2);
+    }
+    expect(events.filter(({ type }) => type === 'signing_key_staged')).toHaveLength(2);
+    expect((await readdir(keyPath)).filter((name) => name.startsWith('.'))).toEqual([]);
+  });
+
+  // @shows AS-11.10
+  test('replaces the keys of every algorithm, or of the one that is named', async () => {
+    await keys().generate('ES256');
+    expect((await keys().rotate({ algorithm: 'ES256' })).staged).toMatchObject([{ algorithm: 'ES256' }]);
+    expect((await keys().rotate()).staged).toMatchObject([{ algorithm: 'RS256' }]);
+    await expect(keys().rotate({ algorithm: 'EdDSA' })).rejects.toThrow(
+      new KeyRotationError(
+        'There is no signing key for EdDSA to replace; run npx portico oauth:keys:generate --alg EdDSA first',
+      ),
+    );
+  });
+
+  // @shows AS-11.13
+  test('is, to a release that knows no staged keys, the oldest of all until it signs, and the newest from then on', async () => {
+    // As that release reads them.
+    const newest = async () =>
+      (await readdir(keyPath))
+        .filter((name) => /^(\d+)-[A-Za-z0-9_-]+(?:\.(ES256|EdDSA))?\.json$/.test(name))
+        .toSorted((a, b) => Number.parseInt(b, 10) - Number.parseInt(a, 10));
+    const [old = ''] = await newest();
+    const { staged } = await keys().rotate();
+    expect(await newest()).toEqual([old, expect.stringMatching(/^0-next-/)]);
+    clock.advance(STAGED);
+    await keys().rotate({ ifOlderThan: DAY });
+    expect(await newest()).toEqual([`${staged[0]?.signsFrom}-${staged[0]?.kid}.json`, old]);
+    expect((await stat(path.join(keyPath, (await newest())[0] ?? ''))).mode & 0o777).toBe(0o600);
+  });
+
+  // @shows AS-11.11
+  test('publishes nothing of a staged key but what the others have', async () => {
+    await keys().rotate();
+    for (const key of (await keySet(one)).keys)
+      expect(Object.keys(key).toSorted()).toEqual(['alg', 'e', 'kid', 'kty', 'n', 'use']);
+  });
+
+  // @shows AS-11.12
+  test('goes on from wherever it was killed: a draft, or a key with both of its names', async () => {
+    const draft = path.join(keyPath, `.draft-${'0'.repeat(32)}`);
+    await writeFile(draft, '{"kty":', { mode: 0o600 });
+    const { staged } = await keys().rotate();
+    // It may be that of somebody who is still at it.
+    expect(await readdir(keyPath)).toContain(path.basename(draft));
+    await utimes(draft, 1, 1);
+    clock.advance(STAGED);
+    const name = (await readdir(keyPath)).find((each) => each.startsWith('0-next-')) ?? '';
+    const { kid = '', signsFrom = 0 } = staged[0] ?? {};
+    await link(path.join(keyPath, name), path.join(keyPath, `${signsFrom}-${kid}.json`));
+    expect(kidsOf(await keySet(one)).filter((each) => each === kid)).toEqual([kid]);
+    expect((await keys().active())?.kid).toBe(kid);
+    await keys().rotate({ ifOlderThan: DAY });
+    const left = await readdir(keyPath);
+    expect(left).toHaveLength(2);
+    expect(left).toContain(`${signsFrom}-${kid}.json`);
+  });
+
+  // @shows AS-11.12
+  test('where nothing can be written, says so and changes nothing', async () => {
+    const before = await readdir(keyPath);
+    const run = ['oauth:keys:rotate', '--json'];
+    // No file may have a byte.
+    const limited = 'ulimit -f 0; trap "" XFSZ; exec "$0" "$@"';
+    const command = [process.execPath, path.join(ROOT, 'bin', 'portico.js'), ...run];
+    const failed = await promisify(execFile)('sh', ['-c', limited, ...command], {
+      cwd: PORTAL,
+      env: { PATH: process.env['PATH'], STORAGE_DIR: storage },
+    }).then(
+      () => null,
+      (error: unknown) => error as { readonly stderr: string; readonly stdout: string },
+    );
+    expect(failed?.stderr).toMatch(
+      /^The key directory \S+ cannot be written \(EFBIG: [^)]+\): no key was replaced$/m,
+    );
+    expect(failed?.stdout).toBe('');
+    expect(await readdir(keyPath)).toEqual(before);
+  });
+
+  // @shows AS-11.13
+  test('does not remove a key whose name keeps it from signing, as when keys are delivered in two steps', async () => {
+    const fresh = await keys().generate('ES256');
+    await keys().generate('ES256');
+    await rename(path.join(keyPath, fresh.file ?? ''), path.join(keyPath, `0-${fresh.kid}.ES256.json`));
+    clock.advance(400 * DAY);
+    expect((await keys().rotate({ ifOlderThan: 1000 * DAY })).removed).toEqual([]);
+    expect((await keys().list()).find(({ kid }) => kid === fresh.kid)).toMatchObject({
+      state: 'published',
+      removableAt: null,
+      signsFrom: null,
+    });
+  });
+
+  test.each([
+    [{ now: true, ifOlderThan: 60 }, 'waits for nothing'],
+    [{ stagedFor: 904 }, 'from 905 to'],
+    [{ ifOlderThan: 0 }, 'from 1 to'],
+    [{ ifOlderThan: Number.NaN }, 'from 1 to'],
+    [{ algorithm: 'PS256' as never }, 'one of RS256, ES256, EdDSA'],
+  ])('refuses %j', async (options, message) => {
+    const before = await readdir(keyPath);
+    await expect(keys().rotate(options)).rejects.toThrow(RangeError);
+    await expect(keys().rotate(options)).rejects.toThrow(message);
+    expect(await readdir(keyPath)).toEqual(before);
+  });
+});
+
+describe('oauth:keys:rotate --now', () => {
+  // @shows AS-11.14, AS-11.17
+  test('has a new key sign at once, and removes all others of its algorithm, also one that is staged', async () => {
+    const next = await tokenSource(one);
+    const old = await next();
+    await keys().rotate();
+    const ec = await keys().generate('ES256');
+    events.length = 0;
+    const { created, removed } = await keys().rotate({ now: true, algorithm: 'RS256', by: 'console' });
+    expect(created).toMatchObject([{ state: 'signing', algorithm: 'RS256' }]);
+    expect(removed).toHaveLength(2);
+    const kid = created[0]?.kid ?? '';
+    const set = await keySet(other);
+    expect(kidsOf(set).toSorted()).toEqual([kid, ec.kid].toSorted());
+    await verifies(await next(), set);
+    await expect(verifies(old, set)).rejects.toThrow('no applicable key');
+    expect(events).toEqual([
+      { type: 'signing_key_created', kid, algorithm: 'RS256', by: 'console' },
+      ...removed.map((each) => ({
+        type: 'signing_key_removed',
+        kid: each,
+        algorithm: 'RS256',
+        by: 'console',
+      })),
+    ]);
+  });
+
+  // @shows AS-11.14
+  test('at the same moment in several processes leaves a key that signs', async () => {
+    await Promise.all([one, other, one, other].map(({ server }) => server.keys.rotate({ now: true })));
+    const { length } = await keys().all();
+    expect(length).toBeGreaterThan(0);
+    expect(kidsOf(await keySet(other))).toContain((await keys().active())?.kid);
+  });
+});
+
+describe('the console', () => {
+  /** Its clock is that of the system. */
+  beforeEach(async () => {
+    const [name = ''] = await readdir(keyPath);
+    await rename(path.join(keyPath, name), path.join(keyPath, name.replace(/^\d+/, String(Date.now()))));
+  });
+
+  const run = (...args: string[]) => porticoHere(args, { cwd: PORTAL, env: { STORAGE_DIR: storage } });
+
+  // @shows AS-11.10, AS-11.14, AS-11.15
+  test('rotates, says what it did, and lists each key with what it does', async () => {
+    const [signing = ''] = (await keys().all()).map(({ kid }) => kid);
+    const rotated = await run('oauth:keys:rotate', '--alg', 'RS256', '--staged-for', '2h');
+    expect(rotated.stdout).toMatch(/^The key \S{43} \(RS256\) is published, and signs from \S+Z on\.\n$/);
+    const again = await run('oauth:keys:rotate', '--if-older-than=30d');
+    expect(again.stdout).toMatch(
+      /^The key \S{43} \(RS256\) was published before, and signs from \S+Z on\.\n$/,
+    );
+    const listed = await run('oauth:keys:list');
+    expect(listed.stdout).toMatch(
+      /^\S{43} {2}RS256 {2}\(published only: signs later\)\n {2}created {5}\S+Z\n {2}signs from {2}\S+Z\n {2}file {8}\S+\n\n/,
+    );
+    expect(listed.stdout).toContain(`${signing}  RS256  (signs)\n`);
+    const { items, next } = JSON.parse((await run('oauth:keys:list', '--json')).stdout) as {
+      items: { kid: string; state: string; created_at: string; signs_from: string }[];
+      next: null;
+    };
+    expect(next).toBe(null);
+    expect(items.map(({ state }) => state)).toEqual(['staged', 'signing']);
+    const [staged] = items;
+    expect(Object.keys(staged ?? {})).toEqual([
+      'kid',
+      'alg',
+      'state',
+      'created_at',
+      'signs_from',
+      'retired_at',
+      'removable_at',
+      'file',
+    ]);
+    expect(Date.parse(staged?.signs_from ?? '') - Date.parse(staged?.created_at ?? '')).toBe(7_200_000);
+    const content = await readFile(
+      path.join(keyPath, (await readdir(keyPath)).find((name) => name.startsWith('0-')) ?? ''),
+      'utf8',
+    );
+    const { d } = JSON.parse(content) as { d: string };
+    expect(listed.stdout + JSON.stringify(items)).not.toContain(d);
+
+    const now = await run('oauth:keys:rotate', '--now', '--json');
+    expect(now.stderr).toMatch(/^ID tokens signed by the keys before are refused from now on/);
+    const report = JSON.parse(now.stdout) as { created: unknown[]; removed: string[]; keys: unknown[] };
+    expect([report.created.length, report.removed.length, report.keys.length]).toEqual([1, 2, 1]);
+    expect((await run('oauth:keys:rotate', '--if-older-than=30d')).stdout).toBe(
+      'No key is old enough to be replaced, and none to be removed.\n',
+    );
+  });
+
+  // @shows AS-11.10
+  test.each([
+    [['--if-older-than=soon'], '--if-older-than is a time such as 30d'],
+    [['--if-older-than=30d', '--now'], 'waits for nothing'],
+    [['--alg=ES256'], 'oauth:keys:generate --alg ES256'],
+  ])('refuses %j', async (args, message) => {
+    const { code, stdout, stderr } = await run('oauth:keys:rotate', ...args);
+    expect([code, stdout]).toEqual([1, '']);
+    expect(stderr).toContain(message);
+    expect(stderr.trim()).not.toContain('\n');
+  });
+
+  // @shows AS-11.15
+  test('shows the kid of a key that somebody made by hand so that it moves no cursor', async () => {
+    const [name = ''] = await readdir(keyPath);
+    const content = JSON.parse(await readFile(path.join(keyPath, name), 'utf8')) as object;
+    const kid = '\u001B[2J\u202Ekid';
+    await writeFile(path.join(keyPath, name), JSON.stringify({ ...content, kid }));
+    const { stdout } = await run('oauth:keys:list');
+    expect(stdout).toContain(String.raw`"\u{1b}[2J\u{202e}kid"`);
+  });
+});
+
+describe('the doctor', () => {
+  const rotation = async () => {
+    const { checks } = await examine(other.application, other.server);
+    return checks.filter(({ part }) => part === 'key rotation');
+  };
+
+  // @shows AS-11.16
+  test('says which key waits, which is old, and which nobody needs any more', async () => {
+    expect(await rotation()).toEqual([]);
+    clock.advance(367 * DAY);
+    expect(await rotation()).toMatchObject([
+      { outcome: 'warning', detail: expect.stringContaining('for more than a year') as string },
+    ]);
+    await keys().rotate();
+    expect(await rotation()).toMatchObject([
+      {
+        outcome: 'ok',
+        detail: expect.stringMatching(/^\S{43} \(RS256\) is published, and signs from/) as string,
+      },
+    ]);
+    clock.advance(DAY);
+    expect(await rotation()).toMatchObject([
+      {
+        outcome: 'warning',
+        detail: expect.stringContaining('no ID token needs these keys any more') as string,
+      },
+    ]);
+    await keys().rotate({ ifOlderThan: DAY });
+    await keys().rotate({ ifOlderThan: 30 * DAY });
+    expect(await rotation()).toMatchObject([]);
+  });
+
+  // @shows AS-11.16
+  test('says that a staged key cannot be read, while the others go on', async () => {
+    await keys().rotate();
+    const name = (await readdir(keyPath)).find((each) => each.startsWith('0-next-')) ?? '';
+    await writeFile(path.join(keyPath, name), '{}');
+    await (
+      await tokenSource(other)
+    )();
+    expect(await rotation()).toMatchObject([
+      { outcome: 'failing', detail: expect.stringContaining(name) as string },
+    ]);
+  });
+});

@@ -1,0 +1,315 @@
+// @engines sqlite: what a KeySigner answers is asked for before the store is
+import { generateKeyPairSync, sign, type KeyObject } from 'node:crypto';
+import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { createLocalJWKSet, decodeProtectedHeader, jwtVerify, type JSONWebKeySet } from 'jose';
+import { examine, type KeySigner, type SigningAlgorithm } from 'portico/oauth-server';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import {
+  ADA,
+  createClock,
+  exchangeCode,
+  obtainCode,
+  refresh,
+  registerClient,
+  startPortal,
+  type RunningPortal,
+  type TestClient,
+  type Tokens,
+} from './support/portal.ts';
+
+interface Pair {
+  readonly publicKey: KeyObject;
+  readonly privateKey: KeyObject;
+}
+
+const PAIRS = {
+  RS256: () => generateKeyPairSync('rsa', { modulusLength: 2048 }),
+  ES256: () => generateKeyPairSync('ec', { namedCurve: 'P-256' }),
+  EdDSA: () => generateKeyPairSync('ed25519'),
+} as const satisfies Readonly<Record<SigningAlgorithm, () => Pair>>;
+
+const digestOf = (algorithm: SigningAlgorithm) => (algorithm === 'EdDSA' ? null : 'sha256');
+
+function signatureBy(algorithm: SigningAlgorithm, key: KeyObject, data: Uint8Array): Uint8Array {
+  return sign(digestOf(algorithm), data, { key, dsaEncoding: 'ieee-p1363' });
+}
+
+/** A signer that does as it is told. */
+function signerOf(
+  algorithm: SigningAlgorithm,
+  kid: string,
+  changes: Partial<KeySigner> = {},
+): KeySigner & { readonly pair: Pair } {
+  const pair = PAIRS[algorithm]();
+  return {
+    algorithm,
+    kid,
+    publicJwk: pair.publicKey.export({ format: 'jwk' }),
+    sign: async (data) => signatureBy(algorithm, pair.privateKey, data),
+    ...changes,
+    pair,
+  };
+}
+
+const ALGORITHMS = ['RS256', 'ES256', 'EdDSA'] as const;
+const SECRET = 'pkcs11-tool --pin 648219';
+
+type Sign = KeySigner['sign'];
+
+const clock = createClock();
+/** What the signer of each algorithm does now; null for its work. */
+let misbehaves: Sign | null = null;
+const signers = ALGORITHMS.map((algorithm) => {
+  const made = signerOf(algorithm, `module ${algorithm}`, { timeout: 50 });
+  return { ...made, sign: (...args: Parameters<Sign>) => misbehaves?.(...args) ?? made.sign(...args) };
+});
+const later = signerOf('RS256', 'module RS256 next', { signsFrom: clock.now() + 3_600_000 });
+
+let portal: RunningPortal;
+let keyPath: string;
+const clients = new Map<SigningAlgorithm, TestClient>();
+
+beforeAll(async () => {
+  keyPath = await mkdtemp(path.join(tmpdir(), 'portico-keys-'));
+  const file = { ...PAIRS.RS256().privateKey.export({ format: 'jwk' }), kid: 'file' };
+  await writeFile(path.join(keyPath, '1000-file.json'), JSON.stringify(file), { mode: 0o600 });
+  await chmod(keyPath, 0o700);
+  const config = { oauth_server: { key_path: keyPath } };
+  portal = await startPortal({ clock: clock.now, config, keySigners: [...signers, later] });
+  for (const algorithm of ALGORITHMS)
+    clients.set(algorithm, await registerClient(portal, { idTokenSignedResponseAlg: algorithm }));
+});
+afterAll(async () => {
+  await portal.close();
+  await rm(keyPath, { recursive: true });
+});
+beforeEach(() => {
+  misbehaves = null;
+});
+
+const clientOf = (algorithm: SigningAlgorithm) => clients.get(algorithm) ?? { id: '', secret: '' };
+const logOf = () => readFile(path.join(portal.application.storageDirectory, 'app.log'), 'utf8');
+
+async function keySet(): Promise<JSONWebKeySet> {
+  return (await (await fetch(`${portal.url}/.well-known/jwks.json`)).json()) as JSONWebKeySet;
+}
+
+async function proved({ id_token: token }: Tokens): Promise<string | undefined> {
+  await jwtVerify(token, createLocalJWKSet(await keySet()), { currentDate: new Date(clock.now()) });
+  return decodeProtectedHeader(token).kid;
+}
+
+describe('a KeySigner', () => {
+  // @shows AS-11.18
+  test.each(ALGORITHMS)(
+    'signs ID tokens of %s before the files do, and any library verifies them',
+    async (algorithm) => {
+      const client = clientOf(algorithm);
+      const code = await obtainCode(portal, client, await portal.signedIn(ADA));
+      const tokens = (await (await exchangeCode(portal, client, code)).json()) as Tokens;
+      expect(decodeProtectedHeader(tokens.id_token).alg).toBe(algorithm);
+      expect(await proved(tokens)).toBe(`module ${algorithm}`);
+      const again = (await (await refresh(portal, client, tokens.refresh_token)).json()) as Tokens;
+      expect(await proved(again)).toBe(`module ${algorithm}`);
+    },
+  );
+
+  // @shows AS-11.18
+  test('is published with its public members alone, beside the files, before it signs too', async () => {
+    const { keys } = await keySet();
+    expect(keys.map(({ kid }) => String(kid)).toSorted()).toEqual(
+      [...signers.map(({ kid }) => kid), later.kid, 'file'].toSorted(),
+    );
+    for (const key of keys)
+      expect(['alg,e,kid,kty,n,use', 'alg,crv,kid,kty,use,x,y', 'alg,crv,kid,kty,use,x']).toContain(
+        Object.keys(key).toSorted().join(),
+      );
+  });
+
+  // @shows AS-11.20
+  test('is listed as what it is, and replaced by giving the server another', async () => {
+    expect(await portal.server.keys.list()).toMatchObject([
+      { kid: later.kid, state: 'staged', file: null, signsFrom: later.signsFrom },
+      { kid: 'module EdDSA', state: 'signing', file: null },
+      { kid: 'module ES256', state: 'signing', file: null },
+      { kid: 'module RS256', state: 'signing', file: null, signsFrom: null },
+      { state: 'retired', removableAt: null, algorithm: 'RS256' },
+    ]);
+    for (const options of [{ algorithm: 'ES256' }, { now: true }] as const)
+      await expect(portal.server.keys.rotate(options)).rejects.toThrow('give the server another KeySigner');
+    expect(await portal.server.keys.rotate()).toMatchObject({ staged: [], created: [], removed: [] });
+    expect(await portal.server.keys.prune(3600)).toEqual([]);
+    await expect(portal.server.keys.generate()).rejects.toThrow('A KeySigner signs with RS256');
+    const { checks } = await examine(portal.application, portal.server);
+    expect(checks.find(({ part }) => part === 'signing key')).toMatchObject({
+      outcome: 'ok',
+      detail: expect.stringMatching(
+        /^module RS256 signs by a KeySigner; module ES256 signs ES256 by a KeySigner; /,
+      ) as string,
+    });
+  });
+});
+
+describe('what is no signature of the key', () => {
+  const signature = (data: Uint8Array) => signatureBy('ES256', PAIRS.ES256().privateKey, data);
+  const pairOf = (algorithm: SigningAlgorithm) =>
+    signers.find((each) => each.algorithm === algorithm)?.pair.privateKey ?? PAIRS[algorithm]().privateKey;
+  const right = (data: Uint8Array) => signatureBy('ES256', pairOf('ES256'), data);
+  const answers: readonly (readonly [string, string, (data: Uint8Array) => unknown])[] = [
+    [
+      'an error',
+      'failed: Error, CKR_DEVICE_ERROR',
+      () => Promise.reject(Object.assign(new Error(SECRET), { code: 'CKR_DEVICE_ERROR' })),
+    ],
+    [
+      'an error thrown at once',
+      'failed: TypeError',
+      () => {
+        throw new TypeError(SECRET);
+      },
+    ],
+    [
+      'an error with a name and a code of its own making',
+      'failed: an error\n',
+      () => Promise.reject(Object.assign(new Error(SECRET), { name: SECRET, code: SECRET })),
+    ],
+    ['something that is no error', 'failed: an error\n', () => Promise.reject(SECRET)],
+    ['nothing, for ever', 'did not answer within 50 ms', () => new Promise(() => {})],
+    [
+      'a text',
+      'answered something that is no Uint8Array',
+      (data) => Buffer.from(right(data)).toString('base64url'),
+    ],
+    ['undefined', 'answered something that is no Uint8Array', () => undefined],
+    [
+      'an ArrayBuffer',
+      'answered something that is no Uint8Array',
+      (data) => Uint8Array.from(right(data)).buffer,
+    ],
+    ['no bytes', 'answered 0 bytes that are no ES256 signature', () => new Uint8Array()],
+    ['a byte less', 'answered 63 bytes that are no ES256 signature', (data) => right(data).subarray(0, 63)],
+    [
+      'a byte more',
+      'answered 65 bytes that are no ES256 signature',
+      (data) => Buffer.concat([right(data), Buffer.of(0)]),
+    ],
+    ['zeros', 'answered 64 bytes that are no ES256 signature', () => new Uint8Array(64)],
+    ['the signature of another key', 'answered 64 bytes that are no ES256 signature', signature],
+    [
+      'the signature of something else',
+      'answered 64 bytes that are no ES256 signature',
+      () => right(Buffer.from('something else')),
+    ],
+    ['DER', 'answered a signature in DER', (data) => sign('sha256', data, pairOf('ES256'))],
+  ];
+
+  // @shows AS-11.19
+  test('answers 503, says why in the log alone, and spends nothing: the same request works afterwards', async () => {
+    const client = clientOf('ES256');
+    const visitor = await portal.signedIn(ADA);
+    let token = '';
+    for (const [what, said, answer] of answers) {
+      const code = await obtainCode(portal, client, visitor);
+      misbehaves = (async (data: Uint8Array) => answer(data)) as Sign;
+      const attempts = [
+        exchangeCode(portal, client, code),
+        ...(token === '' ? [] : [refresh(portal, client, token)]),
+      ];
+      for (const attempt of await Promise.all(attempts)) {
+        expect([what, attempt.status, attempt.headers.get('retry-after')]).toEqual([what, 503, '2']);
+        expect(await attempt.json()).toMatchObject({ error: 'temporarily_unavailable' });
+      }
+      misbehaves = null;
+      const refreshed = token === '' ? null : await refresh(portal, client, token);
+      expect(refreshed?.status ?? 200).toBe(200);
+      const worked = await exchangeCode(portal, client, code);
+      expect([what, worked.status]).toEqual([what, 200]);
+      token = ((await worked.json()) as Tokens).refresh_token;
+      const log = (await logOf()).replaceAll(String.raw`\"`, '"').replaceAll(String.raw`\n`, '\n');
+      expect(log).toContain(`SignerError: The KeySigner of "module ES256" ${said}`);
+    }
+    expect(await logOf()).not.toContain('648219');
+  });
+
+  // @shows AS-11.19
+  test.each(['RS256', 'EdDSA'] as const)('is refused with %s, too', async (algorithm) => {
+    const client = clientOf(algorithm);
+    const code = await obtainCode(portal, client, await portal.signedIn(ADA));
+    misbehaves = async () => new Uint8Array(algorithm === 'RS256' ? 256 : 64);
+    expect((await exchangeCode(portal, client, code)).status).toBe(503);
+    misbehaves = null;
+    expect((await exchangeCode(portal, client, code)).status).toBe(200);
+  });
+
+  // @shows AS-11.19
+  test('also when the signer changes the bytes that it was given to sign', async () => {
+    const client = clientOf('EdDSA');
+    const code = await obtainCode(portal, client, await portal.signedIn(ADA));
+    misbehaves = async (data) => {
+      data.fill(0);
+      return signatureBy('EdDSA', pairOf('EdDSA'), data);
+    };
+    expect((await exchangeCode(portal, client, code)).status).toBe(503);
+    misbehaves = null;
+    expect((await exchangeCode(portal, client, code)).status).toBe(200);
+  });
+
+  test('has what needs no ID token go on', async () => {
+    const client = clientOf('ES256');
+    const code = await obtainCode(portal, client, await portal.signedIn(ADA), { scope: 'notes:read' });
+    misbehaves = () => Promise.reject(new Error('away'));
+    expect((await exchangeCode(portal, client, code)).status).toBe(200);
+    expect((await fetch(`${portal.url}/.well-known/jwks.json`)).status).toBe(200);
+  });
+});
+
+// @shows AS-11.20
+test('of several the one signs whose time came last', async () => {
+  const client = clientOf('RS256');
+  const signedBy = async () => {
+    const code = await obtainCode(portal, client, await portal.signedIn(ADA));
+    return proved((await (await exchangeCode(portal, client, code)).json()) as Tokens);
+  };
+  expect(await signedBy()).toBe('module RS256');
+  clock.advance(3600);
+  expect(await signedBy()).toBe('module RS256 next');
+});
+
+describe('a server is not started', () => {
+  const made = signerOf('ES256', 'one');
+  const { pair, ...plain } = made;
+  // @shows AS-11.18
+  test.each<readonly [string, readonly unknown[], string]>([
+    ['with two of one kid', [plain, plain], 'keySigners:1: another KeySigner has the same kid'],
+    [
+      'with a private key',
+      [{ ...plain, publicJwk: pair.privateKey.export({ format: 'jwk' }) }],
+      'keySigners:0: publicJwk must hold no private part',
+    ],
+    [
+      'with a key of another algorithm',
+      [{ ...plain, algorithm: 'EdDSA' }],
+      'publicJwk must be a public Ed25519 key, for EdDSA',
+    ],
+    [
+      'with a small key',
+      [
+        {
+          ...signerOf('RS256', 'small'),
+          publicJwk: generateKeyPairSync('rsa', { modulusLength: 1024 }).publicKey.export({ format: 'jwk' }),
+        },
+      ],
+      'at least 2048 bits',
+    ],
+    ['with an algorithm that there is not', [{ ...plain, algorithm: 'PS256' }], 'algorithm must be one of'],
+    ['without a kid', [{ ...plain, kid: '' }], 'kid must be a text'],
+    ['without a key', [{ ...plain, publicJwk: null }], 'publicJwk must be a public P-256 key'],
+    ['with what signs nothing', [{ ...plain, sign: null }], 'sign must be a function'],
+    ['with a time that is none', [{ ...plain, signsFrom: '2026-01-01' }], 'signsFrom must be milliseconds'],
+    ['with a patience that is none', [{ ...plain, timeout: 0 }], 'timeout must be milliseconds'],
+  ])('%s', async (_, keySigners, message) => {
+    await expect(startPortal({ keySigners: keySigners as KeySigner[] })).rejects.toThrow(message);
+  });
+});
