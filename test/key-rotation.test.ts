@@ -126,10 +126,10 @@ describe('oauth:keys:rotate', () => {
     const living: { token: string; until: number }[] = [];
     const signers = new Set<unknown>();
     for (let step = 0; step < SCALE.keyRotationSteps; step += 1) {
-      clock.advance(Math.ceil(random() * 590));
+      clock.advance(Math.ceil(random() * 300));
       if (random() < 0.5)
-        await processes[Math.floor(random() * 2)]?.server.keys.rotate({ ifOlderThan: 3600, by: 'console' });
-      if (clock.now() - cachedAt > 600_000 * random()) {
+        await processes[Math.floor(random() * 2)]?.server.keys.rotate({ ifOlderThan: 600, by: 'console' });
+      if (clock.now() - cachedAt > 600_000) {
         cached = await keySet(processes[Math.floor(random() * 2)] ?? one);
         cachedAt = clock.now();
       }
@@ -143,7 +143,7 @@ describe('oauth:keys:rotate', () => {
       for (const { token, until } of living)
         if (until > clock.now()) for (const set of sets) await verifies(token, set);
       expect(new Set(sets.map((set) => kidsOf(set).toSorted().join())).size).toBe(1);
-      expect(kidsOf(sets[0] ?? { keys: [] }).length).toBeLessThan(5);
+      expect(kidsOf(sets[0] ?? { keys: [] }).length).toBeLessThan(8);
     }
     // It was a rotation, and more than one.
     expect(signers.size).toBeGreaterThan(2);

@@ -109,9 +109,9 @@ const COUNTS = {
   /** Rounds of eight odd requests that are measured. Where what is sent becomes an attribute, the first finds it. */
   hostileMeasured: { short: 30, long: 1000 },
   /**
-   * Steps of up to ten minutes, in which two processes rotate their keys and sign. Where a new key signs at once, the first rotation is found.
+   * Steps of up to five minutes, in which two processes rotate their keys and sign. Where a new key signs at once, the first rotation is found.
    */
-  keyRotationSteps: { short: 50, long: 1000 },
+  keyRotationSteps: { short: 80, long: 1000 },
   /** Odd requests to every API of the examples. */
   hostileApiRequests: { short: 200, long: 3000 },
 } as const satisfies Readonly<Record<string, Count>>;
