@@ -442,6 +442,21 @@ describe('what an administrator does', () => {
     expect((await ada.post(action, fields)).status).toBe(400);
   });
 
+  // @shows AS-31.8
+  test('who erases themself leaves no address behind, nor with the event that says so', async () => {
+    await portal.grant(GRACE, PERMISSION);
+    const grace = await portal.signedIn(GRACE);
+    await obtainTokens(portal, client, GRACE, { scope: 'openid' });
+    const { items } = await portal.server.access.list({ clientId: client.id });
+    const { provider, id } = items[0]?.person ?? { provider: '', id: '' };
+    const page = `${PAGES}/person?${new URLSearchParams({ provider, id, ask: 'erase' })}`;
+    expect((await doAt(grace, page, 'erase')).status).toBe(303);
+    await portal.deny(GRACE, PERMISSION);
+    const [erased] = (await portal.server.audit.list({ type: 'person_erased' })).items;
+    expect(erased).toMatchObject({ address: null, by: erased?.person });
+    expect(JSON.stringify(erased)).not.toContain(id);
+  });
+
   test('the audit that is kept is shown, by each filter', async () => {
     await doAt(ada, pageOf(client.id, 'rotate-secret'), 'rotate-secret');
     const [event] = (await portal.server.audit.list({ clientId: client.id, type: 'secret_rotated' })).items;

@@ -1,4 +1,4 @@
-import type { PersonReference } from '../../contracts/person.ts';
+import { samePerson, type PersonReference } from '../../contracts/person.ts';
 import type { Administrator, AuditEvent } from './audit.ts';
 
 /** An event as it is kept: what it says, when it happened, and which request it belongs to. */
@@ -50,11 +50,16 @@ export function toRecord(event: AuditEvent, origin: RecordOrigin): AuditRecord {
     // Nothing but the reference: a host may have given an account in its place.
     person: person === undefined || person === null ? null : { provider: person.provider, id: person.id },
     by: by === undefined || by === 'console' ? (by ?? null) : { provider: by.provider, id: by.id },
-    address: address ?? origin.address,
+    address: isOwnErasure(event) ? null : (address ?? origin.address),
     authorization: authorization ?? null,
     reason: reason ?? null,
     details: Object.fromEntries(Object.entries(rest).map(([name, value]) => detail(name, value))),
   };
+}
+
+/** Whether somebody had themself forgotten: where they came from would say who the pseudonym is. */
+function isOwnErasure(event: AuditEvent): boolean {
+  return event.type === 'person_erased' && typeof event.by === 'object' && samePerson(event.by, event.person);
 }
 
 /** `previousExpiresAt: 0` is `previous_expires_at: '1970-01-01T00:00:00.000Z'`. */
