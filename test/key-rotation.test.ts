@@ -355,6 +355,19 @@ describe('oauth:keys:rotate --now', () => {
   });
 
   // @shows AS-11.14
+  test('removes a key under both of its names, as it has them when a process was killed while it renamed it', async () => {
+    const { staged } = await keys().rotate();
+    clock.advance(STAGED);
+    const { kid = '', signsFrom = 0 } = staged[0] ?? {};
+    const name = (await readdir(keyPath)).find((each) => each.startsWith('0-next-')) ?? '';
+    await link(path.join(keyPath, name), path.join(keyPath, `${signsFrom}-${kid}.json`));
+    const { created, removed } = await keys().rotate({ now: true });
+    expect(removed).toContain(kid);
+    expect(kidsOf(await keySet(other))).toEqual(created.map((each) => each.kid));
+    expect(await readdir(keyPath)).toHaveLength(1);
+  });
+
+  // @shows AS-11.14
   test('at the same moment in several processes leaves a key that signs', async () => {
     await Promise.all([one, other, one, other].map(({ server }) => server.keys.rotate({ now: true })));
     const { length } = await keys().all();

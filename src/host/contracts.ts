@@ -326,8 +326,8 @@ export interface Plugin<Sections extends object = UntypedSections> {
   readonly migrations: readonly Migration[];
   /** Folder of default views, absolute; null for none. */
   readonly views: string | null;
-  /** Its console commands. */
-  readonly commands: AddCommands;
+  /** Adds its console commands; a promise is waited for, so that they can be loaded first. */
+  readonly commands: (...given: Parameters<AddCommands>) => void | Promise<void>;
   /** Adds routes, middleware and services to a starting application. The schema may not exist yet. */
   register(application: Application): void | Promise<void>;
   /**

@@ -1,34 +1,10 @@
 import path from 'node:path';
 import { AUDIT } from './auditing/audit.ts';
-import type { AddCommands, Application, Auth, Plugin } from '../host/contracts.ts';
+import type { Application, Auth, Plugin } from '../host/contracts.ts';
 import { assembleServer } from './assembly.ts';
 import { dpopOffer } from './tokens/resource-proofs.ts';
 import { completeHost, withReturn, type HostDefaults } from './complete-host.ts';
 import { builtInViews } from './host-defaults.ts';
-import { addAuthorizationList } from './console/commands/authorization-list.ts';
-import { addAuthorizationRevoke } from './console/commands/authorization-revoke.ts';
-import { addAuditList } from './console/commands/audit-list.ts';
-import { addClientCreate } from './console/commands/client-create.ts';
-import { addClientList } from './console/commands/client-list.ts';
-import { addClientShow } from './console/commands/client-show.ts';
-import { addClientUpdate } from './console/commands/client-update.ts';
-import { addClientRevoke } from './console/commands/client-revoke.ts';
-import { addClientUnblock } from './console/commands/client-unblock.ts';
-import { addClientRotateSecret } from './console/commands/client-rotate-secret.ts';
-import {
-  addInitialAccessTokenCreate,
-  addInitialAccessTokenList,
-  addInitialAccessTokenRevoke,
-} from './console/commands/initial-access-tokens.ts';
-import { addKeysGenerate } from './console/commands/keys-generate.ts';
-import { addKeysList } from './console/commands/keys-list.ts';
-import { addKeysPrune } from './console/commands/keys-prune.ts';
-import { addPersonErase } from './console/commands/person-erase.ts';
-import { addPersonRevoke } from './console/commands/person-revoke.ts';
-import { addKeysRotate } from './console/commands/keys-rotate.ts';
-import { addPrune } from './console/commands/prune.ts';
-import { addServerDoctor } from './console/commands/server-doctor.ts';
-import { addServerSetup } from './console/commands/server-setup.ts';
 import type { KeySigner } from './keys/signers.ts';
 import { oauthServerConfiguration, type OAuthServerConfig, type OAuthServerConfigInput } from './config.ts';
 import { examineLoginRoute } from './console/application-checks.ts';
@@ -45,31 +21,6 @@ import { oauthServerMigrations } from './store/migrations/index.ts';
 
 /** The kit's event of a process that is told to stop. */
 const STOPPING = 'stopping';
-
-const COMMANDS: readonly AddCommands[] = [
-  addServerSetup,
-  addServerDoctor,
-  addClientCreate,
-  addClientList,
-  addClientShow,
-  addClientUpdate,
-  addClientRotateSecret,
-  addClientRevoke,
-  addClientUnblock,
-  addAuthorizationList,
-  addAuthorizationRevoke,
-  addPersonRevoke,
-  addPersonErase,
-  addInitialAccessTokenCreate,
-  addInitialAccessTokenList,
-  addInitialAccessTokenRevoke,
-  addKeysGenerate,
-  addKeysList,
-  addKeysRotate,
-  addKeysPrune,
-  addPrune,
-  addAuditList,
-];
 
 /** What an application gives the plugin besides its configuration. */
 export interface OAuthServerPluginOptions<Context = unknown> {
@@ -107,8 +58,9 @@ export function oauthServer<Context = unknown>({
     takesDpop: (config) => dpopOffer(withProfile(config['oauth_server'] as OAuthServerConfig)) !== null,
     migrations: oauthServerMigrations,
     views: builtInViews(),
-    commands(program, context) {
-      for (const add of COMMANDS) add(program, context);
+    async commands(program, context) {
+      const { addServerCommands } = await import('./console/commands/index.ts');
+      addServerCommands(program, context);
     },
     warnings(application) {
       const found = examineLoginRoute({ application, server: authorizationServerOf(application) });

@@ -6,7 +6,7 @@ import { startApplication } from '../application.ts';
 import { requirePlugins } from '../configuration.ts';
 import { addServe } from './commands/serve.ts';
 import { addDbMigrate } from './commands/db-migrate.ts';
-import type { Application, ApplicationDefinition, ConsoleContext } from '../contracts.ts';
+import type { Application, ApplicationDefinition, ConsoleContext, Plugin } from '../contracts.ts';
 import { isConfigurationError } from '../../contracts/errors.ts';
 import { takeEnvironmentBack } from '../environment.ts';
 import { ConsoleError } from '../errors.ts';
@@ -44,7 +44,7 @@ export async function runConsole(argv: readonly string[], io: ConsoleIo): Promis
     const found = await findDefinition(argv, io);
     const context = createContext(found, opened, io);
     if (found !== null) {
-      addCommands(program, found, context);
+      await addCommands(program, found, context);
       hasCommands = true;
     } else
       program
@@ -107,12 +107,17 @@ function version(): string {
   return `portico ${own}, node ${process.versions.node}`;
 }
 
-function addCommands(program: Command, definition: ApplicationDefinition, context: ConsoleContext): void {
+async function addCommands(
+  program: Command,
+  definition: ApplicationDefinition,
+  context: ConsoleContext,
+): Promise<void> {
   requirePlugins(definition);
   const { plugins = [] } = definition;
   const contributed = plugins.map((plugin) => plugin.commands);
   const own = definition.commands === undefined ? [] : [definition.commands];
-  for (const add of [addServe(plugins), addDbMigrate, ...contributed, ...own]) add(program, context);
+  const all: readonly Plugin['commands'][] = [addServe(plugins), addDbMigrate, ...contributed, ...own];
+  for (const add of all) await add(program, context);
 }
 
 /** JSON that says the same, without characters that move a terminal's cursor, hide, or turn text around: strangers may have sent some. */

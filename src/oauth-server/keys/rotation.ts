@@ -3,12 +3,14 @@ import type { Acting, Audit } from '../auditing/audit.ts';
 import type { SigningAlgorithm } from '../store/client.ts';
 import { missingKey, requireAlgorithm, SIGNING_ALGORITHMS } from './algorithms.ts';
 import {
+  algorithmOf,
   codeOf,
   draftOf,
   fileName,
   isStagedFile,
   keyFiles,
   newKey,
+  numberOf,
   readKey,
   removeFile,
   removeLeftDrafts,
@@ -185,14 +187,35 @@ async function replaceNow(
   const others = (await parts.look()).filter(
     (key) => algorithms.includes(key.algorithm) && (key.isStaged || key.signsFrom < signsFrom),
   );
-  const removed = await removeAll(parts, others, by).catch((error: unknown) => {
+  try {
+    const removed = await removeAll(parts, others, by);
+    await removeOtherNames(directory, algorithms, signsFrom);
+    return { created: created.map(({ kid }) => kid), staged: [], removed };
+  } catch (error) {
     throw notWritten(
       directory,
       error,
       'the new key signs, and those before it are still there: remove their files by hand',
     );
-  });
-  return { created: created.map(({ kid }) => kid), staged: [], removed };
+  }
+}
+
+/**
+ * Of a key that has two names the ring knows one, and another process may be giving one of these keys its second name: whatever is left
+ * of them would be published again.
+ */
+async function removeOtherNames(
+  directory: string,
+  algorithms: readonly SigningAlgorithm[],
+  signsFrom: number,
+): Promise<void> {
+  const isOther = (name: string) =>
+    algorithms.includes(algorithmOf(name)) && (isStagedFile(name) || numberOf(name) < signsFrom);
+  for (;;) {
+    const names = (await keyFiles(directory)).filter(isOther);
+    if (names.length === 0) return;
+    for (const name of names) await removeFile(directory, name);
+  }
 }
 
 /** Names for good what has begun to sign, and removes what nobody needs any more. */

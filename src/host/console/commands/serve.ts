@@ -50,8 +50,8 @@ export const addServe =
         context.note(`Listening on ${server.url}, as ${application.publicUrl}${application.basePath}`);
         context.note(`The log is ${logDestination(application)}`);
         for (const warning of plugins.flatMap((plugin) => plugin.warnings?.(application) ?? [])) {
-          context.note(`Warning: ${warning}`);
           application.log.warning('{warning}', { warning });
+          context.note(`Warning: ${warning}`);
         }
         await stopSignal();
         context.note(

@@ -1,0 +1,55 @@
+import type { AddCommands } from '../../../host/contracts.ts';
+import { addAuthorizationList } from './authorization-list.ts';
+import { addAuthorizationRevoke } from './authorization-revoke.ts';
+import { addAuditList } from './audit-list.ts';
+import { addClientCreate } from './client-create.ts';
+import { addClientList } from './client-list.ts';
+import { addClientShow } from './client-show.ts';
+import { addClientUpdate } from './client-update.ts';
+import { addClientRevoke } from './client-revoke.ts';
+import { addClientUnblock } from './client-unblock.ts';
+import { addClientRotateSecret } from './client-rotate-secret.ts';
+import {
+  addInitialAccessTokenCreate,
+  addInitialAccessTokenList,
+  addInitialAccessTokenRevoke,
+} from './initial-access-tokens.ts';
+import { addKeysGenerate } from './keys-generate.ts';
+import { addKeysList } from './keys-list.ts';
+import { addKeysPrune } from './keys-prune.ts';
+import { addPersonErase } from './person-erase.ts';
+import { addPersonRevoke } from './person-revoke.ts';
+import { addKeysRotate } from './keys-rotate.ts';
+import { addPrune } from './prune.ts';
+import { addServerDoctor } from './server-doctor.ts';
+import { addServerSetup } from './server-setup.ts';
+
+const COMMANDS: readonly AddCommands[] = [
+  addServerSetup,
+  addServerDoctor,
+  addClientCreate,
+  addClientList,
+  addClientShow,
+  addClientUpdate,
+  addClientRotateSecret,
+  addClientRevoke,
+  addClientUnblock,
+  addAuthorizationList,
+  addAuthorizationRevoke,
+  addPersonRevoke,
+  addPersonErase,
+  addInitialAccessTokenCreate,
+  addInitialAccessTokenList,
+  addInitialAccessTokenRevoke,
+  addKeysGenerate,
+  addKeysList,
+  addKeysRotate,
+  addKeysPrune,
+  addPrune,
+  addAuditList,
+];
+
+/** Every command of the plugin: a file of its own, since an application that serves loads none of them. */
+export const addServerCommands: AddCommands = (program, context) => {
+  for (const add of COMMANDS) add(program, context);
+};
