@@ -16,6 +16,7 @@ import {
   type PasswordHasher,
 } from 'portico/oauth-server';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { formDoing } from './support/administration.ts';
 import { createDatabase } from './support/database.ts';
 import { openOwnStore, type OwnStore } from './support/own-store.ts';
 import { CHALLENGE, REDIRECT_URI, VERIFIER, type Tokens } from './support/portal.ts';
@@ -43,6 +44,9 @@ let server: AuthorizationServer;
 let verifications = 0;
 let loads = 0;
 let someone: typeof PERSON | null = PERSON;
+let held: unknown = true;
+/** Awaited before a secret is hashed. */
+let meeting = async (): Promise<void> => {};
 let browserSecret: unknown = 'the secret of this browser';
 const logged: { level: string; text: string }[] = [];
 const logging = (level: string) => (message: string, context?: LogContext) => {
@@ -62,12 +66,15 @@ const host: Host = {
     loads += 1;
     return asked({ reference, isActive: () => true, getProfile: () => ({}) });
   },
-  holdsPermission: () => asked(true),
+  holdsPermission: () => asked(held as boolean),
   browserSecret: () => asked(browserSecret as string),
   signOut: () => asked(undefined),
   loginUrl: (returnTo) => `/sign-in?to=${encodeURIComponent(returnTo)}`,
   passwordHasher: {
-    hash: (password) => hasher.hash(password),
+    async hash(password) {
+      await meeting();
+      return hasher.hash(password);
+    },
     verify(password, hash) {
       verifications += 1;
       return hasher.verify(password, hash);
@@ -98,8 +105,9 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-function serverOn(store: Database): AuthorizationServer {
+function serverOn(store: Database, more: Readonly<Record<string, unknown>> = {}): AuthorizationServer {
   const config = oauthServerConfiguration.parse({
+    ...more,
     name: 'Another host',
     scopes: { 'notes:read': 'Read your notes' },
     key_path: path.join(folder, 'keys'),
@@ -351,6 +359,58 @@ describe('the secret of the browser session', () => {
     expect(cookie).toMatch(
       /^__Secure-portico_request_[\w-]{43}=[\w.-]+; Path=\/oauth\/authorize; HttpOnly; SameSite=Lax; Secure; Max-Age=600$/,
     );
+  });
+});
+
+describe('administrators', () => {
+  // @shows AS-33.2
+  test.each([['false'], [1], [[]], [{}], [null]])(
+    'do not hold the permission where the host answers %j',
+    async (given) => {
+      const administered = serverOn(database, { admin_permission: 'administer' });
+      const ask = () => answer('oauth_server_admin_clients', '/oauth/admin/clients', undefined, administered);
+      expect((await ask()).status).toBe(200);
+      held = given;
+      const refused = await ask();
+      held = true;
+      expect(refused.status).toBe(403);
+    },
+  );
+
+  // @shows AS-33.3
+  test('who send two forms for a new secret at once get one: the secret that is shown is the last', async () => {
+    const administered = serverOn(database, { admin_permission: 'administer' });
+    const { client } = await administered.clients.create({
+      name: 'App',
+      redirectUris: [REDIRECT_URI],
+      scopes: ['openid'],
+    });
+    const at = `/oauth/admin/client?id=${client.id}`;
+    const open = () =>
+      answer('oauth_server_admin_client', `${at}&ask=rotate-secret`, undefined, administered);
+    const forms = [
+      await formDoing(await open(), 'rotate-secret'),
+      await formDoing(await open(), 'rotate-secret'),
+    ];
+    const { promise: both, resolve } = Promise.withResolvers<void>();
+    let arrived = 0;
+    meeting = () => {
+      arrived += 1;
+      if (arrived === forms.length) resolve();
+      return both;
+    };
+    const answers = await Promise.all(
+      forms.map(({ fields }) =>
+        answer('oauth_server_admin_client', at, { ...fields, overlap: '0' }, administered),
+      ),
+    );
+    meeting = async () => {};
+    const [shown, other] = answers.toSorted((one, another) => one.status - another.status);
+    expect([shown?.status, other?.status]).toEqual([200, 400]);
+    expect(await other?.text()).toContain('somebody else gave it a new secret');
+    const [, secret = ''] = /<code class="secret">([^<]+)</.exec((await shown?.text()) ?? '') ?? [];
+    const { secretHash } = (await administered.clients.find(client.id)) ?? { secretHash: null };
+    expect(await hasher.verify(secret, secretHash ?? '')).toBe(true);
   });
 });
 

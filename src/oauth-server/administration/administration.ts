@@ -93,7 +93,9 @@ export function createAdministration(parts: AdministrationParts): AnswerAdminist
       const here = `${pathOf(name, server.basePath)}${new URL(request.url).search}`;
       return redirectReply(host.loginUrl(here), form === null ? 302 : 303);
     }
-    if (!(await host.holdsPermission(visitor.user.reference, permission))) {
+    // Whatever else a host answers, such as rows or a text, is no yes.
+    const isHeld: unknown = await host.holdsPermission(visitor.user.reference, permission);
+    if (isHeld !== true) {
       return refuse(visitor, name, 'permission', notAllowed(parts));
     }
     if (form !== null) return post(name, request, form, visitor);

@@ -62,9 +62,14 @@ export interface Clients {
   readonly update: UpdateClient;
   /**
    * Gives the client a new secret; its id and its tokens stay as they are. The previous secret is accepted for `overlap` more
-   * seconds; with 0 it ends at once. Throws a RegistrationError for a client without a secret.
+   * seconds; with 0 it ends at once. Throws a RegistrationError for a client without a secret, and when its secret is no longer that of
+   * the client that was `seen`, where one is given: of two who decide at once, one does it.
    */
-  rotateSecret(clientId: string, overlap?: number, acting?: Acting): Promise<RotatedSecret>;
+  rotateSecret(
+    clientId: string,
+    overlap?: number,
+    acting?: Acting & { readonly seen?: Pick<Client, 'secretHash'> },
+  ): Promise<RotatedSecret>;
   /**
    * Ends the client and every token it holds, for good. The URL of a document is blocked, until it is unblocked, also one that nobody
    * has been shown. Throws a RegistrationError when it is unknown, or was revoked before.
@@ -227,13 +232,17 @@ export function createClients(options: ClientsOptions): Clients {
       if (!Number.isInteger(overlap) || overlap < 0 || overlap > LONGEST_OVERLAP) {
         throw new RegistrationError(`The overlap must be 0 to ${LONGEST_OVERLAP} seconds`);
       }
-      const { keys: ownKeys } = await requireLiving(clientId);
+      const { keys: ownKeys, secretHash: current } = await requireLiving(clientId);
       if (ownKeys !== null)
         throw new RegistrationError('A client with keys of its own has no secret to rotate');
       const secret = randomToken();
       const previousExpiresAt = overlap === 0 ? null : clock() + overlap * 1000;
-      if (!(await store.rotateSecret(clientId, await passwordHasher.hash(secret), previousExpiresAt))) {
-        throw new RegistrationError('A public client has no secret to rotate');
+      if (current === null) throw new RegistrationError('A public client has no secret to rotate');
+      const [hash, replaced] = [await passwordHasher.hash(secret), acting?.seen?.secretHash ?? null];
+      if (!(await store.rotateSecret(clientId, hash, previousExpiresAt, replaced))) {
+        throw new RegistrationError(
+          'The client was revoked, or somebody else gave it a new secret, meanwhile',
+        );
       }
       await audit({ type: 'secret_rotated', clientId, previousExpiresAt, ...actedBy(acting) });
       return { secret, previousExpiresAt };

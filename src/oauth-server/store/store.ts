@@ -48,9 +48,15 @@ export interface Store {
   findClient(id: string): Promise<Client | null>;
   /**
    * Makes this the current secret, and the current one the previous one, which is accepted until `previousExpiresAt` (null:
-   * not at all). An earlier previous secret is dropped. False for an unknown, public or revoked client.
+   * not at all). An earlier previous secret is dropped. False for an unknown, public or revoked client, and
+   * when `replaced` is given and the current secret's hash is another one.
    */
-  rotateSecret(clientId: string, secretHash: string, previousExpiresAt: number | null): Promise<boolean>;
+  rotateSecret(
+    clientId: string,
+    secretHash: string,
+    previousExpiresAt: number | null,
+    replaced?: string | null,
+  ): Promise<boolean>;
   /**
    * Makes the client, which an operator registered and which is as it was read, what it is changed to: its name, redirect URIs, scopes,
    * grants, keys, and what its ID tokens are signed with. False when one of these is another one by now, and when it is revoked.

@@ -81,6 +81,7 @@ const ACTIONS: ReadonlyMap<string, Action> = new Map<string, Action>([
       await accept({ action: 'rotate-secret', target: id, state: stateOf(known) });
       const { secret, previousExpiresAt } = await parts.server.clients.rotateSecret(id, overlap, {
         by: person,
+        ...(known === null ? {} : { seen: known }),
       });
       // Not by way of an address: a secret in one would be in histories and logs.
       return {

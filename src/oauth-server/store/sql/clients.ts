@@ -42,14 +42,15 @@ export function clientsTable(database: Database, admits: Admits) {
       return row === undefined ? null : admitted(toClient(row), admits);
     },
 
-    async rotateSecret(clientId, secretHash, previousExpiresAt) {
+    async rotateSecret(clientId, secretHash, previousExpiresAt, replaced = null) {
+      const [isReplaced, replacing] = replaced === null ? ['', []] : [' AND secret_hash = ?', [replaced]];
       const previous = previousExpiresAt === null ? 'NULL' : 'secret_hash';
       // MySQL assigns from left to right, so the previous secret is kept before the current one is replaced.
       const rotate = (committed?: () => Promise<boolean>) =>
         database.execute(
           `UPDATE oauth_clients SET previous_secret_hash = ${previous}, previous_secret_expires_at = ?, secret_hash = ?
-          WHERE client_id = ? AND is_public = 0 AND revoked_at IS NULL AND secret_hash <> ?`,
-          [previousExpiresAt, secretHash, clientId, secretHash],
+          WHERE client_id = ? AND is_public = 0 AND revoked_at IS NULL AND secret_hash <> ?${isReplaced}`,
+          [previousExpiresAt, secretHash, clientId, secretHash, ...replacing],
           committed,
         );
       // Nobody has a secret whose rotation was lost: another rotation would end the one that the application has.
