@@ -66,10 +66,7 @@ const EXAMINATIONS: readonly (readonly [part: string, Examination])[] = [
   ['profile', examineProfile],
 ];
 
-/**
- * Examines every part of a configured server and changes nothing. A part that cannot be examined is failing. Without
- * `online` it learns nothing of the serving process, nor of the proxies in front of it.
- */
+/** As the public one, which loads this. */
 export async function examine(
   application: ExaminedApplication,
   server: AuthorizationServer,
