@@ -153,6 +153,9 @@ describe('a KeySigner', () => {
 });
 
 describe('what is no signature of the key', () => {
+  const throwSecret = () => {
+    throw new Error(SECRET);
+  };
   const signature = (data: Uint8Array) => signatureBy('ES256', PAIRS.ES256().privateKey, data);
   const pairOf = (algorithm: SigningAlgorithm) =>
     signers.find((each) => each.algorithm === algorithm)?.pair.privateKey ?? PAIRS[algorithm]().privateKey;
@@ -176,6 +179,20 @@ describe('what is no signature of the key', () => {
       () => Promise.reject(Object.assign(new Error(SECRET), { name: SECRET, code: SECRET })),
     ],
     ['something that is no error', 'failed: an error\n', () => Promise.reject(SECRET)],
+    [
+      'an error whose code throws',
+      'failed: an error\n',
+      () => Promise.reject(Object.defineProperty(new Error(SECRET), 'code', { get: throwSecret })),
+    ],
+    [
+      'bytes that it has given away',
+      'answered something that is no Uint8Array',
+      (data) => {
+        const bytes = Uint8Array.from(right(data));
+        structuredClone(bytes.buffer, { transfer: [bytes.buffer] });
+        return bytes;
+      },
+    ],
     ['nothing, for ever', 'did not answer within 50 ms', () => new Promise(() => {})],
     [
       'a text',

@@ -119,10 +119,17 @@ async function answerOf(signer: KeySigner, data: Uint8Array): Promise<Uint8Array
     }, timeout);
   });
   try {
-    const answer: unknown = await Promise.race([late, asked(signer, data, patience.signal)]);
-    if (answer instanceof Uint8Array) return Uint8Array.from(answer);
+    return bytesOf(kid, await Promise.race([late, asked(signer, data, patience.signal)]));
   } finally {
     clearTimeout(timer);
+  }
+}
+
+function bytesOf(kid: string, answer: unknown): Uint8Array {
+  try {
+    if (answer instanceof Uint8Array) return Uint8Array.from(answer);
+  } catch {
+    // Its bytes were given away, as to another thread.
   }
   throw new SignerError(kid, 'answered something that is no Uint8Array');
 }
@@ -138,9 +145,14 @@ async function asked(signer: KeySigner, data: Uint8Array, signal: AbortSignal): 
 
 /** The class and the code alone: a message may be a whole command line, with its password. */
 function failed(kid: string, error: unknown): SignerError {
-  const name = error instanceof Error && PLAIN.test(error.name) ? error.name : 'an error';
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  return new SignerError(kid, `failed: ${name}${PLAIN.test(code) ? `, ${code}` : ''}`);
+  try {
+    const name = error instanceof Error && PLAIN.test(error.name) ? error.name : 'an error';
+    const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+    return new SignerError(kid, `failed: ${name}${PLAIN.test(code) ? `, ${code}` : ''}`);
+  } catch {
+    // What it says of itself throws, and may say more than the error does.
+    return new SignerError(kid, 'failed: an error');
+  }
 }
 
 const PLAIN = /^\w{1,40}$/;
