@@ -109,7 +109,7 @@ describe('claims of a scope of oauth_server:scopes', () => {
 
   // @shows AS-3.8
   test.each(
-    'iss sub aud exp nbf iat jti nonce at_hash c_hash auth_time acr amr azp cnf act sid client_id scope _claim_names constructor __proto__'
+    'iss sub aud exp nbf iat jti nonce at_hash c_hash auth_time acr amr azp cnf act sid client_id scope _claim_names Sub ISS constructor __proto__'
       .split(' ')
       .concat('', 'a b'),
   )('cannot be %j: the configuration is refused, with its key', (name) => {

@@ -20,7 +20,7 @@ export interface ClientChanges {
   readonly removeScopes?: readonly string[];
   /** `authorization_code`, `refresh_token`, `client_credentials` or `introspection`. */
   readonly addGrants?: readonly string[];
-  /** Each has to be one that it has. What it gave ends. */
+  /** Each has to be one that it has. What it gave counts no longer, until the client has the grant again. */
   readonly removeGrants?: readonly string[];
   /** The public keys (RFC 7517) in place of those that it has, for a client that authenticates by keys of its own. */
   readonly jwks?: unknown;

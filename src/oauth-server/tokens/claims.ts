@@ -44,7 +44,10 @@ export function claimNameProblem(name: string): string | null {
   if (!CLAIM_NAME.test(name))
     return 'is no name of a claim: 1 to 255 printable ASCII characters without a space';
   if (name in Object.prototype) return 'is no name of a claim';
-  return PROTOCOL_CLAIMS.has(name) ? 'is a claim of the protocol, which the server alone says' : null;
+  // Some readers of JSON take the names of members in any case.
+  return PROTOCOL_CLAIMS.has(name.toLowerCase())
+    ? 'is a claim of the protocol, which the server alone says'
+    : null;
 }
 
 /** The claims that the scopes release, in the scopes' order: those of OpenID Connect, and then those of the configuration. */

@@ -46,7 +46,7 @@ ${sent?.values.get('redirect_uris') ?? known.redirectUris.join('\n')}</textarea>
           ${GRANT_NAMES.map((name) =>
             box(grantField(name), isTicked(grantField(name), known.grants.includes(name)), code(name)),
           )}
-          <p class="hint">What a grant gave ends with it.</p>
+          <p class="hint">What a grant gave counts only while it has the grant, and is there again with it. To end it for good, end who holds access.</p>
         </fieldset>`;
 }
 

@@ -47,8 +47,8 @@ export const addClientUpdate: AddCommands = (program, context) => {
     )
     .option(
       '--remove-grant <grant>',
-      '(repeatable) what it gave ends: with authorization_code all that people allowed, with client_credentials the tokens for itself, ' +
-        'with refresh_token the refresh tokens',
+      '(repeatable) what it gave counts no longer, until it has the grant again: with authorization_code all that people allowed, with ' +
+        'client_credentials the tokens for itself, with refresh_token the refresh tokens',
       collect,
     )
     .option(
