@@ -401,6 +401,7 @@ describe('a telemetry that is broken changes no answer', () => {
     ['rejects wherever it is called', every(rejecting)],
     ['never answers', every(() => never)],
     ['gives nothing', every(() => undefined)],
+    ['gives what cannot be looked at', every(() => new Proxy({}, { has: boom, get: boom }))],
     ['throws before the work', withTask(boom)],
     ['rejects before the work', withTask(rejecting)],
     ['never ends the work', withTask(() => never)],

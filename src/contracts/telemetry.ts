@@ -1,4 +1,7 @@
-/** What the server tells of its work to whoever measures it. Nothing of it holds a secret, a token, a code, or what a stranger sent. */
+/**
+ * What the server tells of its work to whoever measures it. Nothing of it holds a secret, a token, a code, or what a stranger sent, but for
+ * the request that an endpoint begins with.
+ */
 
 /** Work that takes time. Each is one object for as long as the server lives, so that what belongs to it can be kept. */
 export type MeasuredTask = MeasuredEndpoint | MeasuredGrant | MeasuredStoreOperation;
@@ -36,7 +39,10 @@ export interface MeasuredStoreOperation {
  * the request; nothing that it returns is waited for.
  */
 export interface Telemetry {
-  /** A task begins; `request` is that of an endpoint, and null for every other task. */
+  /**
+   * A task begins; `request` is that of an endpoint, and null for every other task. It is there for its method and for the headers of a
+   * trace: its URL and its other headers hold secrets, and its body is the server's to read.
+   */
   begin(task: MeasuredTask, request: Request | null): Measurement;
   /** An endpoint (or `token()`, for a route of the host's own) answered with this status. */
   answered(endpoint: string, status: number): void;

@@ -36,11 +36,15 @@ export function createKeeping({ store, log }: { readonly store: AuditStore; read
 
   /** The record holds no secret, so the log may have it whole. */
   function sayInstead(record: AuditRecord, exception: unknown): void {
-    log.error('The audit event {type} was not kept: {exception}', {
-      type: record.type,
-      exception,
-      record: recordAsJson(record),
-    });
+    try {
+      log.error('The audit event {type} was not kept: {exception}', {
+        type: record.type,
+        exception,
+        record: recordAsJson(record),
+      });
+    } catch {
+      // A log that throws, such as a host's own on a full disk, must neither end the process nor keep what waits from being written.
+    }
   }
 
   async function writeAll(): Promise<void> {

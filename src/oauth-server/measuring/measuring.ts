@@ -71,9 +71,13 @@ export function createMeasuring({ telemetry, isUnavailable, log }: MeasuringOpti
   }
 
   function begin(task: MeasuredTask, request: Request | null): Measurement | null {
-    let begun: unknown = null;
-    tell(() => (begun = telemetry.begin(task, request)));
-    return isMeasurement(begun) ? begun : null;
+    let measurement: Measurement | null = null;
+    tell(() => {
+      const begun: unknown = telemetry.begin(task, request);
+      if (isMeasurement(begun)) measurement = begun;
+      return begun;
+    });
+    return measurement;
   }
 
   async function run<T>(

@@ -1,0 +1,36 @@
+import { expect, test } from 'vitest';
+import { createKeeping } from './keeping.ts';
+import { toRecord } from './record.ts';
+
+const recordOf = (id: string) =>
+  toRecord(
+    { type: 'consent_denied', clientId: 'a client', person: { provider: 'users', id: '1' } },
+    { id, at: 0, address: null, requestId: null },
+  );
+
+test('a log that throws holds nobody up, and what comes later is kept', async () => {
+  let isAway = true;
+  const kept: string[] = [];
+  const nothing = () => {};
+  const keep = createKeeping({
+    store: {
+      async insert(records) {
+        if (isAway) throw new Error('The store is away');
+        kept.push(...records.map(({ id }) => id));
+      },
+      isUnavailable: () => true,
+    },
+    log: {
+      debug: nothing,
+      info: nothing,
+      warning: nothing,
+      error() {
+        throw new Error('The log cannot be written');
+      },
+    },
+  });
+  await keep(recordOf('1'));
+  isAway = false;
+  await keep(recordOf('2'));
+  expect(kept).toEqual(['2']);
+});
