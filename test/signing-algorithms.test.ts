@@ -569,7 +569,7 @@ describe('with keys of RS256 alone', () => {
           outcome: 'failing',
           detail: `oauth_server:key_path: there is no signing key in ${keyless.server.config.key_path}, so openid cannot be granted`,
           remedy:
-            'run npx portico oauth:server:setup, or point key_path to the directory that the servers share',
+            'if there were keys, bring their directory back, or point key_path to it; only a server that never had one: run npx portico oauth:server:setup',
         });
       });
     });

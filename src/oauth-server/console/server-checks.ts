@@ -36,7 +36,7 @@ export async function examineKeys({ server }: Subject): Promise<Finding> {
   if (all.length === 0) {
     return failing(
       `oauth_server:key_path: there is no signing key in ${config.key_path}, so openid cannot be granted`,
-      'run npx portico oauth:server:setup, or point key_path to the directory that the servers share',
+      'if there were keys, bring their directory back, or point key_path to it; only a server that never had one: run npx portico oauth:server:setup',
     );
   }
   const open = all.some(({ file }) => file !== null) ? await openToOthers(config.key_path) : [];
