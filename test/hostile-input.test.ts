@@ -475,6 +475,11 @@ describe('whatever is sent', () => {
           unused_days: word,
           done: word,
         },
+        {
+          provider: fc.oneof(constant('accounts'), word),
+          id: fc.oneof(constant('1'), word),
+          ask: fc.oneof(constant('erase'), word),
+        },
       );
       const requests = getNear(query, { token: anyToken(), cookie: ada.cookies(), authorized: 5 });
       await expectAll(`GET /oauth/admin/${page}`, requests, [200, 302], forPeople);

@@ -278,6 +278,7 @@ describe('with oauth_server:audit:keep and :stream', () => {
       ...Object.fromEntries(Object.entries(FROM).map(([type, from]) => [type, [from]])),
       // Of the application itself, of an operator, and of a client.
       client_registered: ['console', 'http', 'nobody'],
+      signing_key_created: ['administrator', 'nobody'],
       family_revoked: ['console', 'http'],
     });
     const ended = items.filter(({ type }) => type === 'family_revoked').map(({ reason }) => reason);
@@ -545,7 +546,8 @@ test('oauth:prune removes what is older than retention_days, and nothing else', 
   const DAY = 86_400;
   const config = { oauth_server: { audit: { keep: true, retention_days: 30 } } };
   const ago = { days: 40 };
-  const old = await startPortal({ clock: () => Date.now() - ago.days * DAY * 1000, config });
+  const clock = () => Date.now() - ago.days * DAY * 1000;
+  const old = await startPortal({ clock, config, signingKey: false });
   try {
     const env = { ...old.env, PORTAL_CONFIG: JSON.stringify(config) };
     const of = (...args: string[]) => porticoHere(args, { cwd: folder, env });

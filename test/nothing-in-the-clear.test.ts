@@ -21,7 +21,7 @@ const handedOut = new Map<string, string>();
 let portal: RunningPortal;
 
 beforeAll(async () => {
-  portal = await startPortal({ config: { oauth_server: { private_key_jwt: true } } });
+  portal = await startPortal({ config: { oauth_server: { private_key_jwt: true, audit: { keep: true } } } });
   const client = await registerClient(portal);
   const visitor = await portal.signedIn(ADA);
   const code = await obtainCode(portal, client, visitor);

@@ -130,6 +130,16 @@ const APPLICATIONS: readonly (readonly [
     ),
   ],
   [
+    'OpenTelemetry',
+    ['@opentelemetry/api'],
+    {
+      'telemetry.ts': `
+        import type { AuthorizationServerOptions } from 'portico/oauth-server';
+        import { opentelemetry } from 'portico/telemetry';
+        export const telemetry: AuthorizationServerOptions['telemetry'] = opentelemetry({ traces: false });`,
+    },
+  ],
+  [
     'Express',
     ['express', '@types/express'],
     {

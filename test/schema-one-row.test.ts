@@ -106,7 +106,7 @@ async function fill(database: Database, person: { readonly provider: string; rea
       name: 'An application of before',
       redirect_uris: JSON.stringify([REDIRECT_URI]),
       scope: 'notes:read',
-      grants: 'authorization_code refresh_token',
+      grants: 'authorization_code refresh_token client_credentials',
       is_public: 0,
       secret_hash: await hashed(word),
       created_at: NOW - HOUR,

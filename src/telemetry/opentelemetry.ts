@@ -16,7 +16,7 @@ export interface OpenTelemetryOptions {
 }
 
 /**
- * Metrics and traces through `@opentelemetry/api`, for the option `telemetry` of `oauthServer()` or `createAuthorizationServer()`; one for each
+ * Metrics and traces through `@opentelemetry/api`, for the option `telemetry` of `defineApplication()` or `createAuthorizationServer()`; one for each
  * server. Names, units and attributes are listed in docs/telemetry.md. Without a registered SDK all of it leads nowhere.
  */
 export function opentelemetry(options: OpenTelemetryOptions = {}): Telemetry {
