@@ -82,7 +82,7 @@ export async function examineReplication({
     return [
       failing(
         'transactions are read-only here: whatever writes is answered 503',
-        'set default_transaction_read_only = off for this account, once this is the server to write to',
+        'find where default_transaction_read_only is set (server, database or account: pg_db_role_setting), and take it back there, once this is the server to write to',
       ),
     ];
   }
