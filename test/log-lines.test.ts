@@ -103,7 +103,9 @@ describe('every line that is written for a request has its id', () => {
         }),
       ),
     );
-    const lines = linesIn(await running.log()).filter(({ message }) => String(message).startsWith('audit: '));
+    const lines = linesIn(await running.log()).filter(({ message }) =>
+      String(message).startsWith('audit: client_'),
+    );
     // Nobody is told the id of the request in an event, so the line has it from where it is written.
     expect(lines.map(({ requestId }) => String(requestId)).toSorted()).toEqual(ids.toSorted());
   });
