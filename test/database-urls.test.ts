@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { openDatabase, startApplication } from 'portico/host';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { codeBlocks } from './support/documents.ts';
 
 const SECRET = 'hunter2';
 
@@ -33,6 +34,14 @@ describe('database_url', () => {
     'mariadb://app@db/app',
   ])('takes %s', (url) => {
     expect(problemOf(url)).toBe('');
+  });
+
+  test('takes those of the pages', () => {
+    const urls = codeBlocks().flatMap(({ code }) =>
+      [...code.matchAll(/^(?:export )?DATABASE_URL=([^\s$…]+)(?=\s)/gm)].map(([, url = '']) => url),
+    );
+    expect(urls.map(problemOf).filter((problem) => problem !== '')).toEqual([]);
+    expect(urls.length).toBeGreaterThan(0);
   });
 
   // @shows AS-18.22

@@ -1,7 +1,7 @@
 // @engines sqlite: it reads the pages, and runs their programs on SQLite
 import { execFile, spawn } from 'node:child_process';
 import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs';
-import { chmod, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { chmod, cp, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -21,6 +21,9 @@ let folder: string;
 beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'portico-docs-'));
   await install();
+  for (const page of new Set(COMPILED.map(({ page }) => page).filter((page) => page.startsWith('examples/'))))
+    for (const file of globSync(`${path.dirname(page)}/*.ts`, { cwd: ROOT }))
+      await cp(path.join(ROOT, file), path.join(folder, nameOf(page), path.basename(file)));
   for (const block of BLOCKS.filter(({ file }) => /\.(?:tsx?|json)$/.test(file))) {
     const file = path.join(folderOf(block), block.file);
     await mkdir(path.dirname(file), { recursive: true });

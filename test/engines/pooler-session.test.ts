@@ -3,6 +3,7 @@ import pg from 'pg';
 import { openDatabase, type OpenedDatabase } from 'portico/host';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { POSTGRES, type DatabaseServer } from '../support/engines/database-server.ts';
+import { codeBlocks } from '../support/documents.ts';
 import { startPgBouncer, type PgBouncer } from '../support/engines/pgbouncer.ts';
 
 let server: DatabaseServer;
@@ -82,4 +83,21 @@ test('a statement in a transaction through a pooler is ended by the server', asy
   onTestFinished(() => database.close());
   const sleeping = database.transaction((on) => on.execute('SELECT pg_sleep(60)'));
   await expect(sleeping).rejects.toMatchObject({ code: '57014' });
+});
+
+test('the statements that docs/databases.md has for an account behind a pooler set its limits', async () => {
+  const administrator = openDatabase(server.url, { directory: '/' });
+  onTestFinished(() => administrator.close());
+  await administrator.execute('CREATE ROLE portico LOGIN');
+  const blocks = codeBlocks().filter(({ page, info }) => page === 'docs/databases.md' && info[0] === 'sql');
+  const statements = blocks.flatMap(({ code }) => code.trim().split('\n'));
+  for (const statement of statements) await administrator.execute(statement);
+  const ofAccount = new URL(server.url);
+  ofAccount.username = 'portico';
+  const client = new pg.Client({ connectionString: ofAccount.href });
+  await client.connect();
+  onTestFinished(() => client.end());
+  expect((await client.query(SETTINGS)).rows).toEqual([
+    expect.objectContaining({ statement_timeout: '10s', idle_in_transaction_session_timeout: '12s' }),
+  ]);
 });

@@ -1,5 +1,6 @@
-import { globSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
+import { pagesOf } from '../../scripts/markdown.ts';
 import { ROOT } from './console.ts';
 
 /**
@@ -10,6 +11,8 @@ import { ROOT } from './console.ts';
  * - What a reader does not need to see stands in a comment before the fence, `<!-- ts … -->`. The block takes the place of its line
  *   `…`, or follows it.
  * - A block of a file that another test compiles and runs says so in that comment: `<!-- of test/mounts/… -->`.
+ * - A block that a test takes from the page says so: `<!-- checked by test/….test.ts -->`. That test names the page.
+ * - A block that nothing here can check says why: `<!-- unchecked: it is Prisma's -->`.
  */
 export interface CodeBlock {
   /** From the root of the repository. */
@@ -24,25 +27,34 @@ export interface CodeBlock {
   readonly whole: string;
   /** The file, from the root, that the block is a part of. */
   readonly partOf: string | null;
+  /** The test, from the root, that takes the block from the page. */
+  readonly checkedBy: string | null;
+  /** Why nothing checks it. */
+  readonly unchecked: string | null;
 }
 
 const BLOCK = /(?:<!--((?:(?!-->)[^])*)-->\s*)?^```([^\n]*)\n([^]*?)^```$/gm;
 
 /** The pages for readers, and what stands in their fences. */
 export function codeBlocks(): readonly CodeBlock[] {
-  const pages = ['README.md', ...globSync('docs/{*,mounting/*,databases/*}.md', { cwd: ROOT }).toSorted()];
-  return pages.flatMap((page) => blocksOf(page, readFileSync(path.join(ROOT, page), 'utf8')));
+  return pagesOf(ROOT).flatMap((page) => blocksOf(page, readFileSync(path.join(ROOT, page), 'utf8')));
 }
 
-function blocksOf(page: string, text: string): readonly CodeBlock[] {
+/** The code blocks of one page. */
+export function blocksOf(page: string, text: string): readonly CodeBlock[] {
   return [...text.matchAll(BLOCK)].map((match) => {
     const [before, hidden = '', fence = '', code = ''] = match;
     const line = text.slice(0, match.index + before.indexOf('```')).split('\n').length;
     const [language = '', named] = fence.split(' ');
     const commented = /^\/\/ ([\w./[\]-]+\.\w+)\n/.exec(code)?.[1];
     const file = [named, commented].find((each) => each?.includes('.')) ?? `line-${line}.${language}`;
-    const partOf = /^\s*of (\S+)\s*$/.exec(hidden)?.[1] ?? null;
-    return { page, line, info: fence.split(' '), code, file, partOf, whole: withHidden(hidden, code) };
+    const marked = (pattern: RegExp) => pattern.exec(hidden.trim())?.[1] ?? null;
+    const marks = {
+      partOf: marked(/^of (\S+)$/),
+      checkedBy: marked(/^checked by (\S+)$/),
+      unchecked: marked(/^unchecked: (\S[^]*)$/),
+    };
+    return { page, line, info: fence.split(' '), code, file, whole: withHidden(hidden, code), ...marks };
   });
 }
 

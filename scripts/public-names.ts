@@ -1,0 +1,140 @@
+// What the package publishes: the names of each entry, where each is declared, and what its comment says. The test of the
+// public names and the API reference of the site read the declarations alike.
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { parseSync, type ParseResult } from 'rolldown/utils';
+
+type Statement = ParseResult['program']['body'][number];
+type Declaration = NonNullable<Extract<Statement, { type: 'ExportNamedDeclaration' }>['declaration']>;
+
+/** The entries of the package, each with its declarations: `portico/fetch` and the path of a file below `dist`. */
+export function publishedEntries(root: string): readonly (readonly [entry: string, file: string])[] {
+  const { exports: targets } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8')) as {
+    readonly exports: Readonly<Record<string, string | { readonly default: { readonly types: string } }>>;
+  };
+  return Object.entries(targets).flatMap(([entry, target]) =>
+    typeof target === 'string'
+      ? []
+      : [[entry.replace('.', 'portico'), path.join(root, target.default.types)] as const],
+  );
+}
+
+/** A declaration file, as an editor of a user of the package reads it. */
+export interface Module {
+  readonly file: string;
+  readonly text: string;
+  readonly parsed: ParseResult;
+}
+
+const modules = new Map<string, Module>();
+
+/** Reads a declaration file, once. */
+export function moduleOf(file: string): Module {
+  let found = modules.get(file);
+  if (found === undefined) {
+    const text = readFileSync(file, 'utf8');
+    found = { file, text, parsed: parseSync(file, text) };
+    const [error] = found.parsed.errors;
+    if (error !== undefined) throw new Error(`${file} cannot be read: ${error.message}`);
+    modules.set(file, found);
+  }
+  return found;
+}
+
+/** An exported name, where it is declared, and its declaration. */
+export interface Named {
+  readonly name: string;
+  readonly module: Module;
+  /** Where the comment ends, if there is one. */
+  readonly start: number;
+  readonly declaration: Declaration;
+}
+
+/** What a file exports, whichever file it is declared in. */
+export function exportsOf(module: Module): readonly Named[] {
+  return module.parsed.program.body.flatMap((statement) => {
+    if (statement.type === 'ExportAllDeclaration') return exportsOf(behind(module, statement.source.value));
+    if (statement.type !== 'ExportNamedDeclaration') return [];
+    const { declaration, source, specifiers, start } = statement;
+    if (declaration !== null) {
+      return namesOf(declaration).map((name) => ({ name, module, start, declaration }));
+    }
+    if (source === null) return [];
+    const offered = exportsOf(behind(module, source.value));
+    return specifiers.map(({ local, exported }) => {
+      const [inside, outside] = [local, exported].map((each) => ('name' in each ? each.name : each.value));
+      const found = offered.find(({ name }) => name === inside);
+      if (found === undefined) throw new Error(`${source.value} declares no ${inside}`);
+      return { ...found, name: outside ?? found.name };
+    });
+  });
+}
+
+function behind({ file }: Module, source: string): Module {
+  return moduleOf(path.resolve(path.dirname(file), source.replace(/\.[jt]s$/, '.d.ts')));
+}
+
+function namesOf(declaration: Declaration): readonly string[] {
+  if (declaration.type === 'VariableDeclaration')
+    return declaration.declarations.flatMap(({ id }) => ('name' in id ? [id.name] : []));
+  return 'id' in declaration && declaration.id !== null && 'name' in declaration.id
+    ? [declaration.id.name]
+    : [];
+}
+
+/** A member of a declaration, and where it stands in the text of its file. */
+export interface Member {
+  readonly name: string;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** The parts of a declaration that have names of their own. */
+export function membersOf(declaration: Declaration): readonly Member[] {
+  if (declaration.type === 'TSInterfaceDeclaration') return signaturesOf(declaration.body.body);
+  if (declaration.type === 'TSTypeAliasDeclaration' && declaration.typeAnnotation.type === 'TSTypeLiteral')
+    return signaturesOf(declaration.typeAnnotation.members);
+  if (declaration.type !== 'ClassDeclaration') return [];
+  return declaration.body.body.flatMap((member) => {
+    if (member.type !== 'PropertyDefinition' && member.type !== 'MethodDefinition') return [];
+    // `name` of an error and a constructor without parameters need no comment.
+    if (member.key.type !== 'Identifier' || member.key.name === 'name') return [];
+    if (
+      member.type === 'MethodDefinition' &&
+      member.kind === 'constructor' &&
+      member.value.params.length === 0
+    )
+      return [];
+    return member.accessibility === 'private'
+      ? []
+      : [{ name: member.key.name, start: member.start, end: member.end }];
+  });
+}
+
+type Signature = Extract<Declaration, { type: 'TSInterfaceDeclaration' }>['body']['body'][number];
+
+function signaturesOf(signatures: readonly Signature[]): readonly Member[] {
+  return signatures.flatMap((signature) => {
+    const named = signature.type === 'TSPropertySignature' || signature.type === 'TSMethodSignature';
+    if (!named || signature.key.type !== 'Identifier') return [];
+    return [{ name: signature.key.name, start: signature.start, end: signature.end }];
+  });
+}
+
+/** The doc comment right before a declaration, without its stars; null when there is none, or hardly one. */
+export function commentBefore({ text, parsed }: Module, start: number): string | null {
+  const found = parsed.comments.find(
+    ({ type, value, end }) =>
+      type === 'Block' &&
+      value.startsWith('*') &&
+      value.split(/\s+/).length > 2 &&
+      end <= start &&
+      text.slice(end, start).trim() === '',
+  );
+  return (
+    found?.value
+      .slice(1)
+      .replaceAll(/^ *\* ?/gm, '')
+      .trim() ?? null
+  );
+}

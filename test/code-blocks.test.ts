@@ -1,0 +1,239 @@
+// @engines sqlite: it reads the pages, and asks the console for its help
+import { spawnSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type * as Yaml from 'yaml';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { pagesOf } from '../scripts/markdown.ts';
+import { ConsoleHelp } from './support/console-help.ts';
+import { ROOT } from './support/console.ts';
+import { blocksOf, codeBlocks, type CodeBlock } from './support/documents.ts';
+import { commandsOf, filledIn, type ShellCommand } from './support/shell.ts';
+
+const BLOCKS = codeBlocks();
+const read = (file: string) => readFileSync(path.join(ROOT, file), 'utf8');
+const where = ({ page, line }: CodeBlock) => `${page}:${line}`;
+
+let storage: string;
+let help: ConsoleHelp;
+beforeAll(async () => {
+  storage = await mkdtemp(path.join(tmpdir(), 'portico-help-'));
+  help = await ConsoleHelp.ask(storage);
+});
+afterAll(() => rm(storage, { recursive: true, force: true }));
+
+/** What is wrong with a block of a language; the languages that test/docs.test.ts compiles are not here. */
+const CHECKS: Readonly<Record<string, (block: CodeBlock) => readonly string[] | Promise<readonly string[]>>> =
+  {
+    sh: problemsOfShell,
+    json: ({ code }) => failureOf(() => JSON.parse(code)),
+    yaml: ({ code }) => failureOf(() => parseYaml(code)),
+    ini: problemsOfIni,
+    python: ({ code }) => problemsOfPython(code),
+  };
+
+const COMPILED = /^tsx?$/;
+
+const failureOf = (work: () => unknown): readonly string[] => {
+  try {
+    work();
+    return [];
+  } catch (error) {
+    return [String(error)];
+  }
+};
+
+/** The parser that the tools of the tests bring along. */
+const parseYaml = (code: string): unknown => {
+  const inspector = createRequire(
+    path.join(ROOT, 'node_modules/@modelcontextprotocol/inspector/package.json'),
+  );
+  const { parseAllDocuments } = inspector('yaml') as typeof Yaml;
+  return parseAllDocuments(code).map((document) => {
+    const [error] = document.errors;
+    if (error !== undefined) throw error;
+    return document.toJS() as unknown;
+  });
+};
+
+/** Sections, comments, and lines of a name and a value. */
+function problemsOfIni({ code }: CodeBlock): readonly string[] {
+  return code.split('\n').filter((line) => !/^(?:|[#;].*|\[[\w .-]+\]|[\w.-]+ *= *\S.*)$/.test(line));
+}
+
+function problemsOfPython(code: string): readonly string[] {
+  const { status, stderr } = spawnSync('python3', ['-c', 'import ast, sys; ast.parse(sys.stdin.read())'], {
+    input: code,
+    encoding: 'utf8',
+  });
+  return status === 0 ? [] : [stderr];
+}
+
+// --- shell ----------------------------------------------------------------------------------------------------
+
+/** What any system brings. */
+const SYSTEM = new Set(
+  'break cat cd chmod chown cp crontab curl date echo export grep head install jq kill ln ls mkdir mv openssl printf ps read rm sed sha256sum sleep sort tail tar tee test touch true umask uniq unset wc [ :'.split(
+    ' ',
+  ),
+);
+
+/** Programs of others, which the reader has or installs: what they take is theirs to say. */
+const OTHERS: Readonly<Record<string, string>> = {
+  claude: 'Claude Code',
+  codex: 'Codex CLI',
+  cloudflared: 'the tunnel of Cloudflare',
+  bun: 'Bun; test/mounts/bun runs what the page has in TypeScript',
+  deno: 'Deno; test/mounts/deno does the same',
+  initdb: 'PostgreSQL',
+  pg_ctl: 'PostgreSQL',
+  'softhsm2-util': 'SoftHSM; test/key-signer-pkcs11.test.ts runs it',
+  'pkcs11-tool': 'OpenSC; test/key-signer-pkcs11.test.ts runs it',
+};
+
+/** Pages about this repository: their scripts and files are those of this repository. */
+const isOurs = (page: string) => !page.startsWith('docs/') || page.startsWith('docs/decisions/');
+const SCRIPTS = (JSON.parse(read('package.json')) as { readonly scripts: Record<string, string> }).scripts;
+/** npm's own commands that are no scripts. */
+const NPM = new Set(['install', 'ci', 'pkg', 'run', 'start', 'test', 'init', 'exec', 'pack']);
+
+async function problemsOfShell(block: CodeBlock): Promise<readonly string[]> {
+  const { status, stderr } = spawnSync('bash', ['-n'], { input: filledIn(block.code), encoding: 'utf8' });
+  if (status !== 0) return [stderr];
+  const problems = await Promise.all(
+    commandsOf(block.code).map(async (command) => {
+      const problem = await problemOfCommand(block.page, command);
+      return problem === null ? [] : [`line ${command.line}: ${problem}`];
+    }),
+  );
+  return problems.flat();
+}
+
+async function problemOfCommand(page: string, { words }: ShellCommand): Promise<string | null> {
+  const ofConsole = consoleWords(words);
+  if (ofConsole !== null) return help.problemOf(ofConsole);
+  const [program = '', ...args] = words;
+  if (program === 'npm') return problemOfNpm(page, args);
+  if (program === 'npx') return installed(args[0] ?? '') ? null : `npx ${args[0]}: the tests do not have it`;
+  if (program === 'node') return isOurs(page) ? problemOfNode(args) : null;
+  return SYSTEM.has(program) || Object.hasOwn(OTHERS, program) ? null : `${program}: unknown here`;
+}
+
+/** The words behind `npx portico`, however it is called; null when it is something else. */
+function consoleWords(words: readonly string[]): readonly string[] | null {
+  const [, before, rest = ''] =
+    /^((?:npx|bunx --bun|deno run -A) (?:npm:)?portico)(?: |$)([^]*)$/.exec(words.join(' ')) ?? [];
+  return before === undefined ? null : words.slice(words.length - (rest === '' ? 0 : countOf(words, before)));
+}
+
+const countOf = (words: readonly string[], before: string) => words.length - before.split(' ').length;
+
+function problemOfNpm(page: string, args: readonly string[]): string | null {
+  const [command = '', name = ''] = args.filter((each) => !each.startsWith('-'));
+  if (!NPM.has(command)) return `npm has no ${command} here`;
+  if (!isOurs(page)) return null;
+  const script = command === 'run' ? name : ['start', 'test'].includes(command) ? command : null;
+  return script === null || script in SCRIPTS ? null : `there is no script ${script}`;
+}
+
+/** Programs of `bench/dist` are built from their sources. */
+function problemOfNode(args: readonly string[]): string | null {
+  const file = args.find((each) => !each.startsWith('-')) ?? '';
+  const source = file.replace(/^bench\/dist\/(.*)\.js$/, 'bench/$1.ts');
+  return existsSync(path.join(ROOT, source)) ? null : `there is no ${source}`;
+}
+
+const installed = (name: string) => existsSync(path.join(ROOT, 'node_modules', name));
+
+// --- the tests ------------------------------------------------------------------------------------------------
+
+const isMarked = ({ partOf, checkedBy, unchecked }: CodeBlock) =>
+  partOf !== null || checkedBy !== null || unchecked !== null;
+const CHECKED = BLOCKS.filter((block) => !COMPILED.test(block.info[0] ?? '') && !isMarked(block));
+
+describe('every code block', () => {
+  test('is of a language that is compiled or checked, or says what checks it, or why nothing does', () => {
+    const left = CHECKED.filter(({ info }) => !Object.hasOwn(CHECKS, info[0] ?? ''));
+    expect(left.map((block) => `${where(block)} ${block.info.join(' ')}`)).toEqual([]);
+  });
+
+  test('begins at the start of a line: an indented one is not seen', () => {
+    const fences = pagesOf(ROOT).flatMap((page) => {
+      const seen = blocksOf(page, read(page)).length;
+      const all = [...read(page).matchAll(/^[ >]*```/gm)].length / 2;
+      return seen === all ? [] : [`${page}: ${seen} blocks are seen of ${all}`];
+    });
+    expect(fences).toEqual([]);
+  });
+
+  test('that a test is said to take from its page is named by that test', () => {
+    const wrong = BLOCKS.filter(
+      ({ page, checkedBy }) =>
+        checkedBy !== null &&
+        !(existsSync(path.join(ROOT, checkedBy)) && read(checkedBy).includes(path.basename(page))),
+    );
+    expect(wrong.map(where)).toEqual([]);
+  });
+});
+
+const problemsIn = async (markdown: string) =>
+  (await Promise.all(blocksOf('README.md', markdown).map(problemsOfShell))).flat();
+
+describe('code blocks', () => {
+  const pages = [...new Set(CHECKED.map(({ page }) => page))];
+
+  test.each(pages)('are well formed, and their commands and options exist: %s', async (page) => {
+    const problems = await Promise.all(
+      CHECKED.filter((block) => block.page === page).map(async (block) => {
+        const check = CHECKS[block.info[0] ?? ''];
+        return (check === undefined ? [] : await check(block)).map((problem) => `${where(block)} ${problem}`);
+      }),
+    );
+    expect(problems.flat()).toEqual([]);
+  });
+
+  test('are many of each language', () => {
+    const counts = Object.groupBy(CHECKED, ({ info }) => info[0] ?? '');
+    expect([counts['sh']?.length ?? 0, counts['json']?.length ?? 0].map((count) => count > 10)).toEqual([
+      true,
+      true,
+    ]);
+  });
+
+  test.each([
+    ['a command that there is not', 'npx portico oauth:client:make', 'there is no command oauth:client:make'],
+    ['an option', 'npx portico oauth:keys:rotate --if-older=30d', 'it has no option --if-older'],
+    ['a value of a switch', 'npx portico oauth:keys:rotate --now=1', '--now takes no value'],
+    [
+      'an argument too few',
+      'npx portico --app a.ts account:deny x',
+      '2 arguments are needed, and there are 1',
+    ],
+    ['an argument too many', 'npx portico serve now', '0 arguments at most, and there are 1'],
+    ['one in brackets', 'x=$(npx portico nothing)', 'there is no command nothing'],
+    ['one behind another', 'cd a && FOO=1 npx portico nothing | jq .', 'there is no command nothing'],
+    ['a program', 'frobnicate', 'frobnicate: unknown here'],
+    ['a script', 'npm run nothing', 'there is no script nothing'],
+  ])('whose shell is wrong are found: %s', async (_, code, problem) => {
+    expect(await problemsIn(`\`\`\`sh\n${code}\n\`\`\`\n`)).toEqual([`line 1: ${problem}`]);
+  });
+
+  test('whose quote does not end are found', async () => {
+    expect(await problemsIn("```sh\necho 'it\n```\n")).toEqual([expect.stringContaining('unexpected EOF')]);
+  });
+});
+
+describe('a command that a page names in a sentence or table', () => {
+  const NAMED = /`(?:npx portico )?((?:oauth|db|account):[a-z][a-z:-]*[a-z])(?![\w:])[^`]*`/g;
+
+  test('exists', () => {
+    const named = pagesOf(ROOT)
+      .filter((page) => page !== 'CHANGELOG.md')
+      .flatMap((page) => [...read(page).matchAll(NAMED)].map(([, name = '']) => ({ page, name })));
+    expect(named.filter(({ name }) => !help.names.has(name))).toEqual([]);
+    expect(named.length).toBeGreaterThan(50);
+  });
+});

@@ -1,0 +1,80 @@
+// @engines sqlite: it reads the pages
+import { globSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { anchorsOf, linksOf, pagesOf, problemOf } from '../scripts/markdown.ts';
+import { ROOT } from './support/console.ts';
+
+const PAGES = pagesOf(ROOT);
+const read = (file: string) => readFileSync(path.join(ROOT, file), 'utf8');
+
+describe('every link of a page', () => {
+  test.each(PAGES)('leads somewhere: %s', (page) => {
+    const wrong = linksOf(page, read(page)).flatMap((link) => {
+      const problem = problemOf(ROOT, link);
+      return problem === null ? [] : [`${page}:${link.line} ${link.target}: ${problem}`];
+    });
+    expect(wrong).toEqual([]);
+  });
+
+  test('is looked at: there are many, of each kind', () => {
+    const targets = PAGES.flatMap((page) => linksOf(page, read(page)).map(({ target }) => target));
+    const kinds = [/^https:/, /^#/, /\.md$/, /\.md#/, /\.ts$/].map((kind) =>
+      targets.filter((each) => kind.test(each)),
+    );
+    expect(kinds.filter((found) => found.length < 10)).toEqual([]);
+  });
+});
+
+describe('what is wrong with a link is found', () => {
+  const page = 'docs/keys.md';
+  const problemWith = (markdown: string) =>
+    linksOf(page, markdown).map((link) => [link.line, problemOf(ROOT, link)]);
+
+  test.each([
+    ['a file that there is not', '[x](nowhere.md)', 'there is no docs/nowhere.md'],
+    ['an anchor that there is not', '[x](../README.md#nowhere)', 'README.md has no #nowhere'],
+    ['an anchor of its own page', '[x](#nowhere)', 'docs/keys.md has no #nowhere'],
+    ['a way out of the repository', '[x](../../elsewhere.md)', 'leads out of the repository'],
+    ['an absolute path', '[x](/docs/keys.md)', 'leads out of the repository'],
+    ['a picture', '![x](nowhere.svg)', 'there is no docs/nowhere.svg'],
+    ['a link of HTML', '<img src="nowhere.svg" alt="">', 'there is no docs/nowhere.svg'],
+    ['a definition', '[x]: nowhere.md', 'there is no docs/nowhere.md'],
+    ['plain http', '[x](http://example.com)', 'is neither https nor mailto'],
+    ['credentials', '[x](https://me:secret@example.com)', 'has credentials'],
+    ['no URL', '<https://[>', 'is no URL'],
+  ])('%s', (_, markdown, problem) => {
+    expect(problemWith(`first\n\n${markdown}\n`)).toEqual([[3, problem]]);
+  });
+
+  test('and what stands in code or a comment is none', () => {
+    const markdown = '`[x](nowhere.md)`\n\n```md\n[x](nowhere.md)\n```\n\n<!-- [x](nowhere.md) -->\n';
+    expect(problemWith(markdown)).toEqual([]);
+  });
+
+  test('anchors are those that GitHub makes, and those of HTML', () => {
+    const markdown =
+      '# `token()`: the host\'s _own_ API\n\n## A & B\n\n## A & B\n\n```sh\n# none\n```\n\n<a id="as-7.4"></a>\n';
+    expect([...anchorsOf(markdown)]).toEqual(['token-the-hosts-own-api', 'a--b', 'a--b-1', 'as-7.4']);
+  });
+});
+
+describe('every page that the code names', () => {
+  const NAMED = /(?<![\w/.-])docs\/[\w/.-]+\.md(?:#[\w.-]+)?/g;
+  const sources = globSync(['src/**/*.{ts,eta}', 'examples/**/*.{ts,eta,yml,yaml}', '.ci/run'], {
+    cwd: ROOT,
+    exclude: (name) => name === 'node_modules',
+  });
+
+  test('is there, with its section', () => {
+    const named = sources.flatMap((file) =>
+      [...read(file).matchAll(NAMED)].map(([target]) => ({ file, target })),
+    );
+    const wrong = named.flatMap(({ file, target }) => {
+      const problem = problemOf(ROOT, { page: 'README.md', line: 1, target });
+      return problem === null ? [] : [`${file} names ${target}: ${problem}`];
+    });
+    expect(wrong).toEqual([]);
+    expect(named.length).toBeGreaterThan(10);
+  });
+});

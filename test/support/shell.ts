@@ -1,0 +1,78 @@
+/** A command of a shell block: its words as the shell would pass them. */
+export interface ShellCommand {
+  /** Of the block, from 1. */
+  readonly line: number;
+  /** Without assignments before it (`PORT=1 node …`) and without where its output goes. */
+  readonly words: readonly string[];
+}
+
+/** What a page writes for somebody to fill in: `<client_id>`. To a shell these would be redirections. */
+const PLACEHOLDER = /<[a-z][\w -]*>/gi;
+
+/** The block as a shell can read it: what is to be filled in is a word. */
+export const filledIn = (code: string): string => code.replaceAll(PLACEHOLDER, 'filled-in');
+
+const KEYWORDS = new Set(['while', 'until', 'if', 'then', 'else', 'do', 'for', '!', '{', '(']);
+const ENDS = new Set(['done', 'fi', '}', ')', 'esac']);
+const ASSIGNMENT = /^\w+\+?=/;
+const SEPARATOR = /^(?:&&|\|\||[|;&()]|\n)/;
+const REDIRECTION = /^\d?(?:>>|>|<)&?\d?/;
+
+interface Token {
+  readonly line: number;
+  readonly text: string;
+  readonly kind: 'word' | 'separator';
+}
+
+/** The commands of a block, also those in `$(…)`. Knows what the pages use of a shell; `bash -n` decides what is well formed. */
+export function commandsOf(code: string): readonly ShellCommand[] {
+  const found: ShellCommand[] = [];
+  let words: Token[] = [];
+  const end = () => {
+    while (words[0] !== undefined && (KEYWORDS.has(words[0].text) || ASSIGNMENT.test(words[0].text)))
+      words = words.slice(1);
+    const [first] = words;
+    if (first !== undefined && !ENDS.has(first.text))
+      found.push({ line: first.line, words: words.map(({ text }) => text) });
+    words = [];
+  };
+  for (const token of tokensOf(filledIn(code))) {
+    if (token.kind === 'separator') end();
+    else words.push(token);
+    for (const [, inner = ''] of token.text.matchAll(/\$\(([^()]*)\)/g))
+      found.push(...commandsOf(inner).map((command) => ({ ...command, line: token.line })));
+  }
+  end();
+  return found;
+}
+
+function tokensOf(code: string): readonly Token[] {
+  const tokens: Token[] = [];
+  const text = code.replaceAll('\\\n', '  ');
+  let [at, line] = [0, 1];
+  while (at < text.length) {
+    const rest = text.slice(at);
+    const taken = takeFrom(rest);
+    if (taken.token !== null) tokens.push({ line, ...taken.token });
+    line += rest.slice(0, taken.length).split('\n').length - 1;
+    at += taken.length;
+  }
+  return tokens;
+}
+
+/** The first token of the text, if it begins with one, and how much of the text that was. */
+function takeFrom(text: string): { readonly length: number; readonly token: Omit<Token, 'line'> | null } {
+  const nothing = /^(?:[ \t]+|#[^\n]*)/.exec(text)?.[0];
+  if (nothing !== undefined) return { length: nothing.length, token: null };
+  const separator = SEPARATOR.exec(text)?.[0];
+  if (separator !== undefined)
+    return { length: separator.length, token: { kind: 'separator', text: separator } };
+  const redirection = REDIRECTION.exec(text)?.[0];
+  if (redirection !== undefined) {
+    const target = /^[ \t]*\S+/.exec(text.slice(redirection.length))?.[0] ?? '';
+    return { length: redirection.length + target.length, token: null };
+  }
+  const word =
+    /^(?:'[^']*'|"(?:[^"\\]|\\.)*"|\$\([^()]*\)|\\.|[^\s'"|;&()<>\\])+/.exec(text)?.[0] ?? text.slice(0, 1);
+  return { length: word.length, token: { kind: 'word', text: word.replaceAll(/^'|'$|^"|"$/g, '') } };
+}
