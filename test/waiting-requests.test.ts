@@ -86,7 +86,8 @@ describe('a request of nobody', () => {
   test('waits in an encrypted cookie of its own, that scripts cannot read, for consent_ttl', async () => {
     const answer = await ask('a-telling-state');
     const [cookie = '', ...more] = answer.headers.getSetCookie();
-    expect(more).toEqual([]);
+    // The other one is for the sign-in page.
+    expect(more).toEqual([expect.stringMatching(/^portico_sign_in=.*; Path=\/login; /)]);
     const requestId = new URL(
       locationOf(answer).searchParams.get('return_to') ?? '',
       portal.url,

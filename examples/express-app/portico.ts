@@ -22,6 +22,7 @@ const host = (users: Users): Host<Request> => ({
   },
   holdsPermission: async ({ id }, permission) => users.mayDo(Number(id), permission),
   loginUrl: '/login',
+  tellsWhoWaits: true,
   signOut: (_, req) => promisify<void>((done) => req.logout(done))(),
 });
 

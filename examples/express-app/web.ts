@@ -6,7 +6,7 @@ import { Strategy } from 'passport-local';
 import bcrypt from 'bcryptjs';
 import { bearer, bearerErrors, portico } from 'portico/express';
 import { mcpServerOf } from 'portico/mcp';
-import { authorizationServerOf, token } from 'portico/oauth-server';
+import { authorizationServerOf, token, type WaitingFor } from 'portico/oauth-server';
 import { returnPath, type Application } from 'portico/host';
 import type { User, Users } from './users.ts';
 
@@ -39,12 +39,11 @@ export function createWeb(users: Users, application: Application, secret: string
   app.use(portico(server, mcpServerOf(application)));
   app.use('/api', bearer(server));
 
-  app.get('/login', (req, res) => {
+  app.get('/login', (req, res, fail) => {
     const returnTo = returnPath(typeof req.query['return_to'] === 'string' ? req.query['return_to'] : null);
-    res.send(`<!doctype html><title>Sign in</title><form method="post" action="/login">
-      <input type="hidden" name="return_to" value="${escape(returnTo)}">
-      <label>Email <input name="email"></label> <label>Password <input name="password" type="password"></label>
-      <button>Sign in</button></form>`);
+    // Which application sent somebody here, and who it supposes that they are.
+    const told = server.waitingFor(req, returnTo);
+    told.then((waiting) => res.send(loginPage(returnTo, waiting))).catch(fail);
   });
   app.post('/login', people.authenticate('local', { failureRedirect: '/login' }), (req, res) => {
     const body = req.body as { readonly return_to?: string };
@@ -60,6 +59,15 @@ export function createWeb(users: Users, application: Application, secret: string
   });
   app.use(bearerErrors());
   return app;
+}
+
+function loginPage(returnTo: string, waiting: WaitingFor | null): string {
+  const to = waiting === null ? '' : `<p>to continue to <bdi>${escape(waiting.clientName)}</bdi></p>`;
+  return `<!doctype html><title>Sign in</title>${to}<form method="post" action="/login">
+    <input type="hidden" name="return_to" value="${escape(returnTo)}">
+    <label>Email <input name="email" value="${escape(waiting?.loginHint ?? '')}"></label>
+    <label>Password <input name="password" type="password"></label>
+    <button>Sign in</button></form>`;
 }
 
 function escape(text: string): string {

@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { createFailedAttempts, systemRandom } from '../http/failed-attempts.ts';
 import { currentRequestId, withCurrentRequestId } from '../http/context.ts';
+import type { WaitingFor } from '../contracts/waiting.ts';
 import { occasionally } from '../http/occasionally.ts';
 import { migrationStatus } from '../sql/migrations.ts';
 import { printMigrations } from '../sql/print-migrations.ts';
@@ -264,7 +265,13 @@ async function assemble(parts: Parts): Promise<Application> {
   await registerOwnParts(definition, application);
   if (hasAccounts && !routes.has('login')) {
     const places = { mountPath, home: `${removed}/` };
-    const signIn = loginRoutes(application, { name, csrf, logOverload, ...places });
+    const signIn = loginRoutes(application, {
+      name,
+      csrf,
+      logOverload,
+      waitingFor: (request, returnTo) => firstWaiting(plugins, application, request, returnTo),
+      ...places,
+    });
     for (const route of [...signIn, logoutRoute(application, places)]) routes.add(route);
     for (const route of signIn) checksOwnCsrf.add(route);
   }
@@ -273,6 +280,20 @@ async function assemble(parts: Parts): Promise<Application> {
   }
   phase = 'started';
   return application;
+}
+
+/** Of the first plugin that sent somebody to sign in. */
+async function firstWaiting(
+  plugins: readonly Plugin[],
+  application: Application,
+  request: Request,
+  returnTo: string,
+): Promise<WaitingFor | null> {
+  for (const plugin of plugins) {
+    const waiting = await plugin.waitingFor?.(application, request, returnTo);
+    if (waiting !== undefined && waiting !== null) return waiting;
+  }
+  return null;
 }
 
 /** The first plugin's `around` is the outermost. */

@@ -9,6 +9,7 @@ import type { Log } from '../contracts/log.ts';
 import type { PasswordHasher } from '../contracts/password-hasher.ts';
 import type { PersonReference, UserInterface } from '../contracts/person.ts';
 import type { DatabaseConnections, Telemetry } from '../contracts/telemetry.ts';
+import type { WaitingFor } from '../contracts/waiting.ts';
 import type { Views } from '../defaults/views.ts';
 import type { Database } from '../sql/contract.ts';
 import type { BegunStep, Migration, MigrationState } from '../sql/schema.ts';
@@ -326,6 +327,12 @@ export interface Plugin<Sections extends object = UntypedSections> {
   readonly migrations: readonly Migration[];
   /** Folder of default views, absolute; null for none. */
   readonly views: string | null;
+  /** What the kit's sign-in page says of why somebody was sent to it, from `returnTo`; null when this plugin did not send them. */
+  readonly waitingFor?: (
+    application: Application,
+    request: Request,
+    returnTo: string,
+  ) => Promise<WaitingFor | null>;
   /** Adds its console commands; a promise is waited for, so that they can be loaded first. */
   readonly commands: (...given: Parameters<AddCommands>) => void | Promise<void>;
   /** Adds routes, middleware and services to a starting application. The schema may not exist yet. */

@@ -9,6 +9,7 @@ export type {
 } from './typed-configuration.ts';
 export type { Log, LogContext } from '../contracts/log.ts';
 export type { PasswordHasher } from '../contracts/password-hasher.ts';
+export type { WaitingFor } from '../contracts/waiting.ts';
 export type { PersonReference, Profile, UserInterface } from '../contracts/person.ts';
 export type { Database, SqlConnection, SqlDialect, SqlParameter, SqlResult } from '../sql/contract.ts';
 export type { BegunStep, ColumnTypes, Migration, MigrationState, SchemaConnection } from '../sql/schema.ts';
@@ -48,6 +49,7 @@ export { openLog, type ClosableLog, type LogOptions } from '../defaults/log.ts';
 export { createViews } from '../defaults/views.ts';
 export { pageHeaders } from '../http/page-headers.ts';
 export { returnPath } from './http/return-path.ts';
+export type { SignInView } from './accounts/login.ts';
 export { listen, type ListenOptions, type RunningServer } from './http/server.ts';
 export { runConsole } from './console/run-console.ts';
 export type { ConsoleIo } from './console/console.ts';

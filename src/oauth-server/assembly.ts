@@ -224,6 +224,7 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
 
   const authorizing = createAuthorizing({
     issuer,
+    basePath,
     config,
     paths,
     audience,
@@ -360,6 +361,7 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
     measuring,
     sealing: createSealing({ sealer, clock, lifetime: config.consent_ttl * 1000 }),
     clock,
+    waitingFor: authorizing.waitingFor,
     offers: (scope) => scopes.has(scope),
     scopesHeldBy: (person, names) => scopesHeldBy(host, scopes, names, person),
     prune: (onBatch) => pruning.all(onBatch),

@@ -1,6 +1,7 @@
 import type { Access } from './access/access.ts';
 import type { PersonReference } from '../contracts/person.ts';
 import type { Telemetry } from '../contracts/telemetry.ts';
+import type { WaitingFor, WithHeaders } from '../contracts/waiting.ts';
 import type { Database } from '../sql/contract.ts';
 import type { ServerAudit } from './auditing/server-audit.ts';
 import type { Sealing } from './authorization/cookie-keys.ts';
@@ -47,6 +48,12 @@ export interface AuthorizationServer extends ProtectedRoutes {
   clientKeyProblems(client: Client): Promise<readonly string[]>;
   /** The signing keys of `key_path`, and those that are no files. */
   readonly keys: KeyRing;
+  /**
+   * For a sign-in page of the application's own: the authorization request that brought this browser to it. `returnTo` is where the page
+   * sends people on to. Null when that is not the authorization endpoint, when the request was another browser's, waited longer than
+   * `consent_ttl`, or was not the last of this browser to be sent to sign in. Throws unless the host has `tellsWhoWaits`.
+   */
+  waitingFor(request: WithHeaders, returnTo: string | null | undefined): Promise<WaitingFor | null>;
   /** Whether a scope of this name is built in or configured. */
   offers(scope: string): boolean;
   /** Those of these scopes whose permission the person holds now, whether or not anybody was allowed them. */

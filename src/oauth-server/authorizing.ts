@@ -7,6 +7,7 @@ import { createPushedRequests } from './authorization/pushed.ts';
 import { createPushingClients } from './authorization/pushing-clients.ts';
 import { createRequestChecks } from './authorization/request.ts';
 import { createWaitingRequests } from './authorization/waiting.ts';
+import { createSignInNotes, type SignInNotes } from './authorization/waiting-for.ts';
 import { createClientDocuments } from './client-documents/client-documents.ts';
 import type { ClientUrls } from './client-documents/client-urls.ts';
 import type { AuthenticateClient } from './clients/authentication.ts';
@@ -29,6 +30,7 @@ import type { ScopeCatalog } from './tokens/scopes.ts';
 
 export interface AuthorizingOptions {
   readonly issuer: string;
+  readonly basePath: string;
   readonly config: OAuthServerConfig;
   readonly paths: BrowserPaths;
   readonly audience: string | null;
@@ -59,6 +61,7 @@ export interface Authorizing {
   readonly consent: Handler;
   /** Null when no requests are pushed. */
   readonly par: Handler | null;
+  readonly waitingFor: SignInNotes['find'];
 }
 
 /** Puts together what becomes of authorization requests, from where they arrive to the person's answer. */
@@ -105,6 +108,17 @@ export function createAuthorizing(options: AuthorizingOptions): Authorizing {
     path: paths.authorize,
     issuer,
   });
+  const notes = createSignInNotes({
+    sealer: options.sealer,
+    clients,
+    documents,
+    serverName,
+    issuer,
+    basePath: options.basePath,
+    authorizePath: paths.authorize,
+    clock,
+    lifetime: config.consent_ttl,
+  });
   const pushed = pushing === 'off' ? null : createPushedRequests({ store, host, pruning, clock });
   const consent = createConsent({
     store,
@@ -127,6 +141,7 @@ export function createAuthorizing(options: AuthorizingOptions): Authorizing {
     checks,
     consent,
     waiting,
+    notes: host.tellsWhoWaits ? notes : null,
     pushed,
     accounts,
     host,
@@ -139,6 +154,10 @@ export function createAuthorizing(options: AuthorizingOptions): Authorizing {
   });
   return {
     ...endpoints,
+    async waitingFor(request, returnTo) {
+      if (host.tellsWhoWaits) return notes.find(request, returnTo);
+      throw new Error('Nobody is told who waits: give the host tellsWhoWaits: true');
+    },
     par:
       pushed === null
         ? null

@@ -43,6 +43,7 @@ export function completeHost<Context>(
   return {
     log,
     loginUrl,
+    tellsWhoWaits: host.tellsWhoWaits === true,
     passwordHasher: host.passwordHasher ?? defaults.passwordHasher(),
     signedIn: (request) => host.signedIn(request, context()),
     loadAccount: (person) => host.loadAccount(person, context()),

@@ -25,6 +25,11 @@ export interface Host<Context = unknown> {
    */
   readonly loginUrl: string | ((returnTo: string, context: Context) => string);
   /**
+   * Whether the sign-in page says for which application somebody signs in: `AuthorizationServer.waitingFor` knows. The browser then
+   * carries that to the path of `loginUrl`, in an encrypted cookie. False unless given.
+   */
+  readonly tellsWhoWaits?: boolean;
+  /**
    * Ends this browser's session, so that another person can sign in; the browser's secret is another one afterwards. Or the path
    * of a page that does, such as `/logout`, and sends on to its parameter `return_to`. Without either, "Not you?" ends the question
    * and says how to go on.
@@ -71,6 +76,8 @@ export interface CompleteHost {
   signOut(request: Request, returnTo: string): Promise<string | null>;
   /** As `Host.loginUrl`. */
   loginUrl(returnTo: string): string;
+  /** As `Host.tellsWhoWaits`. */
+  readonly tellsWhoWaits: boolean;
   /** As `Host.passwordHasher`. */
   readonly passwordHasher: PasswordHasher;
   /** As `Host.render`. */

@@ -26,6 +26,7 @@ export type { BegunStep, ColumnTypes, Migration, MigrationState, SchemaConnectio
 export type { Database, SqlConnection, SqlDialect, SqlParameter, SqlResult } from '../sql/contract.ts';
 export type { Log, LogContext } from '../contracts/log.ts';
 export type { PasswordHasher } from '../contracts/password-hasher.ts';
+export type { WaitingFor, WithHeaders } from '../contracts/waiting.ts';
 export type { PersonReference, Profile, UserInterface } from '../contracts/person.ts';
 export {
   AccessError,

@@ -58,6 +58,10 @@ export function oauthServer<Context = unknown>({
     takesDpop: (config) => dpopOffer(withProfile(config['oauth_server'] as OAuthServerConfig)) !== null,
     migrations: oauthServerMigrations,
     views: builtInViews(),
+    async waitingFor(application, request, returnTo) {
+      const server = authorizationServerOf(application);
+      return server.host.tellsWhoWaits ? server.waitingFor(request, returnTo) : null;
+    },
     async commands(program, context) {
       const { addServerCommands } = await import('./console/commands/index.ts');
       addServerCommands(program, context);
@@ -162,6 +166,7 @@ function kitHost(application: Application): CompleteHost {
       return loginUrl(returnTo);
     },
     loginUrl,
+    tellsWhoWaits: true,
     passwordHasher: application.passwordHasher,
     render: (view, data) => application.views.render(view, data),
     clientAddress: () => application.clientAddress(),

@@ -4,6 +4,7 @@ import { requestIdOf } from '../../http/request-id.ts';
 import { comesFromHere, isSentFromHere } from '../../http/same-origin.ts';
 import { isOverloaded } from '../../contracts/errors.ts';
 import type { Log } from '../../contracts/log.ts';
+import type { WaitingFor } from '../../contracts/waiting.ts';
 import type { Application, Route } from '../contracts.ts';
 import { isExempt, type CsrfOptions } from './csrf.ts';
 import { readBody } from '../http/body-limit.ts';
@@ -17,10 +18,29 @@ const FORM_LIMIT = 64 * 1024;
 /** When to come back while more passwords are to be checked than can be, in seconds. */
 const OVERLOADED_FOR = 2;
 
-/** What the sign-in page shows: after an attempt, what was typed and what is wrong. */
+/** What the view `login` is rendered with, and so the slots in it. */
+export interface SignInView extends SignInForm {
+  /** Of the page, in words. */
+  readonly title: string;
+  /** The application's name for people. */
+  readonly name: string;
+  /** Where the form is posted. */
+  readonly action: string;
+  /** The form's field `_csrf`. */
+  readonly csrfToken: string;
+  /** Of the styles of this page, in its content security policy. */
+  readonly nonce: string;
+  /** For which application somebody signs in; null when the page was opened by itself. */
+  readonly waiting: WaitingFor | null;
+}
+
+/** After an attempt, what was typed and what is wrong. */
 interface SignInForm {
+  /** Where people go on to, a path of this host: the form's field `return_to`. */
   readonly returnTo: string;
+  /** What the field for the email address holds: what was typed, or the hint of the application that waits. */
   readonly identifier: string;
+  /** What is wrong, in words; null before the first attempt. */
   readonly error: string | null;
   /** Whether the credentials are wrong; false when they were not checked. */
   readonly invalid: boolean;
@@ -40,6 +60,8 @@ export interface LoginOptions extends PagePlaces {
   readonly csrf: CsrfOptions;
   /** Logs that there are more passwords to check than can be. */
   readonly logOverload: () => void;
+  /** Who waits for somebody to sign in, and come to this path. */
+  readonly waitingFor: (request: Request, returnTo: string) => Promise<WaitingFor | null>;
 }
 
 /**
@@ -48,18 +70,27 @@ export interface LoginOptions extends PagePlaces {
  */
 export function loginRoutes(
   application: Application,
-  { name, csrf, logOverload, mountPath, home }: LoginOptions,
+  { name, csrf, logOverload, waitingFor, mountPath, home }: LoginOptions,
 ): readonly Route[] {
-  async function page(status: number, form: SignInForm, headers: Readonly<Record<string, string>> = {}) {
+  async function page(
+    request: Request,
+    status: number,
+    form: SignInForm,
+    headers: Readonly<Record<string, string>> = {},
+  ) {
     const nonce = randomBytes(16).toString('base64');
-    const html = await application.views.render('login', {
+    const waiting = await waitingFor(request, form.returnTo);
+    const view: SignInView = {
       title: 'Sign in',
       name,
       action: application.path('login_submit'),
       csrfToken: await csrfTokens().token(),
       nonce,
+      waiting,
       ...form,
-    });
+      identifier: form.identifier === '' ? (waiting?.loginHint ?? '') : form.identifier,
+    };
+    const html = await application.views.render('login', { ...view });
     return new Response(html, { status, headers: { ...pageHeaders(nonce), ...headers } });
   }
 
@@ -82,7 +113,7 @@ export function loginRoutes(
       path: `${mountPath}/login`,
       handler: (_, request) => {
         const returnTo = returnPath(new URL(request.url).searchParams.get('return_to'), home);
-        return page(200, { returnTo, identifier: '', error: null, invalid: false });
+        return page(request, 200, { returnTo, identifier: '', error: null, invalid: false });
       },
     },
     {
@@ -97,13 +128,13 @@ export function loginRoutes(
           logForgery(application.log, request, csrf.origin);
           const error =
             'This page had been open for too long, or in too many tabs. Please sign in once more.';
-          return page(403, { returnTo, identifier: '', error, invalid: false });
+          return page(request, 403, { returnTo, identifier: '', error, invalid: false });
         }
         try {
           const user = await application.accounts.authenticate(identifier, form.get('password') ?? '');
           if (user === null) {
             const error = 'The email address or the password is wrong.';
-            return await page(401, { returnTo, identifier, error, invalid: true });
+            return await page(request, 401, { returnTo, identifier, error, invalid: true });
           }
           await application.auth().signIn(user.reference);
           return seeOther(returnTo);
@@ -113,7 +144,7 @@ export function loginRoutes(
           if (isOverloaded(failure)) logOverload();
           const { status, error, seconds } = again;
           const headers = { 'Retry-After': String(seconds) };
-          return page(status, { returnTo, identifier, error, invalid: false }, headers);
+          return page(request, status, { returnTo, identifier, error, invalid: false }, headers);
         }
       },
     },

@@ -3,6 +3,7 @@ import { isCodeChallenge } from '../grants/pkce.ts';
 import type { Parameters } from '../parameters.ts';
 import { quoted } from '../quoting.ts';
 import { requireAudience } from '../tokens/resource-indicators.ts';
+import { sentHints } from './sign-in-hints.ts';
 import type { SentParameters } from './waiting.ts';
 
 /** The parameters of an authorization request, each by itself: what needs no client, no key and no configuration but the audience. */
@@ -128,10 +129,16 @@ export function requireResource(parameters: Parameters, audience: string | null)
   return requireAudience(parameters.get('resource'), audience);
 }
 
-/** The parameters that the checks read, as they were sent; of one that is repeated, two values: it is refused, however many. */
+/**
+ * The parameters that the checks read, as they were sent; of one that is repeated, two values: it is refused, however many. And what is
+ * said to the sign-in page.
+ */
 export function sentParameters(parameters: Parameters, takesDpop: boolean): SentParameters {
-  return ['client_id', 'redirect_uri', 'resource', ...singleParameters(takesDpop)].flatMap((name) => {
-    const values = parameters.all(name).slice(0, 2);
-    return values.length === 1 && values[0] === '' ? [] : values.map((value) => [name, value] as const);
-  });
+  const checked = ['client_id', 'redirect_uri', 'resource', ...singleParameters(takesDpop)].flatMap(
+    (name) => {
+      const values = parameters.all(name).slice(0, 2);
+      return values.length === 1 && values[0] === '' ? [] : values.map((value) => [name, value] as const);
+    },
+  );
+  return [...checked, ...sentHints(parameters)];
 }

@@ -15,6 +15,7 @@ import {
 } from '../authorization/request.ts';
 import { responseUrl, type AuthorizationResponse } from '../authorization/response.ts';
 import type { RequestToWait, SentParameters, WaitingRequests } from '../authorization/waiting.ts';
+import type { SignInNotes } from '../authorization/waiting-for.ts';
 import { destinationOf, isVerified } from '../clients/who-asks.ts';
 import { AuthorizationPageError, OAuthError, type PageLink } from '../errors.ts';
 import type { CompleteHost } from '../host.ts';
@@ -30,6 +31,8 @@ export interface AuthorizeEndpointsOptions {
   readonly checks: Pick<RequestChecks, 'check'>;
   readonly consent: Consent;
   readonly waiting: WaitingRequests;
+  /** Null when the sign-in page tells of none. */
+  readonly notes: Pick<SignInNotes, 'cookies'> | null;
   /** Null when no requests are pushed. */
   readonly pushed: PushedRequests | null;
   readonly accounts: Pick<Accounts, 'visitor'>;
@@ -64,7 +67,7 @@ interface PageWithLink {
 const DECISIONS: ReadonlySet<string> = new Set(['allow', 'deny', 'switch']);
 
 export function createAuthorizeEndpoints(options: AuthorizeEndpointsOptions): AuthorizeEndpoints {
-  const { checks, consent, waiting, pushed, accounts, host, issuer, paths, serverName } = options;
+  const { checks, consent, waiting, notes, pushed, accounts, host, issuer, paths, serverName } = options;
   const { scopes: catalog, profiles, takesDpop } = options;
   const returnPath = (requestId: string) => `${paths.authorize}?request_id=${encodeURIComponent(requestId)}`;
 
@@ -153,7 +156,11 @@ export function createAuthorizeEndpoints(options: AuthorizeEndpointsOptions): Au
       const cookies = await waiting.removeSurplus(request, requestId);
       // A page of this host sent the browser back, and no other site's form.
       if (request.headers.get('sec-fetch-site') === 'same-origin') warnOfNobody();
-      return { ...redirectReply(host.loginUrl(returnPath(requestId)), statusFor(null)), cookies };
+      const loginUrl = host.loginUrl(returnPath(requestId));
+      const waited = notes === null ? null : await waiting.find(request, requestId);
+      const noted =
+        waited === null ? [] : await notes?.cookies({ loginUrl, requestId, sent: waited.sent, client: null });
+      return { ...redirectReply(loginUrl, statusFor(null)), cookies: [...cookies, ...(noted ?? [])] };
     }
     const presented = await consent.presentConsent(requestId, visitor);
     if (presented !== null) return show(request, presented);
@@ -230,7 +237,9 @@ export function createAuthorizeEndpoints(options: AuthorizeEndpointsOptions): Au
   /** The request waits, and the browser goes to sign in. */
   async function signIn(request: Request, waits: RequestToWait, client: Client | null): Promise<Reply> {
     const { requestId, cookies } = await waiting.begin(request, waits);
-    return { ...redirectReply(host.loginUrl(returnPath(requestId)), statusFor(client)), cookies };
+    const loginUrl = host.loginUrl(returnPath(requestId));
+    const noted = (await notes?.cookies({ loginUrl, requestId, sent: waits.sent, client })) ?? [];
+    return { ...redirectReply(loginUrl, statusFor(client)), cookies: [...cookies, ...noted] };
   }
 
   async function show(request: Request, presented: Presented): Promise<Reply> {

@@ -1,0 +1,25 @@
+import type { Parameters } from '../parameters.ts';
+
+/** What an authorization request tells the sign-in page (OpenID Connect Core section 3.1.2.1). None of it is ever refused. */
+
+/** In characters: that of an email address (RFC 3696, erratum 1690). */
+const LONGEST_HINT = 254;
+const LONGEST_LOCALES = 200;
+/** Nothing that a reader cannot see, or that turns the letters around it. */
+const UNSEEN = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u;
+const LOCALES = /^[A-Za-z0-9]+(?:[- ][A-Za-z0-9]+)*$/;
+
+const HINTS: Readonly<Record<string, (value: string) => boolean>> = {
+  login_hint: (value) => value.length <= LONGEST_HINT && !UNSEEN.test(value) && value.trim() !== '',
+  ui_locales: (value) => value.length <= LONGEST_LOCALES && LOCALES.test(value),
+};
+
+/** Names and values of the hints that a page can use; one that is repeated, or is not what it should be, is as if it had not been sent. */
+export function sentHints(
+  parameters: Pick<Parameters, 'all'>,
+): readonly (readonly [name: string, value: string])[] {
+  return Object.entries(HINTS).flatMap(([name, isUsable]) => {
+    const [value, ...more] = parameters.all(name);
+    return value !== undefined && more.length === 0 && isUsable(value) ? [[name, value] as const] : [];
+  });
+}

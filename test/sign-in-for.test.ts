@@ -1,0 +1,246 @@
+// @engines sqlite: what is told is in a cookie
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createAuthorizationServer, oauthServerConfiguration, type Host } from 'portico/oauth-server';
+import {
+  ADA,
+  authorizationUrl,
+  createClock,
+  registerClient,
+  startPortal,
+  type RunningPortal,
+  type TestClient,
+} from './support/portal.ts';
+import { locationOf, type Visitor } from './support/visitor.ts';
+
+/** What a sign-in page says of the authorization request that led to it. */
+const clock = createClock();
+let portal: RunningPortal;
+let client: TestClient;
+
+beforeAll(async () => {
+  portal = await startPortal({
+    clock: clock.now,
+    random: () => 0,
+    config: {
+      oauth_server: {
+        registration: 'open',
+        client_id_metadata_documents: true,
+        pushed_authorization_requests: 'accept',
+      },
+    },
+  });
+  client = await registerClient(portal, { name: 'Notebook <b>' });
+});
+afterAll(() => portal.close());
+
+type Changes = Readonly<Record<string, string | undefined>>;
+
+/** The sign-in page that a request leads to. */
+const signInPage = (changes: Changes = {}, visitor = portal.visitor(), of = client) =>
+  visitor.visit(authorizationUrl(portal, of, changes));
+const textOf = (html: string) => html.replaceAll(/<[^>]*>/g, '').replaceAll(/\s+/g, ' ');
+const identifierOn = (html: string) => /<input id="identifier"[^>]* value="([^"]*)"/.exec(html)?.[1];
+
+describe('the sign-in page of the kit', () => {
+  // @shows AS-39.1
+  test('says for which application somebody signs in, also after a wrong password', async () => {
+    const visitor = portal.visitor();
+    const page = await signInPage({}, visitor);
+    expect(new URL(page.url).pathname).toBe('/login');
+    expect(await page.clone().text()).toContain(
+      'to continue to <strong><bdi>Notebook &lt;b&gt;</bdi></strong></p>',
+    );
+    const again = await visitor.submit(page, { identifier: ADA, password: 'wrong' });
+    expect(again.status).toBe(401);
+    const html = await again.text();
+    expect(html).toContain('to continue to <strong><bdi>Notebook &lt;b&gt;</bdi></strong></p>');
+    expect(identifierOn(html)).toBe(ADA);
+  });
+
+  test.each(['/login', '/login?return_to=/notes', '/login?return_to=%2Foauth%2Fauthorize%3Frequest_id%3Dx'])(
+    'says nothing of it at %s',
+    async (path) => {
+      const visitor = portal.visitor();
+      await signInPage({}, visitor);
+      expect(textOf(await (await visitor.get(path)).text())).not.toContain('to continue to');
+    },
+  );
+
+  // @shows AS-39.1
+  test('says it to the browser that asked alone, for the last request of that browser, and as long as that waits', async () => {
+    const visitor = portal.visitor();
+    const page = await signInPage({}, visitor);
+    const says = async (at: Visitor) => (await (await at.get(page.url)).text()).includes('to continue to');
+    expect(await says(visitor)).toBe(true);
+    expect(await says(portal.visitor())).toBe(false);
+    const other = portal.visitor();
+    await signInPage({}, other);
+    expect(await says(other)).toBe(false);
+    clock.advance(599);
+    expect(await says(visitor)).toBe(true);
+    clock.advance(1);
+    expect(await says(visitor)).toBe(false);
+  });
+
+  // @shows AS-39.2
+  test('names a client that nobody vouches for by its host, and never by the name that it gives itself', async () => {
+    const registered = await fetch(`${portal.url}/oauth/register`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({
+        client_name: 'Your bank',
+        redirect_uris: ['https://notes.example/callback'],
+        token_endpoint_auth_method: 'none',
+      }),
+    });
+    const { client_id: id } = (await registered.json()) as { readonly client_id: string };
+    const asks = { redirect_uri: 'https://notes.example/callback', scope: undefined };
+    const ofRegistered = await (await signInPage(asks, portal.visitor(), { id, secret: '' })).text();
+    expect(textOf(ofRegistered)).toContain('to continue to notes.example, which Portal has not verified');
+    expect(ofRegistered).not.toContain('Your bank');
+    const document = { id: 'https://pages.example/client.json', secret: '' };
+    const ofDocument = await (await signInPage(asks, portal.visitor(), document)).text();
+    expect(textOf(ofDocument)).toContain('to continue to pages.example, which Portal has not verified');
+  });
+
+  // @shows AS-39.3
+  test.each([
+    ['in the query', (hint: string) => signInPage({ login_hint: hint })],
+    [
+      'that is too long for a cookie',
+      (hint: string) => signInPage({ login_hint: hint, state: 's'.repeat(5000) }),
+    ],
+    [
+      'that is posted',
+      async (hint: string) => {
+        const visitor = portal.visitor();
+        const url = new URL(authorizationUrl(portal, client, { login_hint: hint }));
+        const led = await visitor.post('/oauth/authorize', Object.fromEntries(url.searchParams));
+        return visitor.visit(locationOf(led).href);
+      },
+    ],
+    [
+      'that is pushed',
+      async (hint: string) => {
+        const url = new URL(authorizationUrl(portal, client, { login_hint: hint }));
+        const pushed = await fetch(`${portal.url}/oauth/par`, {
+          method: 'POST',
+          headers: { Authorization: `Basic ${btoa(`${client.id}:${client.secret}`)}` },
+          body: url.searchParams,
+        });
+        const { request_uri: uri = '' } = (await pushed.json()) as { readonly request_uri?: string };
+        const query = new URLSearchParams({ client_id: client.id, request_uri: uri });
+        return portal.visitor().visit(`/oauth/authorize?${query}`);
+      },
+    ],
+  ])('has the login_hint of a request %s in its field', async (_, ask) => {
+    const html = await (await ask('grace+notes@example.com')).text();
+    expect(identifierOn(html)).toBe('grace+notes@example.com');
+    expect(html).toContain('to continue to');
+    expect(html).toMatch(/<input id="password"[^>]* autofocus>/);
+  });
+
+  // @shows AS-39.3
+  test('shows a login_hint as text, and none that is too long, repeated or cannot be read', async () => {
+    expect(identifierOn(await (await signInPage({ login_hint: '"><script>' })).text())).toBe(
+      '&quot;&gt;&lt;script&gt;',
+    );
+    for (const hint of ['x'.repeat(255), 'a\u0000b', 'a\u202eb', 'a\nb', '  ', '']) {
+      const page = await signInPage({ login_hint: hint });
+      expect([hint, page.status, identifierOn(await page.text())]).toEqual([hint, 200, '']);
+    }
+    const twice = `${authorizationUrl(portal, client)}&login_hint=a&login_hint=b`;
+    expect(identifierOn(await (await portal.visitor().visit(twice)).text())).toBe('');
+    expect(identifierOn(await (await signInPage({ login_hint: 'x'.repeat(254) })).text())).toBe(
+      'x'.repeat(254),
+    );
+  });
+
+  // @shows AS-39.3
+  test('is the same for a login_hint of somebody and of nobody', async () => {
+    const page = async (hint: string) =>
+      (await (await signInPage({ login_hint: hint })).text())
+        .replaceAll(hint, 'hint')
+        .replaceAll(/nonce="[^"]*"|name="_csrf" value="[^"]*"|request_id%3D[\w-]*|request_id=[\w-]*/g, '');
+    expect(await page(ADA)).toBe(await page('nobody@example.com'));
+  });
+});
+
+describe('a sign-in page of the application itself', () => {
+  const person = {
+    signedIn: async () => null,
+    loadAccount: async () => null,
+    holdsPermission: async () => false,
+  };
+  const serverOf = (host: Partial<Host> = {}) =>
+    createAuthorizationServer({
+      publicUrl: 'https://app.example.com',
+      basePath: '/id',
+      config: oauthServerConfiguration.parse({
+        name: 'Shop',
+        scopes: { 'notes:read': 'Read your notes' },
+        key_path: '/nowhere',
+      }),
+      database: portal.application.database,
+      host: { ...person, loginUrl: '/id/sign-in', tellsWhoWaits: true, ...host },
+    });
+  type Server = ReturnType<typeof serverOf>;
+
+  async function asked(server: Server, changes: Changes = {}) {
+    const { search } = new URL(authorizationUrl(portal, client, { scope: 'notes:read', ...changes }));
+    const endpoint = server.endpoints.find(({ name }) => name === 'oauth_server_authorize');
+    const request = new Request(`https://app.example.com/id/oauth/authorize${search}`);
+    const response = (await endpoint?.handle(request)) ?? Response.error();
+    // The other one tells browsers apart.
+    const cookies = response.headers.getSetCookie().filter((cookie) => !cookie.includes('portico_browser'));
+    const { searchParams } = new URL(response.headers.get('location') ?? '', 'https://app.example.com');
+    return { cookies, returnTo: searchParams.get('return_to') ?? '' };
+  }
+  const sentBack = (cookies: readonly string[]) => cookies.map((cookie) => cookie.split(';')[0]).join('; ');
+
+  // @shows AS-39.4
+  test('is told who waits, the hint and the languages, by a Request or by the headers that a framework has', async () => {
+    const server = serverOf();
+    const { cookies, returnTo } = await asked(server, { login_hint: ADA, ui_locales: 'de-AT en' });
+    const cookie = sentBack(cookies);
+    const expected = {
+      clientName: 'Notebook <b>',
+      isVerified: true,
+      loginHint: ADA,
+      uiLocales: ['de-AT', 'en'],
+    };
+    const request = new Request('https://app.example.com/id/sign-in', { headers: { cookie } });
+    expect(await server.waitingFor(request, returnTo)).toEqual(expected);
+    expect(await server.waitingFor({ headers: { cookie } }, returnTo)).toEqual(expected);
+    for (const elsewhere of [
+      null,
+      undefined,
+      '',
+      '/',
+      `https://evil.example${returnTo}`,
+      `${returnTo}x`,
+      'a b',
+    ])
+      expect(await server.waitingFor(request, elsewhere)).toBeNull();
+    expect(await server.waitingFor({ headers: {} }, returnTo)).toBeNull();
+    expect(
+      await server.waitingFor({ headers: { cookie: cookie.replaceAll(/.$/g, '') } }, returnTo),
+    ).toBeNull();
+  });
+
+  // @shows AS-39.4
+  test('is told by an encrypted cookie for its path alone; one that asks for nothing has none', async () => {
+    const { cookies } = await asked(serverOf(), { login_hint: ADA });
+    const [waits = '', tells = '', ...more] = cookies;
+    expect([waits.startsWith('__Secure-portico_request_'), more]).toEqual([true, []]);
+    expect(tells).toMatch(
+      /^__Secure-portico_sign_in%2Fid=\d+\.[\w-]+; Path=\/id\/sign-in; HttpOnly; SameSite=Lax; Secure; Max-Age=600$/,
+    );
+    expect(Buffer.from(tells.split('.')[1] ?? '', 'base64url').toString('latin1')).not.toContain('Notebook');
+    expect((await asked(serverOf({ tellsWhoWaits: false }))).cookies).toHaveLength(1);
+    expect((await asked(serverOf({ loginUrl: () => 'https://id.example/' }))).cookies).toHaveLength(1);
+    await expect(serverOf({ tellsWhoWaits: false }).waitingFor({ headers: {} }, '/')).rejects.toThrow(
+      'give the host tellsWhoWaits: true',
+    );
+  });
+});
