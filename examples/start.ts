@@ -50,6 +50,7 @@ async function main(): Promise<void> {
           hostname,
           publicUrl: relyingPartyUrl,
           issuer: application.publicUrl,
+          refreshTokenLifetime: refreshTokenLifetime(application),
         });
   say(welcome(application, relyingParty === null ? null : relyingPartyUrl));
 
@@ -86,6 +87,11 @@ async function seedClient(application: Application, redirectUri: string): Promis
 function givenClient(env: Application['env']): Credentials | null {
   const { RP_CLIENT_ID: clientId, RP_CLIENT_SECRET: clientSecret } = env;
   return clientId === undefined || clientSecret === undefined ? null : { clientId, clientSecret };
+}
+
+/** In seconds. */
+function refreshTokenLifetime({ config }: Application): number {
+  return Number((config['oauth_server'] as Readonly<Record<string, unknown>>)['refresh_token_ttl']);
 }
 
 function portOf(env: Application['env'], name: string, otherwise: number): number {

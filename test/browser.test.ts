@@ -119,7 +119,7 @@ describe.runIf(executable !== null)('in a real Chromium', () => {
     await arrive('Signed in with Portal');
     expect(page.url()).toBe(`${home}/`);
     const text = await page.locator('main').innerText();
-    expect(text).toContain('"name": "Ada Lovelace"');
+    expect(text).toContain('Signed in as Ada Lovelace');
     expect(text).toContain('UserInfo answers 200');
     expect(text).toContain('The notes API answers 200');
   });
@@ -272,7 +272,7 @@ describe.runIf(executable !== null)('in a real Chromium', () => {
     await page.getByText('Signed in as Grace Hopper').waitFor();
     await allow();
     await arrive('Signed in with Portal');
-    expect(await page.locator('main').innerText()).toContain('"name": "Grace Hopper"');
+    expect(await page.locator('main').innerText()).toContain('Signed in as Grace Hopper');
   });
 
   // @shows AS-8.2

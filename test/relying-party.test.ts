@@ -1,24 +1,31 @@
 // @engines sqlite: a relying party sees no difference
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startRelyingParty, type RelyingParty } from '../examples/relying-party/server.ts';
+import { toTryNext } from '../examples/relying-party/to-try-next.ts';
 import { ADA, freePort, registerClient, startPortal, type RunningPortal } from './support/portal.ts';
 import { createVisitor, locationOf, type Visitor } from './support/visitor.ts';
 
 let portal: RunningPortal;
 let relyingParty: RelyingParty;
 let home: string;
+let clientSecret: string;
+/** In milliseconds, how far the relying party's clock is ahead. */
+let ahead = 0;
 
 beforeAll(async () => {
   portal = await startPortal();
   const port = await freePort();
   home = `http://localhost:${port}`;
   const client = await registerClient(portal, { name: 'Notebook', redirectUris: [`${home}/callback`] });
+  clientSecret = client.secret;
   relyingParty = await startRelyingParty({
     port,
     publicUrl: home,
     issuer: portal.url,
     clientId: client.id,
     clientSecret: client.secret,
+    refreshTokenLifetime: 30 * 86_400,
+    now: () => Date.now() + ahead,
   });
 });
 afterAll(async () => {
@@ -104,6 +111,89 @@ describe('a form of another origin, which SameSite does not stop on one machine'
     const page = await pageOf(visitor);
     expect(page).toContain('Ada Lovelace');
     expect(page).not.toContain('planted');
+  });
+});
+
+describe('the page that shows what just happened', () => {
+  const STEPS = [
+    'POST /sign-in',
+    'GET /oauth/authorize',
+    'You sign in, and allow',
+    'GET /callback',
+    'POST /oauth/token',
+    '200: the tokens',
+    'GET /oauth/userinfo',
+    'GET /api/notes',
+  ];
+  const picture = (page: string) => /<svg class="picture"[^]*?<\/svg>/.exec(page)?.[0] ?? '';
+  const sentOf = (page: string) =>
+    [...page.matchAll(/<dt>([^<]*)<\/dt>\s*<dd>([^<]*)<\/dd>/g)].map(
+      ([, name = '', value = '']) => [name, value] as const,
+    );
+
+  test('has each step in the picture and in the list, in the order in which it happened', async () => {
+    const page = await pageOf(await signedIn());
+    const drawn = [...picture(page).matchAll(/class="label"[^>]*>([^<]*)</g)].map(([, label]) =>
+      label?.trim(),
+    );
+    const listed = [...page.matchAll(/<li>\s*<strong>([^<]*)<\/strong>/g)].map(([, label]) => label);
+    expect(drawn).toEqual(STEPS);
+    expect(listed.slice(0, STEPS.length)).toEqual(STEPS);
+  });
+
+  test('shows the beginning alone of whatever is secret, and nothing whole', async () => {
+    const visitor = createVisitor(home);
+    const back = await wayBack(visitor, 'allow');
+    await visitor.visit(back.href);
+    const page = await pageOf(visitor);
+    const sent = new Map(sentOf(page));
+    for (const name of [
+      'access_token',
+      'refresh_token',
+      'id_token',
+      'code',
+      'code_verifier',
+      'state',
+      'nonce',
+    ])
+      expect(sent.get(name), name).toMatch(/^[^…]{6}…$/);
+    expect(page).not.toContain(back.searchParams.get('code'));
+    expect(page).not.toContain(back.searchParams.get('state'));
+    expect(page).not.toContain(clientSecret);
+    expect(sent.get('code_challenge_method')).toBe('S256');
+  });
+
+  test('says how long each token lives, and how much of that is left', async () => {
+    const visitor = await signedIn();
+    const left = async () =>
+      [...(await pageOf(visitor)).matchAll(/(\d+ \w+) left|(It is over)/g)].map(
+        ([, some, none]) => some ?? none,
+      );
+    try {
+      ahead = 60_000;
+      expect(await left()).toEqual(['59 minutes', '59 minutes', '30 days']);
+      ahead = 3_600_000 + 60_000;
+      expect(await left()).toEqual(['It is over', 'It is over', '30 days']);
+    } finally {
+      ahead = 0;
+    }
+  });
+
+  test('after a refresh it shows the refresh, and the used token is gone from it', async () => {
+    const visitor = await signedIn();
+    const before = new Map(sentOf(await pageOf(visitor))).get('refresh_token');
+    await send(visitor, '/refresh', home);
+    const page = await pageOf(visitor);
+    expect(picture(page)).not.toContain('/oauth/authorize');
+    const offered = sentOf(page).filter(([name]) => name === 'refresh_token');
+    expect(offered[0]?.[1]).toBe(before);
+    expect(sentOf(page)).toContainEqual(['grant_type', 'refresh_token']);
+  });
+
+  test('gives commands for whoever signed in, and never an address that a shell would take for more', async () => {
+    expect(await pageOf(await signedIn())).toContain(`npx portico account:deny ${ADA} notes:read`);
+    for (const odd of ['x;reboot@example.com', '$(id)@example.com', 'a b@example.com', undefined])
+      expect(String(await toTryNext(home, odd))).toContain('account:deny ada@example.com notes:read');
   });
 });
 

@@ -1,10 +1,13 @@
 import * as client from 'openid-client';
+import { step, type Step } from './steps.ts';
 
 export interface PortalOptions {
   readonly issuer: string;
   readonly clientId: string;
   readonly clientSecret: string;
   readonly redirectUri: string;
+  /** In milliseconds since the epoch. */
+  readonly now: () => number;
 }
 
 /** What has to be remembered between the way to the portal and the way back. */
@@ -12,6 +15,8 @@ export interface PendingSignIn {
   readonly codeVerifier: string;
   readonly state: string;
   readonly nonce: string;
+  /** What has happened so far. */
+  readonly steps: readonly Step[];
 }
 
 /** What a sign-in gave. */
@@ -21,6 +26,12 @@ export interface Tokens {
   readonly scope: string;
   /** The ID token's, checked. */
   readonly claims: client.IDToken;
+  /** When they came, in milliseconds since the epoch. */
+  readonly issuedAt: number;
+  /** How long the access token is good from then on, in seconds; null where the portal did not say. */
+  readonly expiresIn: number | null;
+  /** How they came about, from the first click. */
+  readonly steps: readonly Step[];
 }
 
 /** What the portal answered. */
@@ -32,7 +43,7 @@ export interface Answer {
 const SCOPE = 'openid profile email notes:read notes:write';
 
 /** The portal as its client sees it: everything that this application ever asks of it. */
-export function createPortal({ issuer, clientId, clientSecret, redirectUri }: PortalOptions) {
+export function createPortal({ issuer, clientId, clientSecret, redirectUri, now }: PortalOptions) {
   let discovered: Promise<client.Configuration> | null = null;
   /** Found when it is first needed: the portal may start later than this application. */
   function configuration(): Promise<client.Configuration> {
@@ -52,16 +63,17 @@ export function createPortal({ issuer, clientId, clientSecret, redirectUri }: Po
     /** Where a person signs in, and what to remember until they are back. */
     async startSignIn(): Promise<{ url: string; pending: PendingSignIn }> {
       const codeVerifier = client.randomPKCECodeVerifier();
-      const pending = { codeVerifier, state: client.randomState(), nonce: client.randomNonce() };
+      const state = client.randomState();
+      const nonce = client.randomNonce();
       const url = client.buildAuthorizationUrl(await configuration(), {
         redirect_uri: redirectUri,
         scope: SCOPE,
         code_challenge: await client.calculatePKCECodeChallenge(codeVerifier),
         code_challenge_method: 'S256',
-        state: pending.state,
-        nonce: pending.nonce,
+        state,
+        nonce,
       });
-      return { url: url.href, pending };
+      return { url: url.href, pending: { codeVerifier, state, nonce, steps: departure(url) } };
     },
 
     /** Checks state, iss, nonce and the ID token, and exchanges the code with the PKCE verifier. */
@@ -78,11 +90,26 @@ export function createPortal({ issuer, clientId, clientSecret, redirectUri }: Po
       );
       const claims = granted.claims();
       if (claims === undefined) throw new Error('The portal sent no ID token.');
+      const callback = new URLSearchParams(query);
+      const request = {
+        grant_type: 'authorization_code',
+        code: callback.get('code') ?? undefined,
+        redirect_uri: redirectUri,
+        code_verifier: pending.codeVerifier,
+      };
       return {
         accessToken: granted.access_token,
         refreshToken: granted.refresh_token ?? null,
         scope: granted.scope ?? SCOPE,
         claims,
+        issuedAt: now(),
+        expiresIn: granted.expires_in ?? null,
+        steps: [
+          ...pending.steps,
+          ...arrival(callback),
+          step('notebook', 'portal', 'POST /oauth/token', EXCHANGE, request),
+          answered(granted),
+        ],
       };
     },
 
@@ -95,6 +122,15 @@ export function createPortal({ issuer, clientId, clientSecret, redirectUri }: Po
         refreshToken: granted.refresh_token ?? tokens.refreshToken,
         scope: granted.scope ?? tokens.scope,
         claims: granted.claims() ?? tokens.claims,
+        issuedAt: now(),
+        expiresIn: granted.expires_in ?? null,
+        steps: [
+          step('notebook', 'portal', 'POST /oauth/token', REFRESH, {
+            grant_type: 'refresh_token',
+            refresh_token: tokens.refreshToken,
+          }),
+          answered(granted),
+        ],
       };
     },
 
@@ -113,6 +149,49 @@ export function createPortal({ issuer, clientId, clientSecret, redirectUri }: Po
     writeNote: ({ accessToken }: Tokens, text: string) =>
       askNotes(accessToken, { method: 'POST', body: JSON.stringify({ text }) }),
   };
+}
+
+// --- what happened, for the page that shows it ------------------------------------------------------------------
+
+const EXCHANGE =
+  'Notebook itself asks the portal, with its own secret. The verifier shows that whoever began this sign-in ends it (PKCE).';
+const REFRESH = 'Notebook uses up its refresh token. Nobody had to be asked: you allowed this before.';
+
+function departure(url: URL): readonly Step[] {
+  return [
+    step('browser', 'notebook', 'POST /sign-in', 'You pressed the button.'),
+    step(
+      'browser',
+      'portal',
+      `GET ${url.pathname}`,
+      'Notebook sent your browser to the portal, to ask for this.',
+      url.searchParams,
+    ),
+  ];
+}
+
+function arrival(callback: URLSearchParams): readonly Step[] {
+  return [
+    step(
+      'portal',
+      'portal',
+      'You sign in, and allow',
+      'Between you and the portal alone: Notebook never sees your password.',
+    ),
+    step(
+      'browser',
+      'notebook',
+      'GET /callback',
+      'The portal sent you back with a code. It is good once, for a minute, and for Notebook alone.',
+      callback,
+    ),
+  ];
+}
+
+function answered(granted: client.TokenEndpointResponse): Step {
+  const { access_token, refresh_token, id_token, token_type, expires_in, scope } = granted;
+  const sent = { access_token, token_type, expires_in, refresh_token, id_token, scope };
+  return step('portal', 'notebook', '200: the tokens', 'Your browser never sees them.', sent);
 }
 
 /** Whether the person said no. */

@@ -8,8 +8,9 @@ import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
 import { csrf } from 'hono/csrf';
 import { HTTPException } from 'hono/http-exception';
 import { createMemory, type Visit } from './memory.ts';
-import { resultPage, signedInPage, startPage } from './pages.ts';
+import { resultPage, startPage } from './pages.ts';
 import { createPortal, describe, isDenied, isOver } from './portal.ts';
+import { signedInPage } from './signed-in.ts';
 
 export interface RelyingPartyOptions {
   /** 0 for any free port. */
@@ -22,6 +23,10 @@ export interface RelyingPartyOptions {
   readonly issuer: string;
   readonly clientId: string;
   readonly clientSecret: string;
+  /** For how many seconds a refresh token is good: no answer of a token endpoint says it, so its operator has to. */
+  readonly refreshTokenLifetime?: number;
+  /** The clock, in milliseconds since the epoch; the machine's unless given. */
+  readonly now?: () => number;
 }
 
 /** An application that people sign in to with their account at the portal. It uses nothing of Portico. */
@@ -34,8 +39,8 @@ export interface RelyingParty {
 const COOKIE = 'relying_party';
 
 export async function startRelyingParty(options: RelyingPartyOptions): Promise<RelyingParty> {
-  const { publicUrl } = options;
-  const portal = createPortal({ ...options, redirectUri: `${publicUrl}/callback` });
+  const { publicUrl, issuer, refreshTokenLifetime = null, now = Date.now } = options;
+  const portal = createPortal({ ...options, now, redirectUri: `${publicUrl}/callback` });
   const style = await readFile(path.join(import.meta.dirname, 'style.css'), 'utf8');
   const visits = createMemory();
   const app = new Hono();
@@ -51,11 +56,13 @@ export async function startRelyingParty(options: RelyingPartyOptions): Promise<R
 
   app.get('/', async (context) => {
     const visit = visitOf(context);
-    if (visit === null || visit.tokens === null) return context.html(startPage(options.issuer));
+    if (visit === null || visit.tokens === null) return context.html(startPage(issuer));
     const { notice, tokens } = visit;
     visit.notice = null;
     const [userInfo, notes] = await Promise.all([portal.userInfo(tokens), portal.readNotes(tokens)]);
-    return context.html(signedInPage({ notice, tokens, userInfo, notes }));
+    return context.html(
+      signedInPage({ issuer, notice, tokens, refreshTokenLifetime, userInfo, notes, now: now() }),
+    );
   });
 
   app.post('/sign-in', async (context) => {

@@ -4,7 +4,7 @@ import type { ZodType } from 'zod';
 
 /** The kit's own keys of the configuration. What is left out, or undefined, has its default. */
 export interface KitConfigInput {
-  /** The public origin, without a path: `https://app.example.com`. With `base_path` behind it, it is the issuer. */
+  /** The public origin, without a path: `https://app.example.com`. With `base_path` behind it, it is the issuer. Needed. */
   readonly public_url?: string | undefined;
   /** The path that every endpoint lies below, such as `/auth`; none. */
   readonly base_path?: string | undefined;

@@ -306,7 +306,7 @@ export type ScopeInput =
       readonly label?: string | undefined;
       /** The permission that a person must hold; the scope's own name. */
       readonly permission?: string | undefined;
-      /** Whether only a token that is bound to a key has it (DPoP); false. `oauth_server:dpop` must not be off. */
+      /** Whether only a token that is bound to a key has it (DPoP), for which `oauth_server:dpop` must not be off; false. */
       readonly dpop?: boolean | undefined;
       /**
        * The claims of `getProfile()` and `oauth_server:claims` that it releases, in ID tokens and at UserInfo, for as long as the person holds

@@ -1,0 +1,163 @@
+import { html } from 'hono/html';
+import { lives } from './lives.ts';
+import { page, type Html } from './pages.ts';
+import { picture } from './picture.ts';
+import type { Answer, Tokens } from './portal.ts';
+import { step, type Step } from './steps.ts';
+import { toTryNext } from './to-try-next.ts';
+
+/** What the signed-in page shows. */
+export interface SignedIn {
+  readonly issuer: string;
+  readonly notice: string | null;
+  readonly tokens: Tokens;
+  /** In seconds; null where nobody said. */
+  readonly refreshTokenLifetime: number | null;
+  readonly userInfo: Answer;
+  readonly notes: Answer;
+  /** In milliseconds since the epoch. */
+  readonly now: number;
+}
+
+/** What just happened, how long it lasts, what the portal answers now, and what to try next. */
+export function signedInPage(shown: SignedIn): Html {
+  const { issuer, notice, tokens, userInfo, notes } = shown;
+  const steps = [...tokens.steps, asked('/oauth/userinfo', userInfo), asked('/api/notes', notes)];
+  return page(
+    'Signed in with Portal',
+    html`${notice === null ? '' : html`<p class="notice" role="status">${notice}</p>`}
+      <div class="person">
+        <p>Signed in as <strong>${tokens.claims['name'] ?? tokens.claims.sub}</strong></p>
+        <form method="post" action="/sign-out">
+          <button class="link" type="submit">Sign out here</button>
+        </form>
+      </div>
+      <section aria-labelledby="happened">
+        <h2 id="happened">What just happened</h2>
+        <div class="flow">
+          ${picture(steps)}
+          <ol class="steps">
+            ${steps.map(stepItem)}
+          </ol>
+        </div>
+      </section>
+      <section aria-labelledby="lives">
+        <h2 id="lives">How long it lasts</h2>
+        ${lives(shown)}
+      </section>
+      <section aria-labelledby="answers">
+        <h2 id="answers">What the portal answers now</h2>
+        <p class="soft">Asked anew each time that this page is loaded, with the same access token.</p>
+        ${answers(shown)}
+      </section>
+      <section aria-labelledby="next">
+        <h2 id="next">What to try next</h2>
+        ${toTryNext(issuer, tokens.claims['email'])}
+      </section>
+      <details>
+        <summary>The answers as they came</summary>
+        ${box('user-info', 'UserInfo', indented(userInfo.body))}
+        ${box('notes', 'The notes API', indented(notes.body))}
+        ${box('id-token', 'The ID token, checked', JSON.stringify(tokens.claims, null, 2))}
+      </details>`,
+    'broad',
+  );
+}
+
+/** What the page asked just now. */
+function asked(path: string, { status }: Answer): Step {
+  const says = status === 200 ? 'The access token opens it.' : 'The access token does not open it, now.';
+  return step('notebook', 'portal', `GET ${path}`, says, { authorization: 'Bearer', status });
+}
+
+function stepItem({ label, says, sent }: Step): Html {
+  return html`<li>
+    <strong>${label}</strong>
+    <p>${says}</p>
+    ${
+      sent.length === 0
+        ? ''
+        : html`<dl class="sent">
+            ${sent.map(
+              ([name, value]) =>
+                html`<div>
+                  <dt>${name}</dt>
+                  <dd>${value}</dd>
+                </div>`,
+            )}
+          </dl>`
+    }
+  </li>`;
+}
+
+// --- what the portal answers ----------------------------------------------------------------------------------
+
+function answers({ userInfo, notes }: SignedIn): Html {
+  return html`<div class="answers">
+    <article>
+      <h3>UserInfo answers ${userInfo.status}</h3>
+      ${userInfo.status === 200 ? person(userInfo.body) : refused(userInfo.status)}
+    </article>
+    <article>
+      <h3>The notes API answers ${notes.status}</h3>
+      ${notes.status === 200 ? noteList(notes.body) : refused(notes.status)}
+      <form method="post" action="/notes">
+        <label for="text">A new note</label>
+        <input id="text" name="text" maxlength="2000" autocomplete="off" required />
+        <button class="secondary wide" type="submit">Add it at Portal</button>
+      </form>
+    </article>
+  </div>`;
+}
+
+const REFUSED: Readonly<Record<number, string>> = {
+  401: 'The token is no token any more: its person is suspended, its access was removed, or its time is over.',
+  403: 'The token is good, and does not reach this: its person does not hold the permission behind the scope now.',
+};
+
+function refused(status: number): Html {
+  return html`<p class="refused">${REFUSED[status] ?? 'The portal could not answer.'}</p>`;
+}
+
+function person(body: string): Html {
+  const told = parsed(body);
+  const claims = typeof told === 'object' && told !== null ? Object.entries(told) : [];
+  return html`<dl class="claims">
+    ${claims.map(
+      ([name, value]) =>
+        html`<div>
+          <dt>${name}</dt>
+          <dd>${typeof value === 'string' ? value : JSON.stringify(value)}</dd>
+        </div>`,
+    )}
+  </dl>`;
+}
+
+function noteList(body: string): Html {
+  const told = parsed(body) as { readonly data?: readonly { readonly text?: unknown }[] } | null;
+  const texts = (told?.data ?? []).map(({ text }) => (typeof text === 'string' ? text : ''));
+  if (texts.length === 0) return html`<p class="soft">There is no note yet. Write one:</p>`;
+  return html`<ul class="notes">
+    ${texts.map((text) => html`<li>${text}</li>`)}
+  </ul>`;
+}
+
+function parsed(body: string): unknown {
+  try {
+    return JSON.parse(body);
+  } catch {
+    return null;
+  }
+}
+
+/** A box of JSON that can be scrolled by keyboard, under its heading. */
+function box(id: string, heading: string, json: string): Html {
+  return html`<h3 id="${id}">${heading}</h3>
+    <pre tabindex="0" role="region" aria-labelledby="${id}">${json}</pre>`;
+}
+
+/** JSON as a person reads it; anything else as it is. */
+function indented(body: string): string {
+  const value = parsed(body);
+  return value === null ? body : JSON.stringify(value, null, 2);
+}

@@ -1,0 +1,88 @@
+/**
+ * Writes docs/configuration.md: each key that the schemas of the configuration know, with what its doc comment says. With --check, it
+ * says what is wrong instead.
+ */
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import * as prettier from 'prettier';
+import { GROUPS, PAGES } from './configuration/groups.ts';
+import { keysOf, optionsOf, type Key } from './configuration/keys.ts';
+import { chapters, type Rule } from './conformance/rules.ts';
+
+const root = path.join(import.meta.dirname, '..');
+const page = path.join(root, 'docs', 'configuration.md');
+const introduction = path.join(root, 'scripts', 'configuration', 'introduction.md');
+const { keys, problems } = keysOf(root);
+const RULES: readonly Rule[] = chapters(root)
+  .flatMap(({ rules }) => rules)
+  .filter(({ id }) => /^(?:AS|MCP|HOST)-/.test(id));
+
+function pageText(): string {
+  const sections = GROUPS.map(({ question, says, keys: own }) => {
+    const rows = inOrder(own).map(row);
+    const text = says === undefined ? '' : `${says}\n\n`;
+    const header = '| Key | Type | Default | What it does |\n| --- | --- | --- | --- |\n';
+    return rows.length === 0 ? '' : `## ${question}\n\n${text}${header}${rows.join('\n')}\n`;
+  });
+  return [readFileSync(introduction, 'utf8'), ...sections, ...optionTables()]
+    .filter((each) => each !== '')
+    .join('\n');
+}
+
+/** What is given in code, a table for each function. */
+function optionTables(): readonly string[] {
+  return optionsOf(root).map(({ takenBy, options }) => {
+    const rows = options.map(({ name, says }) => `| \`${name}\` | ${cell(says)} |\n`);
+    return `## In code: \`${takenBy}\`\n\n| Option | What it is |\n| --- | --- |\n${rows.join('')}`;
+  });
+}
+
+/** The keys of a group, in its order, each with those below it. */
+function inOrder(own: readonly string[]): readonly Key[] {
+  return own.flatMap((name) => keys.filter(({ key }) => groupOf(key) === name));
+}
+
+/** The longest name of a group that the key is, or lies below; the group of the empty name has the rest. */
+function groupOf(key: string): string {
+  const names = GROUPS.flatMap(({ keys: own }) => own).filter((name) => isAtOrBelow(key, name));
+  return names.reduce((longest, name) => (name.length > longest.length ? name : longest), '');
+}
+
+const isAtOrBelow = (key: string, name: string): boolean => key === name || key.startsWith(`${name}:`);
+
+function row({ key, type, says, defaultValue }: Key): string {
+  const rule = RULES.find(({ text }) => text.includes(`\`${key}\``));
+  const isBeyond = rule?.text.startsWith('†') ?? false;
+  const [, more = null] = Object.entries(PAGES).findLast(([name]) => isAtOrBelow(key, name)) ?? [];
+  const links = [
+    ...(rule === undefined ? [] : [`[${rule.id}](specification.md#${rule.id.toLowerCase()})`]),
+    ...(more === null || key.split(':').length > 2 ? [] : [`[more](${more})`]),
+  ];
+  const name = `<a id="${anchor(key)}"></a>\`${key}\`${isBeyond ? ' †' : ''}`;
+  const text = links.length === 0 ? says : `${says} ${links.join(', ')}`;
+  return `| ${[name, type, defaultValue, text].map(cell).join(' | ')} |`;
+}
+
+const anchor = (key: string): string => key.replaceAll(/[:<>]+/g, '-').replaceAll('_', '-');
+const cell = (text: string): string => text.replaceAll(/(?<!\\)\|/g, String.raw`\|`);
+
+/** As `npm run format` would leave it. */
+async function formatted(): Promise<string> {
+  const options = await prettier.resolveConfig(page);
+  return prettier.format(pageText(), { ...options, filepath: page });
+}
+
+const text = await formatted();
+if (process.argv.includes('--check')) {
+  const isCurrent = existsSync(page) && readFileSync(page, 'utf8') === text;
+  const found = [
+    ...problems,
+    ...(isCurrent ? [] : ['docs/configuration.md is out of date: npm run configuration']),
+  ];
+  for (const problem of found) process.stderr.write(`${problem}\n`);
+  if (found.length > 0) process.exitCode = 1;
+} else {
+  for (const problem of problems) process.stderr.write(`${problem}\n`);
+  writeFileSync(page, text);
+  process.stdout.write(`${keys.length} keys\n`);
+}

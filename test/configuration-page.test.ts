@@ -1,0 +1,26 @@
+// @engines sqlite: it reads the sources and the page
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { keysOf } from '../scripts/configuration/keys.ts';
+import { oauthServerConfiguration } from '../src/oauth-server/config.ts';
+import { ROOT } from './support/console.ts';
+
+const PAGE = readFileSync(path.join(ROOT, 'docs', 'configuration.md'), 'utf8');
+
+describe('docs/configuration.md', () => {
+  const { keys, problems } = keysOf(ROOT);
+
+  test('every key that is checked has a doc comment, and every default in a comment is the real one', () => {
+    expect(problems).toEqual([]);
+    expect(keys.length).toBeGreaterThan(60);
+  });
+
+  test('has every key once', () => {
+    const listed = [...PAGE.matchAll(/^\| <a id="[^"]+"><\/a>`([^`]+)`/gm)].map(([, key]) => key);
+    expect(new Set(listed)).toEqual(new Set(keys.map(({ key }) => key)));
+    expect(listed).toHaveLength(keys.length);
+    for (const key of Object.keys(oauthServerConfiguration.shape))
+      expect(listed).toContain(`oauth_server:${key}`);
+  });
+});
