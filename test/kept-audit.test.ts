@@ -226,6 +226,7 @@ const FROM: Readonly<Record<AuditEvent['type'], 'http' | 'console' | 'administra
   initial_access_token_created: 'console',
   initial_access_token_revoked: 'console',
   person_erased: 'administrator',
+  access_ended: 'administrator',
   signing_key_created: 'administrator',
   signing_key_staged: 'administrator',
   signing_key_removed: 'administrator',
@@ -250,6 +251,7 @@ describe('with oauth_server:audit:keep and :stream', () => {
     const key = { kid: 'a-kid', algorithm: 'RS256', by } as const;
     await tell(
       { type: 'person_erased', person: ADMINISTRATOR, authorizations: 2, by },
+      { type: 'access_ended', authorizations: 2, clientTokens: 1, requests: 0, initialAccessTokens: 0, by },
       { type: 'signing_key_created', ...key },
       { type: 'signing_key_staged', ...key },
       { type: 'signing_key_removed', ...key },

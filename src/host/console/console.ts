@@ -5,6 +5,7 @@ import { Command, CommanderError } from 'commander';
 import { startApplication } from '../application.ts';
 import { requirePlugins } from '../configuration.ts';
 import { addServe } from './commands/serve.ts';
+import { addDbBackup } from './commands/db-backup.ts';
 import { addDbMigrate } from './commands/db-migrate.ts';
 import type { Application, ApplicationDefinition, ConsoleContext, Plugin } from '../contracts.ts';
 import { isConfigurationError } from '../../contracts/errors.ts';
@@ -116,7 +117,13 @@ async function addCommands(
   const { plugins = [] } = definition;
   const contributed = plugins.map((plugin) => plugin.commands);
   const own = definition.commands === undefined ? [] : [definition.commands];
-  const all: readonly Plugin['commands'][] = [addServe(plugins), addDbMigrate, ...contributed, ...own];
+  const all: readonly Plugin['commands'][] = [
+    addServe(plugins),
+    addDbMigrate,
+    addDbBackup,
+    ...contributed,
+    ...own,
+  ];
   for (const add of all) await add(program, context);
 }
 

@@ -6,9 +6,10 @@ import { AccessError } from '../errors.ts';
 import { quoted, quotedPublic } from '../quoting.ts';
 import type { AuthorizationFilter } from '../store/held.ts';
 import type { Store } from '../store/store.ts';
-import { BATCH, inBatches } from './batches.ts';
+import { BATCH, inBatches, type Lasting } from './batches.ts';
 import { isAuthorizationId, listHeld, type AuthorizationList, type AuthorizationPage } from './listing.ts';
 import { requirePerson } from './people.ts';
+import type { EndedAccess } from './restored.ts';
 
 /** Who holds access, and its end: for console commands and an administrator's pages. */
 export interface Access {
@@ -36,12 +37,12 @@ export interface Access {
    * applications the person is somebody else from now on. Throws an AccessError for a person of whom nothing is kept. Done again, it removes what is left.
    */
   erasePerson(person: PersonReference, options?: Lasting): Promise<ErasedPerson>;
-}
-
-/** What an action that lasts is given beside its arguments. */
-export interface Lasting extends Acting {
-  /** Told how many authorizations have ended so far, or been removed, after each batch. */
-  readonly report?: (authorizations: number) => void;
+  /**
+   * Ends every authorization with all that descends from it, every token that clients have for themselves, the requests that wait for an answer
+   * and the initial access tokens, in batches: for a database that was restored from a backup, which does not know what was revoked or used
+   * after it was made. Nothing that was there when this began is good once it resolves. Done again, it ends what is left.
+   */
+  endAll(options?: Lasting): Promise<EndedAccess>;
 }
 
 /** An authorization that has ended. */
@@ -171,6 +172,11 @@ export function createAccess({ store, audit, clock }: AccessOptions): Access {
       const acting = by === undefined ? {} : { by: isThemself ? pseudonym : by };
       await audit({ type: 'person_erased', person: pseudonym, authorizations, ...actedBy(acting) });
       return { authorizations, requests, subject, events };
+    },
+
+    async endAll(options) {
+      const { endAllAccess } = await import('./restored.ts');
+      return endAllAccess({ store, audit, clock }, options);
     },
   };
 }

@@ -1,9 +1,16 @@
 import { setTimeout } from 'node:timers/promises';
+import type { Acting } from '../auditing/audit.ts';
 
 /** Rows in a batch: each is a commit of its own, and holds the locks of so many rows for some milliseconds. */
 export const BATCH = 500;
 /** In milliseconds: a store that is slow is not helped by waiting longer. */
 const LONGEST_PAUSE = 500;
+
+/** What an action that lasts is given beside its arguments. */
+export interface Lasting extends Acting {
+  /** Told how many authorizations have ended so far, or been removed, after each batch. */
+  readonly report?: (authorizations: number) => void;
+}
 
 /** What a batch did, and whether another is to follow. */
 export interface Batch {

@@ -72,6 +72,15 @@ export type AuditEvent =
       /** How many authorizations were erased. */
       readonly authorizations: number;
     })
+  /** An administrator ended all that there was, of everybody, since the database was restored from a backup. One event for all. */
+  | (Acting & {
+      readonly type: 'access_ended';
+      /** How many of each kind ended: authorizations, tokens of clients themselves, requests that waited for an answer, initial access tokens. */
+      readonly authorizations: number;
+      readonly clientTokens: number;
+      readonly requests: number;
+      readonly initialAccessTokens: number;
+    })
   /** With a document, when somebody is first shown what it asks for. */
   | (AuditedClient & Acting & { readonly type: 'client_registered' })
   /** A client that registered itself says something else about itself (RFC 7592). */

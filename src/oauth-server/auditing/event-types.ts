@@ -11,6 +11,7 @@ export const EVENT_TYPES = Object.keys({
   family_revoked: true,
   person_revoked: true,
   person_erased: true,
+  access_ended: true,
   client_registered: true,
   client_changed: true,
   client_updated: true,

@@ -254,6 +254,30 @@ export interface Store {
     limit: number,
   ): Promise<{ readonly removed: number; readonly more: boolean }>;
 
+  /** The highest id of an authorization and of an access token that there is; null where there is none. */
+  newestIds(): Promise<{ readonly family: string | null; readonly accessToken: string | null }>;
+  /**
+   * Ends those that live of the first `limit` authorizations whose id is above the first and not above the second. How many, and the last id
+   * that it looked at; null when none follow, and it is for good that all of them have ended.
+   */
+  revokeFamilies(
+    after: string,
+    newestId: string,
+    now: number,
+    limit: number,
+  ): Promise<{ readonly ended: number; readonly last: string | null }>;
+  /** The same for access tokens that clients have for themselves, which it removes. */
+  removeClientTokens(
+    after: string,
+    newestId: string,
+    limit: number,
+  ): Promise<{ readonly ended: number; readonly last: string | null }>;
+  /** Ends, among the first `limit` requests after this id, those that wait for a person's answer. */
+  endRequests(
+    after: string,
+    limit: number,
+  ): Promise<{ readonly ended: number; readonly last: string | null }>;
+
   /** Ends this client's access token, and nothing else. */
   revokeAccessToken(token: OfferedToken, clientId: string): Promise<void>;
 

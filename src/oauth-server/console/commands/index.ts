@@ -21,6 +21,7 @@ import { addPersonErase } from './person-erase.ts';
 import { addPersonRevoke } from './person-revoke.ts';
 import { addKeysRotate } from './keys-rotate.ts';
 import { addPrune } from './prune.ts';
+import { addRestored } from './restored.ts';
 import { addServerDoctor } from './server-doctor.ts';
 import { addServerSetup } from './server-setup.ts';
 
@@ -38,6 +39,7 @@ const COMMANDS: readonly AddCommands[] = [
   addAuthorizationRevoke,
   addPersonRevoke,
   addPersonErase,
+  addRestored,
   addInitialAccessTokenCreate,
   addInitialAccessTokenList,
   addInitialAccessTokenRevoke,

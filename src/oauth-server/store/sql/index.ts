@@ -8,6 +8,7 @@ import { cookieKeysTable } from './cookie-keys.ts';
 import { documentClientsTable } from './document-clients.ts';
 import { familiesTable, removeFamilies } from './families.ts';
 import { keptAnswers } from './kept-answers.ts';
+import { restoredTables } from './restored.ts';
 import { removeWhere } from './statements.ts';
 import { registrationsTable } from './registrations.ts';
 import { singleUsesTable } from './single-uses.ts';
@@ -29,6 +30,7 @@ export function createSqlStore(database: Database, admits: Admits): Store {
     ...keptAnswers(database),
     ...accessTokensTable(database, admits),
     ...accessTables(database),
+    ...restoredTables(database),
     async prune(expiredBefore, limit) {
       const remove = (table: string, key: string) =>
         removeWhere(database, [table, key], ['expires_at', '< ?', [expiredBefore]], limit);
