@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Eta } from 'eta';
+import { ENGLISH_WORDS } from '../words/words.ts';
 import { EMBEDDED_VIEWS } from './embedded-views.ts';
 import { linesOfCode, locateErrors, ViewError, type ViewProblem } from './view-errors.ts';
 
@@ -8,7 +9,7 @@ import { linesOfCode, locateErrors, ViewError, type ViewProblem } from './view-e
 export interface Views {
   /**
    * Renders a view by its name (`oauth/consent`); the application's own file of that name goes first. Throws a ViewError,
-   * which names file and line, when the view cannot be compiled or fails.
+   * which names file and line, when the view cannot be compiled or fails. A view that is given no words has those in English (`t`, `markup`).
    */
   render(name: string, data: Readonly<Record<string, unknown>>): Promise<string>;
   /** All views, of every folder, that cannot be compiled. */
@@ -56,7 +57,7 @@ export function createViews(directories: readonly string[]): Views {
   return {
     async render(name, data) {
       const eta = await started();
-      return eta.renderAsync(name, data);
+      return eta.renderAsync(name, { ...ENGLISH_WORDS, ...data });
     },
     async problems() {
       const eta = await started();

@@ -3,6 +3,7 @@ import { createFailedAttempts, systemRandom } from '../http/failed-attempts.ts';
 import { currentRequestId, withCurrentRequestId } from '../http/context.ts';
 import type { WaitingFor } from '../contracts/waiting.ts';
 import { occasionally } from '../http/occasionally.ts';
+import { createSpeaking } from '../words/speaking.ts';
 import { migrationStatus } from '../sql/migrations.ts';
 import { printMigrations } from '../sql/print-migrations.ts';
 import type { Migration } from '../sql/schema.ts';
@@ -156,8 +157,13 @@ async function assemble(parts: Parts): Promise<Application> {
   );
 
   const events = createEvents(log);
+  const viewsFolder = definition.views ?? path.join(directory, 'views');
+  const speaking = createSpeaking({
+    ...plugins.find((plugin) => plugin.words !== undefined)?.words?.(config),
+    folder: path.join(viewsFolder, 'words'),
+  });
   const views = createViews([
-    definition.views ?? path.join(directory, 'views'),
+    viewsFolder,
     ...plugins.flatMap((plugin) => (plugin.views === null ? [] : [plugin.views])),
     KIT_VIEWS,
   ]);
@@ -198,6 +204,7 @@ async function assemble(parts: Parts): Promise<Application> {
     events,
     database,
     views,
+    speaking,
     log,
     name,
     logOverload,
@@ -233,6 +240,7 @@ async function assemble(parts: Parts): Promise<Application> {
     accounts,
     passwordHasher,
     views,
+    speaking,
     events,
     log,
     telemetry: definition.telemetry ?? null,

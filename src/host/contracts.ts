@@ -2,6 +2,7 @@
  * What the host kit promises to plugins, and what an application promises to the kit. Types only: the
  * authorization server imports this file as types, so that it never depends on the kit itself.
  */
+import type { Speaking, SpeakingOptions } from '../words/speaking.ts';
 import type { Command } from 'commander';
 import type { ZodType } from 'zod';
 import type { ConfigurationProblem } from '../contracts/errors.ts';
@@ -239,6 +240,8 @@ export interface Application {
   readonly passwordHasher: PasswordHasher;
   /** The application's views before those of the plugins and of the kit. */
   readonly views: Views;
+  /** In which language pages are, request by request. */
+  readonly speaking: Speaking;
   /** Where listeners are added while the application registers its parts. */
   readonly events: Events;
   /** The log of `log:path`. */
@@ -323,6 +326,8 @@ export interface Plugin<Sections extends object = UntypedSections> {
    * left alone by the session-wide CSRF check. False unless given.
    */
   readonly takesDpop?: (config: ConfigMap) => boolean;
+  /** What the configuration says of the words of pages: their languages, and texts of its own that they show. English alone unless given. */
+  readonly words?: (config: ConfigMap) => Pick<SpeakingOptions, 'languages' | 'own'>;
   /** Its steps of the schema, in their order; empty for none. */
   readonly migrations: readonly Migration[];
   /** Folder of default views, absolute; null for none. */

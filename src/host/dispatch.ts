@@ -4,6 +4,7 @@ import type { Log } from '../contracts/log.ts';
 import { runInContext } from '../http/context.ts';
 import { requestIdOf, withRequestId } from '../http/request-id.ts';
 import { isLiteralTarget, pathOf } from '../http/request-target.ts';
+import type { Speaking } from '../words/speaking.ts';
 import type { Database } from '../sql/contract.ts';
 import { resolveClientAddress } from './http/client-address.ts';
 import type { Connection, Middleware, Route, Views } from './contracts.ts';
@@ -42,6 +43,7 @@ export interface DispatcherOptions {
   readonly events: Pick<HostEvents, 'answerException' | 'passResponse'>;
   readonly database: Pick<Database, 'isUnavailable'>;
   readonly views: Views;
+  readonly speaking: Speaking;
   readonly log: Log;
   /** The application's name for people. */
   readonly name: string;
@@ -50,7 +52,7 @@ export interface DispatcherOptions {
 }
 
 export function createDispatcher(options: DispatcherOptions): Dispatcher {
-  const { routes, ownRoutes, middlewares, events, database, views, log, name } = options;
+  const { routes, ownRoutes, middlewares, events, database, views, speaking, log, name } = options;
   const inFlight = createInFlight();
 
   function fetch(request: Request, connection: Connection): Promise<Response> {
@@ -142,7 +144,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     }
     const own = exception instanceof HttpError ? exception.headers : {};
     const headers = status === 503 ? { 'Retry-After': '2', ...own } : own;
-    return errorAnswer({ views, log, name }, { request, requestId, status, headers });
+    return errorAnswer({ views, speaking, log, name }, { request, requestId, status, headers });
   }
 
   return { fetch, ended: () => within(LONGEST_WAIT, inFlight.ended()) };

@@ -64,7 +64,8 @@ import { PROFILED_ALGORITHMS } from './profiles/fapi2.ts';
 import { createProfiles, profileProblems, withProfile } from './profiles/profiles.ts';
 import { createPruning } from './store/pruning.ts';
 import { createSingleUses } from './store/single-uses.ts';
-import { createScopeCatalog, scopesHeldBy } from './tokens/scopes.ts';
+import { createSpeaking, type Speaking } from '../words/speaking.ts';
+import { createScopeCatalog, scopesHeldBy, speakingOf } from './tokens/scopes.ts';
 import { createSqlStore } from './store/sql/index.ts';
 import { createTokenLookUp } from './tokens/token-accessor.ts';
 import type { AuthorizationServer, AuthorizationServerOptions } from './authorization-server.ts';
@@ -86,6 +87,8 @@ export interface ServerParts extends Omit<AuthorizationServerOptions, 'host'> {
   readonly host: (browsers: Browsers) => CompleteHost;
   /** Every step of the application's schema; the server's own steps unless given. */
   readonly migrations?: () => Promise<readonly MigrationState[]>;
+  /** In which languages the host's pages are; made of the configuration and `messages` unless given. */
+  readonly speaking?: Speaking;
   /** What an administrator's page of the doctor looks at; the store alone unless given. */
   readonly examined?: ExaminedApplication;
 }
@@ -149,6 +152,8 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
   });
 
   const scopes = createScopeCatalog(config.scopes);
+  const speaking =
+    options.speaking ?? createSpeaking({ ...speakingOf(config), folder: options.messages ?? null });
   const claims = createClaims({ mapper: config.claims, catalog: scopes, log });
   const singleUses = createSingleUses({ store, pruning });
   const nonces = config.dpop_nonces === true ? createDpopNonces({ sealer, clock }) : null;
@@ -241,6 +246,7 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
     authenticating: (findClient) => authenticating(findClient, TOKEN_PATH, PAR_PATH),
     dpop,
     resource,
+    speaking,
     audit,
     noteUse,
     pruning,
@@ -256,9 +262,11 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
     issuer,
     paths,
     serverName,
+    speaking,
   });
   const metadata = {
     issuer,
+    locales: speaking.locales,
     scopes,
     clientDocuments: documentsConfig !== false,
     registers,
@@ -318,7 +326,7 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
             issuer,
           }),
   };
-  const failures = createFailures({ host, database, serverName, showsDetails });
+  const failures = createFailures({ host, database, serverName, speaking, showsDetails });
   const { metadataUrl } = resource;
   const health = createHealth({
     checks: healthChecks({

@@ -106,6 +106,11 @@ export interface AuthorizationServerOptions<Context = unknown> {
   readonly outbound?: OutboundOptions;
   /** Measures what the server does: `opentelemetry()` of `portico/telemetry`. Nothing is measured unless given. */
   readonly telemetry?: Telemetry;
+  /**
+   * The folder of messages of the application's own, `<tag>.json`, which change the words of the pages or add a language (docs/pages.md); absolute,
+   * none unless given.
+   */
+  readonly messages?: string;
   /** Signing keys that are no files; none unless given. Those of a server's processes are the same. */
   readonly keySigners?: readonly KeySigner[];
   /**

@@ -1,3 +1,4 @@
+import type { Speaking } from '../words/speaking.ts';
 import type { Accounts } from './accounts.ts';
 import type { Audit } from './auditing/audit.ts';
 import { createConsent } from './authorization/consent.ts';
@@ -49,6 +50,7 @@ export interface AuthorizingOptions {
   /** Null where `oauth_server:dpop` is off. */
   readonly dpop: Dpop | null;
   readonly resource: ProtectedResource;
+  readonly speaking: Speaking;
   readonly audit: Audit;
   readonly noteUse: NoteUse;
   readonly pruning: Pruning;
@@ -67,7 +69,8 @@ export interface Authorizing {
 /** Puts together what becomes of authorization requests, from where they arrive to the person's answer. */
 export function createAuthorizing(options: AuthorizingOptions): Authorizing {
   const { issuer, config, paths, store, host, accounts, scopes, clients, profiles } = options;
-  const { audit, pruning, clock, dpop } = options;
+  const { audit, pruning, clock, dpop, speaking } = options;
+  const withLanguage = speaking.locales !== null;
   const { name: serverName, private_key_jwt: takesKeys = false } = config;
   const { pushed_authorization_requests: pushing = 'off' } = config;
   const takesDpop = dpop !== null;
@@ -95,6 +98,7 @@ export function createAuthorizing(options: AuthorizingOptions): Authorizing {
     audience: options.audience,
     takesDpop,
     serverName,
+    withLanguage,
     requiresPushed: pushing === 'require',
     keyPath: config.key_path,
   });
@@ -150,6 +154,7 @@ export function createAuthorizing(options: AuthorizingOptions): Authorizing {
     issuer,
     paths,
     serverName,
+    speaking,
     takesDpop,
   });
   return {

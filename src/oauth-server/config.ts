@@ -2,6 +2,7 @@ import path from 'node:path';
 import { z } from 'zod';
 import { LONGEST_LIFETIME } from '../contracts/lifetimes.ts';
 import { isHostPattern, type DocumentHosts } from './client-documents/client-urls.ts';
+import { canonicalTag } from '../words/language-ranges.ts';
 import { basePathProblems } from '../http/base-path.ts';
 import { claimNameProblem, type ClaimsMapper } from './tokens/claims.ts';
 import { IDENTITY_SCOPES, isScopeToken, OFFLINE_ACCESS } from './tokens/scopes.ts';
@@ -127,6 +128,26 @@ const health = z.union(
   },
 );
 
+const languages = z.union(
+  [
+    z.boolean(),
+    z
+      .array(
+        z
+          .string()
+          .refine((tag) => canonicalTag(tag) !== null, 'is no language tag (BCP 47), such as de or pt-BR'),
+      )
+      .min(1, 'must name a language; write false for English alone'),
+  ],
+  {
+    error(issue) {
+      const [, ofList = []] = Array.isArray(issue.input) ? issue.errors : [];
+      if (ofList.length === 0) return "must be true, false or a list of languages such as ['en', 'de']";
+      return ofList.map(({ path: place, message }) => [...place, message].join(': ')).join('; ');
+    },
+  },
+);
+
 const audit = z.strictObject(
   {
     keep: z.boolean({ error: 'must be true or false' }).optional(),
@@ -184,6 +205,7 @@ export const oauthServerConfiguration = z.strictObject({
     'name the permission that an administrator must hold',
   ).optional(),
   audit: audit.optional(),
+  languages: languages.optional(),
   registration: z
     .enum(['off', 'open', 'initial_access_token'], { error: 'must be off, open or initial_access_token' })
     .optional(),
@@ -273,6 +295,11 @@ export interface OAuthServerConfigInput {
    * The permission that a person must hold to use the administrator's pages, below `/oauth/admin`; none, and there are no such pages.
    */
   readonly admin_permission?: string | undefined;
+  /**
+   * The languages of the pages for people: true for all that there are, or their tags (BCP 47), the first for whoever asks for none of them;
+   * false, which is English alone. An application adds languages by files (docs/pages.md).
+   */
+  readonly languages?: boolean | readonly string[] | undefined;
   /**
    * Whether clients may register themselves (RFC 7591, RFC 7592): `open` for anybody, as a public client; `initial_access_token` for
    * whoever an operator gave one (`oauth:initial-access-token:create`); or `off`, which it is.

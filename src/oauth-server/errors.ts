@@ -1,3 +1,4 @@
+import { ENGLISH_WORDS, told, type PageText, type Text } from '../words/words.ts';
 import type { DpopRefusal } from '../http/challenges.ts';
 
 /** The error codes of RFC 6749 (4.1.2.1, 5.2), RFC 8707 section 2 and OpenID Connect Core 3.1.2.6 that this server sends. */
@@ -131,10 +132,13 @@ export class BodyTooLargeError extends Error {
   override readonly name = 'BodyTooLargeError';
 }
 
-/** A refusal in the browser that must not be a redirect (RFC 6749 section 4.1.2.1), and so is a page. */
+/**
+ * A refusal in the browser that must not be a redirect (RFC 6749 section 4.1.2.1), and so is a page. Its message and title are in English, for the log;
+ * `text` is what is told in the language of whoever sees it.
+ */
 export class AuthorizationPageError extends Error {
   override readonly name = 'AuthorizationPageError';
-  readonly title: string;
+  readonly text: PageText;
   /** Which of the possible reasons it was: for the log, and for the page under `APP_ENV=dev`. */
   readonly detail: string | null;
   /** In how many seconds the same may succeed; null when it will not. */
@@ -147,8 +151,7 @@ export class AuthorizationPageError extends Error {
   readonly code: string;
 
   constructor(
-    title: string,
-    message: string,
+    text: PageText,
     detail: string | null = null,
     about: {
       readonly retryAfter?: number;
@@ -157,20 +160,25 @@ export class AuthorizationPageError extends Error {
       readonly code?: string;
     } = {},
   ) {
-    super(message);
-    this.title = title;
+    super(told(ENGLISH_WORDS, text.message));
+    this.text = text;
     this.detail = detail;
     this.retryAfter = about.retryAfter ?? null;
     this.link = about.link ?? null;
     this.status = about.status ?? 400;
     this.code = about.code ?? 'not_redirected';
   }
+
+  /** In English. */
+  get title(): string {
+    return told(ENGLISH_WORDS, this.text.title);
+  }
 }
 
 /** A link that a page shows. */
 export interface PageLink {
   readonly href: string;
-  readonly text: string;
+  readonly text: Text;
 }
 
 /**

@@ -11,6 +11,8 @@ import type { ScopeCatalog } from './tokens/scopes.ts';
 export interface MetadataOptions {
   readonly issuer: string;
   readonly scopes: ScopeCatalog;
+  /** The languages of the pages, where they are switched on; null unless given. */
+  readonly locales?: readonly string[] | null;
   /** Whether clients may be documents; false unless given. */
   readonly clientDocuments?: boolean;
   /** Whether clients may register themselves; false unless given. */
@@ -62,6 +64,7 @@ export function authorizationServerMetadata({
   pushing = 'off',
   takesDpop = false,
   isProfiled = false,
+  locales = null,
 }: MetadataOptions): Readonly<Record<string, unknown>> {
   return {
     issuer,
@@ -82,6 +85,7 @@ export function authorizationServerMetadata({
     authorization_response_iss_parameter_supported: true,
     ...(takesDpop ? { dpop_signing_alg_values_supported: verifiedAlgorithms(isProfiled) } : {}),
     ...(clientDocuments ? { client_id_metadata_document_supported: true } : {}),
+    ...(locales === null ? {} : { ui_locales_supported: locales }),
   };
 }
 

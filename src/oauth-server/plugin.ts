@@ -16,6 +16,7 @@ import type { OutboundOptions } from './outbound/fetch-json.ts';
 import { createHealthEndpoints } from './endpoints/health.ts';
 import { healthPaths } from './health/paths.ts';
 import { profileProblems, withProfile } from './profiles/profiles.ts';
+import { speakingOf } from './tokens/scopes.ts';
 import { challengeProblems } from './protected-resource.ts';
 import { oauthServerMigrations } from './store/migrations/index.ts';
 
@@ -55,6 +56,7 @@ export function oauthServer<Context = unknown>({
       ...challengeProblems(config['oauth_server'] as OAuthServerConfig, config['public_url'] as string),
       ...profileProblems(config['oauth_server'] as OAuthServerConfig),
     ],
+    words: (config) => speakingOf(config['oauth_server'] as OAuthServerConfig),
     takesDpop: (config) => dpopOffer(withProfile(config['oauth_server'] as OAuthServerConfig)) !== null,
     migrations: oauthServerMigrations,
     views: builtInViews(),
@@ -87,6 +89,7 @@ export function oauthServer<Context = unknown>({
         database: application.database,
         migrations: () => application.migrations(),
         showsDetails: application.mode === 'dev',
+        speaking: application.speaking,
         examined: application,
         ...(application.telemetry === null ? {} : { telemetry: application.telemetry }),
         ...options,

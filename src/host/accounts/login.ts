@@ -3,6 +3,8 @@ import { pageHeaders } from '../../http/page-headers.ts';
 import { requestIdOf } from '../../http/request-id.ts';
 import { comesFromHere, isSentFromHere } from '../../http/same-origin.ts';
 import { isOverloaded } from '../../contracts/errors.ts';
+import { noteWish } from '../../words/speaking.ts';
+import { told, type Said, type Words } from '../../words/words.ts';
 import type { Log } from '../../contracts/log.ts';
 import type { WaitingFor } from '../../contracts/waiting.ts';
 import type { Application, Route } from '../contracts.ts';
@@ -19,7 +21,9 @@ const FORM_LIMIT = 64 * 1024;
 const OVERLOADED_FOR = 2;
 
 /** What the view `login` is rendered with, and so the slots in it. */
-export interface SignInView extends SignInForm {
+export interface SignInView extends Omit<SignInForm, 'error'>, Words {
+  /** What is wrong, in words; null before the first attempt. */
+  readonly error: string | null;
   /** Of the page, in words. */
   readonly title: string;
   /** The application's name for people. */
@@ -40,8 +44,8 @@ interface SignInForm {
   readonly returnTo: string;
   /** What the field for the email address holds: what was typed, or the hint of the application that waits. */
   readonly identifier: string;
-  /** What is wrong, in words; null before the first attempt. */
-  readonly error: string | null;
+  /** What is wrong; null before the first attempt. */
+  readonly error: Said | null;
   /** Whether the credentials are wrong; false when they were not checked. */
   readonly invalid: boolean;
 }
@@ -72,26 +76,33 @@ export function loginRoutes(
   application: Application,
   { name, csrf, logOverload, waitingFor, mountPath, home }: LoginOptions,
 ): readonly Route[] {
+  const { speaking } = application;
+
   async function page(
     request: Request,
     status: number,
-    form: SignInForm,
+    { error, ...form }: SignInForm,
     headers: Readonly<Record<string, string>> = {},
   ) {
     const nonce = randomBytes(16).toString('base64');
     const waiting = await waitingFor(request, form.returnTo);
+    if (waiting !== null) noteWish(request, waiting.uiLocales);
+    const words = await speaking.of(request);
     const view: SignInView = {
-      title: 'Sign in',
+      ...words,
+      title: words.t('sign_in.title'),
       name,
       action: application.path('login_submit'),
       csrfToken: await csrfTokens().token(),
       nonce,
       waiting,
       ...form,
+      error: error === null ? null : told(words, error),
       identifier: form.identifier === '' ? (waiting?.loginHint ?? '') : form.identifier,
     };
     const html = await application.views.render('login', { ...view });
-    return new Response(html, { status, headers: { ...pageHeaders(nonce), ...headers } });
+    const answered = { ...pageHeaders(nonce), ...speaking.headers(words), ...headers };
+    return new Response(html, { status, headers: answered });
   }
 
   const isUnchecked = isExempt('login_submit', csrf.exemptRoutes);
@@ -126,14 +137,13 @@ export function loginRoutes(
         const returnTo = returnPath(form.get('return_to'), home);
         if (!isUnchecked && !(await isOurs(request, form))) {
           logForgery(application.log, request, csrf.origin);
-          const error =
-            'This page had been open for too long, or in too many tabs. Please sign in once more.';
+          const error = { key: 'sign_in.stale' } as const;
           return page(request, 403, { returnTo, identifier: '', error, invalid: false });
         }
         try {
           const user = await application.accounts.authenticate(identifier, form.get('password') ?? '');
           if (user === null) {
-            const error = 'The email address or the password is wrong.';
+            const error = { key: 'sign_in.wrong' } as const;
             return await page(request, 401, { returnTo, identifier, error, invalid: true });
           }
           await application.auth().signIn(user.reference);
@@ -163,16 +173,13 @@ function logForgery(log: Log, request: Request, origin: string): void {
 /** For a sign-in whose password was not checked; null for a failure of another kind. */
 function whenToTryAgain(
   failure: unknown,
-): { readonly status: number; readonly seconds: number; readonly error: string } | null {
+): { readonly status: number; readonly seconds: number; readonly error: Said } | null {
   if (failure instanceof SignInSlowedError) {
     const seconds = failure.retryAfter;
-    const time = seconds === 1 ? 'a second' : `${seconds} seconds`;
-    const error = `There were too many failed attempts to sign in. Your password was not checked: please try again in ${time}.`;
-    return { status: 429, seconds, error };
+    return { status: 429, seconds, error: { key: 'sign_in.slowed', values: { count: seconds } } };
   }
   if (isOverloaded(failure)) {
-    const error = 'Too many people are signing in at this moment. Please try again in a few seconds.';
-    return { status: 503, seconds: OVERLOADED_FOR, error };
+    return { status: 503, seconds: OVERLOADED_FOR, error: { key: 'sign_in.overloaded' } };
   }
   return null;
 }

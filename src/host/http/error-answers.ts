@@ -2,6 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import { prefersPage } from '../../http/accept.ts';
 import { pageHeaders } from '../../http/page-headers.ts';
+import type { Speaking } from '../../words/speaking.ts';
+import { page, told } from '../../words/words.ts';
+import type { PageKey } from '../../words/english.ts';
 import type { Log } from '../../contracts/log.ts';
 import type { Views } from '../contracts.ts';
 
@@ -16,15 +19,32 @@ export interface ErrorAnswer {
 
 /** A page where `Accept` prefers one, JSON otherwise. */
 export async function errorAnswer(
-  { views, log, name }: { readonly views: Views; readonly log: Log; readonly name: string },
+  {
+    views,
+    speaking,
+    log,
+    name,
+  }: { readonly views: Views; readonly speaking: Speaking; readonly log: Log; readonly name: string },
   answer: ErrorAnswer,
 ): Promise<Response> {
   if (!prefersPage(answer.request.headers.get('accept'))) return errorJson(answer);
   const nonce = randomBytes(16).toString('base64');
   const { status, requestId, headers } = answer;
   try {
-    const html = await views.render('error', { ...wordsFor(status), name, status, requestId, nonce });
-    return new Response(html, { status, headers: { ...pageHeaders(nonce), Vary: 'Accept', ...headers } });
+    const words = await speaking.of(answer.request);
+    const { title, message } = page(pageFor(status));
+    const html = await views.render('error', {
+      ...words,
+      title: told(words, title),
+      message: told(words, message),
+      name,
+      status,
+      requestId,
+      nonce,
+    });
+    const { Vary: language, ...spoken } = speaking.headers(words);
+    const vary = { Vary: language === undefined ? 'Accept' : `Accept, ${language}` };
+    return new Response(html, { status, headers: { ...pageHeaders(nonce), ...spoken, ...vary, ...headers } });
   } catch (exception) {
     log.error('The view error cannot be rendered: {exception}', { requestId, exception });
     return errorJson(answer);
@@ -52,31 +72,12 @@ function reasonPhrase(status: number): string {
   return phrase.slice(0, 1) + phrase.slice(1).toLowerCase();
 }
 
-interface Words {
-  readonly title: string;
-  readonly message: string;
-}
-
-const WORDS: Readonly<Record<number, Words>> = {
-  404: {
-    title: 'There is no such page',
-    message: 'The address leads nowhere. It may have been mistyped, or the page may have moved.',
-  },
-  413: { title: 'That was too much', message: 'What was sent is larger than this site takes.' },
-  503: {
-    title: 'Please try again in a moment',
-    message: 'This site cannot answer now. Wait a little, then do the same again.',
-  },
-};
-const REFUSED: Words = {
-  title: 'This was refused',
-  message: 'It cannot be done like this. Go back, load the page anew, and try once more.',
-};
-const FAILED: Words = {
-  title: 'Something went wrong here',
-  message: 'The fault is ours, and it was written down. If it happens again, tell us the request id below.',
+const PAGES: Readonly<Record<number, PageKey>> = {
+  404: 'error.not_found',
+  413: 'error.too_large',
+  503: 'error.unavailable',
 };
 
-function wordsFor(status: number): Words {
-  return WORDS[status] ?? (status < 500 ? REFUSED : FAILED);
+function pageFor(status: number): PageKey {
+  return PAGES[status] ?? (status < 500 ? 'error.refused' : 'error.failed');
 }

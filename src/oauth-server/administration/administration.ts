@@ -81,7 +81,11 @@ export function createAdministration(parts: AdministrationParts): AnswerAdminist
       if (!(error instanceof RegistrationError || error instanceof AccessError)) throw error;
       const shown = await page.show(sent, { reason: error.message, form });
       const about = { code: 'invalid_input' };
-      const refused = new AuthorizationPageError(shown.title, error.message, quoted(error.message), about);
+      const refused = new AuthorizationPageError(
+        { title: shown.title, message: error.message },
+        quoted(error.message),
+        about,
+      );
       return { ...reply({ ...shown, status: 400 }, name, visitor), refused };
     }
   }
@@ -109,8 +113,11 @@ function pathOf(name: AdministrationPageName, basePath: string): string {
 
 function notAllowed({ server, home, permission }: AdministrationParts): AuthorizationPageError {
   return new AuthorizationPageError(
-    'You have no access to this page',
-    'It is for those who administer this server, and the account that you are signed in with may not.',
+    {
+      title: 'You have no access to this page',
+      message:
+        'It is for those who administer this server, and the account that you are signed in with may not.',
+    },
     `the person does not hold ${permission}`,
     { status: 403, code: 'access_denied', link: { href: home, text: `Back to ${server.config.name}` } },
   );
@@ -118,8 +125,10 @@ function notAllowed({ server, home, permission }: AdministrationParts): Authoriz
 
 function otherOrigin(href: string): AuthorizationPageError {
   return new AuthorizationPageError(
-    'This was not accepted',
-    'It was sent by a page of another site. Nothing was changed.',
+    {
+      title: 'This was not accepted',
+      message: 'It was sent by a page of another site. Nothing was changed.',
+    },
     'another origin sent the form',
     { status: 403, code: 'other_origin', link: { href, text: 'Open the page here' } },
   );
@@ -127,9 +136,12 @@ function otherOrigin(href: string): AuthorizationPageError {
 
 function formRefused(detail: string, href: string): AuthorizationPageError {
   return new AuthorizationPageError(
-    'This was not accepted',
-    'The form was sent before, is old, or was shown to somebody else, or what it is about has changed since. Nothing was changed now. ' +
-      'Open the page again, and look whether there is still something to do.',
+    {
+      title: 'This was not accepted',
+      message:
+        'The form was sent before, is old, or was shown to somebody else, or what it is about has changed since. Nothing was changed now. ' +
+        'Open the page again, and look whether there is still something to do.',
+    },
     detail,
     { code: 'form_not_accepted', link: { href, text: 'Open the page again' } },
   );

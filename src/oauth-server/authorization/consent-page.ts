@@ -1,7 +1,8 @@
 import type { UserInterface } from '../../contracts/person.ts';
+import type { Words } from '../../words/words.ts';
 import { answerGoesTo } from '../clients/redirect-uris.ts';
 import { unverified } from '../clients/who-asks.ts';
-import type { ScopeCatalog } from '../tokens/scopes.ts';
+import { scopeLabel, type ScopeCatalog } from '../tokens/scopes.ts';
 import type { ConsentQuestion } from './consent.ts';
 
 /**
@@ -12,12 +13,13 @@ import type { ConsentQuestion } from './consent.ts';
 export function consentPageData(
   { client, user, scopes, grantedBefore, redirectUri, requestId, csrfToken }: ConsentQuestion,
   server: { readonly serverName: string; readonly catalog: ScopeCatalog; readonly action: string },
+  words: Words,
 ) {
-  const shown = (names: readonly string[]) => shownScopes(names, server.catalog);
-  const asked = unverified(client, redirectUri, server.serverName);
+  const shown = (names: readonly string[]) => shownScopes(names, server.catalog, words);
+  const asked = unverified(client, redirectUri, server.serverName, words);
   return {
     serverName: server.serverName,
-    clientName: asked === null ? client.name : `${asked.asks} (not verified)`,
+    clientName: asked === null ? client.name : words.t('client.not_verified', { client: asked.asks }),
     unverified: asked,
     person: shownPerson(user),
     scopes: shown(scopes),
@@ -37,6 +39,6 @@ export function shownPerson(user: UserInterface) {
 }
 
 /** Each with its label. */
-export function shownScopes(names: readonly string[], catalog: ScopeCatalog) {
-  return names.map((name) => ({ name, label: catalog.get(name)?.label ?? name }));
+export function shownScopes(names: readonly string[], catalog: ScopeCatalog, { t }: Pick<Words, 't'>) {
+  return names.map((name) => ({ name, label: catalog.has(name) ? t(scopeLabel(name)) : name }));
 }

@@ -1,3 +1,4 @@
+import { noteWish } from '../../words/speaking.ts';
 import { samePerson, type PersonReference, type UserInterface } from '../../contracts/person.ts';
 import { equalInConstantTime } from '../../http/constant-time.ts';
 import { requestIdOf } from '../../http/request-id.ts';
@@ -238,6 +239,7 @@ export function createConsent(options: ConsentOptions): Consent {
     const saved = await store.findConsentRequest(tokenHash(requestId));
     if (saved === null) return null;
     noteClient(visitor.request, saved.clientId);
+    if (saved.uiLocales !== undefined) noteWish(visitor.request, saved.uiLocales.split(' '));
     if (!matchesBrowser(saved, visitor)) throw notAnswerable('it was asked in another browser session');
     if (!samePerson(saved.asked.person, visitor.user.reference)) {
       await voidConsent(saved);

@@ -1,4 +1,5 @@
 import { networkOf } from '../../http/addresses.ts';
+import { page } from '../../words/words.ts';
 import { keyedHash, randomToken, tokenHash } from '../crypto.ts';
 import { AuthorizationPageError, NotNowError } from '../errors.ts';
 import { callerAddress, type CompleteHost } from '../host.ts';
@@ -108,9 +109,5 @@ function noRoom(): NotNowError {
 }
 
 export function notUsable(detail: string): AuthorizationPageError {
-  return new AuthorizationPageError(
-    'This link can no longer be used',
-    'It was good for a short time and for one answer. Go back to the application and start again.',
-    `the request_uri: ${detail}`,
-  );
+  return new AuthorizationPageError(page('error.link_used'), `the request_uri: ${detail}`);
 }

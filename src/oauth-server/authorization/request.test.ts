@@ -77,6 +77,7 @@ async function toldAt(position: number): Promise<string> {
     keys: { active: async () => null },
     audience: 'https://api.example/',
     takesDpop: false,
+    withLanguage: false,
     serverName: 'A server',
     requiresPushed: false,
     keyPath: '/keys',

@@ -1,3 +1,4 @@
+import { page } from '../../words/words.ts';
 import type { PersonReference } from '../../contracts/person.ts';
 import type { ClientDocuments } from '../client-documents/client-documents.ts';
 import type { Clients } from '../clients/clients.ts';
@@ -25,6 +26,7 @@ import {
   requireResponseType,
   requireThumbprint,
 } from './request-parameters.ts';
+import { hintOf } from './sign-in-hints.ts';
 import type { AuthorizationResponse } from './response.ts';
 import type { SentParameters } from './waiting.ts';
 
@@ -41,6 +43,7 @@ export type AuthorizationRequest = Pick<
   | 'codeChallenge'
   | 'audience'
   | 'dpopJkt'
+  | 'uiLocales'
   | 'pushed'
 >;
 
@@ -77,6 +80,8 @@ export interface RequestChecksOptions {
   /** Whether a code may be bound to a key (`oauth_server:dpop`); otherwise nothing is read of that. */
   readonly takesDpop: boolean;
   readonly serverName: string;
+  /** Whether `ui_locales` is read (`oauth_server:languages`). */
+  readonly withLanguage: boolean;
   /** Whether every request has to be pushed (RFC 9126). */
   readonly requiresPushed: boolean;
   /** Where the signing keys are, for the log. */
@@ -93,6 +98,7 @@ export function createRequestChecks(options: RequestChecksOptions): RequestCheck
     keys,
     audience,
     takesDpop,
+    withLanguage,
     serverName,
     requiresPushed,
     keyPath,
@@ -133,6 +139,7 @@ export function createRequestChecks(options: RequestChecksOptions): RequestCheck
       audience: resource,
       dpopJkt,
       scopes,
+      ...(withLanguage ? { uiLocales: hintOf(parameters, 'ui_locales') } : {}),
       ...(pushed ? { pushed } : {}),
     };
   }
@@ -187,8 +194,7 @@ function requireLiving(
   if (client !== null) noteClient(request, client.id);
   if (client !== null && client.revokedAt === null) return client;
   throw new AuthorizationPageError(
-    'Unknown application',
-    `The link that brought you here names no application that ${serverName} knows.`,
+    page('error.unknown_client', { server: serverName }),
     clientId === undefined
       ? 'no client_id was sent, or more than one'
       : client === null
@@ -202,9 +208,9 @@ function requireProfile(client: Client, profiles: Pick<Profiles, 'refusal'>, ser
   const refusal = profiles.refusal(client);
   if (refusal === null) return;
   throw new AuthorizationPageError(
-    'This application is given nothing now',
-    `${serverName} holds ${isVerified(client) ? client.name : 'the application that brought you here'} to rules that it does not meet now. ` +
-      'Nothing was shared.',
+    isVerified(client)
+      ? page('error.client_against_rules', { server: serverName, client: client.name })
+      : page('error.unverified_client_against_rules', { server: serverName }),
     `the client ${client.id} is given nothing: ${refusal}`,
   );
 }
@@ -213,8 +219,10 @@ function requireRedirectUri(parameters: Parameters, client: Client): string {
   const redirectUri = parameters.isRepeated('redirect_uri') ? undefined : parameters.get('redirect_uri');
   if (redirectUri !== undefined && isRegistered(client, redirectUri)) return redirectUri;
   throw new AuthorizationPageError(
-    'Unregistered return address',
-    `${namedFor(client)} asked to be answered at an address that it is not registered with, so you are not sent there.`,
+    // Anybody may be shown this page, and no name that anybody may have given himself stands on it.
+    isVerified(client)
+      ? page('error.unregistered_address', { client: client.name })
+      : page('error.unverified_unregistered_address'),
     redirectUriProblem(client, redirectUri),
   );
 }
@@ -223,11 +231,6 @@ function redirectUriProblem(client: Client, redirectUri: string | undefined): st
   return redirectUri === undefined
     ? `the client ${client.id} sent no redirect_uri, or more than one`
     : unregistered(client, redirectUri);
-}
-
-/** Anybody may be shown this page, and no name that anybody may have given himself stands on it. */
-function namedFor(client: Client): string {
-  return isVerified(client) ? client.name : 'An application that nobody has verified';
 }
 
 /** Nothing but the port of a native application's may differ; a query is not shown, as it may hold a secret. */
@@ -314,6 +317,7 @@ export function sameParameters(asked: AuthorizationRequest): SentParameters {
     code_challenge_method: 'S256',
     resource: asked.audience,
     [DPOP_JKT]: asked.dpopJkt,
+    ui_locales: asked.uiLocales ?? null,
   };
   return Object.entries(parameters).flatMap(([name, value]) =>
     value === null ? [] : [[name, value] as const],

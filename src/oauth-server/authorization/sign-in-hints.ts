@@ -14,6 +14,14 @@ const HINTS: Readonly<Record<string, (value: string) => boolean>> = {
   ui_locales: (value) => value.length <= LONGEST_LOCALES && LOCALES.test(value),
 };
 
+/** One of the hints, as a page can use it; undefined when there is none. */
+export function hintOf(
+  parameters: Pick<Parameters, 'all'>,
+  hint: 'login_hint' | 'ui_locales',
+): string | undefined {
+  return sentHints(parameters).find(([name]) => name === hint)?.[1];
+}
+
 /** Names and values of the hints that a page can use; one that is repeated, or is not what it should be, is as if it had not been sent. */
 export function sentHints(
   parameters: Pick<Parameters, 'all'>,

@@ -1,6 +1,7 @@
 import type { WaitingFor, WithHeaders } from '../../contracts/waiting.ts';
 import { cookieNameBelow } from '../../http/base-path.ts';
 import { cookiesIn } from '../../http/cookies.ts';
+import type { Words } from '../../words/words.ts';
 import type { ClientDocuments } from '../client-documents/client-documents.ts';
 import type { Clients } from '../clients/clients.ts';
 import { unverified } from '../clients/who-asks.ts';
@@ -27,6 +28,8 @@ export interface SignInNote {
   readonly sent: SentParameters;
   /** Looked up when it is not known yet. */
   readonly client: Client | null;
+  /** Of whoever signs in. */
+  readonly words: Words;
 }
 
 export interface SignInNotesOptions {
@@ -56,13 +59,14 @@ export function createSignInNotes(options: SignInNotesOptions): SignInNotes {
   async function whoAsks(
     sent: ReadonlyMap<string, string>,
     known: Client | null,
+    words: Words,
   ): Promise<Pick<WaitingFor, 'clientName' | 'isVerified'> | null> {
     const clientId = sent.get('client_id') ?? '';
     // Of a client that is a document its address says enough; nothing is fetched for somebody who is not signed in.
     if (documents.names(clientId)) return { clientName: new URL(clientId).host, isVerified: false };
     const client = known ?? (await clients.find(clientId));
     if (client === null) return null;
-    const asked = unverified(client, sent.get('redirect_uri') ?? '', serverName);
+    const asked = unverified(client, sent.get('redirect_uri') ?? '', serverName, words);
     return { clientName: asked?.asks ?? client.name, isVerified: asked === null };
   }
 
@@ -74,10 +78,10 @@ export function createSignInNotes(options: SignInNotesOptions): SignInNotes {
   }
 
   return {
-    async cookies({ loginUrl, requestId, sent, client }) {
+    async cookies({ loginUrl, requestId, sent, client, words }) {
       const path = pathOf(loginUrl);
       const parameters = new Map(sent);
-      const asks = path === null ? null : await whoAsks(parameters, client);
+      const asks = path === null ? null : await whoAsks(parameters, client, words);
       if (asks === null) return [];
       const waiting: WaitingFor = {
         ...asks,

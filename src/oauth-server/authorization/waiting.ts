@@ -1,5 +1,6 @@
 import { networkOf } from '../../http/addresses.ts';
 import { sentCookies } from '../../http/cookies.ts';
+import { page } from '../../words/words.ts';
 import { randomToken, tokenHash } from '../crypto.ts';
 import { AuthorizationPageError } from '../errors.ts';
 import { callerAddress, type CompleteHost } from '../host.ts';
@@ -209,9 +210,7 @@ function surplusCookies(cookies: readonly WaitingCookie[], bytes: number): reado
 
 function noRoom(): AuthorizationPageError {
   return new AuthorizationPageError(
-    'Too many requests are waiting',
-    'This one is long, and there is no room for it now. Go back to the application and start again in a minute, or sign ' +
-      'in here first.',
+    page('error.too_many_waiting'),
     'the budget for long requests of nobody who is signed in is used up',
     { retryAfter: TRY_AGAIN },
   );

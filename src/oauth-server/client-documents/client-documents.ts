@@ -1,5 +1,6 @@
 import type { PersonReference } from '../../contracts/person.ts';
 import type { Audit } from '../auditing/audit.ts';
+import { page } from '../../words/words.ts';
 import { AuthorizationPageError } from '../errors.ts';
 import type { FetchJson } from '../outbound/fetch-json.ts';
 import { firstWithKey, newClient } from '../clients/registration.ts';
@@ -155,9 +156,7 @@ export function createClientDocuments(options: ClientDocumentsOptions): ClientDo
 
   function refused(url: string, detail: string, retryAfter: number | null = null): AuthorizationPageError {
     return new AuthorizationPageError(
-      'Unknown application',
-      `What brought you here says that it is ${new URL(url).host}, and ${serverName} could not read there what it is. ` +
-        'Nothing was shared.',
+      page('error.unread_client', { host: new URL(url).host, server: serverName }),
       `the document of the client ${quotedUri(url)} cannot be used: ${detail}`,
       retryAfter === null ? {} : { retryAfter },
     );
@@ -170,8 +169,7 @@ export function createClientDocuments(options: ClientDocumentsOptions): ClientDo
       const refusal = urls.refusal(clientId);
       if (refusal === null) return;
       throw new AuthorizationPageError(
-        'Unknown application',
-        `The link that brought you here names no application that ${serverName} takes.`,
+        page('error.untaken_client', { server: serverName }),
         `the client_id ${quotedUri(clientId)} is not taken: ${refusal}`,
       );
     },

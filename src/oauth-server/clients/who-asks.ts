@@ -1,4 +1,5 @@
 import { isLoopback } from '../../http/loopback.ts';
+import { ENGLISH_WORDS, type Words } from '../../words/words.ts';
 import type { Client } from '../store/client.ts';
 
 /**
@@ -28,14 +29,15 @@ export function isVerified({ registeredBy }: Pick<Client, 'registeredBy'>): bool
   return registeredBy === 'operator';
 }
 
-/** Null for a client that an operator registered. `serverName` is `oauth_server:name`. */
+/** Null for a client that an operator registered. `serverName` is `oauth_server:name`; `words` are those of whoever is told. */
 export function unverified(
   client: Pick<Client, 'id' | 'name' | 'registeredBy'>,
   redirectUri: string,
   serverName: string,
+  words: Words,
 ): Unverified | null {
   if (isVerified(client)) return null;
-  const answersTo = destinationOf(redirectUri);
+  const answersTo = destinationOf(redirectUri, words);
   const isDocument = client.registeredBy === 'document';
   return {
     asks: isDocument ? hostOf(client.id) : answersTo.text,
@@ -46,18 +48,21 @@ export function unverified(
 }
 
 /** Where a client comes from that no operator registered, when it asks for nothing: one that registered itself has many places. */
-export function comesFrom(client: Pick<Client, 'id' | 'registeredBy' | 'redirectUris'>): string {
+export function comesFrom(
+  client: Pick<Client, 'id' | 'registeredBy' | 'redirectUris'>,
+  words: Words = ENGLISH_WORDS,
+): string {
   if (client.registeredBy === 'document') return hostOf(client.id);
   // All of them: what was left out would be the one that counts.
-  return [...new Set(client.redirectUris.map((uri) => destinationOf(uri).text))].join(', ');
+  return [...new Set(client.redirectUris.map((uri) => destinationOf(uri, words).text))].join(', ');
 }
 
-export function destinationOf(redirectUri: string): Destination {
+export function destinationOf(redirectUri: string, { t }: Pick<Words, 't'> = ENGLISH_WORDS): Destination {
   const url = new URL(redirectUri);
   if (url.protocol !== 'https:' && url.protocol !== 'http:') {
-    return { kind: 'device', text: 'an application on this device' };
+    return { kind: 'device', text: t('client.on_this_device') };
   }
-  if (isLoopback(url)) return { kind: 'computer', text: 'a program on this computer' };
+  if (isLoopback(url)) return { kind: 'computer', text: t('client.on_this_computer') };
   return { kind: 'site', text: url.host };
 }
 

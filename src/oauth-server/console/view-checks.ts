@@ -1,3 +1,4 @@
+import { ENGLISH_WORDS } from '../../words/words.ts';
 import type { AuthorizationServer } from '../authorization-server.ts';
 import type { Unverified } from '../clients/who-asks.ts';
 import type { OAuthServerConfig } from '../config.ts';
@@ -9,7 +10,7 @@ import type { Subject } from './subject.ts';
 /** Renders the pages with made-up data: a host's own view may be broken, or lack what an answer needs. */
 export async function examineViews({ application, server }: Subject): Promise<Finding> {
   const [requestId, csrfToken] = [randomToken(), randomToken()];
-  const page = { serverName: server.config.name, nonce: randomToken() };
+  const page = { ...ENGLISH_WORDS, serverName: server.config.name, nonce: randomToken() };
   const person = { name: 'Ada Lovelace', email: 'ada@example.com' };
   const scopes = [{ name: 'openid', label: 'Confirm who you are' }];
   const { authorize, applications, home } = browserPaths(server);

@@ -1,4 +1,6 @@
 import { equalInConstantTime } from '../../http/constant-time.ts';
+import type { Speaking } from '../../words/speaking.ts';
+import { page, type Words } from '../../words/words.ts';
 import type { Accounts, Visitor } from '../accounts.ts';
 import type { Audit } from '../auditing/audit.ts';
 import { shownPerson, shownScopes } from '../authorization/consent-page.ts';
@@ -25,6 +27,7 @@ export interface ApplicationsEndpointsOptions {
   readonly issuer: string;
   readonly paths: Pick<BrowserPaths, 'applications' | 'home'>;
   readonly serverName: string;
+  readonly speaking: Speaking;
 }
 
 export interface ApplicationsEndpoints {
@@ -55,34 +58,43 @@ interface UnverifiedApplication {
 
 export function createApplicationsEndpoints(options: ApplicationsEndpointsOptions): ApplicationsEndpoints {
   const { store, accounts, host, scopes: catalog, audit, clock, issuer, paths, serverName } = options;
+  const { speaking } = options;
 
   async function shownApplication(
     { clientId, name, unverified, since, scopes }: AllowedApplication,
     visitor: Visitor,
+    words: Words,
   ) {
     const held = await scopesHeldBy(host, catalog, scopes, visitor.user.reference);
     return {
       clientId,
       name,
       unverified,
-      since: { iso: new Date(since).toISOString(), text: shownDate(since) },
-      scopes: shownScopes(held, catalog),
+      since: { iso: new Date(since).toISOString(), text: shownDate(since, words) },
+      scopes: shownScopes(held, catalog, words),
       csrfToken: csrfTokenFor(clientId, visitor),
     };
   }
 
+  /** With the wish for a language for the way there and back. */
+  const signInUrl = (request: Request) =>
+    speaking.withWish(request, host.loginUrl(speaking.withWish(request, paths.applications)));
+
   return {
     async list(request) {
       const visitor = await accounts.visitor(request);
-      if (visitor === null) return redirectReply(host.loginUrl(paths.applications), 302);
+      if (visitor === null) return redirectReply(signInUrl(request), 302);
+      const words = await speaking.of(request);
       const authorizations = await store.listAuthorizations(visitor.user.reference, clock());
       const applications = await Promise.all(
-        byApplication(authorizations, serverName).map((application) =>
-          shownApplication(application, visitor),
+        byApplication(authorizations, serverName, words).map((application) =>
+          shownApplication(application, visitor, words),
         ),
       );
       return pageReply({
         host,
+        speaking,
+        words,
         view: 'oauth/applications',
         status: 200,
         formLeadsTo: issuer,
@@ -91,7 +103,7 @@ export function createApplicationsEndpoints(options: ApplicationsEndpointsOption
           person: shownPerson(visitor.user),
           applications,
           removed: queryParameters(request).has('removed'),
-          action: paths.applications,
+          action: speaking.withWish(request, paths.applications),
           home: paths.home,
         },
       });
@@ -99,7 +111,7 @@ export function createApplicationsEndpoints(options: ApplicationsEndpointsOption
     async remove(request) {
       const form = await formParameters(request);
       const visitor = await accounts.visitor(request);
-      if (visitor === null) return redirectReply(host.loginUrl(paths.applications), 303);
+      if (visitor === null) return redirectReply(signInUrl(request), 303);
       const clientId = form.get('client_id') ?? '';
       if (!equalInConstantTime(form.get('csrf_token') ?? '', csrfTokenFor(clientId, visitor))) {
         throw notAccepted();
@@ -114,22 +126,20 @@ export function createApplicationsEndpoints(options: ApplicationsEndpointsOption
         const about = { authorization: family.id, clientId, person };
         await audit({ type: 'family_revoked', ...about, reason: 'person' });
       }
-      return redirectReply(`${paths.applications}?removed=1`, 303);
+      return redirectReply(speaking.withWish(request, `${paths.applications}?removed=1`), 303);
     },
   };
 }
 
 function notAccepted(): AuthorizationPageError {
   return new AuthorizationPageError(
-    'This was not accepted',
-    'It did not come from your page of applications, or somebody else has signed in since. Nothing was changed. ' +
-      'Open the page again.',
+    page('error.removal_not_accepted'),
     'the csrf_token is not the one of this application and browser session',
   );
 }
 
-function shownDate(time: number): string {
-  return new Date(time).toLocaleDateString('en', { dateStyle: 'long', timeZone: 'UTC' });
+function shownDate(time: number, { locale }: Pick<Words, 'locale'>): string {
+  return new Date(time).toLocaleDateString(locale, { dateStyle: 'long', timeZone: 'UTC' });
 }
 
 /** Of one application and person, keyed by the browser session. */
@@ -142,6 +152,7 @@ function csrfTokenFor(clientId: string, { user, browserSecret }: Visitor): strin
 function byApplication(
   authorizations: readonly Authorization[],
   serverName: string,
+  words: Words,
 ): readonly AllowedApplication[] {
   const applications = new Map<string, AllowedApplication>();
   for (const authorization of authorizations) {
@@ -151,7 +162,7 @@ function byApplication(
     const scopes = [...(before?.scopes ?? []), ...intersectScopes(family.scopes, clientScopes)];
     applications.set(clientId, {
       clientId,
-      ...namesOf(authorization, serverName),
+      ...namesOf(authorization, serverName, words),
       since: before?.since ?? createdAt,
       scopes: [...new Set(scopes)],
     });
@@ -160,13 +171,13 @@ function byApplication(
 }
 
 /** A view that knows nothing of clients that no operator registered must not take their own word for who they are. */
-function namesOf(authorization: Authorization, serverName: string) {
+function namesOf(authorization: Authorization, serverName: string, words: Words) {
   const { family, clientName: name } = authorization;
   const { clientRegisteredBy: registeredBy, clientRedirectUris: redirectUris } = authorization;
   if (isVerified({ registeredBy })) return { name, unverified: null };
-  const from = comesFrom({ id: family.clientId, registeredBy, redirectUris });
+  const from = comesFrom({ id: family.clientId, registeredBy, redirectUris }, words);
   return {
-    name: `${from} (not verified)`,
+    name: words.t('client.not_verified', { client: from }),
     unverified: { from, calledName: calledName({ name }, serverName) },
   };
 }

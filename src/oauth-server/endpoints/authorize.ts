@@ -1,12 +1,15 @@
 import { isBearerRequest } from '../../http/bearer.ts';
 import { occasionally } from '../../http/occasionally.ts';
 import { requestIdOf } from '../../http/request-id.ts';
+import { noteWish, type Speaking } from '../../words/speaking.ts';
+import { page, told, type PageText, type Text } from '../../words/words.ts';
 import type { Accounts, Visitor } from '../accounts.ts';
 import { notAccepted, notAnswerable } from '../authorization/consent-errors.ts';
 import { consentPageData } from '../authorization/consent-page.ts';
 import type { Consent, Presented } from '../authorization/consent.ts';
 import { notUsable, type PushedRequests } from '../authorization/pushed.ts';
 import { sentParameters } from '../authorization/request-parameters.ts';
+import { sentHints } from '../authorization/sign-in-hints.ts';
 import {
   sameParameters,
   type CheckedRequest,
@@ -17,7 +20,7 @@ import { responseUrl, type AuthorizationResponse } from '../authorization/respon
 import type { RequestToWait, SentParameters, WaitingRequests } from '../authorization/waiting.ts';
 import type { SignInNotes } from '../authorization/waiting-for.ts';
 import { destinationOf, isVerified } from '../clients/who-asks.ts';
-import { AuthorizationPageError, OAuthError, type PageLink } from '../errors.ts';
+import { AuthorizationPageError, OAuthError } from '../errors.ts';
 import type { CompleteHost } from '../host.ts';
 import { pageReply, redirectReply } from '../replies/pages.ts';
 import { createParameters, queryParameters, readForm, unrepeated, type Parameters } from '../parameters.ts';
@@ -40,6 +43,7 @@ export interface AuthorizeEndpointsOptions {
   readonly issuer: string;
   readonly paths: Pick<BrowserPaths, 'authorize'>;
   readonly serverName: string;
+  readonly speaking: Speaking;
   readonly scopes: ScopeCatalog;
   /** Whether proofs of DPoP are taken. */
   readonly takesDpop: boolean;
@@ -57,10 +61,9 @@ export interface AuthorizeEndpoints {
 }
 
 interface PageWithLink {
-  readonly title: string;
-  readonly message: string;
+  readonly text: PageText;
   readonly status: number;
-  readonly link: PageLink;
+  readonly link: { readonly href: string; readonly text: Text };
 }
 
 /** The buttons of the consent screen; `switch` is "Not you?". */
@@ -68,12 +71,20 @@ const DECISIONS: ReadonlySet<string> = new Set(['allow', 'deny', 'switch']);
 
 export function createAuthorizeEndpoints(options: AuthorizeEndpointsOptions): AuthorizeEndpoints {
   const { checks, consent, waiting, notes, pushed, accounts, host, issuer, paths, serverName } = options;
-  const { scopes: catalog, profiles, takesDpop } = options;
+  const { scopes: catalog, speaking, profiles, takesDpop } = options;
   const returnPath = (requestId: string) => `${paths.authorize}?request_id=${encodeURIComponent(requestId)}`;
 
   /** Of what is answered to GET; the profile fapi2 recommends 303. */
   const statusFor = (client: Client | null) =>
     (client === null ? profiles.isServers : profiles.governs(client)) ? 303 : 302;
+
+  function toWait(
+    { parameters, pushed: wasPushed }: PutRequest,
+    requestId: string | undefined,
+  ): RequestToWait {
+    const sent = sentParameters(parameters, takesDpop);
+    return { sent, pushed: wasPushed, ...(requestId === undefined ? {} : { requestId }) };
+  }
 
   const warnOfNobody = occasionally((times) =>
     host.log.warning(
@@ -84,13 +95,14 @@ export function createAuthorizeEndpoints(options: AuthorizeEndpointsOptions): Au
   );
 
   async function newRequest(request: Request, put: PutRequest, requestId?: string): Promise<Reply> {
+    noteSent(request, sentHints(put.parameters));
     const checked = await checks.check(put, request, null);
     if ('response' in checked && isVerified(checked.response.client)) {
       return spent(put, requestId, await respond(request, checked.response));
     }
     // Nobody is led to a client that anybody may have made, unless somebody is signed in (RFC 9700 section 4.11.2).
     const visitor = await accounts.visitor(request);
-    if (visitor === null) return signIn(request, toWait(put, requestId, takesDpop), clientOf(checked));
+    if (visitor === null) return signIn(request, toWait(put, requestId), clientOf(checked));
     if ('signInFirst' in checked) return begin(put, visitor, requestId);
     return spent(
       put,
@@ -112,11 +124,12 @@ export function createAuthorizeEndpoints(options: AuthorizeEndpointsOptions): Au
    * when it follows the redirect, with the request's id.
    */
   async function postedRequest(request: Request, put: PutRequest, requestId?: string): Promise<Reply> {
+    noteSent(request, sentHints(put.parameters));
     const checked = await checks.check(put, request, null);
     if ('response' in checked && isVerified(checked.response.client)) {
       return spent(put, requestId, await respond(request, checked.response, 303));
     }
-    const begun = await waiting.begin(request, toWait(put, requestId, takesDpop));
+    const begun = await waiting.begin(request, toWait(put, requestId));
     return { ...redirectReply(returnPath(begun.requestId), 303), cookies: begun.cookies };
   }
 
@@ -158,14 +171,19 @@ export function createAuthorizeEndpoints(options: AuthorizeEndpointsOptions): Au
       if (request.headers.get('sec-fetch-site') === 'same-origin') warnOfNobody();
       const loginUrl = host.loginUrl(returnPath(requestId));
       const waited = notes === null ? null : await waiting.find(request, requestId);
+      noteSent(request, waited?.sent);
+      const words = await speaking.of(request);
       const noted =
-        waited === null ? [] : await notes?.cookies({ loginUrl, requestId, sent: waited.sent, client: null });
+        waited === null
+          ? []
+          : await notes?.cookies({ loginUrl, requestId, sent: waited.sent, client: null, words });
       return { ...redirectReply(loginUrl, statusFor(null)), cookies: [...cookies, ...(noted ?? [])] };
     }
     const presented = await consent.presentConsent(requestId, visitor);
     if (presented !== null) return show(request, presented);
     const waited = await waiting.find(request, requestId);
     if (waited !== null) {
+      noteSent(request, waited.sent);
       // Checked again, as if it came now: clients and scopes may have changed while it waited.
       const put = { parameters: parametersOf(waited.sent), pushed: waited.pushed };
       const reply = await begin(put, visitor, requestId);
@@ -226,11 +244,9 @@ export function createAuthorizeEndpoints(options: AuthorizeEndpointsOptions): Au
   /** For a host that says nothing of signing out: the person does, and comes back. */
   function signOutYourself({ request }: Visitor, returnTo: string): Promise<Reply> {
     return pageWithLink(request, {
-      title: `Sign out of ${serverName} first`,
-      message:
-        'That question has ended, and nothing was shared. Sign out in another tab, then go on here and sign in as yourself.',
+      text: page('error.sign_out_first', { server: serverName }),
       status: 200,
-      link: { href: returnTo, text: 'Go on as somebody else' },
+      link: { href: returnTo, text: { key: 'error.sign_out_first.link' } },
     });
   }
 
@@ -238,15 +254,18 @@ export function createAuthorizeEndpoints(options: AuthorizeEndpointsOptions): Au
   async function signIn(request: Request, waits: RequestToWait, client: Client | null): Promise<Reply> {
     const { requestId, cookies } = await waiting.begin(request, waits);
     const loginUrl = host.loginUrl(returnPath(requestId));
-    const noted = (await notes?.cookies({ loginUrl, requestId, sent: waits.sent, client })) ?? [];
+    const words = await speaking.of(request);
+    const noted = (await notes?.cookies({ loginUrl, requestId, sent: waits.sent, client, words })) ?? [];
     return { ...redirectReply(loginUrl, statusFor(client)), cookies: [...cookies, ...noted] };
   }
 
   async function show(request: Request, presented: Presented): Promise<Reply> {
     if ('response' in presented) return respond(request, presented.response);
     const { question } = presented;
-    const data = consentPageData(question, { serverName, catalog, action: paths.authorize });
-    return pageReply({ host, view: 'oauth/consent', status: 200, data, formLeadsTo: question.redirectUri });
+    const words = await speaking.of(request);
+    const data = consentPageData(question, { serverName, catalog, action: paths.authorize }, words);
+    const formLeadsTo = question.redirectUri;
+    return pageReply({ host, speaking, words, view: 'oauth/consent', status: 200, data, formLeadsTo });
   }
 
   async function respond(
@@ -275,19 +294,27 @@ export function createAuthorizeEndpoints(options: AuthorizeEndpointsOptions): Au
   function wayBack(request: Request, response: AuthorizationResponse): Promise<Reply> {
     const site = destinationOf(response.redirectUri).text;
     return pageWithLink(request, {
-      title: 'Nothing was shared',
-      message:
-        `The application that brought you here was not given access to your account. It asked to be answered at ${site}, which ` +
-        `${serverName} has not verified: go there only if that is where you came from.`,
+      text: page('error.nothing_shared', { host: site, server: serverName }),
       status: 400,
-      link: { href: responseUrl(response, issuer), text: `Go back to ${site}` },
+      link: {
+        href: responseUrl(response, issuer),
+        text: { key: 'error.nothing_shared.link', values: { host: site } },
+      },
     });
   }
 
-  function pageWithLink(request: Request, page: PageWithLink): Promise<Reply> {
-    const { status } = page;
-    const data = { serverName, ...page, requestId: requestIdOf(request), detail: null };
-    return pageReply({ host, view: 'oauth/error', status, data, formLeadsTo: null });
+  async function pageWithLink(request: Request, { text, status, link }: PageWithLink): Promise<Reply> {
+    const words = await speaking.of(request);
+    const data = {
+      serverName,
+      title: told(words, text.title),
+      message: told(words, text.message),
+      status,
+      link: { href: link.href, text: told(words, link.text) },
+      requestId: requestIdOf(request),
+      detail: null,
+    };
+    return pageReply({ host, speaking, words, view: 'oauth/error', status, data, formLeadsTo: null });
   }
 
   return {
@@ -310,17 +337,14 @@ export function createAuthorizeEndpoints(options: AuthorizeEndpointsOptions): Au
   };
 }
 
-function parametersOf(sent: SentParameters): Parameters {
-  return createParameters(new URLSearchParams(sent.map(([name, value]) => [name, value])));
+/** The languages that were asked for when the request came. */
+function noteSent(request: Request, sent: SentParameters = []): void {
+  const wish = sent.find(([name]) => name === 'ui_locales')?.[1];
+  if (wish !== undefined) noteWish(request, wish.split(' '));
 }
 
-function toWait(
-  { parameters, pushed }: PutRequest,
-  requestId: string | undefined,
-  takesDpop: boolean,
-): RequestToWait {
-  const sent = sentParameters(parameters, takesDpop);
-  return { sent, pushed, ...(requestId === undefined ? {} : { requestId }) };
+function parametersOf(sent: SentParameters): Parameters {
+  return createParameters(new URLSearchParams(sent.map(([name, value]) => [name, value])));
 }
 
 function clientOf(checked: CheckedRequest): Client | null {
@@ -344,16 +368,11 @@ function returningRequestId(parameters: Parameters): string | null {
 
 function notSignedIn(): AuthorizationPageError {
   return new AuthorizationPageError(
-    'You are not signed in',
-    'The answer was not taken. Go back to the application and start again.',
+    page('error.not_signed_in'),
     'nobody is signed in in the session that the answer came with',
   );
 }
 
 function bothAtOnce(): AuthorizationPageError {
-  return new AuthorizationPageError(
-    'This request is not clear',
-    'It is a question and an answer at once. Go back to the application and start again.',
-    'a form with a client_id and a request_id',
-  );
+  return new AuthorizationPageError(page('error.not_clear'), 'a form with a client_id and a request_id');
 }

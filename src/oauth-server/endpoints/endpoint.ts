@@ -98,7 +98,7 @@ function createEndpoint({
 
   function failure(error: unknown, request: Request, requestId: string): Promise<Reply> {
     const asPage = forPeople && prefersPage(request.headers.get('accept'));
-    return failures.reply(error, { endpoint: name, requestId, asPage });
+    return failures.reply(error, { endpoint: name, requestId, asPage, request });
   }
 
   async function answer(request: Request): Promise<Response> {

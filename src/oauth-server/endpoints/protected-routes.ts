@@ -60,7 +60,12 @@ export function createProtectedRoutes(options: ProtectedRoutesOptions): Protecte
       return { run: (work) => runFrom(request, context, () => runWithAccessor(accessor, work)) };
     } catch (error) {
       const requestId = request === undefined ? null : requestIdOf(request());
-      const reply = await failures.reply(error, { endpoint: 'token()', requestId, asPage: false });
+      const reply = await failures.reply(error, {
+        endpoint: 'token()',
+        requestId,
+        asPage: false,
+        request: null,
+      });
       measuring?.answered('token()', reply.status);
       return { failure: toResponse(reply, requestId) };
     }

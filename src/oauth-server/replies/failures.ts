@@ -1,6 +1,8 @@
 import { isOverloaded } from '../../contracts/errors.ts';
 import { occasionally } from '../../http/occasionally.ts';
 import type { Database } from '../../sql/contract.ts';
+import type { Speaking } from '../../words/speaking.ts';
+import { ENGLISH_WORDS, page, told, type PageText } from '../../words/words.ts';
 import { AuthorizationPageError, type PageLink } from '../errors.ts';
 import type { CompleteHost } from '../host.ts';
 import { KeysLostError, SignerError } from '../keys/signing-key.ts';
@@ -21,34 +23,61 @@ export interface FailedRequest {
   readonly requestId: string | null;
   /** Whether the response is for a person at a browser. */
   readonly asPage: boolean;
+  /** Says in which language a page is; null where there is no page. */
+  readonly request: Request | null;
 }
 
 export interface FailuresOptions {
   readonly host: Pick<CompleteHost, 'log' | 'render'>;
   readonly database: Pick<Database, 'isUnavailable'>;
   readonly serverName: string;
+  readonly speaking: Speaking;
   /** Whether the error page shows details that are meant for the log. */
   readonly showsDetails: boolean;
 }
 
-export function createFailures({ host, database, serverName, showsDetails }: FailuresOptions): Failures {
+export function createFailures({
+  host,
+  database,
+  serverName,
+  speaking,
+  showsDetails,
+}: FailuresOptions): Failures {
   const logOverload = occasionally((times) =>
     host.log.warning('Too many secrets to check: requests of applications answered 503: {times}', { times }),
   );
 
   async function errorPage(
-    { title, message, detail = null, link = null, status, withoutView }: ErrorPage,
+    { text, detail = null, link = null, status, withoutView }: ErrorPage,
+    request: Request | null,
     requestId: string | null,
   ): Promise<Reply> {
     const retryAfter = withoutView.headers['Retry-After'];
     try {
       const shown = showsDetails ? detail : null;
       // A host's own view may know nothing of a link: the message says where to go, too.
-      const data = { serverName, title, message, status, requestId, detail: shown, link };
-      const page = await pageReply({ host, view: 'oauth/error', status, data, formLeadsTo: null });
+      const words = request === null ? ENGLISH_WORDS : await speaking.of(request);
+      const data = {
+        serverName,
+        title: told(words, text.title),
+        message: told(words, text.message),
+        status,
+        requestId,
+        detail: shown,
+        link: link === null ? null : { href: link.href, text: told(words, link.text) },
+      };
+      const reply = await pageReply({
+        host,
+        speaking,
+        words,
+        view: 'oauth/error',
+        status,
+        data,
+        formLeadsTo: null,
+      });
       return retryAfter === undefined
-        ? page
-        : { ...page, headers: { ...page.headers, 'Retry-After': retryAfter } };
+        ? reply
+        : { ...reply, headers: { ...reply.headers, 'Retry-After': retryAfter } };
     } catch (exception) {
       host.log.error('The view oauth/error cannot be rendered: {exception}', { requestId, exception });
       return withoutView;
@@ -56,11 +85,12 @@ export function createFailures({ host, database, serverName, showsDetails }: Fai
   }
 
   return {
-    async reply(error, { endpoint, requestId, asPage }) {
+    async reply(error, { endpoint, requestId, asPage, request }) {
       if (error instanceof AuthorizationPageError) {
-        const { title, message, detail, link } = error;
-        const page = await errorPage({ title, message, detail, link, ...pageStatus(error) }, requestId);
-        return { ...page, refused: error };
+        const { text, detail, link } = error;
+        const { status, withoutView } = pageStatus(error);
+        const shown = await errorPage({ text, detail, link, status, withoutView }, request, requestId);
+        return { ...shown, refused: error };
       }
       const refusal = refusalReply(error);
       if (refusal !== null && error instanceof Error) return { ...refusal, refused: error };
@@ -74,14 +104,14 @@ export function createFailures({ host, database, serverName, showsDetails }: Fai
       const reply = mayPass ? unavailableReply() : faultReply();
       if (!asPage) return reply;
       const { status } = reply;
-      return errorPage({ ...(mayPass ? UNAVAILABLE : FAULT), status, withoutView: reply }, requestId);
+      const text = mayPass ? page('error.unavailable') : page('error.fault');
+      return errorPage({ text, status, withoutView: reply }, request, requestId);
     },
   };
 }
 
 interface ErrorPage {
-  readonly title: string;
-  readonly message: string;
+  readonly text: PageText;
   /** For the log, and for a page that shows details. */
   readonly detail?: string | null;
   readonly link?: PageLink | null;
@@ -89,15 +119,6 @@ interface ErrorPage {
   /** The reply when the view cannot be rendered; the page has its `Retry-After`. */
   readonly withoutView: Reply;
 }
-
-const UNAVAILABLE = {
-  title: 'Please try again in a moment',
-  message: 'This site cannot answer now. Wait a little, then do the same again.',
-} as const;
-const FAULT = {
-  title: 'Something went wrong here',
-  message: 'The fault is ours, and it was written down. Go back to the application and start again.',
-} as const;
 
 function pageStatus({
   retryAfter,

@@ -1,10 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { pageHeaders } from '../../http/page-headers.ts';
+import type { Speaking } from '../../words/speaking.ts';
+import type { Words } from '../../words/words.ts';
 import type { CompleteHost } from '../host.ts';
 import type { Reply } from './responses.ts';
 
 export interface PageOptions {
   readonly host: Pick<CompleteHost, 'render'>;
+  readonly speaking: Pick<Speaking, 'headers'>;
+  /** In the language of whoever asked. */
+  readonly words: Words;
   readonly view: string;
   readonly status: number;
   readonly data: Readonly<Record<string, unknown>>;
@@ -12,10 +17,22 @@ export interface PageOptions {
   readonly formLeadsTo: string | null;
 }
 
-export async function pageReply({ host, view, status, data, formLeadsTo }: PageOptions): Promise<Reply> {
+export async function pageReply({
+  host,
+  speaking,
+  words,
+  view,
+  status,
+  data,
+  formLeadsTo,
+}: PageOptions): Promise<Reply> {
   const nonce = randomBytes(16).toString('base64');
-  const body = await host.render(view, { ...data, nonce });
-  return { status, body, headers: pageHeaders(nonce, formAction(formLeadsTo)) };
+  const body = await host.render(view, { ...words, ...data, nonce });
+  return {
+    status,
+    body,
+    headers: { ...pageHeaders(nonce, formAction(formLeadsTo)), ...speaking.headers(words) },
+  };
 }
 
 /** A page that no host's view replaces and no search engine shows; `html` is given the nonce of its styles. */

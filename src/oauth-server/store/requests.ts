@@ -21,6 +21,8 @@ export interface ConsentRequest {
   readonly asked: AskedPerson;
   /** The client's name as the person was shown it, where it may change at any time: of a client that is a document. */
   readonly shownName?: string | undefined;
+  /** The languages that the client asked for, where they are read (OpenID Connect Core section 3.1.2.1). */
+  readonly uiLocales?: string | undefined;
   /** Whether the client pushed it (RFC 9126). */
   readonly pushed?: true | undefined;
   /** Null while it waits for the answer. */

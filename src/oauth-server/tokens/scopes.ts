@@ -1,13 +1,15 @@
+import type { SpeakingOptions } from '../../words/speaking.ts';
+import { ENGLISH_WORDS } from '../../words/words.ts';
 import type { PersonReference } from '../../contracts/person.ts';
 import { OAuthError } from '../errors.ts';
 import type { CompleteHost } from '../host.ts';
 import { quotedList } from '../quoting.ts';
 
-/** Scopes that need no configuring and require no permission, with the words that the consent screen uses. */
+/** Scopes that need no configuring and require no permission, with their labels in English. */
 export const IDENTITY_SCOPES: Readonly<Record<string, string>> = {
-  openid: 'Confirm who you are',
-  profile: 'See your profile, such as your name',
-  email: 'See your email address',
+  openid: ENGLISH_WORDS.t('scope.openid.label'),
+  profile: ENGLISH_WORDS.t('scope.profile.label'),
+  email: ENGLISH_WORDS.t('scope.email.label'),
 };
 
 /**
@@ -37,6 +39,24 @@ export interface Scope {
   readonly dpop: boolean;
   /** What it releases of the person beside what OpenID Connect says; absent for nothing. */
   readonly claims?: readonly string[];
+}
+
+/** The key of a scope's label among the messages of pages: an application's own files translate it by that. */
+export const scopeLabel = (name: string): string => `scope.${name}.label`;
+
+/** What the configuration says of the words of pages, and in words of its own. */
+export function speakingOf({
+  languages = false,
+  scopes,
+}: {
+  readonly languages?: boolean | readonly string[] | undefined;
+  readonly scopes: ConfiguredScopes;
+}): Pick<SpeakingOptions, 'languages' | 'own'> {
+  const labels = Object.entries(scopes).map(([name, definition]) => [
+    scopeLabel(name),
+    typeof definition === 'string' ? definition : definition.label,
+  ]);
+  return { languages, own: Object.fromEntries(labels) as Readonly<Record<string, string>> };
 }
 
 /** Every scope that this server offers, by name: the identity scopes and the configured ones. */

@@ -7,7 +7,8 @@ import { exists, insertInto, words } from './statements.ts';
 export function consentRequestsTable(database: Database) {
   return {
     async insertConsentRequest(request) {
-      const { redirectUri, scopes, state, nonce, codeChallenge, dpopJkt, shownName, pushed } = request;
+      const { redirectUri, scopes, state, nonce, codeChallenge, dpopJkt, shownName, uiLocales, pushed } =
+        request;
       const insert = database.execute(INSERT, [
         request.idHash,
         request.browserHash,
@@ -20,6 +21,7 @@ export function consentRequestsTable(database: Database) {
           codeChallenge,
           dpopJkt,
           shownName,
+          uiLocales,
           pushed,
         } satisfies ConsentParameters),
         request.audience,
@@ -71,7 +73,15 @@ const FIND = `SELECT ${COLUMNS} FROM oauth_consent_requests WHERE id_hash = ?`;
 /** Kept as JSON: what a client sent may hold characters that a text column refuses, such as NUL. */
 type ConsentParameters = Pick<
   ConsentRequest,
-  'redirectUri' | 'scopes' | 'state' | 'nonce' | 'codeChallenge' | 'dpopJkt' | 'shownName' | 'pushed'
+  | 'redirectUri'
+  | 'scopes'
+  | 'state'
+  | 'nonce'
+  | 'codeChallenge'
+  | 'dpopJkt'
+  | 'shownName'
+  | 'uiLocales'
+  | 'pushed'
 >;
 
 interface ConsentRequestRow {

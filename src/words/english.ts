@@ -1,0 +1,24 @@
+import { APPLICATIONS } from './english/applications.ts';
+import { CONSENT } from './english/consent.ts';
+import { ERROR } from './english/error.ts';
+import { SIGN_IN } from './english/sign-in.ts';
+import { WHO_ASKS } from './english/who-asks.ts';
+import type { Catalog } from './message.ts';
+
+const TABLE = { ...SIGN_IN, ...WHO_ASKS, ...CONSENT, ...APPLICATIONS, ...ERROR } as const;
+
+/** The key of a message of Portico's pages, such as `consent.title`. */
+export type MessageKey = keyof typeof TABLE;
+
+/** What a language needs to be complete: a text for each key. */
+export type CompleteCatalog = Readonly<Record<MessageKey, Catalog[string]>>;
+
+/** Every message in English, by its key: what other languages are held against, and fall back to. */
+export const ENGLISH: CompleteCatalog = TABLE;
+
+/** The messages that are a page, by what comes before `.title` and `.message`. */
+export type PageKey = MessageKey extends infer Key
+  ? Key extends `${infer Page}.message`
+    ? Page
+    : never
+  : never;

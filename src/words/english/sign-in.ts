@@ -1,0 +1,17 @@
+/** The kit's own sign-in page. */
+export const SIGN_IN = {
+  'sign_in.title': 'Sign in',
+  'sign_in.to': 'to continue to {client}',
+  'sign_in.to_unverified': 'to continue to {client}, which {server} has not verified',
+  'sign_in.identifier': 'Email address',
+  'sign_in.password': 'Password',
+  'sign_in.submit': 'Sign in',
+  'sign_in.wrong': 'The email address or the password is wrong.',
+  'sign_in.stale': 'This page had been open for too long, or in too many tabs. Please sign in once more.',
+  'sign_in.slowed': {
+    one: 'There were too many failed attempts to sign in. Your password was not checked: please try again in a second.',
+    other:
+      'There were too many failed attempts to sign in. Your password was not checked: please try again in {count} seconds.',
+  },
+  'sign_in.overloaded': 'Too many people are signing in at this moment. Please try again in a few seconds.',
+} as const;

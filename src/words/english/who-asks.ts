@@ -1,0 +1,10 @@
+/** Who asks, and where an answer goes, on several pages. */
+export const WHO_ASKS = {
+  'client.on_this_computer': 'a program on this computer',
+  'client.on_this_device': 'an application on this device',
+  'client.not_verified': '{client} (not verified)',
+  'person.unnamed': 'this account',
+  'scope.openid.label': 'Confirm who you are',
+  'scope.profile.label': 'See your profile, such as your name',
+  'scope.email.label': 'See your email address',
+} as const;

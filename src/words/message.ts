@@ -1,0 +1,49 @@
+/** A text with placeholders such as `{client}`; or one for each form that the language has for the number `count`. */
+export type Message = string | PluralForms;
+
+/** The texts for the categories of `Intl.PluralRules`; `other` for those that are left out. */
+export type PluralForms = Readonly<Partial<Record<Intl.LDMLPluralRule, string>>> & { readonly other: string };
+
+/** Messages by their key. */
+export type Catalog = Readonly<Record<string, Message>>;
+
+/** What takes the place of a placeholder: numbers, dates (in UTC) and lists are written as the language does. */
+export type MessageValue = string | number | Date | readonly string[];
+
+/** The values of a message by the names of its placeholders. */
+export type MessageValues = Readonly<Record<string, MessageValue>>;
+
+export const PLURAL_CATEGORIES: readonly string[] = ['zero', 'one', 'two', 'few', 'many', 'other'];
+
+const PLACEHOLDER = /\{([a-z_]+)\}/;
+
+/** Texts, and between each two of them the name of a placeholder. */
+export function messageParts(text: string): readonly string[] {
+  return text.split(PLACEHOLDER);
+}
+
+/** The names of the placeholders in a text. */
+export function placeholdersOf(text: string): ReadonlySet<string> {
+  return new Set(messageParts(text).filter((_, index) => index % 2 === 1));
+}
+
+/** Every text of a message. */
+export function formsOf(message: Message): readonly string[] {
+  return typeof message === 'string' ? [message] : Object.values(message);
+}
+
+/** The text for the number `count`, where the message has several. */
+export function textFor(message: Message, locale: string, values: Readonly<Record<string, unknown>>): string {
+  if (typeof message === 'string') return message;
+  const { count } = values;
+  const category = typeof count === 'number' ? new Intl.PluralRules(locale).select(count) : 'other';
+  return message[category] ?? message.other;
+}
+
+/** A value as it is written in a language. */
+export function shownValue(value: MessageValue, locale: string): string {
+  if (typeof value === 'string') return value;
+  if (typeof value === 'number') return new Intl.NumberFormat(locale).format(value);
+  if (value instanceof Date) return value.toLocaleDateString(locale, { dateStyle: 'long', timeZone: 'UTC' });
+  return new Intl.ListFormat(locale, { type: 'conjunction' }).format(value);
+}

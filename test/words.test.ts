@@ -1,0 +1,33 @@
+// @engines sqlite: pages are the same whatever the database is
+import { globSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { ENGLISH } from '../src/words/english.ts';
+
+const root = path.join(import.meta.dirname, '..');
+
+describe('the messages of pages', () => {
+  const files = globSync('src/**/*.{ts,eta}', { cwd: root }).filter(
+    (file) => !file.startsWith(path.join('src', 'words')) && !file.endsWith('.test.ts'),
+  );
+  const sources = files.map((file) => readFileSync(path.join(root, file), 'utf8'));
+  const keys = Object.keys(ENGLISH);
+
+  test('are all there that a view asks for', () => {
+    const asked = sources.flatMap((source) =>
+      [...source.matchAll(/\b(?:t|markup)\('([a-z_.]+)'/g)].map(([, key = '']) => key),
+    );
+    expect(asked.length).toBeGreaterThan(20);
+    expect(asked.filter((key) => !keys.includes(key))).toEqual([]);
+  });
+
+  test('are all asked for by a view, or by the code', () => {
+    const quoted = new Set(
+      sources.flatMap((source) =>
+        [...source.matchAll(/'([a-z_]+(?:\.[a-z_]+)+)'/g)].map(([, key = '']) => key),
+      ),
+    );
+    const isUsed = (key: string) => quoted.has(key) || quoted.has(key.replace(/\.(?:title|message)$/, ''));
+    expect(keys.filter((key) => !isUsed(key))).toEqual([]);
+  });
+});
