@@ -227,6 +227,7 @@ const FROM: Readonly<Record<AuditEvent['type'], 'http' | 'console' | 'administra
   initial_access_token_revoked: 'console',
   person_erased: 'administrator',
   access_ended: 'administrator',
+  subjects_imported: 'administrator',
   signing_key_created: 'administrator',
   signing_key_staged: 'administrator',
   signing_key_removed: 'administrator',
@@ -255,6 +256,7 @@ describe('with oauth_server:audit:keep and :stream', () => {
       { type: 'signing_key_created', ...key },
       { type: 'signing_key_staged', ...key },
       { type: 'signing_key_removed', ...key },
+      { type: 'subjects_imported', subjects: 2, by },
       { type: 'admin_refused', person: ADMINISTRATOR, route: 'a route', reason: 'permission' },
       {
         type: 'tool_called',

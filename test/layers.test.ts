@@ -98,6 +98,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'protected-resource',
     'config',
     'client-documents/',
+    'importing/',
     'registering/',
     'access/',
     'clients/',

@@ -10,8 +10,10 @@ import { createClaims } from './tokens/claims.ts';
 import { createClientUrls, isClientUrl } from './client-documents/client-urls.ts';
 import { createAssertions } from './clients/assertions.ts';
 import { createClientKeySource } from './clients/client-keys.ts';
+import { createChecking } from './clients/checking.ts';
 import { createClients, type FindClient } from './clients/clients.ts';
 import { createClientAuthentication } from './clients/authentication.ts';
+import { createImportedSecrets } from './clients/imported-secrets.ts';
 import { createNoteUse } from './clients/uses.ts';
 import { createClientSecrets } from './clients/secrets.ts';
 import type { OAuthServerConfig } from './config.ts';
@@ -58,6 +60,7 @@ import { createMeasuring } from './measuring/measuring.ts';
 import { measuredStore } from './measuring/measured-store.ts';
 import { observedServer } from './measuring/observed-server.ts';
 import { createProtectedResource } from './protected-resource.ts';
+import { importingWith } from './importing/on-demand.ts';
 import { createInitialAccessTokens } from './registering/initial-access-tokens.ts';
 import { createRegistrations } from './registering/registrations.ts';
 import { PROFILED_ALGORITHMS } from './profiles/fapi2.ts';
@@ -168,21 +171,23 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
   const lookUp = createTokenLookUp({ bearerTokens, scopes });
 
   const blockable = (id: string) => (isClientUrl(id) ? { problem: fetchableUrlProblem(id) } : null);
+  const checkNew = createChecking({ scopes, keys, takesKeys, takesPushed, takesDpop, profiles });
   const clients = createClients({
     store,
     scopes,
     keys,
     takesKeys,
-    takesPushed,
-    takesDpop,
     profiles,
+    checkNew,
     passwordHasher,
     clock,
     audit,
     blockable,
   });
   const noteUse = createNoteUse({ store, clock, log });
-  const secrets = createClientSecrets({ passwordHasher, clock });
+  const iterations = config.imported_pbkdf2_iterations ?? 0;
+  const secretHasher = createImportedSecrets({ passwordHasher, iterations });
+  const secrets = createClientSecrets({ passwordHasher: secretHasher, clock });
   const failedAttempts = createFailedAttempts({ clock, random });
   const allowsLoopback = showsDetails && isLoopback(new URL(publicUrl));
   const newFetchJson = () => createFetchJson({ ...outbound, allowsLoopback, anyPort: allowsLoopback, clock });
@@ -362,6 +367,20 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
     clientKeyProblems: async ({ id, keys: own }) =>
       own === null || clientKeys === null ? [] : clientKeys.problems({ id, keys: own }),
     access: createAccess({ store, audit, clock }),
+    importing: importingWith(async () => {
+      const { createImporting } = await import('./importing/importing.ts');
+      return createImporting({
+        store,
+        clients,
+        checkNew,
+        host,
+        secretHasher,
+        iterations,
+        blockable,
+        audit,
+        clock,
+      });
+    }),
     initialAccessTokens: createInitialAccessTokens({ store, audit, clock }),
     keys,
     audit,

@@ -12,6 +12,7 @@ import type { ProtectedRoutes } from './endpoints/protected-routes.ts';
 import type { DpopOffer } from '../http/challenges.ts';
 import type { Health } from './health/health.ts';
 import type { CompleteHost, Host } from './host.ts';
+import type { Importing } from './importing/contract.ts';
 import type { Measuring } from './measuring/measuring.ts';
 import type { KeyRing } from './keys/key-ring.ts';
 import type { KeySigner } from './keys/signers.ts';
@@ -39,6 +40,8 @@ export interface AuthorizationServer extends ProtectedRoutes {
   readonly clients: Clients;
   /** Who holds access, and its end. */
   readonly access: Access;
+  /** Takes over the clients of another server, and what it called people. */
+  readonly importing: Importing;
   /** With what clients register themselves, when `oauth_server:registration` is on. */
   readonly initialAccessTokens: InitialAccessTokens;
   /**

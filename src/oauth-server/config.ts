@@ -20,6 +20,9 @@ const seconds = z
 /** In days. */
 const LONGEST_RETENTION = 36_525;
 
+/** About a second of a processor core. */
+const MOST_ITERATIONS = 4_000_000;
+
 /** In seconds. A thief who is as quick as this goes unnoticed (decision 37). */
 const LONGEST_RETRY = 300;
 
@@ -200,6 +203,11 @@ export const oauthServerConfiguration = z.strictObject({
     .optional(),
   dpop: z.enum(['off', 'accept', 'require'], { error: 'must be off, accept or require' }).optional(),
   dpop_nonces: z.boolean({ error: 'must be true or false' }).optional(),
+  imported_pbkdf2_iterations: z
+    .int({ error: 'must be a whole number of iterations' })
+    .min(0, 'must be at least 0, which takes no such hash')
+    .max(MOST_ITERATIONS, `must be at most ${MOST_ITERATIONS}`)
+    .optional(),
   admin_permission: nonEmptyText(
     'a permission',
     'name the permission that an administrator must hold',
@@ -291,6 +299,11 @@ export interface OAuthServerConfigInput {
   readonly dpop_nonces?: boolean | undefined;
   /** What becomes of audit events beside that the host is told; nothing. */
   readonly audit?: AuditConfigInput | undefined;
+  /**
+   * How many iterations of PBKDF2-HMAC-SHA256 the hash of an imported client secret may have (`oauth:client:import`): every secret that this
+   * process has not seen yet costs as many, whoever sends it, so that the time tells nothing; 0, and none has any.
+   */
+  readonly imported_pbkdf2_iterations?: number | undefined;
   /**
    * The permission that a person must hold to use the administrator's pages, below `/oauth/admin`; none, and there are no such pages.
    */

@@ -87,6 +87,15 @@ export type {
   InitialAccessTokens,
   NewInitialAccessToken,
 } from './registering/initial-access-tokens.ts';
+export type {
+  ClientImport,
+  ClientImportOptions,
+  ImportedClient,
+  ImportedRecord,
+  Importing,
+  ImportOptions,
+  SubjectImport,
+} from './importing/contract.ts';
 export type { KeyRing } from './keys/key-ring.ts';
 export type { KeyDescription, KeyState } from './keys/key-states.ts';
 export type { KeyRotation, RotationOptions } from './keys/rotation.ts';

@@ -81,6 +81,12 @@ export type AuditEvent =
       readonly requests: number;
       readonly initialAccessTokens: number;
     })
+  /** An administrator said what clients know people by (`oauth:subject:import`). One event for all. */
+  | (Acting & {
+      readonly type: 'subjects_imported';
+      /** How many people were given one. */
+      readonly subjects: number;
+    })
   /** With a document, when somebody is first shown what it asks for. */
   | (AuditedClient & Acting & { readonly type: 'client_registered' })
   /** A client that registered itself says something else about itself (RFC 7592). */

@@ -12,6 +12,7 @@ export const EVENT_TYPES = Object.keys({
   person_revoked: true,
   person_erased: true,
   access_ended: true,
+  subjects_imported: true,
   client_registered: true,
   client_changed: true,
   client_updated: true,

@@ -16,10 +16,11 @@ import {
   type CheckedRegistration,
   type ClientRegistration,
 } from './registration.ts';
+import type { CheckNewClient } from './checking.ts';
 import type { Profiles } from '../profiles/profiles.ts';
 import { describeClient, type ShownClient } from './describing.ts';
 import { listPage, type ClientList, type ClientPage } from './listing.ts';
-import { createUpdating, NO_KEYS, type UpdateClient } from './updating.ts';
+import { createUpdating, type UpdateClient } from './updating.ts';
 
 /** A new client, and its secret: shown once, kept only as a hash. */
 export interface RegisteredClient {
@@ -112,11 +113,8 @@ export interface ClientsOptions {
   readonly keys: Pick<KeyRing, 'all'>;
   /** Whether clients may have keys of their own (`oauth_server:private_key_jwt`). */
   readonly takesKeys: boolean;
-  /** Whether they may push their requests (`oauth_server:pushed_authorization_requests`). */
-  readonly takesPushed: boolean;
-  /** Whether clients may demand bound tokens (`oauth_server:dpop`). */
-  readonly takesDpop: boolean;
   readonly profiles: Profiles;
+  readonly checkNew: CheckNewClient;
   readonly passwordHasher: PasswordHasher;
   readonly clock: () => number;
   readonly audit: Audit;
@@ -124,13 +122,11 @@ export interface ClientsOptions {
   readonly blockable: (clientId: string) => { readonly problem: string | null } | null;
 }
 
-const NO_DPOP = 'oauth_server:dpop is off';
-
 /** No other text reaches the store: not every engine takes any. */
 const CLIENT_ID = /^[\x20-\x7E]{1,255}$/;
 
 export function createClients(options: ClientsOptions): Clients {
-  const { store, scopes, keys, takesKeys, takesPushed, takesDpop, profiles, passwordHasher } = options;
+  const { store, scopes, keys, takesKeys, profiles, checkNew, passwordHasher } = options;
   const { clock, audit, blockable } = options;
   async function find(clientId: string): Promise<Client | null> {
     const client = CLIENT_ID.test(clientId) ? await store.findClient(clientId) : null;
@@ -148,15 +144,7 @@ export function createClients(options: ClientsOptions): Clients {
   }
 
   async function checkedClient(registration: ClientRegistration): Promise<RegisteredClient> {
-    const checked = await checkRegistration(registration, scopes, keys, profiles);
-    if (checked.keys !== null && !takesKeys) throw new RegistrationError(NO_KEYS);
-    if (checked.pushesRequests && !takesPushed) {
-      throw new RegistrationError(
-        'oauth_server:pushed_authorization_requests is off; set it to accept or require first',
-      );
-    }
-    if (checked.dpopBoundAccessTokens && !takesDpop)
-      throw new RegistrationError(`${NO_DPOP}; set it to accept first`);
+    const checked = await checkNew(registration);
     const secret = hasSecret(checked) ? randomToken() : null;
     const client = newClient(checked, {
       id: randomIdentifier(),

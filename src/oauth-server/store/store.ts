@@ -44,6 +44,11 @@ export interface Store {
    * same time, also of other processes, run one after the other: each sees what the one before has inserted.
    */
   insertClientUnless(client: Client, isThere: (client: Client) => boolean): Promise<Client | null>;
+  /**
+   * Inserts all of these clients, or, when one of their ids is there already, none, and returns that id. Calls at the same time, also of
+   * other processes, run one after the other.
+   */
+  insertClients(clients: readonly Client[]): Promise<string | null>;
   /** Also a revoked client; null when the id, compared byte by byte, is unknown. */
   findClient(id: string): Promise<Client | null>;
   /**
@@ -135,6 +140,12 @@ export interface Store {
 
   /** The person's subject: `candidate` if the person had none, else the one assigned before. */
   assignSubject(person: PersonReference, candidate: string): Promise<string>;
+  /** Null for a person who has none yet. */
+  findSubject(person: PersonReference): Promise<string | null>;
+  /** Whose subject this is; null when it is nobody's. */
+  findPersonOfSubject(subject: string): Promise<PersonReference | null>;
+  /** Gives the person this subject, unless the person has one, or somebody has it; whether it did. */
+  insertSubject(person: PersonReference, subject: string): Promise<boolean>;
 
   /** False when there is a request of this id already. */
   insertConsentRequest(request: ConsentRequest): Promise<boolean>;

@@ -3,6 +3,7 @@ import { addAuthorizationList } from './authorization-list.ts';
 import { addAuthorizationRevoke } from './authorization-revoke.ts';
 import { addAuditList } from './audit-list.ts';
 import { addClientCreate } from './client-create.ts';
+import { addClientImport } from './client-import.ts';
 import { addClientList } from './client-list.ts';
 import { addClientShow } from './client-show.ts';
 import { addClientUpdate } from './client-update.ts';
@@ -22,6 +23,7 @@ import { addPersonRevoke } from './person-revoke.ts';
 import { addKeysRotate } from './keys-rotate.ts';
 import { addPrune } from './prune.ts';
 import { addRestored } from './restored.ts';
+import { addSubjectImport } from './subject-import.ts';
 import { addServerDoctor } from './server-doctor.ts';
 import { addServerSetup } from './server-setup.ts';
 
@@ -29,6 +31,7 @@ const COMMANDS: readonly AddCommands[] = [
   addServerSetup,
   addServerDoctor,
   addClientCreate,
+  addClientImport,
   addClientList,
   addClientShow,
   addClientUpdate,
@@ -40,6 +43,7 @@ const COMMANDS: readonly AddCommands[] = [
   addPersonRevoke,
   addPersonErase,
   addRestored,
+  addSubjectImport,
   addInitialAccessTokenCreate,
   addInitialAccessTokenList,
   addInitialAccessTokenRevoke,

@@ -35,6 +35,32 @@ export function clientsTable(database: Database, admits: Admits) {
       );
     },
 
+    async insertClients(clients) {
+      const [first] = clients;
+      if (first === undefined) return null;
+      return database.transaction(
+        (connection) =>
+          inTurn(connection, first, async () => {
+            for (const { id } of clients)
+              if (await exists(connection, 'oauth_clients', 'client_id', id)) return id;
+            for (const client of clients) await insertClient(connection, client);
+            return null;
+          }),
+        // In a turn of its own, which comes when what was lost has ended.
+        async (_, existing) =>
+          existing !== null ||
+          database.transaction((connection) =>
+            inTurn(connection, first, async () => {
+              const { rows } = await connection.execute<ClientRow>(FIND_CLIENT, [first.id]);
+              // Not one of its id that somebody else has inserted since.
+              return rows.some(
+                (row) => JSON.stringify(clientValues(toClient(row))) === JSON.stringify(clientValues(first)),
+              );
+            }),
+          ),
+      );
+    },
+
     async findClient(id) {
       const { rows } = await database.execute<ClientRow>(FIND_CLIENT, [id]);
       // Some collations ignore trailing spaces; a client id is compared byte by byte.

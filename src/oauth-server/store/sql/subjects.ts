@@ -22,11 +22,37 @@ export function subjectsTable(database: Database) {
       if (subject === null) throw new Error('The subject of a person could not be assigned');
       return subject;
     },
+
+    findSubject: (person) => findSubject(database, person),
+
+    async findPersonOfSubject(subject) {
+      const { rows } = await database.execute<SubjectRow>(
+        'SELECT user_provider, user_id, subject FROM oauth_subjects WHERE subject = ?',
+        [subject],
+      );
+      const exact = rows.find((row) => row.subject === subject);
+      return exact === undefined ? null : { provider: exact.user_provider, id: exact.user_id };
+    },
+
+    insertSubject: (person, subject) =>
+      insertIfNone(
+        database,
+        'oauth_subjects (user_provider, user_id, subject) VALUES (?, ?, ?)',
+        // Neither of both may be there.
+        '',
+        [person.provider, person.id, subject],
+      ),
   } satisfies Partial<Store>;
 }
 
+interface SubjectRow {
+  readonly user_provider: string;
+  readonly user_id: string;
+  readonly subject: string;
+}
+
 async function findSubject(connection: SqlConnection, person: PersonReference): Promise<string | null> {
-  const { rows } = await connection.execute<{ user_provider: string; user_id: string; subject: string }>(
+  const { rows } = await connection.execute<SubjectRow>(
     'SELECT user_provider, user_id, subject FROM oauth_subjects WHERE user_provider = ? AND user_id = ?',
     [person.provider, person.id],
   );

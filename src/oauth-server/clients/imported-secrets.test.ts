@@ -1,0 +1,74 @@
+import { pbkdf2Sync } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import type { PasswordHasher } from '../../contracts/password-hasher.ts';
+import { createImportedSecrets, wrapHash, type ForeignHash } from './imported-secrets.ts';
+
+const SALT = Buffer.from('salt');
+const derived = (iterations: number): ForeignHash => ({
+  kind: 'pbkdf2_sha256',
+  digest: pbkdf2Sync('right', SALT, iterations, 32, 'sha256').toString('hex'),
+  iterations,
+  salt: SALT,
+});
+
+/** Quick, and it counts. */
+function createCounting() {
+  const counted = { verified: 0, iterations: 0 };
+  const passwordHasher: PasswordHasher = {
+    hash: async (password) => `$plain$${password}`,
+    async verify(password, hash) {
+      counted.verified += 1;
+      return hash === `$plain$${password}`;
+    },
+  };
+  const derive = async (secret: string, salt: Buffer, iterations: number) => {
+    counted.iterations += iterations;
+    return pbkdf2Sync(secret, salt, iterations, 32, 'sha256');
+  };
+  return { counted, passwordHasher, derive };
+}
+
+describe('verifying a secret', () => {
+  // @shows AS-41.4
+  test('costs as many iterations and one verification, whatever the hash, and whether it is right', async () => {
+    const { counted, passwordHasher, derive } = createCounting();
+    const hasher = createImportedSecrets({ passwordHasher, iterations: 100, derive });
+    const hashes = [
+      await hasher.hash('right'),
+      await wrapHash({ kind: 'sha256', digest: '0'.repeat(64) }, hasher),
+      ...(await Promise.all([1, 40, 100, 101].map((count) => wrapHash(derived(count), hasher)))),
+    ];
+    for (const hash of hashes) {
+      for (const secret of ['right', 'wrong']) {
+        Object.assign(counted, { verified: 0, iterations: 0 });
+        await hasher.verify(secret, hash);
+        expect([hash, secret, counted]).toEqual([hash, secret, { verified: 1, iterations: 100 }]);
+      }
+    }
+  });
+
+  // @shows AS-41.4
+  test('derives nothing where no such hash is taken, and then none is right', async () => {
+    const { counted, passwordHasher, derive } = createCounting();
+    const hasher = createImportedSecrets({ passwordHasher, iterations: 0, derive });
+    const hash = await wrapHash(derived(1), hasher);
+    const { digest } = derived(1);
+    expect([await hasher.verify('right', hash), await hasher.verify(digest, hash)]).toEqual([false, false]);
+    expect([await hasher.verify('right', '$plain$right'), counted.iterations]).toEqual([true, 0]);
+  });
+
+  // @shows AS-41.3
+  test('holds a hash of up to as many iterations against the secret, and no other', async () => {
+    const { passwordHasher } = createCounting();
+    const hasher = createImportedSecrets({ passwordHasher, iterations: 100 });
+    for (const [iterations, isRight] of [
+      [1, true],
+      [100, true],
+      [101, false],
+    ] as const) {
+      const hash = await wrapHash(derived(iterations), hasher);
+      expect([iterations, await hasher.verify('right', hash)]).toEqual([iterations, isRight]);
+      expect([iterations, await hasher.verify('wrong', hash)]).toEqual([iterations, false]);
+    }
+  });
+});

@@ -1,0 +1,254 @@
+import { CLIENT_AUTHENTICATION_METHODS, PRIVATE_KEY_JWT } from '../clients/credentials.ts';
+import { applicationTypeFor } from '../clients/metadata.ts';
+import { GRANT_NAMES, type ClientRegistration } from '../clients/registration.ts';
+import { RegistrationError } from '../errors.ts';
+import { quoted, quotedList } from '../quoting.ts';
+
+/** A client as another server described it, as far as there is the same here. */
+export interface ClientRecord {
+  readonly clientId: string;
+  readonly registration: ClientRegistration;
+  readonly secret: string | null;
+  readonly secretHash: string | null;
+  /** When the other server registered it, milliseconds since 1970; null where the record does not say. */
+  readonly createdAt: number | null;
+  /** What is another here, or left out. */
+  readonly changes: readonly string[];
+}
+
+type Fields = ReadonlyMap<string, unknown>;
+
+/** What people were shown, or what is not done here and takes nothing from a client: it is left out, and told. */
+const LEFT_OUT: ReadonlySet<string> = new Set([
+  'backchannel_logout_session_required',
+  'backchannel_logout_uri',
+  'client_uri',
+  'contacts',
+  'frontchannel_logout_session_required',
+  'frontchannel_logout_uri',
+  'initiate_login_uri',
+  'logo_uri',
+  'policy_uri',
+  'post_logout_redirect_uris',
+  'software_id',
+  'software_version',
+  'tos_uri',
+]);
+
+const READ: ReadonlySet<string> = new Set([
+  'application_type',
+  'client_id',
+  'client_id_issued_at',
+  'client_name',
+  'client_secret',
+  'client_secret_expires_at',
+  'client_secret_hash',
+  'dpop_bound_access_tokens',
+  'grant_types',
+  'id_token_signed_response_alg',
+  'jwks',
+  'jwks_uri',
+  'redirect_uris',
+  'require_pushed_authorization_requests',
+  'response_types',
+  'scope',
+  'subject_type',
+  'token_endpoint_auth_method',
+  'token_endpoint_auth_signing_alg',
+]);
+
+/** No spaces, so that an id and what follows it are told apart. */
+const CLIENT_ID = /^[\x21-\x7E]{1,255}$/;
+
+/** The id that a record names, for a report of it; null for what could be none. */
+export function clientIdOf(record: unknown): string | null {
+  if (typeof record !== 'object' || record === null) return null;
+  const { client_id: id } = record as { readonly client_id?: unknown };
+  return typeof id === 'string' && CLIENT_ID.test(id) ? id : null;
+}
+
+/** Reads a record. Throws a RegistrationError for a field that is ill-formed, or that says what there is not here. */
+export function readClientRecord(record: unknown, now: number): ClientRecord {
+  const fields = fieldsOf(record);
+  const clientId = text(fields, 'client_id') ?? '';
+  if (!CLIENT_ID.test(clientId)) {
+    throw new RegistrationError('client_id is missing, or not 1 to 255 printable characters of ASCII');
+  }
+  const changes = leftOut(fields);
+  requireExpected(fields);
+  const redirects = list(fields, 'redirect_uris') ?? [];
+  const method = readMethod(fields);
+  const grants = readGrants(fields, changes);
+  const named = text(fields, 'application_type');
+  const applicationType = named ?? applicationTypeFor(undefined, redirects);
+  if (named === null && applicationType === 'native') {
+    changes.push(
+      'it becomes a native application: it has a redirect URI on loopback, or of a scheme of its own',
+    );
+  }
+  if (redirects.length > 0 && !grants.includes('authorization_code')) {
+    changes.push('its redirect_uris are left out: none of its grants uses them');
+  }
+  const hasKeys = method === PRIVATE_KEY_JWT;
+  const [secret, secretHash] = [text(fields, 'client_secret'), text(fields, 'client_secret_hash')];
+  const takesSecret = method !== 'none' && !hasKeys;
+  if (!takesSecret && (secret !== null || secretHash !== null)) {
+    changes.push(`its secret is left out: it authenticates by ${method}`);
+  }
+  if (takesSecret) requireLastingSecret(fields, now, changes);
+  const issuedAt = fields.get('client_id_issued_at');
+  return {
+    clientId,
+    registration: {
+      name: text(fields, 'client_name') ?? '',
+      redirectUris: grants.includes('authorization_code') ? redirects : [],
+      scopes: list(fields, 'scope') ?? [],
+      grants,
+      public: method === 'none',
+      applicationType,
+      requirePushedAuthorizationRequests: flag(fields, 'require_pushed_authorization_requests'),
+      dpopBoundAccessTokens: flag(fields, 'dpop_bound_access_tokens'),
+      ...(hasKeys ? readKeys(fields) : {}),
+      ...readAlgorithm(fields, grants),
+    },
+    secret: takesSecret ? secret : null,
+    secretHash: takesSecret ? secretHash : null,
+    createdAt:
+      typeof issuedAt === 'number' && issuedAt > 0 && issuedAt * 1000 <= now ? issuedAt * 1000 : null,
+    changes,
+  };
+}
+
+/** What says nothing is as good as left out: other servers write every field that they know. */
+function fieldsOf(record: unknown): Fields {
+  if (typeof record !== 'object' || record === null || Array.isArray(record)) {
+    throw new RegistrationError('it is no JSON object');
+  }
+  const isEmpty = (value: unknown) =>
+    value === null ||
+    value === '' ||
+    value === false ||
+    value === 0 ||
+    (Array.isArray(value) && value.length === 0);
+  return new Map(Object.entries(record).filter(([name, value]) => name === 'grant_types' || !isEmpty(value)));
+}
+
+function leftOut(fields: Fields): string[] {
+  const known = [...fields.keys()].filter((name) => LEFT_OUT.has(name));
+  return known.length === 0 ? [] : [`left out, there is nothing like it here: ${known.join(', ')}`];
+}
+
+function requireExpected(fields: Fields): void {
+  const unknown = [...fields.keys()].filter((name) => !READ.has(name) && !LEFT_OUT.has(name));
+  if (unknown.length > 0) {
+    throw new RegistrationError(
+      `${quotedList(unknown)} is not known here; take it out of the record if the client does not depend on it`,
+    );
+  }
+  const subjects = fields.get('subject_type');
+  if (subjects !== undefined && subjects !== 'public') {
+    throw new RegistrationError('subject_type is not public: here a person is the same to every client');
+  }
+  if (!fields.has('client_name'))
+    throw new RegistrationError('client_name is missing: people have to know who asks');
+}
+
+function readMethod(fields: Fields): string {
+  const method = text(fields, 'token_endpoint_auth_method') ?? 'client_secret_basic';
+  const offered: readonly string[] = [...CLIENT_AUTHENTICATION_METHODS, PRIVATE_KEY_JWT];
+  if (offered.includes(method)) return method;
+  throw new RegistrationError(
+    `token_endpoint_auth_method ${quoted(method)} is not offered here; there are ${offered.join(', ')}`,
+  );
+}
+
+/** Those that there are here. */
+function readGrants(fields: Fields, changes: string[]): readonly string[] {
+  const named = fields.has('grant_types') ? (list(fields, 'grant_types') ?? []) : ['authorization_code'];
+  const offered = named.filter((grant) => GRANT_NAMES.some((each) => each === grant));
+  const missing = named.filter((grant) => !offered.includes(grant));
+  if (offered.length === 0) {
+    throw new RegistrationError(
+      missing.length === 0
+        ? 'grant_types is empty'
+        : `none of its grants is offered here: ${quotedList(missing)}`,
+    );
+  }
+  if (missing.length > 0)
+    changes.push(`not offered here, and left out of grant_types: ${quotedList(missing)}`);
+  const answers = list(fields, 'response_types') ?? [];
+  const others = answers.filter((type) => type !== 'code');
+  if (others.length > 0)
+    changes.push(`not offered here, and left out of response_types: ${quotedList(others)}`);
+  return offered;
+}
+
+function requireLastingSecret(fields: Fields, now: number, changes: string[]): void {
+  const until = fields.get('client_secret_expires_at');
+  if (until === undefined) return;
+  if (typeof until !== 'number')
+    throw new RegistrationError('client_secret_expires_at is no number of seconds');
+  if (until * 1000 <= now) throw new RegistrationError('its secret has expired (client_secret_expires_at)');
+  changes.push('client_secret_expires_at is left out: here a secret is good until it is replaced');
+}
+
+function readKeys(fields: Fields): Partial<ClientRegistration> {
+  const [jwksUri, algorithm] = [text(fields, 'jwks_uri'), text(fields, 'token_endpoint_auth_signing_alg')];
+  const given = fields.get('jwks');
+  const jwks = typeof given === 'string' ? parsed(given) : given;
+  return {
+    ...(jwks === undefined ? {} : { jwks }),
+    ...(jwksUri === null ? {} : { jwksUri }),
+    ...(algorithm === null ? {} : { tokenEndpointAuthSigningAlg: algorithm }),
+    // Without any, the registration says what is missing.
+    ...(jwks === undefined && jwksUri === null
+      ? { jwks: undefined, tokenEndpointAuthSigningAlg: algorithm ?? 'ES256' }
+      : {}),
+  };
+}
+
+/** Other servers write RS256 for every client, also for one that gets no ID token. */
+function readAlgorithm(fields: Fields, grants: readonly string[]): Partial<ClientRegistration> {
+  const algorithm = text(fields, 'id_token_signed_response_alg');
+  if (algorithm === null || algorithm === 'RS256' || !grants.includes('authorization_code')) return {};
+  return { idTokenSignedResponseAlg: algorithm };
+}
+
+function text(fields: Fields, name: string): string | null {
+  const value = fields.get(name);
+  if (value === undefined) return null;
+  if (typeof value !== 'string') throw new RegistrationError(`${name} is no text`);
+  return value;
+}
+
+/** A list, also as the text that a table has of it: JSON, or words that are parted by spaces or ends of lines. */
+function list(fields: Fields, name: string): readonly string[] | null {
+  const value = fields.get(name);
+  if (value === undefined) return null;
+  const isText = typeof value === 'string';
+  const read = isText && value.trimStart().startsWith('[') ? parsed(value) : value;
+  if (typeof read === 'string') return wordsOf(read);
+  if (Array.isArray(read) && read.every((each) => typeof each === 'string')) return read;
+  throw new RegistrationError(`${name} is no list of texts`);
+}
+
+function wordsOf(text: string): readonly string[] {
+  return text.split(/\s+/).filter((word) => word !== '');
+}
+
+/** Null for what is no JSON. */
+function parsed(json: string): unknown {
+  try {
+    return JSON.parse(json) as unknown;
+  } catch {
+    return null;
+  }
+}
+
+/** Not every engine has truth values. */
+function flag(fields: Fields, name: string): boolean {
+  const value = fields.get(name);
+  if (value === undefined) return false;
+  if (value === true || value === 1) return true;
+  throw new RegistrationError(`${name} is neither true nor false`);
+}

@@ -1,0 +1,179 @@
+import { actedBy } from '../auditing/audit.ts';
+import { hasSecret, newClient, type CheckedRegistration } from '../clients/registration.ts';
+import { randomToken } from '../crypto.ts';
+import { RegistrationError } from '../errors.ts';
+import type { Client } from '../store/client.ts';
+import { clientIdOf, readClientRecord, type ClientRecord } from './client-records.ts';
+import type { ClientImport, ClientImportOptions, ImportedClient, ImportingParts } from './contract.ts';
+import { createHashReader, plainSecret, type HashReader, type ImportedSecret } from './secret-hashes.ts';
+
+/** In one transaction, which holds up nobody for longer than some seconds. */
+const MOST = 1000;
+
+/** A record that may be imported. */
+interface Accepted {
+  readonly client: Omit<Client, 'secretHash'>;
+  /** Null for a client that has none. */
+  readonly secret: ImportedSecret | null;
+  /** Made here; null for one that the record brings. */
+  readonly newSecret: string | null;
+  readonly changes: readonly string[];
+}
+
+type Judged = Pick<ImportedClient, 'outcome' | 'problem' | 'changes'> & {
+  readonly accepted: Accepted | null;
+};
+
+export async function importClients(
+  parts: ImportingParts,
+  records: readonly unknown[],
+  options: ClientImportOptions,
+): Promise<ClientImport> {
+  if (records.length > MOST) {
+    throw new RegistrationError(
+      `There are ${records.length} clients; ${MOST} are imported at once, so make several files`,
+    );
+  }
+  const { dryRun = false, report = () => {} } = options;
+  const judge = await createJudge(parts, options);
+  const judged: Judged[] = [];
+  for (const record of records) {
+    judged.push(await judge(record));
+    report(judged.length);
+  }
+  const isRefused = judged.some(({ outcome }) => outcome === 'refused');
+  const accepted = judged.flatMap((each) => (each.accepted === null ? [] : [each.accepted]));
+  const written = !dryRun && !isRefused && accepted.length > 0;
+  if (written) await write(parts, accepted, options);
+  return {
+    written,
+    clients: judged.map(({ outcome, problem, changes, accepted: own }, at) => ({
+      record: at + 1,
+      clientId: clientIdOf(records[at]),
+      outcome,
+      problem,
+      changes,
+      secret: written ? (own?.newSecret ?? null) : null,
+    })),
+  };
+}
+
+async function write(
+  parts: ImportingParts,
+  accepted: readonly Accepted[],
+  { by, report }: ClientImportOptions,
+) {
+  const clients: Client[] = [];
+  for (const { client, secret } of accepted) {
+    clients.push({ ...client, secretHash: secret === null ? null : await secret.hash() });
+    report?.(clients.length);
+  }
+  const taken = await parts.store.insertClients(clients);
+  if (taken !== null) {
+    throw new RegistrationError(
+      `The client ${taken} was registered meanwhile; nothing was imported, so do it again`,
+    );
+  }
+  const acting = by === undefined ? {} : { by };
+  for (const { id: clientId, registeredBy } of clients) {
+    await parts.audit({ type: 'client_registered', clientId, registeredBy, ...actedBy(acting) });
+  }
+}
+
+async function createJudge(parts: ImportingParts, options: ClientImportOptions) {
+  const { clients, checkNew, secretHasher, iterations, blockable, clock } = parts;
+  const readHash = await createHashReader(parts.host.passwordHasher, iterations);
+  const seen = new Set<string>();
+
+  async function accept(read: ClientRecord): Promise<Accepted> {
+    const { clientId, changes } = read;
+    if (seen.has(clientId)) throw new RegistrationError('an earlier record has the same client_id');
+    seen.add(clientId);
+    if (blockable(clientId) !== null) {
+      throw new RegistrationError(
+        'client_id is a URL, and here that is a client that its document describes',
+      );
+    }
+    const checked = await checkNew(read.registration);
+    const newSecret = needsNewSecret(read, checked, options) ? randomToken() : null;
+    const secret =
+      newSecret === null
+        ? readSecret(read, { readHash, hasher: secretHasher })
+        : plainSecret(newSecret, secretHasher);
+    const begun = { id: clientId, registeredBy: 'operator', secretHash: null } as const;
+    const createdAt = read.createdAt ?? clock();
+    return { client: newClient(checked, { ...begun, createdAt }), secret, newSecret, changes };
+  }
+
+  return async (record: unknown): Promise<Judged> => {
+    try {
+      const accepted = await accept(readClientRecord(record, clock()));
+      const { changes } = accepted;
+      const existing = await clients.find(accepted.client.id);
+      if (existing === null) return { outcome: 'imported', problem: null, changes, accepted };
+      await requireSame(existing, accepted);
+      return { outcome: 'unchanged', problem: null, changes, accepted: null };
+    } catch (error) {
+      if (!(error instanceof RegistrationError)) throw error;
+      return { outcome: 'refused', problem: error.message, changes: [], accepted: null };
+    }
+  };
+}
+
+function needsNewSecret(
+  { secret, secretHash }: ClientRecord,
+  checked: CheckedRegistration,
+  { newSecrets = false }: ClientImportOptions,
+): boolean {
+  if (!hasSecret(checked) || secret !== null || secretHash !== null) return false;
+  if (newSecrets) return true;
+  throw new RegistrationError(
+    'it has neither client_secret nor client_secret_hash, and needs a secret; --new-secrets makes one',
+  );
+}
+
+function readSecret(
+  { secret, secretHash }: ClientRecord,
+  { readHash, hasher }: { readonly readHash: HashReader; readonly hasher: ImportingParts['secretHasher'] },
+): ImportedSecret | null {
+  if (secret !== null && secretHash !== null) {
+    throw new RegistrationError('it has both client_secret and client_secret_hash; it can have one');
+  }
+  if (secret !== null) return plainSecret(secret, hasher);
+  return secretHash === null ? null : readHash(secretHash);
+}
+
+/** Throws unless the client that is there is the one of the record. Nothing that is there is ever changed. */
+async function requireSame(existing: Client, { client, secret, newSecret }: Accepted): Promise<void> {
+  if (existing.revokedAt !== null)
+    throw new RegistrationError('a client of this id was revoked here, for good');
+  if (existing.registeredBy !== 'operator') {
+    throw new RegistrationError('a client of this id has registered itself here');
+  }
+  const differing = COMPARED.filter(
+    ([, of]) => JSON.stringify(of(existing)) !== JSON.stringify(of(client)),
+  ).map(([name]) => name);
+  if (differing.length > 0) {
+    throw new RegistrationError(
+      `a client of this id is there already, and is another one: ${differing.join(', ')}. oauth:client:update changes it`,
+    );
+  }
+  if (secret === null || newSecret !== null || existing.secretHash === null) return;
+  if (!(await secret.isKept(existing.secretHash))) {
+    throw new RegistrationError('a client of this id is there already, and has another secret');
+  }
+}
+
+/** By the names of RFC 7591. What has no order is compared without one. */
+const COMPARED: readonly (readonly [name: string, of: (client: Omit<Client, 'secretHash'>) => unknown])[] = [
+  ['client_name', ({ name }) => name],
+  ['redirect_uris', ({ redirectUris }) => redirectUris.toSorted()],
+  ['scope', ({ scopes }) => scopes.toSorted()],
+  ['grant_types', ({ grants }) => grants],
+  ['token_endpoint_auth_method', ({ public: isPublic, keys }) => [isPublic, keys === null]],
+  ['application_type', ({ applicationType }) => applicationType],
+  ['jwks', ({ keys }) => keys],
+  ['id_token_signed_response_alg', ({ idTokenSignedResponseAlg }) => idTokenSignedResponseAlg],
+  ['require_pushed_authorization_requests', ({ pushesRequests }) => pushesRequests],
+  ['dpop_bound_access_tokens', ({ dpopBoundAccessTokens }) => dpopBoundAccessTokens],
+];

@@ -1,0 +1,561 @@
+import { createHash, pbkdf2Sync } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { AUDIT, type AuditEvent, type PasswordHasher } from 'portico/oauth-server';
+import { decodeJwt } from 'jose';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { porticoHere, ROOT } from './support/console.ts';
+import { CHEAP } from './support/hashers.ts';
+import {
+  ADA,
+  exchangeCode,
+  GRACE,
+  obtainCode,
+  registerClient,
+  requestToken,
+  startPortal,
+  type RunningPortal,
+  type TestClient,
+  type Tokens,
+} from './support/portal.ts';
+
+/** What another server knew is taken over whole or not at all, and its clients go on with the ids and secrets that they have. */
+
+const ITERATIONS = 1000;
+const CONFIG = { oauth_server: { imported_pbkdf2_iterations: ITERATIONS } };
+const SECRET = 'rather-a-long-secret-of-before';
+
+let verified = 0;
+const counting: PasswordHasher = {
+  hash: (password) => CHEAP.hash(password),
+  verify(password, hash) {
+    verified += 1;
+    return CHEAP.verify(password, hash);
+  },
+};
+
+let portal: RunningPortal;
+let folder: string;
+const events: AuditEvent[] = [];
+
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'portico-importing-'));
+  portal = await startPortal({ config: CONFIG, passwordHasher: counting, random: () => 0 });
+  portal.application.events.on(AUDIT, (event: AuditEvent) => void events.push(event));
+});
+afterEach(() => void events.splice(0));
+afterAll(async () => {
+  await portal.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const run = (...args: readonly string[]) => runAt(portal, args);
+const runAt = ({ env }: RunningPortal, args: readonly string[]) =>
+  porticoHere(args, {
+    cwd: path.join(ROOT, 'test', 'fixtures', 'configured-portal'),
+    env: { ...env, PORTAL_CONFIG: JSON.stringify(CONFIG) },
+  });
+
+let count = 0;
+
+async function fileOf(content: unknown): Promise<string> {
+  count += 1;
+  const file = path.join(folder, `${count}.json`);
+  await writeFile(file, typeof content === 'string' ? content : JSON.stringify(content));
+  return file;
+}
+
+/** A record of a client of its own, which acts as itself unless it is said otherwise. */
+function record(more: Readonly<Record<string, unknown>> = {}): Readonly<Record<string, unknown>> {
+  count += 1;
+  return {
+    client_id: `old-client-${count}`,
+    client_name: 'A client of before',
+    grant_types: ['client_credentials'],
+    scope: 'notes:read',
+    client_secret: SECRET,
+    ...more,
+  };
+}
+
+/** The same with a hash in place of the secret. */
+const hashed = (hash: string) => record({ client_secret: undefined, client_secret_hash: hash });
+
+const sha256 = (encoding: 'hex' | 'base64' | 'base64url') =>
+  `sha256:${createHash('sha256').update(SECRET).digest(encoding)}`;
+function django(iterations = ITERATIONS): string {
+  const value = pbkdf2Sync(SECRET, 'some salt', iterations, 32, 'sha256').toString('base64');
+  return `pbkdf2_sha256$${iterations}$some salt$${value}`;
+}
+
+const take = (records: readonly unknown[], options = {}) =>
+  portal.server.importing.clients(records, { by: 'console', ...options });
+const idOf = ({ client_id: id }: Readonly<Record<string, unknown>>) => String(id);
+const clientOf = (about: Readonly<Record<string, unknown>>, secret = SECRET): TestClient => ({
+  id: idOf(about),
+  secret,
+});
+const status = async (client: TestClient) =>
+  (await requestToken(portal, client, { grant_type: 'client_credentials' })).status;
+const ids = async () => (await portal.server.clients.list()).map(({ id }) => id);
+
+describe('oauth:client:import', () => {
+  // @shows AS-41.1
+  test('registers every client of a file under its id, which gets tokens with the secret that it has', async () => {
+    const records = [record(), record({ token_endpoint_auth_method: 'client_secret_post' })];
+    const { code, stdout, stderr } = await run('oauth:client:import', await fileOf(records), '--json');
+    expect([code, stderr]).toEqual([0, '']);
+    expect(JSON.parse(stdout)).toEqual({
+      written: true,
+      clients: records.map((each, at) => ({
+        record: at + 1,
+        client_id: each['client_id'],
+        outcome: 'imported',
+        problem: null,
+        changes: [],
+      })),
+    });
+    for (const each of records) {
+      expect(await status(clientOf(each))).toBe(200);
+      expect(await status(clientOf(each, 'another-secret-of-that-length'))).toBe(401);
+    }
+  });
+
+  // @shows AS-41.1
+  test('takes a client for people, with one record in a line, and what it says of when it was registered', async () => {
+    const web = {
+      ...record(),
+      grant_types: ['authorization_code', 'refresh_token'],
+      redirect_uris: ['https://client.example/callback'],
+      scope: 'openid notes:read offline_access',
+      response_types: ['code'],
+      client_id_issued_at: 1_500_000_000,
+      logo_uri: 'https://client.example/logo.png',
+      jwks: null,
+    };
+    const phone = { ...web, client_id: 'old-phone', token_endpoint_auth_method: 'none' };
+    const file = await fileOf(`${JSON.stringify(web)}\n\n${JSON.stringify(phone)}\n`);
+    const { code, stdout } = await run('oauth:client:import', file);
+    expect(code).toBe(0);
+    expect(stdout).toContain('left out, there is nothing like it here: logo_uri');
+    expect(stdout).toContain('its secret is left out: it authenticates by none');
+    const { client } = await portal.server.clients.show(idOf(web));
+    expect(client).toMatchObject({
+      registeredBy: 'operator',
+      scopes: ['openid', 'notes:read'],
+      createdAt: 1_500_000_000_000,
+    });
+    const { client: native } = await portal.server.clients.show('old-phone');
+    expect(native.public).toBe(true);
+    expect((await portal.server.clients.find('old-phone'))?.secretHash).toBe(null);
+    const code1 = await obtainCode(portal, clientOf(web), await portal.signedIn(ADA), {
+      scope: 'openid notes:read',
+    });
+    expect((await exchangeCode(portal, clientOf(web), code1)).status).toBe(200);
+  });
+
+  // @shows AS-41.1, AS-41.6
+  test('writes nothing when one record is refused, says which and why, and repeats no secret and no hash', async () => {
+    const before = await ids();
+    const records = [record(), record({ redirect_uris: 7 }), hashed(`md5:${'0'.repeat(32)}`)];
+    const { code, stdout, stderr } = await run('oauth:client:import', await fileOf(records));
+    expect(code).toBe(1);
+    expect(stdout).toContain(`${idOf(records[1] ?? {})}  refused: redirect_uris is no list of texts`);
+    expect(stderr).toBe('2 of 3 applications are refused; nothing was written\n');
+    expect(`${stdout}${stderr}`).not.toContain(SECRET);
+    expect(`${stdout}${stderr}`).not.toContain('0'.repeat(32));
+    expect(await ids()).toEqual(before);
+  });
+
+  // @shows AS-41.6
+  test('names the line that is no JSON, and repeats nothing of it', async () => {
+    const file = await fileOf(`${JSON.stringify(record())}\n{"client_secret": "${SECRET}",\n`);
+    const { code, stdout, stderr } = await run('oauth:client:import', file);
+    expect([code, stdout]).toEqual([1, '']);
+    expect(stderr).toBe('Line 2 is no JSON. A file is one JSON array, or has one JSON object in each line\n');
+  });
+
+  // @shows AS-41.8
+  test('writes nothing with --dry-run, and says the same', async () => {
+    const before = await ids();
+    const file = await fileOf([record()]);
+    const { code, stdout, stderr } = await run('oauth:client:import', file, '--dry-run');
+    expect([code, stderr]).toEqual([0, 'Nothing was written: it was a dry run.\n']);
+    expect(stdout).toContain('would be imported');
+    expect(await ids()).toEqual(before);
+    expect(events).toEqual([]);
+  });
+
+  // @shows AS-41.5
+  test('done again it changes nothing, and a client that is another one by now is refused', async () => {
+    const records = [
+      record(),
+      hashed(sha256('hex')),
+      hashed(django()),
+      record({
+        token_endpoint_auth_method: 'none',
+        grant_types: ['authorization_code'],
+        redirect_uris: ['https://client.example/cb'],
+      }),
+    ];
+    expect(await take(records)).toMatchObject({ written: true });
+    const before = await portal.server.clients.list();
+    const again = await take(records);
+    expect([again.written, again.clients.map(({ outcome }) => outcome)]).toEqual([
+      false,
+      ['unchanged', 'unchanged', 'unchanged', 'unchanged'],
+    ]);
+    const [plain, digest] = records;
+    const problems = async (...given: readonly unknown[]) =>
+      (await take(given)).clients.map(({ problem }) => problem ?? 'none');
+    expect(await problems({ ...plain, client_name: 'Another', scope: 'notes:write' })).toEqual([
+      'a client of this id is there already, and is another one: client_name, scope. oauth:client:update changes it',
+    ]);
+    const otherSecret = 'a client of this id is there already, and has another secret';
+    expect(await problems({ ...plain, client_secret: 'another-secret-of-that-length' })).toEqual([
+      otherSecret,
+    ]);
+    await portal.server.clients.rotateSecret(idOf(digest ?? {}));
+    expect(await problems(digest)).toEqual([otherSecret]);
+    await portal.server.clients.revoke(idOf(plain ?? {}));
+    expect(await problems(plain)).toEqual(['a client of this id was revoked here, for good']);
+    const known = (client: { readonly id: string }) =>
+      ![idOf(plain ?? {}), idOf(digest ?? {})].includes(client.id);
+    expect((await portal.server.clients.list()).filter(known)).toEqual(before.filter(known));
+  });
+
+  // @shows AS-41.5
+  test('of several imports at once, each client is registered once', async () => {
+    const records = Array.from({ length: 5 }, () => record());
+    const outcomes = await Promise.allSettled([1, 2, 3, 4].map(() => take(records)));
+    const written = outcomes.filter((each) => each.status === 'fulfilled' && each.value.written);
+    expect(written).toHaveLength(1);
+    const there = await ids();
+    expect(records.map((each) => there.filter((id) => id === idOf(each)).length)).toEqual([1, 1, 1, 1, 1]);
+    expect(await status(clientOf(records[4] ?? {}))).toBe(200);
+  });
+
+  // @shows AS-41.6
+  test('tells the audit of each client that the console registered it, without a secret or a hash', async () => {
+    const records = [record(), hashed(sha256('hex'))];
+    await take(records);
+    expect(events).toEqual(
+      records.map((each) => ({
+        type: 'client_registered',
+        clientId: each['client_id'],
+        registeredBy: 'operator',
+        by: 'console',
+      })),
+    );
+  });
+
+  // @shows AS-41.3
+  test('makes a secret where it is told to, prints it once, and keeps its hash', async () => {
+    const about = record({ client_secret: undefined });
+    const file = await fileOf([about]);
+    expect((await run('oauth:client:import', file)).stdout).toContain(
+      'needs a secret; --new-secrets makes one',
+    );
+    const { stdout } = await run('oauth:client:import', file, '--new-secrets', '--json');
+    const [made] = (JSON.parse(stdout) as { clients: readonly { client_secret: string }[] }).clients;
+    expect(made?.client_secret).toMatch(/^[\w-]{43}$/);
+    expect(await status(clientOf(about, made?.client_secret))).toBe(200);
+    const again = await run('oauth:client:import', file, '--new-secrets', '--json');
+    expect(JSON.parse(again.stdout)).toMatchObject({ written: false, clients: [{ outcome: 'unchanged' }] });
+    expect(again.stdout).not.toContain('client_secret');
+  });
+});
+
+describe('a secret of which the other server kept a hash', () => {
+  // @shows AS-41.3
+  test.each([
+    ['SHA-256 in hexadecimal digits', () => sha256('hex')],
+    ['SHA-256 in base64url', () => sha256('base64url')],
+    ['SHA-256 in base64', () => sha256('base64')],
+    ['PBKDF2 as Django writes it', () => django()],
+    ['PBKDF2 of fewer iterations', () => django(10)],
+    ['what the host’s own hasher made', () => CHEAP.hash(SECRET)],
+  ] as const)('%s: the secret is right, another is wrong, and so is the hash itself', async (_, make) => {
+    const hash = await make();
+    const about = hashed(hash);
+    expect(await take([about])).toMatchObject({ written: true, clients: [{ problem: null }] });
+    expect(await status(clientOf(about))).toBe(200);
+    const kept = (await portal.server.clients.find(idOf(about)))?.secretHash ?? '';
+    const value = hash.replace(/^.*[:$]/, '');
+    const readElsewhere = [hash, value, Buffer.from(value, 'base64').toString('hex'), kept, `${SECRET} `];
+    for (const wrong of readElsewhere) expect(await status(clientOf(about, wrong)), wrong).toBe(401);
+  });
+
+  // @shows AS-41.3
+  test('stands in the store as the host’s hash of it, which whoever reads the store cannot turn back', async () => {
+    const records = [hashed(sha256('hex')), hashed(django())];
+    await take(records);
+    const text = JSON.stringify(
+      (await portal.application.database.execute('SELECT secret_hash FROM oauth_clients')).rows,
+    );
+    for (const hash of [sha256('hex'), django()]) expect(text).not.toContain(hash.replace(/^.*[:$]/, ''));
+    expect(text).toContain('imported$sha256$$argon2id$');
+  });
+
+  // @shows AS-41.3
+  test('goes on through a rotation, as the secret before', async () => {
+    const about = hashed(sha256('base64url'));
+    await take([about]);
+    const { secret } = await portal.server.clients.rotateSecret(idOf(about));
+    expect([await status(clientOf(about)), await status(clientOf(about, secret))]).toEqual([200, 200]);
+    await portal.server.clients.rotateSecret(idOf(about), 0);
+    expect(await status(clientOf(about))).toBe(401);
+  });
+
+  // @shows AS-41.4
+  test('costs the host’s hasher one verification, as an unknown client and a wrong secret of any other do', async () => {
+    const [digest, derived] = [hashed(sha256('hex')), hashed(django())];
+    await take([digest, derived]);
+    const own = await registerClient(portal);
+    const cost = async (id: string) => {
+      const before = verified;
+      expect(await status(clientOf({ client_id: id }, `a wrong one of ${id} ${++count}`))).toBe(401);
+      return verified - before;
+    };
+    expect([
+      await cost('nobody'),
+      await cost(own.id),
+      await cost(idOf(digest)),
+      await cost(idOf(derived)),
+    ]).toEqual([1, 1, 1, 1]);
+  });
+
+  // @shows AS-41.3
+  test.each([
+    ['another function', 'md5:0123456789abcdef0123456789abcdef', 'can be verified here'],
+    [
+      'a hash of the host’s hasher at another cost',
+      `$argon2id$v=19$m=128,t=1,p=1$${'a'.repeat(22)}$${'b'.repeat(43)}`,
+      '$argon2id$v=19$m=64,t=1,p=1$',
+    ],
+    ['bcrypt, which the host does not use', `$2b$12$${'a'.repeat(53)}`, 'can be verified here'],
+    ['PBKDF2 of more iterations than are configured', django(ITERATIONS + 1), 'imported_pbkdf2_iterations'],
+    ['SHA-256 that was cut', sha256('hex').slice(0, -1), 'can be verified here'],
+  ] as const)('is refused: %s', async (_, hash, reason) => {
+    const { written, clients } = await take([hashed(hash)]);
+    expect([written, clients[0]?.outcome]).toEqual([false, 'refused']);
+    expect(clients[0]?.problem).toContain(reason);
+    expect(clients[0]?.problem).not.toContain(hash);
+  });
+});
+
+describe('a record of a client', () => {
+  // @shows AS-41.2
+  test.each([
+    ['a list', [], 'it is no JSON object'],
+    ['without an id', record({ client_id: '' }), 'client_id is missing'],
+    ['an id with a space', record({ client_id: 'a b' }), 'client_id is missing'],
+    [
+      'the URL of a document',
+      record({ client_id: 'https://tool.example/client.json' }),
+      'client_id is a URL',
+    ],
+    ['without a name', record({ client_name: null }), 'client_name is missing'],
+    [
+      'a scope that is not offered',
+      record({ scope: 'notes:read old:scope' }),
+      'The scope "old:scope" is unknown',
+    ],
+    [
+      'a redirect URI with a wildcard',
+      record({ grant_types: ['authorization_code'], redirect_uris: ['https://*.example/'] }),
+      'wildcard',
+    ],
+    [
+      'a field that nobody knows',
+      record({ tls_client_auth_subject_dn: 'CN=a' }),
+      '"tls_client_auth_subject_dn" is not known here',
+    ],
+    ['pairwise subjects', record({ subject_type: 'pairwise' }), 'subject_type is not public'],
+    [
+      'another way to authenticate',
+      record({ token_endpoint_auth_method: 'client_secret_jwt' }),
+      'is not offered here',
+    ],
+    [
+      'grants of which there is none',
+      record({ grant_types: ['implicit', 'password'] }),
+      'none of its grants is offered here: "implicit", "password"',
+    ],
+    ['no grant', record({ grant_types: [] }), 'grant_types is empty'],
+    ['a secret that can be guessed', record({ client_secret: 'secret' }), 'fewer than 16 characters'],
+    [
+      'a hash in place of the secret',
+      record({ client_secret: `$2b$12$${'a'.repeat(53)}` }),
+      'has the form of a hash',
+    ],
+    [
+      'a hash of Django in place of the secret',
+      record({ client_secret: django() }),
+      'has the form of a hash',
+    ],
+    ['a secret that has expired', record({ client_secret_expires_at: 1 }), 'has expired'],
+    [
+      'both a secret and a hash',
+      record({ client_secret_hash: sha256('hex') }),
+      'both client_secret and client_secret_hash',
+    ],
+    [
+      'keys, while none are taken',
+      record({ token_endpoint_auth_method: 'private_key_jwt', jwks_uri: 'https://client.example/jwks' }),
+      'oauth_server:private_key_jwt is off',
+    ],
+    [
+      'keys that are missing',
+      record({ token_endpoint_auth_method: 'private_key_jwt' }),
+      'needs its public keys',
+    ],
+    [
+      'bound tokens, while there are none',
+      record({ dpop_bound_access_tokens: true }),
+      'oauth_server:dpop is off',
+    ],
+    [
+      'an ID token algorithm without a key',
+      record({
+        grant_types: ['authorization_code'],
+        redirect_uris: ['https://c.example/cb'],
+        scope: 'openid',
+        id_token_signed_response_alg: 'ES256',
+      }),
+      'oauth:keys:generate',
+    ],
+  ] as const)('is refused: %s', async (_, given, reason) => {
+    const before = await ids();
+    const { written, clients } = await take([given]);
+    expect([written, clients[0]?.outcome]).toEqual([false, 'refused']);
+    expect(clients[0]?.problem).toContain(reason);
+    expect(await ids()).toEqual(before);
+  });
+
+  // @shows AS-41.2
+  test('is refused when an earlier one has its id', async () => {
+    const about = record();
+    const { clients } = await take([about, about]);
+    expect(clients.map(({ problem }) => problem)).toEqual([null, 'an earlier record has the same client_id']);
+  });
+
+  // @shows AS-41.2
+  test('is taken without what there is not here, which is told', async () => {
+    const about = record({
+      grant_types: ['client_credentials', 'implicit'],
+      response_types: ['token'],
+      redirect_uris: ['https://client.example/cb'],
+      client_secret_expires_at: 9_999_999_999,
+    });
+    const [taken] = (await take([about])).clients;
+    expect(taken?.changes).toEqual([
+      'not offered here, and left out of grant_types: "implicit"',
+      'not offered here, and left out of response_types: "token"',
+      'its redirect_uris are left out: none of its grants uses them',
+      'client_secret_expires_at is left out: here a secret is good until it is replaced',
+    ]);
+    expect(await status(clientOf(about))).toBe(200);
+  });
+
+  test('is one of a thousand at most', async () => {
+    await expect(take(Array.from({ length: 1001 }, () => ({})))).rejects.toThrow('1000 are imported at once');
+  });
+});
+
+describe('oauth:subject:import', () => {
+  let people: RunningPortal;
+  beforeAll(async () => {
+    people = await startPortal({ passwordHasher: CHEAP });
+  });
+  afterAll(() => people.close());
+
+  const reference = async (email: string) => {
+    const { rows } = await people.application.database.execute<{ id: string }>(
+      'SELECT id FROM host_accounts WHERE email = ?',
+      [email],
+    );
+    return { provider: 'accounts', id: String(rows[0]?.id) };
+  };
+  const subjectOf = async (email: string): Promise<unknown> => {
+    const client = await registerClient(people);
+    const code = await obtainCode(people, client, await people.signedIn(email));
+    const { id_token: idToken } = (await (await exchangeCode(people, client, code)).json()) as Tokens;
+    return decodeJwt(idToken ?? '').sub;
+  };
+  const give = async (...records: readonly unknown[]) => {
+    const { written, subjects } = await people.server.importing.subjects(records, { by: 'console' });
+    return [written, subjects.map(({ outcome, problem }) => problem ?? outcome)];
+  };
+
+  // @shows AS-41.7
+  test('has clients know a person by the sub that they know already, and nobody ever gets another', async () => {
+    const [ada, grace] = [await reference(ADA), await reference(GRACE)];
+    const file = await fileOf(JSON.stringify({ ...ada, sub: 'auth|4711' }));
+    const dry = await runAt(people, ['oauth:subject:import', file, '--dry-run']);
+    expect([dry.code, dry.stdout]).toEqual([0, '1 to import, 0 unchanged, 0 refused\n']);
+    const { code, stdout } = await runAt(people, ['oauth:subject:import', file]);
+    expect([code, stdout]).toEqual([0, '1 imported, 0 unchanged, 0 refused\n']);
+    expect(await subjectOf(ADA)).toBe('auth|4711');
+
+    expect(await give({ ...ada, sub: 'auth|4711' })).toEqual([false, ['unchanged']]);
+    expect(await give({ ...ada, sub: 'auth|4712' })).toEqual([
+      false,
+      ['applications here know the person by another sub already, which stays'],
+    ]);
+    expect(await give({ ...grace, sub: 'auth|4711' })).toEqual([
+      false,
+      ['the sub is that of another person here'],
+    ]);
+    expect(await give({ ...grace, sub: 'g1' }, { ...ada, id: 'nobody', sub: 'n1' })).toEqual([
+      false,
+      ['imported', 'the application has no account of this person'],
+    ]);
+    expect(await give({ ...grace, sub: 'g1' }, { ...grace, sub: 'g2' })).toEqual([
+      false,
+      ['imported', 'an earlier record has the same person'],
+    ]);
+    const own = await subjectOf(GRACE);
+    expect(own).toMatch(/^[0-9a-f]{32}$/);
+    expect(await give({ ...grace, sub: 'g1' })).toEqual([
+      false,
+      ['applications here know the person by another sub already, which stays'],
+    ]);
+    expect([await subjectOf(ADA), await subjectOf(GRACE)]).toEqual(['auth|4711', own]);
+  });
+
+  // @shows AS-41.7
+  test.each([
+    ['an empty sub', { sub: '' }, 'sub is not 1 to 255'],
+    ['a sub with a space', { sub: 'a b' }, 'sub is not 1 to 255'],
+    ['one of 256 characters', { sub: 'x'.repeat(256) }, 'sub is not 1 to 255'],
+    ['one that is a number', { sub: 42 }, '"sub" is no text'],
+    ['a person without an id', { id: '' }, 'not empty'],
+    ['a field that nobody knows', { email: 'ada@example.com' }, '"email" is not known here'],
+  ] as const)('refuses %s', async (_, changes, reason) => {
+    const [written, [outcome]] = (await give({ provider: 'accounts', id: '1', sub: 's', ...changes })) as [
+      boolean,
+      string[],
+    ];
+    expect(written).toBe(false);
+    expect(outcome).toContain(reason);
+  });
+
+  // @shows AS-41.6
+  test('tells the audit how many, and who did it', async () => {
+    const lone = await startPortal({ passwordHasher: CHEAP });
+    try {
+      const told: AuditEvent[] = [];
+      lone.application.events.on(AUDIT, (event: AuditEvent) => void told.push(event));
+      const { rows } = await lone.application.database.execute<{ id: string }>(
+        'SELECT id FROM host_accounts',
+      );
+      const records = rows.map(({ id }, at) => ({ provider: 'accounts', id, sub: `old-${at}` }));
+      await lone.server.importing.subjects(records, { by: 'console' });
+      expect(told).toEqual([{ type: 'subjects_imported', subjects: records.length, by: 'console' }]);
+    } finally {
+      await lone.close();
+    }
+  });
+});
