@@ -3,6 +3,8 @@ import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { ENGLISH } from '../src/words/english.ts';
+import { LANGUAGES } from '../src/words/languages.ts';
+import { catalogProblems } from '../src/words/own-messages.ts';
 
 const root = path.join(import.meta.dirname, '..');
 
@@ -29,5 +31,15 @@ describe('the messages of pages', () => {
     );
     const isUsed = (key: string) => quoted.has(key) || quoted.has(key.replace(/\.(?:title|message)$/, ''));
     expect(keys.filter((key) => !isUsed(key))).toEqual([]);
+  });
+
+  test.each(Object.keys(LANGUAGES))('are all there in %s, with the placeholders of English', async (tag) => {
+    const messages = (await LANGUAGES[tag]?.()) ?? {};
+    expect(Object.keys(messages).toSorted()).toEqual(keys.toSorted());
+    expect(catalogProblems(messages, ENGLISH)).toEqual([]);
+    const copied = Object.entries(messages).filter(
+      ([key, text]) => text === ENGLISH[key as keyof typeof ENGLISH],
+    );
+    expect(copied.map(([key]) => key)).toEqual([]);
   });
 });

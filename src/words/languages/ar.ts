@@ -1,0 +1,137 @@
+import type { CompleteCatalog } from '../english.ts';
+
+/** Arabic. */
+export const MESSAGES: CompleteCatalog = {
+  'sign_in.title': 'تسجيل الدخول',
+  'sign_in.to': 'للمتابعة إلى {client}',
+  'sign_in.to_unverified': 'للمتابعة إلى {client} (لم يتحقق منه {server})',
+  'sign_in.identifier': 'عنوان البريد الإلكتروني',
+  'sign_in.password': 'كلمة المرور',
+  'sign_in.submit': 'تسجيل الدخول',
+  'sign_in.wrong': 'عنوان البريد الإلكتروني أو كلمة المرور غير صحيحة.',
+  'sign_in.stale':
+    'ظلت هذه الصفحة مفتوحة لوقت طويل جدًا أو في علامات تبويب كثيرة جدًا. يُرجى تسجيل الدخول مرة أخرى.',
+  'sign_in.slowed': {
+    zero: 'محاولات تسجيل الدخول الفاشلة كثيرة جدًا. لم يتم التحقق من كلمة المرور: يُرجى إعادة المحاولة الآن.',
+    one: 'محاولات تسجيل الدخول الفاشلة كثيرة جدًا. لم يتم التحقق من كلمة المرور: يُرجى إعادة المحاولة بعد ثانية واحدة.',
+    two: 'محاولات تسجيل الدخول الفاشلة كثيرة جدًا. لم يتم التحقق من كلمة المرور: يُرجى إعادة المحاولة بعد ثانيتين.',
+    few: 'محاولات تسجيل الدخول الفاشلة كثيرة جدًا. لم يتم التحقق من كلمة المرور: يُرجى إعادة المحاولة بعد {count} ثوانٍ.',
+    many: 'محاولات تسجيل الدخول الفاشلة كثيرة جدًا. لم يتم التحقق من كلمة المرور: يُرجى إعادة المحاولة بعد {count} ثانية.',
+    other:
+      'محاولات تسجيل الدخول الفاشلة كثيرة جدًا. لم يتم التحقق من كلمة المرور: يُرجى إعادة المحاولة بعد {count} ثانية.',
+  },
+  'sign_in.overloaded':
+    'عدد كبير جدًا من الأشخاص يسجّلون الدخول في هذه اللحظة. يُرجى إعادة المحاولة بعد بضع ثوانٍ.',
+
+  'client.on_this_computer': 'برنامج على هذا الكمبيوتر',
+  'client.on_this_device': 'تطبيق على هذا الجهاز',
+  'client.not_verified': '{client} (لم يتم التحقق منه)',
+  'person.unnamed': 'هذا الحساب',
+  'scope.openid.label': 'تأكيد هويتك',
+  'scope.profile.label': 'الاطّلاع على ملفك الشخصي، مثل اسمك',
+  'scope.email.label': 'الاطّلاع على عنوان بريدك الإلكتروني',
+
+  'consent.page': 'هل تسمح بوصول {client}؟',
+  'consent.title': 'هل تسمح بأن يستخدم {client} حسابك في {server}؟',
+  'consent.not_verified': 'لم يتحقق منه {server}.',
+  'consent.anybody': 'يمكن لأي شخص إنشاء تطبيق واختيار اسمه.',
+  'consent.calls_itself': 'يسمّي نفسه: {name}',
+  'consent.signed_in_as': 'تم تسجيل الدخول باسم {person}',
+  'consent.switch': 'ليس حسابك؟',
+  'consent.scopes': 'سيتمكّن التطبيق من:',
+  'consent.new_scopes': 'جديد: سيتمكّن التطبيق أيضًا من:',
+  'consent.nothing_new': 'لا يطلب التطبيق شيئًا لا يمكنه فعله من قبل',
+  'consent.granted_before': {
+    other: 'يحتفظ التطبيق بما سمحت به سابقًا ({count})',
+  },
+  'consent.sent_to': 'في الحالتين سيتم توجيهك إلى {host}. لا تسمح إلا لتطبيق تعرفه.',
+  'consent.answer_to_site':
+    'إذا سمحت بذلك، فسيتم إرسال الرد إلى {host}. لا تسمح إلا إذا كنت قد أتيت من هناك.',
+  'consent.answer_to_other_site':
+    'إذا سمحت بذلك، فسيتم إرسال الرد إلى {host}، وهو موقع مختلف عن {client}. لا تسمح إلا إذا كنت قد أتيت من هناك.',
+  'consent.answer_to_device': 'في الحالتين سيتم إرسال الرد إلى {host}. لا تسمح إلا بما بدأته بنفسك للتو.',
+  'consent.answer_to_device_of_site':
+    'في الحالتين سيتم إرسال الرد إلى {host}. يمكن لغيره هناك أيضًا أن ينتحل صفة {client}. لا تسمح إلا بما بدأته بنفسك للتو.',
+  'consent.deny': 'رفض',
+  'consent.allow': 'السماح',
+
+  'applications.page': 'التطبيقات المصرّح لها بالوصول',
+  'applications.title': 'التطبيقات المصرّح لها بالوصول إلى حسابك',
+  'applications.removed': 'تم: لم يعد بإمكان هذا التطبيق التصرّف نيابةً عنك.',
+  'applications.signed_in_as': 'تم تسجيل الدخول باسم {person}.',
+  'applications.none': 'لا يوجد أي تطبيق مصرّح له بالوصول.',
+  'applications.not_verified': 'لم يتحقق منه {server}.',
+  'applications.calls_itself': 'يسمّي نفسه: {name}',
+  'applications.since': 'يمكنه منذ {date}',
+  'applications.nothing_now': 'لا شيء في الوقت الحالي: لا تملك أيًّا من الأذونات التي طلبها',
+  'applications.remove': 'إزالة إذن الوصول',
+  'applications.remove_of': 'الممنوح إلى {client}',
+  'applications.back': 'العودة إلى {server}',
+
+  'error.back':
+    'إذا وصلت إلى هنا عبر رابط، فارجع إلى التطبيق الذي جاء منه وأعِد المحاولة. وإذا تكرر ذلك كل مرة، فأبلِغ الجهة المطوّرة للتطبيق.',
+  'error.request_id': 'معرّف الطلب: {id}',
+  'error.not_found.title': 'لا توجد صفحة كهذه',
+  'error.not_found.message': 'هذا العنوان لا يؤدي إلى شيء. ربما كُتب بشكل خاطئ أو تم نقل الصفحة.',
+  'error.too_large.title': 'حجم ما تم إرساله كبير جدًا',
+  'error.too_large.message': 'ما تم إرساله أكبر مما يقبله هذا الموقع.',
+  'error.unavailable.title': 'يُرجى إعادة المحاولة بعد قليل',
+  'error.unavailable.message': 'لا يمكن لهذا الموقع الرد الآن. انتظر قليلًا ثم أعِد المحاولة.',
+  'error.refused.title': 'تم رفض هذا الطلب',
+  'error.refused.message': 'لا يمكن تنفيذ ذلك بهذه الطريقة. ارجع وأعِد تحميل الصفحة ثم حاوِل مرة أخرى.',
+  'error.failed.title': 'حدث خطأ ما هنا',
+  'error.failed.message': 'الخطأ من جهتنا وقد تم تسجيله. إذا تكرر، فأخبِرنا بمعرّف الطلب أدناه.',
+  'error.fault.title': 'حدث خطأ ما هنا',
+  'error.fault.message': 'الخطأ من جهتنا وقد تم تسجيله. ارجع إلى التطبيق وابدأ من جديد.',
+  'error.unknown_client.title': 'تطبيق غير معروف',
+  'error.unknown_client.message': 'الرابط الذي أتى بك إلى هنا لا يشير إلى أي تطبيق يعرفه {server}.',
+  'error.untaken_client.title': 'تطبيق غير معروف',
+  'error.untaken_client.message': 'الرابط الذي أتى بك إلى هنا لا يشير إلى أي تطبيق يقبله {server}.',
+  'error.unread_client.title': 'تطبيق غير معروف',
+  'error.unread_client.message':
+    'ما أتى بك إلى هنا يدّعي أنه {host}، ولم يتمكّن {server} من قراءة معلوماته هناك. لم تتم مشاركة أي شيء.',
+  'error.client_against_rules.title': 'لا يحصل هذا التطبيق على إذن وصول الآن',
+  'error.client_against_rules.message':
+    'يشترط {server} على {client} قواعد غير مستوفاة حاليًا. لم تتم مشاركة أي شيء.',
+  'error.unverified_client_against_rules.title': 'لا يحصل هذا التطبيق على إذن وصول الآن',
+  'error.unverified_client_against_rules.message':
+    'يشترط {server} على التطبيق الذي أتى بك إلى هنا قواعد لا يستوفيها حاليًا. لم تتم مشاركة أي شيء.',
+  'error.unregistered_address.title': 'عنوان العودة غير مسجّل',
+  'error.unregistered_address.message':
+    'طلب {client} إرسال الرد إلى عنوان غير مسجّل، ولذلك لن يتم توجيهك إليه.',
+  'error.unverified_unregistered_address.title': 'عنوان العودة غير مسجّل',
+  'error.unverified_unregistered_address.message':
+    'طلب تطبيق لم يتحقق منه أحد إرسال الرد إلى عنوان غير مسجّل، ولذلك لن يتم توجيهك إليه.',
+  'error.link_used.title': 'لم يعد بالإمكان استخدام هذا الرابط',
+  'error.link_used.message': 'كان صالحًا لوقت قصير ولرد واحد فقط. ارجع إلى التطبيق وابدأ من جديد.',
+  'error.too_many_waiting.title': 'عدد الطلبات المنتظرة كبير جدًا',
+  'error.too_many_waiting.message':
+    'هذا الطلب طويل ولا يوجد متسع له الآن. ارجع إلى التطبيق وابدأ من جديد بعد دقيقة، أو سجّل الدخول هنا أولًا.',
+  'error.not_answerable.title': 'لم يعد بالإمكان الرد على هذا الطلب',
+  'error.not_answerable.message':
+    'تم الرد عليه من قبل، أو استغرق وقتًا طويلًا، أو يخص متصفحًا آخر أو شخصًا آخر. لم يُقبل أي رد الآن. ارجع إلى التطبيق وابدأ من جديد.',
+  'error.allowed_before.title': 'لقد رددت على هذا الطلب من قبل',
+  'error.allowed_before.message':
+    'لقد سمحت به. تعرض صفحة التطبيقات ({path}) التطبيقات المصرّح لها بالوصول إلى حسابك، ويمكنك فيها إلغاء ذلك.',
+  'error.denied_before.title': 'لقد رددت على هذا الطلب من قبل',
+  'error.denied_before.message':
+    'لقد رفضته ولم تتم مشاركة أي شيء. تعرض صفحة التطبيقات ({path}) التطبيقات المصرّح لها بالوصول إلى حسابك، ويمكنك فيها إلغاء ذلك.',
+  'error.answer_not_accepted.title': 'لم يُقبل هذا الرد',
+  'error.answer_not_accepted.message':
+    'لم يأتِ من الصفحة التي طرحت السؤال، أو سجّل شخص آخر الدخول منذ ذلك الحين. لم يُقبل أي رد الآن. ارجع إلى التطبيق وابدأ من جديد.',
+  'error.not_signed_in.title': 'لم تسجّل الدخول',
+  'error.not_signed_in.message': 'لم يُقبل الرد. ارجع إلى التطبيق وابدأ من جديد.',
+  'error.not_clear.title': 'هذا الطلب غير واضح',
+  'error.not_clear.message': 'إنه سؤال وردٌّ عليه في الوقت نفسه. ارجع إلى التطبيق وابدأ من جديد.',
+  'error.sign_out_first.title': 'سجّل الخروج من {server} أولًا',
+  'error.sign_out_first.message':
+    'انتهى هذا الطلب ولم تتم مشاركة أي شيء. سجّل الخروج في علامة تبويب أخرى، ثم تابِع هنا وسجّل الدخول بحسابك.',
+  'error.sign_out_first.link': 'المتابعة كشخص آخر',
+  'error.nothing_shared.title': 'لم تتم مشاركة أي شيء',
+  'error.nothing_shared.message':
+    'لم يحصل التطبيق الذي أتى بك إلى هنا على إذن الوصول إلى حسابك. وقد طلب إرسال الرد إلى {host}، وهو موقع لم يتحقق منه {server}: لا تذهب إليه إلا إذا كنت قد أتيت منه.',
+  'error.nothing_shared.link': 'العودة إلى {host}',
+  'error.removal_not_accepted.title': 'لم يُقبل هذا الطلب',
+  'error.removal_not_accepted.message':
+    'لم يأتِ من صفحة التطبيقات الخاصة بك، أو سجّل شخص آخر الدخول منذ ذلك الحين. لم يتغيّر أي شيء. افتح الصفحة مرة أخرى.',
+};

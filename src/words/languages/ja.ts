@@ -1,0 +1,138 @@
+import type { CompleteCatalog } from '../english.ts';
+
+/** Japanese. */
+export const MESSAGES: CompleteCatalog = {
+  'sign_in.title': 'ログイン',
+  'sign_in.to': 'ログイン後、{client} に進みます',
+  'sign_in.to_unverified': 'ログイン後、{client}（{server} は未確認）に進みます',
+  'sign_in.identifier': 'メールアドレス',
+  'sign_in.password': 'パスワード',
+  'sign_in.submit': 'ログイン',
+  'sign_in.wrong': 'メールアドレスまたはパスワードが正しくありません。',
+  'sign_in.stale':
+    'このページは開いてから時間が経ちすぎたか、開いているタブが多すぎます。もう一度ログインしてください。',
+  'sign_in.slowed': {
+    other:
+      'ログインの失敗が多すぎます。パスワードは確認されませんでした。{count} 秒後にもう一度お試しください。',
+  },
+  'sign_in.overloaded': 'ただいまログインが集中しています。数秒後にもう一度お試しください。',
+
+  'client.on_this_computer': 'このコンピューター上のプログラム',
+  'client.on_this_device': 'このデバイス上のアプリ',
+  'client.not_verified': '{client}（未確認）',
+  'person.unnamed': 'このアカウント',
+  'scope.openid.label': '本人であることの確認',
+  'scope.profile.label': 'お名前などのプロフィールの表示',
+  'scope.email.label': 'メールアドレスの表示',
+
+  'consent.page': '{client} を許可しますか？',
+  'consent.title': '{client} に {server} アカウントの使用を許可しますか？',
+  'consent.not_verified': '{server} はこのアプリを確認していません。',
+  'consent.anybody': 'アプリは誰でも作成でき、名前も自由に付けられます。',
+  'consent.calls_itself': 'アプリが名乗っている名前：{name}',
+  'consent.signed_in_as': '{person} としてログイン中',
+  'consent.switch': 'ご本人ではありませんか？',
+  'consent.scopes': 'このアプリに許可される操作',
+  'consent.new_scopes': '新たに許可される操作',
+  'consent.nothing_new': 'すでに許可されている操作以外は求められていません',
+  'consent.granted_before': {
+    other: '以前に許可した操作は引き続き有効です（{count} 件）',
+  },
+  'consent.sent_to': '許可しても拒否しても {host} に移動します。ご存じのアプリのみ許可してください。',
+  'consent.answer_to_site':
+    '許可すると、結果は {host} に送られます。そのサイトから来た場合にのみ許可してください。',
+  'consent.answer_to_other_site':
+    '許可すると、結果は {client} とは別のサイトである {host} に送られます。そのサイトから来た場合にのみ許可してください。',
+  'consent.answer_to_device':
+    '許可しても拒否しても、結果は{host}に送られます。たった今ご自身で開始した場合にのみ許可してください。',
+  'consent.answer_to_device_of_site':
+    '許可しても拒否しても、結果は{host}に送られます。そこでは別の者が {client} を名乗ることもできます。たった今ご自身で開始した場合にのみ許可してください。',
+  'consent.deny': '拒否',
+  'consent.allow': '許可',
+
+  'applications.page': 'アクセス権のあるアプリ',
+  'applications.title': 'アカウントへのアクセス権があるアプリ',
+  'applications.removed': '完了しました。このアプリは今後、あなたの代わりに操作できません。',
+  'applications.signed_in_as': '{person} としてログインしています。',
+  'applications.none': 'アクセス権のあるアプリはありません。',
+  'applications.not_verified': '{server} はこのアプリを確認していません。',
+  'applications.calls_itself': 'アプリが名乗っている名前：{name}',
+  'applications.since': '{date}から許可されている操作',
+  'applications.nothing_now': '現在はありません。このアプリが求めた権限をお持ちではありません',
+  'applications.remove': 'アクセス権を削除',
+  'applications.remove_of': '（{client}）',
+  'applications.back': '{server} に戻る',
+
+  'error.back':
+    'リンクからこのページに来た場合は、元のアプリに戻ってもう一度お試しください。毎回同じことが起きる場合は、そのアプリの提供元にお知らせください。',
+  'error.request_id': 'リクエスト ID：{id}',
+  'error.not_found.title': 'ページが見つかりません',
+  'error.not_found.message':
+    'このアドレスにページはありません。入力に誤りがあるか、ページが移動した可能性があります。',
+  'error.too_large.title': '送信された内容が大きすぎます',
+  'error.too_large.message': '送信された内容は、このサイトが受け付ける大きさを超えています。',
+  'error.unavailable.title': 'しばらくしてからもう一度お試しください',
+  'error.unavailable.message':
+    '現在、このサイトは応答できません。少し待ってから、もう一度同じ操作をしてください。',
+  'error.refused.title': '要求は拒否されました',
+  'error.refused.message':
+    'この方法では実行できません。前のページに戻り、再読み込みしてからもう一度お試しください。',
+  'error.failed.title': '問題が発生しました',
+  'error.failed.message':
+    'こちら側の不具合です。内容は記録されました。再び発生した場合は、下のリクエスト ID をお知らせください。',
+  'error.fault.title': '問題が発生しました',
+  'error.fault.message':
+    'こちら側の不具合です。内容は記録されました。アプリに戻り、最初からやり直してください。',
+  'error.unknown_client.title': '不明なアプリ',
+  'error.unknown_client.message': 'ここへのリンクに示されたアプリは、{server} に登録されていません。',
+  'error.untaken_client.title': '不明なアプリ',
+  'error.untaken_client.message': 'ここへのリンクに示されたアプリは、{server} では受け付けられません。',
+  'error.unread_client.title': '不明なアプリ',
+  'error.unread_client.message':
+    'ここへの案内元は {host} だと名乗っていますが、{server} はそこでアプリの情報を読み取れませんでした。情報は何も共有されていません。',
+  'error.client_against_rules.title': '現在、このアプリにはアクセス権を与えられません',
+  'error.client_against_rules.message':
+    '{client} は、{server} が求める条件を現在満たしていません。情報は何も共有されていません。',
+  'error.unverified_client_against_rules.title': '現在、このアプリにはアクセス権を与えられません',
+  'error.unverified_client_against_rules.message':
+    'ここへの案内元のアプリは、{server} が求める条件を現在満たしていません。情報は何も共有されていません。',
+  'error.unregistered_address.title': '戻り先のアドレスが登録されていません',
+  'error.unregistered_address.message':
+    '{client} が登録されていないアドレスへの応答を求めたため、そこには移動しません。',
+  'error.unverified_unregistered_address.title': '戻り先のアドレスが登録されていません',
+  'error.unverified_unregistered_address.message':
+    '誰も確認していないアプリが、登録されていないアドレスへの応答を求めたため、そこには移動しません。',
+  'error.link_used.title': 'このリンクは使用できなくなりました',
+  'error.link_used.message':
+    'このリンクは短時間、一度の回答にのみ有効でした。アプリに戻り、最初からやり直してください。',
+  'error.too_many_waiting.title': '待機中の要求が多すぎます',
+  'error.too_many_waiting.message':
+    'この要求は長く、現在受け付ける余裕がありません。1 分後にアプリに戻ってやり直すか、先にここでログインしてください。',
+  'error.not_answerable.title': 'この要求にはもう回答できません',
+  'error.not_answerable.message':
+    'すでに回答済みか、時間切れか、別のブラウザーまたは別の人への要求です。今回の回答は受け付けられませんでした。アプリに戻り、最初からやり直してください。',
+  'error.allowed_before.title': 'この要求にはすでに回答しています',
+  'error.allowed_before.message':
+    '許可しました。アプリのページ（{path}）で、アカウントへのアクセス権があるアプリを確認し、取り消すことができます。',
+  'error.denied_before.title': 'この要求にはすでに回答しています',
+  'error.denied_before.message':
+    '拒否したため、情報は何も共有されていません。アプリのページ（{path}）で、アカウントへのアクセス権があるアプリを確認し、取り消すことができます。',
+  'error.answer_not_accepted.title': 'この回答は受け付けられませんでした',
+  'error.answer_not_accepted.message':
+    '確認のページから送られたものではないか、その後に別の人がログインしました。今回の回答は受け付けられませんでした。アプリに戻り、最初からやり直してください。',
+  'error.not_signed_in.title': 'ログインしていません',
+  'error.not_signed_in.message': '回答は受け付けられませんでした。アプリに戻り、最初からやり直してください。',
+  'error.not_clear.title': '要求の内容が明確ではありません',
+  'error.not_clear.message': '質問と回答が同時に送られました。アプリに戻り、最初からやり直してください。',
+  'error.sign_out_first.title': '先に {server} からログアウトしてください',
+  'error.sign_out_first.message':
+    'この要求は終了し、情報は何も共有されていません。別のタブでログアウトしてから、ここで続行し、ご自身のアカウントでログインしてください。',
+  'error.sign_out_first.link': '別の人として続行',
+  'error.nothing_shared.title': '情報は共有されていません',
+  'error.nothing_shared.message':
+    'ここへの案内元のアプリには、アカウントへのアクセス権は与えられませんでした。アプリは {host} への応答を求めましたが、{server} はこのサイトを確認していません。そこから来た場合にのみ移動してください。',
+  'error.nothing_shared.link': '{host} に戻る',
+  'error.removal_not_accepted.title': '受け付けられませんでした',
+  'error.removal_not_accepted.message':
+    'アプリのページから送られたものではないか、その後に別の人がログインしました。何も変更されていません。ページを開き直してください。',
+};

@@ -1,0 +1,141 @@
+import type { CompleteCatalog } from '../english.ts';
+
+/** Portuguese. */
+export const MESSAGES: CompleteCatalog = {
+  'sign_in.title': 'Entrar',
+  'sign_in.to': 'para continuar em: {client}',
+  'sign_in.to_unverified': 'para continuar em: {client} (não verificado por {server})',
+  'sign_in.identifier': 'Endereço de e-mail',
+  'sign_in.password': 'Senha',
+  'sign_in.submit': 'Entrar',
+  'sign_in.wrong': 'O endereço de e-mail ou a senha está incorreto.',
+  'sign_in.stale':
+    'Esta página ficou aberta por tempo demais ou em guias demais. Entre novamente, por favor.',
+  'sign_in.slowed': {
+    one: 'Houve tentativas de login malsucedidas demais. Sua senha não foi verificada: tente novamente em {count} segundo.',
+    other:
+      'Houve tentativas de login malsucedidas demais. Sua senha não foi verificada: tente novamente em {count} segundos.',
+  },
+  'sign_in.overloaded': 'Há pessoas demais entrando neste momento. Tente novamente em alguns segundos.',
+
+  'client.on_this_computer': 'um programa neste computador',
+  'client.on_this_device': 'um aplicativo neste dispositivo',
+  'client.not_verified': '{client} (não verificado)',
+  'person.unnamed': 'esta conta',
+  'scope.openid.label': 'Confirmar quem você é',
+  'scope.profile.label': 'Ver seu perfil, como o seu nome',
+  'scope.email.label': 'Ver seu endereço de e-mail',
+
+  'consent.page': 'Permitir {client}?',
+  'consent.title': 'Permitir que {client} use sua conta {server}?',
+  'consent.not_verified': 'Não verificado por {server}.',
+  'consent.anybody': 'Qualquer pessoa pode criar um aplicativo e escolher o nome dele.',
+  'consent.calls_itself': 'O nome que ele dá a si mesmo: {name}',
+  'consent.signed_in_as': 'Você entrou como {person}',
+  'consent.switch': 'Não é você?',
+  'consent.scopes': 'O aplicativo poderá:',
+  'consent.new_scopes': 'Novo: o aplicativo também poderá:',
+  'consent.nothing_new': 'O aplicativo não pede nada além do que já pode fazer',
+  'consent.granted_before': {
+    other: 'Ele mantém o que você já permitiu ({count})',
+  },
+  'consent.sent_to':
+    'Nos dois casos, você será redirecionado para {host}. Permita somente aplicativos que você conhece.',
+  'consent.answer_to_site':
+    'Se você permitir, a resposta será enviada para {host}. Permita somente se você veio desse site.',
+  'consent.answer_to_other_site':
+    'Se você permitir, a resposta será enviada para {host}, que é um site diferente de {client}. Permita somente se você veio desse site.',
+  'consent.answer_to_device':
+    'Nos dois casos, a resposta será enviada para {host}. Permita somente o que você mesmo acabou de iniciar.',
+  'consent.answer_to_device_of_site':
+    'Nos dois casos, a resposta será enviada para {host}. Ali, outros também podem se passar por {client}. Permita somente o que você mesmo acabou de iniciar.',
+  'consent.deny': 'Recusar',
+  'consent.allow': 'Permitir',
+
+  'applications.page': 'Aplicativos com acesso',
+  'applications.title': 'Aplicativos com acesso à sua conta',
+  'applications.removed': 'Pronto: esse aplicativo não pode mais agir em seu nome.',
+  'applications.signed_in_as': 'Você entrou como {person}.',
+  'applications.none': 'Nenhum aplicativo tem acesso.',
+  'applications.not_verified': 'Não verificado por {server}.',
+  'applications.calls_itself': 'O nome que ele dá a si mesmo: {name}',
+  'applications.since': 'Desde {date}, ele pode',
+  'applications.nothing_now': 'nada neste momento: você não tem nenhuma das permissões que ele pediu',
+  'applications.remove': 'Remover acesso',
+  'applications.remove_of': 'de {client}',
+  'applications.back': 'Voltar para {server}',
+
+  'error.back':
+    'Se você chegou aqui por um link, volte ao aplicativo de onde ele veio e tente novamente. Se isso acontecer sempre, avise quem desenvolve esse aplicativo.',
+  'error.request_id': 'ID da solicitação: {id}',
+  'error.not_found.title': 'Esta página não existe',
+  'error.not_found.message':
+    'O endereço não leva a lugar nenhum. Talvez haja um erro de digitação ou a página tenha mudado de lugar.',
+  'error.too_large.title': 'O envio é grande demais',
+  'error.too_large.message': 'O que foi enviado é maior do que este site aceita.',
+  'error.unavailable.title': 'Tente novamente daqui a pouco',
+  'error.unavailable.message':
+    'Este site não pode responder agora. Espere um pouco e faça o mesmo novamente.',
+  'error.refused.title': 'A solicitação foi recusada',
+  'error.refused.message': 'Não é possível fazer assim. Volte, recarregue a página e tente mais uma vez.',
+  'error.failed.title': 'Algo deu errado aqui',
+  'error.failed.message':
+    'A falha é nossa e foi registrada. Se acontecer de novo, informe o ID da solicitação abaixo.',
+  'error.fault.title': 'Algo deu errado aqui',
+  'error.fault.message': 'A falha é nossa e foi registrada. Volte ao aplicativo e comece novamente.',
+  'error.unknown_client.title': 'Aplicativo desconhecido',
+  'error.unknown_client.message':
+    'O link que trouxe você até aqui não indica nenhum aplicativo que {server} conheça.',
+  'error.untaken_client.title': 'Aplicativo desconhecido',
+  'error.untaken_client.message':
+    'O link que trouxe você até aqui não indica nenhum aplicativo que {server} aceite.',
+  'error.unread_client.title': 'Aplicativo desconhecido',
+  'error.unread_client.message':
+    'O que trouxe você até aqui diz ser {host}, e {server} não conseguiu ler ali do que se trata. Nada foi compartilhado.',
+  'error.client_against_rules.title': 'Este aplicativo não recebe acesso agora',
+  'error.client_against_rules.message':
+    '{server} exige de {client} regras que não são cumpridas agora. Nada foi compartilhado.',
+  'error.unverified_client_against_rules.title': 'Este aplicativo não recebe acesso agora',
+  'error.unverified_client_against_rules.message':
+    '{server} exige do aplicativo que trouxe você até aqui regras que ele não cumpre agora. Nada foi compartilhado.',
+  'error.unregistered_address.title': 'Endereço de retorno não registrado',
+  'error.unregistered_address.message':
+    '{client} pediu a resposta em um endereço que não está registrado; por isso, você não será redirecionado para lá.',
+  'error.unverified_unregistered_address.title': 'Endereço de retorno não registrado',
+  'error.unverified_unregistered_address.message':
+    'Um aplicativo que ninguém verificou pediu a resposta em um endereço que não está registrado; por isso, você não será redirecionado para lá.',
+  'error.link_used.title': 'Este link não pode mais ser usado',
+  'error.link_used.message':
+    'Ele valia por pouco tempo e para uma única resposta. Volte ao aplicativo e comece novamente.',
+  'error.too_many_waiting.title': 'Há solicitações demais esperando',
+  'error.too_many_waiting.message':
+    'Esta é longa, e agora não há espaço para ela. Volte ao aplicativo e comece novamente em um minuto, ou entre aqui primeiro.',
+  'error.not_answerable.title': 'Esta solicitação não pode mais ser respondida',
+  'error.not_answerable.message':
+    'Ela já foi respondida, demorou demais ou pertence a outro navegador ou a outra pessoa. Nenhuma resposta foi registrada agora. Volte ao aplicativo e comece novamente.',
+  'error.allowed_before.title': 'Você já respondeu a esta solicitação',
+  'error.allowed_before.message':
+    'Você permitiu. Sua página de aplicativos ({path}) mostra quais aplicativos têm acesso à sua conta e permite retirá-lo.',
+  'error.denied_before.title': 'Você já respondeu a esta solicitação',
+  'error.denied_before.message':
+    'Você recusou, e nada foi compartilhado. Sua página de aplicativos ({path}) mostra quais aplicativos têm acesso à sua conta e permite retirá-lo.',
+  'error.answer_not_accepted.title': 'Esta resposta não foi aceita',
+  'error.answer_not_accepted.message':
+    'Ela não veio da página que fez a pergunta, ou outra pessoa entrou desde então. Nenhuma resposta foi registrada agora. Volte ao aplicativo e comece novamente.',
+  'error.not_signed_in.title': 'Você não entrou na sua conta',
+  'error.not_signed_in.message': 'A resposta não foi registrada. Volte ao aplicativo e comece novamente.',
+  'error.not_clear.title': 'Esta solicitação não está clara',
+  'error.not_clear.message':
+    'Ela é uma pergunta e uma resposta ao mesmo tempo. Volte ao aplicativo e comece novamente.',
+  'error.sign_out_first.title': 'Saia primeiro de {server}',
+  'error.sign_out_first.message':
+    'Essa solicitação terminou, e nada foi compartilhado. Saia da conta em outra guia; depois continue aqui e entre com a sua própria conta.',
+  'error.sign_out_first.link': 'Continuar como outra pessoa',
+  'error.nothing_shared.title': 'Nada foi compartilhado',
+  'error.nothing_shared.message':
+    'O aplicativo que trouxe você até aqui não recebeu acesso à sua conta. Ele pediu a resposta em {host}, que {server} não verificou: vá para lá somente se foi de lá que você veio.',
+  'error.nothing_shared.link': 'Voltar para {host}',
+  'error.removal_not_accepted.title': 'Isto não foi aceito',
+  'error.removal_not_accepted.message':
+    'Não veio da sua página de aplicativos, ou outra pessoa entrou desde então. Nada foi alterado. Abra a página novamente.',
+};
