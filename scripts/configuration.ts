@@ -11,7 +11,7 @@ import { chapters, type Rule } from './conformance/rules.ts';
 
 const root = path.join(import.meta.dirname, '..');
 const page = path.join(root, 'docs', 'configuration.md');
-const introduction = path.join(root, 'scripts', 'configuration', 'introduction.md');
+const written = (name: string) => readFileSync(path.join(root, 'scripts', 'configuration', name), 'utf8');
 const { keys, problems } = keysOf(root);
 const RULES: readonly Rule[] = chapters(root)
   .flatMap(({ rules }) => rules)
@@ -24,7 +24,7 @@ function pageText(): string {
     const header = '| Key | Type | Default | What it does |\n| --- | --- | --- | --- |\n';
     return rows.length === 0 ? '' : `## ${question}\n\n${text}${header}${rows.join('\n')}\n`;
   });
-  return [readFileSync(introduction, 'utf8'), ...sections, ...optionTables()]
+  return [written('introduction.md'), ...sections, ...optionTables(), written('more.md')]
     .filter((each) => each !== '')
     .join('\n');
 }

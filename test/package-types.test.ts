@@ -417,10 +417,12 @@ describe('the packed package', () => {
     for (const [index, [, message]] of MISSPELT.entries()) expect(said[index]).toContain(message);
   });
 
-  test("compiles the README's app.ts in a new folder, with the README's tsconfig.json", async () => {
+  test("compiles the README's app.ts in a new folder, with the tsconfig.json of getting started", async () => {
     const readme = await readFile(path.join(root, 'README.md'), 'utf8');
     const app = /```ts\n(\/\/ app\.ts\n.*?)```/s.exec(readme)?.[1] ?? '';
-    const settings = /```json\n(\{\s*"compilerOptions".*?)```/s.exec(readme)?.[1] ?? '';
+    const started = await readFile(path.join(root, 'docs', 'getting-started.md'), 'utf8');
+    const settings = /```json\n(\{\s*"compilerOptions".*?)```/s.exec(started)?.[1] ?? '';
+    expect(settings).toContain('erasableSyntaxOnly');
     expect(app).toContain('defineApplication');
     const own = await application('readme', [], { 'app.ts': app, 'tsconfig.json': settings });
     expect(await compile(own)).toBe('');

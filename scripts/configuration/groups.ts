@@ -84,7 +84,7 @@ export const GROUPS: readonly Group[] = [
 
 /** The page that tells more of a key, and of those below it. */
 export const PAGES: Readonly<Record<string, string>> = {
-  base_path: 'host-contract.md#mounting',
+  base_path: '#a-base-path',
   csrf_exempt_routes: 'host-contract.md#sessions',
   database_schema: 'databases.md',
   database_url: 'databases.md',
@@ -92,8 +92,9 @@ export const PAGES: Readonly<Record<string, string>> = {
   log: 'health-and-logs.md',
   trusted_proxies: 'troubleshooting.md#everybody-has-the-address-of-the-proxy',
   'oauth_server:scopes': 'protecting-an-api.md',
+  'oauth_server:claims': '#claims',
   'oauth_server:challenge': 'protecting-an-api.md',
-  'oauth_server:refresh_retry_seconds': 'decisions/0037-the-same-answer-again.md',
+  'oauth_server:refresh_retry_seconds': '#refreshing-twice',
   'oauth_server:key_path': 'keys.md',
   'oauth_server:health': 'health-and-logs.md',
   'oauth_server:audit': 'audit.md',
@@ -101,7 +102,7 @@ export const PAGES: Readonly<Record<string, string>> = {
   'oauth_server:private_key_jwt': 'connecting-clients.md',
   'oauth_server:imported_pbkdf2_iterations': 'moving/README.md',
   'oauth_server:pushed_authorization_requests': 'connecting-clients.md',
-  'oauth_server:dpop': 'decisions/0042-bound-tokens.md',
+  'oauth_server:dpop': '#tokens-that-are-bound-to-a-key',
   'oauth_server:dpop_nonces': 'decisions/0042-bound-tokens.md',
   'oauth_server:profile': 'security-profile.md',
   'oauth_server:registration': 'connecting-assistants.md',

@@ -1,0 +1,54 @@
+// @engines sqlite: it reads the pictures and the pages
+import { globSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { sequence } from '../scripts/diagrams/sequence.ts';
+import { parse } from '../scripts/diagrams/source.ts';
+import { tables } from '../scripts/diagrams/tables.ts';
+import { ROOT } from './support/console.ts';
+
+const PICTURES = globSync('docs/diagrams/*.svg', { cwd: ROOT }).toSorted();
+const read = (file: string) => readFileSync(path.join(ROOT, file), 'utf8');
+const head = 'kind: sequence\ntitle: A\ndescription: B\n';
+
+describe('the diagrams', () => {
+  test.each(PICTURES)('%s is drawn from a text, says what it shows, and loads nothing', (file) => {
+    const drawn = read(file);
+    const source = parse(file, read(file.replace('.svg', '.txt')));
+    expect(drawn).toContain(`>${source.title}</title>`);
+    expect(source.description.length).toBeGreaterThan(60);
+    expect(drawn).toContain('prefers-color-scheme: dark');
+    expect(drawn).not.toMatch(/<script|<image|href=|url\(/);
+    expect(drawn.replaceAll('http://www.w3.org/2000/svg', '')).not.toMatch(/https?:\/\//);
+  });
+
+  test('each is shown on a page, with words for whoever does not see it', () => {
+    const pages = globSync(['*.md', 'docs/*.md'], { cwd: ROOT }).map(read).join('\n');
+    for (const file of PICTURES)
+      expect(pages, file).toMatch(
+        new RegExp(String.raw`!\[[^\]]{20,}\]\((?:docs/)?diagrams/${path.basename(file)}\)`),
+      );
+  });
+
+  test('a text that would not fit, or that names what there is not, is an error', () => {
+    const draw = (lines: string) => () => sequence('x', parse('x', `${head}lane a: A\nlane b: B\n${lines}`));
+    expect(draw('a -> b: hello')).not.toThrow();
+    expect(draw(`a -> b: ${'long '.repeat(20)}`)).toThrow('needs');
+    expect(draw('a -> c: hello')).toThrow("no lane 'c'");
+    expect(draw('a => b: hello')).toThrow('what is');
+  });
+
+  test('markup in a text is shown as it is written', () => {
+    const drawn = sequence('x', parse('x', `${head}lane a: A\nlane b: <b>&\na -> b: "1"`));
+    expect(drawn).toContain('&lt;b&gt;&amp;');
+    expect(drawn).toContain('&quot;1&quot;');
+  });
+
+  test('the picture of the store has every table, and none that there is not', async () => {
+    const source = parse('store', read('docs/diagrams/store.txt'));
+    const without = { ...source, lines: source.lines.filter((line) => !line.includes('oauth_audit')) };
+    await expect(tables('store', without)).rejects.toThrow('not placed: oauth_audit');
+    const more = { ...source, lines: [...source.lines, 'table oauth_invented 0: nothing'] };
+    await expect(tables('store', more)).rejects.toThrow('no table oauth_invented');
+  });
+});
