@@ -1,4 +1,5 @@
 // @engines sqlite: pages see no difference
+import { examine } from 'portico/oauth-server';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import {
   ADA,
@@ -64,6 +65,8 @@ beforeAll(async () => {
 });
 afterAll(() => portal.close());
 beforeEach(async () => {
+  // What was refused in the test before is told in no event of this one.
+  clock.advance(61);
   client = await registerClient(portal, { name: 'Notebook' });
   await portal.grant(ADA, PERMISSION);
   administered.events.length = 0;
@@ -422,6 +425,7 @@ describe('what an administrator does', () => {
     expect(await textOf(page)).toContain(reason);
   });
 
+  // @shows AS-33.7
   test('a person is erased after a question, and who did it is in the audit', async () => {
     const tokens = await obtainTokens(portal, client, GRACE, { scope: 'openid' });
     const { items } = await portal.server.access.list({ clientId: client.id });
@@ -453,7 +457,7 @@ describe('what an administrator does', () => {
     expect((await doAt(grace, page, 'erase')).status).toBe(303);
     await portal.deny(GRACE, PERMISSION);
     const [erased] = (await portal.server.audit.list({ type: 'person_erased' })).items;
-    expect(erased).toMatchObject({ address: null, by: erased?.person });
+    expect(erased).toMatchObject({ address: null, requestId: null, by: erased?.person });
     expect(JSON.stringify(erased)).not.toContain(id);
   });
 
@@ -493,6 +497,34 @@ describe('what an administrator does', () => {
     expect((await fetch(`${portal.url}/.well-known/jwks.json`)).status).toBe(200);
   });
 
+  test('rotations that are open are all found, however many clients there are', async () => {
+    const many = await startAdministered();
+    try {
+      const { database } = many.portal.application;
+      const known = await registerClient(many.portal);
+      const { rows } = await database.execute(`SELECT * FROM oauth_clients WHERE client_id = ?`, [known.id]);
+      const names = Object.keys(rows[0] ?? {}).filter((name) => name !== 'client_id');
+      await database.execute(`WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 5999)
+        INSERT INTO oauth_clients (client_id, ${names.join(', ')})
+        SELECT printf('%06d', i), ${names.join(', ')} FROM n, oauth_clients WHERE client_id = '${known.id}'`);
+      await database.execute(
+        "UPDATE oauth_clients SET previous_secret_expires_at = ? WHERE client_id IN ('000000', '005999')",
+        [Date.now() + 3_600_000],
+      );
+      const visitor = await many.portal.signedIn(ADA);
+      const first = await (await visitor.get(`${PAGES}/rotations`)).text();
+      expect([first.includes('>000000<'), first.includes('>005999<')]).toEqual([true, false]);
+      const [, next = ''] = /href="([^"]*after=[^"]*)"/.exec(first) ?? [];
+      const second = await (await visitor.get(next)).text();
+      expect([second.includes('>000000<'), second.includes('>005999<')]).toEqual([false, true]);
+      expect(second).not.toContain('after=');
+      const { open_rotations: open } = await examine(many.portal.application, many.portal.server);
+      expect(open.map(({ client_id: id }) => id)).toEqual(['000000', '005999']);
+    } finally {
+      await many.portal.close();
+    }
+  });
+
   test('the doctor finds what the console finds', async () => {
     const text = await textOf(await ada.get(`${PAGES}/doctor`));
     for (const part of ['configuration', 'store', 'schema', 'signing key', 'endpoints', 'views']) {
@@ -525,6 +557,7 @@ describe('a form of an administrator', () => {
     const { action, fields } = await formDoing(await ada.get(pageOf(client.id, ask)), does);
     const elsewhere = await portal.signedIn(ADA);
     await expectNothing(await elsewhere.post(action, fields), 'form', 'csrf_token');
+    clock.advance(61);
     administered.events.length = 0;
     await portal.grant(GRACE, PERMISSION);
     const grace = await portal.signedIn(GRACE);
@@ -547,6 +580,7 @@ describe('a form of an administrator', () => {
         'constructor',
       ]) {
         await expectNothing(await ada.post(action, { ...fields, [name]: value }), 'form', '');
+        clock.advance(61);
         administered.events.length = 0;
       }
     }
@@ -599,7 +633,7 @@ describe('a form of an administrator', () => {
         { detail: expect.stringContaining(line) as string },
       ]);
     }
-    expect(administered.events.map(({ type }) => type)).toEqual(['admin_refused', 'admin_refused']);
+    expect(administered.events.map(({ type }) => type)).toEqual(['admin_refused']);
     expect([await isSecret(secret), await isSecret(client.secret)]).toEqual([true, true]);
   });
 
@@ -653,6 +687,101 @@ describe('a form of an administrator', () => {
     expect((await portal.server.clients.find(client.id))?.revokedAt).toBeNull();
     const back = await signIn(visitor, await visitor.get(locationOf(answer).href), ADA, PASSWORD);
     expect(locationOf(back).pathname).toBe(`${PAGES}/client`);
+  });
+});
+
+describe('whoever is refused again and again', () => {
+  const refusals = () => administered.events.filter(({ type }) => type === 'admin_refused');
+
+  // @shows AS-33.8
+  test('has one event in a minute for each reason, with their number, and a line in the log for each', async () => {
+    const grace = await portal.signedIn(GRACE);
+    const page = async () => {
+      const answer = await grace.get(`${PAGES}/clients`);
+      expect(answer.status).toBe(403);
+      expect(await administered.linesOf(answer)).toHaveLength(1);
+    };
+    for (let count = 0; count < 20; count += 1) await page();
+    expect(refusals()).toMatchObject([{ reason: 'permission', refusals: 1 }]);
+    clock.advance(59);
+    await page();
+    expect(refusals()).toHaveLength(1);
+    clock.advance(1);
+    await page();
+    expect(refusals()).toMatchObject([{ refusals: 1 }, { reason: 'permission', refusals: 21 }]);
+    clock.advance(60);
+    await page();
+    expect(refusals()).toMatchObject([{ refusals: 1 }, { refusals: 21 }, { refusals: 1 }]);
+    const { items } = await portal.server.audit.list({ type: 'admin_refused' }, { limit: 3 });
+    expect(items.map(({ details }) => details['refusals'])).toEqual([1, 21, 1]);
+  });
+
+  // @shows AS-33.8
+  test('hides nothing of others, nor of other reasons', async () => {
+    const grace = await portal.signedIn(GRACE);
+    await grace.get(`${PAGES}/clients`);
+    await grace.get(`${PAGES}/clients`);
+    const { action, fields } = await formDoing(await ada.get(pageOf(client.id, 'revoke')), 'revoke');
+    await ada.post(action, { ...fields, state: 'x' });
+    await portal.deny(ADA, PERMISSION);
+    await ada.get(`${PAGES}/clients`);
+    await portal.grant(ADA, PERMISSION);
+    expect(refusals().map((event) => 'reason' in event && event.reason)).toEqual([
+      'permission',
+      'form',
+      'permission',
+    ]);
+  });
+});
+
+describe('what a form has done', () => {
+  /** The page with what was done, as the browser is sent there. */
+  const done = async () =>
+    locationOf(await doAt(ada, pageOf(client.id, 'update'), 'update', { name: 'Renamed' })).href;
+
+  // @shows AS-33.9
+  test('is said where the browser is sent then, and to nobody who only follows a link', async () => {
+    const address = await done();
+    expect(await textOf(await ada.get(address))).toContain('Done: it is changed');
+    await portal.grant(GRACE, PERMISSION);
+    const others = [await portal.signedIn(GRACE), await portal.signedIn(ADA)];
+    for (const other of others) {
+      const page = await other.get(address);
+      expect(page.status).toBe(200);
+      expect(await textOf(page)).not.toContain('Done:');
+    }
+    await portal.deny(GRACE, PERMISSION);
+  });
+
+  // @shows AS-33.9
+  test('is said of nothing else, and not for ever', async () => {
+    const address = new URL(await done());
+    const shown = async (change: (url: URL) => void) => {
+      const url = new URL(address);
+      change(url);
+      return textOf(await ada.get(url.href));
+    };
+    const signed = address.searchParams.get('done') ?? '';
+    const other = await registerClient(portal);
+    for (const said of [
+      await shown(({ searchParams }) => searchParams.set('done', 'updated')),
+      await shown(({ searchParams }) => searchParams.set('done', signed.replace('updated', 'revoked'))),
+      await shown(({ searchParams }) => searchParams.set('done', `${signed}x`)),
+      await shown(({ searchParams }) => searchParams.set('id', other.id)),
+    ]) {
+      expect(said).not.toMatch(/Done:|has ended/);
+    }
+    for (const [page, does] of [
+      ['/person?provider=accounts&id=1', 'erase'],
+      ['/keys', 'rotate-now'],
+      ['/registration', 'revoked'],
+    ] as const) {
+      const link = new URL(`${PAGES}${page}`, portal.url);
+      link.searchParams.set('done', does);
+      expect(await textOf(await ada.get(link.href))).not.toContain('Done:');
+    }
+    clock.advance(600);
+    expect(await shown(() => {})).not.toContain('Done:');
   });
 });
 

@@ -44,6 +44,8 @@ let server: AuthorizationServer;
 let verifications = 0;
 let loads = 0;
 let someone: typeof PERSON | null = PERSON;
+/** For a host that never answers. */
+const HANGS = Symbol('hangs');
 let held: unknown = true;
 /** Awaited before a secret is hashed. */
 let meeting = async (): Promise<void> => {};
@@ -66,7 +68,7 @@ const host: Host = {
     loads += 1;
     return asked({ reference, isActive: () => true, getProfile: () => ({}) });
   },
-  holdsPermission: () => asked(held as boolean),
+  holdsPermission: () => (held === HANGS ? new Promise(() => {}) : asked(held as boolean)),
   browserSecret: () => asked(browserSecret as string),
   signOut: () => asked(undefined),
   loginUrl: (returnTo) => `/sign-in?to=${encodeURIComponent(returnTo)}`,
@@ -376,6 +378,22 @@ describe('administrators', () => {
       expect(refused.status).toBe(403);
     },
   );
+
+  // @shows AS-33.2
+  test('are told to come back where the host does not say whether they hold the permission, and it is a fault in the log', async () => {
+    const administered = serverOn(database, { admin_permission: 'administer' });
+    const ask = () => answer('oauth_server_admin_clients', '/oauth/admin/clients', undefined, administered);
+    held = HANGS;
+    logged.length = 0;
+    const refused = await ask();
+    held = true;
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([
+      503,
+      expect.stringMatching(/^\d+$/),
+    ]);
+    expect(logged).toEqual([{ level: 'error', text: expect.stringContaining('holdsPermission') as string }]);
+    expect((await ask()).status).toBe(200);
+  });
 
   // @shows AS-33.3
   test('who send two forms for a new secret at once get one: the secret that is shown is the last', async () => {

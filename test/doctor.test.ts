@@ -230,6 +230,20 @@ describe('the doctor', () => {
     expect(found).toMatchObject({ outcome: 'warning', detail: expect.stringContaining('notes:erase') });
   });
 
+  // @shows AS-33.10
+  test("an administrator's permission that a scope has too, by its name or as it says", async () => {
+    const found = (oauth_server: object) => finding('administration', { config: { oauth_server } });
+    const warned = (scope: string) => ({
+      outcome: 'warning',
+      detail: expect.stringContaining(`for the scope ${scope},`) as string,
+    });
+    expect(await found({ admin_permission: 'notes:read' })).toMatchObject(warned('notes:read'));
+    const scopes = { 'team:read': { label: 'See your team', permission: 'portal:administer' } };
+    expect(await found({ admin_permission: 'portal:administer', scopes })).toMatchObject(warned('team:read'));
+    expect(await found({ admin_permission: 'portal:administer' })).toBeUndefined();
+    expect(await found({})).toBeUndefined();
+  });
+
   test('no client, where clients come by themselves, is no fault', async () => {
     const found = (oauth_server: object) =>
       finding('clients', { config: { oauth_server: { ...oauth_server } } });

@@ -16,14 +16,28 @@ const MOST_BYTES: Readonly<Record<PathName, number>> = {
   challenges: 4000,
   refresh: 6000,
   signing: 8000,
+  administration: 8000,
+  health: 2500,
+  audit: 4000,
+  telemetry: 4000,
+  'ID tokens': 8000,
 };
 
-describe('a call leaves nothing behind in a small heap: of MCP in JSON, streaming and with a caller who hangs up; registering, consent with a document, challenges, refreshing again, and clients that sign', () => {
+describe('a call leaves nothing behind in a small heap: of MCP in JSON, streaming and with a caller who hangs up; registering, consent with a document, challenges, refreshing again, clients that sign, and what operators use', () => {
   // @shows MCP-8.12
-  test.each(SOAKED.slice(0, SCALE.soakedMounts))('%s', async (mount) => {
-    const grown = await soak({ mount, calls: SCALE.soakedCalls, heap: 64 });
-    expect([...grown.keys()]).toEqual(PATHS);
-    const leaking = [...grown].filter(([path, { bytes, error }]) => bytes - 2 * error > MOST_BYTES[path]);
-    expect(leaking).toEqual([]);
-  });
+  test.each(SOAKED.slice(0, SCALE.soakedMounts).map((mount, index) => [mount, pathsOf(index)] as const))(
+    '%s',
+    async (mount, paths) => {
+      const grown = await soak({ mount, paths, calls: SCALE.soakedCalls, heap: 64 });
+      expect([...grown.keys()]).toEqual(paths);
+      const leaking = [...grown].filter(([path, { bytes, error }]) => bytes - 2 * error > MOST_BYTES[path]);
+      expect(leaking).toEqual([]);
+    },
+  );
 });
+
+/** In the longest form all of them; in the others two of three, so that each is gone in four of six mounts. */
+function pathsOf(mount: number): readonly PathName[] {
+  const isLongest = SCALE.soakedMounts >= SOAKED.length;
+  return PATHS.filter((_, index) => isLongest || (index + mount) % 3 !== 1);
+}

@@ -56,3 +56,8 @@ export function isOverloaded(error: unknown): error is OverloadedError {
 function hasCode(error: unknown, code: string): boolean {
   return error instanceof Error && 'code' in error && error.code === code;
 }
+
+/** What was asked for is out of range, or is not one of those that there are. The message says which there are, in one line. */
+export class OutOfRangeError extends RangeError {
+  override readonly name = 'RangeError';
+}

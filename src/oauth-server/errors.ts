@@ -250,3 +250,13 @@ export class RegistrationError extends Error {
 export class AccessError extends Error {
   override readonly name = 'AccessError';
 }
+
+/** The host did not answer in time. It is a fault of the host, and a later attempt may go ahead. */
+export class HostTimeoutError extends Error {
+  override readonly name = 'HostTimeoutError';
+
+  /** `member` of the host contract, and how long it was waited for, in milliseconds. */
+  constructor(member: string, patience: number) {
+    super(`${member} of the host did not answer within ${patience} ms`);
+  }
+}

@@ -65,7 +65,7 @@ export type { ServerAudit } from './auditing/server-audit.ts';
 export type { Sealing } from './authorization/cookie-keys.ts';
 export type { Host } from './host.ts';
 export type { Access, ErasedPerson, RevokedAuthorization, RevokedPerson } from './access/access.ts';
-export type { Lasting } from './access/batches.ts';
+export type { Lasting } from './store/batches.ts';
 export type { EndedAccess } from './access/restored.ts';
 export type { AuthorizationList, AuthorizationPage } from './access/listing.ts';
 export type { AuthorizationFilter, HeldAuthorization, HoldingClient } from './store/held.ts';

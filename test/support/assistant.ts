@@ -13,12 +13,14 @@ import {
   type Route,
 } from 'portico/host';
 import { assistant } from 'portico/assistant';
+import type { Telemetry } from 'portico/telemetry';
 import { mcp, tool, type ToolInterface } from 'portico/mcp';
 import {
   authorizationServerOf,
   oauthServer,
   setUpServer,
   type AuthorizationServer,
+  type KeySigner,
   type OutboundOptions,
 } from 'portico/oauth-server';
 import kitchen from '../../examples/assistant/app.ts';
@@ -63,12 +65,16 @@ export interface AssistantOptions {
   readonly clock?: () => number;
   /** How the server fetches documents of clients. */
   readonly outbound?: OutboundOptions;
+  /** Keys that are no files. */
+  readonly keySigners?: readonly KeySigner[];
+  /** Takes what is measured. */
+  readonly telemetry?: Telemetry;
   /** A database server other than the test project's; null for SQLite. */
   readonly databaseServer?: string | null;
 }
 
 export async function startAssistant(options: AssistantOptions = {}): Promise<RunningAssistant> {
-  const { config = {}, tools = [], routes = [], clock, outbound } = options;
+  const { config = {}, tools = [], routes = [], clock, outbound, keySigners, telemetry } = options;
   const storage = await mkdtemp(path.join(tmpdir(), 'portico-assistant-'));
   const port = await freePort();
   const url = `http://localhost:${port}`;
@@ -85,6 +91,7 @@ export async function startAssistant(options: AssistantOptions = {}): Promise<Ru
   };
   const definition: ApplicationDefinition = {
     ...kitchen,
+    ...(telemetry === undefined ? {} : { telemetry }),
     config: (given) =>
       mergeConfig(
         typeof kitchen.config === 'function' ? kitchen.config(given) : kitchen.config,
@@ -96,6 +103,7 @@ export async function startAssistant(options: AssistantOptions = {}): Promise<Ru
       oauthServer({
         ...(clock === undefined ? {} : { clock }),
         ...(outbound === undefined ? {} : { outbound }),
+        ...(keySigners === undefined ? {} : { keySigners }),
       }),
       mcp(),
       assistant(),

@@ -11,7 +11,7 @@ import {
 import { opentelemetry, type Telemetry } from 'portico/telemetry';
 
 /** Collects when it is asked to, and never by itself. */
-class AskedReader extends MetricReader {
+export class AskedReader extends MetricReader {
   protected override async onForceFlush(): Promise<void> {}
   protected override async onShutdown(): Promise<void> {}
 }

@@ -1,6 +1,6 @@
 import { actedBy, type Audit } from '../auditing/audit.ts';
 import type { Store } from '../store/store.ts';
-import { BATCH, inBatches, type Lasting } from './batches.ts';
+import { BATCH, inBatches, type Lasting } from '../store/batches.ts';
 
 /** What has ended after a restored backup. */
 export interface EndedAccess {

@@ -1,7 +1,8 @@
+import { inTime } from '../../http/in-time.ts';
 import { comesFromHere } from '../../http/same-origin.ts';
 import type { Visitor } from '../accounts.ts';
 import { ADMINISTRATION_TABLE, type AdministrationPageName } from '../endpoints/table.ts';
-import { AccessError, AuthorizationPageError, RegistrationError } from '../errors.ts';
+import { AccessError, AuthorizationPageError, HostTimeoutError, RegistrationError } from '../errors.ts';
 import { formParameters, queryParameters, type Parameters } from '../parameters.ts';
 import { quoted } from '../quoting.ts';
 import { ownPageReply, redirectReply } from '../replies/pages.ts';
@@ -9,32 +10,42 @@ import type { Reply } from '../replies/responses.ts';
 import { createForms } from './forms.ts';
 import { layout } from './layout.ts';
 import { pageLinks } from './links.ts';
+import { createNotices } from './notices.ts';
 import { alert } from './shown.ts';
 import type { AdministrationParts, AnswerAdministration, Asked, Sent, Shown } from './page.ts';
 import { PAGES } from './pages/index.ts';
+import { createRefusedPeople } from './refused-people.ts';
+
+/** For how long a page waits for the host to say who may see it, in milliseconds. */
+const PATIENCE = 3000;
 
 export function createAdministration(parts: AdministrationParts): AnswerAdministration {
   const { server, accounts, permission } = parts;
   const { host } = server;
   const forms = createForms({ singleUses: parts.singleUses, clock: server.clock });
   const links = pageLinks(server.basePath);
+  const notices = createNotices(server.clock);
+  const refusedPeople = createRefusedPeople(server.clock);
 
-  /** Refuses, and leaves an event with who it was; the endpoint leaves the line in the log. */
+  /** Refuses, and leaves an event with who it was, once in a while; the endpoint leaves the line in the log. */
   async function refuse(
     { user }: Visitor,
     route: AdministrationPageName,
     reason: 'permission' | 'origin' | 'form',
     error: AuthorizationPageError,
   ): Promise<never> {
-    await server.audit({ type: 'admin_refused', person: user.reference, route, reason });
+    const person = user.reference;
+    const refusals = refusedPeople.count(person, reason);
+    if (refusals !== null) await server.audit({ type: 'admin_refused', person, route, reason, refusals });
     throw error;
   }
 
-  function asked(visitor: Visitor, request: Request): Asked {
+  function asked(name: AdministrationPageName, visitor: Visitor, request: Request): Asked {
     return {
       parts,
       links,
       query: queryParameters(request),
+      done: notices.in(visitor, name, new URL(request.url)),
       person: visitor.user.reference,
       fields: (subject) => forms.fields(visitor, subject),
     };
@@ -53,7 +64,7 @@ export function createAdministration(parts: AdministrationParts): AnswerAdminist
   /** What nobody can ask for is said on a page of these, too. */
   async function shown(name: AdministrationPageName, visitor: Visitor, request: Request): Promise<Shown> {
     try {
-      return await PAGES[name].show(asked(visitor, request));
+      return await PAGES[name].show(asked(name, visitor, request));
     } catch (error) {
       if (!(error instanceof AccessError || error instanceof RegistrationError)) throw error;
       return { title: 'There is no such page', body: alert({ reason: error.message }), status: 400 };
@@ -65,7 +76,7 @@ export function createAdministration(parts: AdministrationParts): AnswerAdminist
     const back = `${pathOf(name, server.basePath)}${new URL(request.url).search}`;
     if (!comesFromHere(request, server.origin)) return refuse(visitor, name, 'origin', otherOrigin(back));
     const sent: Sent = {
-      ...asked(visitor, request),
+      ...asked(name, visitor, request),
       form,
       async accept(subject) {
         const refusal = await forms.refusal(visitor, form, subject);
@@ -76,7 +87,8 @@ export function createAdministration(parts: AdministrationParts): AnswerAdminist
       const done = (await page.act?.(sent)) ?? null;
       if (done === null)
         return refuse(visitor, name, 'form', formRefused('no form of the page does this', back));
-      return 'goTo' in done ? redirectReply(done.goTo, 303) : reply(done, name, visitor);
+      if (!('goTo' in done)) return reply(done, name, visitor);
+      return redirectReply(notices.sign(visitor, name, new URL(done.goTo, server.origin)), 303);
     } catch (error) {
       if (!(error instanceof RegistrationError || error instanceof AccessError)) throw error;
       const shown = await page.show(sent, { reason: error.message, form });
@@ -98,7 +110,11 @@ export function createAdministration(parts: AdministrationParts): AnswerAdminist
       return redirectReply(host.loginUrl(here), form === null ? 302 : 303);
     }
     // Whatever else a host answers, such as rows or a text, is no yes.
-    const isHeld: unknown = await host.holdsPermission(visitor.user.reference, permission);
+    const isHeld: unknown = await inTime(
+      Promise.resolve(host.holdsPermission(visitor.user.reference, permission)),
+      PATIENCE,
+      () => new HostTimeoutError('holdsPermission', PATIENCE),
+    );
     if (isHeld !== true) {
       return refuse(visitor, name, 'permission', notAllowed(parts));
     }

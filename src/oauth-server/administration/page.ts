@@ -35,6 +35,8 @@ export interface Asked {
   readonly parts: AdministrationParts;
   readonly links: PageLinks;
   readonly query: Parameters;
+  /** What a form of theirs has just done, as its page named it; empty for whoever only follows a link. */
+  readonly done: string;
   /** Who asks: what is done is done by them. */
   readonly person: PersonReference;
   /** The hidden fields of a form of this page. */
@@ -67,7 +69,7 @@ export interface Page {
   /** What it shows, also of a form that was refused. */
   show(asked: Asked, refused?: Refused): Promise<Shown>;
   /**
-   * Does what a form asks, and says where the browser goes then; or shows what must not be in an address. Null when no form of the page
+   * Does what a form asks, and says where the browser goes then, with what was done as the parameter `done`, which is signed; or shows what must not be in an address. Null when no form of the page
    * asks for that. Throws a RegistrationError or an AccessError for values that cannot be, having changed
    * nothing.
    */

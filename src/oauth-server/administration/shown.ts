@@ -52,8 +52,7 @@ export function facts(entries: readonly (readonly [name: string, value: Content]
 }
 
 /** What a form that was acted on did; the words stand in the page, not in the address. */
-export function notice({ query }: Pick<Asked, 'query'>, told: Readonly<Record<string, string>>): Content {
-  const done = query.get('done') ?? '';
+export function notice({ done }: Pick<Asked, 'done'>, told: Readonly<Record<string, string>>): Content {
   return Object.hasOwn(told, done) ? markup`<p class="notice" role="status">${told[done] ?? ''}</p>` : null;
 }
 

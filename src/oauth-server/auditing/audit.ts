@@ -122,7 +122,10 @@ export type AuditEvent =
       readonly kid: string;
       readonly algorithm: string;
     })
-  /** Somebody who is signed in asked for an administrator's page, or sent one of its forms, and was refused. */
+  /**
+   * Somebody who is signed in asked for an administrator's page, or sent one of its forms, and was refused. At most one event in a minute
+   * for each person and reason.
+   */
   | {
       readonly type: 'admin_refused';
       readonly person: PersonReference;
@@ -130,6 +133,8 @@ export type AuditEvent =
       readonly route: string;
       /** Without the permission; from another origin; or with a form that is not theirs, or not valid any more. */
       readonly reason: 'permission' | 'origin' | 'form';
+      /** How many refusals it stands for: this one, and those of this person for this reason since the event before. */
+      readonly refusals: number;
     }
   /** A tool of the MCP endpoint was called, with `mcp:audit`. What it was given and what it answered is not said. */
   | {

@@ -1,3 +1,4 @@
+import { OutOfRangeError } from '../../contracts/errors.ts';
 import type { PersonReference } from '../../contracts/person.ts';
 import type { AuditEvent } from './audit.ts';
 import type { AuditRecord } from './record.ts';
@@ -41,7 +42,7 @@ export interface KeptAudit {
   list(filter?: AuditFilter, page?: AuditPageRequest): Promise<AuditPage>;
   /**
    * Puts a pseudonym in the place of a person's id in at most `batch` events about them, and in as many that they did as an
-   * administrator, and takes the network address away; how many it changed. To be called until that is 0. What is written meanwhile,
+   * administrator, and takes the network address and the id of the request away; how many it changed. To be called until that is 0. What is written meanwhile,
    * as by a request that is being answered, takes another call.
    */
   pseudonymise(person: PersonReference, pseudonym: string, batch?: number): Promise<number>;
@@ -116,7 +117,7 @@ export function createKeptAudit(table: AuditTable): KeptAudit {
   return {
     async list(filter = {}, { limit = DEFAULT_LIMIT, after } = {}) {
       if (!Number.isInteger(limit) || limit < 1 || limit > LARGEST_LIMIT)
-        throw new RangeError(`The limit must be 1 to ${LARGEST_LIMIT}`);
+        throw new OutOfRangeError(`The limit must be 1 to ${LARGEST_LIMIT}`);
       const range = rangeOf(filter, after);
       const axes = axesOf(filter);
       if (!axes.every(isStorable)) return { items: [], next: null };
@@ -156,7 +157,7 @@ const END = 'g';
 
 function rangeOf({ since, until }: AuditFilter, after: string | undefined): IdRange {
   if (after !== undefined && !AN_ID.test(after))
-    throw new RangeError('This is not where a page begins: take what the page before has as next');
+    throw new OutOfRangeError('This is not where a page begins: take what the page before has as next');
   const from = since === undefined ? '' : idAt(since);
   const end = until === undefined ? END : idAt(until);
   return { from, before: after !== undefined && after < end ? after : end };
@@ -164,7 +165,7 @@ function rangeOf({ since, until }: AuditFilter, after: string | undefined): IdRa
 
 /** What the ids of this time begin with; the ids of before are less. */
 export function idAt(time: number): string {
-  if (!Number.isFinite(time) || time > LATEST) throw new RangeError('This is no time');
+  if (!Number.isFinite(time) || time > LATEST) throw new OutOfRangeError('This is no time');
   return Math.max(0, Math.floor(time)).toString(16).padStart(12, '0');
 }
 

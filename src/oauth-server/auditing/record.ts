@@ -17,7 +17,7 @@ export interface AuditRecord {
   readonly by: Administrator | null;
   /** Where the request came from, as far as the host knows; null without a request, and once the person was erased. */
   readonly address: string | null;
-  /** The `X-Request-Id` of the answer, by which the log names the request too; null without a request. */
+  /** The `X-Request-Id` of the answer, by which the log names the request too; null without a request, and once the person was erased. */
   readonly requestId: string | null;
   /** The id of the authorization that it is about. */
   readonly authorization: string | null;
@@ -43,6 +43,7 @@ interface AnyEvent {
 
 export function toRecord(event: AuditEvent, origin: RecordOrigin): AuditRecord {
   const { type, clientId, person, by, address, authorization, reason, ...rest } = event as AnyEvent;
+  const isOwn = isOwnErasure(event);
   return {
     ...origin,
     type,
@@ -50,14 +51,15 @@ export function toRecord(event: AuditEvent, origin: RecordOrigin): AuditRecord {
     // Nothing but the reference: a host may have given an account in its place.
     person: person === undefined || person === null ? null : { provider: person.provider, id: person.id },
     by: by === undefined || by === 'console' ? (by ?? null) : { provider: by.provider, id: by.id },
-    address: isOwnErasure(event) ? null : (address ?? origin.address),
+    address: isOwn ? null : (address ?? origin.address),
+    requestId: isOwn ? null : origin.requestId,
     authorization: authorization ?? null,
     reason: reason ?? null,
     details: Object.fromEntries(Object.entries(rest).map(([name, value]) => detail(name, value))),
   };
 }
 
-/** Whether somebody had themself forgotten: where they came from would say who the pseudonym is. */
+/** Whether somebody had themself forgotten: where they came from, and their request, which the log names, would say who the pseudonym is. */
 function isOwnErasure(event: AuditEvent): boolean {
   return event.type === 'person_erased' && typeof event.by === 'object' && samePerson(event.by, event.person);
 }

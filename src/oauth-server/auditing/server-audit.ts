@@ -69,7 +69,14 @@ async function startRecording({ keeps, stream, table, host, addressOf, clock }: 
   });
 }
 
+/** What fails to start is started again when it is next asked for. */
 function once<T>(start: () => Promise<T>): () => Promise<T> {
   let started: Promise<T> | null = null;
-  return () => (started ??= start());
+  return () => {
+    if (started === null) {
+      started = start();
+      started.catch(() => (started = null));
+    }
+    return started;
+  };
 }

@@ -37,3 +37,18 @@ export async function listPage(
   const items = found.slice(0, limit);
   return { items, next: found.length > limit ? (items.at(-1)?.id ?? null) : null };
 }
+
+/** All clients behind this one, in the order of their ids, a page at a time: of a million none but those of a page are held at once. */
+export async function* clientPages(
+  clients: { page(page: ClientPage): Promise<ClientList> },
+  after?: string,
+): AsyncGenerator<ClientList, void> {
+  for (let next: string | null | undefined = after; next !== null;) {
+    const page: ClientList = await clients.page({
+      limit: MOST_LISTED,
+      ...(next === undefined ? {} : { after: next }),
+    });
+    yield page;
+    ({ next } = page);
+  }
+}

@@ -1,5 +1,6 @@
 import type { AuthorizationServer } from '../authorization-server.ts';
-import type { Client } from '../store/client.ts';
+import { clientPages } from '../clients/listing.ts';
+import { examineAdministration } from './administration-checks.ts';
 import { examineEndpoints, examineExemptions, examineLoginRoute } from './application-checks.ts';
 import { check, isHealthy, ok, skipped, type Check, type Finding } from './checks.ts';
 import { examineClientDemands } from './client-demand-checks.ts';
@@ -41,7 +42,7 @@ export interface ExaminationOptions {
   readonly patience?: number;
 }
 
-type Examination = (subject: Subject) => Promise<Finding | readonly Finding[]> | Finding;
+type Examination = (subject: Subject) => Promise<Finding | readonly Finding[]> | Finding | readonly Finding[];
 
 /** In this order, behind those of the store. */
 const EXAMINATIONS: readonly (readonly [part: string, Examination])[] = [
@@ -50,6 +51,7 @@ const EXAMINATIONS: readonly (readonly [part: string, Examination])[] = [
   ['sign-in route', examineLoginRoute],
   ['endpoints', examineEndpoints],
   ['csrf_exempt_routes', examineExemptions],
+  ['administration', examineAdministration],
   ['views', examineViews],
   ['password hasher', examineHasher],
   [
@@ -94,11 +96,18 @@ export async function examine(
 }
 
 /** Empty when the clients cannot be read; the check of the schema says so. */
-async function openRotations(server: AuthorizationServer): Promise<readonly OpenRotation[]> {
-  const clients = await server.clients.list().catch((): readonly Client[] => []);
-  return clients.flatMap(({ id, name, revokedAt, previousSecretExpiresAt: until }) =>
-    revokedAt === null && until !== null && until > Date.now()
-      ? [{ client_id: id, client_name: name, previous_secret_expires_at: Math.floor(until / 1000) }]
-      : [],
-  );
+async function openRotations({ clients }: AuthorizationServer): Promise<readonly OpenRotation[]> {
+  const open: (readonly [createdAt: number, OpenRotation])[] = [];
+  try {
+    for await (const { items } of clientPages(clients)) {
+      for (const { id, name, createdAt, revokedAt, previousSecretExpiresAt: until } of items) {
+        if (revokedAt !== null || until === null || until <= Date.now()) continue;
+        const seconds = Math.floor(until / 1000);
+        open.push([createdAt, { client_id: id, client_name: name, previous_secret_expires_at: seconds }]);
+      }
+    }
+  } catch {
+    return [];
+  }
+  return open.toSorted(([one], [other]) => one - other).map(([, rotation]) => rotation);
 }

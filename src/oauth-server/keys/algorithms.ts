@@ -1,4 +1,5 @@
 import type { JWK } from 'jose';
+import { OutOfRangeError } from '../../contracts/errors.ts';
 import type { SigningAlgorithm } from '../store/client.ts';
 
 /** Of what has not been asked for otherwise: the one that every OpenID Connect client must know. */
@@ -32,7 +33,7 @@ export const DIGESTS: Readonly<Record<SigningAlgorithm, string | null>> = {
 /** Throws a RangeError for anything but an algorithm that keys are for. */
 export function requireAlgorithm(algorithm: SigningAlgorithm): void {
   if (SIGNING_ALGORITHMS.includes(algorithm)) return;
-  throw new RangeError(`A signing key is for one of ${SIGNING_ALGORITHMS.join(', ')}`);
+  throw new OutOfRangeError(`A signing key is for one of ${SIGNING_ALGORITHMS.join(', ')}`);
 }
 
 /** What the log and refusals say of a key that is not there, and the command that makes one. */

@@ -1,4 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
+import { OutOfRangeError } from '../../contracts/errors.ts';
 import { LONGEST_LIFETIME } from '../../contracts/lifetimes.ts';
 import type { Log } from '../../contracts/log.ts';
 import type { Acting, Audit } from '../auditing/audit.ts';
@@ -222,12 +223,12 @@ export function createKeyRing(options: KeyRingOptions): KeyRing {
     },
     async prune(olderThan, acting = {}) {
       if (!Number.isInteger(olderThan) || olderThan < idTokenLifetime) {
-        throw new RangeError(
+        throw new OutOfRangeError(
           `The age must be at least oauth_server:id_token_ttl, ${idTokenLifetime} seconds`,
         );
       }
       if (olderThan > LONGEST_LIFETIME) {
-        throw new RangeError(`The age must be at most ${LONGEST_LIFETIME} seconds, a century`);
+        throw new OutOfRangeError(`The age must be at most ${LONGEST_LIFETIME} seconds, a century`);
       }
       const keys = await look();
       // A key stopped signing when the next one of its algorithm began to, and in other processes at their next look.

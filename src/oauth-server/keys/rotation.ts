@@ -1,3 +1,4 @@
+import { OutOfRangeError } from '../../contracts/errors.ts';
 import { LONGEST_LIFETIME } from '../../contracts/lifetimes.ts';
 import type { Acting, Audit } from '../auditing/audit.ts';
 import type { SigningAlgorithm } from '../store/client.ts';
@@ -76,7 +77,7 @@ export async function rotateKeys(parts: RotationParts, options: RotationOptions)
 function requireOptions({ algorithm, now, ifOlderThan, stagedFor }: RotationOptions): void {
   if (algorithm !== undefined) requireAlgorithm(algorithm);
   if (now === true && (ifOlderThan !== undefined || stagedFor !== undefined)) {
-    throw new RangeError('A key that signs now waits for nothing: leave the ages out, or now');
+    throw new OutOfRangeError('A key that signs now waits for nothing: leave the ages out, or now');
   }
   requireSeconds('The age', ifOlderThan, 1);
   requireSeconds('The time that a key is staged for', stagedFor, STAGED_FOR);
@@ -85,7 +86,7 @@ function requireOptions({ algorithm, now, ifOlderThan, stagedFor }: RotationOpti
 function requireSeconds(what: string, seconds: number | undefined, least: number): void {
   if (seconds === undefined) return;
   if (Number.isInteger(seconds) && seconds >= least && seconds <= LONGEST_LIFETIME) return;
-  throw new RangeError(`${what} must be from ${least} to ${LONGEST_LIFETIME} seconds`);
+  throw new OutOfRangeError(`${what} must be from ${least} to ${LONGEST_LIFETIME} seconds`);
 }
 
 /** The keys that sign now and are to be replaced. */

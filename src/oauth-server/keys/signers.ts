@@ -5,6 +5,7 @@ import { ConfigurationError, type ConfigurationProblem } from '../../contracts/e
 import type { SigningAlgorithm } from '../store/client.ts';
 import { DIGESTS, FORMS, SIGNING_ALGORITHMS } from './algorithms.ts';
 import { publishedJwk } from './key-files.ts';
+import { inTime } from '../../http/in-time.ts';
 import { SignerError, type SigningKey } from './signing-key.ts';
 
 /**
@@ -111,18 +112,11 @@ function signingKeyOf(signer: KeySigner): SigningKey {
 async function answerOf(signer: KeySigner, data: Uint8Array): Promise<Uint8Array> {
   const { kid, timeout = DEFAULT_TIMEOUT } = signer;
   const patience = new AbortController();
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
-      reject(new SignerError(kid, `did not answer within ${timeout} ms`));
-      patience.abort();
-    }, timeout);
-  });
-  try {
-    return bytesOf(kid, await Promise.race([late, asked(signer, data, patience.signal)]));
-  } finally {
-    clearTimeout(timer);
-  }
+  const late = () => {
+    patience.abort();
+    return new SignerError(kid, `did not answer within ${timeout} ms`);
+  };
+  return bytesOf(kid, await inTime(asked(signer, data, patience.signal), timeout, late));
 }
 
 function bytesOf(kid: string, answer: unknown): Uint8Array {

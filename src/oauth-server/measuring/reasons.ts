@@ -1,5 +1,10 @@
 import { isOverloaded } from '../../contracts/errors.ts';
-import type { BearerErrorCode, DpopErrorCode, OAuthErrorCode } from '../errors.ts';
+import {
+  HostTimeoutError,
+  type BearerErrorCode,
+  type DpopErrorCode,
+  type OAuthErrorCode,
+} from '../errors.ts';
 import { KeysLostError, SignerError } from '../keys/signing-key.ts';
 import { refusalCode } from '../refusals.ts';
 
@@ -53,7 +58,7 @@ const REASONS: Readonly<Record<OAuthErrorCode | DpopErrorCode | BearerErrorCode 
 export function reasonOf(error: unknown, isUnavailable: (error: unknown) => boolean): string {
   const code = error instanceof Error ? refusalCode(error) : null;
   if (code !== null) return Object.hasOwn(REASONS, code) ? code : 'other';
-  if (isUnavailable(error) || error instanceof KeysLostError || error instanceof SignerError)
-    return 'unavailable';
+  const passes = [KeysLostError, SignerError, HostTimeoutError].some((kind) => error instanceof kind);
+  if (passes || isUnavailable(error)) return 'unavailable';
   return isOverloaded(error) ? 'overloaded' : 'fault';
 }

@@ -3,7 +3,7 @@ import { occasionally } from '../../http/occasionally.ts';
 import type { Database } from '../../sql/contract.ts';
 import type { Speaking } from '../../words/speaking.ts';
 import { ENGLISH_WORDS, page, told, type PageText } from '../../words/words.ts';
-import { AuthorizationPageError, type PageLink } from '../errors.ts';
+import { AuthorizationPageError, HostTimeoutError, type PageLink } from '../errors.ts';
 import type { CompleteHost } from '../host.ts';
 import { KeysLostError, SignerError } from '../keys/signing-key.ts';
 import { pageReply } from './pages.ts';
@@ -99,8 +99,7 @@ export function createFailures({
       const overloaded = !unavailable && isOverloaded(error);
       if (overloaded) logOverload();
       else host.log.error('{endpoint} failed: {exception}', { endpoint, requestId, exception: error });
-      const mayPass =
-        unavailable || overloaded || error instanceof KeysLostError || error instanceof SignerError;
+      const mayPass = unavailable || overloaded || PASSING.some((kind) => error instanceof kind);
       const reply = mayPass ? unavailableReply() : faultReply();
       if (!asPage) return reply;
       const { status } = reply;
@@ -109,6 +108,9 @@ export function createFailures({
     },
   };
 }
+
+/** Faults that may be over by the next attempt. */
+const PASSING = [KeysLostError, SignerError, HostTimeoutError];
 
 interface ErrorPage {
   readonly text: PageText;

@@ -1,4 +1,5 @@
 import type { Log } from '../../contracts/log.ts';
+import { inBatches, pauseAsLong, type Batch, type Pause } from './batches.ts';
 import { COUNTED, NEVER_USED, UNUSED } from './lapsing.ts';
 import type { PrunedRows, Store } from './store.ts';
 
@@ -10,8 +11,8 @@ export interface Pruning {
    */
   tick(): Promise<void> | null;
   /**
-   * Removes everything that has expired, batch by batch; returns how many rows of each kind went. `onBatch` is told of that after
-   * each.
+   * Removes everything that has expired, batch by batch, with a pause between two, in which others have their turn; returns how many rows
+   * of each kind went. `onBatch` is told of that after each.
    */
   all(onBatch?: (removed: PrunedRows) => void): Promise<PrunedRows>;
 }
@@ -27,6 +28,8 @@ export interface PruningOptions {
   /** Milliseconds since 1970. */
   readonly clock: () => number;
   readonly log: Log;
+  /** Between two batches of all; as long as the last one took unless given. */
+  readonly pause?: Pause;
 }
 
 /** Rows of each kind in a batch, and insertions between two batches: a batch removes twice what was added. */
@@ -40,7 +43,7 @@ const MARGIN = 3_600_000;
 const FIRST = '';
 
 export function createPruning(options: PruningOptions): Pruning {
-  const { store, registrations, singleUses, removeOldEvents, clock, log } = options;
+  const { store, registrations, singleUses, removeOldEvents, clock, log, pause = pauseAsLong } = options;
   let insertions = 0;
   /** How far access tokens have been looked through behind those that are first in the table. */
   let looked = FIRST;
@@ -76,20 +79,34 @@ export function createPruning(options: PruningOptions): Pruning {
     );
   }
 
-  async function allRegistrations(onBatch: (removed: number) => void): Promise<void> {
-    for (let more = true; more;) {
-      const removed = await removeRegistrations();
-      onBatch(removed.clients);
-      ({ more } = removed);
-    }
-  }
-
-  async function allAccessTokens(onBatch: (removed: number) => void): Promise<void> {
-    for (let after: string | null = FIRST; after !== null;) {
-      const { removed, last } = await store.pruneAccessTokens(after, clock() - MARGIN, BATCH);
-      onBatch(removed);
-      after = last;
-    }
+  /** Everything that can be removed, each kind as one batch of it, which counts what it removed. */
+  function kinds(count: (removed: Partial<PrunedRows>) => void): readonly (() => Promise<Batch>)[] {
+    let after: string | null = FIRST;
+    const counted = (removed: Partial<PrunedRows>, more: boolean): Batch => {
+      count(removed);
+      return { count: 0, more };
+    };
+    return [
+      async () => {
+        const { more, ...removed } = await store.prune(clock() - MARGIN, BATCH);
+        return counted(removed, more);
+      },
+      async () => counted({}, (await store.pruneSingleUses(clock() - MARGIN, BATCH)) > 0),
+      async () => {
+        const { clients, more } = await removeRegistrations();
+        return counted({ clients }, more);
+      },
+      async () => {
+        const { removed, last } = await store.pruneAccessTokens(after ?? FIRST, clock() - MARGIN, BATCH);
+        after = last;
+        return counted({ accessTokens: removed }, last !== null);
+      },
+      async () => {
+        if (removeOldEvents === null) return { count: 0, more: false };
+        const auditEvents = await removeOldEvents(EVENTS_BATCH);
+        return counted({ auditEvents }, auditEvents === EVENTS_BATCH);
+      },
+    ];
   }
 
   return {
@@ -110,27 +127,8 @@ export function createPruning(options: PruningOptions): Pruning {
           total[kind] = (total[kind] ?? 0) + (removed[kind] ?? 0);
         onBatch({ ...total });
       };
-      for (let more = true; more;) {
-        const pruned = await store.prune(clock() - MARGIN, BATCH);
-        count(pruned);
-        ({ more } = pruned);
-      }
-      while ((await store.pruneSingleUses(clock() - MARGIN, BATCH)) > 0) count({});
-      await allRegistrations((clients) => count({ clients }));
-      await allAccessTokens((accessTokens) => count({ accessTokens }));
-      if (removeOldEvents !== null)
-        await allOldEvents(removeOldEvents, (auditEvents) => count({ auditEvents }));
+      for (const batch of kinds(count)) await inBatches(batch, undefined, pause);
       return total;
     },
   };
-}
-
-async function allOldEvents(
-  remove: (limit: number) => Promise<number>,
-  onBatch: (removed: number) => void,
-): Promise<void> {
-  for (let removed = EVENTS_BATCH; removed === EVENTS_BATCH;) {
-    removed = await remove(EVENTS_BATCH);
-    onBatch(removed);
-  }
 }

@@ -1,24 +1,22 @@
 import { createPrivateKey, createPublicKey, randomUUID } from 'node:crypto';
 import { claimsOf, headerOf, signed, withAssertion, type ClientKey } from '../assertions.ts';
-import { REDIRECT_URI, CHALLENGE, VERIFIER } from '../portal.ts';
+import { REDIRECT_URI, VERIFIER } from '../portal.ts';
 import { startDocumentHost } from '../document-host.ts';
 import { hashOf, proofFor } from '../proofs.ts';
-import { createVisitor, isRedirect, locationOf, type Visitor } from '../visitor.ts';
+import { createVisitor, locationOf } from '../visitor.ts';
 import { newer, older, type Sent } from './calls.ts';
+import {
+  BATCH,
+  bearer,
+  consentOf,
+  expectStatus,
+  inBatches,
+  requestOf,
+  type Door,
+  type Path,
+  type Steering,
+} from './path.ts';
 import type { Soaked } from './soak.ts';
-
-/** What a path needs of the process under soak besides its doors. */
-export interface Steering {
-  /** Moves its clock, which limits, windows and freshness are measured by. Returns by how many milliseconds it is ahead now. */
-  readonly advance: (seconds: number) => Promise<number>;
-}
-
-/** A way through the server, gone again and again. Rejects when anything is answered otherwise than it must be. */
-export interface Path {
-  /** Goes it so many times. */
-  go(times: number): Promise<void>;
-  close(): Promise<void>;
-}
 
 /** What clients of other people need, and those that sign: each is gone with `times` calls, of several requests. */
 export const DOORS: Readonly<
@@ -31,15 +29,10 @@ export const DOORS: Readonly<
   signing,
 };
 
-type Door = (soaked: Soaked, steering: Steering) => Promise<Path>;
-
-const PERSON = { identifier: 'ada@example.com', email: 'ada@example.com', password: 'portico' };
-const BATCH = 20;
 const json = (body: object) => ({
   headers: { 'Content-Type': 'application/json' },
   body: JSON.stringify(body),
 });
-const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
 
 /** POST, GET, PUT, GET with another's token, and DELETE; every other registration stays until it lapses. */
 async function registration({ url }: Soaked, { advance }: Steering): Promise<Path> {
@@ -253,53 +246,4 @@ async function signing({ url, json: { resource }, signer }: Soaked, { advance }:
     await expectStatus(200, post('/oauth/revoke', { token: next.refresh_token }));
   };
   return inBatches(1, once);
-}
-
-/** So many at once, one batch after the other. */
-function inBatches(
-  size: number,
-  once: (number: number) => Promise<void>,
-  between: () => Promise<unknown> = async () => {},
-): Path {
-  let number = 0;
-  return {
-    async go(times) {
-      for (let gone = 0; gone < times; gone += size) {
-        await Promise.all(Array.from({ length: Math.min(size, times - gone) }, () => once(number++)));
-        await between();
-      }
-    },
-    close: async () => {},
-  };
-}
-
-function requestOf(url: string, client: string): string {
-  const query = new URLSearchParams({
-    client_id: client,
-    redirect_uri: REDIRECT_URI,
-    response_type: 'code',
-    scope: 'orders:read',
-    state: 'a state',
-    code_challenge: CHALLENGE,
-    code_challenge_method: 'S256',
-  });
-  return `${url}/oauth/authorize?${query}`;
-}
-
-/** Signs in where that is asked for. */
-async function consentOf(visitor: Visitor, url: string): Promise<Response> {
-  let page = await visitor.visit(url);
-  if ((await page.clone().text()).includes('type="password"')) {
-    const signedIn = await visitor.submit(page, PERSON);
-    page = await visitor.visit(locationOf(signedIn).href);
-  }
-  if (page.status === 200 && !isRedirect(page)) return page;
-  throw new Error(`Answered ${page.status}: ${await page.text()}`);
-}
-
-async function expectStatus(status: number, asked: Promise<Response>): Promise<string> {
-  const response = await asked;
-  const body = await response.text();
-  if (response.status === status) return body;
-  throw new Error(`Answered ${response.status} in place of ${status}: ${body.slice(0, 300)}`);
 }

@@ -4,6 +4,8 @@ import { Agent } from 'node:http';
 import path from 'node:path';
 import { AT_ONCE, callAll, hangUpAll } from './calls.ts';
 import { DOORS } from './doors.ts';
+import { OPERATING } from './operating.ts';
+import type { Steering } from './path.ts';
 
 /** The kit's own server, beside the mounts of other frameworks. */
 export const KIT = 'portico/host';
@@ -43,10 +45,10 @@ export interface Soaked {
 }
 
 /**
- * What the process is asked: for the size of its heap, to answer once so many calls wait for their callers to leave, or to move its
+ * What the process is asked: for the size of its heap, to collect what is measured, to answer once so many calls wait for their callers to leave, or to move its
  * clock. It answers with a number.
  */
-export type Asked = 'heap' | { readonly waiting: number } | { readonly advance: number };
+export type Asked = 'heap' | 'collect' | { readonly waiting: number } | { readonly advance: number };
 
 export interface SoakOptions {
   /** One of SOAKED, or another mount. */
@@ -75,6 +77,11 @@ const SHARES = {
   challenges: 1 / 4,
   refresh: 1 / 6,
   signing: 1 / 6,
+  administration: 1 / 8,
+  health: 1 / 2,
+  audit: 1 / 4,
+  telemetry: 1 / 4,
+  'ID tokens': 1 / 6,
 } as const;
 
 export type PathName = keyof typeof SHARES;
@@ -120,6 +127,10 @@ export async function soak(options: SoakOptions): Promise<ReadonlyMap<PathName, 
   try {
     const soaked = (await told()) as Soaked;
     const { json, streaming } = soaked;
+    const steering: Steering = {
+      advance: (seconds) => ask({ advance: seconds }),
+      collect: () => ask('collect'),
+    };
     const grown = new Map<PathName, Growth>();
     for (const name of paths) {
       const way =
@@ -127,7 +138,7 @@ export async function soak(options: SoakOptions): Promise<ReadonlyMap<PathName, 
           ? at((count) => callAll(name === 'JSON' ? json : streaming, agent, count))
           : name === 'hung up'
             ? at((count) => hangUpAll([json, streaming], count, (waiting) => ask({ waiting })))
-            : await DOORS[name](soaked, { advance: (seconds) => ask({ advance: seconds }) });
+            : await { ...DOORS, ...OPERATING }[name](soaked, steering);
       try {
         grown.set(name, await leftBehind(calls * SHARES[name], (count) => way.go(count)));
       } finally {

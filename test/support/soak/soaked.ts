@@ -1,13 +1,20 @@
 // The process that soak.ts measures: one mount, with and without streaming. `soaked.ts <mount>`, with an IPC channel.
+import { generateKeyPairSync, sign } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
+import { ExportResultCode } from '@opentelemetry/core';
+import { MeterProvider } from '@opentelemetry/sdk-metrics';
+import { SimpleSpanProcessor, TracerProvider, type SpanExporter } from '@opentelemetry/sdk-trace';
 import type { Route } from 'portico/host';
 import { ask, type ScopedToolInterface, type ToolInterface } from 'portico/mcp';
-import type { AuthorizationServer } from 'portico/oauth-server';
+import type { AuthorizationServer, KeySigner } from 'portico/oauth-server';
+import { opentelemetry } from 'portico/telemetry';
+import { PERMISSION } from '../administration.ts';
 import { newKey } from '../assertions.ts';
 import { basic, startAssistant } from '../assistant.ts';
 import { mountNamed } from '../mounts.ts';
 import { orders } from '../mounts/application.ts';
-import { ADA, REDIRECT_URI, type TestClient } from '../portal.ts';
+import { ADA, GRACE, PASSWORD, REDIRECT_URI, type TestClient } from '../portal.ts';
+import { AskedReader } from '../telemetry.ts';
 import { KIT, type Asked, type Endpoint, type Soaked } from './soak.ts';
 
 const [, , name = KIT] = process.argv;
@@ -90,7 +97,9 @@ interface Started {
 
 const SCOPES = { 'mcp:service': 'Use the tools that need no account', 'orders:read': 'See your orders' };
 
+/** Measured where it does not stream. */
 async function start(streaming: boolean): Promise<Started> {
+  const measured = streaming ? {} : { telemetry };
   const config = {
     oauth_server: {
       scopes: SCOPES,
@@ -101,6 +110,9 @@ async function start(streaming: boolean): Promise<Started> {
       private_key_jwt: true,
       pushed_authorization_requests: 'accept',
       dpop: 'accept',
+      admin_permission: PERMISSION,
+      audit: { keep: true },
+      health: true,
     },
     mcp: {
       transport: { streaming },
@@ -111,18 +123,61 @@ async function start(streaming: boolean): Promise<Started> {
     },
   };
   if (name === KIT) {
-    const assistant = await startAssistant({ config, tools: TOOLS, routes: [ORDERS], databaseServer: null });
+    const assistant = await startAssistant({
+      config,
+      tools: TOOLS,
+      routes: [ORDERS],
+      databaseServer: null,
+      keySigners: [KEY_SIGNER],
+      ...measured,
+    });
     running.push(assistant);
-    const ada = await assistant.accounts.findByEmail(ADA);
-    await assistant.accounts.grant(ada?.id ?? '', 'orders:read');
+    const { accounts } = assistant;
+    const ada = (await accounts.findByEmail(ADA))?.id ?? '';
+    for (const permission of ['orders:read', PERMISSION]) await accounts.grant(ada, permission);
+    await accounts.create({ email: GRACE, name: 'Grace Hopper', password: PASSWORD, emailVerified: true });
     return assistant;
   }
   const mount = await mountNamed(name);
-  const mounted = await mount.start(config, { databaseServer: null });
+  const mounted = await mount.start(config, { databaseServer: null, ...measured });
   running.push(mounted);
+  await mounted.permit(ADA, `orders:read ${PERMISSION}`);
   for (const tool of TOOLS) mounted.mcp.tools.register(tool);
   return { ...mounted, resource: mounted.mcp.resource };
 }
+
+/** Tells of spans to nobody, and counts them. */
+let spans = 0;
+const exporter: SpanExporter = {
+  export(ended, done) {
+    spans += ended.length;
+    done({ code: ExportResultCode.SUCCESS });
+  },
+  shutdown: async () => {},
+};
+const reader = new AskedReader();
+const telemetry = opentelemetry({
+  meterProvider: new MeterProvider({ readers: [reader] }),
+  tracerProvider: new TracerProvider({ spanProcessors: [new SimpleSpanProcessor({ exporter })] }),
+});
+
+async function collect(): Promise<number> {
+  const { errors } = await reader.collect();
+  if (errors.length > 0) throw new AggregateError(errors);
+  return spans;
+}
+
+const PAIR = generateKeyPairSync('rsa', { modulusLength: 2048 });
+/** As one that asks a module: answers later. */
+const KEY_SIGNER: KeySigner = {
+  algorithm: 'RS256',
+  kid: 'soak',
+  publicJwk: PAIR.publicKey.export({ format: 'jwk' }),
+  async sign(data) {
+    await setImmediate();
+    return sign('sha256', data, PAIR.privateKey);
+  },
+};
 
 const ORDERS: Route = {
   name: 'orders',
@@ -180,6 +235,7 @@ Date.now = () => now() + ahead;
 
 async function answer(asked: Asked): Promise<number> {
   if (asked === 'heap') return heapUsed();
+  if (asked === 'collect') return collect();
   if ('advance' in asked) return (ahead += asked.advance * 1000);
   while (waiting !== asked.waiting) await setImmediate();
   return waiting;
@@ -197,7 +253,7 @@ async function startBoth(): Promise<Soaked> {
   const { client } = await server.clients.create({
     name: 'Soak',
     redirectUris: [REDIRECT_URI],
-    scopes: ['orders:read'],
+    scopes: ['openid', 'orders:read'],
     public: true,
   });
   return {

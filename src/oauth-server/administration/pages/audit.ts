@@ -1,3 +1,4 @@
+import { OutOfRangeError } from '../../../contracts/errors.ts';
 import type { AuditFilter } from '../../auditing/kept-audit.ts';
 import { EVENT_TYPES, isEventType } from '../../auditing/event-types.ts';
 import type { AuditRecord } from '../../auditing/record.ts';
@@ -36,7 +37,7 @@ export const audit: Page = {
       ${more === null ? null : markup`<p><a class="button" href="${more}">Go on: older ones</a></p>`}`,
       };
     } catch (error) {
-      if (!(error instanceof AccessError || error instanceof RangeError)) throw error;
+      if (!(error instanceof AccessError || error instanceof OutOfRangeError)) throw error;
       return { title, status: 400, body: markup`${form}${alert({ reason: error.message })}` };
     }
   },

@@ -1,3 +1,4 @@
+import { OutOfRangeError } from '../../../contracts/errors.ts';
 import type { ConsoleContext } from '../../../host/contracts.ts';
 import { AccessError, RegistrationError } from '../../errors.ts';
 import { KeyRotationError } from '../../keys/signing-key.ts';
@@ -13,4 +14,4 @@ export async function orFail<T>(context: ConsoleContext, result: Promise<T>): Pr
 }
 
 /** Errors that tell whoever asked what to do. */
-const KNOWN = [RegistrationError, AccessError, KeyRotationError, RangeError];
+const KNOWN = [RegistrationError, AccessError, KeyRotationError, OutOfRangeError];

@@ -19,8 +19,8 @@ export function auditTable(database: Database): AuditStore & AuditTable {
     if (rows.length === 0) return 0;
     const ids = rows.map((row) => row.id);
     // By the key alone: with the person in it, MariaDB reads and locks all that they have. Nobody else becomes these rows' person. And
-    // whoever acted came from that address: it says who they are as much as a name.
-    const update = `UPDATE oauth_audit SET ${id} = ?, address = NULL WHERE id IN (${placeholders(ids)})`;
+    // whoever acted came from that address, and the log has it by the request: both say who they are as much as a name.
+    const update = `UPDATE oauth_audit SET ${id} = ?, address = NULL, request_id = NULL WHERE id IN (${placeholders(ids)})`;
     return (await database.execute(update, [by, ...ids])).affected;
   }
 

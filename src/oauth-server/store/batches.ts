@@ -18,13 +18,17 @@ export interface Batch {
   readonly more: boolean;
 }
 
-/**
- * Does one batch after the other until none is left; how many rows it was in all. Between two it waits as long as the last one took: the
- * store belongs to those who are served for at least half of the time.
- */
+/** Waits before the next batch, of which the last took so many milliseconds. */
+export type Pause = (took: number) => Promise<void>;
+
+/** As long as the last batch took: the store belongs to those who are served for at least half of the time. */
+export const pauseAsLong: Pause = (took) => setTimeout(Math.min(took, LONGEST_PAUSE));
+
+/** Does one batch after the other until none is left, with a pause between two; how many rows it was in all. */
 export async function inBatches(
   batch: () => Promise<Batch>,
   report: (count: number) => void = () => {},
+  pause: Pause = pauseAsLong,
 ): Promise<number> {
   let total = 0;
   for (;;) {
@@ -33,6 +37,6 @@ export async function inBatches(
     total += count;
     if (!more) return total;
     report(total);
-    await setTimeout(Math.min(performance.now() - began, LONGEST_PAUSE));
+    await pause(performance.now() - began);
   }
 }

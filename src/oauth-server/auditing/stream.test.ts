@@ -1,0 +1,80 @@
+import { execFileSync } from 'node:child_process';
+import {
+  closeSync,
+  constants,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  readSync,
+  rmdirSync,
+  rmSync,
+} from 'node:fs';
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { createLineStream } from './stream.ts';
+
+let folder: string;
+let target: string;
+beforeEach(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'portico-stream-'));
+  target = path.join(folder, 'audit.jsonl');
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+const written = () => readFileSync(target, 'utf8');
+
+test('what could not be written at all leaves no empty line before the next', () => {
+  mkdirSync(target);
+  const stream = createLineStream(target);
+  expect(() => stream.write('lost', false)).toThrow('EISDIR');
+  rmdirSync(target);
+  stream.write('one', false);
+  stream.write('two', false);
+  expect(written()).toBe('one\ntwo\n');
+});
+
+/** A pipe with a name, whose reader reads when it is told. */
+function pipe() {
+  execFileSync('mkfifo', [target]);
+  const reader = openSync(target, constants.O_RDONLY | constants.O_NONBLOCK);
+  const buffer = Buffer.alloc(1 << 20);
+  return {
+    read: () => buffer.toString('utf8', 0, readSync(reader, buffer)),
+    close: () => closeSync(reader),
+  };
+}
+
+test('a pipe that nobody reads is an error, and holds nothing up', () => {
+  const { close } = pipe();
+  close();
+  expect(() => createLineStream(target).write('lost', false)).toThrow('ENXIO');
+});
+
+test('a reader who stops reading is waited for once; the line that broke off is ended before the next', () => {
+  const { read, close } = pipe();
+  try {
+    const stream = createLineStream(target);
+    expect(() => stream.write('x'.repeat(200_000), false)).toThrow('EAGAIN');
+    // Waited for each time, these would take longer than a test may.
+    for (let count = 0; count < 30; count += 1) expect(() => stream.write('lost', false)).toThrow('EAGAIN');
+    expect(read()).toMatch(/^x+$/);
+    stream.write('one', false);
+    stream.write('two', false);
+    expect(read()).toBe('\none\ntwo\n');
+  } finally {
+    close();
+  }
+});
+
+test('of a line that broke off, nothing is in the file that takes its place', () => {
+  const { read, close } = pipe();
+  const stream = createLineStream(target);
+  expect(() => stream.write('x'.repeat(200_000), false)).toThrow('EAGAIN');
+  read();
+  close();
+  rmSync(target);
+  stream.write('one', false);
+  expect(written()).toBe('one\n');
+});

@@ -1,0 +1,78 @@
+import { ADA, CHALLENGE, PASSWORD, REDIRECT_URI } from '../portal.ts';
+import { isRedirect, locationOf, type Visitor } from '../visitor.ts';
+import type { Soaked } from './soak.ts';
+
+/** What a path needs of the process under soak besides its doors. */
+export interface Steering {
+  /** Moves its clock, which limits, windows and freshness are measured by. Returns by how many milliseconds it is ahead now. */
+  readonly advance: (seconds: number) => Promise<number>;
+  /** Collects its metrics, forgets its spans, and returns how many spans it has told of since it started. */
+  readonly collect: () => Promise<number>;
+}
+
+/** A way through the server, gone again and again. Rejects when anything is answered otherwise than it must be. */
+export interface Path {
+  /** Goes it so many times. */
+  go(times: number): Promise<void>;
+  close(): Promise<void>;
+}
+
+export type Door = (soaked: Soaked, steering: Steering) => Promise<Path>;
+
+/** Calls at once, where one does not wait for another. */
+export const BATCH = 20;
+
+export const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
+
+/** So many at once, one batch after the other. */
+export function inBatches(
+  size: number,
+  once: (number: number) => Promise<void>,
+  between: () => Promise<unknown> = async () => {},
+): Path {
+  let number = 0;
+  return {
+    async go(times) {
+      for (let gone = 0; gone < times; gone += size) {
+        await Promise.all(Array.from({ length: Math.min(size, times - gone) }, () => once(number++)));
+        await between();
+      }
+    },
+    close: async () => {},
+  };
+}
+
+export function requestOf(url: string, client: string, scope = 'orders:read'): string {
+  const query = new URLSearchParams({
+    client_id: client,
+    redirect_uri: REDIRECT_URI,
+    response_type: 'code',
+    scope,
+    state: 'a state',
+    code_challenge: CHALLENGE,
+    code_challenge_method: 'S256',
+  });
+  return `${url}/oauth/authorize?${query}`;
+}
+
+/** The page, or what is in its place, for somebody who signs in where that is asked for. */
+export async function visitSignedIn(visitor: Visitor, url: string, email = ADA): Promise<Response> {
+  const page = await visitor.visit(url);
+  if (!(await page.clone().text()).includes('type="password"')) return page;
+  const signedIn = await visitor.submit(page, { identifier: email, email, password: PASSWORD });
+  return visitor.visit(locationOf(signedIn).href);
+}
+
+/** Signs in where that is asked for. */
+export async function consentOf(visitor: Visitor, url: string): Promise<Response> {
+  const page = await visitSignedIn(visitor, url);
+  if (page.status === 200 && !isRedirect(page)) return page;
+  throw new Error(`Answered ${page.status}: ${await page.text()}`);
+}
+
+export async function expectStatus(status: number, asked: Promise<Response>): Promise<string> {
+  const response = await asked;
+  const body = await response.text();
+  if (response.status === status) return body;
+  throw new Error(`Answered ${response.status} in place of ${status}: ${body.slice(0, 300)}`);
+}
