@@ -1,11 +1,13 @@
 // `npm run bench`: every work on every target, in turn, in one run; prints the tables of RESULTS.md. DATABASE_URL names a
-// PostgreSQL server to do it on instead of SQLite. With --quick, everything once and briefly: does it all still work?
+// PostgreSQL server to do it on instead of SQLite. A run of everything stores its figures in
+// results/, and draws them. With --quick, everything once and briefly: does it all still work?
 import { readFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
 import { createDatabase } from './database.ts';
 import { atMost, cellsOf, GOALS, type Verdict } from './goals.ts';
 import { measure, type Measured } from './measure.ts';
+import { store, type Figures } from './plots.ts';
 import { figure, median, print, printRows, ratioOf, shareOf } from './print.ts';
 import { Bench, CAN_PIN, type RunningTarget } from './server.ts';
 import { signaturesPerSecond } from './signatures.ts';
@@ -20,6 +22,8 @@ const { values: options } = parseArgs({
     seconds: { type: 'string', default: '2' },
   },
 });
+/** A part of it, or a brief look, is not what the pictures are of. */
+const isWhole = !options.quick && options.targets === undefined && options.works === '';
 const rounds = options.quick ? 1 : Number(options.rounds);
 const seconds = options.quick ? 0.2 : Number(options.seconds);
 /** Connections, for the rate and for the 99th percentile. */
@@ -76,11 +80,12 @@ try {
 }
 
 async function printTables(): Promise<void> {
+  const engine = postgres === undefined ? 'SQLite, synchronous=FULL' : 'PostgreSQL';
+  const how =
+    `${engine}; medians of ${rounds} interleaved runs of ${seconds} s; ` +
+    (CAN_PIN ? 'each server on one core, the load on the other.' : 'not pinned to cores.');
   print(`${process.version}, ${cpus().length} × ${cpus()[0]?.model ?? '?'}, ${versionsOf(names)}.`);
-  print(
-    `${postgres === undefined ? 'SQLite, synchronous=FULL' : 'PostgreSQL'}; medians of ${rounds} interleaved runs of ` +
-      `${seconds} s; ${CAN_PIN ? 'each server on one core, the load on the other' : 'not pinned to cores'}.\n`,
-  );
+  print(`${how}\n`);
   const works = WORKS.filter(({ name }) => name.includes(options.works));
   const few = await table(works, FEW);
   const many = await table(works, MANY);
@@ -156,6 +161,29 @@ async function printTables(): Promise<void> {
   );
   const reached = verdicts.filter((verdict) => verdict.reached).length;
   print(`\nTargets reached: ${reached} of ${verdicts.length}.`);
+  if (isWhole) {
+    const figures = {
+      how,
+      targets: names,
+      perSecond: valuesOf(few, ({ perSecond }) => Math.round(perSecond)),
+      p99: valuesOf(many, ({ p99 }) => Number(p99.toFixed(1))),
+    };
+    const name = postgres === undefined ? 'sqlite' : 'postgres';
+    store(name, { ...figures, start: rounded(starts), memory: rounded(memory) });
+  }
+}
+
+function rounded(values: ReadonlyMap<string, number>): Readonly<Record<string, number>> {
+  return Object.fromEntries([...values].map(([name, value]) => [name, Math.round(value)]));
+}
+
+/** What stands in a table. */
+function valuesOf(lines: ReadonlyMap<string, Line>, value: (measured: Measured) => number): Figures['p99'] {
+  const entries = [...lines].map(
+    ([work, { by }]) =>
+      [work, Object.fromEntries([...by].map(([name, each]) => [name, value(each)]))] as const,
+  );
+  return Object.fromEntries(entries);
 }
 
 interface Line {

@@ -12,7 +12,7 @@ export interface Link {
 
 /** Every page for readers, from the root of the repository. */
 export function pagesOf(root: string): readonly string[] {
-  return globSync(['*.md', 'docs/**/*.md', 'examples/**/*.md', 'bench/*.md'], {
+  return globSync(['*.md', 'docs/**/*.md', 'examples/**/*.md', 'bench/*.md', 'site/*.md'], {
     cwd: root,
     exclude: (name) => name === 'node_modules',
   }).toSorted();
@@ -22,8 +22,8 @@ const FENCE = /^ *(`{3,}|~{3,})[^\n]*\n[^]*?^ *\1 *$/gm;
 const COMMENT = /<!--[^]*?-->/g;
 const CODE = /(?<!`)(`+)(?!`)[^]*?(?<!`)\1(?!`)/g;
 
-/** The text with as many lines, without what is no prose: fences, comments and, if asked, code in a line. */
-function proseOf(markdown: string, withCode: boolean): string {
+/** The text, as long and with as many lines, without what is no prose: fences, comments and, if asked, code in a line. */
+export function proseOf(markdown: string, withCode: boolean): string {
   const blank = (match: string) => match.replaceAll(/[^\n]/g, ' ');
   const prose = markdown.replaceAll(FENCE, blank).replaceAll(COMMENT, blank);
   return withCode ? prose : prose.replaceAll(CODE, blank);

@@ -1,15 +1,16 @@
 // @engines sqlite: it reads the pages, and asks the console for its help
 import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import type * as Yaml from 'yaml';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { pagesOf } from '../scripts/markdown.ts';
 import { ConsoleHelp } from './support/console-help.ts';
-import { ROOT } from './support/console.ts';
+import { porticoHere, ROOT } from './support/console.ts';
 import { blocksOf, codeBlocks, type CodeBlock } from './support/documents.ts';
 import { commandsOf, filledIn, type ShellCommand } from './support/shell.ts';
 
@@ -22,6 +23,8 @@ let help: ConsoleHelp;
 beforeAll(async () => {
   storage = await mkdtemp(path.join(tmpdir(), 'portico-help-'));
   help = await ConsoleHelp.ask(storage);
+  const portal = path.join(ROOT, 'examples', 'portal');
+  await porticoHere(['db:migrate', 'up'], { cwd: portal, env: { STORAGE_DIR: storage } });
 });
 afterAll(() => rm(storage, { recursive: true, force: true }));
 
@@ -32,6 +35,7 @@ const CHECKS: Readonly<Record<string, (block: CodeBlock) => readonly string[] | 
     json: ({ code }) => failureOf(() => JSON.parse(code)),
     yaml: ({ code }) => failureOf(() => parseYaml(code)),
     ini: problemsOfIni,
+    sql: problemsOfSql,
     python: ({ code }) => problemsOfPython(code),
   };
 
@@ -58,6 +62,18 @@ const parseYaml = (code: string): unknown => {
     return document.toJS() as unknown;
   });
 };
+
+/** The statements are prepared on a database of the portal: its tables and columns exist. */
+function problemsOfSql({ code }: CodeBlock): readonly string[] {
+  const [file = ''] = globSync('**/*.sqlite', { cwd: storage });
+  const database = new DatabaseSync(path.join(storage, file), { readOnly: true });
+  try {
+    const statements = code.split(/;\s*(?:\n|$)/).filter((statement) => statement.trim() !== '');
+    return statements.flatMap((statement) => failureOf(() => database.prepare(statement)));
+  } finally {
+    database.close();
+  }
+}
 
 /** Sections, comments, and lines of a name and a value. */
 function problemsOfIni({ code }: CodeBlock): readonly string[] {
@@ -179,8 +195,12 @@ describe('every code block', () => {
   });
 });
 
-const problemsIn = async (markdown: string) =>
-  (await Promise.all(blocksOf('README.md', markdown).map(problemsOfShell))).flat();
+async function problemsIn(markdown: string): Promise<readonly string[]> {
+  const found = blocksOf('README.md', markdown).map(
+    async (block) => CHECKS[block.info[0] ?? '']?.(block) ?? ['unseen'],
+  );
+  return (await Promise.all(found)).flat();
+}
 
 describe('code blocks', () => {
   const pages = [...new Set(CHECKED.map(({ page }) => page))];
@@ -219,6 +239,16 @@ describe('code blocks', () => {
     ['a script', 'npm run nothing', 'there is no script nothing'],
   ])('whose shell is wrong are found: %s', async (_, code, problem) => {
     expect(await problemsIn(`\`\`\`sh\n${code}\n\`\`\`\n`)).toEqual([`line 1: ${problem}`]);
+  });
+
+  test.each([
+    ['JSON', 'json\n{ "a": 1, }', 'SyntaxError'],
+    ['YAML', 'yaml\na: [1', 'YAMLParseError'],
+    ['an INI file', 'ini\nnothing', 'nothing'],
+    ['Python', 'python\ndef f(:', 'SyntaxError'],
+    ['SQL about a table that there is not', 'sql\nDELETE FROM nowhere;', 'no such table'],
+  ])('that are wrong are found: %s', async (_, block, problem) => {
+    expect(await problemsIn(`\`\`\`${block}\n\`\`\`\n`)).toEqual([expect.stringContaining(problem)]);
   });
 
   test('whose quote does not end are found', async () => {

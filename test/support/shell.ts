@@ -74,5 +74,10 @@ function takeFrom(text: string): { readonly length: number; readonly token: Omit
   }
   const word =
     /^(?:'[^']*'|"(?:[^"\\]|\\.)*"|\$\([^()]*\)|\\.|[^\s'"|;&()<>\\])+/.exec(text)?.[0] ?? text.slice(0, 1);
-  return { length: word.length, token: { kind: 'word', text: word.replaceAll(/^'|'$|^"|"$/g, '') } };
+  // What stands in quotes is one word, also where it is a variable; one without may be none, or several.
+  const isVariable = word.startsWith('"$');
+  return {
+    length: word.length,
+    token: { kind: 'word', text: isVariable ? word : word.replaceAll(/^'|'$|^"|"$/g, '') },
+  };
 }

@@ -1,0 +1,30 @@
+/**
+ * `npm run docs:site`: the site of the pages of this repository, in `site/.dist`. Needs `dist`, which the API reference is made of,
+ * and asks nobody over the network. SITE_BASE is the path that it will be served below (`/portico/`), SITE_REPOSITORY where files of
+ * the repository can be read (`https://…/blob/main`); without it they are named, and not linked.
+ */
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { readSite } from './pages.ts';
+
+const here = import.meta.dirname;
+const root = path.join(here, '..');
+const pages = path.join(here, '.build', 'pages');
+
+const site = readSite(root, process.env['SITE_REPOSITORY'] ?? null);
+for (const problem of site.problems) process.stderr.write(`${problem}\n`);
+if (site.problems.length > 0) process.exit(1);
+
+rmSync(path.join(here, '.build'), { recursive: true, force: true });
+for (const { place, markdown } of site.pages) {
+  const file = path.join(pages, place);
+  mkdirSync(path.dirname(file), { recursive: true });
+  writeFileSync(file, markdown);
+}
+for (const picture of site.pictures) cpSync(path.join(root, picture), path.join(pages, 'pictures', picture));
+writeFileSync(path.join(here, '.build', 'site.json'), JSON.stringify({ sidebar: site.sidebar }));
+
+const vitepress = path.join(here, 'node_modules', 'vitepress', 'bin', 'vitepress.js');
+const { status } = spawnSync(process.execPath, [vitepress, 'build', here], { stdio: 'inherit' });
+process.exitCode = status ?? 1;

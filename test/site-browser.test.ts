@@ -1,0 +1,203 @@
+// @engines sqlite, long: it builds the site of the pages, and reads it in a browser
+import { spawnSync } from 'node:child_process';
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import { createRequire } from 'node:module';
+import type { AddressInfo } from 'node:net';
+import path from 'node:path';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { findChromium, launchChromium } from './support/chromium.ts';
+import { ROOT } from './support/console.ts';
+
+const SITE = path.join(ROOT, 'site');
+const BUILT = path.join(SITE, '.dist');
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const executable = findChromium();
+
+/** In seconds or so; without a network once its packages are there. */
+function buildSite(): void {
+  const npm = { cwd: ROOT, stdio: 'inherit' } as const;
+  if (!existsSync(path.join(SITE, 'node_modules')))
+    spawnSync('npm', ['ci', '--prefix', 'site', '--no-audit', '--no-fund', '--ignore-scripts'], npm);
+  const { status, stderr } = spawnSync(process.execPath, [path.join(SITE, 'build.ts')], { encoding: 'utf8' });
+  if (status !== 0) throw new Error(`The site cannot be built:\n${stderr}`);
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript',
+  '.css': 'text/css',
+  '.svg': 'image/svg+xml',
+};
+
+/** The files of the site, as any server of files gives them. */
+function serve(): Promise<Server> {
+  const server = createServer((request, response) => {
+    const asked = decodeURIComponent(new URL(request.url ?? '', 'http://localhost').pathname);
+    const named = asked.endsWith('/') ? `${asked}index.html` : asked;
+    const file = path.join(BUILT, path.extname(named) === '' ? `${named}.html` : named);
+    readFile(file).then(
+      (body) =>
+        response.writeHead(200, { 'Content-Type': TYPES[path.extname(file)] ?? 'text/plain' }).end(body),
+      () => response.writeHead(404).end(),
+    );
+  });
+  return new Promise((resolve) => server.listen(0, () => resolve(server)));
+}
+
+let server: Server;
+let url: string;
+beforeAll(async () => {
+  buildSite();
+  server = await serve();
+  url = `http://localhost:${(server.address() as AddressInfo).port}`;
+});
+afterAll(() => void server.close());
+
+describe('the built site', () => {
+  const pages = () =>
+    new Map(
+      globSync('**/*.html', { cwd: BUILT }).map((file) => [
+        file,
+        readFileSync(path.join(BUILT, file), 'utf8'),
+      ]),
+    );
+
+  test('has no link to a page or an anchor that is not there', () => {
+    const built = pages();
+    const ids = new Map(
+      [...built].map(([file, html]) => [
+        file,
+        new Set([...html.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id)),
+      ]),
+    );
+    const dead = [...built].flatMap(([file, html]) =>
+      [...html.matchAll(/<a [^>]*href="([^"]+)"/g)].flatMap(([, href = '']) => {
+        if (/^(?:[a-z]+:|$)/.test(href)) return [];
+        const [to = '', anchor] = decodeURIComponent(href).split('#');
+        const joined =
+          to === '' ? file : path.join(to.startsWith('/') ? '' : path.dirname(file), to.replace(/^\//, ''));
+        const found = [joined, `${joined}.html`, path.join(joined, 'index.html')].find((each) =>
+          built.has(each),
+        );
+        if (found === undefined) return [`${file}: ${href}`];
+        return anchor === undefined || anchor === '' || ids.get(found)?.has(anchor) === true
+          ? []
+          : [`${file}: ${href}`];
+      }),
+    );
+    expect(dead).toEqual([]);
+    expect(built.size).toBeGreaterThan(100);
+  });
+
+  test('loads nothing from elsewhere', () => {
+    const html = [...pages()].flatMap(([file, text]) =>
+      [
+        ...text.matchAll(/<(?:script|link|img|iframe|source)\b[^>]*(?:src|href)="((?:https?:)?\/\/[^"]+)"/g),
+      ].map(([, from]) => `${file}: ${from}`),
+    );
+    const styles = globSync('**/*.css', { cwd: BUILT }).flatMap((file) =>
+      [
+        ...readFileSync(path.join(BUILT, file), 'utf8').matchAll(
+          /(?:url\(|@import\s*)["']?((?:https?:)?\/\/[^"')]+)/g,
+        ),
+      ].map(([, from]) => `${file}: ${from}`),
+    );
+    expect([...html, ...styles]).toEqual([]);
+  });
+});
+
+describe.runIf(executable !== null)('the site in a real Chromium', () => {
+  let browser: Browser;
+  let context: BrowserContext | null = null;
+  /** What went wrong, or went elsewhere, while a page was read. */
+  let complaints: string[] = [];
+
+  beforeAll(async () => {
+    browser = await launchChromium(executable ?? '');
+  });
+  afterAll(() => browser.close());
+  afterEach(async () => {
+    await context?.close();
+    if (complaints.length > 0) throw new Error(`The page said, or asked for:\n${complaints.join('\n')}`);
+  });
+
+  async function open(at: string, options: { width?: number; dark?: boolean } = {}): Promise<Page> {
+    const { width = 1280, dark = false } = options;
+    complaints = [];
+    context = await browser.newContext({
+      viewport: { width, height: 800 },
+      colorScheme: dark ? 'dark' : 'light',
+    });
+    const page = await context.newPage();
+    page.on('console', (message) => {
+      if (message.type() === 'error') complaints.push(message.text());
+    });
+    page.on('pageerror', (error) => complaints.push(error.message));
+    page.on('request', (request) => {
+      if (!request.url().startsWith(url) && !request.url().startsWith('data:'))
+        complaints.push(request.url());
+    });
+    await page.goto(`${url}${at}`, { waitUntil: 'networkidle' });
+    return page;
+  }
+
+  const background = (page: Page) => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+
+  test.each([
+    ['/', 1280, false],
+    ['/', 320, true],
+    ['/mounting/express', 320, false],
+    ['/benchmarks', 1280, true],
+    ['/reference/resource-server', 640, true],
+  ] as const)(
+    '%s, %i wide, dark: %s: WCAG 2.2 AA, and nothing to scroll sideways',
+    async (at, width, dark) => {
+      const page = await open(at, { width, dark });
+      expect(
+        await page.evaluate(() => document.documentElement.scrollWidth - innerWidth),
+      ).toBeLessThanOrEqual(0);
+      await page.evaluate(axe);
+      const violations = await page.evaluate(() =>
+        (
+          globalThis as unknown as {
+            axe: {
+              run(options: unknown): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }>;
+            };
+          }
+        ).axe
+          .run({ runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'] })
+          .then((result) => result.violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`)),
+      );
+      expect(violations).toEqual([]);
+    },
+  );
+
+  test('finds what is typed, and leads there', async () => {
+    const page = await open('/');
+    await page.getByRole('button', { name: 'Search' }).first().click();
+    await page.getByRole('searchbox').fill('token is used twice');
+    const first = page.getByRole('option').first();
+    await first.waitFor();
+    await page.keyboard.press('Enter');
+    await page.waitForURL((at) => at.pathname !== '/');
+    expect(await page.getByRole('main').first().innerText()).toMatch(/refresh token/i);
+  });
+
+  test('is dark when somebody says so', async () => {
+    const page = await open('/troubleshooting');
+    const light = await background(page);
+    await page.getByRole('switch').first().click();
+    expect(await background(page)).not.toBe(light);
+  });
+
+  test('opens its menu on a phone, and goes where it leads', async () => {
+    const page = await open('/troubleshooting', { width: 360 });
+    await page.getByRole('button', { name: 'Menu' }).click();
+    await page.getByRole('link', { name: 'Signing keys' }).first().click();
+    await page.waitForURL('**/keys.html');
+    expect(await page.getByRole('heading', { level: 1 }).innerText()).toContain('Signing keys');
+  });
+});
