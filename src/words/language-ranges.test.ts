@@ -1,0 +1,72 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { acceptedLanguages, directionOf, lookUp, wishedLanguages } from './language-ranges.ts';
+
+const THERE = ['en', 'de', 'fr', 'es', 'pt', 'ja', 'zh-Hans', 'ar'];
+
+describe('the language that is meant', () => {
+  test.each([
+    ['de', 'de'],
+    ['de-AT', 'de'],
+    ['DE-at', 'de'],
+    ['de-AT-1996', 'de'],
+    ['pt-BR', 'pt'],
+    ['zh', 'zh-Hans'],
+    ['zh-CN', 'zh-Hans'],
+    ['zh-SG', 'zh-Hans'],
+    ['zh-Hans-CN', 'zh-Hans'],
+    ['zh-TW', null],
+    ['zh-Hant', null],
+    ['ar-EG', 'ar'],
+    ['nl', null],
+    ['nl, fr-CH;q=0.8', 'fr'],
+    ['fr;q=0.2, de;q=0.3', 'de'],
+    ['fr, de', 'fr'],
+    ['de;q=0, fr;q=0.1', 'fr'],
+    ['*, fr', 'fr'],
+    ['de;q=2, fr;q=0.1', 'fr'],
+    ['de;level=1;q=0.1, fr;q=0.2', 'fr'],
+    [' ,;q=1,,de ; q=0.5', 'de'],
+    ['', null],
+  ])('of Accept-Language: %j is %j', (header, expected) => {
+    expect(lookUp(acceptedLanguages(header), THERE)).toBe(expected);
+  });
+
+  test('of ui_locales is the first that is there', () => {
+    expect(lookUp(wishedLanguages(['nl', 'fr-CA', 'de']), THERE)).toBe('fr');
+  });
+
+  test('may be a narrower one than was asked for, of the same script', () => {
+    expect(lookUp(['pt-PT'], ['en', 'pt-BR'])).toBe('pt-BR');
+    expect(lookUp(['sr'], ['en', 'sr-Latn'])).toBe(null);
+  });
+
+  test('is found in whatever a header holds', () => {
+    const piece = fc.constantFrom('de', 'fr', ';', 'q=', '0.', '1', ',', '*', '-', 'x', 'ü', '\u0000', ' ');
+    const header = fc.oneof(
+      fc.string(),
+      fc.array(piece).map((found) => found.join('')),
+    );
+    fc.assert(
+      fc.property(header, (sent) => {
+        for (const tags of [acceptedLanguages(sent), wishedLanguages(sent.split(' '))]) {
+          expect(tags.length).toBeLessThanOrEqual(20);
+          expect([...THERE, null]).toContain(lookUp(tags, THERE));
+        }
+      }),
+    );
+  });
+
+  test.each([
+    ['ar', 'rtl'],
+    ['he', 'rtl'],
+    ['fa-IR', 'rtl'],
+    ['ur', 'rtl'],
+    ['az-Arab', 'rtl'],
+    ['az', 'ltr'],
+    ['zh-Hans', 'ltr'],
+    ['de', 'ltr'],
+  ])('%s is written %s', (tag, direction) => {
+    expect(directionOf(tag)).toBe(direction);
+  });
+});

@@ -1,0 +1,109 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { LANGUAGES } from './languages.ts';
+import { tag } from './markup.ts';
+import { createWords, ENGLISH_WORDS, type Words } from './words.ts';
+
+const { t, markup } = ENGLISH_WORDS;
+
+async function wordsOf(locale: string): Promise<Words> {
+  return createWords(locale, [{ locale, catalog: (await LANGUAGES[locale]?.()) ?? {} }]);
+}
+
+describe('a message', () => {
+  test('has the form that the language has for a number', async () => {
+    const seconds = (words: Words, count: number) => words.t('sign_in.slowed', { count });
+    expect(seconds(ENGLISH_WORDS, 1)).toContain('in a second.');
+    expect(seconds(ENGLISH_WORDS, 1200)).toContain('in 1,200 seconds.');
+    const arabic = await wordsOf('ar');
+    const forms = [1, 2, 3, 11, 100].map((count) => seconds(arabic, count));
+    expect(forms[0]).toContain('ثانية واحدة');
+    expect(forms[1]).toContain('ثانيتين');
+    expect(forms[2]).toContain('ثوانٍ');
+    expect(new Set(forms).size).toBe(5);
+  });
+
+  test('shows dates and lists as the language does', async () => {
+    const own = createWords('de', [{ locale: 'de', catalog: { 'error.request_id': 'Am {id}' } }]);
+    expect(own.t('error.request_id', { id: new Date('2026-03-01T23:30:00Z') })).toBe('Am 1. März 2026');
+    expect(own.t('error.request_id', { id: ['A', 'B', 'C'] })).toBe('Am A, B und C');
+    expect(markup('error.request_id', { id: ['<a>', 'b'] })).toBe('Request id: &lt;a&gt; and b');
+  });
+
+  test('is an error without a value for a placeholder, or where there is none of the key', () => {
+    expect(() => t('consent.page')).toThrow("The message 'consent.page' needs a value for {client}");
+    expect(() => t('consent.page', Object.create({ client: 'x' }) as { client: string })).toThrow(
+      'needs a value',
+    );
+    for (const key of ['consent.nothing', 'constructor', '__proto__'])
+      expect(() => t(key)).toThrow('There is no message');
+  });
+
+  test('that a language lacks is said by a wider one, then in English', () => {
+    const words = createWords('de-AT', [
+      { locale: 'de-AT', catalog: { 'consent.allow': 'Passt' } },
+      { locale: 'de', catalog: { 'consent.allow': 'Zulassen', 'consent.deny': 'Ablehnen' } },
+    ]);
+    expect(['allow', 'deny', 'switch'].map((key) => words.t(`consent.${key}`))).toEqual([
+      'Passt',
+      'Ablehnen',
+      'Not you?',
+    ]);
+  });
+
+  test('that the configuration says is shown as it stands there', () => {
+    const words = createWords('en', [], { 'scope.a.label': 'Read {x} & <b>' });
+    expect(words.t('scope.a.label')).toBe('Read {x} & <b>');
+    expect(words.markup('scope.a.label')).toBe('Read {x} &amp; &lt;b&gt;');
+  });
+
+  // @shows AS-38.6
+  test('isolates what is inserted where the language is written from right to left', async () => {
+    const arabic = await wordsOf('ar');
+    expect(arabic.t('applications.back', { server: 'Portal (1)' })).toContain('\u2068Portal (1)\u2069');
+    expect(t('applications.back', { server: 'Portal (1)' })).toBe('Back to Portal (1)');
+  });
+});
+
+describe('a message as HTML', () => {
+  test('keeps the elements that it is given, and escapes the rest', () => {
+    const client = tag('bdi', ['a<b', tag('wbr'), tag('strong', '"c"')], { class: 'x" onclick="y' });
+    expect(markup('consent.title', { client, server: 'R&D' })).toBe(
+      'Allow <bdi class="x&quot; onclick=&quot;y">a&lt;b<wbr><strong>&quot;c&quot;</strong></bdi> to use your R&amp;D account?',
+    );
+  });
+
+  // @shows AS-38.6
+  test('is none that a value breaks out of, whatever it holds', () => {
+    const hostile = fc
+      .array(
+        fc.oneof(
+          fc.constantFrom('<', '>', '"', "'", '&', '{client}', '{server}', '</bdi>', '$&'),
+          fc.string(),
+        ),
+      )
+      .map((parts) => parts.join(''));
+    fc.assert(
+      fc.property(hostile, hostile, (client, server) => {
+        const html = markup('consent.title', { client: tag('bdi', client), server });
+        const text = html.replace('<bdi>', '').replace('</bdi>', '');
+        expect(text).not.toMatch(/[<>"']/);
+        expect(text.replaceAll(/&(?:amp|lt|gt|quot|#39);/g, '')).not.toContain('&');
+      }),
+    );
+  });
+
+  test('takes no object for an element that was not made as one', () => {
+    const forged = { toString: () => '<script>', html: '<script>' } as unknown as string;
+    expect(() => markup('consent.page', { client: forged })).toThrow('not iterable');
+  });
+
+  test.each([
+    ['script', {}],
+    ['a', {}],
+    ['bdi', { onclick: 'x' }],
+    ['bdi', { style: 'x' }],
+  ])('makes no element %s with %j', (name, attributes) => {
+    expect(() => tag(name as 'bdi', 'x', attributes as { class: string })).toThrow('makes no');
+  });
+});
