@@ -2,6 +2,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { sectionOf as sectionOfPart } from '../src/oauth-server/console/sections.ts';
 import { ROOT } from './support/console.ts';
 
 /** Whoever meets a line of the log, or a finding of the doctor, finds its section. */
@@ -11,11 +12,14 @@ const SOURCES = globSync('src/**/*.ts', { cwd: ROOT })
   .filter((file) => !file.endsWith('.test.ts'))
   .map((file) => ({ file, text: read(file) }));
 
-/** The first column of the table below a heading, as far as it is code. */
-function listed(heading: string): readonly string[] {
+function sectionOf(heading: string): string {
   const [, section = ''] = PAGE.split(`\n## ${heading}\n`);
-  const [own = ''] = section.split('\n## ');
-  const cells = own
+  return section.split('\n## ')[0] ?? '';
+}
+
+/** The first column of the tables below a heading, as far as it is code. */
+function listed(heading: string): readonly string[] {
+  const cells = sectionOf(heading)
     .split('\n')
     .flatMap((line) => (line.startsWith('| `') ? [line.split(' | ')[0] ?? ''] : []));
   return cells.flatMap((cell) => [...cell.matchAll(/`([^`]+)`/g)].map(([, code = '']) => code));
@@ -58,6 +62,70 @@ function stands(message: string, inPage: readonly string[]): boolean {
   });
 }
 
+interface ThrownMessage {
+  readonly file: string;
+  readonly message: string;
+}
+
+/** What somebody reads who starts an application, or gives a command: what is thrown as an Error, and what a command refuses by. */
+function thrownMessages(): readonly ThrownMessage[] {
+  const thrown = String.raw`(?:throw new Error|new ConsoleError|\.fail)\(\s*(?:[^'\`();]*\?\s*)?(${TEXT}(?:\s*\+\s*${TEXT})*)`;
+  return SOURCES.flatMap(({ file, text }) => {
+    const named = [...text.matchAll(/(?:\.fail|Error)\(([A-Z][A-Z\d_]+)[[)]/g)].flatMap(([, name = '']) =>
+      textsOf(name),
+    );
+    const given = [...text.matchAll(new RegExp(thrown, 'g')), ...named];
+    return given.map(([, literal = '']) => ({ file, message: joined(literal).split('\\n')[0] ?? '' }));
+  });
+}
+
+/** The texts of a constant, wherever it is. */
+function textsOf(name: string): readonly RegExpExecArray[] {
+  const declared = new RegExp(String.raw`const ${name} =\s*([^]*?);\n`);
+  const whole = SOURCES.flatMap(({ text }) => declared.exec(text)?.[1] ?? []);
+  return whole.flatMap((value) => [
+    ...value.matchAll(new RegExp(String.raw`(${TEXT}(?:\s*\+\s*${TEXT})*)`, 'g')),
+  ]);
+}
+
+/** Whether an entry of the page, in which `…` stands for anything, is this message. */
+function isMeant(message: string, entry: string): boolean {
+  const parts = entry.split('…').map((part) => part.replaceAll(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`));
+  return new RegExp(`^${parts.join('.*')}$`, 's').test(message.trim());
+}
+
+describe('what is said by whatever does not start, and by a command', () => {
+  const entries = [...listed('It does not start'), ...listed('A command refuses')];
+  const messages = thrownMessages();
+  /** How a line about the configuration goes on behind the key. */
+  const verbs = /^(?:must|is|has|needs|names|lacks|issues)\b/;
+
+  test('is on the page', () => {
+    const missing = messages.filter(({ message }) => !entries.some((entry) => isMeant(message, entry)));
+    expect(missing).toEqual([]);
+    expect(messages.length).toBeGreaterThan(80);
+  });
+
+  test('is not on the page when nothing says it any more', () => {
+    const stale = entries.filter(
+      (entry) => !verbs.test(entry) && !messages.some(({ message }) => isMeant(message, entry)),
+    );
+    expect(stale).toEqual([]);
+  });
+
+  test('of the configuration, goes on in a way that the page explains', () => {
+    const files = /(?:\/config|host\/configuration|host\/http\/public-url|mcp\/plugin)\.ts$/;
+    const said = /(?:\berror: |\bmessage: |\.(?:min|max|regex)\([^'`\n]*, )['`]((?!\$)[^'`]+)/g;
+    const found = SOURCES.filter(({ file }) => files.test(file)).flatMap(({ file, text }) =>
+      [...text.matchAll(said)].map(([, message = '']) => ({ file, message })),
+    );
+    const ways = entries.filter((entry) => verbs.test(entry));
+    const unexplained = found.filter(({ message }) => !ways.some((way) => isMeant(message, way)));
+    expect(unexplained).toEqual([]);
+    expect(found.length).toBeGreaterThan(40);
+  });
+});
+
 describe('docs/troubleshooting.md', () => {
   const messages = loggedMessages();
 
@@ -83,10 +151,12 @@ describe('docs/troubleshooting.md', () => {
 
   test('has each level as it is', () => {
     const wrong = messages.filter(({ message, level }) => {
-      const row = PAGE.split('\n').find((line) => {
-        const [, entry] = /^\| `([^`]+)` \| +\w+/.exec(line.replaceAll(/ +\|/g, ' |')) ?? [];
-        return entry !== undefined && stands(message, [entry]);
-      });
+      const row = sectionOf('Messages of the log')
+        .split('\n')
+        .find((line) => {
+          const [, entry] = /^\| `([^`]+)` \| +\w+/.exec(line.replaceAll(/ +\|/g, ' |')) ?? [];
+          return entry !== undefined && stands(message, [entry]);
+        });
       return row !== undefined && !new RegExp(String.raw`\| +${level} +\|`).test(row);
     });
     expect(wrong).toEqual([]);
@@ -103,6 +173,25 @@ describe('docs/troubleshooting.md', () => {
     const inPage = listed('Findings of the doctor');
     expect(parts.filter((part) => !inPage.includes(part))).toEqual([]);
     expect(new Set(parts).size).toBeGreaterThan(20);
+  });
+
+  test('has the sections that the doctors name below what they find', () => {
+    const rows = sectionOf('Findings of the doctor')
+      .split('\n')
+      .filter((line) => line.startsWith('| `'));
+    const wrong = rows.flatMap((line) => {
+      const [parts = '', , cell = ''] = line.split(' | ');
+      const link = /\]\(([^)]+)\)/.exec(cell)?.[1];
+      const section =
+        link === undefined
+          ? null
+          : path.join('docs', link.startsWith('#') ? `troubleshooting.md${link}` : link);
+      return [...parts.matchAll(/`([^`]+)`/g)]
+        .filter(([, part = '']) => sectionOfPart(part) !== section)
+        .map(([, part]) => part);
+    });
+    expect(wrong).toEqual([]);
+    expect(rows.length).toBeGreaterThan(20);
   });
 
   test('leads to sections that there are', () => {

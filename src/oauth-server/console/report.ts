@@ -2,6 +2,7 @@ import { isConfigurationError } from '../../contracts/errors.ts';
 import type { ConsoleContext } from '../../host/contracts.ts';
 import { isHealthy, type Check } from './checks.ts';
 import type { OpenRotation } from './doctor.ts';
+import { sectionOf } from './sections.ts';
 
 /** The checks to report for an application whose configuration keeps it from starting; null for any other error. */
 export function configurationChecks(error: unknown): readonly Check[] | null {
@@ -27,12 +28,16 @@ export function printReport(
   if (faults > 0) context.fail(faults === 1 ? 'One check fails.' : `${faults} checks fail.`);
 }
 
-/** A line for each check, with its remedy on the next line. */
+/** A line for each check; below it its remedy, and where more is said. */
 function describeChecks(checks: readonly Check[]): readonly string[] {
   const width = Math.max(...checks.map(({ part }) => part.length));
   const indent = ' '.repeat(width + 11);
-  return checks.flatMap(({ part, outcome, detail, remedy }) => [
-    `${outcome.padEnd(7)}  ${part.padEnd(width)}  ${detail}`,
-    ...(remedy === null ? [] : [`${indent}→ ${remedy}`]),
-  ]);
+  return checks.flatMap(({ part, outcome, detail, remedy }) => {
+    const section = outcome === 'failing' || outcome === 'warning' ? sectionOf(part) : null;
+    return [
+      `${outcome.padEnd(7)}  ${part.padEnd(width)}  ${detail}`,
+      ...(remedy === null ? [] : [`${indent}→ ${remedy}`]),
+      ...(section === null ? [] : [`${indent}  ${section}`]),
+    ];
+  });
 }

@@ -1,0 +1,42 @@
+/** Where more is said of what a doctor finds, by the part of the check: a page of the repository and of the package. */
+const SECTIONS: Readonly<Record<string, string>> = {
+  configuration: 'docs/configuration.md',
+  store: 'docs/troubleshooting.md#the-database-cannot-be-reached',
+  schema: 'docs/troubleshooting.md#the-schema-is-behind',
+  'OAuth tables': 'docs/troubleshooting.md#the-schema-is-behind',
+  durability: 'docs/running-on-several-machines.md#which-databases',
+  'database file': 'docs/troubleshooting.md#the-disk-is-full',
+  replication: 'docs/troubleshooting.md#the-database-takes-no-writes',
+  connections: 'docs/troubleshooting.md#the-database-cannot-be-reached',
+  tables: 'docs/running-on-several-machines.md#galera',
+  'key rotation': 'docs/keys.md',
+  'signing key': 'docs/troubleshooting.md#signing-keys-are-gone',
+  'sign-in route': 'docs/troubleshooting.md#people-are-asked-to-sign-in-again-and-again',
+  endpoints: 'docs/troubleshooting.md#a-path-leads-to-no-endpoint',
+  csrf_exempt_routes: 'docs/configuration.md',
+  views: 'docs/troubleshooting.md#a-page-cannot-be-shown',
+  'password hasher': 'docs/host-contract.md#members',
+  clients: 'docs/configuration.md',
+  'other clients': 'docs/configuration.md',
+  'client keys': 'docs/troubleshooting.md#a-clients-keys-cannot-be-had',
+  'published client keys': 'docs/troubleshooting.md#a-clients-keys-cannot-be-had',
+  'client demands': 'docs/connecting-clients.md',
+  registration: 'docs/connecting-assistants.md',
+  documents: 'docs/connecting-assistants.md',
+  resource: 'docs/connecting-assistants.md',
+  profile: 'docs/security-profile.md',
+  'public address': 'docs/troubleshooting.md#a-path-leads-to-no-endpoint',
+  'in front of base_path': 'docs/troubleshooting.md#a-path-leads-to-no-endpoint',
+  'public key set': 'docs/troubleshooting.md#signing-keys-are-gone',
+  'round trip': 'docs/troubleshooting.md#everybody-has-the-address-of-the-proxy',
+  discovery: 'docs/voice-assistant.md',
+  authentication: 'docs/voice-assistant.md',
+  'tool scopes': 'docs/voice-assistant.md',
+  'account linking': 'docs/voice-assistant.md',
+  listing: 'docs/voice-assistant.md',
+};
+
+/** The section for a part, as docs/troubleshooting.md has it in its table; null where the finding says all there is to know. */
+export function sectionOf(part: string): string | null {
+  return SECTIONS[part] ?? null;
+}
