@@ -231,6 +231,8 @@ describe('oauth:client:import', () => {
     const outcomes = await Promise.allSettled([1, 2, 3, 4].map(() => take(records)));
     const written = outcomes.filter((each) => each.status === 'fulfilled' && each.value.written);
     expect(written).toHaveLength(1);
+    const refused = outcomes.flatMap((each) => (each.status === 'rejected' ? [String(each.reason)] : []));
+    for (const reason of refused) expect(reason).toContain('was registered meanwhile; nothing was imported');
     const there = await ids();
     expect(records.map((each) => there.filter((id) => id === idOf(each)).length)).toEqual([1, 1, 1, 1, 1]);
     expect(await status(clientOf(records[4] ?? {}))).toBe(200);
