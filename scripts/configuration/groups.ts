@@ -31,7 +31,13 @@ export const GROUPS: readonly Group[] = [
   },
   {
     question: 'How do people sign in, and what is said of them?',
-    keys: ['oauth_server:login_route', 'session_ttl', 'csrf_exempt_routes', 'oauth_server:claims'],
+    keys: [
+      'oauth_server:login_route',
+      'sign_in_scripts',
+      'session_ttl',
+      'csrf_exempt_routes',
+      'oauth_server:claims',
+    ],
   },
   {
     question: 'What are tokens for, and how is one refused?',
@@ -107,6 +113,9 @@ export const PAGES: Readonly<Record<string, string>> = {
   'oauth_server:profile': 'security-profile.md',
   'oauth_server:registration': 'connecting-assistants.md',
   'oauth_server:client_id_metadata_documents': 'connecting-assistants.md',
+  branding: 'pages.md#branding',
+  'oauth_server:branding': 'pages.md#branding',
+  sign_in_scripts: 'pages.md#slots',
   mcp: 'mcp.md',
   assistant: 'voice-assistant.md',
 };

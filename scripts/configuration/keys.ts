@@ -16,6 +16,7 @@ export interface Key {
 
 const FILES = [
   'src/host/typed-configuration.ts',
+  'src/defaults/branding/schema.ts',
   'src/oauth-server/config.ts',
   'src/oauth-server/client-documents/client-urls.ts',
   'src/mcp/config.ts',

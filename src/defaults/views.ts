@@ -26,13 +26,30 @@ export function builtInFolder(...folder: readonly string[]): string {
   return Object.keys(EMBEDDED_VIEWS).length > 0 ? EMBEDDED : path.join(import.meta.dirname, '..', ...folder);
 }
 
+/** How views are read, and what each is given. */
+export interface ViewsOptions {
+  /** Whether files are read anew for each page, so that a change is seen at once: for development. False unless given. */
+  readonly reloads?: boolean;
+  /** What every view is given, beside its own data; nothing unless given. */
+  readonly data?: Readonly<Record<string, unknown>>;
+}
+
+/** The folder of what the pages of all rooms share. */
+export const SHARED_VIEWS = builtInFolder('defaults', 'views');
+
 /**
  * Views from several folders: the first folder that has a file of the name wins, for layouts and partials too, so an
  * application's folder shadows those of the plugins. Output is escaped; templates are compiled once. All files are read at once,
  * so that a process keeps the views of its own release when a deployment replaces them (decision 22).
  */
-export function createViews(directories: readonly string[]): Views {
-  const folders = directories.map((directory) => ({ directory, texts: readTexts(directory) }));
+export function createViews(
+  given: readonly string[],
+  { reloads = false, data: everywhere = {} }: ViewsOptions = {},
+): Views {
+  // In what is published the built-in views of all rooms are one folder.
+  const directories = [...new Set(given)];
+  const read = () => directories.map((directory) => ({ directory, texts: readTexts(directory) }));
+  const folders = read();
   const found = new Map<string, ViewFile>();
   let engine: Promise<Eta> | null = null;
 
@@ -41,7 +58,7 @@ export function createViews(directories: readonly string[]): Views {
       throw new Error(`The view name '${name}' is not letters, digits, - and _ between slashes`);
     for (const { directory, texts } of folders) {
       const file = path.join(directory, `${name}${SUFFIX}`);
-      const text = texts.get(file) ?? readText(file);
+      const text = (reloads && directory !== EMBEDDED ? null : texts.get(file)) ?? readText(file);
       if (text !== null) return { file, text };
     }
     throw new Error(`There is no view '${name}' in ${directories.join(' or ')}`);
@@ -49,7 +66,7 @@ export function createViews(directories: readonly string[]): Views {
 
   const started = () =>
     (engine ??= createEngine((name) => {
-      const view = found.get(name) ?? find(name);
+      const view = (reloads ? undefined : found.get(name)) ?? find(name);
       found.set(name, view);
       return view;
     }));
@@ -57,11 +74,11 @@ export function createViews(directories: readonly string[]): Views {
   return {
     async render(name, data) {
       const eta = await started();
-      return eta.renderAsync(name, { ...ENGLISH_WORDS, ...data });
+      return eta.renderAsync(name, { ...ENGLISH_WORDS, ...everywhere, ...data });
     },
     async problems() {
       const eta = await started();
-      return folders.flatMap(({ texts }) =>
+      return (reloads ? read() : folders).flatMap(({ texts }) =>
         [...texts].flatMap(([filepath, text]) => {
           try {
             eta.compile(text, { async: true, filepath });
@@ -125,6 +142,8 @@ async function createEngine(find: (name: string) => ViewFile): Promise<Eta> {
   const texts = new Map<string, string>();
   eta.resolvePath = (name) => {
     const { file, text } = find(name);
+    // What was compiled of another text is compiled again.
+    if (texts.has(file) && texts.get(file) !== text) eta.templatesAsync.remove(file);
     texts.set(file, text);
     return file;
   };

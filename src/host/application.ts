@@ -8,8 +8,10 @@ import { migrationStatus } from '../sql/migrations.ts';
 import { printMigrations } from '../sql/print-migrations.ts';
 import type { Migration } from '../sql/schema.ts';
 import { createAccounts } from './accounts/accounts.ts';
+import { createBranding } from '../defaults/branding/branding.ts';
 import {
   applicationName,
+  brandingOf,
   directoryOf,
   readConfiguration,
   requirePlugins,
@@ -49,7 +51,7 @@ import type { ApplicationInput, ConfigInput, NoSections } from './typed-configur
 import { sessionsMigration } from './accounts/session-rows.ts';
 import { createSessions } from './accounts/sessions.ts';
 import { guardSignIn } from './accounts/sign-in.ts';
-import { builtInFolder, createViews } from '../defaults/views.ts';
+import { builtInFolder, createViews, SHARED_VIEWS } from '../defaults/views.ts';
 
 /**
  * Describes an application; nothing is opened until it is started. A key of the configuration that neither the kit, nor one of the
@@ -162,11 +164,16 @@ async function assemble(parts: Parts): Promise<Application> {
     ...plugins.find((plugin) => plugin.words !== undefined)?.words?.(config),
     folder: path.join(viewsFolder, 'words'),
   });
-  const views = createViews([
-    viewsFolder,
-    ...plugins.flatMap((plugin) => (plugin.views === null ? [] : [plugin.views])),
-    KIT_VIEWS,
-  ]);
+  const branding = createBranding(brandingOf(config).branding, { directory, basePath });
+  const views = createViews(
+    [
+      viewsFolder,
+      ...plugins.flatMap((plugin) => (plugin.views === null ? [] : [plugin.views])),
+      KIT_VIEWS,
+      SHARED_VIEWS,
+    ],
+    { reloads: mode === 'dev', data: branding === null ? {} : { branding: branding.view } },
+  );
   // Two queues: a flood of sign-ins must not keep applications from authenticating with their secrets.
   const passwordHasher = argon2idHasher({ atOnce: 1 });
   const providers = definition.accounts?.({ database, passwordHasher: argon2idHasher() }) ?? [];
@@ -241,6 +248,7 @@ async function assemble(parts: Parts): Promise<Application> {
     passwordHasher,
     views,
     speaking,
+    branding,
     events,
     log,
     telemetry: definition.telemetry ?? null,
@@ -277,11 +285,16 @@ async function assemble(parts: Parts): Promise<Application> {
       name,
       csrf,
       logOverload,
+      scripts: kit.sign_in_scripts,
       waitingFor: (request, returnTo) => firstWaiting(plugins, application, request, returnTo),
       ...places,
     });
     for (const route of [...signIn, logoutRoute(application, places)]) routes.add(route);
     for (const route of signIn) checksOwnCsrf.add(route);
+  }
+  for (const { name: logo, path: below, respond } of branding?.logos ?? []) {
+    const route = { name: logo, methods: ['GET'], path: `${mountPath}${below}` } as const;
+    yielding.push({ ...route, handler: async (_, request) => respond(request) });
   }
   for (const route of yielding) {
     if (!routes.has(route.name) && !routes.answers(route.path)) routes.add(route);

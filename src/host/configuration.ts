@@ -9,6 +9,7 @@ import type {
   ConfigValue,
   Environment,
 } from './contracts.ts';
+import { brandingProblems, brandingSchema, type BrandingConfig } from '../defaults/branding/branding.ts';
 import { LONGEST_LIFETIME } from '../contracts/lifetimes.ts';
 import { loadEnvironment } from './environment.ts';
 import { strippedProblems } from '../http/base-path.ts';
@@ -63,6 +64,8 @@ function kitConfiguration(mode: Application['mode']) {
     trusted_proxies: z
       .int({ error: 'must be the number of proxies in front of the application' })
       .min(0, 'must be 0 or more'),
+    branding: brandingSchema.optional(),
+    sign_in_scripts: z.boolean({ error: 'must be true or false' }),
     session_ttl: z
       .int({ error: 'must be a whole number of seconds' })
       .min(60, 'must be at least 60 seconds')
@@ -107,6 +110,7 @@ export function readConfiguration(definition: ApplicationDefinition, base?: Envi
     database_statement_timeout: 10,
     body_limit: 1024 * 1024,
     trusted_proxies: 0,
+    sign_in_scripts: false,
     session_ttl: FOURTEEN_DAYS,
     log: { path: path.join('logs', 'app.log'), level: 'info' },
   };
@@ -128,6 +132,8 @@ export function readConfiguration(definition: ApplicationDefinition, base?: Envi
     const { base_path: basePath, base_path_stripped: stripped } = config as unknown as KitConfig;
     for (const message of strippedProblems(basePath, stripped))
       problems.push({ key: 'base_path_stripped', message });
+    const { branding, key } = brandingOf(config);
+    problems.push(...brandingProblems(branding, directory, key));
     for (const plugin of plugins) problems.push(...(plugin.problems?.(config) ?? []));
     if (problems.length === 0) {
       return { env, mode, storageDirectory, config, kit: config as unknown as KitConfig };
@@ -169,6 +175,17 @@ export function requirePlugins({ plugins = [] }: ApplicationDefinition): void {
 export function applicationName(config: ConfigMap, publicUrl: string): string {
   const named = [config['name'], (config['oauth_server'] as ConfigMap | undefined)?.['name']];
   return named.find((name) => typeof name === 'string') ?? new URL(publicUrl).host;
+}
+
+/** How the application's pages look: by its own section, or else by that of the authorization server; with the name of that key. */
+export function brandingOf(config: ConfigMap): {
+  readonly branding: BrandingConfig | undefined;
+  readonly key: string;
+} {
+  const ofServer = (config['oauth_server'] as ConfigMap | undefined)?.['branding'];
+  return config['branding'] === undefined && ofServer !== undefined
+    ? { branding: ofServer as BrandingConfig, key: 'oauth_server:branding' }
+    : { branding: config['branding'] as BrandingConfig | undefined, key: 'branding' };
 }
 
 // --- merging and validating -----------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ import type { PasswordHasher } from '../contracts/password-hasher.ts';
 import type { PersonReference, UserInterface } from '../contracts/person.ts';
 import type { DatabaseConnections, Telemetry } from '../contracts/telemetry.ts';
 import type { WaitingFor } from '../contracts/waiting.ts';
+import type { Branding } from '../defaults/branding/branding.ts';
 import type { Views } from '../defaults/views.ts';
 import type { Database } from '../sql/contract.ts';
 import type { BegunStep, Migration, MigrationState } from '../sql/schema.ts';
@@ -242,6 +243,8 @@ export interface Application {
   readonly views: Views;
   /** In which language pages are, request by request. */
   readonly speaking: Speaking;
+  /** How the pages look; null when `branding` says nothing. */
+  readonly branding: Branding | null;
   /** Where listeners are added while the application registers its parts. */
   readonly events: Events;
   /** The log of `log:path`. */

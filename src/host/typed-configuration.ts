@@ -1,6 +1,7 @@
 /** The configuration as an editor and a compiler see it where it is written. Types only. */
 import type { ApplicationDefinition, Environment, Plugin } from './contracts.ts';
 import type { ZodType } from 'zod';
+import type { BrandingInput } from '../defaults/branding/branding.ts';
 
 /** The kit's own keys of the configuration. What is left out, or undefined, has its default. */
 export interface KitConfigInput {
@@ -30,6 +31,13 @@ export interface KitConfigInput {
   readonly trusted_proxies?: number | undefined;
   /** How long a session lives after its last use, in seconds; 1209600. */
   readonly session_ttl?: number | undefined;
+  /** How the pages look: a logo and an accent colour; as Portico has it. */
+  readonly branding?: BrandingInput | undefined;
+  /**
+   * Whether the kit's sign-in page runs scripts that have its nonce, such as one for passkeys in a slot of it, which may ask this origin
+   * alone; false.
+   */
+  readonly sign_in_scripts?: boolean | undefined;
   /** The log. */
   readonly log?: LogConfigInput | undefined;
 }

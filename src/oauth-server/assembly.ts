@@ -1,3 +1,4 @@
+import path from 'node:path';
 import { createAccess } from './access/access.ts';
 import { createAccounts } from './accounts.ts';
 import { administrationDoor } from './administration/door.ts';
@@ -28,6 +29,7 @@ import {
   createResourceMetadataEndpoint,
 } from './endpoints/discovery.ts';
 import { createEndpoints, type EndpointsOptions } from './endpoints/endpoint.ts';
+import { createBrandingEndpoints } from './endpoints/branding.ts';
 import { createFailures } from './replies/failures.ts';
 import { createHealthEndpoints } from './endpoints/health.ts';
 import { createIntrospectEndpoint } from './endpoints/introspect.ts';
@@ -38,6 +40,7 @@ import { createRevokeEndpoint } from './endpoints/revoke.ts';
 import { createTokenEndpoint } from './endpoints/token.ts';
 import { createUserinfoEndpoint } from './endpoints/userinfo.ts';
 import { ConfigurationError } from '../contracts/errors.ts';
+import { brandingProblems, createBranding, type Branding } from '../defaults/branding/branding.ts';
 import type { MigrationState } from '../sql/schema.ts';
 import { basePathProblems, strippedProblems } from '../http/base-path.ts';
 import { createFailedAttempts, systemRandom } from '../http/failed-attempts.ts';
@@ -92,6 +95,8 @@ export interface ServerParts extends Omit<AuthorizationServerOptions, 'host'> {
   readonly migrations?: () => Promise<readonly MigrationState[]>;
   /** In which languages the host's pages are; made of the configuration and `messages` unless given. */
   readonly speaking?: Speaking;
+  /** How the pages look; null for nothing of its own, and as the configuration says unless given. */
+  readonly branding?: Branding | null;
   /** What an administrator's page of the doctor looks at; the store alone unless given. */
   readonly examined?: ExaminedApplication;
 }
@@ -120,7 +125,8 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
   const sqlStore = createSqlStore(database, (clientId) => urls.refusal(clientId) === null);
   const store = measuring === null ? sqlStore : measuredStore(sqlStore, measuring, database.dialect);
   const sealer = createCookieSealer({ store, clock, lifetime: config.consent_ttl * 1000 });
-  const host = options.host(createBrowsers({ sealer, issuer, basePath }));
+  const branding = options.branding === undefined ? brandingWithoutKit(config, basePath) : options.branding;
+  const host = branded(options.host(createBrowsers({ sealer, issuer, basePath })), branding);
   const { passwordHasher, log } = host;
   const { registration = 'off' } = config;
   const registers = registration !== 'off';
@@ -410,6 +416,7 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
             ? null
             : { path: new URL(metadataUrl).pathname, handler: createResourceMetadataEndpoint(resource) },
       }),
+      ...createBrandingEndpoints(branding, mounting),
       // Unless they are asked for, the paths are the application's.
       ...createHealthEndpoints(health, healthPaths(config.health ?? false, mounting)),
     ],
@@ -425,6 +432,25 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
     }),
   };
   return server;
+}
+
+/** A file has to be absolute, as `key_path` has: nobody says here which folder is the application's. */
+function brandingWithoutKit({ branding }: OAuthServerConfig, basePath: string): Branding | null {
+  const relative = (['logo', 'logo_dark'] as const).flatMap((name) => {
+    const given = branding?.[name];
+    const isRelative = typeof given === 'string' && !path.isAbsolute(given);
+    return isRelative ? [{ key: `oauth_server:branding:${name}`, message: 'must be an absolute path' }] : [];
+  });
+  const problems = relative.length > 0 ? relative : brandingProblems(branding, '/', 'oauth_server:branding');
+  if (problems.length > 0) throw new ConfigurationError(problems);
+  return createBranding(branding, { directory: '/', basePath });
+}
+
+/** Every page is given the branding, whoever renders it. */
+function branded(host: CompleteHost, branding: Branding | null): CompleteHost {
+  if (branding === null) return host;
+  const { view } = branding;
+  return { ...host, render: (name, data) => host.render(name, { branding: view, ...data }) };
 }
 
 function requireNoProblems(config: OAuthServerConfig, basePath: string, stripped: boolean): void {

@@ -1,5 +1,6 @@
 import path from 'node:path';
 import { z } from 'zod';
+import { brandingSchema, type BrandingInput } from '../defaults/branding/branding.ts';
 import { LONGEST_LIFETIME } from '../contracts/lifetimes.ts';
 import { isHostPattern, type DocumentHosts } from './client-documents/client-urls.ts';
 import { canonicalTag } from '../words/language-ranges.ts';
@@ -217,6 +218,7 @@ export const oauthServerConfiguration = z.strictObject({
   registration: z
     .enum(['off', 'open', 'initial_access_token'], { error: 'must be off, open or initial_access_token' })
     .optional(),
+  branding: brandingSchema.optional(),
 });
 
 /** The validated section `oauth_server`. */
@@ -318,6 +320,8 @@ export interface OAuthServerConfigInput {
    * whoever an operator gave one (`oauth:initial-access-token:create`); or `off`, which it is.
    */
   readonly registration?: 'off' | 'open' | 'initial_access_token' | undefined;
+  /** How the pages look, where the kit's own section `branding` does not say it; as Portico has it. Files are absolute without the kit. */
+  readonly branding?: BrandingInput | undefined;
 }
 
 /** Paths for probes, below `base_path`. */

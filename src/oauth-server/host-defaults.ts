@@ -1,6 +1,6 @@
 import { createArgon2id } from '../defaults/argon2id.ts';
 import { openLog } from '../defaults/log.ts';
-import { builtInFolder, createViews } from '../defaults/views.ts';
+import { builtInFolder, createViews, SHARED_VIEWS } from '../defaults/views.ts';
 import type { HostDefaults } from './complete-host.ts';
 
 /** The folder of the server's own views. */
@@ -13,7 +13,7 @@ export const OWN_DEFAULTS: HostDefaults = {
   log: () => openLog({ file: 'stdout' }),
   passwordHasher: () => createArgon2id({ atOnce: 1 }),
   renderer() {
-    const views = createViews([builtInViews()]);
+    const views = createViews([builtInViews(), SHARED_VIEWS]);
     return (view, data) => views.render(view, data);
   },
   clientAddress: () => null,

@@ -81,6 +81,7 @@ export type {
   UpdateClient,
   UpdatedClient,
 } from './clients/updating.ts';
+export type { BrandingInput, BrandingView } from '../defaults/branding/branding.ts';
 export type { DocumentHosts } from './client-documents/client-urls.ts';
 export type {
   CreatedInitialAccessToken,

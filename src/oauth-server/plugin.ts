@@ -88,6 +88,7 @@ export function oauthServer<Context = unknown>({
               ),
         database: application.database,
         migrations: () => application.migrations(),
+        branding: application.branding,
         showsDetails: application.mode === 'dev',
         speaking: application.speaking,
         examined: application,

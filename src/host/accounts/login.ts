@@ -64,6 +64,8 @@ export interface LoginOptions extends PagePlaces {
   readonly csrf: CsrfOptions;
   /** Logs that there are more passwords to check than can be. */
   readonly logOverload: () => void;
+  /** `sign_in_scripts`. */
+  readonly scripts: boolean;
   /** Who waits for somebody to sign in, and come to this path. */
   readonly waitingFor: (request: Request, returnTo: string) => Promise<WaitingFor | null>;
 }
@@ -74,7 +76,7 @@ export interface LoginOptions extends PagePlaces {
  */
 export function loginRoutes(
   application: Application,
-  { name, csrf, logOverload, waitingFor, mountPath, home }: LoginOptions,
+  { name, csrf, logOverload, scripts, waitingFor, mountPath, home }: LoginOptions,
 ): readonly Route[] {
   const { speaking } = application;
 
@@ -101,8 +103,8 @@ export function loginRoutes(
       identifier: form.identifier === '' ? (waiting?.loginHint ?? '') : form.identifier,
     };
     const html = await application.views.render('login', { ...view });
-    const answered = { ...pageHeaders(nonce), ...speaking.headers(words), ...headers };
-    return new Response(html, { status, headers: answered });
+    const own = pageHeaders(nonce, undefined, { scripts });
+    return new Response(html, { status, headers: { ...own, ...speaking.headers(words), ...headers } });
   }
 
   const isUnchecked = isExempt('login_submit', csrf.exemptRoutes);

@@ -1,0 +1,224 @@
+// @engines sqlite: what is shown makes no difference to a database
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { startApplication, type Application, type Route } from 'portico/host';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ADA, authorizationUrl, registerClient, startPortal, type RunningPortal } from './support/portal.ts';
+import { formOf, locationOf } from './support/visitor.ts';
+
+/** How an application makes the pages its own: by its branding, and by slots. */
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'portico-pages-'));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+async function write(name: string, text: string): Promise<string> {
+  const file = path.join(folder, name);
+  await mkdir(path.dirname(file), { recursive: true });
+  await writeFile(file, text);
+  return file;
+}
+const policyOf = (response: Response) =>
+  (response.headers.get('content-security-policy') ?? '').replaceAll(/'nonce-[^']*'/g, "'nonce'");
+const nonceOf = (response: Response) =>
+  /'nonce-([^']*)'/.exec(response.headers.get('content-security-policy') ?? '')?.[1] ?? '';
+
+describe('branding', () => {
+  let portal: RunningPortal;
+  let pages: readonly (readonly [string, string])[];
+  let logo: string;
+  const SVG = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"><script>alert(1)</script></svg>';
+
+  beforeAll(async () => {
+    portal = await startPortal({
+      config: {
+        base_path: '/id',
+        branding: { logo: await write('logo.txt', SVG), accent: '#5b3df5' },
+        oauth_server: { admin_permission: 'notes:write' },
+      },
+    });
+    const client = await registerClient(portal);
+    const ada = portal.visitor();
+    const login = await ada.visit(authorizationUrl(portal, client).replace('/oauth/', '/id/oauth/'));
+    const consent = await ada.submit(login.clone(), { identifier: ADA, password: 'portico' });
+    pages = [
+      ['sign-in', await login.text()],
+      ['consent', await (await ada.visit(locationOf(consent).href)).text()],
+      ['applications', await (await ada.visit('/id/oauth/applications')).text()],
+      ['error', await (await ada.visit('/id/oauth/authorize?client_id=x')).text()],
+      ['404', await (await ada.visit('/nowhere')).text()],
+    ];
+    logo = /src="([^"]*)"/.exec(pages[0]?.[1] ?? '')?.[1] ?? '';
+  });
+  afterAll(() => portal.close());
+
+  // @shows AS-39.6
+  test('stands on every page, the logo from this origin, and light and dark colours', () => {
+    expect(logo).toMatch(/^\/id\/oauth\/branding\/logo\?v=[\w-]{16}$/);
+    for (const [name, html] of pages) {
+      expect([name, html.includes(`<img class="logo" src="${logo}" alt="">`)]).toEqual([name, true]);
+      expect([name, html.includes('--accent: #5b3df5; --accent-hover: #')]).toEqual([name, true]);
+      expect([name, /dark\) \{ :root \{ --accent: #(?!5b3df5)/.test(html)]).toEqual([name, true]);
+    }
+  });
+
+  // @shows AS-39.8
+  test('serves the logo for good under its version, as what it is, and lets it run nothing', async () => {
+    const served = await fetch(`${portal.url}${logo}`);
+    expect([served.status, await served.text()]).toEqual([200, SVG]);
+    expect(Object.fromEntries(served.headers)).toMatchObject({
+      'content-type': 'image/svg+xml',
+      'x-content-type-options': 'nosniff',
+      'cache-control': 'public, max-age=31536000, immutable',
+      'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox",
+    });
+    expect(served.headers.get('set-cookie')).toBeNull();
+    const other = await fetch(`${portal.url}${logo}x`);
+    expect([other.status, other.headers.get('cache-control')]).toEqual([200, 'no-cache']);
+    const etag = served.headers.get('etag') ?? '';
+    const again = await fetch(`${portal.url}${logo}`, { headers: { 'If-None-Match': etag } });
+    expect([again.status, await again.text()]).toEqual([304, '']);
+  });
+
+  // @shows AS-39.7, AS-39.8
+  test('that cannot be read, or is no picture, keeps the application from starting, and says why', async () => {
+    const { definition, env } = portal;
+    const branding = { accent: '#ffcc00', accent_dark: 'red', logo: await write('logo.png', 'text') };
+    const config = { ...(await configurationOf(portal.application)), branding };
+    const starting = startApplication({ ...definition, config }, { env });
+    await expect(starting).rejects.toThrow(
+      /branding:accent.*1\.33:1.*#[0-9a-f]{6}[\s\S]*branding:accent_dark/,
+    );
+    const readable = { ...config, branding: { logo: branding.logo } };
+    await expect(startApplication({ ...definition, config: readable }, { env })).rejects.toThrow(
+      /branding:logo.*is no PNG, SVG, WebP or JPEG/,
+    );
+  });
+
+  async function configurationOf({ config }: Application) {
+    return { ...config, branding: undefined };
+  }
+});
+
+describe('slots', () => {
+  let portal: RunningPortal;
+  let views: string;
+
+  /** Another way to sign in: a single sign-on that knows who it is. */
+  const singleSignOn = (application: Application): Route => ({
+    name: 'sso',
+    methods: ['POST'],
+    path: '/sso',
+    async handler(_, request) {
+      const form = new URLSearchParams(await request.text());
+      const account = await application.accounts.authenticate(ADA, 'portico');
+      if (account === null) return new Response(null, { status: 403 });
+      await application.auth().signIn(account.reference);
+      return new Response(null, { status: 303, headers: { Location: form.get('return_to') ?? '/' } });
+    },
+  });
+
+  beforeAll(async () => {
+    views = path.join(folder, 'views');
+    await write(
+      'views/login/before.eta',
+      `<form method="post" action="/sso"><input type="hidden" name="_csrf" value="<%= it.csrfToken %>">
+      <input type="hidden" name="return_to" value="<%= it.returnTo %>"><button>Go on with Example ID</button></form>
+      <script nonce="<%= it.nonce %>" src="/passkeys.js"></script>`,
+    );
+    await write(
+      'views/slots/footer.eta',
+      '<p class="foot"><a href="/imprint">Imprint of <%= it.host %></a></p>',
+    );
+    await write('views/slots/head.eta', '<style nonce="<%= it.nonce %>">.mine { color: red; }</style>');
+    portal = await startPortal({
+      views,
+      config: { sign_in_scripts: true },
+      routes: (application) => [singleSignOn(application)],
+    });
+  });
+  afterAll(() => portal.close());
+
+  // @shows AS-39.9
+  test('of the sign-in page are a second way to sign in, which goes on to the consent that it was asked for', async () => {
+    const client = await registerClient(portal, { name: 'Notebook' });
+    const visitor = portal.visitor();
+    const login = await visitor.visit(authorizationUrl(portal, client));
+    const html = await login.clone().text();
+    expect(html.indexOf('Go on with Example ID')).toBeLessThan(html.indexOf('name="identifier"'));
+    const { action, fields } = formOf(`${html.split('</form>')[0] ?? ''}</form>`);
+    expect(action).toBe('/sso');
+    const back = await visitor.post(action, fields);
+    expect(back.status).toBe(303);
+    const consent = await (await visitor.visit(locationOf(back).href)).text();
+    expect(consent).toContain('Notebook');
+    expect(consent).toContain('Imprint of Portal');
+  });
+
+  // @shows AS-39.9
+  test('on every page have the nonce of its policy, and the name of the application', async () => {
+    for (const url of ['/login', '/oauth/authorize?client_id=x', '/nowhere']) {
+      const page = await portal.visitor().visit(url);
+      const html = await page.text();
+      expect([url, html.includes(`<style nonce="${nonceOf(page)}">.mine`)]).toEqual([url, true]);
+      expect([url, html.includes('<p class="foot"><a href="/imprint">Imprint of Portal</a></p>')]).toEqual([
+        url,
+        true,
+      ]);
+    }
+  });
+
+  // @shows AS-39.10
+  test('may run scripts on the sign-in page alone, and only with sign_in_scripts', async () => {
+    const policy = policyOf(await portal.visitor().get('/login'));
+    expect(policy).toContain("script-src 'nonce'; connect-src 'self'");
+    for (const url of ['/oauth/authorize?client_id=x', '/nowhere'])
+      expect(policyOf(await portal.visitor().get(url))).not.toMatch(/script-src|connect-src/);
+    const plain = await startPortal();
+    try {
+      expect(policyOf(await plain.visitor().get('/login'))).toBe(
+        "default-src 'none'; style-src 'self' 'nonce'; img-src 'self' data:; font-src 'self'; base-uri 'none'; frame-ancestors 'none'",
+      );
+    } finally {
+      await plain.close();
+    }
+  });
+
+  // @shows AS-39.11
+  test('and views that are changed, added or removed are seen on the next page of development, and a mistake with its line', async () => {
+    const page = async () => (await portal.visitor().get('/login')).text();
+    const footer = path.join(views, 'slots', 'header.eta');
+    expect(await page()).not.toContain('Closed tonight');
+    await writeFile(footer, '<p>Closed tonight</p>');
+    expect(await page()).toContain('Closed tonight');
+    await writeFile(footer, '<p>Open again</p>');
+    expect(await page()).toContain('Open again');
+    await writeFile(footer, '<% } %>');
+    expect((await portal.visitor().get('/login')).status).toBe(500);
+    const [problem] = await portal.application.views.problems();
+    expect(problem).toMatchObject({ file: footer, line: 1 });
+    await rm(footer);
+    expect(await page()).not.toContain('Open again');
+  });
+
+  // @shows AS-39.11
+  test('in production are as they were at the start', async () => {
+    const production = await startPortal({
+      views,
+      mode: 'prod',
+      config: { public_url: 'https://portal.example' },
+    });
+    try {
+      const page = async () =>
+        (await production.application.fetch(new Request('https://portal.example/login'))).text();
+      expect(await page()).not.toContain('Closed tonight');
+      await write('views/slots/footer.eta', '<p>Closed tonight</p>');
+      await write('views/slots/header.eta', '<p>Closed tonight</p>');
+      expect(await page()).not.toContain('Closed tonight');
+    } finally {
+      await production.close();
+    }
+  });
+});
