@@ -31,7 +31,7 @@ export default {
   },
   themeConfig: {
     nav: [
-      { text: 'Guide', link: '/readme', activeMatch: '^/(?:getting-started|readme|mounting/)' },
+      { text: 'Guide', link: '/getting-started', activeMatch: '^/(?:getting-started|readme|mounting/)' },
       { text: 'Operate', link: '/operating' },
       { text: 'Troubleshooting', link: '/troubleshooting' },
       { text: 'API', link: '/reference/', activeMatch: '^/reference/' },
