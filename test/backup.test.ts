@@ -3,6 +3,7 @@ import { cp, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import { openDatabase } from 'portico/host';
 import { AUDIT, type AuditEvent } from 'portico/oauth-server';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { portico, porticoHere, ROOT, start, type RunningProcess } from './support/console.ts';
@@ -42,6 +43,7 @@ const COMMANDS = {
     restore: 'mariadb --defaults-extra-file="$login" "$restored" < "$backup"',
   },
 } as const;
+const END_SESSIONS = 'DELETE FROM host_sessions;';
 
 const PORTAL = path.join(ROOT, 'examples', 'portal');
 const WORKERS = 4;
@@ -157,7 +159,8 @@ describe('a backup that is taken beside load, and restored elsewhere', () => {
         body: new URLSearchParams({ token, client_id: client.id, client_secret: client.secret }),
       });
     await revoke(revokedBefore.refresh_token);
-    const code = await obtainCode(portal, client, await portal.signedIn(ADA));
+    const ada = await portal.signedIn(ADA);
+    const code = await obtainCode(portal, client, ada);
     const own = await tokensOf(await requestToken(portal, robot, { grant_type: 'client_credentials' }));
     await portal.server.initialAccessTokens.create({ note: 'a developer' });
 
@@ -202,6 +205,19 @@ describe('a backup that is taken beside load, and restored elsewhere', () => {
       expect(await Promise.all(all.map(isActive))).toEqual(all.map(() => false));
       for (const token of [idle, revokedSince, alsoUsedSince, ...taken].map((each) => each.refresh_token))
         expect((await refresh(at, client, token)).status).toBe(400);
+
+      const page = async () =>
+        (
+          await fetch(`${at.url}/oauth/applications`, {
+            headers: { cookie: ada.cookies() },
+            redirect: 'manual',
+          })
+        ).status;
+      expect(await page()).toBe(200);
+      const opened = openDatabase(restoredDatabase.url, { directory: folder });
+      await opened.execute(END_SESSIONS.replace(';', ''));
+      await opened.close();
+      expect(await page()).toBe(302);
 
       const again = await obtainTokens(at, client, ADA);
       expect((await callApi(at, '/api/whoami', again.access_token)).status).toBe(200);

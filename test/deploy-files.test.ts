@@ -1,0 +1,132 @@
+// @engines sqlite: it reads the files of examples/deploy
+import { spawnSync } from 'node:child_process';
+import { globSync, readFileSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type * as Yaml from 'yaml';
+import { ConsoleHelp } from './support/console-help.ts';
+import { ROOT } from './support/console.ts';
+
+const FOLDER = path.join(ROOT, 'examples', 'deploy');
+const read = (file: string) => readFileSync(path.join(FOLDER, file), 'utf8');
+
+let folder: string;
+let help: ConsoleHelp;
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'portico-deploy-files-'));
+  help = await ConsoleHelp.ask(folder);
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+/** What a container runs, as Kubernetes names it. */
+interface Container {
+  readonly args: readonly string[];
+  readonly image: string;
+  readonly livenessProbe?: { readonly httpGet: { readonly path: string } };
+  readonly readinessProbe?: { readonly httpGet: { readonly path: string } };
+  readonly securityContext: unknown;
+}
+
+interface PodSpec {
+  readonly automountServiceAccountToken: unknown;
+  readonly securityContext: unknown;
+  readonly containers: readonly Container[];
+}
+
+/** The parser that the tools of the tests bring along. */
+function documentsOf(file: string): readonly unknown[] {
+  const inspector = createRequire(
+    path.join(ROOT, 'node_modules/@modelcontextprotocol/inspector/package.json'),
+  );
+  const { parseAllDocuments } = inspector('yaml') as typeof Yaml;
+  return parseAllDocuments(read(file)).map((document) => {
+    const [error] = document.errors;
+    if (error !== undefined) throw error;
+    return document.toJS() as unknown;
+  });
+}
+
+const MANIFESTS = globSync('kubernetes/*.yaml', { cwd: FOLDER });
+
+/** Every `template.spec` with containers, wherever it is in a document. */
+function podSpecs(value: unknown): readonly PodSpec[] {
+  if (typeof value !== 'object' || value === null) return [];
+  return 'containers' in value ? [value as PodSpec] : Object.values(value).flatMap(podSpecs);
+}
+
+const pods = () => MANIFESTS.flatMap(documentsOf).flatMap(podSpecs);
+const containers = () => pods().flatMap((pod) => pod.containers);
+
+test('every command in a unit, an image and a manifest is one of the console', async () => {
+  const ofUnit = /^ExecStart=\S+ \S+ (.*)$/m.exec(read('portico.service'))?.[1]?.split(' ') ?? [];
+  const ofImage = JSON.parse(/^CMD (\[.*\])$/m.exec(read('Containerfile'))?.[1] ?? '[]') as string[];
+  const all = [ofUnit, ofImage, ...containers().map(({ args }) => args)];
+  expect(all.map(([name]) => name)).toEqual(
+    expect.arrayContaining(['serve', 'db:migrate', 'oauth:keys:rotate']),
+  );
+  expect(await Promise.all(all.map((words) => help.problemOf(words)))).toEqual(all.map(() => null));
+});
+
+describe('the manifests of Kubernetes', () => {
+  test('run every container as nobody, who may write nothing but what is mounted', () => {
+    expect(pods().length).toBe(4);
+    for (const pod of pods()) {
+      expect(pod).toMatchObject({
+        automountServiceAccountToken: false,
+        securityContext: { runAsNonRoot: true, runAsUser: 65534, seccompProfile: { type: 'RuntimeDefault' } },
+      });
+      for (const { securityContext } of pod.containers) {
+        expect(securityContext).toEqual({
+          allowPrivilegeEscalation: false,
+          readOnlyRootFilesystem: true,
+          capabilities: { drop: ['ALL'] },
+        });
+      }
+    }
+  });
+
+  test('ask for the health where it is, and start nothing anew because the store is away', () => {
+    const [serving] = containers().filter(({ args }) => args[0] === 'serve');
+    expect(serving?.livenessProbe?.httpGet.path).toBe('/health/live');
+    expect(serving?.readinessProbe?.httpGet.path).toBe('/health/ready');
+  });
+
+  test('are all of one release', () => {
+    expect(new Set(containers().map(({ image }) => image)).size).toBe(1);
+  });
+});
+
+test('the image gives its process away to nobody, and its state to that account', () => {
+  const lines = read('Containerfile').split('\n');
+  expect(lines.lastIndexOf('USER 65534:65534')).toBeGreaterThan(
+    lines.findLastIndex((line) => line.startsWith('COPY')),
+  );
+  expect(lines).toContain('RUN install -d -o 65534 -g 65534 -m 0700 /var/lib/portico');
+  const [, probe = '[]'] = /^HEALTHCHECK[^[]*CMD (\[.*\])$/m.exec(read('Containerfile')) ?? [];
+  const [program, flag, code = ''] = JSON.parse(probe) as string[];
+  expect([program, flag]).toEqual(['node', '-e']);
+  // Nobody listens there.
+  const { status } = spawnSync(process.execPath, ['-e', code.replace(':8080', ':1')]);
+  expect(status).toBe(1);
+});
+
+test('systemd knows every line of the unit, and finds little that it may do', async () => {
+  const file = path.join(folder, 'portico.service');
+  await writeFile(file, read('portico.service').replace('/usr/bin/node', process.execPath));
+  const analyze = (...args: readonly string[]) => {
+    const { status, stdout, stderr } = spawnSync('systemd-analyze', [...args, file], { encoding: 'utf8' });
+    return { status, said: status === 0 ? stderr : `${stdout}${stderr}` };
+  };
+  expect(analyze('verify', '--man=no')).toEqual({ status: 0, said: '' });
+  // In tenths: 9.6 is a unit that says nothing, and below 2 is "OK".
+  expect(analyze('security', '--offline=true', '--no-pager', '--threshold=20')).toMatchObject({ status: 0 });
+});
+
+test('the file of Traefik is YAML, and leads to one service', () => {
+  expect(documentsOf('traefik.yaml')).toMatchObject([
+    { http: { routers: { portico: { service: 'portico' } }, services: { portico: {} } } },
+  ]);
+});

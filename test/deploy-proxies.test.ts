@@ -1,0 +1,188 @@
+// @engines sqlite: it is about what stands in front of a process
+import { existsSync, readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { porticoHere, ROOT, start, type RunningProcess } from './support/console.ts';
+import { freePort } from './support/portal.ts';
+import { askProxy, HOST, PROXIES, type Asking, type DeployedProxy } from './support/proxies.ts';
+
+/** The files of examples/deploy, read by the programs that they are for, in front of `portico serve`. */
+const APPLICATION = path.join(ROOT, 'test', 'fixtures', 'deployed');
+const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
+
+let folder: string;
+let root: Portico;
+let below: Portico;
+
+interface Portico {
+  readonly port: number;
+  readonly process: RunningProcess;
+}
+
+async function serve(changes: Readonly<Record<string, string>> = {}): Promise<Portico> {
+  const port = await freePort();
+  const env = {
+    PUBLIC_URL: `https://${HOST}`,
+    STORAGE_DIR: folder,
+    EVENTS_TO: path.join(folder, 'events'),
+    PORT: String(port),
+    ...changes,
+  };
+  const up = await porticoHere(['db:migrate', 'up'], { cwd: APPLICATION, env });
+  if (up.code !== 0) throw new Error(up.stderr);
+  const args = [path.join(ROOT, 'bin', 'portico.js'), 'serve', '--hostname=127.0.0.1'];
+  const process = start(args, { cwd: APPLICATION, env });
+  await process.says('Listening on');
+  return { port, process };
+}
+
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'portico-deploy-'));
+  [root, below] = [await serve(), await serve({ BASE_PATH: '/auth' })];
+});
+afterAll(async () => {
+  await Promise.all([root, below].map(({ process }) => process.stop()));
+  await rm(folder, { recursive: true });
+});
+
+/** The events that the application was told, from the one after so many. */
+function eventsAfter(count: number): readonly { readonly type: string; readonly address?: string }[] {
+  const file = path.join(folder, 'events');
+  const lines = existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : [];
+  return lines.slice(count).map((line) => JSON.parse(line) as { type: string; address?: string });
+}
+
+describe.each(PROXIES)('$name, by its file in examples/deploy', (program) => {
+  let proxy: DeployedProxy;
+  let pathProxy: DeployedProxy;
+  beforeAll(async () => {
+    const begun = async (name: string, { port }: Portico) =>
+      program.start(name, await mkdtemp(path.join(folder, 'proxy-')), port);
+    proxy = await begun(program.files.host, root);
+    pathProxy = await begun(program.files.path, below);
+  });
+  afterAll(() => Promise.all([proxy, pathProxy].map((each) => each.stop())));
+
+  const ask = (target: string, asking: Asking = {}) =>
+    askProxy(proxy.port, target, { from: program.from, ...asking });
+  const wrongSecret = { grant_type: 'client_credentials', client_id: 'nobody', client_secret: 'wrong' };
+  const form = new URLSearchParams(wrongSecret).toString();
+
+  // @shows HOST-1.7
+  test('ends TLS, and tells who asks; what a caller says of that itself is not believed', async () => {
+    const discovery = await ask('/.well-known/openid-configuration');
+    expect(JSON.parse(discovery.body)).toMatchObject({ issuer: `https://${HOST}` });
+    for (const forged of ['192.0.2.66', '192.0.2.66, 192.0.2.67', 'nonsense']) {
+      const before = eventsAfter(0).length;
+      const headers = { ...FORM, 'x-forwarded-for': forged, 'x-real-ip': forged, forwarded: `for=${forged}` };
+      expect((await ask('/oauth/token', { method: 'POST', headers, body: form })).status).toBe(401);
+      expect(eventsAfter(before)).toMatchObject([
+        { type: 'client_authentication_failed', address: program.from },
+      ]);
+    }
+  });
+
+  test('leaves what is too large to Portico, up to a point, and takes the longest of requests', async () => {
+    const post = (size: number) =>
+      ask('/oauth/token', { method: 'POST', headers: FORM, body: `a=${'b'.repeat(size)}` });
+    const refused = await post(100_000);
+    expect([refused.status, JSON.parse(refused.body)]).toEqual([
+      413,
+      expect.objectContaining({ error: 'invalid_request' }),
+    ]);
+    expect((await post(3_000_000)).status).toBe(413);
+    const long = await ask(`/oauth/authorize?client_id=nobody&state=${'s'.repeat(12_000)}`);
+    expect([long.status, long.headers['x-request-id']]).toEqual([400, expect.any(String)]);
+  });
+
+  test('holds no event of a stream back', async () => {
+    const heard: string[] = [];
+    const first = Promise.withResolvers<void>();
+    const streaming = ask('/mcp', {
+      hears(part) {
+        heard.push(part);
+        first.resolve();
+      },
+    });
+    await first.promise;
+    expect(heard.join('')).toBe('data: first\n\n');
+    await ask('/go-on');
+    expect((await streaming).body).toBe('data: first\n\ndata: second\n\n');
+  });
+
+  test('shows nobody the health', async () => {
+    expect((await fetch(`http://127.0.0.1:${root.port}/health/ready`)).status).toBeLessThan(504);
+    const ways = [
+      '/health/ready',
+      '/health/live',
+      '//health/live',
+      '/./health/live',
+      '/health%2Flive',
+      '/x/../health/live',
+    ];
+    for (const way of ways) {
+      const { status, body } = await ask(way);
+      expect([way, status >= 400, body.includes('"status"')]).toEqual([way, true, false]);
+    }
+  });
+
+  test('below a path leads what is Portico’s there, and nothing else', async () => {
+    const at = (target: string, asking: Asking = {}) =>
+      askProxy(pathProxy.port, target, { from: program.from, ...asking });
+    const documents = [
+      '/.well-known/oauth-authorization-server/auth',
+      '/.well-known/openid-configuration/auth',
+      '/auth/.well-known/openid-configuration',
+    ];
+    for (const document of documents) {
+      const { body } = await at(document);
+      expect([document, JSON.parse(body)]).toEqual([
+        document,
+        expect.objectContaining({ issuer: `https://${HOST}/auth` }),
+      ]);
+    }
+    const token = await at('/auth/oauth/token', { method: 'POST', headers: FORM, body: form });
+    expect([token.status, JSON.parse(token.body)]).toEqual([
+      401,
+      { error: 'invalid_client', error_description: expect.any(String) as string },
+    ]);
+    for (const other of [
+      '/',
+      '/oauth/token',
+      '/auth/health/ready',
+      '/authors',
+      '/.well-known/openid-configuration',
+    ])
+      expect([other, (await at(other)).status]).toEqual([other, 404]);
+  });
+
+  test('is reloaded while a request is on its way, which is answered', async () => {
+    const rest = Promise.withResolvers<string>();
+    const headers = { ...FORM, 'content-length': String(form.length) };
+    const answer = ask('/oauth/token', { method: 'POST', headers, body: [form.slice(0, 20), rest.promise] });
+    // Its connection is there, since one that came later is answered.
+    await ask('/.well-known/jwks.json');
+    proxy.reload(program.header);
+    await expect
+      .poll(async () => (await ask('/.well-known/jwks.json')).headers['x-generation'], { timeout: 20_000 })
+      .toBe('2');
+    rest.resolve(form.slice(20));
+    const { status, headers: answered } = await answer;
+    expect([status, answered['x-generation']]).toEqual([401, undefined]);
+  });
+
+  test('has each caller slowed down for themself alone', async () => {
+    const statusFrom = async (from: string, forged: string) => {
+      const headers = { ...FORM, 'x-forwarded-for': forged };
+      return (await ask('/oauth/token', { method: 'POST', headers, body: form, from })).status;
+    };
+    // Whoever guesses says to be somebody else each time.
+    const guesses: number[] = [];
+    for (let guess = 0; guess < 40 && guesses.at(-1) !== 429; guess += 1)
+      guesses.push(await statusFrom(program.from, `192.0.2.${guess}`));
+    expect(guesses.at(-1)).toBe(429);
+    expect(await statusFrom(program.from.replace('127.0.0.', '127.0.1.'), '192.0.2.1')).toBe(401);
+  });
+});

@@ -1,0 +1,202 @@
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import type { IncomingMessage } from 'node:http';
+import { request } from 'node:https';
+import { connect } from 'node:net';
+import path from 'node:path';
+import { ROOT } from './console.ts';
+import { freePort } from './portal.ts';
+
+/** The host of the certificate that the tests have. */
+export const HOST = 'client.example';
+
+/** A proxy of `examples/deploy`, with its file as it stands there but for the host, the ports and the certificate. */
+export interface DeployedProxy {
+  readonly port: number;
+  /** The other file of the folder takes the place of this one, with this put into each site. */
+  reload(addition: string): void;
+  stop(): Promise<void>;
+}
+
+export interface ProxyProgram {
+  readonly name: string;
+  /** Where those are who ask it in the tests: each address has a limit of its own. */
+  readonly from: string;
+  /** The file of `examples/deploy` for a host of its own, and that for a path of another. */
+  readonly files: { readonly host: string; readonly path: string };
+  /** What sets a header of each answer, within a site. */
+  readonly header: string;
+  start(file: string, folder: string, portico: number): Promise<DeployedProxy>;
+}
+
+const tls = (name: string) => path.join(import.meta.dirname, '..', 'fixtures', 'tls', name);
+const CERTIFICATE = tls('documents-certificate.pem');
+const KEY = tls('documents-key.pem');
+
+/** The file, with each of these texts replaced; throws for one that it does not have. */
+function deployed(file: string, replaced: Readonly<Record<string, string>>): string {
+  let text = readFileSync(path.join(ROOT, 'examples', 'deploy', file), 'utf8');
+  for (const [before, after] of Object.entries(replaced)) {
+    if (!text.includes(before)) throw new Error(`examples/deploy/${file} has no ${before}`);
+    text = text.replaceAll(before, after);
+  }
+  return text;
+}
+
+const hostOf = (file: string) => (file.includes('below-a-path') ? 'app.example.com' : 'auth.example.com');
+
+/** The program of Debian's package of the same name; throws when it is not installed. */
+function programOf(name: string): string {
+  const found = ['/usr/sbin', '/usr/bin']
+    .map((folder) => path.join(folder, name))
+    .find((file) => existsSync(file));
+  if (found === undefined) throw new Error(`${name} is not installed (Debian's package ${name})`);
+  return found;
+}
+
+async function run(child: ChildProcess, port: number): Promise<void> {
+  let said = '';
+  let hasEnded = false;
+  child.once('close', () => (hasEnded = true));
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => (said += text));
+  for (;;) {
+    if (hasEnded) throw new Error(`The proxy ended with ${child.exitCode}:\n${said}`);
+    const socket = connect(port, '127.0.0.1');
+    const isThere = await new Promise<boolean>((resolve) => {
+      socket.once('connect', () => resolve(true)).once('error', () => resolve(false));
+    });
+    socket.destroy();
+    if (isThere) return;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null) return;
+  const closed = once(child, 'exit');
+  child.kill('SIGTERM');
+  await closed;
+}
+
+const NGINX: ProxyProgram = {
+  name: 'nginx',
+  from: '127.0.0.2',
+  files: { host: 'nginx.conf', path: 'nginx-below-a-path.conf' },
+  header: 'add_header X-Generation 2 always;',
+  async start(file, folder, portico) {
+    const port = await freePort();
+    const main = path.join(folder, 'nginx.conf');
+    const whole = (addition: string) =>
+      `${process.getuid?.() === 0 ? 'user root;' : ''} daemon off; worker_processes 1; pid ${folder}/nginx.pid; error_log stderr; events {}
+      http { access_log off; client_body_temp_path ${folder}/body; proxy_temp_path ${folder}/proxy; fastcgi_temp_path ${folder}/fastcgi;
+      uwsgi_temp_path ${folder}/uwsgi; scgi_temp_path ${folder}/scgi;
+      ${deployed(file, {
+        'listen 443 ssl': `listen 127.0.0.1:${port} ssl`,
+        [hostOf(file)]: HOST,
+        '127.0.0.1:8080': `127.0.0.1:${portico}`,
+        '/etc/ssl/portico/fullchain.pem': CERTIFICATE,
+        '/etc/ssl/portico/privkey.pem;': `${KEY}; ${addition}`,
+      })} }`;
+    await writeFile(main, whole(''));
+    const program = programOf('nginx');
+    const args = ['-p', folder, '-c', main, '-e', 'stderr'];
+    const child = spawn(program, args, { stdio: ['ignore', 'ignore', 'pipe'] });
+    await run(child, port);
+    return {
+      port,
+      reload(addition) {
+        spawnSync('sh', ['-c', 'cat > "$1"', 'sh', main], { input: whole(addition) });
+        const { status, stderr } = spawnSync(program, [...args, '-s', 'reload'], { encoding: 'utf8' });
+        if (status !== 0) throw new Error(stderr);
+      },
+      stop: () => end(child),
+    };
+  },
+};
+
+const CADDY: ProxyProgram = {
+  name: 'Caddy',
+  from: '127.0.0.3',
+  files: { host: 'Caddyfile', path: 'Caddyfile-below-a-path' },
+  header: 'header X-Generation 2',
+  async start(file, folder, portico) {
+    const [port, admin, http] = [await freePort(), await freePort(), await freePort()];
+    const main = path.join(folder, 'Caddyfile');
+    const whole = (addition: string) =>
+      `{\n admin 127.0.0.1:${admin}\n auto_https disable_redirects\n http_port ${http}\n}\n` +
+      deployed(file, {
+        [`${hostOf(file)} {`]: `https://${HOST}:${port} {\n bind 127.0.0.1\n tls ${CERTIFICATE} ${KEY}\n ${addition}`,
+        '127.0.0.1:8080': `127.0.0.1:${portico}`,
+      });
+    await writeFile(main, whole(''));
+    const program = programOf('caddy');
+    const env = {
+      PATH: process.env['PATH'] ?? '',
+      HOME: folder,
+      XDG_DATA_HOME: folder,
+      XDG_CONFIG_HOME: folder,
+    };
+    const config = ['--config', main, '--adapter', 'caddyfile'];
+    const child = spawn(program, ['run', ...config], { env, stdio: ['ignore', 'ignore', 'pipe'] });
+    await run(child, port);
+    return {
+      port,
+      reload(addition) {
+        spawnSync('sh', ['-c', 'cat > "$1"', 'sh', main], { input: whole(addition) });
+        const { status, stderr } = spawnSync(program, ['reload', ...config], { env, encoding: 'utf8' });
+        if (status !== 0) throw new Error(stderr);
+      },
+      stop: () => end(child),
+    };
+  },
+};
+
+export const PROXIES: readonly ProxyProgram[] = [NGINX, CADDY];
+
+export interface Asking {
+  readonly method?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Several are sent one after the other, each once the one before is resolved. */
+  readonly body?: string | readonly (string | Promise<string>)[];
+  /** The address of this machine that it is asked from. */
+  readonly from?: string;
+  /** Called with each part of the answer's body. */
+  readonly hears?: (part: string) => void;
+}
+
+export interface Answered {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+  readonly body: string;
+}
+
+/** Asks the proxy as a browser does that knows the host by name. */
+export async function askProxy(port: number, target: string, asking: Asking = {}): Promise<Answered> {
+  const { method = 'GET', headers = {}, body = [], from, hears = () => {} } = asking;
+  const sent = request({
+    host: '127.0.0.1',
+    port,
+    path: target,
+    method,
+    headers: { host: HOST, ...headers },
+    ...(from === undefined ? {} : { localAddress: from }),
+    servername: HOST,
+    ca: readFileSync(CERTIFICATE),
+    agent: false,
+  });
+  const answered = once(sent, 'response');
+  // It may be answered, and the connection closed, before all of it is sent.
+  sent.on('error', () => {});
+  for (const part of typeof body === 'string' ? [body] : body) sent.write(await part);
+  sent.end();
+  const [answer] = (await answered) as [IncomingMessage];
+  let whole = '';
+  answer.setEncoding('utf8');
+  for await (const part of answer as AsyncIterable<string>) {
+    whole += part;
+    hears(part);
+  }
+  return { status: answer.statusCode ?? 0, headers: answer.headers, body: whole };
+}
