@@ -347,6 +347,31 @@ describe('a secret of which the other server kept a hash', () => {
   });
 });
 
+describe('a secret that takes more iterations than are configured', () => {
+  // @shows AS-41.4
+  test('is refused, and the doctor names the client; another secret mends it', async () => {
+    const about = hashed(django(20));
+    const lone = await startPortal({ config: CONFIG, passwordHasher: CHEAP });
+    try {
+      await lone.server.importing.clients([about]);
+      const doctor = async () => {
+        const { stdout } = await porticoHere(['oauth:server:doctor', '--json'], {
+          cwd: path.join(ROOT, 'test', 'fixtures', 'configured-portal'),
+          env: { ...lone.env, PORTAL_CONFIG: '{}' },
+        });
+        const { checks } = JSON.parse(stdout) as { readonly checks: readonly { readonly part: string }[] };
+        return checks.filter(({ part }) => part === 'imported secrets');
+      };
+      const named = `The secret of these takes more iterations of PBKDF2 than the 0 that are configured, so it is refused: ${idOf(about)}`;
+      expect(await doctor()).toEqual([expect.objectContaining({ outcome: 'failing', detail: named })]);
+      await lone.server.clients.rotateSecret(idOf(about), 0);
+      expect(await doctor()).toEqual([]);
+    } finally {
+      await lone.close();
+    }
+  });
+});
+
 describe('a record of a client', () => {
   // @shows AS-41.2
   test.each([

@@ -97,6 +97,11 @@ export function createImportedSecrets(options: ImportedSecretsOptions): Password
   };
 }
 
+/** How many iterations of PBKDF2 a secret takes before it is held against what is kept; 0 for any other kind. */
+export function iterationsOf(kept: string): number {
+  return readPbkdf2(kept)?.iterations ?? 0;
+}
+
 const NO_SALT = Buffer.from('no salt');
 
 const deriveWithNode: Derive = (secret, salt, iterations) =>

@@ -4,6 +4,7 @@ import { examineAdministration } from './administration-checks.ts';
 import { examineEndpoints, examineExemptions, examineLoginRoute } from './application-checks.ts';
 import { check, isHealthy, ok, skipped, type Check, type Finding } from './checks.ts';
 import { examineClientDemands } from './client-demand-checks.ts';
+import { examineImportedSecrets } from './imported-secret-checks.ts';
 import { examineClientKeys, examinePublishedKeys } from './client-key-checks.ts';
 import { examineDocuments, examineRegistration, examineResource } from './connecting-checks.ts';
 import { engineExaminations } from './engine-checks.ts';
@@ -60,6 +61,7 @@ const EXAMINATIONS: readonly (readonly [part: string, Examination])[] = [
       await examineClients(subject),
       ...(await examineClientKeys(subject)),
       ...(await examineClientDemands(subject)),
+      ...(await examineImportedSecrets(subject)),
     ],
   ],
   ['registration', examineRegistration],

@@ -21,6 +21,7 @@ const SECTIONS: Readonly<Record<string, string>> = {
   'client keys': 'docs/troubleshooting.md#a-clients-keys-cannot-be-had',
   'published client keys': 'docs/troubleshooting.md#a-clients-keys-cannot-be-had',
   'client demands': 'docs/connecting-clients.md',
+  'imported secrets': 'docs/moving/README.md',
   registration: 'docs/connecting-assistants.md',
   documents: 'docs/connecting-assistants.md',
   resource: 'docs/connecting-assistants.md',
