@@ -10,18 +10,18 @@ const PLACES: Readonly<Record<string, string>> = {
   'README.md': 'readme.md',
   'bench/RESULTS.md': 'benchmarks.md',
   'bench/README.md': 'benchmarks-how.md',
-  'examples/operate/README.md': 'examples/operate.md',
-  'examples/key-signer-pkcs11/README.md': 'examples/key-signer-pkcs11.md',
 };
 
 /** Pages that are too long, or too much alike, to be searched. */
 const UNSEARCHED = ['docs/conformance.md'];
 
-const placeOf = (page: string) =>
-  PLACES[page] ??
-  (page.startsWith('docs/')
-    ? page.slice('docs/'.length).replace(/README\.md$/, 'index.md')
-    : page.toLowerCase());
+/** `README.md` is what a folder begins with; of an example it is the only page. */
+function placeOf(page: string): string {
+  const known = PLACES[page];
+  if (known !== undefined) return known;
+  if (page.startsWith('docs/')) return page.slice('docs/'.length).replace(/README\.md$/, 'index.md');
+  return page.startsWith('examples/') ? page.replace('/README.md', '.md') : page.toLowerCase();
+}
 
 /** A page of the site. */
 interface SitePage {
@@ -67,7 +67,7 @@ export function readSite(root: string, repository: string | null): Site {
     pages,
     sidebar,
     pictures: [...pictures],
-    problems: [...dead, ...unlisted(root)],
+    problems: [...dead, ...unlisted(root), ...missing(root)],
   };
 }
 
@@ -92,11 +92,15 @@ function decisionsPage(root: string) {
 /** Sections of the site that have a sidebar of their own: their pages are many. */
 const SECTIONS = ['reference', 'decisions'] as const;
 
+/** Its heading, without what each page of a folder says. */
+const shortTitle = ({ source, title }: SitePage) =>
+  SHORT_TITLES[source] ?? title.replace(/^Portico in (?:an? )?(.*?)(?: application)?$/, '$1');
+
 /** By the beginning of a path, the most particular one first. */
 function sidebarsOf(pages: readonly SitePage[]): Readonly<Record<string, readonly SidebarItem[]>> {
-  const item = ({ source, place, title }: SitePage): SidebarItem => ({
-    text: SHORT_TITLES[source] ?? title.replace(/^Portico in (?:an? )?(.*?)(?: application)?$/, '$1'),
-    link: `/${place.replace(/(?:index)?\.md$/, '')}`,
+  const item = (page: SitePage): SidebarItem => ({
+    text: shortTitle(page),
+    link: `/${page.place.replace(/(?:index)?\.md$/, '')}`,
   });
   const sections = SECTIONS.map((section) => {
     const own = pages.filter(({ place }) => place.startsWith(`${section}/`)).toSorted(byPlace);
@@ -120,12 +124,12 @@ const byPlace = (one: SitePage, other: SitePage) =>
 
 // --- the sidebar ----------------------------------------------------------------------------------------------
 
-/** In the order of the topic; those of a folder by their titles. */
+/** In the order of the topic; those of a folder by their names. */
 function listedPages(pages: readonly SitePage[], patterns: readonly string[]): readonly SitePage[] {
   return patterns.flatMap((pattern) => {
     const found = pages.filter(({ source }) => path.matchesGlob(source, pattern));
     // What a folder begins with comes first.
-    const by = ({ title, place }: SitePage) => (place.endsWith('/index.md') ? '' : title.toLowerCase());
+    const by = (page: SitePage) => (page.place.endsWith('/index.md') ? '' : shortTitle(page).toLowerCase());
     return found.toSorted((one, other) => (by(one) < by(other) ? -1 : 1));
   });
 }
@@ -178,7 +182,7 @@ const withoutTemplates = (prose: string) =>
     );
 
 /** Languages of code blocks that the site has no colours for. */
-const UNCOLOURED = /^( *`{3,})(?:haproxy|caddyfile)\b/;
+const UNCOLOURED = /^( *`{3,})(?:haproxy|caddy(?:file)?|eta)\b/i;
 
 function outsideCode(markdown: string, change: (prose: string) => string): string {
   const fences = /^ *(`{3,})[^\n]*\n[^]*?^ *\1 *$/gm;

@@ -28,6 +28,7 @@ export const TOPICS: readonly Topic[] = [
     title: 'Deploy',
     pages: [
       'docs/deploy/*.md',
+      'examples/deploy/README.md',
       'docs/running-on-several-machines.md',
       'docs/health-and-logs.md',
       'docs/telemetry.md',
@@ -74,6 +75,7 @@ export const SHORT_TITLES: Readonly<Record<string, string>> = {
   'docs/mounting/node.md': 'node:http',
   'bench/RESULTS.md': 'Benchmarks',
   'bench/README.md': 'How it is measured',
+  'examples/deploy/README.md': 'Files to deploy with',
   'examples/operate/README.md': 'Dashboard and alerts',
   'examples/key-signer-pkcs11/README.md': 'A key in PKCS#11',
   'SECURITY.md': 'Report a weakness',

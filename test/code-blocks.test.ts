@@ -6,6 +6,7 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { Eta } from 'eta';
 import type * as Yaml from 'yaml';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { pagesOf } from '../scripts/markdown.ts';
@@ -36,6 +37,7 @@ const CHECKS: Readonly<Record<string, (block: CodeBlock) => readonly string[] | 
     yaml: ({ code }) => failureOf(() => parseYaml(code)),
     ini: problemsOfIni,
     sql: problemsOfSql,
+    html: problemsOfView,
     python: ({ code }) => problemsOfPython(code),
   };
 
@@ -62,6 +64,23 @@ const parseYaml = (code: string): unknown => {
     return document.toJS() as unknown;
   });
 };
+
+const VIEWS = new Eta();
+
+/** HTML of the pages is of views: Eta can compile it, and what it opens it closes. */
+function problemsOfView({ code }: CodeBlock): readonly string[] {
+  const problems = failureOf(() => VIEWS.compile(code));
+  const open: string[] = [];
+  const tags = code.replaceAll(/<%[^]*?%>/g, '').matchAll(/<(\/?)([a-z][\w-]*)[^>]*?(\/?)>/g);
+  for (const [, closes = '', name = '', closed = ''] of tags) {
+    if (closes !== '') {
+      if (open.pop() !== name) return [...problems, `</${name}> closes nothing`];
+    } else if (closed === '' && !VOID.has(name)) open.push(name);
+  }
+  return [...problems, ...open.map((name) => `<${name}> is not closed`)];
+}
+
+const VOID = new Set(['input', 'img', 'br', 'hr', 'link', 'meta']);
 
 /** The statements are prepared on a database of the portal: its tables and columns exist. */
 function problemsOfSql({ code }: CodeBlock): readonly string[] {
@@ -244,6 +263,8 @@ describe('code blocks', () => {
   test.each([
     ['JSON', 'json\n{ "a": 1, }', 'SyntaxError'],
     ['YAML', 'yaml\na: [1', 'YAMLParseError'],
+    ['a view', 'html\n<p><%= it.name( %></p>', 'Eta'],
+    ['HTML', 'html\n<p><b>x</p>', '</p> closes nothing'],
     ['an INI file', 'ini\nnothing', 'nothing'],
     ['Python', 'python\ndef f(:', 'SyntaxError'],
     ['SQL about a table that there is not', 'sql\nDELETE FROM nowhere;', 'no such table'],
