@@ -1,10 +1,12 @@
 // @engines sqlite: what is shown makes no difference to a database
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { startApplication, type Application, type Route } from 'portico/host';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ROOT } from './support/console.ts';
 import { ADA, authorizationUrl, registerClient, startPortal, type RunningPortal } from './support/portal.ts';
+import { codeBlocks } from './support/documents.ts';
 import { formOf, locationOf } from './support/visitor.ts';
 
 /** How an application makes the pages its own: by its branding, and by slots. */
@@ -58,7 +60,7 @@ describe('branding', () => {
   test('stands on every page, the logo from this origin, and light and dark colours', () => {
     expect(logo).toMatch(/^\/id\/oauth\/branding\/logo\?v=[\w-]{16}$/);
     for (const [name, html] of pages) {
-      expect([name, html.includes(`<img class="logo" src="${logo}" alt="">`)]).toEqual([name, true]);
+      expect([name, html.includes(`<img class="brand" src="${logo}" alt="">`)]).toEqual([name, true]);
       expect([name, html.includes('--accent: #5b3df5; --accent-hover: #')]).toEqual([name, true]);
       expect([name, /dark\) \{ :root \{ --accent: #(?!5b3df5)/.test(html)]).toEqual([name, true]);
     }
@@ -122,12 +124,12 @@ describe('slots', () => {
 
   beforeAll(async () => {
     views = path.join(folder, 'views');
-    await write(
-      'views/login/before.eta',
-      `<form method="post" action="/sso"><input type="hidden" name="_csrf" value="<%= it.csrfToken %>">
-      <input type="hidden" name="return_to" value="<%= it.returnTo %>"><button>Go on with Example ID</button></form>
-      <script nonce="<%= it.nonce %>" src="/passkeys.js"></script>`,
+    // As docs/pages.md has them.
+    const [form, passkey] = codeBlocks().filter(
+      ({ page, info }) => page === 'docs/pages.md' && info[0] === 'html',
     );
+    await write('views/login/before.eta', form?.code ?? '');
+    await write('views/login/after.eta', passkey?.code ?? '');
     await write(
       'views/slots/footer.eta',
       '<p class="foot"><a href="/imprint">Imprint of <%= it.host %></a></p>',
@@ -172,7 +174,11 @@ describe('slots', () => {
 
   // @shows AS-39.10
   test('may run scripts on the sign-in page alone, and only with sign_in_scripts', async () => {
-    const policy = policyOf(await portal.visitor().get('/login'));
+    const page = await portal.visitor().get('/login');
+    expect(await page.clone().text()).toContain(
+      `<script nonce="${nonceOf(page)}" src="/passkeys.js"></script>`,
+    );
+    const policy = policyOf(page);
     expect(policy).toContain("script-src 'nonce'; connect-src 'self'");
     for (const url of ['/oauth/authorize?client_id=x', '/nowhere'])
       expect(policyOf(await portal.visitor().get(url))).not.toMatch(/script-src|connect-src/);
@@ -219,6 +225,54 @@ describe('slots', () => {
       expect(await page()).not.toContain('Closed tonight');
     } finally {
       await production.close();
+    }
+  });
+});
+
+describe('the data of a view', () => {
+  /** The values in the first column of the table that follows these words. */
+  async function documented(words: string): Promise<readonly string[]> {
+    const page = await readFile(path.join(ROOT, 'docs', 'pages.md'), 'utf8');
+    const [, table = ''] = /\n(\|[^]*?)\n\n/.exec(`${page.slice(page.indexOf(words))}\n\n`) ?? [];
+    const first = table.split('\n').map((row) => row.split('|')[1] ?? '');
+    return first.flatMap((cell) => [...cell.matchAll(/`(\w+)`/g)].map(([, name = '']) => name));
+  }
+
+  // @shows AS-39.12
+  test('is what its table says, value by value', async () => {
+    const views = path.join(folder, 'keys');
+    const names = ['login', 'error', 'oauth/error'];
+    const form =
+      '<form method="post" action="/login"><input type="hidden" name="_csrf" value="<%= it.csrfToken %>">';
+    for (const name of names)
+      await write(
+        `keys/${name}.eta`,
+        `<code><%= Object.keys(it).toSorted().join(' ') %></code>${form}</form>`,
+      );
+    const portal = await startPortal({ views, config: { branding: { accent: '#5b3df5' } } });
+    try {
+      const client = await registerClient(portal);
+      const keysAt = async (response: Response) =>
+        /<code>(.*?)<\/code>/.exec(await response.text())?.[1]?.split(' ') ?? [];
+      const visitor = portal.visitor();
+      const login = await visitor.visit(authorizationUrl(portal, client));
+      const shown = {
+        login: await keysAt(login),
+        'oauth/error': await keysAt(await visitor.visit('/oauth/authorize?client_id=x')),
+        error: await keysAt(await visitor.visit('/nowhere')),
+      };
+      const every = await documented('## What every view is given');
+      const words = {
+        login: '(`SignInView`',
+        'oauth/error': '(`ErrorView` of `portico/oauth-server`)',
+        error: '(`ErrorView` of `portico/host`)',
+      } as const;
+      for (const [view, keys] of Object.entries(shown)) {
+        const told = await documented(words[view as keyof typeof words]);
+        expect([view, keys]).toEqual([view, [...told, ...every].toSorted()]);
+      }
+    } finally {
+      await portal.close();
     }
   });
 });

@@ -51,6 +51,7 @@ export type { Branding, BrandingInput, BrandingView, ServedLogo } from '../defau
 export { pageHeaders } from '../http/page-headers.ts';
 export { returnPath } from './http/return-path.ts';
 export type { SignInView } from './accounts/login.ts';
+export type { ErrorView } from './http/error-answers.ts';
 export { listen, type ListenOptions, type RunningServer } from './http/server.ts';
 export { runConsole } from './console/run-console.ts';
 export type { ConsoleIo } from './console/console.ts';

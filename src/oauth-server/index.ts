@@ -64,6 +64,8 @@ export type { AuditRecord } from './auditing/record.ts';
 export type { ServerAudit } from './auditing/server-audit.ts';
 export type { Sealing } from './authorization/cookie-keys.ts';
 export type { Host } from './host.ts';
+export type { Destination, Unverified } from './clients/who-asks.ts';
+export type { ConsentView, ErrorView, EveryView, OAuthViews, PageData } from './replies/views.ts';
 export type { Access, ErasedPerson, RevokedAuthorization, RevokedPerson } from './access/access.ts';
 export type { Lasting } from './store/batches.ts';
 export type { EndedAccess } from './access/restored.ts';

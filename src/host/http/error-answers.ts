@@ -3,7 +3,7 @@ import { STATUS_CODES } from 'node:http';
 import { prefersPage } from '../../http/accept.ts';
 import { pageHeaders } from '../../http/page-headers.ts';
 import type { Speaking } from '../../words/speaking.ts';
-import { page, told } from '../../words/words.ts';
+import { page, told, type Words } from '../../words/words.ts';
 import type { PageKey } from '../../words/english.ts';
 import type { Log } from '../../contracts/log.ts';
 import type { Views } from '../contracts.ts';
@@ -15,6 +15,22 @@ export interface ErrorAnswer {
   /** 400 to 599. */
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
+}
+
+/** What the view `error` of the kit is rendered with, and what every view is given: the words of its language. */
+export interface ErrorView extends Words {
+  /** What happened, in a few words. */
+  readonly title: string;
+  /** What it means, and what to do. */
+  readonly message: string;
+  /** The application's name for people. */
+  readonly name: string;
+  /** 400 to 599. */
+  readonly status: number;
+  /** By which the log names the request. */
+  readonly requestId: string;
+  /** Of the styles of this page, in its content security policy. */
+  readonly nonce: string;
 }
 
 /** A page where `Accept` prefers one, JSON otherwise. */
@@ -33,7 +49,7 @@ export async function errorAnswer(
   try {
     const words = await speaking.of(answer.request);
     const { title, message } = page(pageFor(status));
-    const html = await views.render('error', {
+    const view: ErrorView = {
       ...words,
       title: told(words, title),
       message: told(words, message),
@@ -41,7 +57,8 @@ export async function errorAnswer(
       status,
       requestId,
       nonce,
-    });
+    };
+    const html = await views.render('error', { ...view });
     const { Vary: language, ...spoken } = speaking.headers(words);
     const vary = { Vary: language === undefined ? 'Accept' : `Accept, ${language}` };
     return new Response(html, { status, headers: { ...pageHeaders(nonce), ...spoken, ...vary, ...headers } });

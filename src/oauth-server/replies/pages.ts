@@ -4,20 +4,21 @@ import type { Speaking } from '../../words/speaking.ts';
 import type { Words } from '../../words/words.ts';
 import type { CompleteHost } from '../host.ts';
 import type { Reply } from './responses.ts';
+import type { PageData } from './views.ts';
 
-export interface PageOptions {
+export interface PageOptions<View extends keyof PageData> {
   readonly host: Pick<CompleteHost, 'render'>;
   readonly speaking: Pick<Speaking, 'headers'>;
   /** In the language of whoever asked. */
   readonly words: Words;
-  readonly view: string;
+  readonly view: View;
   readonly status: number;
-  readonly data: Readonly<Record<string, unknown>>;
+  readonly data: PageData[View];
   /** Where the redirects behind a form of this page end; null for a page without a form. */
   readonly formLeadsTo: string | null;
 }
 
-export async function pageReply({
+export async function pageReply<View extends keyof PageData>({
   host,
   speaking,
   words,
@@ -25,7 +26,7 @@ export async function pageReply({
   status,
   data,
   formLeadsTo,
-}: PageOptions): Promise<Reply> {
+}: PageOptions<View>): Promise<Reply> {
   const nonce = randomBytes(16).toString('base64');
   const body = await host.render(view, { ...words, ...data, nonce });
   return {
@@ -37,7 +38,7 @@ export async function pageReply({
 
 /** A page that no host's view replaces and no search engine shows; `html` is given the nonce of its styles. */
 export function ownPageReply(
-  { status, formLeadsTo }: Pick<PageOptions, 'status' | 'formLeadsTo'>,
+  { status, formLeadsTo }: Pick<PageOptions<keyof PageData>, 'status' | 'formLeadsTo'>,
   html: (nonce: string) => string,
 ): Reply {
   const nonce = randomBytes(16).toString('base64');
