@@ -98,6 +98,7 @@ export const PAGES: Readonly<Record<string, string>> = {
   log: 'health-and-logs.md',
   trusted_proxies: 'troubleshooting.md#everybody-has-the-address-of-the-proxy',
   'oauth_server:scopes': 'protecting-an-api.md',
+  'oauth_server:languages': 'pages.md#languages',
   'oauth_server:claims': '#claims',
   'oauth_server:challenge': 'protecting-an-api.md',
   'oauth_server:refresh_retry_seconds': '#refreshing-twice',

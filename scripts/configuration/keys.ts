@@ -172,6 +172,7 @@ function plainType(type: string, below: string | undefined): string {
     )
     .replaceAll(/readonly (\w+)\[\]/g, 'list of $1')
     .replaceAll('ProtocolVersion', 'string')
+    .replaceAll(/\{ readonly path: string;? \}/g, 'map')
     .replaceAll("'", '')
     .split(' | ')
     .map((each) => (each === 'boolean' || each === 'string' || each === 'number' ? WORDS[each] : each))

@@ -311,8 +311,8 @@ export interface OAuthServerConfigInput {
    */
   readonly admin_permission?: string | undefined;
   /**
-   * The languages of the pages for people: true for all that there are, or their tags (BCP 47), the first for whoever asks for none of them;
-   * false, which is English alone. An application adds languages by files (docs/pages.md).
+   * The languages of the pages for people: true for all that there are, or their tags (BCP 47), the first for whoever asks for none of them. An
+   * application adds languages by files (docs/pages.md). Without it, English alone; false.
    */
   readonly languages?: boolean | readonly string[] | undefined;
   /**

@@ -26,6 +26,7 @@ const SECTIONS: Readonly<Record<string, string>> = {
   documents: 'docs/connecting-assistants.md',
   resource: 'docs/connecting-assistants.md',
   profile: 'docs/security-profile.md',
+  administration: 'docs/administration.md',
   'public address': 'docs/troubleshooting.md#a-path-leads-to-no-endpoint',
   'in front of base_path': 'docs/troubleshooting.md#a-path-leads-to-no-endpoint',
   'public key set': 'docs/troubleshooting.md#signing-keys-are-gone',
