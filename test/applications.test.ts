@@ -1,7 +1,10 @@
+import { AUDIT, type AuditEvent } from 'portico/oauth-server';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import {
   ADA,
+  authorizationUrl,
   callApi,
+  createClock,
   GRACE,
   obtainTokens,
   refresh,
@@ -14,12 +17,13 @@ import {
 import { locationOf, type Visitor } from './support/visitor.ts';
 
 const PAGE = '/oauth/applications';
+const clock = createClock();
 let portal: RunningPortal;
 let notebook: TestClient;
 let ada: Visitor;
 
 beforeAll(async () => {
-  portal = await startPortal();
+  portal = await startPortal({ clock: clock.now });
 });
 afterAll(() => portal.close());
 beforeEach(async () => {
@@ -38,6 +42,9 @@ async function remove(visitor: Visitor, client: TestClient): Promise<Response> {
   return visitor.post(PAGE, { client_id: client.id, csrf_token: form?.[1] ?? '' });
 }
 
+const day = (time: number) =>
+  new Intl.DateTimeFormat('en', { dateStyle: 'long', timeZone: 'UTC' }).format(time);
+
 describe("a person's own page of applications", () => {
   // @shows AS-6.10, HOST-2.3
   test('says which applications hold access, since when and for what', async () => {
@@ -48,8 +55,7 @@ describe("a person's own page of applications", () => {
     const html = await page.clone().text();
     expect(html).toContain('Notebook &lt;');
     const text = await textOf(page);
-    const today = new Intl.DateTimeFormat('en', { dateStyle: 'long', timeZone: 'UTC' }).format();
-    expect(text).toContain(`Since ${today}`);
+    expect(text).toContain(`Since ${day(clock.now())}`);
     expect(text).toContain('Read your notes');
     expect(text).toContain('Confirm who you are');
     expect(text).not.toContain('Write notes for you');
@@ -111,6 +117,92 @@ describe("a person's own page of applications", () => {
       expect(locationOrStatus(await attempt)).not.toBe(`${PAGE}?removed=1`);
     }
     expect(await opens(tokens.access_token)).toBe(true);
+  });
+});
+
+describe('what the page says of each application', () => {
+  // @shows AS-40.5
+  test('is since when, when tokens were last issued to it, and where it is answered; looking changes nothing', async () => {
+    const { refresh_token: token } = await obtainTokens(portal, notebook, ADA, { scope: 'notes:read' });
+    const begun = clock.now();
+    const entry = async () => {
+      const html = await (await ada.get(PAGE)).text();
+      const article = html.split('<article').find((each) => each.includes(notebook.id)) ?? '';
+      return article.replaceAll(/<[^>]*>/g, ' ').replaceAll(/\s+/g, ' ');
+    };
+    expect(await entry()).toContain(
+      `Since ${day(begun)} Last active on ${day(begun)} Answers go to client.example What it can do (1) Read your notes`,
+    );
+    clock.advance(3 * 86_400);
+    expect(await entry()).toContain(`Last active on ${day(begun)}`);
+    await refresh(portal, notebook, token);
+    expect(await entry()).toContain(`Since ${day(begun)} Last active on ${day(clock.now())}`);
+  });
+
+  // @shows AS-40.5
+  test('is not when it was last active, where it never had a token', async () => {
+    const page = await ada.get(authorizationUrl(portal, notebook));
+    await ada.submit(page, { decision: 'allow' });
+    const html = await (await ada.get(PAGE)).text();
+    const article = html.split('<article').find((each) => each.includes(notebook.id)) ?? '';
+    expect(article).toContain('Since ');
+    expect(article).not.toContain('Last active');
+  });
+});
+
+describe('removing all applications', () => {
+  // @shows AS-40.5
+  test('is asked once more, ends all that this person has allowed, and is in the audit', async () => {
+    const other = await registerClient(portal, { name: 'Another' });
+    const own = [await obtainTokens(portal, notebook, ADA), await obtainTokens(portal, other, ADA)];
+    const graces = await obtainTokens(portal, notebook, GRACE);
+    expect(await (await ada.get(PAGE)).text()).toContain(`href="${PAGE}?remove=all"`);
+    const question = await ada.get(`${PAGE}?remove=all`);
+    expect(await question.clone().text()).toContain('Remove the access of all applications?');
+    expect(await Promise.all(own.map(({ access_token: token }) => opens(token)))).toEqual([true, true]);
+
+    const events: AuditEvent[] = [];
+    portal.application.events.on(AUDIT, (event) => void events.push(event));
+    const answer = await ada.submit(question);
+    expect(locationOrStatus(answer)).toBe(`${PAGE}?removed=all`);
+    expect(await Promise.all(own.map(({ access_token: token }) => opens(token)))).toEqual([false, false]);
+    expect(await opens(graces.access_token)).toBe(true);
+    const ended = events.filter(({ type }) => type === 'family_revoked');
+    expect(ended.length).toBeGreaterThanOrEqual(2);
+    expect(ended).toEqual(ended.map(() => expect.objectContaining({ reason: 'person' }) as unknown));
+    const after = await textOf(await ada.get(`${PAGE}?removed=all`));
+    expect(after).toContain('none of these applications can act for you any more. Signed in as');
+    expect(after).toContain('No application has access.');
+    // A second time there is nothing to ask, and nothing to end.
+    expect(await textOf(await ada.get(`${PAGE}?remove=all`))).not.toContain('Remove the access of all');
+  });
+
+  // @shows AS-40.5
+  test("takes no token of one application, none of another person's or browser, and its own ends no single one", async () => {
+    const tokens = await obtainTokens(portal, notebook, ADA);
+    await obtainTokens(portal, notebook, GRACE);
+    const tokenIn = async (visitor: Visitor, page: string) =>
+      /name="csrf_token" value="([^"]*)"/.exec(await (await visitor.get(page)).text())?.[1] ?? '';
+    const grace = await portal.signedIn(GRACE);
+    const elsewhere = await portal.signedIn(ADA);
+    const all = `${PAGE}?remove=all`;
+    const own = await tokenIn(ada, all);
+    for (const form of [
+      { remove: 'all' },
+      { remove: 'all', csrf_token: await tokenIn(ada, PAGE) },
+      { remove: 'all', csrf_token: await tokenIn(grace, all) },
+      { remove: 'all', csrf_token: await tokenIn(elsewhere, all) },
+      { client_id: notebook.id, csrf_token: own },
+      { client_id: notebook.id, remove: 'all', csrf_token: own },
+      { remove: 'everything', csrf_token: own },
+    ]) {
+      expect((await ada.post(PAGE, form)).status).toBe(400);
+    }
+    expect(await opens(tokens.access_token)).toBe(true);
+    expect(locationOrStatus(await ada.post(PAGE, { remove: 'all', csrf_token: own }))).toBe(
+      `${PAGE}?removed=all`,
+    );
+    expect(await opens(tokens.access_token)).toBe(false);
   });
 });
 

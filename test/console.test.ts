@@ -487,6 +487,8 @@ describe('oauth:server:doctor', () => {
       const healthy = await porticoHere(['oauth:server:doctor', '--json'], { cwd: PORTAL, env });
       expect({ code: healthy.code, stderr: healthy.stderr }).toEqual({ code: 0, stderr: '' });
       expect(JSON.parse(healthy.stdout)).toMatchObject({ healthy: true, open_rotations: [] });
+      const text = await porticoHere(['oauth:server:doctor'], { cwd: PORTAL, env });
+      expect(text.stdout).toMatch(/\nNo check fails(?:; one warns|; \d+ warn)?\.\n$/);
     } finally {
       await rm(empty, { recursive: true, force: true });
     }

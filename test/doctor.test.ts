@@ -325,6 +325,37 @@ describe('the doctor', () => {
   });
 
   // @shows AS-1.7
+  // @shows AS-29.11
+  test('a store that answers, and takes nothing that is written', async () => {
+    const portal = await startPortal();
+    const { application } = portal;
+    const { database } = application;
+    const migrations = () => application.migrations();
+    const readOnly: Pick<Database, 'dialect' | 'execute'> = {
+      dialect: database.dialect,
+      async execute(sql, parameters) {
+        if (/^(?:UPDATE|INSERT|DELETE)/.test(sql)) throw new Error('this store is read-only');
+        return database.execute(sql, parameters);
+      },
+    };
+    const of = async (store: Pick<Database, 'dialect' | 'execute'>) => {
+      const { checks } = await examine({ database: store, migrations }, portal.server);
+      return checks.find(({ part }) => part === 'store');
+    };
+    try {
+      expect(await of(readOnly)).toMatchObject({
+        outcome: 'failing',
+        detail: expect.stringMatching(/takes nothing that is written: this store is read-only$/) as string,
+      });
+      expect(await of(database)).toMatchObject({
+        outcome: 'ok',
+        detail: expect.stringMatching(/takes what is written$/) as string,
+      });
+    } finally {
+      await portal.close();
+    }
+  });
+
   test('a store that is gone', async () => {
     const portal = await startPortal();
     await portal.application.database.close();

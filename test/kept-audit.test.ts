@@ -406,6 +406,7 @@ describe('oauth:audit', () => {
     const between = await list('--client=pages', '--since', at(120), '--until', at(240));
     expect(toolsOf(between)).toEqual(['three', 'two']);
     expect(toolsOf(await list('--client=pages', '--type=tool_called', '--until', at(90)))).toEqual(['one']);
+    expect(toolsOf(await list('--client=pages', '--since=45s'))).toHaveLength(5);
     const lines = await run('oauth:audit', '--json-lines', '--client=pages');
     const tools = lines.stdout
       .trim()

@@ -25,6 +25,9 @@ function buildSite(): void {
   if (status !== 0) throw new Error(`The site cannot be built:\n${stderr}`);
 }
 
+/** In milliseconds, for what hangs. */
+const SOON = { timeout: 60_000 };
+
 const TYPES: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
   '.js': 'text/javascript',
@@ -183,14 +186,14 @@ describe.runIf(executable !== null)('the site in a real Chromium', () => {
     await first.waitFor();
     await page.keyboard.press('Enter');
     await page.waitForURL((at) => at.pathname !== '/');
-    expect(await page.getByRole('main').first().innerText()).toMatch(/refresh token/i);
+    await expect.poll(() => page.getByRole('main').first().innerText(), SOON).toMatch(/refresh token/i);
   });
 
   test('is dark when somebody says so', async () => {
     const page = await open('/troubleshooting');
     const light = await background(page);
     await page.getByRole('switch').first().click();
-    expect(await background(page)).not.toBe(light);
+    await expect.poll(() => background(page), SOON).not.toBe(light);
   });
 
   test('opens its menu on a phone, and goes where it leads', async () => {
@@ -198,6 +201,8 @@ describe.runIf(executable !== null)('the site in a real Chromium', () => {
     await page.getByRole('button', { name: 'Menu' }).click();
     await page.getByRole('link', { name: 'Signing keys' }).first().click();
     await page.waitForURL('**/keys.html');
-    expect(await page.getByRole('heading', { level: 1 }).innerText()).toContain('Signing keys');
+    await expect
+      .poll(() => page.getByRole('heading', { level: 1 }).innerText(), SOON)
+      .toContain('Signing keys');
   });
 });

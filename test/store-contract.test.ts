@@ -168,6 +168,7 @@ describe('the schema', () => {
       'oauth_access_tokens',
       'oauth_audit',
       'oauth_authorization_codes',
+      'oauth_client_logos',
       'oauth_clients',
       'oauth_consent_requests',
       'oauth_cookie_keys',

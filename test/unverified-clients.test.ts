@@ -624,14 +624,16 @@ describe('what was allowed before, where a client may ask for more', () => {
     ] as const) {
       const visitor = await stepping.signedIn(ADA);
       const first = await shown(visitor, client, 'openid notes:read', SITE);
-      expect(first.asked).toContain('It will be able to Confirm who you are Read your notes');
+      expect(first.asked).toContain('It will be able to Who you are Confirm who you are See Read your notes');
       expect(first.asked).not.toContain('New:');
       await allow(visitor, client, first.page, SITE);
 
       const more = await shown(visitor, client, 'openid notes:write', SITE);
       expect(more.asked).toMatch(/New: it will also be able to Write notes for you/);
       expect(more.asked).not.toContain('Read your notes');
-      expect(more.kept).toMatch(/It keeps what you allowed before \(2\) Confirm who you are Read your notes/);
+      expect(more.kept).toMatch(
+        /It keeps what you allowed before \(2\) Who you are Confirm who you are See Read your notes/,
+      );
       expect(more.isOpen).toBe(!isVouchedFor);
       await allow(visitor, client, more.page, SITE);
 

@@ -32,6 +32,7 @@ import { createEndpoints, type EndpointsOptions } from './endpoints/endpoint.ts'
 import { createBrandingEndpoints } from './endpoints/branding.ts';
 import { createFailures } from './replies/failures.ts';
 import { createHealthEndpoints } from './endpoints/health.ts';
+import { createLogoEndpoint } from './endpoints/logo.ts';
 import { createIntrospectEndpoint } from './endpoints/introspect.ts';
 import { browserPaths, PAR_PATH, TOKEN_PATH } from './endpoints/paths.ts';
 import { createProtectedRoutes } from './endpoints/protected-routes.ts';
@@ -58,7 +59,7 @@ import { createUnanswered } from './grants/unanswered.ts';
 import { createKeyRing } from './keys/key-ring.ts';
 import { signingKeysOf } from './keys/signers.ts';
 import { fetchableUrlProblem } from './outbound/fetchable-urls.ts';
-import { createFetchJson } from './outbound/fetch-json.ts';
+import { createFetchImage, createFetchJson } from './outbound/fetch-json.ts';
 import { createMeasuring } from './measuring/measuring.ts';
 import { measuredStore } from './measuring/measured-store.ts';
 import { observedServer } from './measuring/observed-server.ts';
@@ -176,12 +177,16 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
   const bearerTokens = createBearerTokens({ store, accounts, host, scopes, audience, proofs, clock });
   const lookUp = createTokenLookUp({ bearerTokens, scopes });
 
+  const allowsLoopback = showsDetails && isLoopback(new URL(publicUrl));
+  const fetchOptions = { ...outbound, allowsLoopback, anyPort: allowsLoopback, clock };
+  const takesLogos = config.client_logos === true;
   const blockable = (id: string) => (isClientUrl(id) ? { problem: fetchableUrlProblem(id) } : null);
   const checkNew = createChecking({ scopes, keys, takesKeys, takesPushed, takesDpop, profiles });
   const clients = createClients({
     store,
     scopes,
     keys,
+    fetchImage: takesLogos ? createFetchImage(fetchOptions) : null,
     takesKeys,
     profiles,
     checkNew,
@@ -195,8 +200,7 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
   const secretHasher = createImportedSecrets({ passwordHasher, iterations });
   const secrets = createClientSecrets({ passwordHasher: secretHasher, clock });
   const failedAttempts = createFailedAttempts({ clock, random });
-  const allowsLoopback = showsDetails && isLoopback(new URL(publicUrl));
-  const newFetchJson = () => createFetchJson({ ...outbound, allowsLoopback, anyPort: allowsLoopback, clock });
+  const newFetchJson = () => createFetchJson(fetchOptions);
   const clientKeys = takesKeys
     ? createClientKeySource({ newFetchJson, documentRefusal: (url) => urls.refusal(url), clock })
     : null;
@@ -274,6 +278,7 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
     paths,
     serverName,
     speaking,
+    logoPath: takesLogos ? paths.logo : null,
   });
   const metadata = {
     issuer,
@@ -305,6 +310,7 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
     oauth_server_userinfo: createUserinfoEndpoint({ bearerTokens, claims, dpop: offer }),
     oauth_server_applications: applications.list,
     oauth_server_remove_application: applications.remove,
+    oauth_server_logo: takesLogos ? createLogoEndpoint({ store }) : null,
     oauth_server_openid_configuration: createOpenidConfigurationEndpoint({
       ...metadata,
       keys,

@@ -153,6 +153,8 @@ export function createAuthorizing(options: AuthorizingOptions): Authorizing {
     profiles,
     issuer,
     paths,
+    lifetimes: config,
+    logoPath: config.client_logos === true ? paths.logo : null,
     serverName,
     speaking,
     takesDpop,

@@ -6,6 +6,7 @@ import { isHostPattern, type DocumentHosts } from './client-documents/client-url
 import { canonicalTag } from '../words/language-ranges.ts';
 import { basePathProblems } from '../http/base-path.ts';
 import { claimNameProblem, type ClaimsMapper } from './tokens/claims.ts';
+import { SCOPE_GROUPS, type ScopeGroup } from './tokens/scope-groups.ts';
 import { IDENTITY_SCOPES, isScopeToken, OFFLINE_ACCESS } from './tokens/scopes.ts';
 
 const required = (what: string, hint: string) => ({
@@ -44,11 +45,21 @@ const claims = z
     }
   });
 
+/** A problem of its own, and none of the scope as a whole. */
+const scopeGroup = z
+  .custom<ScopeGroup>(() => true)
+  .superRefine((value: unknown, context) => {
+    if (SCOPE_GROUPS.some((group) => group === value)) return;
+    context.addIssue({ code: 'custom', message: 'must be identity, read or change' });
+  });
+
 const scopeDefinition = z.union(
   [
     nonEmptyText('a label', 'say what it allows, in words for the person who is asked'),
     z.strictObject({
       label: nonEmptyText('a label', 'say what it allows, in words for the person who is asked'),
+      description: nonEmptyText('a text', 'explain what it allows, or leave it out').optional(),
+      group: scopeGroup.optional(),
       permission: nonEmptyText('a permission', 'name the permission a person must hold').optional(),
       dpop: z.boolean({ error: 'must be true or false' }).optional(),
       claims: claims.optional(),
@@ -215,6 +226,7 @@ export const oauthServerConfiguration = z.strictObject({
   ).optional(),
   audit: audit.optional(),
   languages: languages.optional(),
+  client_logos: z.boolean({ error: 'must be true or false' }).optional(),
   registration: z
     .enum(['off', 'open', 'initial_access_token'], { error: 'must be off, open or initial_access_token' })
     .optional(),
@@ -316,6 +328,11 @@ export interface OAuthServerConfigInput {
    */
   readonly languages?: boolean | readonly string[] | undefined;
   /**
+   * Whether an operator may give a client a logo, which is kept in the store and shown on the pages of consent and applications, from
+   * `/oauth/logo`; false.
+   */
+  readonly client_logos?: boolean | undefined;
+  /**
    * Whether clients may register themselves (RFC 7591, RFC 7592): `open` for anybody, as a public client; `initial_access_token` for
    * whoever an operator gave one (`oauth:initial-access-token:create`); or `off`, which it is.
    */
@@ -348,6 +365,13 @@ export type ScopeInput =
   | {
       /** What it allows, in words for the person who is asked. Needed. */
       readonly label?: string | undefined;
+      /** A longer explanation, which people open on the pages of consent and applications; none. */
+      readonly description?: string | undefined;
+      /**
+       * Beside which scopes it is shown: those that say who the person is, those that look at something, those that change something. Guessed
+       * from the scope's name: one with `read`, `view` and the like looks at something, any other changes something.
+       */
+      readonly group?: 'identity' | 'read' | 'change' | undefined;
       /** The permission that a person must hold; the scope's own name. */
       readonly permission?: string | undefined;
       /** Whether only a token that is bound to a key has it (DPoP), for which `oauth_server:dpop` must not be off; false. */

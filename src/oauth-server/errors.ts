@@ -30,6 +30,8 @@ export class OAuthError extends Error {
   readonly code: OAuthErrorCode;
   /** Which of the possible reasons it was: for the log alone, never for the client. Names no secret, token or code. */
   readonly detail: string | null;
+  /** The id of the authorization that it is about, which opens nothing: for the log. Null where none is known. */
+  authorization: string | null = null;
 
   /** `description` becomes `error_description`; `detail` stays in the log. */
   constructor(code: OAuthErrorCode, description: string, detail: string | null = null) {

@@ -34,6 +34,9 @@ export function logRefusal(
     requestId: request === null ? null : requestIdOf(request),
     ...reason(error),
     clientId,
+    ...(error instanceof OAuthError && error.authorization !== null
+      ? { authorizationId: error.authorization }
+      : {}),
     address: request === null ? null : knownAddress(host, request),
   });
 }

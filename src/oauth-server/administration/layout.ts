@@ -1,5 +1,5 @@
 import type { Visitor } from '../accounts.ts';
-import { shownPerson } from '../authorization/consent-page.ts';
+import { shownPerson } from '../authorization/shown.ts';
 import type { AdministrationPageName } from '../endpoints/table.ts';
 import type { AdministrationParts } from './page.ts';
 import type { PageLinks } from './links.ts';

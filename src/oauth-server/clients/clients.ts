@@ -7,7 +7,8 @@ import { DEFAULT_ALGORITHM } from '../keys/algorithms.ts';
 import type { KeyRing } from '../keys/key-ring.ts';
 import type { ScopeCatalog } from '../tokens/scopes.ts';
 import { hasLapsed } from '../store/lapsing.ts';
-import type { Client } from '../store/client.ts';
+import type { FetchImage } from '../outbound/fetch-json.ts';
+import type { Client, ClientLogo } from '../store/client.ts';
 import type { Store } from '../store/store.ts';
 import {
   checkRegistration,
@@ -19,6 +20,7 @@ import {
 import type { CheckNewClient } from './checking.ts';
 import type { Profiles } from '../profiles/profiles.ts';
 import { describeClient, type ShownClient } from './describing.ts';
+import { checkSite, namedLogo } from './logos.ts';
 import { listPage, type ClientList, type ClientPage } from './listing.ts';
 import { createUpdating, type UpdateClient } from './updating.ts';
 
@@ -111,6 +113,8 @@ export interface ClientsOptions {
   readonly store: Store;
   readonly scopes: ScopeCatalog;
   readonly keys: Pick<KeyRing, 'all'>;
+  /** Null where clients have no logos (`oauth_server:client_logos`). */
+  readonly fetchImage: FetchImage | null;
   /** Whether clients may have keys of their own (`oauth_server:private_key_jwt`). */
   readonly takesKeys: boolean;
   readonly profiles: Profiles;
@@ -126,7 +130,7 @@ export interface ClientsOptions {
 const CLIENT_ID = /^[\x20-\x7E]{1,255}$/;
 
 export function createClients(options: ClientsOptions): Clients {
-  const { store, scopes, keys, takesKeys, profiles, checkNew, passwordHasher } = options;
+  const { store, scopes, keys, takesKeys, profiles, checkNew, passwordHasher, fetchImage } = options;
   const { clock, audit, blockable } = options;
   async function find(clientId: string): Promise<Client | null> {
     const client = CLIENT_ID.test(clientId) ? await store.findClient(clientId) : null;
@@ -143,8 +147,12 @@ export function createClients(options: ClientsOptions): Clients {
     return client;
   }
 
-  async function checkedClient(registration: ClientRegistration): Promise<RegisteredClient> {
+  async function checkedClient(
+    registration: ClientRegistration,
+  ): Promise<RegisteredClient & { readonly logo: ClientLogo | undefined }> {
     const checked = await checkNew(registration);
+    const siteUri = registration.siteUri === undefined ? {} : { siteUri: checkSite(registration.siteUri) };
+    const logo = await namedLogo(registration, fetchImage);
     const secret = hasSecret(checked) ? randomToken() : null;
     const client = newClient(checked, {
       id: randomIdentifier(),
@@ -152,7 +160,8 @@ export function createClients(options: ClientsOptions): Clients {
       secretHash: secret === null ? null : await passwordHasher.hash(secret),
       createdAt: clock(),
     });
-    return { client, secret };
+    const logoHash = logo === undefined ? {} : { logoHash: logo.hash };
+    return { client: { ...client, ...siteUri, ...logoHash }, secret, logo };
   }
 
   /** Keeps a client of which nothing is known but that it may do nothing. */
@@ -188,16 +197,18 @@ export function createClients(options: ClientsOptions): Clients {
 
   return {
     async create(registration, acting) {
-      const { client, secret } = await checkedClient(registration);
+      const { client, secret, logo } = await checkedClient(registration);
+      if (logo !== undefined) await store.keepLogo(client.id, logo);
       await store.insertClient(client);
       await audit({ type: 'client_registered', ...registered(client), ...actedBy(acting) });
       return { client, secret };
     },
     async createUnless(registration, isThere, acting) {
-      const { client, secret } = await checkedClient(registration);
+      const { client, secret, logo } = await checkedClient(registration);
       const isActiveAndThere = (each: Client) => each.revokedAt === null && isThere(each);
       const existing = await store.insertClientUnless(client, isActiveAndThere);
       if (existing !== null) return { client: existing, secret: null, created: false };
+      if (logo !== undefined) await store.keepLogo(client.id, logo);
       await audit({ type: 'client_registered', ...registered(client), ...actedBy(acting) });
       return { client, secret, created: true };
     },
@@ -214,6 +225,7 @@ export function createClients(options: ClientsOptions): Clients {
       check: (registration) => checkRegistration(registration, scopes, keys, profiles),
       catalog: scopes,
       takesKeys,
+      namedLogo: (named) => namedLogo(named, fetchImage),
       audit,
     }),
     async rotateSecret(clientId, overlap = DEFAULT_OVERLAP, acting) {

@@ -53,6 +53,15 @@ export interface ClientRegistration {
    * for it (`oauth:keys:generate --alg`), and the client the scope `openid`.
    */
   readonly idTokenSignedResponseAlg?: string;
+  /** Its web site (`client_uri` of RFC 7591), an `https` URL, which the consent screen names. */
+  readonly siteUri?: string;
+  /**
+   * A picture, of at most 64 KB and 512 × 512 pixels: PNG, JPEG, GIF or WebP by its bytes. It is kept, and served by this server alone, on
+   * the pages of consent and applications. Where `oauth_server:client_logos` is on.
+   */
+  readonly logo?: Uint8Array;
+  /** In place of `logo`: the `https` URL that the picture is fetched from, once, now. */
+  readonly logoUri?: string;
   /**
    * `fapi2`: the client is held to the FAPI 2.0 Security Profile, and its ID tokens are signed with ES256 or EdDSA. `private_key_jwt`, DPoP
    * and pushed authorization requests have to be switched on.

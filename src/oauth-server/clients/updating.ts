@@ -1,8 +1,9 @@
 import { actedBy, type Acting, type Audit } from '../auditing/audit.ts';
 import { RegistrationError } from '../errors.ts';
-import type { Client, ClientKeys } from '../store/client.ts';
+import type { Client, ClientKeys, ClientLogo } from '../store/client.ts';
 import type { Store } from '../store/store.ts';
 import { OFFLINE_ACCESS, type ScopeCatalog } from '../tokens/scopes.ts';
+import { checkSite, type NamedLogo } from './logos.ts';
 import { describeKeys, type DescribedKey } from './describing.ts';
 import type { CheckedRegistration, ClientRegistration } from './registration.ts';
 
@@ -28,6 +29,12 @@ export interface ClientChanges {
   readonly jwksUri?: string;
   /** What alone its assertions are signed with from now on; as before unless given. */
   readonly tokenEndpointAuthSigningAlg?: string;
+  /** Its web site; null for none any more. */
+  readonly siteUri?: string | null;
+  /** The logo in place of the one that it has, as at its registration; null for none any more. */
+  readonly logo?: Uint8Array | null;
+  /** In place of `logo`: where it is fetched from, once, now. */
+  readonly logoUri?: string;
 }
 
 /** What became of an update. */
@@ -67,6 +74,8 @@ export interface UpdatingOptions {
   readonly catalog: ScopeCatalog;
   /** Whether clients may have keys of their own (`oauth_server:private_key_jwt`). */
   readonly takesKeys: boolean;
+  /** The logo that is named; undefined for none. Throws a RegistrationError. */
+  readonly namedLogo: (named: NamedLogo) => Promise<ClientLogo | undefined>;
   readonly audit: Audit;
 }
 
@@ -78,19 +87,36 @@ const MOST_ATTEMPTS = 20;
 export function createUpdating(options: UpdatingOptions): UpdateClient {
   const { store, requireLiving, audit } = options;
 
-  async function attempt(clientId: string, changes: ClientChanges): Promise<UpdatedClient | null> {
+  async function attempt(
+    clientId: string,
+    changes: ClientChanges,
+    logo: ClientLogo | null | undefined,
+  ): Promise<UpdatedClient | null> {
     const read = await requireLiving(clientId);
     requireOperators(read);
-    const client = await changed(read, changes, options);
+    const client = { ...(await changed(read, changes, options)), ...shownOf(read, changes, logo) };
     const fields = differences(read, client);
     if (Object.keys(fields).length === 0) return { client: read, changes: {} };
-    return (await store.updateClient(read, client)) ? { client, changes: fields } : null;
+    return (await store.updateClient(read, client, logo)) ? { client, changes: fields } : null;
+  }
+
+  /** Before anything is decided: it may have to be fetched. Undefined for the one that there is, null for none any more. */
+  async function logoOf(clientId: string, { logo, logoUri }: ClientChanges) {
+    if (logo === null) return null;
+    const named = {
+      ...(logo === undefined ? {} : { logo }),
+      ...(logoUri === undefined ? {} : { logoUri }),
+    };
+    if (Object.keys(named).length === 0) return undefined;
+    requireOperators(await requireLiving(clientId));
+    return options.namedLogo(named);
   }
 
   return async (clientId, changes, acting) => {
+    const logo = await logoOf(clientId, changes);
     for (let count = 0; count < MOST_ATTEMPTS; count += 1) {
       // Whoever was quicker is not undone: what is added and removed is added to and removed from what that one has made of it.
-      const updated = await attempt(clientId, changes);
+      const updated = await attempt(clientId, changes, logo);
       if (updated === null) continue;
       const { client, changes: fields } = updated;
       if (Object.keys(fields).length > 0) {
@@ -115,6 +141,20 @@ function requireOperators({ registeredBy }: Client): void {
         'oauth:client:revoke ends it',
     );
   }
+}
+
+/** What people are shown beside its name, as it is with these changes. */
+function shownOf(
+  { siteUri: siteBefore, logoHash: logoBefore }: Client,
+  { siteUri }: ClientChanges,
+  logo: ClientLogo | null | undefined,
+): Pick<Client, 'siteUri' | 'logoHash'> {
+  const site = siteUri === undefined ? siteBefore : siteUri === null ? undefined : checkSite(siteUri);
+  const hash = logo === undefined ? logoBefore : logo?.hash;
+  return {
+    ...(site === undefined ? {} : { siteUri: site }),
+    ...(hash === undefined ? {} : { logoHash: hash }),
+  };
 }
 
 /** The client with these changes, when it could be registered so. */
@@ -152,8 +192,9 @@ async function changed(
       ? { idTokenSignedResponseAlg: client.idTokenSignedResponseAlg }
       : {}),
   });
+  const { siteUri: _, logoHash: __, ...others } = client;
   return {
-    ...client,
+    ...others,
     name: checked.name,
     redirectUris: checked.redirectUris,
     scopes,
@@ -251,6 +292,8 @@ const FIELDS: readonly (readonly [name: string, of: (client: Client) => FieldVal
   ['jwks', ({ keys }) => describeKeys(keys).map(nameOf)],
   ['jwks_uri', ({ keys }) => keys?.jwksUri ?? null],
   ['token_endpoint_auth_signing_alg', ({ keys }) => keys?.algorithm ?? null],
+  ['client_uri', ({ siteUri = null }) => siteUri],
+  ['logo_sha256', ({ logoHash = null }) => logoHash],
   ['id_token_signed_response_alg', ({ idTokenSignedResponseAlg: algorithm }) => algorithm],
 ];
 

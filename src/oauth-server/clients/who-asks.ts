@@ -1,6 +1,7 @@
 import { isLoopback } from '../../http/loopback.ts';
 import { ENGLISH_WORDS, type Words } from '../../words/words.ts';
 import type { Client } from '../store/client.ts';
+import { containsLookalike, looksLike } from './lookalikes.ts';
 
 /**
  * Who asks, as people are told it. A client that no operator registered may be anybody and give itself any name, so what people
@@ -45,6 +46,19 @@ export function unverified(
     calledName: calledName(client, serverName),
     answersTo,
   };
+}
+
+/**
+ * Whether the client has a name by which it could be taken for this server: the server's own, or one that looks like it. Of a name that
+ * nobody has looked at it is enough when it stands in it.
+ */
+export function namedLikeServer(client: Pick<Client, 'name' | 'registeredBy'>, serverName: string): boolean {
+  return isVerified(client) ? looksLike(client.name, serverName) : bears(client.name, serverName);
+}
+
+function bears(name: string, serverName: string): boolean {
+  const own = lettersOf(serverName);
+  return (own !== '' && lettersOf(name).includes(own)) || containsLookalike(name, serverName);
 }
 
 /** Where a client comes from that no operator registered, when it asks for nothing: one that registered itself has many places. */
@@ -94,7 +108,7 @@ const NOT_BESIDE_LATIN =
   /[^\p{Script=Latin}\p{Script=Common}\p{Script=Inherited}\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Bopomofo}]/u;
 
 /**
- * What a client calls itself, as far as people are shown it. Null for a name that must not be shown: it is empty, contains the name of this server, or has a word in scripts whose letters
+ * What a client calls itself, as far as people are shown it. Null for a name that must not be shown: it is empty, contains the name of this server or one that looks like it, or has a word in scripts whose letters
  * look the same, which nobody writes who wants to be recognised.
  */
 export function calledName({ name }: Pick<Client, 'name'>, serverName: string): string | null {
@@ -104,9 +118,7 @@ export function calledName({ name }: Pick<Client, 'name'>, serverName: string): 
     .replaceAll(QUOTES, '')
     .replaceAll(PILED_MARKS, '$1');
   const words = plain.split(/\s+/).filter((word) => word !== '');
-  const own = lettersOf(serverName);
-  if (words.length === 0 || words.some(isMixed) || (own !== '' && lettersOf(plain).includes(own)))
-    return null;
+  if (words.length === 0 || words.some(isMixed) || bears(plain, serverName)) return null;
   const characters = Array.from(GRAPHEMES.segment(words.join(' ')), ({ segment }) => segment);
   return characters.length > LONGEST_NAME
     ? `${characters.slice(0, LONGEST_NAME - 1).join('')}…`

@@ -23,9 +23,17 @@ export function printReport(
 ): void {
   const { checks } = report;
   if (json) context.printJson({ healthy: isHealthy(checks), ...report });
-  else context.print([...describeChecks(checks), ...lines].join('\n'));
+  else context.print([...describeChecks(checks), ...lines, ...closing(checks)].join('\n'));
   const faults = checks.filter(({ outcome }) => outcome === 'failing').length;
   if (faults > 0) context.fail(faults === 1 ? 'One check fails.' : `${faults} checks fail.`);
+}
+
+/** That nothing fails, and whether there is something to look at all the same; what fails is said when the command ends. */
+function closing(checks: readonly Check[]): readonly string[] {
+  if (!isHealthy(checks)) return [];
+  const warnings = checks.filter(({ outcome }) => outcome === 'warning').length;
+  if (warnings === 0) return ['No check fails.'];
+  return [`No check fails; ${warnings === 1 ? 'one warns' : `${warnings} warn`}.`];
 }
 
 /** A line for each check; below it its remedy, and where more is said. */

@@ -2,6 +2,7 @@ import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { pendingSteps } from '../../sql/migrations.ts';
 import { randomToken } from '../crypto.ts';
+import { writeNothing } from '../health/checks.ts';
 import { DEFAULT_ALGORITHM, SIGNING_ALGORITHMS } from '../keys/algorithms.ts';
 import { signingKeyOf, type SigningKey } from '../keys/signing-key.ts';
 import type { Client } from '../store/client.ts';
@@ -10,16 +11,36 @@ import { howClientsCome, howToHaveClients } from './connecting-checks.ts';
 import { findUnreadyNode } from './mysql-checks.ts';
 import type { Subject } from './subject.ts';
 
-export async function examineStore({ application: { database } }: Subject): Promise<Finding> {
+export async function examineStore({ application }: Subject): Promise<Finding> {
+  const { database } = application;
   try {
     await database.execute('SELECT 1');
     const { schema = null } = database;
-    return ok(`${database.dialect} answers${schema === null ? '' : `, in the schema ${schema}`}`);
+    const answers = `${database.dialect} answers${schema === null ? '' : `, in the schema ${schema}`}`;
+    // Without its tables there is nothing to write to: that is for the schema to say.
+    if (pendingSteps(await application.migrations()).length > 0) return ok(answers);
+    return (await writeProblem(database, answers)) ?? ok(`${answers}, and takes what is written`);
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     return (
       (await findUnreadyNode(database)) ??
       failing(`the store cannot be reached: ${message}`, 'start it, or correct database_url (DATABASE_URL)')
+    );
+  }
+}
+
+/** As `/health/ready` looks: what may only be read answers, and nobody can be given a token. */
+async function writeProblem(
+  database: Subject['application']['database'],
+  answers: string,
+): Promise<Finding | null> {
+  try {
+    await writeNothing(database);
+    return null;
+  } catch (error) {
+    return failing(
+      `${answers}, and takes nothing that is written: ${error instanceof Error ? error.message : String(error)}`,
+      'look whether its disk is full, its file or folder belongs to another user, or database_url leads to a replica (docs/troubleshooting.md)',
     );
   }
 }

@@ -1,6 +1,7 @@
 import type { Acting } from '../auditing/audit.ts';
 import type { AuthorizationServer } from '../authorization-server.ts';
 import { DEFAULT_ALGORITHM } from '../keys/algorithms.ts';
+import { KeyRotationError } from '../keys/signing-key.ts';
 import { howClientsCome, howToHaveClients } from './connecting-checks.ts';
 import { ID_TOKEN_ALGORITHMS } from '../profiles/fapi2.ts';
 import { examineLoginRoute } from './application-checks.ts';
@@ -14,16 +15,19 @@ export interface SetupReport {
   readonly missing: readonly string[];
 }
 
-/** Creates the signing key if none exists, and reports what else the server needs. Safe to run again. */
+/**
+ * Creates the signing key if none exists, and reports what else the server needs. Safe to run again. Throws a KeyRotationError where there is no key, and
+ * people are signed in to applications that were given ID tokens: then a key was lost, and another one would hide that.
+ */
 export async function setUpServer(
   application: Pick<ExaminedApplication, 'hasRoute'>,
   server: AuthorizationServer,
   acting: Acting = {},
 ): Promise<SetupReport> {
   const usable = server.config.profile === undefined ? ([DEFAULT_ALGORITHM] as const) : ID_TOKEN_ALGORITHMS;
-  const existing = (await server.keys.all()).find(({ algorithm }) =>
-    usable.some((each) => each === algorithm),
-  );
+  const all = await server.keys.all();
+  const existing = all.find(({ algorithm }) => usable.some((each) => each === algorithm));
+  if (all.length === 0 && (await hasLostKeys(server))) throw new KeyRotationError(lostKeys(server));
   const key = existing ?? (await server.keys.generate(usable[0], acting));
   const loginRoute = examineLoginRoute({ application, server });
   return {
@@ -45,3 +49,17 @@ async function missingClients(server: AuthorizationServer): Promise<readonly str
     return ['the schema cannot be read; run db:migrate up (details are in the log)'];
   }
 }
+
+/** Whether authorizations live that ID tokens were signed for. With no key at all, those that signed them are gone. */
+export async function hasLostKeys({ access }: AuthorizationServer): Promise<boolean> {
+  try {
+    return (await access.list({ scope: 'openid' }, { limit: 1 })).items.length > 0;
+  } catch {
+    // Without a schema there is no authorization; a store that is away is said by what needs it.
+    return false;
+  }
+}
+
+const lostKeys = ({ config }: AuthorizationServer) =>
+  `There is no signing key in ${config.key_path}, and people have allowed applications that were given ID tokens: those are signed by a key that is not here. ` +
+  'Bring its directory back, or point oauth_server:key_path (STORAGE_DIR) to it. If it is lost for good, run npx portico oauth:keys:generate';

@@ -7,8 +7,9 @@ import type { AuthorizationServer } from '../authorization-server.ts';
  * without the kit gives its store and its schema: the checks of what it leaves out are skipped.
  */
 export interface ExaminedApplication {
-  /** The store that the server was made with. */
-  readonly database: Pick<Database, 'dialect' | 'execute' | 'schema'>;
+  /** The store that the server was made with. Without `transaction` the doctor does not see that the disk of SQLite is full. */
+  readonly database: Pick<Database, 'dialect' | 'execute' | 'schema'> &
+    Partial<Pick<Database, 'transaction'>>;
   /**
    * The pool of that store: connections at most, and seconds that one is used at most. Left out, or null, when that is not known, or
    * when there is none.

@@ -1,5 +1,7 @@
 import { ENGLISH_WORDS } from '../../words/words.ts';
 import type { AuthorizationServer } from '../authorization-server.ts';
+import type { ApplicationsView } from '../authorization/applications-page.ts';
+import type { ConsentView } from '../authorization/consent-page.ts';
 import type { Unverified } from '../clients/who-asks.ts';
 import type { OAuthServerConfig } from '../config.ts';
 import { randomToken } from '../crypto.ts';
@@ -12,31 +14,58 @@ export async function examineViews({ application, server }: Subject): Promise<Fi
   const [requestId, csrfToken] = [randomToken(), randomToken()];
   const page = { ...ENGLISH_WORDS, serverName: server.config.name, nonce: randomToken() };
   const person = { name: 'Ada Lovelace', email: 'ada@example.com' };
-  const scopes = [{ name: 'openid', label: 'Confirm who you are' }];
+  const scopes = [{ name: 'openid', label: 'Confirm who you are', description: null }];
+  const groups = [{ group: 'identity' as const, title: 'Who you are', scopes }];
   const { authorize, applications, home } = browserPaths(server);
   const since = { iso: '2026-01-01T00:00:00.000Z', text: 'January 1, 2026' };
-  const consentData = {
+  const consentData: Omit<ConsentView, 'serverName'> = {
     clientName: 'An application',
     unverified: null,
+    site: null,
+    logo: null,
+    namedLikeServer: false,
     person,
     scopes,
     newScopes: scopes,
     grantedScopes: [],
+    newGroups: groups,
+    grantedGroups: [],
+    lasts: { renews: true, time: '30 days' },
+    applicationsPath: applications,
     redirectHost: 'client.example',
     requestId,
     csrfToken,
     action: authorize,
   };
+  const applicationsData: Omit<ApplicationsView, 'serverName'> = {
+    person,
+    applications: [
+      {
+        clientId: 'id',
+        name: 'An application',
+        unverified: null,
+        site: null,
+        logo: null,
+        since,
+        lastActive: since,
+        answersTo: [{ kind: 'site', text: 'client.example' }],
+        scopes,
+        groups,
+        csrfToken,
+      },
+    ],
+    removed: true,
+    removedAll: false,
+    action: applications,
+    removeAllPath: `${applications}?remove=all`,
+    confirming: false,
+    csrfToken,
+    home,
+  };
   const pages: Readonly<Record<string, object>> = {
     'oauth/consent': consentData,
     'oauth/error': { title: 'A title', message: 'A text', status: 400 },
-    'oauth/applications': {
-      person,
-      applications: [{ clientId: 'id', name: 'An application', unverified: null, since, scopes, csrfToken }],
-      removed: true,
-      action: applications,
-      home,
-    },
+    'oauth/applications': applicationsData,
   };
   let consent = '';
   /** The views by what is wrong with them: several may share a broken layout. */

@@ -5,7 +5,7 @@ import { noteWish, type Speaking } from '../../words/speaking.ts';
 import { page, told, type PageText, type Text } from '../../words/words.ts';
 import type { Accounts, Visitor } from '../accounts.ts';
 import { notAccepted, notAnswerable } from '../authorization/consent-errors.ts';
-import { consentPageData } from '../authorization/consent-page.ts';
+import { consentPageData, type ConsentPageSurroundings } from '../authorization/consent-page.ts';
 import type { Consent, Presented } from '../authorization/consent.ts';
 import { notUsable, type PushedRequests } from '../authorization/pushed.ts';
 import { sentParameters } from '../authorization/request-parameters.ts';
@@ -41,7 +41,11 @@ export interface AuthorizeEndpointsOptions {
   readonly accounts: Pick<Accounts, 'visitor'>;
   readonly host: Pick<CompleteHost, 'loginUrl' | 'signOut' | 'render' | 'log'>;
   readonly issuer: string;
-  readonly paths: Pick<BrowserPaths, 'authorize'>;
+  readonly paths: Pick<BrowserPaths, 'authorize' | 'applications'>;
+  /** Where the logos of clients are; null where they have none. */
+  readonly logoPath: string | null;
+  /** In seconds. */
+  readonly lifetimes: ConsentPageSurroundings['lifetimes'];
   readonly serverName: string;
   readonly speaking: Speaking;
   readonly scopes: ScopeCatalog;
@@ -263,9 +267,23 @@ export function createAuthorizeEndpoints(options: AuthorizeEndpointsOptions): Au
     if ('response' in presented) return respond(request, presented.response);
     const { question } = presented;
     const words = await speaking.of(request);
-    const data = consentPageData(question, { serverName, catalog, action: paths.authorize }, words);
-    const formLeadsTo = question.redirectUri;
-    return pageReply({ host, speaking, words, view: 'oauth/consent', status: 200, data, formLeadsTo });
+    const server = {
+      serverName,
+      catalog,
+      action: paths.authorize,
+      applicationsPath: speaking.withWish(request, paths.applications),
+      logoPath: options.logoPath,
+      lifetimes: options.lifetimes,
+    };
+    return pageReply({
+      host,
+      speaking,
+      words,
+      view: 'oauth/consent',
+      status: 200,
+      data: { ...consentPageData(question, server, words) },
+      formLeadsTo: question.redirectUri,
+    });
   }
 
   async function respond(

@@ -2,6 +2,9 @@
 export const AUTHORIZE_PATH = '/oauth/authorize';
 export const APPLICATIONS_PATH = '/oauth/applications';
 
+/** Where the logos of clients are, below `base_path`. */
+export const LOGO_PATH = '/oauth/logo';
+
 /** The administrator's pages, below `base_path`. */
 export const ADMINISTRATION_PATH = '/oauth/admin';
 
@@ -24,6 +27,8 @@ export interface Mounting {
 export interface BrowserPaths {
   readonly authorize: string;
   readonly applications: string;
+  /** Of the logos of clients. */
+  readonly logo: string;
   /** The application's own first page. */
   readonly home: string;
 }
@@ -33,6 +38,7 @@ export function browserPaths({ basePath, mountPath }: Mounting): BrowserPaths {
   return {
     authorize: `${basePath}${AUTHORIZE_PATH}`,
     applications: `${basePath}${APPLICATIONS_PATH}`,
+    logo: `${basePath}${LOGO_PATH}`,
     home: mountPath === basePath ? '/' : `${basePath}/`,
   };
 }

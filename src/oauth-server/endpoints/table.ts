@@ -2,6 +2,7 @@ import {
   ADMINISTRATION_PATH,
   APPLICATIONS_PATH,
   AUTHORIZE_PATH,
+  LOGO_PATH,
   PAR_PATH,
   REGISTER_PATH,
   TOKEN_PATH,
@@ -40,6 +41,7 @@ export const ENDPOINT_TABLE = [
   },
   { name: 'oauth_server_applications', path: APPLICATIONS_PATH, methods: ['GET'], forPeople: true },
   { name: 'oauth_server_remove_application', path: APPLICATIONS_PATH, methods: ['POST'], forPeople: true },
+  { name: 'oauth_server_logo', path: LOGO_PATH, methods: ['GET'], onlyReads: true },
   {
     name: 'oauth_server_openid_configuration',
     path: '/.well-known/openid-configuration',

@@ -12,6 +12,7 @@ import {
   createAgain,
   expired,
   INACTIVE_ACCOUNT,
+  naming,
   ofAnotherClient,
   ofAnotherKey,
   requireSameAudience,
@@ -45,31 +46,33 @@ export function createAuthorizationCodeGrant(options: AuthorizationCodeGrantOpti
     };
     const now = clock();
     const code = await store.findCode(offered);
-    if (code !== null && proved !== null) await proved.claim();
-    const problem = code === null ? null : mismatch(code, client, presentation, now);
-    if (code !== null && problem !== null) {
-      // Codes stand in browser histories: only a replay by the code's own client revokes the authorization.
-      if (!code.used) await burn(code, client, now);
-      else if (code.family.clientId === client.id) await outcomes.revokeReplayed(code);
-    }
-    // Checked only now: a code offered by a client that may not use this grant is spent all the same.
-    requireGrant(client, 'authorization_code');
-    if (code === null) throw invalidGrant('the code is unknown');
-    if (problem !== null) throw invalidGrant(problem);
+    return naming(code?.family ?? null, async () => {
+      if (code !== null && proved !== null) await proved.claim();
+      const problem = code === null ? null : mismatch(code, client, presentation, now);
+      if (code !== null && problem !== null) {
+        // Codes stand in browser histories: only a replay by the code's own client revokes the authorization.
+        if (!code.used) await burn(code, client, now);
+        else if (code.family.clientId === client.id) await outcomes.revokeReplayed(code);
+      }
+      // Checked only now: a code offered by a client that may not use this grant is spent all the same.
+      requireGrant(client, 'authorization_code');
+      if (code === null) throw invalidGrant('the code is unknown');
+      if (problem !== null) throw invalidGrant(problem);
 
-    const { family, parameters } = code;
-    const nonce = parameters?.nonce ?? null;
-    requireSameAudience(family, audience);
-    const user = await accounts.active(family.person);
-    if (user === null) {
-      await burn(code, client, now);
-      throw invalidGrant(INACTIVE_ACCOUNT);
-    }
-    const scopes = requireScopesInForce(family, client, catalog);
-    const request = { client, family, user, scopes, thumbprint, nonce, mark: null, now };
-    const prepared = await issuing.forPerson(request);
-    const outcome = await store.spendCode(code, prepared.tokens, now);
-    return outcomes.respond(form, request, code, prepared, outcome);
+      const { family, parameters } = code;
+      const nonce = parameters?.nonce ?? null;
+      requireSameAudience(family, audience);
+      const user = await accounts.active(family.person);
+      if (user === null) {
+        await burn(code, client, now);
+        throw invalidGrant(INACTIVE_ACCOUNT);
+      }
+      const scopes = requireScopesInForce(family, client, catalog);
+      const request = { client, family, user, scopes, thumbprint, nonce, mark: null, now };
+      const prepared = await issuing.forPerson(request);
+      const outcome = await store.spendCode(code, prepared.tokens, now);
+      return outcomes.respond(form, request, code, prepared, outcome);
+    });
   };
 }
 

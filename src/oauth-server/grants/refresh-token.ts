@@ -15,6 +15,7 @@ import {
   createAgain,
   expired,
   INACTIVE_ACCOUNT,
+  naming,
   ofAnotherClient,
   ofAnotherKey,
   requireSameAudience,
@@ -82,55 +83,57 @@ export function createRefreshTokenGrant(options: RefreshTokenGrantOptions): Gran
     const token = await store.findRefreshToken(offered);
     if (token === null) throw invalidGrant('the refresh token is unknown');
     const { family } = token;
-    if (family.clientId !== client.id) throw invalidGrant(ofAnotherClient('refresh token', token));
-    if (proved !== null) await proved.claim();
-    // Before anything ends by a second use: whoever has the token alone cannot use it, and must not end anything by it. Unless it was good
-    // without a key once: then a thief may have been the first to show one, and this be the owner.
-    if (family.thumbprint !== null && family.thumbprint !== thumbprint) {
-      if (token.used && family.isBoundLate === true) await outcomes.revokeReplayed(token);
-      throw invalidGrant(ofAnotherKey('refresh token', thumbprint));
-    }
-    if (token.used) {
-      const answer =
-        retries === null ? null : await retries.answer({ client, form, thumbprint }, presented, token);
+    return naming(family, async () => {
+      if (family.clientId !== client.id) throw invalidGrant(ofAnotherClient('refresh token', token));
+      if (proved !== null) await proved.claim();
+      // Before anything ends by a second use: whoever has the token alone cannot use it, and must not end anything by it. Unless it was good
+      // without a key once: then a thief may have been the first to show one, and this be the owner.
+      if (family.thumbprint !== null && family.thumbprint !== thumbprint) {
+        if (token.used && family.isBoundLate === true) await outcomes.revokeReplayed(token);
+        throw invalidGrant(ofAnotherKey('refresh token', thumbprint));
+      }
+      if (token.used) {
+        const answer =
+          retries === null ? null : await retries.answer({ client, form, thumbprint }, presented, token);
+        if (answer !== null) return answer;
+        // A replay: the application or a thief holds a successor, and nobody can tell which.
+        await outcomes.revokeReplayed(token);
+        throw invalidGrant('the refresh token was used before; its authorization is revoked');
+      }
+      if (token.expiresAt <= now) throw invalidGrant(expired('refresh token', token));
+      requireSameResource(family, resource);
+      requireSameAudience(family, audience);
+      const scopes = narrowed(requireScopesInForce(family, client, catalog), requestedScope);
+      const user = await accounts.active(family.person);
+      if (user === null) throw invalidGrant(INACTIVE_ACCOUNT);
+      const kept = token.marked ? mark : null;
+      // A token of an earlier release, which has no mark, is replaced by one that has.
+      const stays = token.marked && profiles.governs(client);
+      const again = stays ? presented : null;
+      const isBoundLate = family.isBoundLate === true || family.thumbprint === null;
+      const request = {
+        client,
+        family,
+        user,
+        scopes,
+        thumbprint,
+        nonce: null,
+        mark: kept,
+        again,
+        isBoundLate,
+        now,
+      };
+      const prepared = await issuing.forPerson(request);
+      const sealed = retries === null || stays ? null : retries.seal(presented, token, prepared, now);
+      const outcome = await store.rotateRefreshToken(token, prepared.tokens, now, sealed);
+      if (retries === null || stays || outcome.issued !== false)
+        return outcomes.respond(form, request, token, prepared, outcome);
+      // Another request with the same token was quicker: its answer is this one's too.
+      const answer = await retries.answer({ client, form, thumbprint }, presented, token);
       if (answer !== null) return answer;
-      // A replay: the application or a thief holds a successor, and nobody can tell which.
-      await outcomes.revokeReplayed(token);
-      throw invalidGrant('the refresh token was used before; its authorization is revoked');
-    }
-    if (token.expiresAt <= now) throw invalidGrant(expired('refresh token', token));
-    requireSameResource(family, resource);
-    requireSameAudience(family, audience);
-    const scopes = narrowed(requireScopesInForce(family, client, catalog), requestedScope);
-    const user = await accounts.active(family.person);
-    if (user === null) throw invalidGrant(INACTIVE_ACCOUNT);
-    const kept = token.marked ? mark : null;
-    // A token of an earlier release, which has no mark, is replaced by one that has.
-    const stays = token.marked && profiles.governs(client);
-    const again = stays ? presented : null;
-    const isBoundLate = family.isBoundLate === true || family.thumbprint === null;
-    const request = {
-      client,
-      family,
-      user,
-      scopes,
-      thumbprint,
-      nonce: null,
-      mark: kept,
-      again,
-      isBoundLate,
-      now,
-    };
-    const prepared = await issuing.forPerson(request);
-    const sealed = retries === null || stays ? null : retries.seal(presented, token, prepared, now);
-    const outcome = await store.rotateRefreshToken(token, prepared.tokens, now, sealed);
-    if (retries === null || stays || outcome.issued !== false)
-      return outcomes.respond(form, request, token, prepared, outcome);
-    // Another request with the same token was quicker: its answer is this one's too.
-    const answer = await retries.answer({ client, form, thumbprint }, presented, token);
-    if (answer !== null) return answer;
-    const refusal = (await store.revokeReplayed(token, clock())) ? 'used' : 'revoked';
-    return outcomes.respond(form, request, token, prepared, { issued: false, refusal });
+      const refusal = (await store.revokeReplayed(token, clock())) ? 'used' : 'revoked';
+      return outcomes.respond(form, request, token, prepared, { issued: false, refusal });
+    });
   };
 }
 

@@ -77,3 +77,13 @@ export function createAgain(
     return issuing.again({ client, family, user, scopes, thumbprint, nonce, now: clock() }, issued.response);
   };
 }
+
+/** What refuses the work says which authorization it was about. */
+export async function naming<T>(family: Family | null, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (family !== null && error instanceof OAuthError) error.authorization = family.id;
+    throw error;
+  }
+}

@@ -19,12 +19,15 @@ export interface HealthCheckOptions {
 /** A write that finds no row: a server refuses it that may only be read from. */
 const WRITE_NOTHING = "UPDATE oauth_clients SET client_id = client_id WHERE client_id = ''";
 
+type WrittenStore = Pick<Database, 'dialect' | 'execute'> & Partial<Pick<Database, 'transaction'>>;
+
 /**
- * SQLite's own writes are the only ones that tell that its disk is full, so a page is committed: with a row that is gone again. A
+ * Rejects where the store cannot be written to; its own tables have to be there. SQLite's own writes are the only ones that tell that its disk is full, so a page is committed: with a row that is gone again. A
  * server answers for its disk itself, and would have to wait for its standbys.
  */
-function write(database: Database): Promise<unknown> {
-  if (database.dialect !== 'sqlite') return database.execute(WRITE_NOTHING);
+export function writeNothing(database: WrittenStore): Promise<unknown> {
+  if (database.dialect !== 'sqlite' || database.transaction === undefined)
+    return database.execute(WRITE_NOTHING);
   return database.transaction(async (connection) => {
     await connection.execute(`INSERT INTO ${MIGRATIONS_TABLE} (name, applied_at) VALUES ('', ${BEGUN})`);
     await connection.execute(`DELETE FROM ${MIGRATIONS_TABLE} WHERE name = ''`);
@@ -50,7 +53,7 @@ export function healthChecks({
   return {
     async store() {
       // Without its table there is nothing to write to: that is for the schema to say.
-      if ((await pending()).length === 0) await write(database);
+      if ((await pending()).length === 0) await writeNothing(database);
       return true;
     },
     async schema() {

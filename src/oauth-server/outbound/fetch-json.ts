@@ -19,6 +19,9 @@ export type FetchJson = (
   },
 ) => Promise<FetchedJson>;
 
+/** Fetches bytes that say they are a picture, with the same guards. Rejects with an OutboundError. */
+export type FetchImage = (url: URL, about: Parameters<FetchJson>[1]) => Promise<Uint8Array>;
+
 export interface FetchedJson {
   readonly value: unknown;
   readonly headers: IncomingHttpHeaders;
@@ -53,6 +56,30 @@ const PATIENCE = 5000;
 const LARGEST_HEADERS = 8192;
 
 export function createFetchJson(options: FetchJsonOptions): FetchJson {
+  return createFetch(options, 'application/json', async (response, limit) => ({
+    value: await readJson(response, limit),
+    headers: response.headers,
+  }));
+}
+
+export function createFetchImage(options: FetchJsonOptions): FetchImage {
+  return createFetch(options, 'image/png, image/jpeg, image/webp, image/gif', async (response, limit) => {
+    requirePlain(response);
+    if (!mediaTypeOf(response.headers['content-type']).startsWith('image/')) {
+      throw new OutboundError('the answer is no picture');
+    }
+    return readBytes(response, limit);
+  });
+}
+
+/** What is made of an answer, of which no more than `limit` bytes are read. */
+type ReadAnswer<T> = (response: IncomingMessage, limit: number) => Promise<T>;
+
+function createFetch<T>(
+  options: FetchJsonOptions,
+  accept: string,
+  read: ReadAnswer<T>,
+): (url: URL, about: Parameters<FetchJson>[1]) => Promise<T> {
   const { allowsLoopback, anyPort, clock, resolve = resolving(options) } = options;
   const { deadline = () => AbortSignal.timeout(PATIENCE) } = options;
   const trust = options.ca === undefined ? {} : trusting(options.ca);
@@ -70,11 +97,11 @@ export function createFetchJson(options: FetchJsonOptions): FetchJson {
     return addresses;
   }
 
-  async function ask(url: URL, limit: number, signal: AbortSignal): Promise<FetchedJson> {
+  async function ask(url: URL, limit: number, signal: AbortSignal): Promise<T> {
     const addresses = await checkedAddresses(url, signal);
     const response = await request(url, addresses, signal);
     try {
-      return { value: await readJson(response, limit), headers: response.headers };
+      return await read(response, limit);
     } finally {
       response.destroy();
     }
@@ -88,7 +115,7 @@ export function createFetchJson(options: FetchJsonOptions): FetchJson {
           // A connection of its own, through no proxy, which would resolve the name again.
           agent: false,
           lookup: answering(addresses),
-          headers: { Accept: 'application/json', 'Accept-Encoding': 'identity', 'User-Agent': 'portico' },
+          headers: { Accept: accept, 'Accept-Encoding': 'identity', 'User-Agent': 'portico' },
           maxHeaderSize: LARGEST_HEADERS,
           rejectUnauthorized: true,
           signal,
@@ -157,12 +184,15 @@ function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   });
 }
 
-async function readJson(response: IncomingMessage, limit: number): Promise<unknown> {
-  const { statusCode: status, headers } = response;
+function requirePlain({ statusCode: status, headers }: IncomingMessage): void {
   if (status !== 200) throw new OutboundError(`the answer is ${status}, not 200; nothing is followed`);
   const encoding = headers['content-encoding'] ?? 'identity';
   if (encoding !== 'identity') throw new OutboundError('the answer is compressed, which was not asked for');
-  const type = mediaTypeOf(headers['content-type']);
+}
+
+async function readJson(response: IncomingMessage, limit: number): Promise<unknown> {
+  requirePlain(response);
+  const type = mediaTypeOf(response.headers['content-type']);
   if (!/^application\/(?:[a-z0-9.+_-]+\+)?json$/.test(type)) {
     throw new OutboundError('the answer is not application/json');
   }
@@ -174,7 +204,7 @@ async function readJson(response: IncomingMessage, limit: number): Promise<unkno
   }
 }
 
-async function readText(response: IncomingMessage, limit: number): Promise<string> {
+async function readBytes(response: IncomingMessage, limit: number): Promise<Uint8Array> {
   const pieces: Buffer[] = [];
   let length = 0;
   for await (const piece of response as AsyncIterable<Buffer>) {
@@ -182,8 +212,13 @@ async function readText(response: IncomingMessage, limit: number): Promise<strin
     if (length > limit) throw new OutboundError(`the answer is longer than ${limit} bytes`);
     pieces.push(piece);
   }
+  return Buffer.concat(pieces);
+}
+
+async function readText(response: IncomingMessage, limit: number): Promise<string> {
+  const bytes = await readBytes(response, limit);
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(pieces));
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
     throw new OutboundError('the answer is not UTF-8');
   }

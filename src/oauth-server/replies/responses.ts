@@ -20,7 +20,8 @@ import {
 export interface Reply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: string | null;
+  /** Bytes of a picture, or text. */
+  readonly body: string | Uint8Array<ArrayBuffer> | null;
   /** `Set-Cookie` headers, of which there may be several. */
   readonly cookies?: readonly string[];
   /** The refusal that it answers with, for the log; absent when nothing was refused. */
@@ -34,7 +35,7 @@ export function toResponse(
 ): Response {
   const named = requestId === null ? headers : { ...headers, [REQUEST_ID_HEADER]: requestId };
   const response = new Response(body, { status, headers: named });
-  if (body !== null) madeOfText(response, body);
+  if (typeof body === 'string') madeOfText(response, body);
   for (const cookie of cookies) response.headers.append('Set-Cookie', cookie);
   return requestId === null ? response : madeWithRequestId(response);
 }

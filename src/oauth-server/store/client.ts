@@ -56,6 +56,19 @@ export interface Client {
   readonly usedAt: number | null;
   /** Null while the client lives. Its tokens live no longer than it does. */
   readonly revokedAt: number | null;
+  /** Its web site (`client_uri` of RFC 7591), as an operator named it; absent for none, and for what strangers say. */
+  readonly siteUri?: string;
+  /** SHA-256 of the logo that an operator gave it; absent for none. */
+  readonly logoHash?: string;
+}
+
+/** The logo of a client: a picture that an operator chose, looked at by its bytes. */
+export interface ClientLogo {
+  /** SHA-256, base64url. */
+  readonly hash: string;
+  /** Such as `image/png`. */
+  readonly mediaType: string;
+  readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
 /** The public keys of a client, of which one signs its assertions (OpenID Connect Core section 9). */

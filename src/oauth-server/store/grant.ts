@@ -1,5 +1,5 @@
 import type { PersonReference } from '../../contracts/person.ts';
-import type { RegisteredBy } from './client.ts';
+import type { Client, RegisteredBy } from './client.ts';
 
 /**
  * One authorization of a person, and everything that descends from it: a row of `oauth_families`, which also keeps its code
@@ -28,8 +28,12 @@ export interface Authorization {
   readonly clientScopes: readonly string[];
   readonly clientRegisteredBy: RegisteredBy;
   readonly clientRedirectUris: readonly string[];
+  /** Its site and logo, as `Client`. */
+  readonly clientLook: Pick<Client, 'siteUri' | 'logoHash'>;
   /** Whether tokens were issued for its code. */
   readonly redeemed: boolean;
+  /** When tokens were last issued; null for one that was issued none, and for one whose tokens an earlier release issued. */
+  readonly usedAt: number | null;
   /** When the person allowed it. */
   readonly createdAt: number;
 }

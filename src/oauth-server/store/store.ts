@@ -1,6 +1,7 @@
 import type { PersonReference } from '../../contracts/person.ts';
 import type {
   Client,
+  ClientLogo,
   DocumentClient,
   InitialAccessToken,
   NewRegistration,
@@ -64,9 +65,14 @@ export interface Store {
   ): Promise<boolean>;
   /**
    * Makes the client, which an operator registered and which is as it was read, what it is changed to: its name, redirect URIs, scopes,
-   * grants, keys, and what its ID tokens are signed with. False when one of these is another one by now, and when it is revoked.
+   * grants, keys, site, logo, and what its ID tokens are signed with. False when one of these is another one by now, and when it is revoked.
+   * With a logo, or null for none, that is kept in the place of the one before.
    */
-  updateClient(read: Client, changed: Client): Promise<boolean>;
+  updateClient(read: Client, changed: Client, logo?: ClientLogo | null): Promise<boolean>;
+  /** Keeps the logo of a client that is about to be inserted. */
+  keepLogo(clientId: string, logo: ClientLogo): Promise<void>;
+  /** The logo of this hash, when it is the client's; null for any other. */
+  findLogo(clientId: string, hash: string): Promise<ClientLogo | null>;
   /** Ends the client, and with it every token that it holds. False when it is unknown or was revoked before, for good. */
   revokeClient(clientId: string, now: number): Promise<boolean>;
   /** Keeps a client that is revoked from the beginning, for good, unless one of its id is there. */

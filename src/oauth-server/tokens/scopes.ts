@@ -4,6 +4,7 @@ import type { PersonReference } from '../../contracts/person.ts';
 import { OAuthError } from '../errors.ts';
 import type { CompleteHost } from '../host.ts';
 import { quotedList } from '../quoting.ts';
+import { guessedGroup, type ScopeGroup } from './scope-groups.ts';
 
 /** Scopes that need no configuring and require no permission, with their labels in English. */
 export const IDENTITY_SCOPES: Readonly<Record<string, string>> = {
@@ -33,6 +34,10 @@ export interface Scope {
   readonly name: string;
   /** What it allows, in words for the person who is asked. */
   readonly label: string;
+  /** What it means, at more length, in words for the person who is asked; null for nothing more than the label. */
+  readonly description: string | null;
+  /** Beside which others it is shown. */
+  readonly group: ScopeGroup;
   /** What the person must hold for it; null for the identity scopes. */
   readonly permission: string | null;
   /** Whether only a token that is bound to a key has it (RFC 9449). */
@@ -44,6 +49,9 @@ export interface Scope {
 /** The key of a scope's label among the messages of pages: an application's own files translate it by that. */
 export const scopeLabel = (name: string): string => `scope.${name}.label`;
 
+/** The same of its explanation. */
+export const scopeDescription = (name: string): string => `scope.${name}.description`;
+
 /** What the configuration says of the words of pages, and in words of its own. */
 export function speakingOf({
   languages = false,
@@ -52,11 +60,14 @@ export function speakingOf({
   readonly languages?: boolean | readonly string[] | undefined;
   readonly scopes: ConfiguredScopes;
 }): Pick<SpeakingOptions, 'languages' | 'own'> {
-  const labels = Object.entries(scopes).map(([name, definition]) => [
-    scopeLabel(name),
-    typeof definition === 'string' ? definition : definition.label,
-  ]);
-  return { languages, own: Object.fromEntries(labels) as Readonly<Record<string, string>> };
+  const own: Record<string, string> = {};
+  for (const [name, definition] of Object.entries(scopes)) {
+    const { label, description }: { readonly label: string; readonly description?: string | undefined } =
+      typeof definition === 'string' ? { label: definition } : definition;
+    own[scopeLabel(name)] = label;
+    if (description !== undefined) own[scopeDescription(name)] = description;
+  }
+  return { languages, own };
 }
 
 /** Every scope that this server offers, by name: the identity scopes and the configured ones. */
@@ -69,6 +80,8 @@ export type ConfiguredScopes = Readonly<
     | string
     | {
         readonly label: string;
+        readonly description?: string | undefined;
+        readonly group?: ScopeGroup | undefined;
         readonly permission?: string | undefined;
         readonly dpop?: boolean | undefined;
         readonly claims?: readonly string[] | undefined;
@@ -79,17 +92,34 @@ export type ConfiguredScopes = Readonly<
 export function createScopeCatalog(configured: ConfiguredScopes): ScopeCatalog {
   const catalog = new Map<string, Scope>();
   for (const [name, label] of Object.entries(IDENTITY_SCOPES))
-    catalog.set(name, { name, label, permission: null, dpop: false });
+    catalog.set(name, {
+      name,
+      label,
+      description: null,
+      group: 'identity',
+      permission: null,
+      dpop: false,
+    });
   for (const [name, definition] of Object.entries(configured)) {
     const {
       label,
+      description,
+      group = guessedGroup(name),
       permission = name,
       dpop = false,
       claims,
     }: Exclude<ConfiguredScopes[string], string> = typeof definition === 'string'
       ? { label: definition }
       : definition;
-    catalog.set(name, { name, label, permission, dpop, ...(claims === undefined ? {} : { claims }) });
+    catalog.set(name, {
+      name,
+      label,
+      description: description ?? null,
+      group,
+      permission,
+      dpop,
+      ...(claims === undefined ? {} : { claims }),
+    });
   }
   return catalog;
 }

@@ -7,9 +7,25 @@ export const APPLICATIONS = {
   'applications.none': 'No application has access.',
   'applications.not_verified': 'Not verified by {server}.',
   'applications.calls_itself': 'It calls itself: {name}',
-  'applications.since': 'Since {date} it can',
-  'applications.nothing_now': 'nothing at this moment: you hold none of the permissions that it asked for',
+  'applications.since': 'Since {date}',
+  'applications.last_active': 'Last active on {date}',
+  'applications.answered_at': 'Answers go to {places}',
+  'applications.can': {
+    other: 'What it can do ({count})',
+  },
+  'applications.nothing_now':
+    'It can do nothing at this moment: you hold none of the permissions that it asked for.',
   'applications.remove': 'Remove access',
   'applications.remove_of': 'of {client}',
+  'applications.removed_all': 'Done: none of these applications can act for you any more.',
+  'applications.remove_all': 'Remove all',
+  'applications.confirm_page': 'Remove all access?',
+  'applications.confirm_title': 'Remove the access of all applications?',
+  'applications.confirm_all': {
+    one: 'One application can no longer act for you, from this moment. It has to ask you again when you use it next.',
+    other:
+      '{count} applications can no longer act for you, from this moment. Each has to ask you again when you use it next.',
+  },
+  'applications.keep': 'Keep them',
   'applications.back': 'Back to {server}',
 } as const;

@@ -5,6 +5,10 @@ export const CONSENT = {
   'consent.not_verified': 'Not verified by {server}.',
   'consent.anybody': 'Anybody can set up an application and choose its name.',
   'consent.calls_itself': 'It calls itself: {name}',
+  'consent.called_like_server':
+    'The name that it gives itself can be taken for {server}. It is not {server}.',
+  'consent.not_server': 'This is not {server} itself.',
+  'consent.another_application': 'It is another application, with a name like it.',
   'consent.signed_in_as': 'Signed in as {person}',
   'consent.switch': 'Not you?',
   'consent.scopes': 'It will be able to',
@@ -13,6 +17,10 @@ export const CONSENT = {
   'consent.granted_before': {
     other: 'It keeps what you allowed before ({count})',
   },
+  'consent.lasts': 'It has access until you remove it, or until it has not used it for {time}.',
+  'consent.lasts_once': 'It has access for {time} at most.',
+  'consent.take_back': 'You can remove it at any time:',
+  'consent.new_tab': '(opens in a new tab)',
   'consent.sent_to': 'Either way you are sent to {host}. Allow only an application that you know.',
   'consent.answer_to_site':
     'If you allow it, the answer goes to {host}. Allow it only if you came from there.',

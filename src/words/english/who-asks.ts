@@ -7,4 +7,7 @@ export const WHO_ASKS = {
   'scope.openid.label': 'Confirm who you are',
   'scope.profile.label': 'See your profile, such as your name',
   'scope.email.label': 'See your email address',
+  'scopes.identity': 'Who you are',
+  'scopes.read': 'See',
+  'scopes.change': 'Change',
 } as const;

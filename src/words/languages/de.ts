@@ -26,12 +26,19 @@ export const MESSAGES: CompleteCatalog = {
   'scope.openid.label': 'Ihre Identität bestätigen',
   'scope.profile.label': 'Ihr Profil sehen, zum Beispiel Ihren Namen',
   'scope.email.label': 'Ihre E-Mail-Adresse sehen',
+  'scopes.identity': 'Wer Sie sind',
+  'scopes.read': 'Ansehen',
+  'scopes.change': 'Ändern',
 
   'consent.page': '{client}: Zugriff zulassen?',
   'consent.title': 'Darf {client} Ihr {server}-Konto verwenden?',
   'consent.not_verified': 'Nicht von {server} überprüft.',
   'consent.anybody': 'Jeder kann eine Anwendung einrichten und ihren Namen frei wählen.',
   'consent.calls_itself': 'Sie nennt sich selbst: {name}',
+  'consent.called_like_server':
+    'Der Name, den sie sich gibt, kann mit {server} verwechselt werden. Sie ist nicht {server}.',
+  'consent.not_server': 'Das ist nicht {server} selbst.',
+  'consent.another_application': 'Es ist eine andere Anwendung mit einem ähnlichen Namen.',
   'consent.signed_in_as': 'Angemeldet als {person}',
   'consent.switch': 'Das sind nicht Sie?',
   'consent.scopes': 'Die Anwendung darf dann:',
@@ -40,6 +47,11 @@ export const MESSAGES: CompleteCatalog = {
   'consent.granted_before': {
     other: 'Sie behält, was Sie bereits zugelassen haben ({count})',
   },
+  'consent.lasts':
+    'Der Zugriff gilt, bis Sie ihn entfernen oder bis die Anwendung ihn {time} lang nicht genutzt hat.',
+  'consent.lasts_once': 'Der Zugriff endet spätestens nach: {time}.',
+  'consent.take_back': 'Sie können ihn jederzeit entfernen:',
+  'consent.new_tab': '(wird in einem neuen Tab geöffnet)',
   'consent.sent_to':
     'In beiden Fällen werden Sie zu {host} weitergeleitet. Lassen Sie nur Anwendungen zu, die Sie kennen.',
   'consent.answer_to_site':
@@ -60,10 +72,24 @@ export const MESSAGES: CompleteCatalog = {
   'applications.none': 'Keine Anwendung hat Zugriff.',
   'applications.not_verified': 'Nicht von {server} überprüft.',
   'applications.calls_itself': 'Sie nennt sich selbst: {name}',
-  'applications.since': 'Zugelassen seit: {date}. Die Anwendung darf',
-  'applications.nothing_now': 'derzeit nichts: Sie besitzen keine der Berechtigungen, um die sie gebeten hat',
+  'applications.since': 'Zugelassen seit: {date}',
+  'applications.last_active': 'Zuletzt aktiv: {date}',
+  'applications.answered_at': 'Antworten gehen an: {places}',
+  'applications.can': { other: 'Was sie darf ({count})' },
+  'applications.nothing_now':
+    'Sie darf derzeit nichts: Sie besitzen keine der Berechtigungen, um die sie gebeten hat.',
   'applications.remove': 'Zugriff entfernen',
   'applications.remove_of': 'von {client}',
+  'applications.removed_all': 'Erledigt: Keine dieser Anwendungen kann noch in Ihrem Namen handeln.',
+  'applications.remove_all': 'Alle entfernen',
+  'applications.confirm_page': 'Allen Zugriff entfernen?',
+  'applications.confirm_title': 'Den Zugriff aller Anwendungen entfernen?',
+  'applications.confirm_all': {
+    one: 'Eine Anwendung kann ab sofort nicht mehr in Ihrem Namen handeln. Sie muss Sie bei der nächsten Nutzung erneut fragen.',
+    other:
+      '{count} Anwendungen können ab sofort nicht mehr in Ihrem Namen handeln. Jede muss Sie bei der nächsten Nutzung erneut fragen.',
+  },
+  'applications.keep': 'Behalten',
   'applications.back': 'Zurück zu {server}',
 
   'error.back':

@@ -26,12 +26,18 @@ export const MESSAGES: CompleteCatalog = {
   'scope.openid.label': 'Confirmar su identidad',
   'scope.profile.label': 'Ver su perfil, por ejemplo su nombre',
   'scope.email.label': 'Ver su correo electrónico',
+  'scopes.identity': 'Quién es usted',
+  'scopes.read': 'Ver',
+  'scopes.change': 'Cambiar',
 
   'consent.page': '¿Permitir el acceso de {client}?',
   'consent.title': '¿Permitir que {client} use su cuenta de {server}?',
   'consent.not_verified': 'Sin verificar por {server}.',
   'consent.anybody': 'Cualquiera puede crear una aplicación y elegir su nombre.',
   'consent.calls_itself': 'Se llama a sí misma: {name}',
+  'consent.called_like_server': 'El nombre que se da puede confundirse con {server}. No es {server}.',
+  'consent.not_server': 'Esta aplicación no es {server}.',
+  'consent.another_application': 'Es otra aplicación, con un nombre parecido.',
   'consent.signed_in_as': 'Sesión iniciada como {person}',
   'consent.switch': '¿No es usted?',
   'consent.scopes': 'La aplicación podrá:',
@@ -40,6 +46,10 @@ export const MESSAGES: CompleteCatalog = {
   'consent.granted_before': {
     other: 'Conserva lo que usted ya permitió ({count})',
   },
+  'consent.lasts': 'Tendrá acceso hasta que usted lo quite o hasta que no lo haya usado durante {time}.',
+  'consent.lasts_once': 'Tendrá acceso durante {time} como máximo.',
+  'consent.take_back': 'Puede quitarlo en cualquier momento:',
+  'consent.new_tab': '(se abre en una pestaña nueva)',
   'consent.sent_to':
     'En ambos casos se le redirigirá a {host}. Permita el acceso solo a aplicaciones que conozca.',
   'consent.answer_to_site':
@@ -60,11 +70,24 @@ export const MESSAGES: CompleteCatalog = {
   'applications.none': 'Ninguna aplicación tiene acceso.',
   'applications.not_verified': 'Sin verificar por {server}.',
   'applications.calls_itself': 'Se llama a sí misma: {name}',
-  'applications.since': 'Desde el {date} puede',
+  'applications.since': 'Desde el {date}',
+  'applications.last_active': 'Última actividad: {date}',
+  'applications.answered_at': 'Las respuestas se envían a: {places}',
+  'applications.can': { other: 'Lo que puede hacer ({count})' },
   'applications.nothing_now':
-    'nada en este momento: usted no tiene ninguno de los permisos que la aplicación pidió',
+    'No puede hacer nada en este momento: usted no tiene ninguno de los permisos que la aplicación pidió.',
   'applications.remove': 'Quitar el acceso',
   'applications.remove_of': 'de {client}',
+  'applications.removed_all': 'Listo: ninguna de esas aplicaciones puede actuar ya en su nombre.',
+  'applications.remove_all': 'Quitar todas',
+  'applications.confirm_page': '¿Quitar todos los accesos?',
+  'applications.confirm_title': '¿Quitar el acceso de todas las aplicaciones?',
+  'applications.confirm_all': {
+    one: 'Una aplicación dejará de poder actuar en su nombre desde este momento. Tendrá que pedirle permiso de nuevo la próxima vez que la use.',
+    other:
+      '{count} aplicaciones dejarán de poder actuar en su nombre desde este momento. Cada una tendrá que pedirle permiso de nuevo la próxima vez que la use.',
+  },
+  'applications.keep': 'Conservarlas',
   'applications.back': 'Volver a {server}',
 
   'error.back':

@@ -26,12 +26,19 @@ export const MESSAGES: CompleteCatalog = {
   'scope.openid.label': 'Confirmer votre identité',
   'scope.profile.label': 'Voir votre profil, par exemple votre nom',
   'scope.email.label': 'Voir votre adresse e-mail',
+  'scopes.identity': 'Votre identité',
+  'scopes.read': 'Consulter',
+  'scopes.change': 'Modifier',
 
   'consent.page': 'Autoriser {client} ?',
   'consent.title': 'Autoriser {client} à utiliser votre compte {server} ?',
   'consent.not_verified': 'Non vérifié par {server}.',
   'consent.anybody': 'N’importe qui peut créer une application et en choisir le nom.',
   'consent.calls_itself': 'Nom que l’application se donne : {name}',
+  'consent.called_like_server':
+    'Le nom qu’elle se donne peut être confondu avec {server}. Ce n’est pas {server}.',
+  'consent.not_server': 'Ce n’est pas {server}.',
+  'consent.another_application': 'C’est une autre application, dont le nom est semblable.',
   'consent.signed_in_as': 'Vous êtes connecté en tant que {person}',
   'consent.switch': 'Ce n’est pas vous ?',
   'consent.scopes': 'L’application pourra :',
@@ -40,6 +47,11 @@ export const MESSAGES: CompleteCatalog = {
   'consent.granted_before': {
     other: 'Elle conserve ce que vous avez déjà autorisé ({count})',
   },
+  'consent.lasts':
+    'L’accès dure jusqu’à ce que vous le retiriez, ou jusqu’à ce que l’application ne l’ait pas utilisé pendant {time}.',
+  'consent.lasts_once': 'L’accès dure au plus {time}.',
+  'consent.take_back': 'Vous pouvez le retirer à tout moment :',
+  'consent.new_tab': '(s’ouvre dans un nouvel onglet)',
   'consent.sent_to':
     'Dans les deux cas, vous serez redirigé vers {host}. N’autorisez que les applications que vous connaissez.',
   'consent.answer_to_site':
@@ -60,11 +72,24 @@ export const MESSAGES: CompleteCatalog = {
   'applications.none': 'Aucune application n’a accès.',
   'applications.not_verified': 'Non vérifié par {server}.',
   'applications.calls_itself': 'Nom que l’application se donne : {name}',
-  'applications.since': 'Autorisations accordées depuis le {date} :',
+  'applications.since': 'Autorisée depuis le {date}',
+  'applications.last_active': 'Dernière activité le {date}',
+  'applications.answered_at': 'Les réponses sont envoyées à : {places}',
+  'applications.can': { other: 'Ce qu’elle peut faire ({count})' },
   'applications.nothing_now':
-    'aucune en ce moment : vous ne disposez d’aucun des droits que l’application a demandés',
+    'Elle ne peut rien faire en ce moment : vous ne disposez d’aucun des droits qu’elle a demandés.',
   'applications.remove': 'Retirer l’accès',
   'applications.remove_of': 'de {client}',
+  'applications.removed_all': 'C’est fait : aucune de ces applications ne peut plus agir en votre nom.',
+  'applications.remove_all': 'Tout retirer',
+  'applications.confirm_page': 'Retirer tous les accès ?',
+  'applications.confirm_title': 'Retirer l’accès de toutes les applications ?',
+  'applications.confirm_all': {
+    one: 'Une application ne pourra plus agir en votre nom, dès maintenant. Elle devra vous redemander l’autorisation à sa prochaine utilisation.',
+    other:
+      '{count} applications ne pourront plus agir en votre nom, dès maintenant. Chacune devra vous redemander l’autorisation à sa prochaine utilisation.',
+  },
+  'applications.keep': 'Les conserver',
   'applications.back': 'Retour à {server}',
 
   'error.back':

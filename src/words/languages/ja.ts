@@ -24,12 +24,19 @@ export const MESSAGES: CompleteCatalog = {
   'scope.openid.label': '本人であることの確認',
   'scope.profile.label': 'お名前などのプロフィールの表示',
   'scope.email.label': 'メールアドレスの表示',
+  'scopes.identity': '本人に関する情報',
+  'scopes.read': '表示',
+  'scopes.change': '変更',
 
   'consent.page': '{client} を許可しますか？',
   'consent.title': '{client} に {server} アカウントの使用を許可しますか？',
   'consent.not_verified': '{server} はこのアプリを確認していません。',
   'consent.anybody': 'アプリは誰でも作成でき、名前も自由に付けられます。',
   'consent.calls_itself': 'アプリが名乗っている名前：{name}',
+  'consent.called_like_server':
+    'アプリが名乗っている名前は {server} と紛らわしいものです。このアプリは {server} ではありません。',
+  'consent.not_server': 'これは {server} 自体ではありません。',
+  'consent.another_application': '似た名前の別のアプリです。',
   'consent.signed_in_as': '{person} としてログイン中',
   'consent.switch': 'ご本人ではありませんか？',
   'consent.scopes': 'このアプリに許可される操作',
@@ -38,6 +45,10 @@ export const MESSAGES: CompleteCatalog = {
   'consent.granted_before': {
     other: '以前に許可した操作は引き続き有効です（{count} 件）',
   },
+  'consent.lasts': 'アクセス権は、あなたが削除するまで、または {time}使われなくなるまで有効です。',
+  'consent.lasts_once': 'アクセス権は最長で {time}有効です。',
+  'consent.take_back': 'いつでも削除できます：',
+  'consent.new_tab': '（新しいタブで開きます）',
   'consent.sent_to': '許可しても拒否しても {host} に移動します。ご存じのアプリのみ許可してください。',
   'consent.answer_to_site':
     '許可すると、結果は {host} に送られます。そのサイトから来た場合にのみ許可してください。',
@@ -57,10 +68,22 @@ export const MESSAGES: CompleteCatalog = {
   'applications.none': 'アクセス権のあるアプリはありません。',
   'applications.not_verified': '{server} はこのアプリを確認していません。',
   'applications.calls_itself': 'アプリが名乗っている名前：{name}',
-  'applications.since': '{date}から許可されている操作',
-  'applications.nothing_now': '現在はありません。このアプリが求めた権限をお持ちではありません',
+  'applications.since': '許可した日：{date}',
+  'applications.last_active': '最後に使われた日：{date}',
+  'applications.answered_at': '応答の送信先：{places}',
+  'applications.can': { other: '許可されている操作（{count} 件）' },
+  'applications.nothing_now': '現在できることはありません。このアプリが求めた権限をお持ちではありません。',
   'applications.remove': 'アクセス権を削除',
   'applications.remove_of': '（{client}）',
+  'applications.removed_all': '完了しました。これらのアプリは今後、あなたの代わりに操作できません。',
+  'applications.remove_all': 'すべて削除',
+  'applications.confirm_page': 'すべてのアクセス権を削除しますか？',
+  'applications.confirm_title': 'すべてのアプリのアクセス権を削除しますか？',
+  'applications.confirm_all': {
+    other:
+      '{count} 個のアプリが、ただちにあなたの代わりに操作できなくなります。次に使うときには、それぞれ改めて許可が必要です。',
+  },
+  'applications.keep': '削除しない',
   'applications.back': '{server} に戻る',
 
   'error.back':

@@ -25,12 +25,19 @@ export const MESSAGES: CompleteCatalog = {
   'scope.openid.label': 'Confirmar quem você é',
   'scope.profile.label': 'Ver seu perfil, como o seu nome',
   'scope.email.label': 'Ver seu endereço de e-mail',
+  'scopes.identity': 'Quem você é',
+  'scopes.read': 'Ver',
+  'scopes.change': 'Alterar',
 
   'consent.page': 'Permitir {client}?',
   'consent.title': 'Permitir que {client} use sua conta {server}?',
   'consent.not_verified': 'Não verificado por {server}.',
   'consent.anybody': 'Qualquer pessoa pode criar um aplicativo e escolher o nome dele.',
   'consent.calls_itself': 'O nome que ele dá a si mesmo: {name}',
+  'consent.called_like_server':
+    'O nome que ele dá a si mesmo pode ser confundido com {server}. Ele não é {server}.',
+  'consent.not_server': 'Este aplicativo não é {server}.',
+  'consent.another_application': 'É outro aplicativo, com um nome parecido.',
   'consent.signed_in_as': 'Você entrou como {person}',
   'consent.switch': 'Não é você?',
   'consent.scopes': 'O aplicativo poderá:',
@@ -39,6 +46,10 @@ export const MESSAGES: CompleteCatalog = {
   'consent.granted_before': {
     other: 'Ele mantém o que você já permitiu ({count})',
   },
+  'consent.lasts': 'Ele terá acesso até você remover, ou até ficar {time} sem usar o acesso.',
+  'consent.lasts_once': 'Ele terá acesso por {time}, no máximo.',
+  'consent.take_back': 'Você pode remover o acesso a qualquer momento:',
+  'consent.new_tab': '(abre em uma nova aba)',
   'consent.sent_to':
     'Nos dois casos, você será redirecionado para {host}. Permita somente aplicativos que você conhece.',
   'consent.answer_to_site':
@@ -59,10 +70,24 @@ export const MESSAGES: CompleteCatalog = {
   'applications.none': 'Nenhum aplicativo tem acesso.',
   'applications.not_verified': 'Não verificado por {server}.',
   'applications.calls_itself': 'O nome que ele dá a si mesmo: {name}',
-  'applications.since': 'Desde {date}, ele pode',
-  'applications.nothing_now': 'nada neste momento: você não tem nenhuma das permissões que ele pediu',
+  'applications.since': 'Desde {date}',
+  'applications.last_active': 'Última atividade: {date}',
+  'applications.answered_at': 'As respostas são enviadas para: {places}',
+  'applications.can': { other: 'O que ele pode fazer ({count})' },
+  'applications.nothing_now':
+    'Ele não pode fazer nada neste momento: você não tem nenhuma das permissões que ele pediu.',
   'applications.remove': 'Remover acesso',
   'applications.remove_of': 'de {client}',
+  'applications.removed_all': 'Pronto: nenhum desses aplicativos pode mais agir em seu nome.',
+  'applications.remove_all': 'Remover todos',
+  'applications.confirm_page': 'Remover todos os acessos?',
+  'applications.confirm_title': 'Remover o acesso de todos os aplicativos?',
+  'applications.confirm_all': {
+    one: 'Um aplicativo não poderá mais agir em seu nome a partir deste momento. Ele terá de pedir permissão de novo na próxima vez que você o usar.',
+    other:
+      '{count} aplicativos não poderão mais agir em seu nome a partir deste momento. Cada um terá de pedir permissão de novo na próxima vez que você o usar.',
+  },
+  'applications.keep': 'Manter',
   'applications.back': 'Voltar para {server}',
 
   'error.back':

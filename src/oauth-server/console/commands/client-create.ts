@@ -1,7 +1,7 @@
 import type { AddCommands } from '../../../host/contracts.ts';
 import { openServer } from '../open-server.ts';
 import { clientMetadata } from './client-metadata.ts';
-import { collect, collectList, namedKeys } from './client-options.ts';
+import { collect, collectList, namedKeys, namedLogo } from './client-options.ts';
 import { orFail } from './or-fail.ts';
 
 interface Options {
@@ -16,6 +16,8 @@ interface Options {
   readonly par?: boolean;
   readonly dpop?: boolean;
   readonly profile?: string;
+  readonly site?: string;
+  readonly logo?: string;
   readonly json?: boolean;
 }
 
@@ -65,6 +67,12 @@ export const addClientCreate: AddCommands = (program, context) => {
       '--profile <profile>',
       'fapi2: it is held to the FAPI 2.0 Security Profile, see docs/security-profile.md; it needs --jwks then',
     )
+    .option('--site <url>', 'its web site (https), which the consent screen names')
+    .option(
+      '--logo <file or URL>',
+      'a picture for the pages of consent and applications: PNG, JPEG, GIF or WebP, at most 64 KB and 512 × 512 pixels; it is kept here, and ' +
+        'an address is asked once, now; oauth_server:client_logos has to be true',
+    )
     .option('--json', 'print JSON, and nothing else, on standard output')
     .action(async (name: string, options: Options) => {
       const server = await openServer(context);
@@ -78,9 +86,14 @@ export const addClientCreate: AddCommands = (program, context) => {
         requirePushedAuthorizationRequests: options.par === true,
         dpopBoundAccessTokens: options.dpop === true,
         ...(options.profile === undefined ? {} : { profile: options.profile }),
+        ...(options.site === undefined ? {} : { siteUri: options.site }),
         ...(options.idTokenAlg === undefined ? {} : { idTokenSignedResponseAlg: options.idTokenAlg }),
       };
-      const withKeys = { ...registration, ...(await orFail(context, namedKeys(options))) };
+      const withKeys = {
+        ...registration,
+        ...(await orFail(context, namedKeys(options))),
+        ...(await orFail(context, namedLogo(options.logo))),
+      };
       const { client, secret } = await orFail(context, server.clients.create(withKeys, { by: 'console' }));
       if (options.json === true) {
         const credentials = secret === null ? {} : { client_secret: secret, client_secret_expires_at: 0 };

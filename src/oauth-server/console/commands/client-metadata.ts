@@ -14,6 +14,8 @@ export function clientMetadata(client: ShownClient['client']): Readonly<Record<s
     ...(client.idTokenSignedResponseAlg === 'RS256'
       ? {}
       : { id_token_signed_response_alg: client.idTokenSignedResponseAlg }),
+    ...(client.siteUri === undefined ? {} : { client_uri: client.siteUri }),
+    ...(client.logoHash === undefined ? {} : { logo_sha256: client.logoHash }),
     ...authenticationMetadata(client),
     ...(client.profile === null ? {} : { profile: client.profile }),
     registered_by: client.registeredBy,

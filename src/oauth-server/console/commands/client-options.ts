@@ -14,6 +14,19 @@ export function collectList(value: string, previous: readonly string[] = []): re
   return [...previous, ...value.split(/[\s,]+/).filter((item) => item !== '')];
 }
 
+/** `--logo`: a file, or an address that is fetched once. Throws a RegistrationError for a file that is none. */
+export async function namedLogo(
+  logo: string | undefined,
+): Promise<Pick<ClientRegistration, 'logo' | 'logoUri'>> {
+  if (logo === undefined) return {};
+  if (/^https?:/i.test(logo)) return { logoUri: logo };
+  try {
+    return { logo: await readFile(logo) };
+  } catch (cause) {
+    throw new RegistrationError(`The logo ${logo} cannot be read: it is no file`, { cause });
+  }
+}
+
 type NamedKeys = Pick<ClientRegistration, 'jwks' | 'jwksUri' | 'tokenEndpointAuthSigningAlg'>;
 
 /** `--jwks` and `--jwks-alg`. Throws a RegistrationError for a file that is none. */

@@ -3,7 +3,7 @@ import type { ClientChanges, FieldChange } from '../../clients/updating.ts';
 import { quotedPublic } from '../../quoting.ts';
 import { openServer } from '../open-server.ts';
 import { clientMetadata } from './client-metadata.ts';
-import { collect, collectList, namedKeys } from './client-options.ts';
+import { collect, collectList, namedKeys, namedLogo } from './client-options.ts';
 import { orFail } from './or-fail.ts';
 
 interface Options {
@@ -14,6 +14,10 @@ interface Options {
   readonly removeScope?: readonly string[];
   readonly addGrant?: readonly string[];
   readonly removeGrant?: readonly string[];
+  readonly site?: string;
+  readonly removeSite?: boolean;
+  readonly logo?: string;
+  readonly removeLogo?: boolean;
   readonly jwks?: string;
   readonly jwksAlg?: string;
   readonly json?: boolean;
@@ -56,6 +60,10 @@ export const addClientUpdate: AddCommands = (program, context) => {
       'the public keys (RFC 7517) in place of those that it has: a file, or the https URL at which it publishes them',
     )
     .option('--jwks-alg <algorithm>', 'what alone it signs with from now on')
+    .option('--site <url>', 'its web site (https), which the consent screen names')
+    .option('--remove-site', 'it has no web site any more')
+    .option('--logo <file or URL>', 'the picture in place of the one that it has, as for oauth:client:create')
+    .option('--remove-logo', 'it has no picture any more')
     .option('--json', 'print JSON, and nothing else, on standard output')
     .addHelpText(
       'after',
@@ -63,7 +71,11 @@ export const addClientUpdate: AddCommands = (program, context) => {
         '--remove-redirect-uri=https://old.example/cb',
     )
     .action(async (clientId: string, options: Options) => {
-      const changes = { ...named(options), ...(await orFail(context, namedKeys(options))) };
+      const changes = {
+        ...named(options),
+        ...(await orFail(context, namedKeys(options))),
+        ...(await orFail(context, namedLogo(options.logo))),
+      };
       if (Object.keys(changes).length === 0) {
         context.fail('Say what to change, such as --name or --remove-scope; see --help');
       }
@@ -81,6 +93,7 @@ export const addClientUpdate: AddCommands = (program, context) => {
 
 /** Those that were given; the program's own names are those of the options. */
 function named(options: Options): ClientChanges {
+  const { site, removeSite, removeLogo } = options;
   const { name, addRedirectUri, removeRedirectUri, addScope, removeScope, addGrant, removeGrant } = options;
   const all = {
     name,
@@ -90,6 +103,8 @@ function named(options: Options): ClientChanges {
     removeScopes: removeScope,
     addGrants: addGrant,
     removeGrants: removeGrant,
+    siteUri: removeSite === true ? null : site,
+    ...(removeLogo === true ? { logo: null } : {}),
   };
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));
 }

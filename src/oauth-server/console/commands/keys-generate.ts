@@ -1,6 +1,7 @@
 import type { AddCommands } from '../../../host/contracts.ts';
 import type { SigningAlgorithm } from '../../store/client.ts';
 import { openServer } from '../open-server.ts';
+import { hasLostKeys } from '../setup.ts';
 import { orFail } from './or-fail.ts';
 
 interface Options {
@@ -20,8 +21,16 @@ export const addKeysGenerate: AddCommands = (program, context) => {
     )
     .option('--json', 'print JSON, and nothing else, on standard output')
     .action(async ({ alg, json }: Options) => {
-      const { keys } = await openServer(context);
+      const server = await openServer(context);
+      const { keys } = server;
+      const isInPlaceOfLost = (await keys.all().catch(() => [])).length === 0 && (await hasLostKeys(server));
       const { kid } = await orFail(context, keys.generate(alg, { by: 'console' }));
+      if (isInPlaceOfLost) {
+        context.note(
+          'There was no key, though people have allowed applications that were given ID tokens. Those tokens are refused from now on; where the directory of the keys comes ' +
+            'back, remove this key from it.',
+        );
+      }
       if (json === true) return context.printJson({ kid });
       const forWhom =
         alg === undefined || alg === 'RS256' ? '' : `, for applications created with --id-token-alg ${alg}`;

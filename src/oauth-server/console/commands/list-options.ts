@@ -25,8 +25,8 @@ export function personOf(context: ConsoleContext, words: readonly string[]): Per
 }
 
 /** In milliseconds, by the letter behind a number. */
-const UNITS: Readonly<Record<string, number>> = { d: 86_400_000, h: 3_600_000, m: 60_000 };
-const AGO = /^(\d{1,6})([dhm])$/;
+const UNITS: Readonly<Record<string, number>> = { d: 86_400_000, h: 3_600_000, m: 60_000, s: 1000 };
+const AGO = /^(\d{1,6})([dhms])$/;
 const DATE = /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|[+-]\d{2}:\d{2}))?$/;
 
 /** The value of an option that is a time, such as `--since`; milliseconds since 1970. A date is its beginning in UTC. */
@@ -36,6 +36,6 @@ export function timeOf(context: ConsoleContext, option: string, text: string, no
   const time = DATE.test(text) ? Date.parse(text) : Number.NaN;
   if (!Number.isNaN(time)) return time;
   return context.fail(
-    `${option} takes how long ago, such as 90d, 12h or 30m, a date such as 2026-01-31, or a time such as 2026-01-31T12:00:00Z`,
+    `${option} takes how long ago, such as 90d, 12h, 30m or 45s, a date such as 2026-01-31, or a time such as 2026-01-31T12:00:00Z`,
   );
 }

@@ -1,6 +1,7 @@
 import type { AddCommands } from '../../../host/contracts.ts';
 import { authorizationServerOf } from '../open-server.ts';
 import { setUpServer } from '../setup.ts';
+import { orFail } from './or-fail.ts';
 
 export const addServerSetup: AddCommands = (program, context) => {
   program
@@ -9,7 +10,8 @@ export const addServerSetup: AddCommands = (program, context) => {
     .option('--json', 'print JSON, and nothing else, on standard output')
     .action(async (options: { json?: boolean }) => {
       const application = await context.application();
-      const report = await setUpServer(application, authorizationServerOf(application), { by: 'console' });
+      const server = authorizationServerOf(application);
+      const report = await orFail(context, setUpServer(application, server, { by: 'console' }));
       if (options.json === true) return context.printJson(report);
       const { kid, created } = report.signing_key;
       context.print(created ? `Created the signing key ${kid}.` : `The signing key ${kid} is in place.`);

@@ -17,6 +17,7 @@ import { clientProfile } from './0015-client-profile.ts';
 import { keptAudit } from './0016-audit.ts';
 import { usedAt } from './0017-used-at.ts';
 import { lists } from './0018-lists.ts';
+import { clientLogos } from './0019-client-logos.ts';
 
 /** The schema of the authorization server, step by step; run by `db:migrate up`. */
 export const oauthServerMigrations: readonly Migration[] = [
@@ -38,4 +39,5 @@ export const oauthServerMigrations: readonly Migration[] = [
   keptAudit,
   usedAt,
   lists,
+  clientLogos,
 ];

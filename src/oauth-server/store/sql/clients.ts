@@ -9,6 +9,7 @@ import type {
   SigningAlgorithm,
 } from '../client.ts';
 import type { Store } from '../store.ts';
+import { replaceLogo } from './logos.ts';
 import { confirmRevocation, exists, insertInto, words } from './statements.ts';
 
 /** The registered applications: `oauth_clients`. */
@@ -87,12 +88,13 @@ export function clientsTable(database: Database, admits: Admits) {
       return affected === 1;
     },
 
-    updateClient(read, changed) {
+    updateClient(read, changed, logo) {
       return database.transaction(
         async (connection) => {
           const current = await claimClient(connection, read.id);
           if (current === null || current.revokedAt !== null || !saysTheSame(current, read)) return false;
           await connection.execute(UPDATE_CLIENT, updateValues(changed));
+          if (logo !== undefined) await replaceLogo(connection, read.id, logo);
           return true;
         },
         // In a transaction of its own, which waits until what was lost has ended.
@@ -154,7 +156,7 @@ function admitted(client: Client, admits: Admits): Client {
 export const CLIENT_COLUMNS = `client_id, name, redirect_uris, scope, grants, is_public, secret_hash, previous_secret_hash,
   previous_secret_expires_at, created_at, revoked_at, id_token_alg, application_type, registered_by, used_at,
   profile, token_endpoint_auth_method, token_endpoint_auth_signing_alg, jwks, jwks_uri, pushes_requests,
-  dpop_bound_access_tokens`;
+  dpop_bound_access_tokens, client_uri, logo_hash`;
 
 const INSERT_CLIENT = insertInto('oauth_clients', CLIENT_COLUMNS);
 
@@ -170,8 +172,8 @@ export async function insertClient(connection: SqlConnection, client: Client): P
 
 const CLAIM_CLIENT = 'UPDATE oauth_clients SET revoked_at = revoked_at WHERE client_id = ?';
 
-const UPDATE_CLIENT = `UPDATE oauth_clients SET name = ?, redirect_uris = ?, scope = ?, grants = ?, id_token_alg = ?, ${SET_KEYS}
-  WHERE client_id = ?`;
+const UPDATE_CLIENT = `UPDATE oauth_clients SET name = ?, redirect_uris = ?, scope = ?, grants = ?, id_token_alg = ?, ${SET_KEYS},
+  client_uri = ?, logo_hash = ? WHERE client_id = ?`;
 
 function updateValues(client: Client): readonly SqlParameter[] {
   return [
@@ -181,6 +183,8 @@ function updateValues(client: Client): readonly SqlParameter[] {
     client.grants.join(' '),
     client.idTokenSignedResponseAlg,
     ...keyValues(client),
+    client.siteUri ?? null,
+    client.logoHash ?? null,
     client.id,
   ];
 }
@@ -218,10 +222,12 @@ export function clientValues(client: Client): readonly SqlParameter[] {
     client.usedAt,
     client.profile,
     ...keyValues(client),
+    client.siteUri ?? null,
+    client.logoHash ?? null,
   ];
 }
 
-/** For `SET_KEYS`, and the end of `CLIENT_COLUMNS`. */
+/** For `SET_KEYS`, and those of `CLIENT_COLUMNS`. */
 export function keyValues({
   keys,
   pushesRequests,
@@ -280,6 +286,8 @@ export interface ClientRow {
   readonly pushes_requests: number | null;
   /** Null for a client of before there was a choice. */
   readonly dpop_bound_access_tokens: number | null;
+  readonly client_uri: string | null;
+  readonly logo_hash: string | null;
 }
 
 export function toClient(row: ClientRow): Client {
@@ -303,7 +311,16 @@ export function toClient(row: ClientRow): Client {
     createdAt: row.created_at,
     usedAt: row.used_at,
     revokedAt: row.revoked_at,
+    ...lookOf(row),
   };
+}
+
+/** How the client looks, as a row says. */
+export function lookOf({
+  client_uri: siteUri,
+  logo_hash: logoHash,
+}: Pick<ClientRow, 'client_uri' | 'logo_hash'>): Pick<Client, 'siteUri' | 'logoHash'> {
+  return { ...(siteUri === null ? {} : { siteUri }), ...(logoHash === null ? {} : { logoHash }) };
 }
 
 /** With a method that this release does not know a client has no key that it could be known by. */

@@ -16,6 +16,7 @@ import type { ConsentOutcome } from '../requests.ts';
 import type { Store } from '../store.ts';
 import { ACCESS_TOKEN_COLUMNS, ACCESS_TOKEN_FENCE, accessTokenValues } from './access-tokens.ts';
 import { claimAndInsert, claimThenInsert, type ClaimAndInsert } from './claim.ts';
+import { lookOf } from './clients.ts';
 import { fenceOf, wasInserted } from './fence.ts';
 import {
   confirmRevocation,
@@ -175,8 +176,8 @@ export function familiesTable(database: Database) {
 
     async listAuthorizations(person, now) {
       const { rows } = await database.execute<FamilyRow & AuthorizationColumns>(
-        `SELECT ${FAMILY_COLUMNS}, f.created_at, f.refresh_generation, c.name AS client_name, c.scope AS client_scope,
-          c.registered_by, c.redirect_uris
+        `SELECT ${FAMILY_COLUMNS}, f.created_at, f.used_at, f.refresh_generation, c.name AS client_name, c.scope AS client_scope,
+          c.registered_by, c.redirect_uris, c.client_uri, c.logo_hash
         FROM oauth_families f
         JOIN oauth_clients c ON c.client_id = f.client_id AND c.revoked_at IS NULL
         WHERE f.user_provider = ? AND f.user_id = ? AND f.revoked_at IS NULL AND f.expires_at > ?
@@ -189,7 +190,9 @@ export function familiesTable(database: Database) {
         clientScopes: words(row.client_scope),
         clientRegisteredBy: row.registered_by ?? 'operator',
         clientRedirectUris: JSON.parse(row.redirect_uris) as string[],
+        clientLook: lookOf(row),
         redeemed: row.refresh_generation !== null,
+        usedAt: row.used_at,
         createdAt: row.created_at,
       }));
     },
@@ -354,11 +357,14 @@ interface GrantRow extends FamilyRow {
 
 interface AuthorizationColumns {
   readonly created_at: number;
+  readonly used_at: number | null;
   readonly refresh_generation: number | null;
   readonly client_name: string;
   readonly client_scope: string;
   readonly registered_by: RegisteredBy | null;
   readonly redirect_uris: string;
+  readonly client_uri: string | null;
+  readonly logo_hash: string | null;
 }
 
 function toFamily(row: FamilyRow): Family {

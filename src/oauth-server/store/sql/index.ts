@@ -8,6 +8,7 @@ import { cookieKeysTable } from './cookie-keys.ts';
 import { documentClientsTable } from './document-clients.ts';
 import { familiesTable, removeFamilies } from './families.ts';
 import { keptAnswers } from './kept-answers.ts';
+import { logosTable } from './logos.ts';
 import { restoredTables } from './restored.ts';
 import { removeWhere } from './statements.ts';
 import { registrationsTable } from './registrations.ts';
@@ -19,6 +20,7 @@ import { waitingRequestsTable } from './waiting-requests.ts';
 export function createSqlStore(database: Database, admits: Admits): Store {
   return {
     ...clientsTable(database, admits),
+    ...logosTable(database),
     ...documentClientsTable(database),
     ...registrationsTable(database),
     ...singleUsesTable(database),

@@ -1,0 +1,62 @@
+import { describe, expect, test } from 'vitest';
+import { imageFacts } from './images.ts';
+
+const bytes = (...parts: readonly (string | readonly number[])[]) =>
+  Uint8Array.from(
+    parts.flatMap((part) => (typeof part === 'string' ? [...Buffer.from(part, 'latin1')] : part)),
+  );
+
+const PNG = bytes('\x89PNG\r\n\x1a\n', [0, 0, 0, 13], 'IHDR', [0, 0, 1, 2, 0, 0, 0, 3], [8, 6, 0, 0, 0]);
+const GIF = bytes('GIF89a', [2, 1, 3, 0], [0, 0, 0, 0, 0, 0]);
+const JPEG = bytes(
+  [0xff, 0xd8, 0xff, 0xe0, 0, 4, 1, 2],
+  [0xff, 0xff, 0xc4, 0, 3, 9],
+  [0xff, 0xc2, 0, 17, 8, 0, 3, 1, 2],
+  [3, 1, 0x22, 0],
+);
+const RIFF = (chunk: string, ...rest: readonly (readonly number[])[]) =>
+  bytes('RIFF', [0, 0, 0, 0], 'WEBP', chunk, [0, 0, 0, 0], ...rest, [0, 0, 0, 0]);
+const LOSSY = RIFF('VP8 ', [0, 0, 0, 0x9d, 0x01, 0x2a], [2, 1, 3, 0]);
+/** One less than each side, in fourteen bits. */
+const LOSSLESS = RIFF('VP8L', [0x2f], [0x01, 0x81, 0x00, 0x00]);
+const EXTENDED = RIFF('VP8X', [0, 0, 0, 0], [1, 1, 0, 2, 0, 0]);
+
+describe('what bytes are a picture of', () => {
+  test.each([
+    ['image/png', PNG],
+    ['image/gif', GIF],
+    ['image/jpeg', JPEG],
+    ['image/webp', LOSSY],
+    ['image/webp', LOSSLESS],
+    ['image/webp', EXTENDED],
+  ])('%s, with its size, wherever it begins in its buffer', (mediaType, picture) => {
+    const behind = new Uint8Array([...new Uint8Array(7), ...picture]).subarray(7);
+    expect(imageFacts(behind)).toEqual({ mediaType, width: 258, height: 3 });
+  });
+
+  test.each([
+    ['nothing', bytes()],
+    ['SVG', bytes('<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"></svg>')],
+    ['HTML', bytes('<!doctype html><title>no picture at all</title>')],
+    ['a PNG of no width', bytes('\x89PNG\r\n\x1a\n', [0, 0, 0, 13], 'IHDR', [0, 0, 0, 0, 0, 0, 0, 3])],
+    [
+      'a JPEG without a frame',
+      bytes(
+        [0xff, 0xd8, 0xff, 0xe0, 0, 4, 1, 2, 0xff, 0xd9],
+        Array.from({ length: 20 }, () => 0),
+      ),
+    ],
+    ['text that begins like one', bytes('GIF8 is how it begins, and no more')],
+  ])('%s is none', (_, other) => {
+    expect(imageFacts(other)).toBeNull();
+  });
+
+  test('what is cut off anywhere is none, and is no error', () => {
+    for (const picture of [PNG, JPEG, EXTENDED]) {
+      for (let length = 0; length < 20; length += 1) {
+        const facts = imageFacts(picture.subarray(0, length));
+        expect(facts === null || facts.width === 258).toBe(true);
+      }
+    }
+  });
+});

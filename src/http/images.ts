@@ -1,0 +1,76 @@
+/** A picture as its first bytes describe it, whatever its name or its sender says. */
+export interface ImageFacts {
+  /** Such as `image/png`. */
+  readonly mediaType: 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp';
+  /** In pixels. */
+  readonly width: number;
+  /** In pixels. */
+  readonly height: number;
+}
+
+/** What these bytes are a picture of; null for everything else, SVG among it, which is a document that can hold scripts. */
+export function imageFacts(bytes: Uint8Array): ImageFacts | null {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  try {
+    return png(view) ?? gif(view) ?? webp(view) ?? jpeg(view);
+  } catch (error) {
+    // It ends where its size should be.
+    if (error instanceof RangeError) return null;
+    throw error;
+  }
+}
+
+function hasText(view: DataView, offset: number, text: string): boolean {
+  return Array.from(text).every((letter, index) => view.getUint8(offset + index) === letter.charCodeAt(0));
+}
+
+function facts(mediaType: ImageFacts['mediaType'], width: number, height: number): ImageFacts | null {
+  return width > 0 && height > 0 ? { mediaType, width, height } : null;
+}
+
+/** The signature, then the chunk IHDR, which comes first. */
+function png(view: DataView): ImageFacts | null {
+  if (!hasText(view, 0, '\x89PNG\r\n\x1a\n') || !hasText(view, 12, 'IHDR')) return null;
+  return facts('image/png', view.getUint32(16), view.getUint32(20));
+}
+
+function gif(view: DataView): ImageFacts | null {
+  if (!hasText(view, 0, 'GIF87a') && !hasText(view, 0, 'GIF89a')) return null;
+  return facts('image/gif', view.getUint16(6, true), view.getUint16(8, true));
+}
+
+/** RFC 9649: lossy, lossless, or extended with the size of its canvas. */
+function webp(view: DataView): ImageFacts | null {
+  if (!hasText(view, 0, 'RIFF') || !hasText(view, 8, 'WEBP')) return null;
+  if (hasText(view, 12, 'VP8 ')) {
+    return facts('image/webp', view.getUint16(26, true) & 0x3fff, view.getUint16(28, true) & 0x3fff);
+  }
+  if (hasText(view, 12, 'VP8L')) {
+    const packed = view.getUint32(21, true);
+    return facts('image/webp', (packed & 0x3fff) + 1, ((packed >>> 14) & 0x3fff) + 1);
+  }
+  if (!hasText(view, 12, 'VP8X')) return null;
+  const canvas = (offset: number) => view.getUint16(offset, true) + (view.getUint8(offset + 2) << 16) + 1;
+  return facts('image/webp', canvas(24), canvas(27));
+}
+
+/** The segments up to the first frame, which has the size. */
+function jpeg(view: DataView): ImageFacts | null {
+  if (view.getUint16(0) !== 0xffd8) return null;
+  let offset = 2;
+  while (view.getUint8(offset) === 0xff) {
+    const marker = view.getUint8(offset + 1);
+    if (marker === 0xff) {
+      offset += 1;
+      continue;
+    }
+    if (isFrame(marker)) return facts('image/jpeg', view.getUint16(offset + 7), view.getUint16(offset + 5));
+    offset += 2 + Math.max(2, view.getUint16(offset + 2));
+  }
+  return null;
+}
+
+/** SOF0 to SOF15, without the three in between that are tables. */
+function isFrame(marker: number): boolean {
+  return marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker);
+}

@@ -1,0 +1,81 @@
+/**
+ * Whether two names can be taken for each other by somebody who glances at them. A small part of what UTS 39 calls confusable: the
+ * letters that a stranger would write the name of this server with.
+ */
+
+/** Letters of other scripts, and digits, by the Latin letter that they look like. `i`, `l` and `1` are one. */
+const LOOKS_LIKE: Readonly<Record<string, string>> = {
+  l: 'i1|ıɩӏіιǀ',
+  o: '0оοօѳ〇',
+  a: 'аαɑ@4',
+  b: 'ьвβ6',
+  c: 'сϲᴄ',
+  d: 'ԁժ',
+  e: 'еєҽεё3',
+  g: 'ɡց9',
+  h: 'һհн',
+  j: 'јϳ',
+  k: 'кκқ',
+  m: 'мϻ',
+  n: 'ոռпη',
+  p: 'рρ',
+  q: 'ԛգ',
+  r: 'гᴦʀ',
+  s: 'ѕꜱ5$',
+  t: 'тτ7',
+  u: 'υսʋцμ',
+  v: 'νѵ',
+  w: 'ԝѡшω',
+  x: 'хχ×',
+  y: 'уүγʏ',
+  z: 'ᴢ2',
+};
+
+const LATIN_FOR: ReadonlyMap<string, string> = new Map(
+  Object.entries(LOOKS_LIKE).flatMap(([latin, others]) =>
+    Array.from(others, (other) => [other, latin] as const),
+  ),
+);
+
+/** Two letters that are read as one. */
+const PAIRS: readonly (readonly [RegExp, string])[] = [
+  [/rn/g, 'm'],
+  [/vv/g, 'w'],
+];
+
+const NOT_SEEN = /[\p{M}\p{C}\p{Default_Ignorable_Code_Point}]/gu;
+const NEITHER = /[^\p{L}\p{N}]/gu;
+
+/** Shorter ones stand in any name. */
+const SHORTEST_PART = 4;
+
+/** What is left of a name for somebody who glances at it: one letter for all that look like it, without accents, case and spaces. */
+function skeletonOf(name: string): string {
+  const letters = Array.from(lettersOf(name), (letter) => LATIN_FOR.get(letter) ?? letter);
+  const plain = lettersOf(letters.join('')).replaceAll(NEITHER, '');
+  return PAIRS.reduce((text, [pair, one]) => text.replaceAll(pair, one), plain);
+}
+
+function lettersOf(text: string): string {
+  return text.normalize('NFKD').toLowerCase().normalize('NFKD').replaceAll(NOT_SEEN, '');
+}
+
+/** A sign may stand for a letter, or only beside letters: "Port@l", "@Portal". */
+function skeletons(name: string): readonly string[] {
+  return [skeletonOf(name), skeletonOf(name.replaceAll(/[|@$×]/g, ''))];
+}
+
+/** Whether this is the name of the server, or looks like it. */
+export function looksLike(name: string, serverName: string): boolean {
+  const own = skeletonOf(serverName);
+  return own !== '' && skeletons(name).includes(own);
+}
+
+/** Whether the name of the server, or what looks like it, stands in this. */
+export function containsLookalike(name: string, serverName: string): boolean {
+  const own = skeletonOf(serverName);
+  if (own === '') return false;
+  return own.length < SHORTEST_PART
+    ? name.split(/\s+/).some((word) => looksLike(word, serverName))
+    : skeletons(name).some((each) => each.includes(own));
+}

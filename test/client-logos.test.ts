@@ -1,0 +1,229 @@
+import type { ServerResponse } from 'node:http';
+import { crc32, deflateSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startDocumentHost, type DocumentHost } from './support/document-host.ts';
+import {
+  ADA,
+  authorizationUrl,
+  obtainTokens,
+  registerClient,
+  startPortal,
+  type RunningPortal,
+  type TestClient,
+} from './support/portal.ts';
+import { putUnverified } from './support/unverified.ts';
+
+/** A picture of one colour. */
+function png(width: number, height: number, grey: number): Buffer<ArrayBuffer> {
+  const chunk = (type: string, data: Buffer) => {
+    const body = Buffer.concat([Buffer.from(type), data]);
+    const [length, sum] = [Buffer.alloc(4), Buffer.alloc(4)];
+    length.writeUInt32BE(data.length);
+    sum.writeUInt32BE(crc32(body));
+    return Buffer.concat([length, body, sum]);
+  };
+  const header = Buffer.alloc(13);
+  header.writeUInt32BE(width, 0);
+  header.writeUInt32BE(height, 4);
+  header[8] = 8;
+  const pixels = Buffer.concat(
+    Array.from({ length: height }, () => Buffer.alloc(width + 1, grey).fill(0, 0, 1)),
+  );
+  const parts = [chunk('IHDR', header), chunk('IDAT', deflateSync(pixels)), chunk('IEND', Buffer.alloc(0))];
+  return Buffer.concat([Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'), ...parts]);
+}
+
+const ONE = png(48, 48, 200);
+const ANOTHER = png(64, 32, 90);
+const SVG = Buffer.from(
+  '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><script>1</script></svg>',
+);
+
+let host: DocumentHost;
+let portal: RunningPortal;
+let plain: RunningPortal;
+
+beforeAll(async () => {
+  host = await startDocumentHost();
+  portal = await startPortal({ config: { oauth_server: { client_logos: true } }, outbound: host.outbound });
+  plain = await startPortal();
+});
+afterAll(async () => {
+  await portal.close();
+  await plain.close();
+  await host.close();
+});
+
+async function consentOf(client: TestClient, at = portal): Promise<string> {
+  const scope = 'openid notes:read';
+  const ada = await at.signedIn(ADA);
+  return (await ada.get(authorizationUrl(at, client, { scope }))).text();
+}
+
+/** The address of the picture on the consent screen; null where there is none. */
+async function logoOf(client: TestClient): Promise<string | null> {
+  const address = /<img[^>]* src="([^"]*)"/.exec(await consentOf(client))?.[1];
+  return address === undefined ? null : `${portal.url}${address.replaceAll('&amp;', '&')}`;
+}
+
+describe('the logo of a client', () => {
+  // @shows AS-40.6
+  test('is shown where people are asked and where they see what they have allowed, and is served from here, harmless', async () => {
+    const client = await registerClient(portal, { logo: ONE });
+    const address = (await logoOf(client)) ?? '';
+    expect(address).toContain('/oauth/logo?');
+    const answer = await fetch(address);
+    expect(answer.status).toBe(200);
+    expect(Buffer.from(await answer.arrayBuffer()).equals(ONE)).toBe(true);
+    expect(Object.fromEntries(answer.headers)).toMatchObject({
+      'content-type': 'image/png',
+      'content-security-policy': "default-src 'none'; sandbox",
+      'x-content-type-options': 'nosniff',
+      'cache-control': 'public, max-age=31536000, immutable',
+    });
+    expect(answer.headers.get('set-cookie')).toBeNull();
+    await obtainTokens(portal, client, ADA, { scope: 'openid notes:read' });
+    const applications = await (await (await portal.signedIn(ADA)).get('/oauth/applications')).text();
+    expect(applications).toContain(
+      `src="${new URL(address).pathname}${new URL(address).search.replace('&', '&amp;')}"`,
+    );
+  });
+
+  // @shows AS-40.6
+  test('has another address when it is another one, and none when it is removed', async () => {
+    const client = await registerClient(portal, { logo: ONE });
+    const before = (await logoOf(client)) ?? '';
+    const { changes } = await portal.server.clients.update(client.id, { logo: ANOTHER });
+    expect(Object.keys(changes)).toEqual(['logo_sha256']);
+    const after = (await logoOf(client)) ?? '';
+    expect(after).not.toBe(before);
+    expect((await fetch(before)).status).toBe(404);
+    expect(Buffer.from(await (await fetch(after)).arrayBuffer()).equals(ANOTHER)).toBe(true);
+    await portal.server.clients.update(client.id, { name: 'Renamed' });
+    expect(await logoOf(client)).toBe(after);
+    await portal.server.clients.update(client.id, { logo: null });
+    expect(await logoOf(client)).toBeNull();
+    expect((await fetch(after)).status).toBe(404);
+  });
+
+  // @shows AS-40.6
+  test('is no other client’s, and whatever else is asked for is not there', async () => {
+    const client = await registerClient(portal, { logo: ONE });
+    const other = await registerClient(portal);
+    const address = (await logoOf(client)) ?? '';
+    for (const odd of [
+      address.replace(client.id, other.id),
+      `${address}0`,
+      `${portal.url}/oauth/logo`,
+      `${portal.url}/oauth/logo?client_id=%00&v=%F0%9F%98%80`,
+    ]) {
+      const answer = await fetch(odd);
+      expect([answer.status, answer.headers.get('content-type')]).toEqual([404, 'application/json']);
+    }
+  });
+
+  // @shows AS-40.6
+  test.each([
+    ['SVG', SVG, 'no PNG, JPEG, GIF or WebP'],
+    ['text', Buffer.from('a logo, they said; what a logo it was'), 'no PNG, JPEG, GIF or WebP'],
+    ['too many pixels', png(513, 1, 0), '513 × 1 pixels; it may be 512 × 512'],
+    ['too many bytes', Buffer.concat([ONE, Buffer.alloc(65_536)]), 'larger than 64 KB'],
+  ])('is refused when it is %s, and nothing is registered or changed', async (_, logo, problem) => {
+    const count = (await portal.server.clients.list()).length;
+    await expect(registerClient(portal, { logo })).rejects.toThrow(problem);
+    const client = await registerClient(portal, { name: 'Before', logo: ONE });
+    const address = await logoOf(client);
+    await expect(portal.server.clients.update(client.id, { name: 'After', logo })).rejects.toThrow(problem);
+    expect((await portal.server.clients.find(client.id))?.name).toBe('Before');
+    expect(await logoOf(client)).toBe(address);
+    expect((await portal.server.clients.list()).length).toBe(count + 1);
+  });
+
+  // @shows AS-40.6
+  test('is fetched once when an address is given, and from nowhere while pages are shown', async () => {
+    const logoUri = host.answer('/logo.png', (_, response) =>
+      response.writeHead(200, { 'Content-Type': 'image/png' }).end(ONE),
+    );
+    const client = await registerClient(portal, { logoUri });
+    const asked = host.connections();
+    const address = (await logoOf(client)) ?? '';
+    await fetch(address);
+    await fetch(address);
+    expect(host.connections()).toBe(asked);
+    expect(await consentOf(client)).not.toContain('logo.png');
+  });
+
+  // @shows AS-40.6
+  test('is not fetched from where it leads elsewhere, says it is no picture, is too long, or is not public', async () => {
+    const answers = {
+      '/moved': (response: ServerResponse) => response.writeHead(302, { Location: '/logo.png' }).end(),
+      '/page': (response: ServerResponse) =>
+        response.writeHead(200, { 'Content-Type': 'text/html' }).end(ONE),
+      '/long': (response: ServerResponse) =>
+        response
+          .writeHead(200, { 'Content-Type': 'image/png' })
+          .end(Buffer.concat([ONE, Buffer.alloc(65_536)])),
+    };
+    for (const [at, by] of Object.entries(answers)) {
+      const logoUri = host.answer(at, (_, response) => void by(response));
+      await expect(registerClient(portal, { logoUri })).rejects.toThrow('The logo cannot be fetched');
+    }
+    for (const logoUri of ['http://client.example/logo.png', 'https://127.0.0.1/logo.png', 'no address']) {
+      await expect(registerClient(portal, { logoUri })).rejects.toThrow('The');
+    }
+  });
+
+  // @shows AS-40.6
+  test('is never one that strangers gave: a client that no operator registered has none, whatever its row says', async () => {
+    const client = await putUnverified(portal, {
+      document: null,
+      name: 'X',
+      redirectUris: ['https://client.example/callback'],
+    });
+    await portal.application.database.execute(
+      'UPDATE oauth_clients SET client_uri = ?, logo_hash = ? WHERE client_id = ?',
+      ['https://bank.example/', 'hash', client.id],
+    );
+    const html = await consentOf(client);
+    expect(html).not.toContain('<img');
+    expect(html).not.toContain('bank.example');
+  });
+
+  // @shows AS-40.6
+  test('is refused while the switch is off: nothing is fetched, there is no endpoint, and no page has one', async () => {
+    const asked = host.connections();
+    for (const named of [{ logo: ONE }, { logoUri: host.url('/logo.png') }]) {
+      await expect(registerClient(plain, named)).rejects.toThrow('oauth_server:client_logos is off');
+    }
+    expect(host.connections()).toBe(asked);
+    const client = await registerClient(plain);
+    expect(await consentOf(client, plain)).not.toContain('<img');
+    expect((await fetch(`${plain.url}/oauth/logo?client_id=${client.id}&v=x`)).status).toBe(404);
+    expect(plain.server.endpoints.map(({ name }) => name)).not.toContain('oauth_server_logo');
+  });
+});
+
+describe('the site of a client', () => {
+  // @shows AS-40.7
+  test('is named on the consent screen by its host in ASCII, and leads there without telling where from', async () => {
+    const client = await registerClient(plain, { siteUri: 'https://bücher.example/about?a="b"' });
+    expect(await consentOf(client, plain)).toMatch(
+      /<a href="https:\/\/xn--bcher-kva\.example\/about\?a=%22b%22" target="_blank" rel="noopener noreferrer"><bdi dir="ltr">xn--bcher-kva\.example<\/bdi>/,
+    );
+    const { changes } = await plain.server.clients.update(client.id, { siteUri: null });
+    expect(changes).toEqual({
+      client_uri: { before: 'https://xn--bcher-kva.example/about?a=%22b%22', after: null },
+    });
+    expect(await consentOf(client, plain)).not.toContain('xn--bcher');
+  });
+
+  // @shows AS-40.7
+  test.each([
+    'http://client.example/',
+    'javascript:alert(1)',
+    'https://ada:secret@client.example/',
+    'client.example',
+  ])('is refused when it is %s', async (siteUri) => {
+    await expect(registerClient(plain, { siteUri })).rejects.toThrow('has to be an https URL');
+  });
+});

@@ -1,0 +1,218 @@
+// @engines sqlite: what a page shows is the same whatever the database is
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { findChromium, launchChromium } from './support/chromium.ts';
+import {
+  ADA,
+  authorizationUrl,
+  PASSWORD,
+  registerClient,
+  startPortal,
+  type RunningPortal,
+  type TestClient,
+} from './support/portal.ts';
+import { putUnverified } from './support/unverified.ts';
+import type { Visitor } from './support/visitor.ts';
+
+const EXPLAINED = 'Every note, <b>also</b> those that were shared with you';
+/** Twenty-five, with those that the portal has. */
+const MANY = Object.fromEntries(
+  Array.from({ length: 20 }, (_, index) => [
+    `thing${index}:${index % 2 === 0 ? 'read' : 'write'}`,
+    {
+      label: `Do the thing number ${index + 1} for you`,
+      permission: 'notes:read',
+      description: 'How it is done.',
+    },
+  ]),
+);
+const SCOPES = {
+  'notes:read': { label: 'Read your notes', description: EXPLAINED },
+  'notes:files.readonly': { label: 'Look at files', permission: 'notes:read' },
+  notes: { label: 'Whatever it is', permission: 'notes:read' },
+  birthday: { label: 'See your birthday', permission: 'notes:read', group: 'identity' },
+  ...MANY,
+};
+
+let portal: RunningPortal;
+let ada: Visitor;
+
+beforeAll(async () => {
+  portal = await startPortal({ config: { oauth_server: { scopes: SCOPES } } });
+  ada = await portal.signedIn(ADA);
+});
+afterAll(() => portal.close());
+
+const textOf = (html: string) =>
+  html
+    .replace(/<style[\s\S]*<\/style>/, '')
+    .replaceAll(/<[^>]*>/g, ' ')
+    .replaceAll(/\s+/g, ' ');
+
+async function shown(client: TestClient, scope: string, visitor = ada): Promise<string> {
+  const page = await visitor.get(authorizationUrl(portal, client, { scope }));
+  expect(page.status).toBe(200);
+  return page.text();
+}
+
+const registered = (scope: string, more: object = {}) =>
+  registerClient(portal, { name: 'Notebook', scopes: scope.split(' '), ...more });
+
+describe('what a client asks for', () => {
+  // @shows AS-40.1
+  test('stands in groups: who the person is, what is looked at, what is changed', async () => {
+    const scope = 'notes:write notes birthday notes:read openid notes:files.readonly';
+    const text = textOf(await shown(await registered(scope), scope));
+    expect(text).toContain(
+      'It will be able to Who you are See your birthday Confirm who you are ' +
+        'See Read your notes Every note, &lt;b&gt;also&lt;/b&gt; those that were shared with you Look at files ' +
+        'Change Write notes for you Whatever it is ',
+    );
+  });
+
+  // @shows AS-40.1
+  test('has no headings when it is all of one kind, and its explanation is folded behind its label', async () => {
+    const html = await shown(await registered('notes:read'), 'notes:read');
+    expect(html).not.toContain('<h3');
+    expect(html).toMatch(
+      /<li><details><summary>Read your notes<\/summary><p>Every note, &lt;b&gt;also&lt;\/b&gt; those/,
+    );
+  });
+
+  // @shows AS-40.1
+  test.each([
+    [{ label: 'x', group: 'write' }, 'must be identity, read or change'],
+    [{ label: 'x', description: ' ' }, 'is empty; explain what it allows, or leave it out'],
+  ])('cannot be configured as %j', async (scope, problem) => {
+    const started = startPortal({ config: { oauth_server: { scopes: { 'x:read': scope } } } });
+    await expect(started).rejects.toThrow(problem);
+  });
+
+  // @shows AS-40.2
+  test('is said with how long it lasts, and where it is taken back', async () => {
+    const lasting = await shown(await registered('notes:read'), 'notes:read');
+    expect(textOf(lasting)).toContain(
+      'It has access until you remove it, or until it has not used it for 30 days. You can remove it at any time: Applications with access',
+    );
+    expect(lasting).toContain('<a href="/oauth/applications"');
+    const once = await registered('notes:read', { grants: ['authorization_code'] });
+    expect(textOf(await shown(once, 'notes:read'))).toContain('It has access for 1 hour at most.');
+  });
+});
+
+describe('a client that has a name like that of the server', () => {
+  const MARKED = 'This is not Portal itself. It is another application, with a name like it.';
+
+  // @shows AS-40.3
+  test.each([
+    ['its own name', 'Portal'],
+    ['in another case and with spaces', 'P O R T A L'],
+    ['with a digit', 'Porta1'],
+    ['with Cyrillic letters', 'Роrtаl'],
+    ['with Greek letters', 'Ρορtαl'.replace('ρ', 'r')],
+    ['in wide letters', 'Ｐｏｒｔａｌ'],
+    ['with an accent', 'Pörtál'],
+    ['with signs in it', 'Port@l!'],
+  ])('is marked: %s', async (_, name) => {
+    const client = await registered('notes:read', { name });
+    expect(textOf(await shown(client, 'notes:read'))).toContain(MARKED);
+  });
+
+  // @shows AS-40.3
+  test.each(['Notebook', 'Portal Notes', 'Port', 'Portrait', '門戶'])(
+    'another one is not: %s',
+    async (name) => {
+      const client = await registered('notes:read', { name });
+      expect(textOf(await shown(client, 'notes:read'))).not.toContain('This is not');
+    },
+  );
+
+  // @shows AS-40.3
+  test.each(['Porta1 Security', 'Po\u200brtal', 'РОRTAL'])(
+    'of those that nobody verified the name is not shown, and that is said: %s',
+    async (name) => {
+      const client = await putUnverified(portal, {
+        document: null,
+        name,
+        redirectUris: ['https://client.example/callback'],
+      });
+      const text = textOf(await shown(client, 'notes:read'));
+      expect(text).toContain('The name that it gives itself can be taken for Portal. It is not Portal.');
+      expect(text).not.toContain('It calls itself');
+      expect(text).not.toContain(name);
+    },
+  );
+});
+
+describe.runIf(findChromium() !== null)('in a real Chromium', () => {
+  const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+  const names = ['openid', 'profile', 'email', 'notes:read', 'notes:write', ...Object.keys(MANY)];
+  let browser: Browser;
+
+  beforeAll(async () => {
+    browser = await launchChromium(findChromium() ?? '');
+  });
+  afterAll(() => browser.close());
+
+  async function open(client: TestClient, size: { width: number; height: number }): Promise<Page> {
+    const context = await browser.newContext({ viewport: size, bypassCSP: true });
+    const page = await context.newPage();
+    await page.goto(`${portal.url}/login`);
+    await page.fill('[name=identifier]', ADA);
+    await page.fill('[name=password]', PASSWORD);
+    await page.click('button[type=submit]');
+    await page.goto(authorizationUrl(portal, client, { scope: names.join(' ') }));
+    return page;
+  }
+
+  // @shows AS-40.4
+  test('with 25 scopes on a phone both answers are in view from the start, and cover nothing that has the focus', async () => {
+    expect(names.length).toBe(25);
+    const page = await open(await registered(names.join(' ')), { width: 360, height: 640 });
+    for (const name of ['Deny', 'Allow']) {
+      const box = await page.getByRole('button', { name, exact: true }).boundingBox();
+      expect((box?.y ?? 9999) + (box?.height ?? 0)).toBeLessThanOrEqual(640);
+    }
+    const reached: string[] = [];
+    for (let step = 0; step < 40 && reached.at(-1) !== 'Allow'; step += 1) {
+      await page.keyboard.press('Tab');
+      const focus = await page.evaluate(() => {
+        const focused = document.activeElement;
+        const box = focused?.getBoundingClientRect();
+        const bar = document.querySelector('.stay')?.getBoundingClientRect();
+        const isCovered =
+          focused?.closest('.stay') === null &&
+          (box?.bottom ?? 0) > (bar?.top ?? 0) &&
+          (box?.top ?? 0) < (bar?.bottom ?? 0);
+        return { text: focused?.textContent?.trim() ?? '', isCovered };
+      });
+      expect(focus).toEqual({ text: focus.text, isCovered: false });
+      reached.push(focus.text);
+    }
+    expect(reached[0]).toBe('Not you?');
+    expect(reached.slice(-2)).toEqual(['Deny', 'Allow']);
+    expect(reached.length).toBeGreaterThan(22);
+    await page.context().close();
+  });
+
+  // @shows AS-40.4
+  test.each([
+    ['one letter', 'X'],
+    ['a hundred letters', 'W'.repeat(100)],
+    ['Arabic letters', 'دفتر الملاحظات'],
+  ])('nothing is wider than a phone of 320 pixels, and axe finds nothing: a name of %s', async (_, name) => {
+    const page = await open(await registered(names.join(' '), { name }), { width: 320, height: 568 });
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(320);
+    await page.addScriptTag({ content: axe });
+    const found = await page.evaluate(async () => {
+      const { violations } = await (
+        window as unknown as { axe: { run: () => Promise<{ violations: { id: string }[] }> } }
+      ).axe.run();
+      return violations.map(({ id }) => id);
+    });
+    expect(found).toEqual([]);
+    await page.context().close();
+  });
+});

@@ -1,0 +1,57 @@
+// @engines sqlite: what a line of the log says makes no difference to a store
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startAdministered, type Administered } from './support/administration.ts';
+import {
+  ADA,
+  exchangeCode,
+  obtainCode,
+  obtainTokens,
+  refresh,
+  registerClient,
+  type TestClient,
+} from './support/portal.ts';
+
+let administered: Administered;
+let client: TestClient;
+beforeAll(async () => {
+  administered = await startAdministered();
+  client = await registerClient(administered.portal);
+});
+afterAll(() => administered.portal.close());
+
+/** The one line of a request that was refused. */
+async function lineOf(refused: Promise<Response>) {
+  const answer = await refused;
+  expect(answer.status).toBeGreaterThanOrEqual(400);
+  const [line, ...more] = await administered.linesOf(answer);
+  expect(more).toEqual([]);
+  return line;
+}
+
+const authorization = async () => {
+  const { items } = await administered.portal.server.access.list({ clientId: client.id }, { limit: 1 });
+  return items[0]?.id;
+};
+
+// @shows AS-29.10
+test('names the authorization of a refresh token and of a code that is refused', async () => {
+  const { portal } = administered;
+  const { refresh_token: token } = await obtainTokens(portal, client, ADA);
+  const first = await authorization();
+  expect((await refresh(portal, client, token)).status).toBe(200);
+  expect(await lineOf(refresh(portal, client, token))).toMatchObject({ authorizationId: first });
+  const code = await obtainCode(portal, client, await portal.signedIn(ADA));
+  const second = await authorization();
+  const other = await registerClient(portal);
+  expect(await lineOf(exchangeCode(portal, other, code))).toMatchObject({ authorizationId: second });
+  expect(second).not.toBe(first);
+});
+
+test('names none where none is known', async () => {
+  const { portal } = administered;
+  for (const refused of [
+    refresh(portal, client, 'x'.repeat(43)),
+    exchangeCode(portal, client, 'x'.repeat(43)),
+  ])
+    expect(await lineOf(refused)).not.toHaveProperty('authorizationId');
+});
