@@ -18,5 +18,6 @@ export interface WaitingFor {
 
 /** A request of a browser: a `Request`, or what Express, Fastify, Koa and Node give in its place. */
 export interface WithHeaders {
+  /** Of which `cookie` is read. */
   readonly headers: Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
 }

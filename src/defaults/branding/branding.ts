@@ -20,14 +20,19 @@ export interface BrandingView {
 
 /** How the pages of an application look. */
 export interface Branding {
+  /** What views are given of it. */
   readonly view: BrandingView;
   /** Those that are files, with the path below `base_path` that each is served from. */
   readonly logos: readonly ServedLogo[];
 }
 
+/** A logo that is a file. */
 export interface ServedLogo {
+  /** Of its endpoint. */
   readonly name: 'oauth_server_branding_logo' | 'oauth_server_branding_logo_dark';
+  /** Below `base_path`. */
   readonly path: string;
+  /** Answers a request for it. */
   readonly respond: (request: Request) => Response;
 }
 

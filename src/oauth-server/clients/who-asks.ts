@@ -12,9 +12,11 @@ import { containsLookalike, looksLike } from './lookalikes.ts';
 export interface Unverified {
   /** Who it is: a host in ASCII, "a program on this computer" or "an application on this device". */
   readonly asks: string;
+  /** Whether that is a host. */
   readonly isHost: boolean;
   /** What it calls itself, as far as that may be shown; anybody may call himself so. */
   readonly calledName: string | null;
+  /** Where the answer goes. */
   readonly answersTo: Destination;
 }
 
