@@ -16,6 +16,7 @@ import {
 export interface ApplicationsView {
   /** `oauth_server:name`. */
   readonly serverName: string;
+  /** Who is signed in. */
   readonly person: ShownPerson;
   /** In the order in which they were first allowed. */
   readonly applications: readonly ShownApplication[];

@@ -26,6 +26,7 @@ export interface ConsentView extends ShownLook {
   readonly unverified: Unverified | null;
   /** Whether the client has a name like the server's, which it is not. */
   readonly namedLikeServer: boolean;
+  /** Who is signed in. */
   readonly person: ShownPerson;
   /** All that is asked for, and what is kept of before. */
   readonly scopes: readonly ShownScope[];

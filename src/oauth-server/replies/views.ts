@@ -1,6 +1,7 @@
 import type { BrandingView } from '../../defaults/branding/branding.ts';
 import type { Words } from '../../words/words.ts';
-import type { consentPageData } from '../authorization/consent-page.ts';
+import type { ApplicationsView } from '../authorization/applications-page.ts';
+import type { ConsentView } from '../authorization/consent-page.ts';
 
 /** What the view `oauth/error` is rendered with. All of it is to be escaped. */
 export interface ErrorView {
@@ -20,13 +21,10 @@ export interface ErrorView {
   readonly link: { readonly href: string; readonly text: string } | null;
 }
 
-/** What the view `oauth/consent` is rendered with. All of it is to be escaped. */
-export type ConsentView = ReturnType<typeof consentPageData>;
-
 /** The data of each page, beside what all are given. */
 export interface PageData {
   readonly 'oauth/consent': ConsentView;
-  readonly 'oauth/applications': object;
+  readonly 'oauth/applications': ApplicationsView;
   readonly 'oauth/error': ErrorView;
 }
 
