@@ -36,6 +36,12 @@ describe('the language that is meant', () => {
     expect(lookUp(wishedLanguages(['nl', 'fr-CA', 'de']), THERE)).toBe('fr');
   });
 
+  test('is none of a tag that goes on and on, whose parts anybody could have looked up one by one', () => {
+    const endless = `de-x${'-a'.repeat(200)}`;
+    expect(wishedLanguages([endless, 'fr'])).toEqual(['fr']);
+    expect(acceptedLanguages(`${endless}, fr`)).toEqual(['fr']);
+  });
+
   test('may be a narrower one than was asked for, of the same script', () => {
     expect(lookUp(['pt-PT'], ['en', 'pt-BR'])).toBe('pt-BR');
     expect(lookUp(['sr'], ['en', 'sr-Latn'])).toBe(null);

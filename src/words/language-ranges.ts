@@ -2,6 +2,8 @@
 const LONGEST = 500;
 /** How many languages somebody may name: the others are not read. */
 const MOST = 20;
+/** In characters, of a tag: RFC 5646 section 4.4.1 needs 35. Looking one up takes time with the square of its parts. */
+const LONGEST_TAG = 100;
 
 /** The languages of `Accept-Language`, the most wanted first (RFC 9110 section 12.5.4). What is no language is left out. */
 export function acceptedLanguages(header: string | null): readonly string[] {
@@ -22,8 +24,9 @@ export function wishedLanguages(tags: readonly string[]): readonly string[] {
   return tags.slice(0, MOST).flatMap((each) => canonicalTag(each) ?? []);
 }
 
-/** As BCP 47 writes it: `de-AT`; null for what is no language tag. */
+/** As BCP 47 writes it: `de-AT`; null for what is no language tag, and for one that is longer than any is. */
 export function canonicalTag(tag: string): string | null {
+  if (tag.length > LONGEST_TAG) return null;
   try {
     return Intl.getCanonicalLocales(tag)[0] ?? null;
   } catch {
