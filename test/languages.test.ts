@@ -176,6 +176,16 @@ describe('the pages', () => {
     expect((await portal.visitor().visit(ask({ ui_locales: 'ja' }))).status).toBe(200);
   });
 
+  // @shows AS-38.2
+  test('keep the language through a sign-in that no application waits for, also when it fails', async () => {
+    const visitor = portal.visitor();
+    const signInPage = await visitor.visit('/oauth/applications?ui_locales=fr');
+    const wrong = await signIn(visitor, signInPage, ADA, 'wrong');
+    await requirePage(wrong, 'fr', [(await saying('fr'))('sign_in.wrong')]);
+    const signedIn = await signIn(visitor, wrong, ADA);
+    expect((await visitor.visit(locationOf(signedIn).href)).headers.get('content-language')).toBe('fr');
+  });
+
   test.each([
     ['a header', { 'accept-language': `${'de;q=0.1,'.repeat(1000)}fr` }, undefined],
     ['markup', { 'accept-language': '"><script>alert(1)</script>' }, '"><script>alert(1)</script>'],

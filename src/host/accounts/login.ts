@@ -94,7 +94,7 @@ export function loginRoutes(
       ...words,
       title: words.t('sign_in.title'),
       name,
-      action: application.path('login_submit'),
+      action: speaking.withWish(request, application.path('login_submit')),
       csrfToken: await csrfTokens().token(),
       nonce,
       waiting,
