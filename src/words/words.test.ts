@@ -57,6 +57,21 @@ describe('a message', () => {
     expect(words.markup('scope.a.label')).toBe('Read {x} &amp; &lt;b&gt;');
   });
 
+  test.each([
+    ['en', 'If you go on,'],
+    ['de', 'Wenn Sie fortfahren,'],
+    ['fr', 'Si vous continuez,'],
+    ['es', 'Si continúa,'],
+    ['pt', 'Se você continuar,'],
+    ['ja', '続行すると、'],
+    ['zh-Hans', '如果继续，'],
+    ['ar', 'إذا تابعت،'],
+  ])('that asks before a removal does not say that it is done: %s', async (locale, condition) => {
+    const words = await wordsOf(locale);
+    for (const count of [1, 2, 3, 11, 100])
+      expect(words.t('applications.confirm_all', { count }).startsWith(condition)).toBe(true);
+  });
+
   // @shows AS-38.6
   test('isolates what is inserted where the language is written from right to left', async () => {
     const arabic = await wordsOf('ar');

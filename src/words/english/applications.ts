@@ -22,9 +22,9 @@ export const APPLICATIONS = {
   'applications.confirm_page': 'Remove all access?',
   'applications.confirm_title': 'Remove the access of all applications?',
   'applications.confirm_all': {
-    one: 'One application can no longer act for you, from this moment. It has to ask you again when you use it next.',
+    one: 'If you go on, one application can no longer act for you. It has to ask you again when you use it next.',
     other:
-      '{count} applications can no longer act for you, from this moment. Each has to ask you again when you use it next.',
+      'If you go on, {count} applications can no longer act for you. Each has to ask you again when you use it next.',
   },
   'applications.keep': 'Keep them',
   'applications.back': 'Back to {server}',

@@ -85,9 +85,9 @@ export const MESSAGES: CompleteCatalog = {
   'applications.confirm_page': 'Allen Zugriff entfernen?',
   'applications.confirm_title': 'Den Zugriff aller Anwendungen entfernen?',
   'applications.confirm_all': {
-    one: 'Eine Anwendung kann ab sofort nicht mehr in Ihrem Namen handeln. Sie muss Sie bei der nächsten Nutzung erneut fragen.',
+    one: 'Wenn Sie fortfahren, kann eine Anwendung nicht mehr in Ihrem Namen handeln. Sie muss Sie bei der nächsten Nutzung erneut fragen.',
     other:
-      '{count} Anwendungen können ab sofort nicht mehr in Ihrem Namen handeln. Jede muss Sie bei der nächsten Nutzung erneut fragen.',
+      'Wenn Sie fortfahren, können {count} Anwendungen nicht mehr in Ihrem Namen handeln. Jede muss Sie bei der nächsten Nutzung erneut fragen.',
   },
   'applications.keep': 'Behalten',
   'applications.back': 'Zurück zu {server}',

@@ -83,9 +83,9 @@ export const MESSAGES: CompleteCatalog = {
   'applications.confirm_page': '¿Quitar todos los accesos?',
   'applications.confirm_title': '¿Quitar el acceso de todas las aplicaciones?',
   'applications.confirm_all': {
-    one: 'Una aplicación dejará de poder actuar en su nombre desde este momento. Tendrá que pedirle permiso de nuevo la próxima vez que la use.',
+    one: 'Si continúa, una aplicación dejará de poder actuar en su nombre. Tendrá que pedirle permiso de nuevo la próxima vez que la use.',
     other:
-      '{count} aplicaciones dejarán de poder actuar en su nombre desde este momento. Cada una tendrá que pedirle permiso de nuevo la próxima vez que la use.',
+      'Si continúa, {count} aplicaciones dejarán de poder actuar en su nombre. Cada una tendrá que pedirle permiso de nuevo la próxima vez que la use.',
   },
   'applications.keep': 'Conservarlas',
   'applications.back': 'Volver a {server}',

@@ -85,9 +85,9 @@ export const MESSAGES: CompleteCatalog = {
   'applications.confirm_page': 'Retirer tous les accès ?',
   'applications.confirm_title': 'Retirer l’accès de toutes les applications ?',
   'applications.confirm_all': {
-    one: 'Une application ne pourra plus agir en votre nom, dès maintenant. Elle devra vous redemander l’autorisation à sa prochaine utilisation.',
+    one: 'Si vous continuez, une application ne pourra plus agir en votre nom. Elle devra vous redemander l’autorisation à sa prochaine utilisation.',
     other:
-      '{count} applications ne pourront plus agir en votre nom, dès maintenant. Chacune devra vous redemander l’autorisation à sa prochaine utilisation.',
+      'Si vous continuez, {count} applications ne pourront plus agir en votre nom. Chacune devra vous redemander l’autorisation à sa prochaine utilisation.',
   },
   'applications.keep': 'Les conserver',
   'applications.back': 'Retour à {server}',

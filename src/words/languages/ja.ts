@@ -81,7 +81,7 @@ export const MESSAGES: CompleteCatalog = {
   'applications.confirm_title': 'すべてのアプリのアクセス権を削除しますか？',
   'applications.confirm_all': {
     other:
-      '{count} 個のアプリが、ただちにあなたの代わりに操作できなくなります。次に使うときには、それぞれ改めて許可が必要です。',
+      '続行すると、{count} 個のアプリがあなたの代わりに操作できなくなります。次に使うときには、それぞれ改めて許可が必要です。',
   },
   'applications.keep': '削除しない',
   'applications.back': '{server} に戻る',

@@ -83,9 +83,9 @@ export const MESSAGES: CompleteCatalog = {
   'applications.confirm_page': 'Remover todos os acessos?',
   'applications.confirm_title': 'Remover o acesso de todos os aplicativos?',
   'applications.confirm_all': {
-    one: 'Um aplicativo não poderá mais agir em seu nome a partir deste momento. Ele terá de pedir permissão de novo na próxima vez que você o usar.',
+    one: 'Se você continuar, um aplicativo não poderá mais agir em seu nome. Ele terá de pedir permissão de novo na próxima vez que você o usar.',
     other:
-      '{count} aplicativos não poderão mais agir em seu nome a partir deste momento. Cada um terá de pedir permissão de novo na próxima vez que você o usar.',
+      'Se você continuar, {count} aplicativos não poderão mais agir em seu nome. Cada um terá de pedir permissão de novo na próxima vez que você o usar.',
   },
   'applications.keep': 'Manter',
   'applications.back': 'Voltar para {server}',

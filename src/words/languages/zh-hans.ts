@@ -75,7 +75,7 @@ export const MESSAGES: CompleteCatalog = {
   'applications.confirm_page': '移除所有访问权限？',
   'applications.confirm_title': '要移除所有应用的访问权限吗？',
   'applications.confirm_all': {
-    other: '{count} 个应用将立即无法再代表您执行操作。下次使用时，每个应用都需要重新征求您的同意。',
+    other: '如果继续，{count} 个应用将无法再代表您执行操作。下次使用时，每个应用都需要重新征求您的同意。',
   },
   'applications.keep': '保留',
   'applications.back': '返回 {server}',
