@@ -318,6 +318,13 @@ describe('db:backup', () => {
     expect(mode === null ? mode : mode & 0o777).toBe(isServer ? null : 0o600);
   });
 
+  test('takes away no file that another copy is being written to', async () => {
+    const file = path.join(folder, 'at once');
+    await writeFile(`${file}.part`, 'of another copy', { mode: 0o600 });
+    expect(await backUp(file)).toEqual(refused(isServer ? /on a server/ : /at once\.part is there/));
+    expect(await readFile(`${file}.part`, 'utf8')).toBe('of another copy');
+  });
+
   test('writes over nothing, and makes no folder', async () => {
     await writeFile(target(), 'of before', { mode: 0o600 });
     expect(await backUp(target())).toEqual(refused(isServer ? /on a server/ : /is there already/));

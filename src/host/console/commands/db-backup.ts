@@ -17,8 +17,7 @@ export const addDbBackup: AddCommands = (program, context) => {
       const target = path.resolve(file);
       if (existsSync(target)) context.fail(`${file} is there already, and nothing was written`);
       const part = `${target}.part`;
-      // Left by a copy that was cut off.
-      await rm(part, { force: true });
+      await makeOwn(context, part, `${file}.part`);
       try {
         await copy(context, database, part);
         await rename(part, target);
@@ -30,17 +29,23 @@ export const addDbBackup: AddCommands = (program, context) => {
     });
 };
 
-/** SQLite does not wait until what `VACUUM INTO` writes is on the disk, and lets everybody read it. */
+/** An empty file for its owner alone, which SQLite takes as it is. One that is there is another copy's, which may be on its way. */
+async function makeOwn(context: ConsoleContext, target: string, named: string): Promise<void> {
+  const folder = path.dirname(target);
+  if (!existsSync(folder)) context.fail(`There is no folder ${folder}`);
+  if (existsSync(target)) {
+    context.fail(`${named} is there: another copy is being written, or was cut off; remove it if none is`);
+  }
+  const made = await open(target, 'wx', 0o600);
+  await made.close();
+}
+
+/** SQLite does not wait until what `VACUUM INTO` writes is on the disk. */
 async function copy(
   context: ConsoleContext,
   database: Application['database'],
   target: string,
 ): Promise<void> {
-  const folder = path.dirname(target);
-  if (!existsSync(folder)) context.fail(`There is no folder ${folder}`);
-  // An empty file is taken by SQLite as it is, with its mode.
-  const made = await open(target, 'wx', 0o600);
-  await made.close();
   await context.progress('Copying the database', () => database.execute('VACUUM INTO ?', [target]));
   await toDisk(target);
 }
