@@ -114,7 +114,9 @@ export function readClientRecord(record: unknown, now: number): ClientRecord {
     secret: takesSecret ? secret : null,
     secretHash: takesSecret ? secretHash : null,
     createdAt:
-      typeof issuedAt === 'number' && issuedAt > 0 && issuedAt * 1000 <= now ? issuedAt * 1000 : null,
+      typeof issuedAt === 'number' && issuedAt > 0 && issuedAt * 1000 <= now
+        ? Math.floor(issuedAt * 1000)
+        : null,
     changes,
   };
 }
