@@ -340,7 +340,7 @@ describe('the doctor', () => {
     };
     const of = async (store: Pick<Database, 'dialect' | 'execute'>) => {
       const { checks } = await examine({ database: store, migrations }, portal.server);
-      return checks.find(({ part }) => part === 'store');
+      return checks.findLast(({ part }) => part === 'store');
     };
     try {
       expect(await of(readOnly)).toMatchObject({

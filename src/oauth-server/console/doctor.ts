@@ -82,7 +82,7 @@ export async function examine(
   const ofStore = [['schema', examineSchema], ...engineExaminations(application.database.dialect)] as const;
   const needStore = new Set(['clients', 'registration', 'documents', ...ofStore.map(([part]) => part)]);
   for (const [part, examination] of [['store', examineStore], ...ofStore, ...EXAMINATIONS] as const) {
-    const storeIsAway = checks.some((each) => each.part === 'store' && each.outcome !== 'ok');
+    const storeIsAway = !checks.some((each) => each.part === 'store' && each.outcome === 'ok');
     const found =
       needStore.has(part) && storeIsAway
         ? [{ part, ...skipped('the store cannot be reached') }]

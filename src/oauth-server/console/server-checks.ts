@@ -11,7 +11,8 @@ import { howClientsCome, howToHaveClients } from './connecting-checks.ts';
 import { findUnreadyNode } from './mysql-checks.ts';
 import type { Subject } from './subject.ts';
 
-export async function examineStore({ application }: Subject): Promise<Finding> {
+/** Whether it answers, and takes what is written: one that may only be read is examined further, to find out why. */
+export async function examineStore({ application }: Subject): Promise<Finding | readonly Finding[]> {
   const { database } = application;
   try {
     await database.execute('SELECT 1');
@@ -19,7 +20,8 @@ export async function examineStore({ application }: Subject): Promise<Finding> {
     const answers = `${database.dialect} answers${schema === null ? '' : `, in the schema ${schema}`}`;
     // Without its tables there is nothing to write to: that is for the schema to say.
     if (pendingSteps(await application.migrations()).length > 0) return ok(answers);
-    return (await writeProblem(database, answers)) ?? ok(`${answers}, and takes what is written`);
+    const problem = await writeProblem(database);
+    return problem === null ? ok(`${answers}, and takes what is written`) : [ok(answers), problem];
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     return (
@@ -30,16 +32,13 @@ export async function examineStore({ application }: Subject): Promise<Finding> {
 }
 
 /** As `/health/ready` looks: what may only be read answers, and nobody can be given a token. */
-async function writeProblem(
-  database: Subject['application']['database'],
-  answers: string,
-): Promise<Finding | null> {
+async function writeProblem(database: Subject['application']['database']): Promise<Finding | null> {
   try {
     await writeNothing(database);
     return null;
   } catch (error) {
     return failing(
-      `${answers}, and takes nothing that is written: ${error instanceof Error ? error.message : String(error)}`,
+      `it takes nothing that is written: ${error instanceof Error ? error.message : String(error)}`,
       'look whether its disk is full, its file or folder belongs to another user, or database_url leads to a replica (docs/troubleshooting.md)',
     );
   }
