@@ -18,11 +18,11 @@ import { mcp, tool, type ToolInterface } from 'portico/mcp';
 import {
   authorizationServerOf,
   oauthServer,
-  setUpServer,
   type AuthorizationServer,
   type KeySigner,
   type OutboundOptions,
 } from 'portico/oauth-server';
+import { ensureSigningKey } from './signing-key.ts';
 import kitchen from '../../examples/assistant/app.ts';
 import { seed } from '../../examples/assistant/seed.ts';
 import { CHEAP, hashingWith, withHasher } from './hashers.ts';
@@ -118,7 +118,7 @@ export async function startAssistant(options: AssistantOptions = {}): Promise<Ru
   await application.migrate();
   await seed(withHasher(CHEAP, application), PASSWORD);
   const server = authorizationServerOf(application);
-  await setUpServer(application, server);
+  await ensureSigningKey(application, server);
   const clients = await registerClients(server);
   const running = await listen(application, { port, hostname: '127.0.0.1' });
 

@@ -19,12 +19,12 @@ import type { Telemetry } from 'portico/telemetry';
 import {
   authorizationServerOf,
   oauthServer,
-  setUpServer,
   type AuthorizationServer,
   type ClientRegistration,
   type KeySigner,
   type OutboundOptions,
 } from 'portico/oauth-server';
+import { ensureSigningKey } from './signing-key.ts';
 import portal from '../../examples/portal/app.ts';
 import { accountsOf, seedPeople } from '../../examples/portal/people.ts';
 import { CHEAP, hashingWith, withHasher } from './hashers.ts';
@@ -145,7 +145,7 @@ export async function startPortal(options: PortalOptions = {}): Promise<RunningP
   await beforeSchema?.(application);
   await migrate(application.database, migrationsOf(definition));
   const server = authorizationServerOf(application);
-  if (signingKey) await setUpServer(application, server);
+  if (signingKey) await ensureSigningKey(application, server);
   await seedPeople(withHasher(passwordHasher, application), PASSWORD);
   const running = await listen(application, { port, hostname: '127.0.0.1' });
   const url = application.publicUrl;

@@ -17,12 +17,12 @@ import { mcp, mcpServerOf, tool, type McpServer } from 'portico/mcp';
 import {
   authorizationServerOf,
   oauthServer,
-  setUpServer,
   token,
   type AuthorizationServer,
   type ClientRegistration,
   type Host,
 } from 'portico/oauth-server';
+import { ensureSigningKey } from '../signing-key.ts';
 import type { Telemetry } from 'portico/telemetry';
 import { openUsers, type User, type Users } from '../../../examples/express-app/users.ts';
 import { createDatabase } from '../database.ts';
@@ -119,7 +119,7 @@ export async function prepared(
   });
   await application.migrate();
   const server = authorizationServerOf(application);
-  await setUpServer(application, server);
+  await ensureSigningKey(application, server);
   const running = await listen(application, users, port);
   return {
     url,
