@@ -112,7 +112,7 @@ export const FAULTS = {
         await database.close();
       }
     },
-    doctor: ['replication'],
+    doctor: ['store', 'replication'],
     statuses: [503, 503, 200],
     ready: 'store',
     audited: [],
