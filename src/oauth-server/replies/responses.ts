@@ -21,7 +21,7 @@ export interface Reply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   /** Bytes of a picture, or text. */
-  readonly body: string | Uint8Array<ArrayBuffer> | null;
+  readonly body: string | Uint8Array | null;
   /** `Set-Cookie` headers, of which there may be several. */
   readonly cookies?: readonly string[];
   /** The refusal that it answers with, for the log; absent when nothing was refused. */
@@ -34,7 +34,9 @@ export function toResponse(
   requestId: string | null,
 ): Response {
   const named = requestId === null ? headers : { ...headers, [REQUEST_ID_HEADER]: requestId };
-  const response = new Response(body, { status, headers: named });
+  // The type says nothing of its buffer: TypeScript 5 before 5.7, which hosts compile with, knows only one kind.
+  const sent = body as string | Uint8Array<ArrayBuffer> | null;
+  const response = new Response(sent, { status, headers: named });
   if (typeof body === 'string') madeOfText(response, body);
   for (const cookie of cookies) response.headers.append('Set-Cookie', cookie);
   return requestId === null ? response : madeWithRequestId(response);

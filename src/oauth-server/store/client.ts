@@ -68,7 +68,7 @@ export interface ClientLogo {
   readonly hash: string;
   /** Such as `image/png`. */
   readonly mediaType: string;
-  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly bytes: Uint8Array;
 }
 
 /** The public keys of a client, of which one signs its assertions (OpenID Connect Core section 9). */
