@@ -49,7 +49,10 @@ export const TOPICS: readonly Topic[] = [
       'docs/administration.md',
     ],
   },
-  { title: 'Security', pages: ['docs/security-model.md', 'docs/threat-model.md', 'docs/assurance.md', 'SECURITY.md'] },
+  {
+    title: 'Security',
+    pages: ['docs/security-model.md', 'docs/threat-model.md', 'docs/assurance.md', 'SECURITY.md'],
+  },
   { title: 'Moving here', pages: ['docs/moving/*.md'] },
   {
     title: 'Reference',
