@@ -87,6 +87,8 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'console/',
     'authorization-server',
     'authorizing',
+    'admitting',
+    'host-branding',
     'host-defaults',
     'complete-host',
     'endpoints/',

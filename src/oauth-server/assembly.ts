@@ -1,6 +1,6 @@
-import path from 'node:path';
 import { createAccess } from './access/access.ts';
 import { createAccounts } from './accounts.ts';
+import { createAdmitting } from './admitting.ts';
 import { administrationDoor } from './administration/door.ts';
 import { createServerAudit } from './auditing/server-audit.ts';
 import { createBrowsers, type Browsers } from './authorization/browsers.ts';
@@ -8,15 +8,8 @@ import { createCookieSealer, createSealing } from './authorization/cookie-keys.t
 import { createAuthorizing } from './authorizing.ts';
 import { createBearerTokens } from './tokens/bearer.ts';
 import { createClaims } from './tokens/claims.ts';
-import { createClientUrls, isClientUrl } from './client-documents/client-urls.ts';
-import { createAssertions } from './clients/assertions.ts';
-import { createClientKeySource } from './clients/client-keys.ts';
-import { createChecking } from './clients/checking.ts';
-import { createClients, type FindClient } from './clients/clients.ts';
-import { createClientAuthentication } from './clients/authentication.ts';
-import { createImportedSecrets } from './clients/imported-secrets.ts';
+import { createClientUrls } from './client-documents/client-urls.ts';
 import { createNoteUse } from './clients/uses.ts';
-import { createClientSecrets } from './clients/secrets.ts';
 import type { OAuthServerConfig } from './config.ts';
 import { createRequireBinding, dpopProblems } from './dpop/demands.ts';
 import { createDpop } from './dpop/dpop.ts';
@@ -36,21 +29,21 @@ import { createLogoEndpoint } from './endpoints/logo.ts';
 import { createIntrospectEndpoint } from './endpoints/introspect.ts';
 import { browserPaths, PAR_PATH, TOKEN_PATH } from './endpoints/paths.ts';
 import { createProtectedRoutes } from './endpoints/protected-routes.ts';
-import { createRegisterEndpoint } from './endpoints/register.ts';
 import { createRevokeEndpoint } from './endpoints/revoke.ts';
 import { createTokenEndpoint } from './endpoints/token.ts';
 import { createUserinfoEndpoint } from './endpoints/userinfo.ts';
 import { ConfigurationError } from '../contracts/errors.ts';
-import { brandingProblems, createBranding, type Branding } from '../defaults/branding/branding.ts';
+import type { Branding } from '../defaults/branding/branding.ts';
 import type { MigrationState } from '../sql/schema.ts';
 import { basePathProblems, strippedProblems } from '../http/base-path.ts';
-import { createFailedAttempts, systemRandom } from '../http/failed-attempts.ts';
+import { systemRandom } from '../http/failed-attempts.ts';
 import { isLoopback } from '../http/loopback.ts';
 import { createResourceProofs, dpopOffer } from './tokens/resource-proofs.ts';
 import { healthChecks } from './health/checks.ts';
 import { createHealth } from './health/health.ts';
 import { healthPaths } from './health/paths.ts';
 import { completeHost } from './complete-host.ts';
+import { branded, brandingWithoutKit } from './host-branding.ts';
 import { OWN_DEFAULTS } from './host-defaults.ts';
 import { callerAddress, type CompleteHost } from './host.ts';
 import { createGrants } from './grants/grant-types.ts';
@@ -58,15 +51,11 @@ import { createIssuing } from './grants/issuing.ts';
 import { createUnanswered } from './grants/unanswered.ts';
 import { createKeyRing } from './keys/key-ring.ts';
 import { signingKeysOf } from './keys/signers.ts';
-import { fetchableUrlProblem } from './outbound/fetchable-urls.ts';
-import { createFetchImage, createFetchJson } from './outbound/fetch-json.ts';
+import { createFetchJson } from './outbound/fetch-json.ts';
 import { createMeasuring } from './measuring/measuring.ts';
 import { measuredStore } from './measuring/measured-store.ts';
 import { observedServer } from './measuring/observed-server.ts';
 import { createProtectedResource } from './protected-resource.ts';
-import { importingWith } from './importing/on-demand.ts';
-import { createInitialAccessTokens } from './registering/initial-access-tokens.ts';
-import { createRegistrations } from './registering/registrations.ts';
 import { PROFILED_ALGORITHMS } from './profiles/fapi2.ts';
 import { createProfiles, profileProblems, withProfile } from './profiles/profiles.ts';
 import { createPruning } from './store/pruning.ts';
@@ -128,12 +117,10 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
   const sealer = createCookieSealer({ store, clock, lifetime: config.consent_ttl * 1000 });
   const branding = options.branding === undefined ? brandingWithoutKit(config, basePath) : options.branding;
   const host = branded(options.host(createBrowsers({ sealer, issuer, basePath })), branding);
-  const { passwordHasher, log } = host;
-  const { registration = 'off' } = config;
-  const registers = registration !== 'off';
+  const { log } = host;
+  const registers = (config.registration ?? 'off') !== 'off';
   const { private_key_jwt: takesKeys = false, pushed_authorization_requests: pushing = 'off' } = config;
   const { dpop: dpopMode = 'off' } = config;
-  const takesPushed = pushing !== 'off';
   const takesDpop = dpopMode !== 'off';
   const { audit, runFrom, removeOld } = createServerAudit({
     keeps: config.audit?.keep === true,
@@ -178,50 +165,26 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
   const lookUp = createTokenLookUp({ bearerTokens, scopes });
 
   const allowsLoopback = showsDetails && isLoopback(new URL(publicUrl));
-  const fetchOptions = { ...outbound, allowsLoopback, anyPort: allowsLoopback, clock };
-  const takesLogos = config.client_logos === true;
-  const blockable = (id: string) => (isClientUrl(id) ? { problem: fetchableUrlProblem(id) } : null);
-  const checkNew = createChecking({ scopes, keys, takesKeys, takesPushed, takesDpop, profiles });
-  const clients = createClients({
+  const fetching = { ...outbound, allowsLoopback, anyPort: allowsLoopback, clock };
+  const admitting = createAdmitting({
+    issuer,
+    config,
     store,
+    singleUses,
+    host,
     scopes,
     keys,
-    fetchImage: takesLogos ? createFetchImage(fetchOptions) : null,
-    takesKeys,
     profiles,
-    checkNew,
-    passwordHasher,
-    clock,
+    urls,
+    fetching,
     audit,
-    blockable,
+    pruning,
+    clock,
+    random,
   });
+  const { clients, authenticating } = admitting;
+  const takesLogos = config.client_logos === true;
   const noteUse = createNoteUse({ store, clock, log });
-  const iterations = config.imported_pbkdf2_iterations ?? 0;
-  const secretHasher = createImportedSecrets({ passwordHasher, iterations });
-  const secrets = createClientSecrets({ passwordHasher: secretHasher, clock });
-  const failedAttempts = createFailedAttempts({ clock, random });
-  const newFetchJson = () => createFetchJson(fetchOptions);
-  const clientKeys = takesKeys
-    ? createClientKeySource({ newFetchJson, documentRefusal: (url) => urls.refusal(url), clock })
-    : null;
-  /** At the endpoints of these paths, by which an assertion may name this server. */
-  const authenticating = (findClient: FindClient, ...asked: readonly string[]) => {
-    const endpoints = asked.map((path) => `${issuer}${path}`);
-    const assertions =
-      clientKeys === null
-        ? null
-        : createAssertions({ issuer, endpoints, keys: clientKeys, singleUses, clock });
-    return createClientAuthentication({
-      findClient,
-      secrets,
-      assertions,
-      profiles,
-      failedAttempts,
-      host,
-      audit,
-      clock,
-    });
-  };
   const authenticateClient = authenticating((id) => clients.find(id), TOKEN_PATH);
 
   const issuing = createIssuing({ issuer, config, scopes, host, keys, claims, requireBinding });
@@ -257,7 +220,7 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
     clients,
     profiles,
     urls,
-    fetchJson: newFetchJson(),
+    fetchJson: createFetchJson(fetching),
     authenticating: (findClient) => authenticating(findClient, TOKEN_PATH, PAR_PATH),
     dpop,
     resource,
@@ -319,29 +282,7 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
     }),
     oauth_server_metadata: createMetadataEndpoint(metadata),
     oauth_server_jwks: createJwksEndpoint({ keys }),
-    oauth_server_register:
-      registration === 'off'
-        ? null
-        : createRegisterEndpoint({
-            registrations: createRegistrations({
-              mode: registration,
-              store,
-              clients,
-              catalog: scopes,
-              keys,
-              takesKeys,
-              takesPushed,
-              takesDpop,
-              profiles,
-              passwordHasher,
-              secrets,
-              audit,
-              clock,
-            }),
-            host,
-            pruning,
-            issuer,
-          }),
+    oauth_server_register: admitting.register,
   };
   const failures = createFailures({ host, database, serverName, speaking, showsDetails });
   const { metadataUrl } = resource;
@@ -376,24 +317,10 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
     config,
     host,
     clients,
-    clientKeyProblems: async ({ id, keys: own }) =>
-      own === null || clientKeys === null ? [] : clientKeys.problems({ id, keys: own }),
+    clientKeyProblems: admitting.clientKeyProblems,
     access: createAccess({ store, audit, clock }),
-    importing: importingWith(async () => {
-      const { createImporting } = await import('./importing/importing.ts');
-      return createImporting({
-        store,
-        clients,
-        checkNew,
-        host,
-        secretHasher,
-        iterations,
-        blockable,
-        audit,
-        clock,
-      });
-    }),
-    initialAccessTokens: createInitialAccessTokens({ store, audit, clock }),
+    importing: admitting.importing,
+    initialAccessTokens: admitting.initialAccessTokens,
     keys,
     audit,
     dpop: offer,
@@ -438,25 +365,6 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
     }),
   };
   return server;
-}
-
-/** A file has to be absolute, as `key_path` has: nobody says here which folder is the application's. */
-function brandingWithoutKit({ branding }: OAuthServerConfig, basePath: string): Branding | null {
-  const relative = (['logo', 'logo_dark'] as const).flatMap((name) => {
-    const given = branding?.[name];
-    const isRelative = typeof given === 'string' && !path.isAbsolute(given);
-    return isRelative ? [{ key: `oauth_server:branding:${name}`, message: 'must be an absolute path' }] : [];
-  });
-  const problems = relative.length > 0 ? relative : brandingProblems(branding, '/', 'oauth_server:branding');
-  if (problems.length > 0) throw new ConfigurationError(problems);
-  return createBranding(branding, { directory: '/', basePath });
-}
-
-/** Every page is given the branding, whoever renders it. */
-function branded(host: CompleteHost, branding: Branding | null): CompleteHost {
-  if (branding === null) return host;
-  const { view } = branding;
-  return { ...host, render: (name, data) => host.render(name, { branding: view, ...data }) };
 }
 
 function requireNoProblems(config: OAuthServerConfig, basePath: string, stripped: boolean): void {

@@ -1,22 +1,23 @@
 import { equalInConstantTime } from '../../../http/constant-time.ts';
 import type { Database, SqlParameter } from '../../../sql/contract.ts';
-import type { RegisteredBy } from '../client.ts';
-import type {
-  AuthorizationCode,
-  CodeParameters,
-  Family,
-  GrantOutcome,
-  NewTokens,
-  OfferedRefreshToken,
-  OfferedToken,
-  RefreshToken,
-  StoredGrant,
-} from '../grant.ts';
+import type { GrantOutcome, NewTokens, OfferedToken, StoredGrant } from '../grant.ts';
 import type { ConsentOutcome } from '../requests.ts';
 import type { Store } from '../store.ts';
 import { ACCESS_TOKEN_COLUMNS, ACCESS_TOKEN_FENCE, accessTokenValues } from './access-tokens.ts';
 import { claimAndInsert, claimThenInsert, type ClaimAndInsert } from './claim.ts';
-import { lookOf } from './clients.ts';
+import {
+  AUTHORIZATION_COLUMNS,
+  GRANT_COLUMNS,
+  hasMark,
+  refreshState,
+  requireMigrated,
+  SET_REFRESH_STATE,
+  toAuthorization,
+  toCode,
+  toRefreshToken,
+  type AuthorizationRow,
+  type GrantRow,
+} from './family-rows.ts';
 import { fenceOf, wasInserted } from './fence.ts';
 import {
   confirmRevocation,
@@ -24,7 +25,6 @@ import {
   placeholders,
   removeKeys,
   removeWhere,
-  words,
   type Condition,
 } from './statements.ts';
 
@@ -175,26 +175,15 @@ export function familiesTable(database: Database) {
     },
 
     async listAuthorizations(person, now) {
-      const { rows } = await database.execute<FamilyRow & AuthorizationColumns>(
-        `SELECT ${FAMILY_COLUMNS}, f.created_at, f.used_at, f.refresh_generation, c.name AS client_name, c.scope AS client_scope,
-          c.registered_by, c.redirect_uris, c.client_uri, c.logo_hash
+      const { rows } = await database.execute<AuthorizationRow>(
+        `SELECT ${AUTHORIZATION_COLUMNS}
         FROM oauth_families f
         JOIN oauth_clients c ON c.client_id = f.client_id AND c.revoked_at IS NULL
         WHERE f.user_provider = ? AND f.user_id = ? AND f.revoked_at IS NULL AND f.expires_at > ?
         ORDER BY f.created_at, f.id`,
         [person.provider, person.id, now],
       );
-      return rows.map((row) => ({
-        family: toFamily(row),
-        clientName: row.client_name,
-        clientScopes: words(row.client_scope),
-        clientRegisteredBy: row.registered_by ?? 'operator',
-        clientRedirectUris: JSON.parse(row.redirect_uris) as string[],
-        clientLook: lookOf(row),
-        redeemed: row.refresh_generation !== null,
-        usedAt: row.used_at,
-        createdAt: row.created_at,
-      }));
+      return rows.map((row) => toAuthorization(row));
     },
 
     confirmRevoked({ provider, id }, clientId) {
@@ -226,12 +215,6 @@ export async function removeFamilies(
 }
 
 // --- statements -----------------------------------------------------------------------------------------------
-
-const FAMILY_COLUMNS =
-  'f.id, f.client_id, f.user_provider, f.user_id, f.subject, f.scope, f.audience, f.thumbprint';
-
-const GRANT_COLUMNS = `${FAMILY_COLUMNS}, f.expires_at, f.code_hash, f.code_parameters, f.code_expires_at, f.code_spent_at,
-  f.refresh_mark_hash, f.refresh_hash, f.refresh_generation, f.refresh_expires_at`;
 
 const FIND = `SELECT ${GRANT_COLUMNS} FROM oauth_families f WHERE f.id = ?`;
 
@@ -269,12 +252,6 @@ const FAMILY_FENCE = fenceOf(
   'code_hash',
 );
 
-/** For the values of `refreshState`. */
-const SET_REFRESH_STATE = `refresh_hash = ?, refresh_mark_hash = ?, refresh_expires_at = ?, thumbprint = ?, used_at = ?,
-  refresh_generation = COALESCE(refresh_generation, 0) + 1,
-  expires_at = CASE WHEN expires_at > ? THEN expires_at ELSE ? END,
-  prune_after = CASE WHEN prune_after >= ? THEN prune_after ELSE ? END`;
-
 const SPEND_CODE = claimAndInsert(
   `UPDATE oauth_families SET code_spent_at = ?, code_parameters = NULL, ${SET_REFRESH_STATE}
   WHERE id = ? AND code_hash = ? AND code_spent_at IS NULL AND revoked_at IS NULL`,
@@ -297,119 +274,3 @@ const USE_AND_KEEP = claimAndInsert(
   'oauth_access_tokens',
   ACCESS_TOKEN_COLUMNS,
 );
-
-/**
- * How long a family may stay after its last token has expired, as a part of the time that it had left. `prune_after` is in an index,
- * and would otherwise be written again at every refresh.
- */
-const PRUNING_SLACK = 60;
-
-function refreshState({ accessToken, refreshToken }: NewTokens, now: number): readonly SqlParameter[] {
-  const expiresAt = Math.max(now, accessToken.expiresAt, refreshToken?.expiresAt ?? 0);
-  const pruneAfter = expiresAt + Math.ceil((expiresAt - now) / PRUNING_SLACK);
-  return [
-    refreshToken?.hash ?? null,
-    refreshToken?.markHash ?? null,
-    refreshToken?.expiresAt ?? null,
-    bindingOf(refreshToken),
-    now,
-    expiresAt,
-    expiresAt,
-    expiresAt,
-    pruneAfter,
-  ];
-}
-
-/** Before the thumbprint of a family that was bound late; none begins with it. */
-const LATE = '+';
-
-function bindingOf(refreshToken: NewTokens['refreshToken']): string | null {
-  const { thumbprint = null, isBoundLate = false } = refreshToken ?? {};
-  return thumbprint !== null && isBoundLate ? `${LATE}${thumbprint}` : thumbprint;
-}
-
-// --- rows and what they mean ----------------------------------------------------------------------------------
-
-interface FamilyRow {
-  readonly id: string;
-  readonly client_id: string;
-  readonly user_provider: string;
-  readonly user_id: string;
-  readonly subject: string;
-  readonly scope: string;
-  readonly audience: string | null;
-  readonly thumbprint: string | null;
-}
-
-interface GrantRow extends FamilyRow {
-  readonly expires_at: number;
-  readonly code_hash: string | null;
-  /** JSON: what a client sent may hold characters that a text column refuses, such as NUL. Null once the code is spent. */
-  readonly code_parameters: string | null;
-  readonly code_expires_at: number | null;
-  readonly code_spent_at: number | null;
-  readonly refresh_mark_hash: string | null;
-  readonly refresh_hash: string | null;
-  /** How often tokens were issued, for people who look at the row; null until then. */
-  readonly refresh_generation: number | null;
-  readonly refresh_expires_at: number | null;
-}
-
-interface AuthorizationColumns {
-  readonly created_at: number;
-  readonly used_at: number | null;
-  readonly refresh_generation: number | null;
-  readonly client_name: string;
-  readonly client_scope: string;
-  readonly registered_by: RegisteredBy | null;
-  readonly redirect_uris: string;
-  readonly client_uri: string | null;
-  readonly logo_hash: string | null;
-}
-
-function toFamily(row: FamilyRow): Family {
-  const isBoundLate = row.thumbprint?.startsWith(LATE) === true;
-  return {
-    id: row.id,
-    clientId: row.client_id,
-    person: { provider: row.user_provider, id: row.user_id },
-    subject: row.subject,
-    scopes: words(row.scope),
-    audience: row.audience,
-    thumbprint: isBoundLate && row.thumbprint !== null ? row.thumbprint.slice(LATE.length) : row.thumbprint,
-    isBoundLate,
-  };
-}
-
-function toCode(row: GrantRow, { hash }: OfferedToken): AuthorizationCode {
-  const parameters = row.code_hash === hash ? row.code_parameters : null;
-  return {
-    hash,
-    family: toFamily(row),
-    used: parameters === null,
-    expiresAt: row.code_expires_at ?? row.expires_at,
-    parameters: parameters === null ? null : (JSON.parse(parameters) as CodeParameters),
-  };
-}
-
-function toRefreshToken(row: GrantRow, { hash }: OfferedToken, marked: boolean): RefreshToken {
-  return {
-    hash,
-    family: toFamily(row),
-    used: !equalInConstantTime(row.refresh_hash ?? '', hash),
-    expiresAt: row.refresh_expires_at ?? row.expires_at,
-    marked,
-    generation: row.refresh_generation ?? 0,
-  };
-}
-
-/** Whether the mark is the family's: whoever has it holds, or held, a refresh token of it. */
-function hasMark(row: GrantRow, { markHash }: OfferedRefreshToken): boolean {
-  const { refresh_mark_hash: known } = row;
-  return known !== null && markHash !== null && equalInConstantTime(known, markHash);
-}
-
-/** A row that the schema's step has not reached yet must not be taken for one whose grant was used. */
-function requireMigrated(state: unknown): void {
-  if (state === null) throw new Error('A family is still as the release before kept it: run db:migrate up');
-}
