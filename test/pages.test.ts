@@ -50,6 +50,7 @@ describe('branding', () => {
       ['consent', await (await ada.visit(locationOf(consent).href)).text()],
       ['applications', await (await ada.visit('/id/oauth/applications')).text()],
       ['error', await (await ada.visit('/id/oauth/authorize?client_id=x')).text()],
+      ['administration', await (await ada.visit('/id/oauth/admin')).text()],
       ['404', await (await ada.visit('/nowhere')).text()],
     ];
     logo = /src="([^"]*)"/.exec(pages[0]?.[1] ?? '')?.[1] ?? '';
@@ -125,9 +126,19 @@ describe('slots', () => {
   beforeAll(async () => {
     views = path.join(folder, 'views');
     // As docs/pages.md has them.
-    const [form, passkey] = codeBlocks().filter(
+    const [terms, form, passkey] = codeBlocks().filter(
       ({ page, info }) => page === 'docs/pages.md' && info[0] === 'html',
     );
+    await write('views/oauth/consent/before.eta', terms?.code ?? '');
+    await write(
+      'views/oauth/consent/after.eta',
+      '<p>Ask <%= it.person.email %> about <%= it.scopes.length %></p>',
+    );
+    await write(
+      'views/oauth/applications/before.eta',
+      '<p class="notice">You have <%= it.applications.length %></p>',
+    );
+    await write('views/oauth/applications/after.eta', '<p><a href="<%= it.home %>">Devices</a></p>');
     await write('views/login/before.eta', form?.code ?? '');
     await write('views/login/after.eta', passkey?.code ?? '');
     await write(
@@ -157,6 +168,36 @@ describe('slots', () => {
     const consent = await (await visitor.visit(locationOf(back).href)).text();
     expect(consent).toContain('Notebook');
     expect(consent).toContain('Imprint of Portal');
+  });
+
+  // @shows AS-39.9
+  test('of the consent screen and the page of applications stand around form and list, and know their data', async () => {
+    const client = await registerClient(portal, { name: '<i>Tom & Co</i>' });
+    const ada = await portal.signedIn(ADA);
+    const inOrder = (html: string, parts: readonly string[]) => {
+      const places = parts.map((part) => html.indexOf(part));
+      expect([parts, places]).toEqual([parts, places.filter((at) => at > 0).toSorted((a, b) => a - b)]);
+    };
+    const consent = await ada.get(authorizationUrl(portal, client, { scope: 'notes:read' }));
+    const name = '<bdi>&lt;i&gt;Tom &amp; Co&lt;/i&gt;</bdi>';
+    inOrder(await consent.clone().text(), [
+      `<p class="soft">Orders that leave us are in the care of ${name}.</p>`,
+      'name="request_id"',
+      'value="allow"',
+      '<p>Ask ada@example.com about 1</p>',
+    ]);
+    await ada.submit(consent, { decision: 'allow' });
+    const page = await (await ada.get('/oauth/applications')).text();
+    inOrder(page, [
+      'You have 1',
+      'class="application"',
+      '<p><a href="/">Devices</a></p>',
+      'class="soft back"',
+    ]);
+    const second = await ada.get(authorizationUrl(portal, await registerClient(portal)));
+    await ada.submit(second, { decision: 'allow' });
+    const asked = await (await ada.get('/oauth/applications?remove=all')).text();
+    expect(asked).not.toMatch(/You have|Devices/);
   });
 
   // @shows AS-39.9
@@ -241,7 +282,7 @@ describe('the data of a view', () => {
   // @shows AS-39.12
   test('is what its table says, value by value', async () => {
     const views = path.join(folder, 'keys');
-    const names = ['login', 'error', 'oauth/error'];
+    const names = ['login', 'error', 'oauth/error', 'oauth/consent', 'oauth/applications'];
     const form =
       '<form method="post" action="/login"><input type="hidden" name="_csrf" value="<%= it.csrfToken %>">';
     for (const name of names)
@@ -256,16 +297,21 @@ describe('the data of a view', () => {
         /<code>(.*?)<\/code>/.exec(await response.text())?.[1]?.split(' ') ?? [];
       const visitor = portal.visitor();
       const login = await visitor.visit(authorizationUrl(portal, client));
+      const ada = await portal.signedIn(ADA);
       const shown = {
         login: await keysAt(login),
         'oauth/error': await keysAt(await visitor.visit('/oauth/authorize?client_id=x')),
         error: await keysAt(await visitor.visit('/nowhere')),
+        'oauth/consent': await keysAt(await ada.get(authorizationUrl(portal, client))),
+        'oauth/applications': await keysAt(await ada.get('/oauth/applications')),
       };
       const every = await documented('## What every view is given');
       const words = {
         login: '(`SignInView`',
         'oauth/error': '(`ErrorView` of `portico/oauth-server`)',
         error: '(`ErrorView` of `portico/host`)',
+        'oauth/consent': '(`ConsentView`)',
+        'oauth/applications': '(`ApplicationsView`)',
       } as const;
       for (const [view, keys] of Object.entries(shown)) {
         const told = await documented(words[view as keyof typeof words]);

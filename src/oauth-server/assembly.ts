@@ -308,6 +308,7 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
           scopes,
           examined: options.examined ?? null,
           database,
+          branding: branding?.view ?? null,
           home: paths.home,
         }));
   const server: AuthorizationServer = {

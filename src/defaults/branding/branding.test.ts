@@ -104,9 +104,9 @@ describe('a logo', () => {
 
   // @shows AS-39.8
   test.each([
-    ['image/png', Buffer.from('89504e470d0a1a0a0000', 'hex')],
-    ['image/jpeg', Buffer.from('ffd8ffe000', 'hex')],
-    ['image/webp', Buffer.from('RIFF\0\0\0\0WEBPVP8 ', 'latin1')],
+    ['image/png', Buffer.from('89504e470d0a1a0a0000000d494844520000000200000003', 'hex')],
+    ['image/jpeg', Buffer.from('ffd8ffc0001108000300020301', 'hex')],
+    ['image/webp', Buffer.from('RIFF\0\0\0\0WEBPVP8L\0\0\0\0/\x01\x81\0\0', 'latin1')],
     ['image/svg+xml', svg],
     ['image/svg+xml', `\ufeff<?xml version="1.0"?>\n<!-- a logo --><!DOCTYPE svg PUBLIC "a" "b">\n${svg}`],
   ])('is %s by its bytes, whatever its name says', (type, bytes) => {
@@ -119,6 +119,7 @@ describe('a logo', () => {
     ['<html><svg></svg></html>', 'is no PNG, SVG, WebP or JPEG'],
     ['<!DOCTYPE svg [<!ENTITY a "b">]><svg/>', 'is no PNG, SVG, WebP or JPEG'],
     ['<svgx/>', 'is no PNG, SVG, WebP or JPEG'],
+    ['\x89PNG\r\n\x1a\n, and then nothing of a picture', 'is no PNG, SVG, WebP or JPEG'],
     ['', 'is no PNG, SVG, WebP or JPEG'],
     [`${svg}${' '.repeat(256 * 1024)}`, 'bytes; 262144 are the most'],
   ])('%j is none', (bytes, reason) => {

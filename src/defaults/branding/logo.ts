@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
+import { imageFacts } from '../../http/images.ts';
 
 /** A picture of the application's, as it is served. */
 export interface LogoFile {
@@ -13,21 +14,20 @@ export interface LogoFile {
 /** In bytes. */
 const LARGEST = 256 * 1024;
 
-const FORMATS: readonly (readonly [type: string, is: (bytes: Buffer) => boolean])[] = [
-  ['image/png', (bytes) => bytes.subarray(0, 8).equals(Buffer.from('\u0089PNG\r\n\u001a\n', 'latin1'))],
-  ['image/jpeg', (bytes) => bytes.subarray(0, 3).equals(Buffer.from([0xff, 0xd8, 0xff]))],
-  [
-    'image/webp',
-    (bytes) => bytes.toString('latin1', 0, 4) === 'RIFF' && bytes.toString('latin1', 8, 12) === 'WEBP',
-  ],
-  ['image/svg+xml', isSvg],
-];
+/** Those of pictures that a page shows at their best; a logo has no need to move. */
+const PICTURES: ReadonlySet<string> = new Set(['image/png', 'image/jpeg', 'image/webp']);
+
+function typeOf(bytes: Uint8Array): string | null {
+  if (isSvg(bytes)) return 'image/svg+xml';
+  const mediaType = imageFacts(bytes)?.mediaType ?? '';
+  return PICTURES.has(mediaType) ? mediaType : null;
+}
 
 /** What may stand before the root element of a picture, and no entities, which would be text of any size. */
 const PROLOGUE =
   /^\ufeff?\s*(?:<\?xml[^>]*\?>\s*)?(?:<!--(?:(?!-->)[\s\S])*-->\s*)*(?:<!DOCTYPE\s+svg[^>[]*>\s*)?(?:<!--(?:(?!-->)[\s\S])*-->\s*)*/;
 
-function isSvg(bytes: Buffer): boolean {
+function isSvg(bytes: Uint8Array): boolean {
   let text: string;
   try {
     text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
@@ -47,8 +47,8 @@ export function readLogo(file: string): LogoFile | { readonly problem: string } 
   } catch (error) {
     return { problem: `${file} cannot be read: ${error instanceof Error ? error.message : String(error)}` };
   }
-  const format = FORMATS.find(([, is]) => is(bytes));
-  if (format === undefined) return { problem: `${file} is no PNG, SVG, WebP or JPEG` };
+  const type = typeOf(bytes);
+  if (type === null) return { problem: `${file} is no PNG, SVG, WebP or JPEG` };
   const version = createHash('sha256').update(bytes).digest('base64url').slice(0, 16);
-  return { bytes: new Uint8Array(bytes), type: format[0], version };
+  return { bytes: new Uint8Array(bytes), type, version };
 }

@@ -1,9 +1,10 @@
+import type { BrandingView } from '../../defaults/branding/branding.ts';
 import type { Visitor } from '../accounts.ts';
 import { shownPerson } from '../authorization/shown.ts';
 import type { AdministrationPageName } from '../endpoints/table.ts';
 import type { AdministrationParts } from './page.ts';
 import type { PageLinks } from './links.ts';
-import { markup, type Content, type Markup } from './markup.ts';
+import { markup, Markup, type Content } from './markup.ts';
 import { STYLES } from './styles.ts';
 
 export interface Framed {
@@ -14,13 +15,14 @@ export interface Framed {
   readonly links: PageLinks;
   readonly current: AdministrationPageName;
   readonly visitor: Visitor;
-  readonly parts: Pick<AdministrationParts, 'server' | 'home'>;
+  readonly parts: Pick<AdministrationParts, 'server' | 'home' | 'branding'>;
 }
 
 /** The whole page: who is signed in, the way to the other pages, and the page itself. */
 export function layout(framed: Framed): string {
   const { title, body, nonce, visitor, parts } = framed;
-  const { name: serverName } = parts.server.config;
+  const { branding, server } = parts;
+  const { name: serverName } = server.config;
   const { name, email } = shownPerson(visitor.user);
   return markup`<!doctype html>
 <html lang="en">
@@ -30,12 +32,12 @@ export function layout(framed: Framed): string {
     <meta name="referrer" content="no-referrer">
     <meta name="robots" content="noindex">
     <title>${title} · ${serverName}</title>
-    <style nonce="${nonce}">${STYLES}</style>
+    <style nonce="${nonce}">${STYLES}${new Markup(branding?.styles ?? '')}</style>
   </head>
   <body>
     <a class="skip" href="#page">Skip to the page</a>
     <header>
-      <p class="host">${serverName}: administration</p>
+      <p class="host">${brand(branding, serverName)}</p>
       <p class="soft">Signed in as <strong><bdi>${name ?? email ?? 'this account'}</bdi></strong></p>
       <nav aria-label="Administration"><ul role="list">${navigation(framed)}</ul></nav>
     </header>
@@ -47,6 +49,19 @@ export function layout(framed: Framed): string {
   </body>
 </html>
 `.html;
+}
+
+/** Beside a logo that has the name in it the name is for those alone who do not see it. */
+function brand(branding: BrandingView | null, name: string): Content {
+  const logo = branding?.logo ?? null;
+  if (logo === null) return markup`${name}: administration`;
+  const dark =
+    logo.dark === null ? null : markup`<source srcset="${logo.dark}" media="(prefers-color-scheme: dark)">`;
+  const alternative = logo.showsName ? name : '';
+  const text = logo.showsName
+    ? markup`<span>administration</span>`
+    : markup`<span>${name}: administration</span>`;
+  return markup`<picture>${dark}<img class="brand" src="${logo.src}" alt="${alternative}"></picture>${text}`;
 }
 
 type Entry = readonly [text: string, href: string, ...pages: readonly AdministrationPageName[]];

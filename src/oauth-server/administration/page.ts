@@ -1,3 +1,4 @@
+import type { BrandingView } from '../../defaults/branding/branding.ts';
 import type { PersonReference } from '../../contracts/person.ts';
 import type { Database } from '../../sql/contract.ts';
 import type { Accounts } from '../accounts.ts';
@@ -26,6 +27,8 @@ export interface AdministrationParts {
   /** What the doctor looks at; null when nothing but the store is known of the application. */
   readonly examined: ExaminedApplication | null;
   readonly database: Database;
+  /** Null unless it is set. */
+  readonly branding: BrandingView | null;
   /** The application's own first page. */
   readonly home: string;
 }

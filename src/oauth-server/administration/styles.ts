@@ -52,6 +52,7 @@ export const STYLES = new Markup(`
       main > :last-child { margin-bottom: 0; }
       footer { margin-top: 1rem; }
       .host { font-size: 0.875rem; font-weight: 600; letter-spacing: 0.01em; color: var(--accent); }
+      .brand { display: inline-block; max-width: 12rem; max-height: 2rem; margin-inline-end: 0.625rem; vertical-align: middle; }
       h1 { margin: 0 0 1rem; font-size: 1.5rem; line-height: 1.25; font-weight: 650; }
       h2 { margin: 2rem 0 0.5rem; font-size: 1.125rem; font-weight: 600; }
       p { margin: 0 0 1rem; max-width: 44rem; }
