@@ -123,6 +123,29 @@ describe('the logo of a client', () => {
   });
 
   // @shows AS-40.6
+  test('is registered with its client, or neither is: what ends in between leaves nothing', async () => {
+    const { database } = portal.application;
+    const ids = async () => (await portal.server.clients.list()).map(({ id }) => id);
+    const rows = async () =>
+      (await database.execute<{ client_id: string }>('SELECT client_id FROM oauth_client_logos')).rows;
+    const [before, kept] = [await ids(), await rows()];
+    await database.execute('ALTER TABLE oauth_client_logos RENAME TO oauth_client_logos_away');
+    try {
+      await expect(registerClient(portal, { logo: ONE })).rejects.toThrow('oauth_client_logos');
+    } finally {
+      await database.execute('ALTER TABLE oauth_client_logos_away RENAME TO oauth_client_logos');
+    }
+    expect(await ids()).toEqual(before);
+    await database.execute('ALTER TABLE oauth_clients RENAME TO oauth_clients_away');
+    try {
+      await expect(registerClient(portal, { logo: ONE })).rejects.toThrow('oauth_clients');
+    } finally {
+      await database.execute('ALTER TABLE oauth_clients_away RENAME TO oauth_clients');
+    }
+    expect(await rows()).toEqual(kept);
+  });
+
+  // @shows AS-40.6
   test.each([
     ['SVG', SVG, 'no PNG, JPEG, GIF or WebP'],
     ['text', Buffer.from('a logo, they said; what a logo it was'), 'no PNG, JPEG, GIF or WebP'],

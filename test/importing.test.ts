@@ -226,6 +226,22 @@ describe('oauth:client:import', () => {
   });
 
   // @shows AS-41.5
+  test('an id of a client that registered itself is refused, also while the row of one that has lapsed is there', async () => {
+    const given = record();
+    expect(await take([given])).toMatchObject({ written: true });
+    const became = (createdAt: number) =>
+      portal.application.database.execute(
+        "UPDATE oauth_clients SET registered_by = 'registration', created_at = ? WHERE client_id = ?",
+        [createdAt, idOf(given)],
+      );
+    const problem = async () => (await take([given])).clients[0]?.problem;
+    await became(Date.now());
+    expect(await problem()).toBe('a client of this id has registered itself here');
+    await became(Date.now() - 86_400_000 - 1000);
+    expect(await problem()).toContain('oauth:prune removes it');
+  });
+
+  // @shows AS-41.5
   test('of several imports at once, each client is registered once', async () => {
     const records = Array.from({ length: 5 }, () => record());
     const outcomes = await Promise.allSettled([1, 2, 3, 4].map(() => take(records)));

@@ -172,11 +172,12 @@ describe('a sign-in page of the application itself', () => {
     loadAccount: async () => null,
     holdsPermission: async () => false,
   };
-  const serverOf = (host: Partial<Host> = {}) =>
+  const serverOf = (host: Partial<Host> = {}, config: { readonly languages?: true } = {}) =>
     createAuthorizationServer({
       publicUrl: 'https://app.example.com',
       basePath: '/id',
       config: oauthServerConfiguration.parse({
+        ...config,
         name: 'Shop',
         scopes: { 'notes:read': 'Read your notes' },
         key_path: '/nowhere',
@@ -226,6 +227,20 @@ describe('a sign-in page of the application itself', () => {
     expect(
       await server.waitingFor({ headers: { cookie: cookie.replaceAll(/.$/g, '') } }, returnTo),
     ).toBeNull();
+  });
+
+  // @shows AS-39.4
+  test('keeps neither hint nor languages with a request where nobody reads them, which may be as long as before', async () => {
+    const sizeWith = async (server: Server, changes: Changes = {}) =>
+      (await asked(server, changes)).cookies[0]?.length ?? 0;
+    const [login_hint, ui_locales] = ['ada'.repeat(80), 'de fr es pt ja ar'];
+    const silent = serverOf({ tellsWhoWaits: false });
+    const plain = await sizeWith(silent);
+    expect(await sizeWith(silent, { login_hint, ui_locales })).toBe(plain);
+    const translated = serverOf({ tellsWhoWaits: false }, { languages: true });
+    expect(await sizeWith(translated, { login_hint })).toBe(plain);
+    expect(await sizeWith(translated, { ui_locales })).toBeGreaterThan(plain);
+    expect(await sizeWith(serverOf(), { login_hint })).toBeGreaterThan(plain);
   });
 
   // @shows AS-39.4

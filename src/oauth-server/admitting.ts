@@ -128,7 +128,7 @@ export function createAdmitting(options: AdmittingOptions): Admitting {
       own === null || clientKeys === null ? [] : clientKeys.problems({ id, keys: own }),
     importing: importingWith(async () => {
       const { createImporting } = await import('./importing/importing.ts');
-      const parts = { store, clients, checkNew, host, secretHasher, iterations, blockable, audit, clock };
+      const parts = { store, checkNew, host, secretHasher, iterations, blockable, audit, clock };
       return createImporting(parts);
     }),
     initialAccessTokens: createInitialAccessTokens({ store, audit, clock }),

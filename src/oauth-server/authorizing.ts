@@ -8,6 +8,7 @@ import { createPushedRequests } from './authorization/pushed.ts';
 import { createPushingClients } from './authorization/pushing-clients.ts';
 import { createRequestChecks } from './authorization/request.ts';
 import { createWaitingRequests } from './authorization/waiting.ts';
+import type { Hint } from './authorization/sign-in-hints.ts';
 import { createSignInNotes, type SignInNotes } from './authorization/waiting-for.ts';
 import { createClientDocuments } from './client-documents/client-documents.ts';
 import type { ClientUrls } from './client-documents/client-urls.ts';
@@ -74,6 +75,11 @@ export function createAuthorizing(options: AuthorizingOptions): Authorizing {
   const { name: serverName, private_key_jwt: takesKeys = false } = config;
   const { pushed_authorization_requests: pushing = 'off' } = config;
   const takesDpop = dpop !== null;
+  /** What nobody reads is not kept: a request that waits has little room. */
+  const hints: readonly Hint[] = [
+    ...(host.tellsWhoWaits ? (['login_hint'] as const) : []),
+    ...(host.tellsWhoWaits || withLanguage ? (['ui_locales'] as const) : []),
+  ];
   const documents = createClientDocuments({
     isOn: (config.client_id_metadata_documents ?? false) !== false,
     urls: options.urls,
@@ -158,6 +164,7 @@ export function createAuthorizing(options: AuthorizingOptions): Authorizing {
     serverName,
     speaking,
     takesDpop,
+    hints,
   });
   return {
     ...endpoints,
@@ -174,6 +181,7 @@ export function createAuthorizing(options: AuthorizingOptions): Authorizing {
             pushed,
             dpop,
             profiles,
+            hints,
             url: `${issuer}${PAR_PATH}`,
           }),
   };

@@ -3,7 +3,7 @@ import { isCodeChallenge } from '../grants/pkce.ts';
 import type { Parameters } from '../parameters.ts';
 import { quoted } from '../quoting.ts';
 import { requireAudience } from '../tokens/resource-indicators.ts';
-import { sentHints } from './sign-in-hints.ts';
+import { sentHints, type Hint } from './sign-in-hints.ts';
 import type { SentParameters } from './waiting.ts';
 
 /** The parameters of an authorization request, each by itself: what needs no client, no key and no configuration but the audience. */
@@ -130,15 +130,18 @@ export function requireResource(parameters: Parameters, audience: string | null)
 }
 
 /**
- * The parameters that the checks read, as they were sent; of one that is repeated, two values: it is refused, however many. And what is
- * said to the sign-in page.
+ * The parameters that the checks read, as they were sent; of one that is repeated, two values: it is refused, however many. And the
+ * hints that somebody reads.
  */
-export function sentParameters(parameters: Parameters, takesDpop: boolean): SentParameters {
+export function sentParameters(
+  parameters: Parameters,
+  { takesDpop, hints }: { readonly takesDpop: boolean; readonly hints: readonly Hint[] },
+): SentParameters {
   const checked = ['client_id', 'redirect_uri', 'resource', ...singleParameters(takesDpop)].flatMap(
     (name) => {
       const values = parameters.all(name).slice(0, 2);
       return values.length === 1 && values[0] === '' ? [] : values.map((value) => [name, value] as const);
     },
   );
-  return [...checked, ...sentHints(parameters)];
+  return [...checked, ...sentHints(parameters, hints)];
 }

@@ -9,25 +9,26 @@ const LONGEST_LOCALES = 200;
 const UNSEEN = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u;
 const LOCALES = /^[A-Za-z0-9]+(?:[- ][A-Za-z0-9]+)*$/;
 
-const HINTS: Readonly<Record<string, (value: string) => boolean>> = {
+/** One of the parameters that are told. */
+export type Hint = 'login_hint' | 'ui_locales';
+
+const HINTS: Readonly<Record<Hint, (value: string) => boolean>> = {
   login_hint: (value) => value.length <= LONGEST_HINT && !UNSEEN.test(value) && value.trim() !== '',
   ui_locales: (value) => value.length <= LONGEST_LOCALES && LOCALES.test(value),
 };
 
 /** One of the hints, as a page can use it; undefined when there is none. */
-export function hintOf(
-  parameters: Pick<Parameters, 'all'>,
-  hint: 'login_hint' | 'ui_locales',
-): string | undefined {
-  return sentHints(parameters).find(([name]) => name === hint)?.[1];
+export function hintOf(parameters: Pick<Parameters, 'all'>, hint: Hint): string | undefined {
+  return sentHints(parameters, [hint])[0]?.[1];
 }
 
-/** Names and values of the hints that a page can use; one that is repeated, or is not what it should be, is as if it had not been sent. */
+/** Names and values of these hints, as a page can use them; one that is repeated, or is not what it should be, is as if it had not been sent. */
 export function sentHints(
   parameters: Pick<Parameters, 'all'>,
+  names: readonly Hint[],
 ): readonly (readonly [name: string, value: string])[] {
-  return Object.entries(HINTS).flatMap(([name, isUsable]) => {
+  return names.flatMap((name) => {
     const [value, ...more] = parameters.all(name);
-    return value !== undefined && more.length === 0 && isUsable(value) ? [[name, value] as const] : [];
+    return value !== undefined && more.length === 0 && HINTS[name](value) ? [[name, value] as const] : [];
   });
 }

@@ -198,17 +198,15 @@ export function createClients(options: ClientsOptions): Clients {
   return {
     async create(registration, acting) {
       const { client, secret, logo } = await checkedClient(registration);
-      if (logo !== undefined) await store.keepLogo(client.id, logo);
-      await store.insertClient(client);
+      await store.insertClient(client, logo);
       await audit({ type: 'client_registered', ...registered(client), ...actedBy(acting) });
       return { client, secret };
     },
     async createUnless(registration, isThere, acting) {
       const { client, secret, logo } = await checkedClient(registration);
       const isActiveAndThere = (each: Client) => each.revokedAt === null && isThere(each);
-      const existing = await store.insertClientUnless(client, isActiveAndThere);
+      const existing = await store.insertClientUnless(client, isActiveAndThere, logo);
       if (existing !== null) return { client: existing, secret: null, created: false };
-      if (logo !== undefined) await store.keepLogo(client.id, logo);
       await audit({ type: 'client_registered', ...registered(client), ...actedBy(acting) });
       return { client, secret, created: true };
     },

@@ -48,6 +48,21 @@ describe('verifying a secret', () => {
   });
 
   // @shows AS-41.4
+  test('waits for its turn once, whatever the hash: the rest of what has begun goes before what waits', async () => {
+    const { passwordHasher } = createCounting();
+    const begun: string[] = [];
+    const derive = async (secret: string, salt: Buffer, iterations: number) => {
+      begun.push(`${secret} ${iterations}`);
+      return pbkdf2Sync(secret, salt, iterations, 32, 'sha256');
+    };
+    const hasher = createImportedSecrets({ passwordHasher, iterations: 100, derive });
+    const hash = await wrapHash(derived(40), hasher);
+    await Promise.all(['a', 'b', 'c', 'd'].map((secret) => hasher.verify(secret, hash)));
+    expect(begun.slice(0, 4).toSorted()).toEqual(['a 40', 'a 60', 'b 40', 'b 60']);
+    expect(begun).toHaveLength(8);
+  });
+
+  // @shows AS-41.4
   test('derives nothing where no such hash is taken, and then none is right', async () => {
     const { counted, passwordHasher, derive } = createCounting();
     const hasher = createImportedSecrets({ passwordHasher, iterations: 0, derive });

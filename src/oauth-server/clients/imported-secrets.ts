@@ -72,14 +72,21 @@ const LINE = { atOnce: 2, mostWaiting: 200, mostOfOne: 100 } as const;
 export function createImportedSecrets(options: ImportedSecretsOptions): PasswordHasher {
   const { passwordHasher, iterations, derive = deriveWithNode } = options;
   const line = createFairLine(LINE);
-  const inTurn: Derive = (secret, salt, count) => line(currentCaller(), () => derive(secret, salt, count));
+
+  /** What this salt and so many iterations make of it, or null for none; then the rest of the work that every secret costs. */
+  async function deriveAll(secret: string, salt: Buffer, own: number): Promise<Buffer | null> {
+    const derived = own === 0 ? null : await derive(secret, salt, own);
+    if (iterations > own) await derive(secret, NO_SALT, iterations - own);
+    return derived;
+  }
 
   /** What the secret becomes before the host's hasher is asked, and the hash that it is held against. */
   async function prepare(secret: string, hash: string): Promise<readonly [secret: string, hash: string]> {
     const found = readPbkdf2(hash);
     const own = found === null || found.iterations > iterations ? 0 : found.iterations;
-    const derived = own === 0 ? null : await inTurn(secret, found?.salt ?? NO_SALT, own);
-    if (iterations > own) await inTurn(secret, NO_SALT, iterations - own);
+    const salt = found?.salt ?? NO_SALT;
+    // In one turn, however it is divided: a client of fewer iterations waits no longer than another.
+    const derived = iterations === 0 ? null : await line(currentCaller(), () => deriveAll(secret, salt, own));
     if (derived !== null && found !== null) return [derived.toString('hex'), found.inner];
     // Computed for every hash: it costs next to nothing.
     const digest = createHash('sha256').update(secret).digest('hex');

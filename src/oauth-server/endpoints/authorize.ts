@@ -9,7 +9,7 @@ import { consentPageData, type ConsentPageSurroundings } from '../authorization/
 import type { Consent, Presented } from '../authorization/consent.ts';
 import { notUsable, type PushedRequests } from '../authorization/pushed.ts';
 import { sentParameters } from '../authorization/request-parameters.ts';
-import { sentHints } from '../authorization/sign-in-hints.ts';
+import { sentHints, type Hint } from '../authorization/sign-in-hints.ts';
 import {
   sameParameters,
   type CheckedRequest,
@@ -51,6 +51,8 @@ export interface AuthorizeEndpointsOptions {
   readonly scopes: ScopeCatalog;
   /** Whether proofs of DPoP are taken. */
   readonly takesDpop: boolean;
+  /** Those that somebody reads: no others are kept. */
+  readonly hints: readonly Hint[];
   readonly profiles: Pick<Profiles, 'isServers' | 'governs'>;
 }
 
@@ -75,7 +77,7 @@ const DECISIONS: ReadonlySet<string> = new Set(['allow', 'deny', 'switch']);
 
 export function createAuthorizeEndpoints(options: AuthorizeEndpointsOptions): AuthorizeEndpoints {
   const { checks, consent, waiting, notes, pushed, accounts, host, issuer, paths, serverName } = options;
-  const { scopes: catalog, speaking, profiles, takesDpop } = options;
+  const { scopes: catalog, speaking, profiles, takesDpop, hints } = options;
   const returnPath = (requestId: string) => `${paths.authorize}?request_id=${encodeURIComponent(requestId)}`;
 
   /** Of what is answered to GET; the profile fapi2 recommends 303. */
@@ -86,7 +88,7 @@ export function createAuthorizeEndpoints(options: AuthorizeEndpointsOptions): Au
     { parameters, pushed: wasPushed }: PutRequest,
     requestId: string | undefined,
   ): RequestToWait {
-    const sent = sentParameters(parameters, takesDpop);
+    const sent = sentParameters(parameters, { takesDpop, hints });
     return { sent, pushed: wasPushed, ...(requestId === undefined ? {} : { requestId }) };
   }
 
@@ -99,7 +101,7 @@ export function createAuthorizeEndpoints(options: AuthorizeEndpointsOptions): Au
   );
 
   async function newRequest(request: Request, put: PutRequest, requestId?: string): Promise<Reply> {
-    noteSent(request, sentHints(put.parameters));
+    noteSent(request, sentHints(put.parameters, hints));
     const checked = await checks.check(put, request, null);
     if ('response' in checked && isVerified(checked.response.client)) {
       return spent(put, requestId, await respond(request, checked.response));
@@ -128,7 +130,7 @@ export function createAuthorizeEndpoints(options: AuthorizeEndpointsOptions): Au
    * when it follows the redirect, with the request's id.
    */
   async function postedRequest(request: Request, put: PutRequest, requestId?: string): Promise<Reply> {
-    noteSent(request, sentHints(put.parameters));
+    noteSent(request, sentHints(put.parameters, hints));
     const checked = await checks.check(put, request, null);
     if ('response' in checked && isVerified(checked.response.client)) {
       return spent(put, requestId, await respond(request, checked.response, 303));

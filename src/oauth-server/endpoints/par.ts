@@ -1,6 +1,7 @@
 import type { PushedRequests } from '../authorization/pushed.ts';
 import type { RequestChecks } from '../authorization/request.ts';
 import { DPOP_JKT, sentParameters } from '../authorization/request-parameters.ts';
+import type { Hint } from '../authorization/sign-in-hints.ts';
 import type { AuthenticateClient } from '../clients/authentication.ts';
 import { proofOf, requireAlgorithm, type Dpop } from '../dpop/dpop.ts';
 import { OAuthError } from '../errors.ts';
@@ -17,13 +18,15 @@ export interface ParEndpointOptions {
   /** Null where `oauth_server:dpop` is off: then a proof is not looked at. */
   readonly dpop: Dpop | null;
   readonly profiles: Pick<Profiles, 'governs'>;
+  /** Those that somebody reads: no others are kept. */
+  readonly hints: readonly Hint[];
   /** The URL of this endpoint, which proofs are for. */
   readonly url: string;
 }
 
 /** POST /oauth/par (RFC 9126): keeps an authorization request of a client that proves itself, once it has passed every check. */
 export function createParEndpoint(options: ParEndpointOptions): Handler {
-  const { authenticateClient, checks, pushed, dpop, profiles, url } = options;
+  const { authenticateClient, checks, pushed, dpop, profiles, hints, url } = options;
   return async (request) => {
     const form = await formParameters(request);
     // Before the client is authenticated, as at the token endpoint.
@@ -36,7 +39,7 @@ export function createParEndpoint(options: ParEndpointOptions): Handler {
       throw new OAuthError('invalid_request', 'A request_uri cannot be pushed.');
     }
     await checks.checkPushed(form, client);
-    const sent = sentParameters(form, dpop !== null);
+    const sent = sentParameters(form, { takesDpop: dpop !== null, hints });
     const bound = proof === null ? sent : [...sent, ...keyOf(form, proof.thumbprint)];
     const { requestUri, expiresIn } = await pushed.keep(request, client, bound);
     const reply = jsonReply({ request_uri: requestUri, expires_in: expiresIn }, 201);

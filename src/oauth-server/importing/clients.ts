@@ -3,6 +3,7 @@ import { hasSecret, newClient, type CheckedRegistration } from '../clients/regis
 import { randomToken } from '../crypto.ts';
 import { RegistrationError } from '../errors.ts';
 import type { Client } from '../store/client.ts';
+import { hasLapsed } from '../store/lapsing.ts';
 import { clientIdOf, readClientRecord, type ClientRecord } from './client-records.ts';
 import type { ClientImport, ClientImportOptions, ImportedClient, ImportingParts } from './contract.ts';
 import { createHashReader, plainSecret, type HashReader, type ImportedSecret } from './secret-hashes.ts';
@@ -81,7 +82,7 @@ async function write(
 }
 
 async function createJudge(parts: ImportingParts, options: ClientImportOptions) {
-  const { clients, checkNew, secretHasher, iterations, blockable, clock } = parts;
+  const { store, checkNew, secretHasher, iterations, blockable, clock } = parts;
   const readHash = await createHashReader(parts.host.passwordHasher, iterations);
   const seen = new Set<string>();
 
@@ -109,9 +110,10 @@ async function createJudge(parts: ImportingParts, options: ClientImportOptions) 
     try {
       const accepted = await accept(readClientRecord(record, clock()));
       const { changes } = accepted;
-      const existing = await clients.find(accepted.client.id);
+      // Also one that has lapsed: its row has the id for as long as it is there.
+      const existing = await store.findClient(accepted.client.id);
       if (existing === null) return { outcome: 'imported', problem: null, changes, accepted };
-      await requireSame(existing, accepted);
+      await requireSame(existing, accepted, clock());
       return { outcome: 'unchanged', problem: null, changes, accepted: null };
     } catch (error) {
       if (!(error instanceof RegistrationError)) throw error;
@@ -144,11 +146,19 @@ function readSecret(
 }
 
 /** Throws unless the client that is there is the one of the record. Nothing that is there is ever changed. */
-async function requireSame(existing: Client, { client, secret, newSecret }: Accepted): Promise<void> {
+async function requireSame(
+  existing: Client,
+  { client, secret, newSecret }: Accepted,
+  now: number,
+): Promise<void> {
   if (existing.revokedAt !== null)
     throw new RegistrationError('a client of this id was revoked here, for good');
   if (existing.registeredBy !== 'operator') {
-    throw new RegistrationError('a client of this id has registered itself here');
+    throw new RegistrationError(
+      hasLapsed(existing, now)
+        ? 'a client of this id had registered itself here, and nobody used it: oauth:prune removes it within an hour after it has lapsed'
+        : 'a client of this id has registered itself here',
+    );
   }
   const differing = COMPARED.filter(
     ([, of]) => JSON.stringify(of(existing)) !== JSON.stringify(of(client)),

@@ -1,7 +1,6 @@
 import type { PasswordHasher } from '../../contracts/password-hasher.ts';
 import type { Acting, Audit } from '../auditing/audit.ts';
 import type { CheckNewClient } from '../clients/checking.ts';
-import type { Clients } from '../clients/clients.ts';
 import type { CompleteHost } from '../host.ts';
 import type { Store } from '../store/store.ts';
 
@@ -72,7 +71,6 @@ export interface SubjectImport {
 
 export interface ImportingParts {
   readonly store: Store;
-  readonly clients: Pick<Clients, 'find'>;
   readonly checkNew: CheckNewClient;
   readonly host: Pick<CompleteHost, 'passwordHasher' | 'loadAccount'>;
   /** The host's hasher, which knows imported hashes, too. */

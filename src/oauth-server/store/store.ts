@@ -39,12 +39,17 @@ export interface SingleUse {
  * A refusal that must last (a spent code, a revoked family) is returned; what is thrown has changed nothing.
  */
 export interface Store {
-  insertClient(client: Client): Promise<void>;
+  /** With its logo, in one step, where it has one. */
+  insertClient(client: Client, logo?: ClientLogo): Promise<void>;
   /**
    * Inserts the client unless one is there already: returns that one, the oldest, or null when it was inserted. Calls at the
    * same time, also of other processes, run one after the other: each sees what the one before has inserted.
    */
-  insertClientUnless(client: Client, isThere: (client: Client) => boolean): Promise<Client | null>;
+  insertClientUnless(
+    client: Client,
+    isThere: (client: Client) => boolean,
+    logo?: ClientLogo,
+  ): Promise<Client | null>;
   /**
    * Inserts all of these clients, or, when one of their ids is there already, none, and returns that id. Calls at the same time, also of
    * other processes, run one after the other.
@@ -69,8 +74,6 @@ export interface Store {
    * With a logo, or null for none, that is kept in the place of the one before.
    */
   updateClient(read: Client, changed: Client, logo?: ClientLogo | null): Promise<boolean>;
-  /** Keeps the logo of a client that is about to be inserted. */
-  keepLogo(clientId: string, logo: ClientLogo): Promise<void>;
   /** The logo of this hash, when it is the client's; null for any other. */
   findLogo(clientId: string, hash: string): Promise<ClientLogo | null>;
   /** Ends the client, and with it every token that it holds. False when it is unknown or was revoked before, for good. */

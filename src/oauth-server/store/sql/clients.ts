@@ -4,6 +4,7 @@ import type {
   ApplicationType,
   Client,
   ClientKeys,
+  ClientLogo,
   Grant,
   RegisteredBy,
   SigningAlgorithm,
@@ -15,16 +16,19 @@ import { confirmRevocation, exists, insertInto, words } from './statements.ts';
 /** The registered applications: `oauth_clients`. */
 export function clientsTable(database: Database, admits: Admits) {
   return {
-    insertClient: (client) => insertClient(database, client),
+    insertClient: (client, logo) =>
+      logo === undefined
+        ? insertClient(database, client)
+        : database.transaction((connection) => insertWithLogo(connection, client, logo)),
 
-    insertClientUnless(client, isThere) {
+    insertClientUnless(client, isThere, logo) {
       return database.transaction(
         (connection) =>
           inTurn(connection, client, async () => {
             const existing = (await listClients(connection)).find(
               (each) => each.id !== TURN && isThere(each),
             );
-            if (existing === undefined) await insertClient(connection, client);
+            if (existing === undefined) await insertWithLogo(connection, client, logo);
             return existing ?? null;
           }),
         // In a turn of its own, which comes when what was lost has ended.
@@ -168,6 +172,15 @@ export const SET_KEYS =
 
 export async function insertClient(connection: SqlConnection, client: Client): Promise<void> {
   await connection.execute(INSERT_CLIENT, clientValues(client));
+}
+
+async function insertWithLogo(
+  connection: SqlConnection,
+  client: Client,
+  logo: ClientLogo | undefined,
+): Promise<void> {
+  await insertClient(connection, client);
+  if (logo !== undefined) await replaceLogo(connection, client.id, logo);
 }
 
 const CLAIM_CLIENT = 'UPDATE oauth_clients SET revoked_at = revoked_at WHERE client_id = ?';

@@ -5,9 +5,6 @@ import type { Store } from '../store.ts';
 /** The pictures of clients: `oauth_client_logos`. */
 export function logosTable(database: Database) {
   return {
-    keepLogo: (clientId, logo) =>
-      database.transaction((connection) => replaceLogo(connection, clientId, logo)),
-
     async findLogo(clientId, hash) {
       const { rows } = await database.execute<LogoRow>(
         'SELECT hash, media_type, image FROM oauth_client_logos WHERE client_id = ? AND hash = ?',
@@ -21,7 +18,7 @@ export function logosTable(database: Database) {
   } satisfies Partial<Store>;
 }
 
-/** Puts this in the place of the client's logo: within the step that changes the client's row, which names it. */
+/** Puts this in the place of the client's logo: within the step that inserts or changes the client's row, which names it. */
 export async function replaceLogo(
   connection: SqlConnection,
   clientId: string,
