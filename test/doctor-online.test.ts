@@ -79,7 +79,7 @@ describe('the public address, with --online', () => {
       remedy: expect.stringContaining('PUBLIC_URL') as string,
     });
     expect(found['public key set']?.outcome).toBe('skipped');
-    expect(found['round trip']?.outcome).toBe('skipped');
+    expect(found['proxies']?.outcome).toBe('skipped');
   });
 
   test('of a name that nobody has', async () => {
@@ -173,11 +173,68 @@ describe('the public address, with --online', () => {
         /^oauth_server:key_path: .* lacks \S+ and has \S+, which this directory has not/,
       ) as string,
     });
-    expect(found['round trip']?.outcome).toBe('skipped');
+    expect(found['proxies']?.outcome).toBe('skipped');
   });
 });
 
-describe('the round trip through the proxies', () => {
+describe('probes at the public address', () => {
+  const NEWEST = 'SELECT name FROM portico_migrations ORDER BY name DESC LIMIT 1';
+
+  // @shows AS-29.12
+  test('ready, not ready and why, or about to end', async () => {
+    const portal = await behind([{}], 0);
+    expect((await examined(portal))['readiness']).toMatchObject({
+      outcome: 'ok',
+      detail: `${portal.url}/health/ready answers that a process is ready`,
+    });
+    portal.server.health.stop();
+    expect((await examined(portal))['readiness']?.outcome).toBe('warning');
+
+    const behindSchema = await behind([{}], 0);
+    const { database } = behindSchema.application;
+    const [newest] = (await database.execute<{ name: string }>(NEWEST)).rows;
+    await database.execute('DELETE FROM portico_migrations WHERE name = ?', [newest?.name ?? '']);
+    expect((await examined(behindSchema))['readiness']).toMatchObject({
+      outcome: 'failing',
+      detail: `${behindSchema.url}/health/ready is answered by a process that is not ready: schema failing`,
+      remedy: expect.stringContaining('Not ready') as string,
+    });
+  });
+
+  // @shows AS-29.12
+  test('that lead to no process are no fault, and where there are none nothing is asked', async () => {
+    const portal = keep(await startPortal());
+    for (const answer of [
+      'not found',
+      '{"status":"odd\\u001b[2J"}',
+      '{"status":"not_ready","checks":null}',
+      'null',
+    ]) {
+      const front = keep(
+        await startServer((incoming, outgoing) => {
+          if (incoming.url?.startsWith('/health/') === true) {
+            outgoing.writeHead(503).end(answer);
+            return;
+          }
+          void fetch(`http://127.0.0.1:${portal.env['PORT']}${incoming.url}`).then(async (response) =>
+            outgoing.writeHead(response.status).end(await response.text()),
+          );
+        }),
+      );
+      const server = { ...portal.server, issuer: portal.server.issuer, origin: front.url };
+      const found = await examine(portal.application, server, { online: true });
+      const readiness = found.checks.find(({ part }) => part === 'readiness');
+      expect(readiness?.outcome).toBe(answer.includes('not_ready') ? 'failing' : 'ok');
+      expect(readiness?.detail).not.toContain('odd');
+    }
+    const without = await behind([{}], 0);
+    const off = { ...without.server, config: { ...without.server.config, health: false } };
+    const { checks } = await examine(without.application, off, { online: true });
+    expect(checks.map(({ part }) => part)).not.toContain('readiness');
+  });
+});
+
+describe('what reaches the process through the proxies', () => {
   test.each<[what: string, chain: readonly ProxyOptions[], trusted: number, says: string]>([
     [
       'no proxy that appends',
@@ -201,8 +258,8 @@ describe('the round trip through the proxies', () => {
     ['two proxies', [{ appends: '198.51.100.7' }, { appends: '10.0.0.2' }], 2, '2 proxies append'],
   ])('is right with %s', async (_, chain, trusted, says) => {
     const found = await examined(await behind(chain, trusted));
-    expect(found['round trip']).toMatchObject({ outcome: 'ok', remedy: null });
-    expect(found['round trip']?.detail).toContain(says);
+    expect(found['proxies']).toMatchObject({ outcome: 'ok', remedy: null });
+    expect(found['proxies']?.detail).toContain(says);
   });
 
   test.each<[what: string, chain: readonly ProxyOptions[], trusted: number, says: RegExp, remedy: RegExp]>([
@@ -236,15 +293,15 @@ describe('the round trip through the proxies', () => {
     ],
   ])('fails when %s', async (_, chain, trusted, says, remedy) => {
     const found = await examined(await behind(chain, trusted));
-    expect(found['round trip']).toMatchObject({ outcome: 'failing' });
-    expect(found['round trip']?.detail).toMatch(says);
-    expect(found['round trip']?.remedy).toMatch(remedy);
+    expect(found['proxies']).toMatchObject({ outcome: 'failing' });
+    expect(found['proxies']?.detail).toMatch(says);
+    expect(found['proxies']?.remedy).toMatch(remedy);
   });
 
   // @shows AS-13.15
   test('warns of another host and another scheme', async () => {
     const found = await examined(await behind([{ host: 'backend:3000', proto: 'https' }], 0));
-    expect(found['round trip']).toMatchObject({
+    expect(found['proxies']).toMatchObject({
       outcome: 'warning',
       detail: expect.stringMatching(
         /sees the host backend:3000, not 127\.0\.0\.1:\d+.*X-Forwarded-Proto says https, public_url http/,
@@ -255,7 +312,7 @@ describe('the round trip through the proxies', () => {
 
   test('says when what the process saw does not come back', async () => {
     const found = await examined(await behind([{ drops: 'portico-doctor' }], 0));
-    expect(found['round trip']).toMatchObject({
+    expect(found['proxies']).toMatchObject({
       outcome: 'warning',
       detail: expect.stringContaining('without what the process saw') as string,
     });
@@ -265,9 +322,9 @@ describe('the round trip through the proxies', () => {
     const proxy = keep(await startProxy());
     const portal = keep(await startPortal({ config: { public_url: proxy.url }, signingKey: false }));
     proxy.leadTo(Number(portal.env['PORT']));
-    expect((await examined(portal))['round trip']).toMatchObject({ outcome: 'skipped' });
+    expect((await examined(portal))['proxies']).toMatchObject({ outcome: 'skipped' });
     await portal.server.keys.generate('EdDSA');
-    expect((await examined(portal))['round trip']?.detail).toContain('the process sees');
+    expect((await examined(portal))['proxies']?.detail).toContain('the process sees');
   });
 
   // @shows AS-13.15
@@ -278,7 +335,7 @@ describe('the round trip through the proxies', () => {
       if (typeof question === 'string') questions.push(question);
     };
     const portal = await behind([{ hears }], 0);
-    expect((await examined(portal))['round trip']?.detail).toContain('the process sees');
+    expect((await examined(portal))['proxies']?.detail).toContain('the process sees');
     const [question = ''] = questions;
     expect(question).not.toBe('');
 
@@ -319,7 +376,7 @@ describe('the round trip through the proxies', () => {
     const proxy = keep(await startProxy());
     const portal = keep(await startPortal({ config: { public_url: proxy.url }, clock: () => behindClock }));
     proxy.leadTo(Number(portal.env['PORT']));
-    expect((await examined(portal))['round trip']).toMatchObject({ outcome: 'warning' });
+    expect((await examined(portal))['proxies']).toMatchObject({ outcome: 'warning' });
   });
 });
 
@@ -342,7 +399,7 @@ describe('oauth:server:doctor --online', () => {
     const right = await portico(['oauth:server:doctor', '--online'], { cwd, env });
     expect(right.stdout).toMatch(/^ok {7}public address {2,}http.* was fetched, and names this issuer$/m);
     // There is a proxy, and none is trusted.
-    expect(right.stdout).toMatch(/^failing {2}round trip .*\n +→ set trusted_proxies to 1;/m);
+    expect(right.stdout).toMatch(/^failing {2}proxies .*\n +→ set trusted_proxies to 1;/m);
     expect(right.code).toBe(1);
 
     const wrong = await portico(['oauth:server:doctor', '--online', '--json'], {

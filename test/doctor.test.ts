@@ -2,7 +2,13 @@ import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { migrationStatus } from 'portico/host';
-import { examine, oauthServerMigrations, type Check, type Database } from 'portico/oauth-server';
+import {
+  examine,
+  oauthServerMigrations,
+  type Check,
+  type Clients,
+  type Database,
+} from 'portico/oauth-server';
 import { describe, expect, test } from 'vitest';
 import {
   ADA,
@@ -52,6 +58,32 @@ describe('the doctor', () => {
       const known = portal.application.database.dialect === 'sqlite' ? [] : ['durability'];
       expect(checks.filter(({ outcome }) => outcome !== 'ok').map(({ part }) => part)).toEqual(known);
       expect(checks.length).toBeGreaterThan(8);
+    } finally {
+      await portal.close();
+    }
+  });
+
+  // @shows AS-8.3
+  test('reads the clients page by page: of a million it holds no more than it names', async () => {
+    const everything = { dpop: 'accept', private_key_jwt: true, registration: 'open' };
+    const portal = await startPortal({
+      config: { oauth_server: { ...everything, client_id_metadata_documents: true } },
+    });
+    try {
+      await registerClient(portal);
+      const asked: number[] = [];
+      const clients: Clients = {
+        ...portal.server.clients,
+        list: () => Promise.reject(new Error('All of them at once')),
+        async page(page) {
+          asked.push(page?.limit ?? 0);
+          return portal.server.clients.page(page);
+        },
+      };
+      const { checks } = await examine(portal.application, { ...portal.server, clients });
+      expect(checks.filter(({ outcome }) => outcome === 'failing')).toEqual([]);
+      expect(checks.find(({ part }) => part === 'clients')?.detail).toBe('1 registered');
+      expect(Math.max(...asked)).toBe(1000);
     } finally {
       await portal.close();
     }

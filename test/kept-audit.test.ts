@@ -436,6 +436,20 @@ describe('oauth:audit', () => {
   });
 
   // @shows AS-19.8
+  test('finds what is about one authorization, alone and with a type', async () => {
+    const { refresh_token: token } = await authorize();
+    const [issued] = (await list('--type=tokens_issued', '--limit=1')).items;
+    await authorize();
+    await revoke(token);
+    const about = ['--authorization', issued?.authorization_id ?? ''];
+    const typesOf = ({ items }: Page) => items.map(({ type }) => type);
+    expect(typesOf(await list(...about))).toEqual(['family_revoked', 'tokens_issued', 'consent_granted']);
+    expect(typesOf(await list(...about, '--type=tokens_issued'))).toEqual(['tokens_issued']);
+    expect(typesOf(await list(...about, '--client=another'))).toEqual([]);
+    expect(typesOf(await list('--authorization', 'nobody’s'))).toEqual([]);
+  });
+
+  // @shows AS-19.8
   test('shows nothing that moves the cursor of a terminal or turns text around, and means the same', async () => {
     const odd = '\u001b[2J\u009b31m\u202e\u2028\u{e0001}"\n';
     await tell({

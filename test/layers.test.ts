@@ -48,6 +48,7 @@ const LAYERS: readonly Layer[] = [
       'src/oauth-server/index.ts',
       'src/oauth-server/clients/redirect-uris.ts',
       'src/oauth-server/console/checks.ts',
+      'src/oauth-server/console/every-client.ts',
       'src/oauth-server/console/report.ts',
     ],
     types: [KIT_TYPES],

@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
-import type { ObservedServer } from 'portico/telemetry';
+import type { ObservedServer } from 'portico/oauth-server';
 import { afterEach, expect, test } from 'vitest';
 import {
   ADA,

@@ -1,8 +1,7 @@
 // @engines sqlite: what is measured of requests; telemetry-store.test.ts has what differs between stores
 import { SpanKind, trace } from '@opentelemetry/api';
 import type { ReadableSpan } from '@opentelemetry/sdk-trace';
-import { token } from 'portico/oauth-server';
-import type { Telemetry } from 'portico/telemetry';
+import { token, type Telemetry } from 'portico/oauth-server';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { MOUNTS } from './support/mounts.ts';
 import {

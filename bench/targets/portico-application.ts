@@ -7,8 +7,13 @@ import {
   type ApplicationDefinition,
   type Plugin,
 } from 'portico/host';
-import { authorizationServerOf, oauthServer, token, type AuthorizationServer } from 'portico/oauth-server';
-import type { Telemetry } from 'portico/telemetry';
+import {
+  authorizationServerOf,
+  oauthServer,
+  token,
+  type AuthorizationServer,
+  type Telemetry,
+} from 'portico/oauth-server';
 import { PERSON, REDIRECT_URI, type Place, type Seeded } from '../target.ts';
 
 /** What goes over the defaults of `oauth_server`. */

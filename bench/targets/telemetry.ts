@@ -8,7 +8,8 @@ import {
   PeriodicExportingMetricReader,
 } from '@opentelemetry/sdk-metrics';
 import { BatchSpanProcessor, TracerProvider, type SpanExporter } from '@opentelemetry/sdk-trace';
-import { opentelemetry, type Telemetry } from 'portico/telemetry';
+import type { Telemetry } from 'portico/oauth-server';
+import { opentelemetry } from 'portico/telemetry';
 
 /** Takes spans, and sends them nowhere: what a collector costs is not the server's. */
 const NOWHERE: SpanExporter = {

@@ -1,4 +1,5 @@
 import { SERVICE_SCOPE } from '../mcp/tool-access.ts';
+import { livingClients } from '../oauth-server/console/every-client.ts';
 import type { AuthorizationServer, Client, Grant } from '../oauth-server/index.ts';
 import type { AssistantConfig } from './config.ts';
 
@@ -48,7 +49,7 @@ export async function findClients(
   server: AuthorizationServer,
   config: AssistantConfig,
 ): Promise<readonly FoundClient[]> {
-  const active = await activeClients(server);
+  const active = await livingClients(server, ({ registeredBy }) => registeredBy === 'operator');
   return wantedClients(server, config).map((wanted) => {
     const found = active
       .filter((client) => playsRole(client, wanted))
@@ -58,11 +59,6 @@ export async function findClients(
       found[0] ?? { wanted, client: null, differences: [] }
     );
   });
-}
-
-/** The clients that have not been revoked, oldest first. */
-export async function activeClients(server: AuthorizationServer): Promise<readonly Client[]> {
-  return (await server.clients.list()).filter(({ revokedAt }) => revokedAt === null);
 }
 
 /**

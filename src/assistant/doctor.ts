@@ -11,16 +11,10 @@ import {
   type Check,
   type Finding,
 } from '../oauth-server/console/checks.ts';
+import { livingClients } from '../oauth-server/console/every-client.ts';
 import { authorizationServerOf, type AuthorizationServer } from '../oauth-server/index.ts';
 import { pendingSteps } from '../sql/migrations.ts';
-import {
-  activeClients,
-  differenceRemedy,
-  findClients,
-  playsRole,
-  wantedClients,
-  type FoundClient,
-} from './clients.ts';
+import { differenceRemedy, findClients, playsRole, wantedClients, type FoundClient } from './clients.ts';
 import type { AssistantConfig } from './config.ts';
 import { listingProblems } from './listing.ts';
 import { assistantConfig } from './setup.ts';
@@ -231,30 +225,28 @@ async function examineOthers(
     ...mcp.tools.all().flatMap(({ scope }) => scope ?? []),
   ]);
   const roles = wantedClients(server, { ...config, account_linking: true });
-  return (await activeClients(server))
-    .filter(({ id }) => !ids.has(id))
-    .flatMap((client): readonly Check[] => {
-      const held = client.scopes.filter((scope) => scopes.has(scope));
-      if (held.length === 0) return [];
-      const role = roles.find((wanted) => playsRole(client, wanted))?.role;
-      const holds = `${client.id} (${client.name}) holds ${held.join(', ')}`;
-      const end = `npx portico oauth:client:revoke ${client.id}`;
-      if (role === undefined) {
-        const remedy = `if it is not meant to call these tools, end it with ${end}`;
-        return [{ part: 'other clients', ...warning(holds, remedy) }];
-      }
-      const finding =
-        role === 'account-linking' && !config.account_linking
-          ? failing(
-              `${holds} while assistant:account_linking is false`,
-              `end it with ${end}, or switch it on`,
-            )
-          : failing(
-              `${holds} as well: there is more than one`,
-              `end the one that the vendor does not use: ${end}`,
-            );
-      return [{ part: `${role} client`, ...finding }];
-    });
+  const holding = await livingClients(
+    server,
+    (client) => !ids.has(client.id) && client.scopes.some((scope) => scopes.has(scope)),
+  );
+  return holding.flatMap((client): readonly Check[] => {
+    const held = client.scopes.filter((scope) => scopes.has(scope));
+    const role = roles.find((wanted) => playsRole(client, wanted))?.role;
+    const holds = `${client.id} (${client.name}) holds ${held.join(', ')}`;
+    const end = `npx portico oauth:client:revoke ${client.id}`;
+    if (role === undefined) {
+      const remedy = `if it is not meant to call these tools, end it with ${end}`;
+      return [{ part: 'other clients', ...warning(holds, remedy) }];
+    }
+    const finding =
+      role === 'account-linking' && !config.account_linking
+        ? failing(`${holds} while assistant:account_linking is false`, `end it with ${end}, or switch it on`)
+        : failing(
+            `${holds} as well: there is more than one`,
+            `end the one that the vendor does not use: ${end}`,
+          );
+    return [{ part: `${role} client`, ...finding }];
+  });
 }
 
 function examineTools({ mcp, config }: Subject): Findings {

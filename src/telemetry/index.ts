@@ -1,14 +1,2 @@
 /** What the server does as metrics and traces of OpenTelemetry, by `@opentelemetry/api` alone: which SDK takes them is the application's choice. */
 export { opentelemetry, type OpenTelemetryOptions } from './opentelemetry.ts';
-export type {
-  CountedRows,
-  DatabaseConnections,
-  MeasuredEndpoint,
-  MeasuredGrant,
-  MeasuredStoreOperation,
-  MeasuredTask,
-  Measurement,
-  ObservedServer,
-  Telemetry,
-  TokenKind,
-} from '../contracts/telemetry.ts';

@@ -13,7 +13,6 @@ import {
   type Route,
 } from 'portico/host';
 import { assistant } from 'portico/assistant';
-import type { Telemetry } from 'portico/telemetry';
 import { mcp, tool, type ToolInterface } from 'portico/mcp';
 import {
   authorizationServerOf,
@@ -21,6 +20,7 @@ import {
   type AuthorizationServer,
   type KeySigner,
   type OutboundOptions,
+  type Telemetry,
 } from 'portico/oauth-server';
 import { ensureSigningKey } from './signing-key.ts';
 import kitchen from '../../examples/assistant/app.ts';

@@ -15,7 +15,6 @@ import {
   type PasswordHasher,
   type Route,
 } from 'portico/host';
-import type { Telemetry } from 'portico/telemetry';
 import {
   authorizationServerOf,
   oauthServer,
@@ -23,6 +22,7 @@ import {
   type ClientRegistration,
   type KeySigner,
   type OutboundOptions,
+  type Telemetry,
 } from 'portico/oauth-server';
 import { ensureSigningKey } from './signing-key.ts';
 import portal from '../../examples/portal/app.ts';

@@ -8,7 +8,8 @@ import {
   TracerProvider,
   type ReadableSpan,
 } from '@opentelemetry/sdk-trace';
-import { opentelemetry, type Telemetry } from 'portico/telemetry';
+import type { Telemetry } from 'portico/oauth-server';
+import { opentelemetry } from 'portico/telemetry';
 
 /** Collects when it is asked to, and never by itself. */
 export class AskedReader extends MetricReader {

@@ -13,6 +13,8 @@ export interface AuditFilter {
   readonly clientId?: string;
   /** Those about this person, not those that they did. */
   readonly person?: PersonReference;
+  /** Those about the authorization of this id, as `Access.list` names it. */
+  readonly authorization?: string;
   /** Such as `refresh_token_replayed`. */
   readonly type?: AuditEvent['type'];
 }
@@ -50,7 +52,10 @@ export interface KeptAudit {
 
 /** One thing that events are asked for by, which has an index. */
 export type Axis =
-  { readonly type: string } | { readonly clientId: string } | { readonly person: PersonReference };
+  | { readonly type: string }
+  | { readonly clientId: string }
+  | { readonly authorization: string }
+  | { readonly person: PersonReference };
 
 /** Ids from one on, and before another. */
 export interface IdRange {
@@ -59,7 +64,7 @@ export interface IdRange {
 }
 
 /** What a record is found by. */
-export type RecordKey = Pick<AuditRecord, 'id' | 'type' | 'clientId' | 'person'>;
+export type RecordKey = Pick<AuditRecord, 'id' | 'type' | 'clientId' | 'authorization' | 'person'>;
 
 /** The table of records. Whatever it lists is newest first. */
 export interface AuditTable {
@@ -131,8 +136,9 @@ export function createKeptAudit(table: AuditTable): KeptAudit {
   };
 }
 
-function axesOf({ clientId, person, type }: AuditFilter): readonly Axis[] {
+function axesOf({ clientId, person, authorization, type }: AuditFilter): readonly Axis[] {
   return [
+    ...(authorization === undefined ? [] : [{ authorization }]),
     ...(clientId === undefined ? [] : [{ clientId }]),
     ...(person === undefined ? [] : [{ person }]),
     ...(type === undefined ? [] : [{ type }]),
@@ -142,6 +148,7 @@ function axesOf({ clientId, person, type }: AuditFilter): readonly Axis[] {
 function fits(key: RecordKey, axis: Axis): boolean {
   if ('type' in axis) return key.type === axis.type;
   if ('clientId' in axis) return key.clientId === axis.clientId;
+  if ('authorization' in axis) return key.authorization === axis.authorization;
   return key.person?.provider === axis.person.provider && key.person.id === axis.person.id;
 }
 

@@ -1,6 +1,7 @@
 import { pendingSteps } from '../../sql/migrations.ts';
 import type { Client } from '../store/client.ts';
 import { failing, type Check } from './checks.ts';
+import { livingClients } from './every-client.ts';
 import type { Subject } from './subject.ts';
 
 /** What a client may demand for its own protection, and the key that has to be on for it. */
@@ -25,9 +26,12 @@ export async function examineClientDemands({ application, server }: Subject): Pr
   if (pendingSteps(await application.migrations()).length > 0) return [];
   const off = DEMANDS.filter(([key]) => (server.config[key] ?? 'off') === 'off');
   if (off.length === 0) return [];
-  const own = (await server.clients.list()).filter(
-    ({ revokedAt, profile, registeredBy }) =>
-      revokedAt === null && profile === null && registeredBy !== 'document',
+  const own = await livingClients(
+    server,
+    (client) =>
+      client.profile === null &&
+      client.registeredBy !== 'document' &&
+      off.some(([, , demands]) => demands(client)),
   );
   return off.flatMap(([key, effect, demands]) => {
     const demanding = own.filter(demands);

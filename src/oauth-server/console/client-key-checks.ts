@@ -1,6 +1,7 @@
 import { pendingSteps } from '../../sql/migrations.ts';
 import type { Client } from '../store/client.ts';
 import { failing, ok, warning, type Check, type Finding } from './checks.ts';
+import { livingClients } from './every-client.ts';
 import type { Subject } from './subject.ts';
 
 /** Clients that authenticate by keys of their own. Nothing is said where there are none. */
@@ -33,12 +34,9 @@ export async function examinePublishedKeys(server: Subject['server']): Promise<r
   return [(await wrongKeys(server, publishing)) ?? ok(`those of ${publishing.length} were fetched`)];
 }
 
-/** Living ones. Those that are documents are read anew when somebody comes with one. */
-async function clientsWithKeys({ clients }: Subject['server']): Promise<readonly Client[]> {
-  const all = await clients.list();
-  return all.filter(
-    ({ revokedAt, keys, registeredBy }) => revokedAt === null && keys !== null && registeredBy !== 'document',
-  );
+/** Those that are documents are read anew when somebody comes with one. */
+function clientsWithKeys(server: Subject['server']): Promise<readonly Client[]> {
+  return livingClients(server, ({ keys, registeredBy }) => keys !== null && registeredBy !== 'document');
 }
 
 async function wrongKeys(server: Subject['server'], clients: readonly Client[]): Promise<Finding | null> {

@@ -1,5 +1,6 @@
 import type { AuthorizationServer } from '../authorization-server.ts';
 import { failing, ok, warning, type Finding } from './checks.ts';
+import { everyClient } from './every-client.ts';
 import type { Subject } from './subject.ts';
 
 /** How clients come without an operator who registers each. Nothing of it is looked at where all of it is switched off. */
@@ -31,11 +32,13 @@ async function hasInitialToken({ initialAccessTokens, clock }: AuthorizationServ
 export async function examineRegistration({ server }: Subject): Promise<readonly Finding[]> {
   const { registration = 'off' } = server.config;
   if (registration === 'off') return [];
-  const living = (await server.clients.list()).filter(
-    ({ registeredBy, revokedAt }) => registeredBy === 'registration' && revokedAt === null,
-  );
-  const unused = living.filter(({ usedAt }) => usedAt === null).length;
-  const found = `${living.length} registered themselves, ${unused} of which nobody has used`;
+  let [living, unused] = [0, 0];
+  for await (const { registeredBy, revokedAt, usedAt } of everyClient(server)) {
+    if (registeredBy !== 'registration' || revokedAt !== null) continue;
+    living += 1;
+    if (usedAt === null) unused += 1;
+  }
+  const found = `${living} registered themselves, ${unused} of which nobody has used`;
   if (registration === 'open') return [ok(`open; ${found}`)];
   if (await hasInitialToken(server)) return [ok(`by initial access token; ${found}`)];
   return [warning(`no initial access token can be used; ${found}`, `run ${NEW_TOKEN}`)];
@@ -44,13 +47,17 @@ export async function examineRegistration({ server }: Subject): Promise<readonly
 export async function examineDocuments({ server }: Subject): Promise<readonly Finding[]> {
   const { client_id_metadata_documents: documents = false } = server.config;
   if (documents === false) return [];
-  const known = (await server.clients.list()).filter(({ registeredBy }) => registeredBy === 'document');
-  const blocked = known.filter(({ revokedAt }) => revokedAt !== null).length;
+  let [known, blocked] = [0, 0];
+  for await (const { registeredBy, revokedAt } of everyClient(server)) {
+    if (registeredBy !== 'document') continue;
+    if (revokedAt === null) known += 1;
+    else blocked += 1;
+  }
   const hosts =
     documents === true || documents.allowed_hosts === undefined
       ? 'any host'
       : documents.allowed_hosts.join(', ');
-  return [ok(`of ${hosts}: ${known.length - blocked} known, ${blocked} blocked`)];
+  return [ok(`of ${hosts}: ${known} known, ${blocked} blocked`)];
 }
 
 /** The metadata of the audience (RFC 9728), where this application publishes them: challenges lead there. */

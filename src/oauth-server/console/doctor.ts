@@ -1,5 +1,5 @@
 import type { AuthorizationServer } from '../authorization-server.ts';
-import { clientPages } from '../clients/listing.ts';
+import type { Client } from '../store/client.ts';
 import { examineAdministration } from './administration-checks.ts';
 import { examineEndpoints, examineExemptions, examineLoginRoute } from './application-checks.ts';
 import { check, isHealthy, ok, skipped, type Check, type Finding } from './checks.ts';
@@ -8,6 +8,7 @@ import { examineImportedSecrets } from './imported-secret-checks.ts';
 import { examineClientKeys, examinePublishedKeys } from './client-key-checks.ts';
 import { examineDocuments, examineRegistration, examineResource } from './connecting-checks.ts';
 import { engineExaminations } from './engine-checks.ts';
+import { livingClients } from './every-client.ts';
 import { examineRotation } from './key-checks.ts';
 import { examineProfile } from './profile-checks.ts';
 import { examinePublicAddress } from './public-address.ts';
@@ -90,7 +91,7 @@ export async function examine(
     checks.push(...found);
   }
   if (online) {
-    checks.push(...(await examinePublicAddress(server, { patience })));
+    checks.push(...(await examinePublicAddress(subject, { patience })));
     const part = 'published client keys';
     checks.push(...(await check(server.host.log, part, () => examinePublishedKeys(server))));
   }
@@ -98,18 +99,15 @@ export async function examine(
 }
 
 /** Empty when the clients cannot be read; the check of the schema says so. */
-async function openRotations({ clients }: AuthorizationServer): Promise<readonly OpenRotation[]> {
-  const open: (readonly [createdAt: number, OpenRotation])[] = [];
-  try {
-    for await (const { items } of clientPages(clients)) {
-      for (const { id, name, createdAt, revokedAt, previousSecretExpiresAt: until } of items) {
-        if (revokedAt !== null || until === null || until <= Date.now()) continue;
-        const seconds = Math.floor(until / 1000);
-        open.push([createdAt, { client_id: id, client_name: name, previous_secret_expires_at: seconds }]);
-      }
-    }
-  } catch {
-    return [];
-  }
-  return open.toSorted(([one], [other]) => one - other).map(([, rotation]) => rotation);
+async function openRotations(server: AuthorizationServer): Promise<readonly OpenRotation[]> {
+  const now = Date.now();
+  const rotating = await livingClients(
+    server,
+    ({ previousSecretExpiresAt: until }) => until !== null && until > now,
+  ).catch((): readonly Client[] => []);
+  return rotating.map(({ id, name, previousSecretExpiresAt: until }) => ({
+    client_id: id,
+    client_name: name,
+    previous_secret_expires_at: Math.floor((until ?? 0) / 1000),
+  }));
 }

@@ -7,6 +7,7 @@ import { failing, type Finding } from './checks.ts';
 const LONGEST_DOCUMENT = 1024 * 1024;
 
 export interface FetchedDocument {
+  readonly status: number;
   readonly document: object;
   readonly headers: IncomingHttpHeaders;
   /** The address that this process asked from. */
@@ -17,11 +18,13 @@ export interface FetchedDocument {
 export type FetchDocument = (
   url: string,
   headers?: Readonly<Record<string, string>>,
+  /** With which status it may be answered; 200 unless given. */
+  statuses?: readonly number[],
 ) => Promise<FetchedDocument | { readonly fault: Finding }>;
 
 /** `patience` is how long each answer is waited for, in seconds. */
 export function createFetchDocument(patience: number): FetchDocument {
-  return async (url, headers) => {
+  return async (url, headers = {}, statuses = [200]) => {
     try {
       const signal = AbortSignal.timeout(patience * 1000);
       const response = await request(url, signal, {
@@ -29,7 +32,7 @@ export function createFetchDocument(patience: number): FetchDocument {
         Accept: 'application/json',
         ...headers,
       });
-      return await readDocument(url, response);
+      return await readDocument(url, response, statuses);
     } catch (error) {
       return { fault: unreachable(new URL(url), patience, error) };
     }
@@ -39,6 +42,7 @@ export function createFetchDocument(patience: number): FetchDocument {
 async function readDocument(
   url: string,
   response: IncomingMessage,
+  statuses: readonly number[],
 ): Promise<FetchedDocument | { readonly fault: Finding }> {
   const from = response.socket.localAddress ?? null;
   const { statusCode: status = 0, headers } = response;
@@ -51,8 +55,8 @@ async function readDocument(
     return { fault };
   }
   const text = await readBody(response);
-  const document = status === 200 ? parseObject(text) : null;
-  if (document !== null) return { document, headers, from };
+  const document = statuses.includes(status) ? parseObject(text) : null;
+  if (document !== null) return { status, document, headers, from };
   const fault = failing(
     `${url} is answered with ${status} and ${headers['content-type'] ?? 'no media type'}, not with the server's document`,
     'let the proxy lead this path to the application, or correct public_url (PUBLIC_URL); of a 5xx the log of the process or proxy that answers says more',

@@ -2,6 +2,7 @@ import { pendingSteps } from '../../sql/migrations.ts';
 import { iterationsOf } from '../clients/imported-secrets.ts';
 import type { Client } from '../store/client.ts';
 import { failing, type Check } from './checks.ts';
+import { livingClients } from './every-client.ts';
 import type { Subject } from './subject.ts';
 
 /** Clients whose imported secret takes more iterations of PBKDF2 than are configured, and is never right. Nothing is said where there are none. */
@@ -9,9 +10,7 @@ export async function examineImportedSecrets({ application, server }: Subject): 
   if (pendingSteps(await application.migrations()).length > 0) return [];
   const configured = server.config.imported_pbkdf2_iterations ?? 0;
   const needed = ({ secretHash }: Client) => (secretHash === null ? 0 : iterationsOf(secretHash));
-  const locked = (await server.clients.list()).filter(
-    (client) => client.revokedAt === null && needed(client) > configured,
-  );
+  const locked = await livingClients(server, (client) => needed(client) > configured);
   if (locked.length === 0) return [];
   return [
     {

@@ -2,16 +2,20 @@ import { ID_TOKEN_ALGORITHMS } from '../profiles/fapi2.ts';
 import { createProfiles, FAPI2 } from '../profiles/profiles.ts';
 import type { Client } from '../store/client.ts';
 import { failing, ok, warning, type Finding } from './checks.ts';
+import { livingClients } from './every-client.ts';
 import type { Subject } from './subject.ts';
 
 /** Nothing where nobody is held to a profile, or the clients cannot be read: the check of the schema says so. */
 export async function examineProfile({ server }: Subject): Promise<readonly Finding[]> {
   const { config } = server;
   const profiles = createProfiles(config);
-  const clients = await server.clients.list().catch((): readonly Client[] => []);
-  const living = clients.filter(({ revokedAt }) => revokedAt === null);
-  const governed = living.filter((client) => profiles.governs(client));
-  if (!profiles.isServers && governed.length === 0) return [];
+  let governed = 0;
+  const refused = await livingClients(server, (client) => {
+    if (!profiles.governs(client)) return false;
+    governed += 1;
+    return profiles.refusal(client) !== null;
+  }).catch((): readonly Client[] => []);
+  if (!profiles.isServers && governed === 0) return [];
   const keys = profiles.isServers ? await server.keys.all() : [];
   if (
     profiles.isServers &&
@@ -24,19 +28,16 @@ export async function examineProfile({ server }: Subject): Promise<readonly Find
       ),
     ];
   }
-  const refused = governed.flatMap((client) => {
-    const refusal = profiles.refusal(client);
-    return refusal === null ? [] : [`${client.id}: ${refusal}`];
-  });
   if (refused.length > 0) {
-    const isOwn = governed.some((client) => client.profile !== null && profiles.refusal(client) !== null);
+    const isOwn = refused.some(({ profile }) => profile !== null);
+    const told = refused.map((client) => `${client.id}: ${profiles.refusal(client)}`);
     return [
       (isOwn ? failing : warning)(
-        `clients that are given nothing: ${refused.join('; ')}`,
+        `clients that are given nothing: ${told.join('; ')}`,
         'switch on what is missing, or register them anew (oauth:client:create --profile fapi2)',
       ),
     ];
   }
-  const whose = profiles.isServers ? 'every client is held to' : `${governed.length} held to`;
+  const whose = profiles.isServers ? 'every client is held to' : `${governed} held to`;
   return [ok(`${whose} ${FAPI2}`)];
 }

@@ -5,15 +5,18 @@ import { askRoundTrip, isFile, ROUND_TRIP_HEADER, type SeenRequest } from '../en
 import { randomIdentifier } from '../crypto.ts';
 import { failing, ok, skipped, warning, type Check, type Finding } from './checks.ts';
 import { createFetchDocument, type FetchDocument } from './fetch-document.ts';
+import { examineReadiness } from './public-readiness.ts';
+import type { Subject } from './subject.ts';
 
 /**
  * Asks the public address as a client would: does it lead to this installation, and what reaches the process of a request
  * sent there? Of an address that leads elsewhere only the two public documents are fetched.
  */
 export async function examinePublicAddress(
-  server: AuthorizationServer,
+  subject: Subject,
   { patience }: { readonly patience: number },
 ): Promise<readonly Check[]> {
+  const { server } = subject;
   const fetchDocument = createFetchDocument(patience);
   const address = await examineIssuer(server, fetchDocument);
   const inFront = server.basePath === '' ? [] : [await examineInFront(server, fetchDocument)];
@@ -21,6 +24,7 @@ export async function examinePublicAddress(
     address.outcome === 'ok'
       ? await examineKeySet(server, fetchDocument)
       : skipped('the public address does not lead here');
+  const readiness = address.outcome === 'ok' ? await examineReadiness(subject, fetchDocument) : [];
   const roundTrip =
     keySet.outcome === 'ok'
       ? await examineRoundTrip(server, fetchDocument)
@@ -29,7 +33,8 @@ export async function examinePublicAddress(
     { part: 'public address', ...address },
     ...inFront.map((finding) => ({ part: 'in front of base_path', ...finding })),
     { part: 'public key set', ...keySet },
-    { part: 'round trip', ...roundTrip },
+    ...readiness.map((finding) => ({ part: 'readiness', ...finding })),
+    { part: 'proxies', ...roundTrip },
   ];
 }
 
@@ -100,7 +105,7 @@ async function examineKeySet(server: AuthorizationServer, fetchDocument: FetchDo
   );
 }
 
-// --- the round trip -------------------------------------------------------------------------------------------
+// --- what reaches the process ---------------------------------------------------------------------------------
 
 /** A forged `X-Forwarded-For`, such as a caller may send to hide its address; a documentation address (RFC 5737) is nobody's. */
 const MADE_UP = '192.0.2.123';

@@ -8,6 +8,7 @@ import { signingKeyOf, type SigningKey } from '../keys/signing-key.ts';
 import type { Client } from '../store/client.ts';
 import { failing, ok, skipped, warning, type Finding } from './checks.ts';
 import { howClientsCome, howToHaveClients } from './connecting-checks.ts';
+import { livingClients } from './every-client.ts';
 import { findUnreadyNode } from './mysql-checks.ts';
 import type { Subject } from './subject.ts';
 
@@ -86,18 +87,17 @@ export async function examineKeys({ server }: Subject): Promise<Finding> {
 }
 
 /** Living clients that may ask for an ID token, which none of these keys signs. Empty when the clients cannot be read. */
-async function clientsWithoutKey(
-  { clients }: Subject['server'],
+function clientsWithoutKey(
+  server: Subject['server'],
   active: readonly SigningKey[],
 ): Promise<readonly Client[]> {
-  const all = await clients.list().catch((): readonly Client[] => []);
-  return all.filter(
-    ({ revokedAt, scopes, grants, idTokenSignedResponseAlg }) =>
-      revokedAt === null &&
+  return livingClients(
+    server,
+    ({ scopes, grants, idTokenSignedResponseAlg }) =>
       scopes.includes('openid') &&
       grants.includes('authorization_code') &&
       !active.some(({ algorithm }) => algorithm === idTokenSignedResponseAlg),
-  );
+  ).catch((): readonly Client[] => []);
 }
 
 /** The key directory and the files in it, as far as group or others may open them. */
@@ -123,8 +123,12 @@ export async function examineHasher({ server: { host } }: Subject): Promise<Find
 
 export async function examineClients({ application, server }: Subject): Promise<Finding> {
   if (pendingSteps(await application.migrations()).length > 0) return skipped('the schema is not applied');
-  const living = (await server.clients.list()).filter(({ revokedAt }) => revokedAt === null);
-  const unknown = living.flatMap(({ id, scopes }) =>
+  let count = 0;
+  const having = await livingClients(server, ({ scopes }) => {
+    count += 1;
+    return scopes.some((scope) => !server.offers(scope));
+  });
+  const unknown = having.flatMap(({ id, scopes }) =>
     scopes.filter((scope) => !server.offers(scope)).map((scope) => `${id} has ${scope}`),
   );
   if (unknown.length > 0) {
@@ -133,7 +137,7 @@ export async function examineClients({ application, server }: Subject): Promise<
       'offer them again in oauth_server:scopes, or register the client anew',
     );
   }
-  if (living.length > 0) return ok(`${living.length} registered`);
+  if (count > 0) return ok(`${count} registered`);
   const coming = await howClientsCome(server);
   return coming === null
     ? warning('none is registered', howToHaveClients(server))

@@ -21,9 +21,9 @@ import {
   type AuthorizationServer,
   type ClientRegistration,
   type Host,
+  type Telemetry,
 } from 'portico/oauth-server';
 import { ensureSigningKey } from '../signing-key.ts';
-import type { Telemetry } from 'portico/telemetry';
 import { openUsers, type User, type Users } from '../../../examples/express-app/users.ts';
 import { createDatabase } from '../database.ts';
 import { CHEAP, hashingWith } from '../hashers.ts';

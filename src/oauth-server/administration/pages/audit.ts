@@ -14,6 +14,7 @@ const FILTERS: readonly Filter[] = [
   { name: 'client', text: 'Application (its id)' },
   { name: 'provider', text: 'Provider of the person' },
   { name: 'person', text: 'Id of the person there' },
+  { name: 'authorization', text: 'Authorization (its id)' },
   { name: 'since', text: 'From this day on', type: 'date' },
   { name: 'until', text: 'Before this day', type: 'date' },
 ];
@@ -46,10 +47,12 @@ export const audit: Page = {
 function filterOf(asked: Asked): AuditFilter {
   const { query } = asked;
   const [clientId, type] = [query.get('client'), query.get('type')];
+  const authorization = query.get('authorization');
   const [person, since, until] = [personIn(asked), dayIn(asked, 'since'), dayIn(asked, 'until')];
   if (type !== undefined && !isEventType(type)) throw new AccessError('There is no such type of event');
   return {
     ...(clientId === undefined ? {} : { clientId }),
+    ...(authorization === undefined ? {} : { authorization }),
     ...(type === undefined ? {} : { type }),
     ...(person === null ? {} : { person }),
     ...(since === null ? {} : { since }),

@@ -11,6 +11,7 @@ interface Options extends PageOptions {
   readonly until?: string;
   readonly client?: string;
   readonly person?: readonly string[];
+  readonly authorization?: string;
   readonly type?: string;
   readonly json?: boolean;
   readonly jsonLines?: boolean;
@@ -27,6 +28,7 @@ export const addAuditList: AddCommands = (program, context) => {
       '--person <provider_and_id...>',
       'those about this person: the name of the provider, and the id there',
     )
+    .option('--authorization <id>', 'those about this authorization, of oauth:authorization:list')
     .option('--type <type>', 'those of this type, such as refresh_token_replayed')
     .option('--limit <number>', 'how many at most, 1 to 1000 (default: 50)')
     .option('--after <cursor>', 'go on where the page before ended')
@@ -56,7 +58,7 @@ Example:
   $ npx portico oauth:audit --person users 42 --json`;
 
 async function filterOf(context: ConsoleContext, options: Options, now: number): Promise<AuditFilter> {
-  const { since, until, client, person, type } = options;
+  const { since, until, client, person, authorization, type } = options;
   const { EVENT_TYPES, isEventType } = await import('../../auditing/event-types.ts');
   if (type !== undefined && !isEventType(type)) {
     return context.fail(`There is no such type of event; there are ${EVENT_TYPES.join(', ')}`);
@@ -66,6 +68,7 @@ async function filterOf(context: ConsoleContext, options: Options, now: number):
     ...(until === undefined ? {} : { until: timeOf(context, '--until', until, now) }),
     ...(client === undefined ? {} : { clientId: client }),
     ...(person === undefined ? {} : { person: personOf(context, person) }),
+    ...(authorization === undefined ? {} : { authorization }),
     ...(type === undefined ? {} : { type }),
   };
 }

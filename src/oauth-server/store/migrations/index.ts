@@ -18,6 +18,7 @@ import { keptAudit } from './0016-audit.ts';
 import { usedAt } from './0017-used-at.ts';
 import { lists } from './0018-lists.ts';
 import { clientLogos } from './0019-client-logos.ts';
+import { auditOfAuthorizations } from './0020-audit-of-authorizations.ts';
 
 /** The schema of the authorization server, step by step; run by `db:migrate up`. */
 export const oauthServerMigrations: readonly Migration[] = [
@@ -40,4 +41,5 @@ export const oauthServerMigrations: readonly Migration[] = [
   usedAt,
   lists,
   clientLogos,
+  auditOfAuthorizations,
 ];

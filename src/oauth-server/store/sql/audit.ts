@@ -79,8 +79,8 @@ export function auditTable(database: Database): AuditStore & AuditTable {
 
 type Named = readonly [provider: string, id: string];
 
-const KEY_COLUMNS = 'id, type, client_id, user_provider, user_id';
-const COLUMNS = `${KEY_COLUMNS}, happened_at, by_provider, by_id, address, request_id, family_id, reason, details`;
+const KEY_COLUMNS = 'id, type, client_id, family_id, user_provider, user_id';
+const COLUMNS = `${KEY_COLUMNS}, happened_at, by_provider, by_id, address, request_id, reason, details`;
 const ROW = `(${COLUMNS.replaceAll(/\w+/g, '?')})`;
 
 /** The rows of this between two ids, newest first. */
@@ -103,6 +103,7 @@ function rangeOf(dialect: SqlDialect, axis: Axis | null, { from, before }: IdRan
 function columnsOf(axis: Axis): readonly [columns: readonly string[], values: readonly string[]] {
   if ('type' in axis) return [['type'], [axis.type]];
   if ('clientId' in axis) return [['client_id'], [axis.clientId]];
+  if ('authorization' in axis) return [['family_id'], [axis.authorization]];
   return [
     ['user_provider', 'user_id'],
     [axis.person.provider, axis.person.id],
@@ -113,6 +114,7 @@ interface KeyRow {
   readonly id: string;
   readonly type: AuditRecord['type'];
   readonly client_id: string | null;
+  readonly family_id: string | null;
   readonly user_provider: string | null;
   readonly user_id: string | null;
 }
@@ -124,7 +126,6 @@ interface Row extends KeyRow {
   readonly by_id: string | null;
   readonly address: string | null;
   readonly request_id: string | null;
-  readonly family_id: string | null;
   readonly reason: string | null;
   readonly details: string;
 }
@@ -139,6 +140,7 @@ function values(record: AuditRecord): readonly SqlParameter[] {
     record.id,
     record.type,
     record.clientId,
+    record.authorization,
     person?.provider ?? null,
     person?.id ?? null,
     record.at,
@@ -146,14 +148,14 @@ function values(record: AuditRecord): readonly SqlParameter[] {
     byId,
     record.address,
     record.requestId,
-    record.authorization,
     record.reason,
     JSON.stringify(record.details),
   ];
 }
 
-function toKey({ id, type, client_id: clientId, user_provider: provider, user_id: user }: KeyRow): RecordKey {
-  return { id, type, clientId, person: personOf(provider, user) };
+function toKey(row: KeyRow): RecordKey {
+  const { id, type, client_id: clientId, family_id: authorization } = row;
+  return { id, type, clientId, authorization, person: personOf(row.user_provider, row.user_id) };
 }
 
 function personOf(provider: string | null, id: string | null): PersonReference | null {
@@ -167,7 +169,6 @@ function toRecord(row: Row): AuditRecord {
     by: personOf(row.by_provider, row.by_id) ?? (row.by_id === CONSOLE ? 'console' : null),
     address: row.address,
     requestId: row.request_id,
-    authorization: row.family_id,
     reason: row.reason,
     details: JSON.parse(row.details) as Readonly<Record<string, unknown>>,
   };

@@ -1,0 +1,42 @@
+import { healthPaths } from '../health/paths.ts';
+import type { HealthPart, HealthState, Readiness } from '../health/health.ts';
+import { failing, ok, warning, type Finding } from './checks.ts';
+import type { FetchDocument } from './fetch-document.ts';
+import type { Subject } from './subject.ts';
+
+const PARTS: readonly HealthPart[] = ['store', 'schema', 'key'];
+const STATES: readonly HealthState[] = ['failing', 'unknown'];
+
+/**
+ * Asks the public address as a probe would; nothing is found where no probe is answered. A proxy that leads probes nowhere is right: they
+ * ask each process itself.
+ */
+export async function examineReadiness(
+  { application, server }: Subject,
+  fetchDocument: FetchDocument,
+): Promise<readonly Finding[]> {
+  // In the kit they are there unless the configuration says otherwise.
+  const isOffered = server.config.health ?? application.hasRoute?.('oauth_server_ready') ?? false;
+  const { ready } = healthPaths(isOffered, { mountPath: server.basePath });
+  if (ready === null) return [];
+  const url = `${server.origin}${ready}`;
+  const asked = await fetchDocument(url, {}, [200, 503]);
+  // Nobody knows who has answered.
+  const { status, checks }: Partial<Readiness> = 'fault' in asked ? {} : asked.document;
+  if (status === 'ready') return [ok(`${url} answers that a process is ready`)];
+  if (status === 'stopping') {
+    return [warning(`${url} is answered by a process that is being stopped`, 'lead nobody to it any more')];
+  }
+  if (status === 'not_ready') {
+    const found = PARTS.flatMap((part) =>
+      STATES.filter((state) => checks?.[part] === state).map((state) => `${part} ${state}`),
+    );
+    return [
+      failing(
+        `${url} is answered by a process that is not ready: ${found.join(', ')}`,
+        'look for "Not ready" in the log of that process, which says why',
+      ),
+    ];
+  }
+  return [ok(`${url} leads to no process from here: probes have to ask each itself`)];
+}
