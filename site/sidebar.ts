@@ -51,7 +51,14 @@ export const TOPICS: readonly Topic[] = [
   },
   {
     title: 'Security',
-    pages: ['docs/security-model.md', 'docs/threat-model.md', 'docs/assurance.md', 'SECURITY.md'],
+    pages: [
+      'docs/security-model.md',
+      'docs/threat-model.md',
+      'docs/assurance.md',
+      'docs/verifying-a-release.md',
+      'docs/dependencies.md',
+      'SECURITY.md',
+    ],
   },
   { title: 'Moving here', pages: ['docs/moving/*.md'] },
   {

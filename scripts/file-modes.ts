@@ -1,0 +1,27 @@
+/**
+ * After the build, before npm packs it: the files of the package are readable by all, and executable where their owner may execute
+ * them, whatever the umask of the checkout was. npm writes the modes into the package as they are.
+ */
+import { chmodSync, existsSync, readFileSync, readdirSync, statSync } from 'node:fs';
+import path from 'node:path';
+
+const root = path.join(import.meta.dirname, '..');
+const { files } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8')) as { files: string[] };
+
+for (const name of [...files, 'package.json']) {
+  const file = path.join(root, name);
+  if (existsSync(file)) for (const each of filesIn(file)) setMode(each);
+}
+
+function filesIn(file: string): readonly string[] {
+  if (!statSync(file).isDirectory()) return [file];
+  return readdirSync(file, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => path.join(entry.parentPath, entry.name));
+}
+
+function setMode(file: string): void {
+  const mode = statSync(file).mode & 0o777;
+  const wanted = (mode & 0o100) === 0 ? 0o644 : 0o755;
+  if (mode !== wanted) chmodSync(file, wanted);
+}

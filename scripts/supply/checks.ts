@@ -1,0 +1,47 @@
+// What has to hold before a commit is released.
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { readManifest, runtimeTree, type Installed } from './lock.ts';
+
+export const git = (root: string, ...args: readonly string[]): string =>
+  execFileSync('git', args, { cwd: root, encoding: 'utf8' }).trim();
+
+/** Why this commit is not to be released, all of it. */
+export function problemsOf(root: string): readonly string[] {
+  const { version } = readManifest(root);
+  const changed = git(root, 'status', '--porcelain');
+  const tags = git(root, 'tag', '--points-at', 'HEAD').split('\n');
+  const lock = JSON.parse(readFileSync(path.join(root, 'package-lock.json'), 'utf8')) as { version: string };
+  return [
+    ...(changed === '' ? [] : [`The tree is not clean:\n${changed}`]),
+    ...(tags.includes(`v${version}`) ? [] : [`The tag v${version} does not point at this commit`]),
+    ...(changesOf(root, version) === '' ? [`CHANGELOG.md says nothing under ## [${version}]`] : []),
+    ...(lock.version === version ? [] : [`package-lock.json is of ${lock.version}: npm install`]),
+    ...installScripts(runtimeTree(root)).map((each) => `${each} has an install script`),
+  ];
+}
+
+/** What only publishing needs: a repository that npm can name, and a runner that can prove what it is. */
+export function problemsOfPublishing(root: string, environment: NodeJS.ProcessEnv): readonly string[] {
+  return [
+    ...(readManifest(root).repository === undefined
+      ? ['package.json names no repository, and provenance is of a repository']
+      : []),
+    ...(environment['ACTIONS_ID_TOKEN_REQUEST_URL'] === undefined
+      ? ['This is no workflow that may ask for an identity (permissions: id-token: write)']
+      : []),
+  ];
+}
+
+/** The packages for which npm would run a script when they are installed. */
+export function installScripts(tree: readonly Installed[]): readonly string[] {
+  return tree.filter((each) => each.hasInstallScript === true).map((each) => each.folder);
+}
+
+/** What the changelog says of a version, without its heading. */
+function changesOf(root: string, version: string): string {
+  const sections = readFileSync(path.join(root, 'CHANGELOG.md'), 'utf8').split(/^## /m);
+  const section = sections.find((each) => each.startsWith(`[${version}]`)) ?? '';
+  return section.split('\n').slice(1).join('\n').trim();
+}

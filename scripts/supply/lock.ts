@@ -1,0 +1,81 @@
+// What package-lock.json says of the packages that are installed, and what an application gets when it installs Portico.
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+
+/** A package as the lock file has it; the key is its folder, `node_modules/hono`. */
+export interface LockedPackage {
+  readonly version: string;
+  readonly license?: string;
+  /** Of its tarball, as `sha512-…` in base64. */
+  readonly integrity?: string;
+  readonly dependencies?: Readonly<Record<string, string>>;
+  /** Whether npm would run a script of its own when it is installed. */
+  readonly hasInstallScript?: boolean;
+}
+
+export type Lock = Readonly<Record<string, LockedPackage>>;
+
+/** What package.json asks for. */
+export interface Manifest {
+  readonly name: string;
+  readonly version: string;
+  readonly description: string;
+  readonly license: string;
+  readonly dependencies: Readonly<Record<string, string>>;
+  readonly peerDependencies: Readonly<Record<string, string>>;
+  readonly devDependencies: Readonly<Record<string, string>>;
+  readonly repository?: { readonly url: string };
+}
+
+/** One installed package of a tree. */
+export interface Installed extends LockedPackage {
+  readonly name: string;
+  /** From the root: `node_modules/hono`. */
+  readonly folder: string;
+  /** The folders of what it needs. */
+  readonly needs: readonly string[];
+}
+
+export const readManifest = (root: string): Manifest =>
+  JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8')) as Manifest;
+
+export const readLock = (root: string): Lock =>
+  (JSON.parse(readFileSync(path.join(root, 'package-lock.json'), 'utf8')) as { packages: Lock }).packages;
+
+/**
+ * These packages and all that they need, by folder, each once. Optional and peer dependencies are not followed: npm does not ask for
+ * them.
+ *
+ * @throws {Error} When the lock file lacks one of them.
+ */
+export function treeOf(lock: Lock, names: readonly string[]): readonly Installed[] {
+  const found = new Map<string, Installed>();
+  const visit = (name: string, from: string): string => {
+    const folder = folderOf(lock, name, from);
+    const locked = folder === null ? undefined : lock[folder];
+    if (folder === null || locked === undefined)
+      throw new Error(`package-lock.json has no ${name} for ${from}`);
+    if (!found.has(folder)) {
+      const needs: string[] = [];
+      found.set(folder, { ...locked, name, folder, needs });
+      for (const need of Object.keys(locked.dependencies ?? {})) needs.push(visit(need, folder));
+      needs.sort();
+    }
+    return folder;
+  };
+  for (const name of names) visit(name, '');
+  return [...found.values()].toSorted((one, other) => (one.folder < other.folder ? -1 : 1));
+}
+
+/** Where Node would find the package for code in `from`: in the nearest folder of packages. */
+export function folderOf(lock: Lock, name: string, from: string): string | null {
+  const folder = `${from === '' ? '' : `${from}/`}node_modules/${name}`;
+  if (lock[folder] !== undefined) return folder;
+  if (from === '') return null;
+  return folderOf(lock, name, from.slice(0, Math.max(0, from.lastIndexOf('/node_modules/'))));
+}
+
+/** What an application gets that installs Portico. */
+export function runtimeTree(root: string): readonly Installed[] {
+  return treeOf(readLock(root), Object.keys(readManifest(root).dependencies));
+}

@@ -1,0 +1,229 @@
+// @engines sqlite, long: it clones the repository and builds it twice
+import { execFile, execFileSync } from 'node:child_process';
+import { cpSync, existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import type * as Yaml from 'yaml';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { digestOf } from '../scripts/supply/statements.ts';
+import { differences } from '../scripts/supply/tarball.ts';
+import { ROOT } from './support/console.ts';
+import { codeBlocks } from './support/documents.ts';
+
+const run = promisify(execFile);
+const VERSION = (JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8')) as { version: string })
+  .version;
+
+let folder: string;
+/** What is here, in a repository of its own: committed, but neither tagged nor in the changelog. */
+let clone: string;
+
+const git = (...args: readonly string[]) =>
+  execFileSync('git', args, { cwd: clone, encoding: 'utf8' }).trim();
+const commit = (message: string) => {
+  git('add', '--all');
+  git(
+    '-c',
+    'user.name=A',
+    '-c',
+    'user.email=a@a.example',
+    'commit',
+    '--quiet',
+    '--allow-empty',
+    '-m',
+    message,
+  );
+};
+const edit = (file: string, change: (text: string) => string) =>
+  writeFileSync(path.join(clone, file), change(readFileSync(path.join(clone, file), 'utf8')));
+
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'portico-releasing-'));
+  clone = path.join(folder, 'repository');
+  await mkdir(clone);
+  git('init', '--quiet');
+  const files = execFileSync('git', ['ls-files', '-co', '--exclude-standard'], {
+    cwd: ROOT,
+    encoding: 'utf8',
+  });
+  for (const file of files.split('\n').filter((each) => existsSync(path.join(ROOT, each)) && each !== ''))
+    cpSync(path.join(ROOT, file), path.join(clone, file));
+  symlinkSync(path.join(ROOT, 'node_modules'), path.join(clone, 'node_modules'));
+  writeFileSync(path.join(clone, '.git', 'info', 'exclude'), 'node_modules\n');
+  commit('What is here');
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+/** Runs the script, and gives its lines and how it ended. */
+async function release(...args: readonly string[]) {
+  const env = { HOME: process.env['HOME'], PATH: process.env['PATH'] };
+  const child = run(process.execPath, ['scripts/release.ts', ...args], { cwd: clone, env });
+  return child.then(
+    ({ stdout, stderr }) => ({ code: 0, said: stdout + stderr }),
+    (error: { code: number; stdout: string; stderr: string }) => ({
+      code: error.code,
+      said: error.stdout + error.stderr,
+    }),
+  );
+}
+
+describe('a release', () => {
+  test('is refused where the tree is not clean, the tag is missing, or the changelog is silent', async () => {
+    writeFileSync(path.join(clone, 'left-over.ts'), '');
+    const { code, said } = await release('--dry-run');
+    await rm(path.join(clone, 'left-over.ts'));
+    expect(code).toBe(1);
+    expect(said).toContain('The tree is not clean:\n?? left-over.ts');
+    expect(said).toContain(`The tag v${VERSION} does not point at this commit`);
+    expect(said).toContain(`CHANGELOG.md says nothing under ## [${VERSION}]`);
+  });
+
+  test('is refused outside of a workflow that can prove what it is', async () => {
+    const { code, said } = await release();
+    expect(code).toBe(1);
+    expect(said).toContain('package.json names no repository');
+    expect(said).toContain('This is no workflow that may ask for an identity');
+  });
+
+  describe('that is fit', () => {
+    let output: string;
+    let made: Awaited<ReturnType<typeof release>>;
+    const file = (ending: string) => path.join(output, `portico-${VERSION}${ending}`);
+    const read = (ending: string) =>
+      JSON.parse(readFileSync(file(ending), 'utf8')) as Record<string, unknown>;
+
+    beforeAll(async () => {
+      edit('CHANGELOG.md', (text) =>
+        text.replace('## [Unreleased]', `$&\n\n## [${VERSION}]\n\n- All of it.`),
+      );
+      commit('Release it');
+      git('tag', `v${VERSION}`);
+      output = path.join(folder, 'release');
+      made = await release('--dry-run', '--output', output);
+    });
+
+    test('is the same byte for byte in two folders, whatever the umask, the time zone, the language and the times of files', () => {
+      expect(made.said).toContain('built twice, with the same bytes');
+      expect(made.said).toContain('a dry run: nothing is published');
+      expect(made.code).toBe(0);
+    });
+
+    test('has the package, its bill of materials, its provenance and the sums', () => {
+      expect(readdirSync(output).toSorted()).toEqual([
+        'SHA256SUMS',
+        'SHA512SUMS',
+        ...['.cdx.json', '.provenance.json', '.tgz'].map((ending) => path.basename(file(ending))),
+      ]);
+    });
+
+    test('has a provenance and a bill of materials of this package and this commit', () => {
+      const sha512 = digestOf('sha512', readFileSync(file('.tgz')));
+      expect(read('.cdx.json')).toMatchObject({
+        metadata: {
+          component: { name: 'portico', version: VERSION, hashes: [{ alg: 'SHA-512', content: sha512 }] },
+        },
+      });
+      expect(read('.provenance.json')).toMatchObject({
+        _type: 'https://in-toto.io/Statement/v1',
+        predicateType: 'https://slsa.dev/provenance/v1',
+        subject: [
+          { name: path.basename(file('.tgz')), digest: { sha512 } },
+          { digest: { sha256: digestOf('sha256', readFileSync(file('.cdx.json'))) } },
+        ],
+        predicate: {
+          buildDefinition: {
+            externalParameters: { tag: `v${VERSION}` },
+            resolvedDependencies: [
+              { digest: { gitCommit: git('rev-parse', 'HEAD') } },
+              { uri: 'package-lock.json' },
+            ],
+          },
+        },
+      });
+    });
+
+    test('is verified by the commands of docs/verifying-a-release.md', async () => {
+      const blocks = codeBlocks().filter(
+        ({ page, checkedBy }) =>
+          page === 'docs/verifying-a-release.md' && checkedBy === 'test/release.test.ts',
+      );
+      expect(blocks.length).toBe(4);
+      symlinkSync(clone, path.join(output, 'source'));
+      cpSync(file('.tgz'), path.join(output, 'again', path.basename(file('.tgz'))));
+      const env = { ...process.env, PATH: `${path.dirname(process.execPath)}:${process.env['PATH']}` };
+      const said: string[] = [];
+      for (const { code } of blocks) {
+        const script = `set -e\n${code.replaceAll('<version>', VERSION)}`;
+        said.push((await run('sh', ['-c', script], { cwd: output, env })).stdout);
+      }
+      expect(said[0]).toContain(`portico-${VERSION}.tgz: OK`);
+      expect(said[1]).toBe(
+        `${digestOf('sha512', readFileSync(file('.tgz')))}\n${git('rev-parse', 'HEAD')}\n`,
+      );
+      expect(said[2]).toContain('package/dist/oauth-server/index.js');
+      expect(said[2]).toContain('pkg:npm/eta@');
+      expect(said[3]).toBe('the same bytes\n');
+    });
+
+    test('is found where a byte of a file is another', () => {
+      const tarball = readFileSync(file('.tgz'));
+      expect(differences(tarball, tarball)).toEqual([]);
+      writeFileSync(path.join(output, 'SHA256SUMS'), `${'0'.repeat(64)}  ${path.basename(file('.tgz'))}\n`);
+      expect(() =>
+        execFileSync('sha256sum', ['--check', 'SHA256SUMS'], { cwd: output, stdio: 'pipe' }),
+      ).toThrow('Command failed');
+    });
+  });
+
+  test('is refused where two builds differ, and the files are named', async () => {
+    // A build that says when it was made, and a package that has the modes of whoever checked it out.
+    edit('scripts/build.ts', () => PLANTED);
+    edit('package.json', (text) => text.replace(' && node scripts/file-modes.ts', ''));
+    commit('Say when it was built');
+    git('tag', '--force', `v${VERSION}`);
+    const { code, said } = await release('--dry-run', '--output', path.join(folder, 'planted'));
+    expect(said).toContain('Two builds of this commit differ:');
+    expect(said).toContain('package/dist/built-at.js has another content');
+    expect(said).toMatch(/package\/LICENSE has the modes 0*644 and 0*600/);
+    expect(code).toBe(1);
+    expect(existsSync(path.join(folder, 'planted'))).toBe(false);
+  });
+});
+
+const PLANTED = `import { mkdirSync, writeFileSync } from 'node:fs';
+mkdirSync('dist', { recursive: true });
+writeFileSync('dist/built-at.js', \`export const BUILT_AT = \${process.hrtime.bigint()};\`);
+`;
+
+describe('the workflow that is the example', () => {
+  const inspector = createRequire(
+    path.join(ROOT, 'node_modules/@modelcontextprotocol/inspector/package.json'),
+  );
+  const { parse } = inspector('yaml') as typeof Yaml;
+  const text = readFileSync(path.join(ROOT, 'scripts', 'supply', 'publish.yml'), 'utf8');
+  const workflow = parse(text) as {
+    readonly permissions: object;
+    readonly jobs: {
+      readonly release: { readonly permissions: object; readonly steps: readonly { run?: string }[] };
+    };
+  };
+
+  test('may ask for an identity and make a release, and nothing else; it runs nobody’s action and knows no token', () => {
+    expect(workflow.permissions).toEqual({});
+    expect(workflow.jobs.release.permissions).toEqual({ contents: 'write', 'id-token': 'write' });
+    expect(workflow.jobs.release.steps.filter(({ run: script }) => script === undefined)).toEqual([]);
+    expect(text).not.toContain('secrets.');
+  });
+
+  test('runs scripts that there are', () => {
+    const { scripts } = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8')) as {
+      scripts: Record<string, string>;
+    };
+    const named = [...text.matchAll(/npm run (\S+)/g)].map(([, name = '']) => name);
+    expect(named).toEqual(['check', 'release']);
+    expect(named.filter((name) => !(name in scripts))).toEqual([]);
+  });
+});
