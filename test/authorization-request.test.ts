@@ -74,7 +74,7 @@ describe('an authorization request without a certain destination is answered wit
     await expectErrorPage(await ask({}, again), 'Unregistered return address');
   });
   // @shows AS-7.1, AS-7.4, RFC6749-3.1.2.2, RFC6749-3.1.2.3, RFC6749-3.1.2.4, RFC6749-10.6, RFC6749-10.15
-  // @shows RFC9700-2.1a, RFC9700-4.1, RFC9700-4.11
+  // @shows RFC9700-2.1a, RFC9700-4.1, RFC9700-4.11, RFC10017-6.3.3.2.1
   test.each([
     ['a slash more', `${REDIRECT_URI}/`],
     ['a letter less', REDIRECT_URI.slice(0, -1)],
@@ -97,6 +97,7 @@ describe('everything else goes back to the redirect URI with error, state and is
     // @shows AS-7.6, RFC6749-3.1.1
     ['response_type missing', { response_type: undefined }, 'invalid_request'],
     // @shows AS-1.4, AS-7.6, RFC6749-3.1.1, RFC9700-2.1.2, RFC9700-4.3
+    // @shows RFC10017-7.2
     ['response_type=token', { response_type: 'token' }, 'unsupported_response_type'],
     // @shows AS-1.4, RFC9700-2.1.2
     ['response_type=code id_token', { response_type: 'code id_token' }, 'unsupported_response_type'],
@@ -138,6 +139,7 @@ describe('everything else goes back to the redirect URI with error, state and is
   });
 
   // @shows AS-1.2, AS-7.2, RFC7636-4.4.1, RFC7636-7.2, RFC9700-2.1.1a, RFC9700-2.1.1d
+  // @shows RFC10017-6.3.2.1, RFC10017-6.3.2.2
   test('PKCE missing, from a public client', async () => {
     const own = await registerClient(portal, { public: true });
     const visitor = await portal.signedIn(ADA);
@@ -273,6 +275,7 @@ describe('offline_access, which clients hard-code', () => {
   });
 
   // @shows AS-3.5
+  // @shows RFC9700-4.14.2f
   test('gives no refresh token to a client that is not registered for refreshing', async () => {
     const own = await registerClient(portal, { grants: ['authorization_code'] });
     const tokens = await obtainTokens(portal, own, ADA, { scope: 'notes:read offline_access' });
@@ -348,6 +351,7 @@ describe('the browser is handed only an opaque request id', () => {
 
 describe('the pages', () => {
   // @shows AS-8.8, RFC6749-10.13, RFC9700-4.2.4a, RFC9700-4.16
+  // @shows RFC9700-4.16b
   test('are not framed, not stored, send no referrer and run no script', async () => {
     for (const response of [await ask({}), await ask({ client_id: 'nobody' })]) {
       expect(response.headers.get('x-frame-options')).toBe('DENY');

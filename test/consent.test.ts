@@ -62,6 +62,7 @@ describe('a consent request is answered once, by the person and in the browser t
   });
 
   // @shows AS-8.1, AS-14.3, RFC6749-10.2, OIDC-3.1.2.1g, OIDC-3.1.2.4
+  // @shows RFC10017-6.3.3.2
   test('who allowed it before is asked again: nothing is ever granted without a question', async () => {
     const visitor = await portal.signedIn(ADA);
     for (let time = 0; time < 2; time += 1) {

@@ -71,6 +71,7 @@ describe.each(PROXIES)('$name, by its file in examples/deploy', (program) => {
   const form = new URLSearchParams(wrongSecret).toString();
 
   // @shows HOST-1.7
+  // @shows RFC9700-4.13b
   test('ends TLS, and tells who asks; what a caller says of that itself is not believed', async () => {
     const discovery = await ask('/.well-known/openid-configuration');
     expect(JSON.parse(discovery.body)).toMatchObject({ issuer: `https://${HOST}` });

@@ -229,6 +229,7 @@ async function registerItself(
 
 describe('A token request with a proof', () => {
   // @shows AS-24.1, RFC9449-5.1
+  // @shows RFC10017-9.2
   test('is told of by the metadata, with its algorithms, and pages of other origins may send one', async () => {
     for (const name of ['oauth-authorization-server', 'openid-configuration']) {
       const response = await fetch(`${portal.url}/.well-known/${name}`);

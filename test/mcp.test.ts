@@ -788,6 +788,7 @@ describe('who may ask from where', () => {
     }
   });
   // @shows MCP-3.8, MCP-8.11
+  // @shows RFC10017-6.3.3.4c
   test('the own origin, and one of mcp:allowed_origins, with what a browser needs', async () => {
     expect((await send(request('ping'), { headers: { Origin: assistant.url } })).status).toBe(200);
     const origin = 'https://inspector.example';

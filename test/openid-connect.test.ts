@@ -127,6 +127,7 @@ describe('openid-client', () => {
   });
 
   // @shows AS-11.1, RFC6749-10.3b, RFC9700-4.6, OIDC-2a, OIDC-3.1.3.6, OIDC-5.4a
+  // @shows RFC10017-9.1
   test('openid alone releases the subject and nothing about the person', async () => {
     const { callback, checks } = await authorize(config, ADA, 'openid');
     const tokens = await openid.authorizationCodeGrant(config, callback, checks);
@@ -166,6 +167,7 @@ describe('openid-client', () => {
   });
 
   // @shows AS-9.1, AS-13.3, AS-14.1, RFC9700-2.2.2
+  // @shows RFC10017-6.3.2.3a, RFC10017-6.3.3.1a
   test('a public client signs in with PKCE alone', async () => {
     const own = await registerClient(portal, { public: true });
     const configuration = await discover(own, openid.None());
@@ -512,7 +514,7 @@ describe('documents that anybody may keep', () => {
 describe('pages of any origin', () => {
   const origin = { Origin: 'https://app.example' };
 
-  // @shows AS-6.15, RFC7009-2.3, RFC9700-2.6d, OIDC-5.3
+  // @shows AS-6.15, RFC7009-2.3, RFC9700-2.6d, RFC10017-6.3.3.4a, RFC10017-6.3.3.4b, OIDC-5.3
   test.each([
     '/oauth/token',
     '/oauth/revoke',

@@ -574,6 +574,7 @@ describe('open registration', () => {
   });
 
   // @shows AS-22.9
+  // @shows RFC10017-6.3.3.4b
   test('a page of any origin may register and manage', async () => {
     const preflight = await fetch(`${portal.url}/oauth/register`, {
       method: 'OPTIONS',

@@ -76,8 +76,10 @@ describe('signing in', () => {
   });
 
   test.each([
+    // @shows RFC9700-2.1g, RFC10017-6.3.2.2b
     ['another state', 'state', 'not-the-state'],
     // @shows RFC9207-2.4, RFC9700-2.1e
+    // @shows RFC9700-4.4.2, RFC10017-9.3
     ['another issuer', 'iss', 'https://attacker.example'],
     ['an invented code', 'code', 'invented'],
   ])('a callback with %s signs nobody in', async (_, name, value) => {
@@ -88,6 +90,7 @@ describe('signing in', () => {
     expect(await pageOf(visitor)).toContain('Sign in with Portal');
   });
 
+  // @shows RFC9700-2.1g, RFC10017-6.3.2.2b
   test('a callback in a browser that did not start it signs nobody in', async () => {
     const back = await wayBack(createVisitor(home), 'allow');
     const stranger = createVisitor(home);
@@ -95,6 +98,7 @@ describe('signing in', () => {
     expect(await pageOf(stranger)).toContain('Sign in with Portal');
   });
 
+  // @shows RFC9700-4.2.4e
   test('a callback counts once, and the second does not end what the first began', async () => {
     const visitor = createVisitor(home);
     const back = await wayBack(visitor, 'allow');
@@ -105,6 +109,7 @@ describe('signing in', () => {
 });
 
 describe('a form of another origin, which SameSite does not stop on one machine', () => {
+  // @shows RFC10017-6.1.3.3
   test.each(['/notes', '/refresh', '/sign-out'])('is refused at %s', async (path) => {
     const visitor = await signedIn();
     expect((await send(visitor, path, portal.url, { text: 'planted' })).status).toBe(403);

@@ -146,6 +146,7 @@ describe('an API elsewhere takes bound tokens', () => {
     }
 
     // @shows AS-12.17
+    // @shows RFC9700-2.2.1b
     test('with a proof for this request alone, once, also where the answer of the server is cached', async () => {
       const { url, publicUrl, ask } = await running({}, { cache: { seconds: 60, entries: 10 } });
       const headers = boundHeaders(key, 'GET', url, bound);

@@ -1,4 +1,5 @@
 // @engines sqlite: a resource server sees no difference
+import { createHash } from 'node:crypto';
 import { createServer, get, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { once } from 'node:events';
@@ -134,6 +135,7 @@ describe.each(GUARDED)('a resource server elsewhere, on %s', (_, start) => {
       expect(await statusOf(...pair)).toBe(401);
   });
 
+  // @shows RFC9700-2.3d
   test('401 without one and with one that is none, 403 with one that does not reach', async () => {
     const url = await start(resourceServer());
     const bare = await ask(url, null);
@@ -195,6 +197,7 @@ describe.each(GUARDED)('a resource server elsewhere, on %s', (_, start) => {
     ).not.toThrow();
   });
 
+  // @shows RFC9700-2.3c
   test('a token for another target is none; the authorization server away is 503', async () => {
     const { access_token: token } = await obtainTokens(portal, client, ADA);
     const elsewhere = await start(resourceServer({ audience: 'https://api.example/' }));
@@ -207,6 +210,30 @@ describe.each(GUARDED)('a resource server elsewhere, on %s', (_, start) => {
 
 describe('the cache', () => {
   afterEach(() => vi.useRealTimers());
+
+  // @shows RFC9700-4.9.3
+  test('keeps answers by what a token hashes to, and no token', async () => {
+    const { access_token: token } = await obtainTokens(portal, client, ADA);
+    const cached = resourceServer({ cache: { seconds: 60, entries: 2 } });
+    const keys: unknown[] = [];
+    const maps: object = Map.prototype;
+    const before = Object.getOwnPropertyDescriptor(maps, 'set') ?? {};
+    const value = new Proxy(before.value as () => void, {
+      apply(set, map, args: unknown[]) {
+        keys.push(args[0]);
+        return Reflect.apply(set, map, args);
+      },
+    });
+    Object.defineProperty(maps, 'set', { ...before, value });
+    try {
+      for (let use = 0; use < 2; use += 1)
+        expect(await cached.authorize(`Bearer ${token}`, SCOPE)).not.toBeInstanceOf(Response);
+    } finally {
+      Object.defineProperty(maps, 'set', before);
+    }
+    expect(keys).toContain(createHash('sha256').update(token).digest('base64'));
+    expect(keys).not.toContain(token);
+  });
 
   // @shows AS-11.3
   test('is off unless asked for, and bounded in time and in size', async () => {

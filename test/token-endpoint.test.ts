@@ -370,6 +370,7 @@ describe('the refresh token grant', () => {
   });
 
   // @shows AS-9.6, RFC6749-6b, RFC6749-6c
+  // @shows RFC10017-6.2.2.3
   test('scope narrows the access token; the family keeps its scopes', async () => {
     const first = await obtainTokens(portal, client, ADA);
     const narrow = await tokensOf(
@@ -410,6 +411,7 @@ describe('the refresh token grant', () => {
   });
 
   // @shows AS-2.11, AS-9.6, RFC9700-4.14.2c
+  // @shows RFC10017-6.3.2.3b
   test('each successor lives refresh_token_ttl from its own issue', async () => {
     const first = await obtainTokens(portal, client, ADA);
     clock.advance(2_592_000 - 1);
@@ -681,6 +683,7 @@ describe('the body', () => {
     await expectError(await post(new Uint8Array([0x61, 0x3d, 0xff, 0xfe])), 'invalid_request');
   });
   // @shows AS-1.2, AS-1.4, AS-15.11, RFC6749-5.2a, RFC6749-5.2c, RFC9700-2.4
+  // @shows RFC10017-7.3
   test('with an unknown grant_type is unsupported_grant_type', async () => {
     for (const type of ['password', 'implicit', 'toString', '__proto__']) {
       await expectError(await post(`grant_type=${type}`), 'unsupported_grant_type');

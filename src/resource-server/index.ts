@@ -1,4 +1,5 @@
 /** For an API in another process: it asks the authorization server about each token by introspection (RFC 7662). */
+import { createHash } from 'node:crypto';
 import * as oauth from 'oauth4webapi';
 import { EXPOSED_HEADERS } from '../http/added-headers.ts';
 import { authorizationOf, parseBearer, parseDpop } from '../http/bearer.ts';
@@ -90,6 +91,7 @@ export function createResourceServer(options: ResourceServerOptions): ResourceSe
   };
   const client: oauth.Client = { client_id: options.clientId };
   const authenticate = oauth.ClientSecretBasic(options.clientSecret);
+  /** By the SHA-256 of the token: tokens are kept nowhere (RFC 9700 section 4.9.3). */
   const cached = new Map<string, CachedAnswer>();
   const proofs = options.dpop === undefined ? null : createProofs(options.dpop);
   const resourceMetadata =
@@ -119,13 +121,14 @@ export function createResourceServer(options: ResourceServerOptions): ResourceSe
 
   async function introspect(token: string): Promise<Answer | null> {
     if (cache.seconds <= 0) return ask(token);
-    const found = cached.get(token);
+    const key = createHash('sha256').update(token).digest('base64');
+    const found = cached.get(key);
     // Never longer than the token lives; the cache's own time is measured by a clock that is never set back.
     const lives = (found?.answer?.token.expiresAt ?? Infinity) > Date.now();
     if (found !== undefined && lives && found.until > performance.now()) return found.answer;
     const answer = await ask(token);
-    cached.delete(token);
-    cached.set(token, { answer, until: performance.now() + cache.seconds * 1000 });
+    cached.delete(key);
+    cached.set(key, { answer, until: performance.now() + cache.seconds * 1000 });
     for (const oldest of cached.keys()) {
       if (cached.size <= cache.entries) break;
       cached.delete(oldest);
