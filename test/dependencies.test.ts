@@ -38,6 +38,7 @@ const namesOf = (manifests: Iterable<InstalledManifest>) =>
 const INSTALLING = ['preinstall', 'install', 'postinstall'];
 
 describe('what is installed with Portico', () => {
+  // @shows HOST-5.5
   test('runs no script of its own, and compiles nothing', () => {
     const packages = [...installed()];
     expect(packages.length).toBeGreaterThan(8);
@@ -72,6 +73,7 @@ describe('the bill of materials', () => {
     return [there.filter((each) => !named.includes(each)), named.filter((each) => !there.includes(each))];
   };
 
+  // @shows HOST-5.6
   test('follows the schema of CycloneDX 1.6', () => {
     const validate = cycloneDx();
     expect([validate(sbom), validate.errors]).toEqual([true, null]);
@@ -82,6 +84,7 @@ describe('the bill of materials', () => {
     );
   });
 
+  // @shows HOST-5.6
   test('names every package that is installed with Portico, and no other', () => {
     expect(differencesOf(sbom)).toEqual([[], []]);
     const [, second, ...others] = sbom.components;
@@ -100,6 +103,7 @@ describe('the bill of materials', () => {
     }
   });
 
+  // @shows HOST-5.6
   test('names what the build has put into dist', () => {
     expect(sbom.metadata.component['components']).toMatchObject([{ name: 'zod' }]);
   });

@@ -105,6 +105,7 @@ describe('a release', () => {
       made = await release('--dry-run', '--output', output);
     });
 
+    // @shows HOST-5.4
     test('is the same byte for byte in two folders, whatever the umask, the time zone, the language and the times of files', () => {
       expect(made.said).toContain('built twice, with the same bytes');
       expect(made.said).toContain('a dry run: nothing is published');
@@ -119,6 +120,7 @@ describe('a release', () => {
       ]);
     });
 
+    // @shows HOST-5.6
     test('has a provenance and a bill of materials of this package and this commit', () => {
       const sha512 = digestOf('sha512', readFileSync(file('.tgz')));
       expect(read('.cdx.json')).toMatchObject({
@@ -178,6 +180,7 @@ describe('a release', () => {
     });
   });
 
+  // @shows HOST-5.4
   test('is refused where two builds differ, and the files are named', async () => {
     // A build that says when it was made, and a package that has the modes of whoever checked it out.
     edit('scripts/build.ts', () => PLANTED);

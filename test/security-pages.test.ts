@@ -22,11 +22,16 @@ function shownBy(file: string): ReadonlySet<string> {
   return found;
 }
 
+interface Promised {
+  readonly where: string;
+  readonly rules: readonly string[];
+  readonly tests: readonly string[];
+}
+
 /** Rows of the tables that end in what shows a promise. */
-function promises(page: string) {
-  const lines = readFileSync(path.join(ROOT, page), 'utf8').split('\n');
+function promises(page: string, text = readFileSync(path.join(ROOT, page), 'utf8')): readonly Promised[] {
   let isPromise = false;
-  return lines.flatMap((line, at) => {
+  return text.split('\n').flatMap((line, at) => {
     if (!line.startsWith('|')) isPromise = false;
     if (/\| Shown by +\|$/.test(line)) isPromise = true;
     const cells = line.split(' | ');
@@ -37,33 +42,72 @@ function promises(page: string) {
   });
 }
 
+/** What is wrong with rows: what they name is not there, or does not show what they say. */
+function problemsOf(rows: readonly Promised[]): readonly string[] {
+  return rows.flatMap(({ where, rules, tests }) => {
+    const shows = (file: string) =>
+      existsSync(path.join(ROOT, file)) && rules.some((id) => shownBy(file).has(id));
+    return [
+      ...(rules.length === 0 ? [`${where}: no rule`] : []),
+      ...(tests.length === 0 ? [`${where}: no test`] : []),
+      ...rules.filter((id) => !RULES.has(id)).map((id) => `${where}: there is no ${id}`),
+      ...tests.filter((file) => !shows(file)).map((file) => `${where}: ${file} shows none of them`),
+    ];
+  });
+}
+
 describe.each([
   ['docs/security-model.md', 25],
-  ['docs/threat-model.md', 35],
+  ['docs/threat-model.md', 60],
 ])('%s', (page, least) => {
   const rows = promises(page);
 
-  test('has a rule and a test for each of its promises', () => {
+  test('has a rule and a test for each of its promises, which show what they are named for', () => {
     expect(rows.length).toBeGreaterThan(least);
-    expect(rows.filter(({ rules, tests }) => rules.length === 0 || tests.length === 0)).toEqual([]);
+    expect(problemsOf(rows)).toEqual([]);
   });
+});
 
-  test('names rules that there are, and tests that show one of them', () => {
-    const unknown = rows.flatMap(({ where, rules }) =>
-      rules.filter((id) => !RULES.has(id)).map((id) => `${where}: ${id}`),
-    );
-    const wrong = rows.flatMap(({ where, rules, tests }) =>
-      tests
-        .filter((file) => !existsSync(path.join(ROOT, file)) || !rules.some((id) => shownBy(file).has(id)))
-        .map((file) => `${where}: ${file}`),
-    );
-    expect([unknown, wrong]).toEqual([[], []]);
-  });
+describe('a row', () => {
+  const HEADER = '| Threat | Rules | Shown by |\n| --- | --- | --- |\n';
+  const SHOWN = '[pages](../test/security-pages.test.ts)';
 
-  test('leaves none of these rules without a test', () => {
-    const bare = rows.flatMap(({ where, rules, tests }) =>
-      rules.some((id) => tests.some((file) => shownBy(file).has(id))) ? [] : [where],
-    );
-    expect(bare).toEqual([]);
+  test.each([
+    [
+      'with a test that there is not',
+      '[AS-8.3](x) | [none](../test/none.test.ts)',
+      'test/none.test.ts shows none of them',
+    ],
+    [
+      'with a test of something else',
+      `[AS-8.3](x) | ${SHOWN}`,
+      'test/security-pages.test.ts shows none of them',
+    ],
+    [
+      'with a rule that there is not',
+      '[RFC1-2](x) | [consent](../test/consent.test.ts)',
+      'there is no RFC1-2',
+    ],
+    ['without a test', '[AS-8.3](x) | of course', 'no test'],
+    ['without a rule', 'one of ours | [consent](../test/consent.test.ts)', 'no rule'],
+  ])('%s is found', (_, cells, problem) => {
+    expect(problemsOf(promises('page', `${HEADER}| Threat | ${cells} |`))).toContain(`page:3: ${problem}`);
   });
+});
+
+test('the threat model has a part for each boundary of its drawing, and each says what is not done', () => {
+  const text = readFileSync(path.join(ROOT, 'docs/threat-model.md'), 'utf8');
+  const parts = text.split(/^### /m).slice(1);
+  expect(parts.map((part) => /^\d+(?: [a-z ]+and \d+)?/i.exec(part)?.[0])).toEqual([
+    '1',
+    '2',
+    '3',
+    '4',
+    '5 The store and 6',
+    '7',
+    '8',
+    '9',
+    '10',
+  ]);
+  expect(parts.filter((part) => !/^Not done: \S/m.test(part))).toEqual([]);
 });
