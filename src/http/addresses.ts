@@ -14,7 +14,8 @@ export function canonicalAddress(text: string): string | null {
   if (port !== undefined && Number(port) > HIGHEST_PORT) return null;
   if (plain !== undefined) return isIPv4(plain) ? plain : null;
   const address = (bracketed ?? text).replace(ZONE, '');
-  if (!isIPv6(address)) return null;
+  // Node takes what is left of two zones for an address with one.
+  if (address.includes('%') || !isIPv6(address)) return null;
   const groups = ipv6Groups(address);
   return ipv4MappedTo(groups) ?? compressed(address);
 }

@@ -135,6 +135,10 @@ test.each([
   ['com.example.app:/callback', 'com.example.app:/callback?code=c'],
   ['com.example.app:callback?a=b', 'com.example.app:callback?a=b&code=c'],
   ['http://127.0.0.1:1/callback', 'http://127.0.0.1:1/callback?code=c'],
+  ['https://app.example/callback?', 'https://app.example/callback?code=c'],
+  ['https://app.example/callback?a=b&', 'https://app.example/callback?a=b&code=c'],
+  ['https://app.example/callback?next=/x?', 'https://app.example/callback?next=/x?&code=c'],
+  ['https://app.example/callback??', 'https://app.example/callback??&code=c'],
 ])('the answer is added to the query of %s', (uri, answered) => {
   expect(redirectWith(uri, { code: 'c' })).toBe(answered);
 });

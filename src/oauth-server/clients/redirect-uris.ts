@@ -91,6 +91,8 @@ function loopbackParts(uri: string): { readonly host: string; readonly rest: str
 export function redirectWith(uri: string, parameters: Readonly<Record<string, string | undefined>>): string {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(parameters)) if (value !== undefined) query.append(name, value);
-  const separator = !uri.includes('?') ? '?' : /[?&]$/.test(uri) ? '' : '&';
+  const at = uri.indexOf('?');
+  // A question mark further behind is part of a value.
+  const separator = at < 0 ? '?' : at === uri.length - 1 || uri.endsWith('&') ? '' : '&';
   return `${uri}${separator}${query}`;
 }
