@@ -49,7 +49,8 @@ export function sealText(key: Uint8Array, about: string, content: string): strin
 /** What was sealed with this key and about the same; null for anything else. */
 export function openText(key: Uint8Array, about: string, text: string): string | null {
   const bytes = Buffer.from(text, 'base64url');
-  if (bytes.length < IV_BYTES + TAG_BYTES) return null;
+  // Of two ways to write the same bytes one alone is ours.
+  if (bytes.length < IV_BYTES + TAG_BYTES || bytes.toString('base64url') !== text) return null;
   const decipher = createDecipheriv(SEALING, key, bytes.subarray(0, IV_BYTES), { authTagLength: TAG_BYTES });
   decipher.setAAD(Buffer.from(about));
   decipher.setAuthTag(bytes.subarray(-TAG_BYTES));

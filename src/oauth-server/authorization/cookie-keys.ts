@@ -26,7 +26,7 @@ const PERIOD = 30 * 86_400_000;
 /** Another process's clock may be ahead, in milliseconds, and in the next period already. */
 const CLOCKS_DIFFER = 300_000;
 
-const SEALED = /^(\d{1,9})\.([A-Za-z0-9_-]{38,})$/;
+const SEALED = /^(0|[1-9]\d{0,8})\.([A-Za-z0-9_-]{38,})$/;
 
 export function createCookieSealer({ store, clock, lifetime }: CookieSealerOptions): CookieSealer {
   const known = new Map<number, string>();

@@ -46,10 +46,18 @@ test('the same text is sealed differently each time, and nobody else makes one t
   const [one, two] = [await sealing.seal('p', 'text'), await sealing.seal('p', 'text')];
   expect(one).not.toBe(two);
   expect(await installation().start().sealing.open('p', one)).toBeNull();
-  for (let place = one.indexOf('.') + 1; place < one.length - 1; place += 1) {
+  for (let place = one.indexOf('.') + 1; place < one.length; place += 1) {
     const changed = `${one.slice(0, place)}${one[place] === 'A' ? 'B' : 'A'}${one.slice(place + 1)}`;
     expect(await sealing.open('p', changed)).toBeNull();
   }
+});
+
+test('what is sealed can be written in one way alone', async () => {
+  const { sealing } = installation().start();
+  const sealed = await sealing.seal('p', 'text');
+  expect(await sealing.open('p', sealed)).toBe('text');
+  for (const other of [`0${sealed}`, `${sealed}A`, `${sealed}-`])
+    expect(await sealing.open('p', other)).toBeNull();
 });
 
 test('it is no cookie, and no cookie is one', async () => {
