@@ -28,7 +28,8 @@ describe('a call leaves nothing behind in a small heap: of MCP in JSON, streamin
   test.each(SOAKED.slice(0, SCALE.soakedMounts).map((mount, index) => [mount, pathsOf(index)] as const))(
     '%s',
     async (mount, paths) => {
-      const grown = await soak({ mount, paths, calls: SCALE.soakedCalls, heap: 64 });
+      // In MiB. With Next and what renders its pages, 50 are taken before the first call.
+      const grown = await soak({ mount, paths, calls: SCALE.soakedCalls, heap: mount === 'Next' ? 80 : 64 });
       expect([...grown.keys()]).toEqual(paths);
       const leaking = [...grown].filter(([path, { bytes, error }]) => bytes - 2 * error > MOST_BYTES[path]);
       expect(leaking).toEqual([]);
