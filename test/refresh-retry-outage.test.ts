@@ -1,7 +1,10 @@
-import { listen, startApplication } from 'portico/host';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { listen, openDatabase, startApplication, type OpenedDatabase } from 'portico/host';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { createDatabase } from './support/database.ts';
 import { createLossyStore, type LossyStore } from './support/lossy-store.ts';
-import { openStore, type OpenedStore } from './support/opened-store.ts';
 import {
   ADA,
   createClock,
@@ -20,7 +23,9 @@ import {
 /** A use whose commit is in doubt (decision 9), where a used refresh token is answered again (decision 37). */
 const WINDOW = 60;
 const clock = createClock();
-let opened: OpenedStore;
+let folder: string;
+let created: Awaited<ReturnType<typeof createDatabase>>;
+let inner: OpenedDatabase;
 let store: LossyStore;
 let portal: RunningPortal;
 /** Another one on the same database, which it does not lose. */
@@ -30,8 +35,10 @@ let tokens: Tokens;
 const closing: (() => Promise<void>)[] = [];
 
 beforeAll(async () => {
-  opened = await openStore();
-  store = createLossyStore(opened.inner);
+  folder = await mkdtemp(path.join(tmpdir(), 'portico-retry-outage-'));
+  created = await createDatabase(folder);
+  inner = openDatabase(created.url, { directory: folder });
+  store = createLossyStore(inner);
   const config = { oauth_server: { refresh_retry_seconds: WINDOW } };
   portal = await startPortal({ database: store.database, clock: clock.now, config });
   other = await startOther();
@@ -40,7 +47,9 @@ beforeAll(async () => {
 afterAll(async () => {
   for (const close of closing.toReversed()) await close();
   await portal.close();
-  await opened.close();
+  await inner.close();
+  await created.drop();
+  await rm(folder, { recursive: true });
 });
 beforeEach(async () => {
   store.isAway = false;
@@ -50,7 +59,7 @@ beforeEach(async () => {
 async function startOther(): Promise<RunningPortal> {
   const port = await freePort();
   const env = { ...portal.env, PORT: String(port), PUBLIC_URL: portal.url };
-  const database = { ...store.database, ...opened.inner, close: async () => {}, open: () => database };
+  const database = { ...store.database, ...inner, close: async () => {}, open: () => database };
   const application = await startApplication({ ...portal.definition, database }, { env });
   const running = await listen(application, { port, hostname: '127.0.0.1' });
   closing.push(async () => {

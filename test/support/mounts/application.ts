@@ -21,7 +21,6 @@ import {
   type AuthorizationServer,
   type ClientRegistration,
   type Host,
-  type KeySigner,
   type Telemetry,
 } from 'portico/oauth-server';
 import { ensureSigningKey } from '../signing-key.ts';
@@ -56,8 +55,6 @@ export interface MountOptions {
   readonly databaseServer?: string | null;
   /** Takes what is measured. */
   readonly telemetry?: Telemetry;
-  /** Signing keys that are no files. */
-  readonly keySigners?: readonly KeySigner[];
 }
 
 /** What a way to mount Portico leaves to its framework. */
@@ -95,7 +92,7 @@ export interface Running {
 /** Starts an application on a database of its own; `listen` makes its web side. */
 export async function prepared(
   { extra, options }: { readonly extra: ConfigMap; readonly options: MountOptions },
-  define: (users: () => Users, signers: readonly KeySigner[]) => ApplicationDefinition,
+  define: (users: () => Users) => ApplicationDefinition,
   listen: (application: Application, users: Users, port: number) => Promise<Running>,
 ): Promise<RunningMount> {
   const storage = await mkdtemp(path.join(tmpdir(), 'portico-mount-'));
@@ -110,7 +107,7 @@ export async function prepared(
     STORAGE_DIR: storage,
     DATABASE_URL: database.url,
   };
-  const definition = define(() => users, options.keySigners ?? []);
+  const definition = define(() => users);
   const logged = { log: { path: path.join(storage, 'app.log') } };
   const config: ApplicationDefinition['config'] = (given) => {
     const own = typeof definition.config === 'function' ? definition.config(given) : definition.config;
@@ -173,11 +170,7 @@ export interface OwnSession<Context> {
 }
 
 /** An application over the users, with the few members of the contract that nobody else can write. */
-export function defineOrders<Context>(
-  users: () => Users,
-  own: OwnSession<Context>,
-  keySigners: readonly KeySigner[] = [],
-): ApplicationDefinition {
+export function defineOrders<Context>(users: () => Users, own: OwnSession<Context>): ApplicationDefinition {
   const host = ({ log }: Application): Host<Context> => ({
     log,
     async signedIn(_, context) {
@@ -213,7 +206,7 @@ export function defineOrders<Context>(
         scopes: { 'orders:read': 'See your orders', 'mcp:tools': 'Use your tools for you' },
       },
     }),
-    plugins: [oauthServer({ host, keySigners }), mcp()],
+    plugins: [oauthServer({ host }), mcp()],
     register() {
       tool().register({
         name: () => 'my_name',

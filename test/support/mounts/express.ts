@@ -83,7 +83,7 @@ export function mountInExpress4(
   return (extra = {}, options = {}) =>
     prepared(
       { extra, options },
-      (users, signers) => defineOrders<Request>(users, sessions, signers),
+      (users) => defineOrders<Request>(users, sessions),
       async (application, users, port) => {
         const app = express4();
         app.use(setCookies);

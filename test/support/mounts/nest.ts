@@ -84,7 +84,7 @@ function mountInNest<Context>(
   return (extra = {}, options = {}) =>
     prepared(
       { extra, options },
-      (users, signers) => defineOrders<Context>(users, own, signers),
+      (users) => defineOrders<Context>(users, own),
       async (application, users, port) => {
         const server = authorizationServerOf(application);
         class App {

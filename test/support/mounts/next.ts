@@ -39,7 +39,7 @@ export const NEXT: Mount = {
     const host = definePlain();
     return prepared(
       { extra, options },
-      (users, signers) => host.define(users, signers),
+      (users) => host.define(users),
       async (application, users, port) => {
         const started = async () => [authorizationServerOf(application), mcpServerOf(application)] as const;
         const { handlers, withToken } = portico(started, application.publicUrl);

@@ -1,0 +1,101 @@
+/** What the instrumented code calls, and what has been seen of it; one for each thread. */
+export interface Coverage {
+  /** Forgets what the last input did. */
+  begin(): void;
+  /** Whether the last input entered a place that none had, or one as often as none had. */
+  news(): 'place' | 'count' | null;
+  /** The places that the last input entered. */
+  entered(): readonly number[];
+  /** How many places have been entered at all. */
+  total(): number;
+  /** How often any place was entered by the last input: its work, whatever else the machine does. */
+  work(): number;
+  /** Texts that were compared by the last inputs: the one that was there, and the one that would have been equal. */
+  readonly compared: readonly (readonly [string, string])[];
+  /** Texts of the source. */
+  readonly words: readonly string[];
+}
+
+const MOST_COMPARED = 256;
+const LONGEST = 200;
+
+/** Begins to count for this thread; before any instrumented file is loaded. */
+export function startCoverage(places: number): Coverage {
+  const counts = new Uint32Array(places);
+  const touched = new Uint32Array(places);
+  const seen = new Uint8Array(places);
+  const compared: [string, string][] = [];
+  const words = new Set<string>();
+  const list: string[] = [];
+  let [top, total, at] = [0, 0, 0];
+
+  function note(one: string, other: string): void {
+    if (one.length > LONGEST || other.length > LONGEST || other === '') return;
+    compared[at] = [one, other];
+    at = (at + 1) % MOST_COMPARED;
+  }
+
+  const hooks = {
+    c(place: number): void {
+      const count = counts[place] ?? 0;
+      if (count === 0) touched[top++] = place;
+      counts[place] = count + 1;
+    },
+    e(one: unknown, other: unknown): boolean {
+      if (typeof one === 'string' && typeof other === 'string' && one !== other) {
+        note(one, other);
+        note(other, one);
+      }
+      return one === other;
+    },
+    w(text: unknown): unknown {
+      if (typeof text === 'string') note('', text);
+      return text;
+    },
+    l(found: readonly string[]): void {
+      for (const word of found) {
+        if (!words.has(word)) list.push(word);
+        words.add(word);
+      }
+    },
+  };
+  Object.assign(globalThis, { __fuzz: hooks });
+
+  return {
+    begin() {
+      for (let index = 0; index < top; index += 1) counts[touched[index] ?? 0] = 0;
+      top = 0;
+    },
+    news() {
+      let found: 'place' | 'count' | null = null;
+      for (let index = 0; index < top; index += 1) {
+        const place = touched[index] ?? 0;
+        const before = seen[place] ?? 0;
+        const now = before | bucket(counts[place] ?? 0);
+        if (now === before) continue;
+        if (before === 0) total += 1;
+        seen[place] = now;
+        found = before === 0 ? 'place' : (found ?? 'count');
+      }
+      return found;
+    },
+    entered: () => [...touched.subarray(0, top)],
+    total: () => total,
+    work() {
+      let sum = 0;
+      for (let index = 0; index < top; index += 1) sum += counts[touched[index] ?? 0] ?? 0;
+      return sum;
+    },
+    compared,
+    words: list,
+  };
+}
+
+/** Once, twice, three times, or about how often: one bit of eight. */
+function bucket(count: number): number {
+  if (count < 4) return 1 << (count - 1);
+  if (count < 8) return 8;
+  if (count < 16) return 16;
+  if (count < 32) return 32;
+  return count < 128 ? 64 : 128;
+}

@@ -1,0 +1,24 @@
+/** Inputs are bytes. In files they are lines: printable ASCII as it is, `\` doubled, and every other byte as `\xNN`. */
+export function asLine(input: Uint8Array): string {
+  return Buffer.from(input)
+    .toString('latin1')
+    .replaceAll(/[^\x20-\x5B\x5D-\x7E]/g, (each) =>
+      each === '\\'
+        ? String.raw`\\`
+        : each === '\n'
+          ? String.raw`\n`
+          : String.raw`\x` + each.charCodeAt(0).toString(16).padStart(2, '0'),
+    );
+}
+
+/** The bytes of a line. */
+export function fromLine(line: string): Buffer {
+  const text = line.replaceAll(/\\(?:\\|n|x([0-9a-f]{2}))/g, (each, hex: string | undefined) =>
+    hex === undefined
+      ? each === String.raw`\n`
+        ? '\n'
+        : '\\'
+      : String.fromCharCode(Number.parseInt(hex, 16)),
+  );
+  return Buffer.from(text, 'latin1');
+}

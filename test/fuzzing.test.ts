@@ -1,0 +1,43 @@
+// @engines sqlite: the parsers alone, and an application of their own
+import { beforeAll, describe, expect, test } from 'vitest';
+import { FAULTS } from '../fuzz/faults.ts';
+import { corpusOf, fuzz, targetNames, type Result } from '../fuzz/pool.ts';
+import { SCALE, STRESS } from './support/scale.ts';
+
+/** In milliseconds: starting every thread on a machine under load, and what they are given. */
+const PATIENCE = 300_000 + SCALE.fuzzSeconds * 2000;
+
+const told = ({ findings }: Result) =>
+  findings.map(({ kind, message, input }) => `${kind}: ${message}\nof the input ${input}`);
+
+describe('What strangers send', () => {
+  const results = new Map<string, Result>();
+
+  beforeAll(async () => {
+    // All of them at once: a minute for each is a minute for all.
+    const targets = targetNames();
+    const all = await fuzz({
+      targets,
+      seconds: SCALE.fuzzSeconds,
+      atOnce: STRESS ? targets.length : 2,
+      seed: Date.now() % 2 ** 31,
+    });
+    for (const result of all) results.set(result.target, result);
+  }, PATIENCE);
+
+  test.each(targetNames())('is answered as it should be, and in time: %s', (name) => {
+    const result = results.get(name);
+    expect(result === undefined ? 'it did not run' : told(result)).toEqual([]);
+    const inputs = result?.summary?.inputs ?? 0;
+    expect(inputs).toBeGreaterThan(corpusOf(name).length);
+  });
+});
+
+test.each(FAULTS.slice(0, SCALE.plantedFaults))(
+  'the fuzzer finds that $name ($target)',
+  async (fault) => {
+    const [result] = await fuzz({ targets: [], faults: [fault], seconds: 120, atOnce: 1, seed: 1 });
+    expect(result?.findings).toHaveLength(1);
+  },
+  PATIENCE,
+);
