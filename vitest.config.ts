@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { STRESS } from './test/support/scale.ts';
@@ -15,28 +16,43 @@ const LONGEST = process.env['STRESS'] === 'long';
 /** In milliseconds, for what hangs: a machine under load does not come near it. In CI it has to be far below CI's own limit. */
 const patience = LONGEST ? 1_200_000 : STRESS ? 600_000 : 120_000;
 
+/**
+ * More than processors: tests wait for servers, other processes and the network. A number, since Vitest takes a percentage above 100 for
+ * 100.
+ */
+const WORKERS = availableParallelism() * 2;
+
 /** What the tests of a project share one of; a cluster belongs to its file. */
 const isServer = (name: ProjectName) => name === 'postgres' || name === 'mariadb';
 
-/** Of each project the files with a long form first, so that none of them begins when everything else has ended. */
+/**
+ * What takes minutes by itself comes before everything else, and of each project the files with a long form before the others: so nothing
+ * long begins when everything else has ended.
+ */
+const SLOWEST: readonly string[] = [
+  'test/bare-url.test.ts',
+  'test/soak.test.ts',
+  'test/package-types.test.ts',
+];
+
 class LongFormsFirst extends BaseSequencer {
   override async sort(specifications: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(specifications);
     const projects = [...new Set(sorted.map(({ project }) => project))];
-    const isLong = ({ moduleId }: TestSpecification) =>
-      all.some(({ path, long }) => long && moduleId.endsWith(`/${path}`));
-    const byForm = Object.groupBy(sorted, (each) => (isLong(each) ? 'long' : 'short'));
-    const { long = [], short = [] } = byForm;
-    return [...long, ...short].toSorted(
-      (one, other) => projects.indexOf(one.project) - projects.indexOf(other.project),
-    );
+    const isOf = ({ moduleId }: TestSpecification, path: string) => moduleId.endsWith(`/${path}`);
+    const long = all.filter((each) => each.long).map(({ path }) => path);
+    const place = (each: TestSpecification): number => {
+      if (SLOWEST.some((path) => isOf(each, path))) return -1;
+      return projects.indexOf(each.project) * 2 + (long.some((path) => isOf(each, path)) ? 0 : 1);
+    };
+    return sorted.toSorted((one, other) => place(one) - place(other));
   }
 }
 
 /** One project for each engine, and one for clusters; a server that is not installed fails the run that asks for it. */
 export default defineConfig({
   test: {
-    maxWorkers: '150%',
+    maxWorkers: WORKERS,
     sequence: { sequencer: LongFormsFirst },
     projects: PROJECT_NAMES.map((name) => ({
       test: {

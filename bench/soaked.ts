@@ -5,7 +5,7 @@ import path from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { listen } from 'portico/host';
 import { KIT } from '../test/support/soak/soak.ts';
-import { mountNamed } from '../test/support/mounts.ts';
+import { mountNamed } from '../test/support/mounts/named.ts';
 import { freePort } from './server.ts';
 import type { Seeded } from './target.ts';
 import { application, PATHS, registerClients, seed } from './targets/portico-application.ts';

@@ -1,7 +1,6 @@
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startBeside } from './support/beside.ts';
-import { portico, ROOT, start, type RunningProcess } from './support/console.ts';
+import { portico, ROOT, start } from './support/console.ts';
 import {
   ADA,
   authorizationUrl,
@@ -10,29 +9,24 @@ import {
   obtainCode,
   obtainTokens,
   refresh,
-  registerClient,
-  startPortal,
   type RunningPortal,
   type TestClient,
   type Tokens,
 } from './support/portal.ts';
 import { SCALE } from './support/scale.ts';
+import { startTwoProcesses, type TwoProcesses } from './support/two-processes.ts';
 
 /** Two server processes on one database. In one an administrator ends what a person has allowed, in both the person's applications go on. */
+let both: TwoProcesses;
 let one: RunningPortal;
 let other: RunningPortal;
-let process2: RunningProcess;
 let client: TestClient;
 
 beforeAll(async () => {
-  one = await startPortal();
-  ({ other, process: process2 } = await startBeside(one));
-  client = await registerClient(one);
+  both = await startTwoProcesses();
+  ({ one, other, client } = both);
 });
-afterAll(async () => {
-  await process2.stop();
-  await one.close();
-});
+afterAll(() => both.close());
 
 const tokensOf = async (response: Response): Promise<Tokens | null> => {
   expect([200, 400]).toContain(response.status);
@@ -49,13 +43,6 @@ async function refreshOn(portal: RunningPortal, first: Tokens, hasEnded: () => b
     if (tokens === null) return { given, afterwards };
     given.push(tokens);
     if (isAfter) afterwards += 1;
-  }
-}
-
-async function expectDead(tokens: Tokens): Promise<void> {
-  for (const portal of [one, other]) {
-    expect((await callApi(portal, '/api/whoami', tokens.access_token)).status).toBe(401);
-    expect((await refresh(portal, client, tokens.refresh_token)).status).toBe(400);
   }
 }
 
@@ -110,7 +97,7 @@ describe('what a person allowed before it was ended', () => {
         const code = new URL(answered.headers.get('location') ?? one.url, one.url).searchParams.get('code');
         if (code !== null) allowed += 1;
         expect((await exchangeCode(other, client, code ?? 'none')).status).toBe(400);
-        for (const tokens of given) await expectDead(tokens);
+        for (const tokens of given) await both.expectDead(tokens);
         expect((await one.server.access.list({ person })).items).toEqual([]);
         const left = end === 'erasePerson' ? await countOf(subject) : 0;
         expect(left).toBe(0);

@@ -2,7 +2,10 @@
 import { expect, test } from 'vitest';
 import { doAt, PAGES, PERMISSION, startAdministered, textOf } from './support/administration.ts';
 import { MOUNTS } from './support/mounts.ts';
+import { NEST } from './support/mounts/nest.ts';
+import { NEXT } from './support/mounts/next.ts';
 import { ADA, GRACE, PASSWORD, registerClient } from './support/portal.ts';
+import { STRESS } from './support/scale.ts';
 import { createVisitor, locationOf } from './support/visitor.ts';
 
 const CONFIG = { admin_permission: PERMISSION };
@@ -24,7 +27,7 @@ test.each([
       };
     },
   ] as const,
-  ...MOUNTS.filter(({ long }) => long !== true).map(
+  ...[...MOUNTS.filter(({ long }) => long !== true), ...(STRESS ? [...NEST, NEXT] : [])].map(
     (mount) =>
       [
         mount.name,

@@ -472,6 +472,11 @@ describe('what an administrator does', () => {
     expect(await shown({ type: 'consent_denied', client: client.id })).toContain('No event fits');
     expect(await shown({ client: client.id, until: '2001-01-01' })).toContain('No event fits');
     expect(await shown({ client: client.id, since: '2001-01-01' })).toContain('secret_rotated');
+    await obtainTokens(portal, client, ADA, { scope: 'openid' });
+    const [issued] = (await portal.server.audit.list({ type: 'tokens_issued' })).items;
+    const about = await shown({ authorization: issued?.authorization ?? '' });
+    expect(about).toContain('consent_granted');
+    expect(about).not.toContain('previous_expires_at');
   });
 
   test('signing keys are replaced in stages, and at once, each with who did it', async () => {

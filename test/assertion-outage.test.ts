@@ -1,11 +1,13 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
-import { openDatabase, type BorrowedDatabase, type OpenedDatabase } from 'portico/host';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { claimsOf, headerOf, newKey, signed, withAssertion } from './support/assertions.ts';
-import { createDatabase } from './support/database.ts';
 import { createLossyStore, type LossyStore } from './support/lossy-store.ts';
+import {
+  createLosingStore,
+  openStore,
+  SINGLE_USE,
+  type LosingStore,
+  type OpenedStore,
+} from './support/opened-store.ts';
 import {
   ADA,
   obtainCode,
@@ -19,37 +21,20 @@ import {
 
 /** A store that is lost while it keeps that an assertion was used, or what the assertion's request came for. */
 const key = newKey('ES256');
-let folder: string;
-let created: Awaited<ReturnType<typeof createDatabase>>;
-let inner: OpenedDatabase;
+let opened: OpenedStore;
+/** Loses what is committed. */
 let store: LossyStore;
+/** Loses the row of an assertion. */
+let rows: LosingStore;
 let portal: RunningPortal;
 let id: string;
-/** How the next row of an assertion is lost. */
-let losesRow: 'after it took effect' | 'before it took effect' | null = null;
-
-function losingRows(database: BorrowedDatabase): BorrowedDatabase {
-  const losing: BorrowedDatabase = {
-    ...database,
-    async execute(sql, parameters, committed) {
-      const isLost = losesRow !== null && /INTO oauth_single_uses/.test(sql);
-      if (!isLost) return database.execute(sql, parameters, committed);
-      if (losesRow === 'after it took effect') await database.execute(sql, parameters);
-      losesRow = null;
-      throw Object.assign(new Error('The store is away'), { code: 'ECONNREFUSED' });
-    },
-    open: () => losing,
-  };
-  return losing;
-}
 
 beforeAll(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), 'portico-assertions-'));
-  created = await createDatabase(folder);
-  inner = openDatabase(created.url, { directory: folder });
-  store = createLossyStore(inner);
+  opened = await openStore();
+  store = createLossyStore(opened.inner);
+  rows = createLosingStore(store.database);
   portal = await startPortal({
-    database: losingRows(store.database),
+    database: rows.database,
     config: { oauth_server: { private_key_jwt: true } },
   });
   const { client } = await portal.server.clients.create({
@@ -63,13 +48,11 @@ beforeAll(async () => {
 });
 beforeEach(() => {
   store.isAway = false;
-  losesRow = null;
+  rows.loses = null;
 });
 afterAll(async () => {
   await portal.close();
-  await inner.close();
-  await created.drop();
-  await rm(folder, { recursive: true });
+  await opened.close();
 });
 
 const newAssertion = () => signed(key, headerOf(key), claimsOf(id, portal.server.issuer, Date.now()));
@@ -81,7 +64,7 @@ describe('the row that says an assertion was used', () => {
   // @shows AS-23.4, AS-18.24
   test('was kept, and nobody knew: 503, nobody is let in by it, and the next assertion is taken', async () => {
     const assertion = newAssertion();
-    losesRow = 'after it took effect';
+    rows.loses = { statement: SINGLE_USE, afterwards: true };
     expect((await ask(asItself, assertion)).status).toBe(503);
     expect((await ask(asItself, assertion)).status).toBe(401);
     expect((await ask(asItself)).status).toBe(200);
@@ -90,7 +73,7 @@ describe('the row that says an assertion was used', () => {
   // @shows AS-23.4
   test('was not kept: 503, and the same assertion is good once', async () => {
     const assertion = newAssertion();
-    losesRow = 'before it took effect';
+    rows.loses = { statement: SINGLE_USE, afterwards: false };
     expect((await ask(asItself, assertion)).status).toBe(503);
     expect((await ask(asItself, assertion)).status).toBe(200);
     expect((await ask(asItself, assertion)).status).toBe(401);

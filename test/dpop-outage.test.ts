@@ -1,11 +1,13 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
-import { openDatabase, type BorrowedDatabase, type OpenedDatabase } from 'portico/host';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { createDatabase } from './support/database.ts';
 import { newDpopKey, requestWithProof, tokenProof } from './support/dpop.ts';
 import { createLossyStore, type LossyStore } from './support/lossy-store.ts';
+import {
+  createLosingStore,
+  openStore,
+  SINGLE_USE,
+  type LosingStore,
+  type OpenedStore,
+} from './support/opened-store.ts';
 import {
   ADA,
   obtainCode,
@@ -21,48 +23,29 @@ import { boundHeaders } from './support/proofs.ts';
 
 /** A store that is lost while it keeps that a proof was used, or what the request of the proof came for. */
 const key = newDpopKey();
-let folder: string;
-let created: Awaited<ReturnType<typeof createDatabase>>;
-let inner: OpenedDatabase;
+let opened: OpenedStore;
+/** Loses what is committed. */
 let store: LossyStore;
+/** Loses the row of a proof. */
+let rows: LosingStore;
 let portal: RunningPortal;
-/** How the next row of a proof is lost. */
-let losesRow: 'after it took effect' | 'before it took effect' | null = null;
-
-function losingRows(database: BorrowedDatabase): BorrowedDatabase {
-  const losing: BorrowedDatabase = {
-    ...database,
-    async execute(sql, parameters, committed) {
-      const isLost = losesRow !== null && /INTO oauth_single_uses/.test(sql);
-      if (!isLost) return database.execute(sql, parameters, committed);
-      if (losesRow === 'after it took effect') await database.execute(sql, parameters);
-      losesRow = null;
-      throw Object.assign(new Error('The store is away'), { code: 'ECONNREFUSED' });
-    },
-    open: () => losing,
-  };
-  return losing;
-}
 
 beforeAll(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), 'portico-proofs-'));
-  created = await createDatabase(folder);
-  inner = openDatabase(created.url, { directory: folder });
-  store = createLossyStore(inner);
+  opened = await openStore();
+  store = createLossyStore(opened.inner);
+  rows = createLosingStore(store.database);
   portal = await startPortal({
-    database: losingRows(store.database),
+    database: rows.database,
     config: { oauth_server: { dpop: 'accept' } },
   });
 });
 beforeEach(() => {
   store.isAway = false;
-  losesRow = null;
+  rows.loses = null;
 });
 afterAll(async () => {
   await portal.close();
-  await inner.close();
-  await created.drop();
-  await rm(folder, { recursive: true });
+  await opened.close();
 });
 
 const newProof = (of = key) => tokenProof(of, portal.server.issuer, Date.now());
@@ -110,7 +93,7 @@ describe.each([true, false])('of a client that is public: %s', (isPublic) => {
       const client = await registerClient(portal, { public: isPublic });
       const { refresh_token: token } = await exchange(client);
       const proof = newProof();
-      losesRow = how;
+      rows.loses = { statement: SINGLE_USE, afterwards: how === 'after it took effect' };
       expect(await statusOf(refresh(client, token, proof))).toBe(503);
       for (const again of how === 'after it took effect' ? [proof] : [])
         expect(await statusOf(refresh(client, token, again))).toBe(400);
@@ -118,7 +101,7 @@ describe.each([true, false])('of a client that is public: %s', (isPublic) => {
       expect(answer.status).toBe(200);
       const { access_token: bound } = (await answer.json()) as Tokens;
       const url = `${portal.url}/api/notes`;
-      losesRow = how;
+      rows.loses = { statement: SINGLE_USE, afterwards: how === 'after it took effect' };
       const headers = boundHeaders(key, 'GET', url, bound);
       expect(await statusOf(fetch(url, { headers }))).toBe(503);
       expect(await statusOf(fetch(url, { headers }))).toBe(how === 'after it took effect' ? 401 : 200);

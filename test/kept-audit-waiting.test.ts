@@ -1,10 +1,9 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { openDatabase, type BorrowedDatabase, type OpenedDatabase } from 'portico/host';
+import type { BorrowedDatabase, OpenedDatabase } from 'portico/host';
 import type { AuditEvent } from 'portico/oauth-server';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { createDatabase } from './support/database.ts';
+import { openStore, withExecute, type OpenedStore } from './support/opened-store.ts';
 import {
   registerClient,
   requestToken,
@@ -14,9 +13,7 @@ import {
 } from './support/portal.ts';
 
 /** A store that does not take audit events for as long as a test says, as one whose table somebody has locked. */
-let folder: string;
-let created: Awaited<ReturnType<typeof createDatabase>>;
-let inner: OpenedDatabase;
+let opened: OpenedStore;
 let portal: RunningPortal;
 let client: TestClient;
 /** Until it resolves, what inserts events waits; each is counted as it arrives. */
@@ -24,30 +21,21 @@ let locked: PromiseWithResolvers<void> | null = null;
 let arrived = Promise.withResolvers<void>();
 let inserts = 0;
 
-function locking(database: OpenedDatabase): BorrowedDatabase {
-  const store: BorrowedDatabase = {
-    ...database,
-    async execute(sql, parameters = [], committed) {
-      if (sql.startsWith('INSERT INTO oauth_audit')) {
-        inserts += 1;
-        arrived.resolve();
-        await locked?.promise;
-        if (parameters.includes('a poisoned client')) throw new Error('This row is refused');
-      }
-      return database.execute(sql, parameters, committed);
-    },
-    close: async () => {},
-    open: () => store,
-  };
-  return store;
-}
+const locking = (database: OpenedDatabase): BorrowedDatabase =>
+  withExecute(database, async (sql, parameters = [], committed) => {
+    if (sql.startsWith('INSERT INTO oauth_audit')) {
+      inserts += 1;
+      arrived.resolve();
+      await locked?.promise;
+      if (parameters.includes('a poisoned client')) throw new Error('This row is refused');
+    }
+    return database.execute(sql, parameters, committed);
+  });
 
 beforeAll(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), 'portico-waiting-'));
-  created = await createDatabase(folder);
-  inner = openDatabase(created.url, { directory: folder });
+  opened = await openStore();
   portal = await startPortal({
-    database: locking(inner),
+    database: locking(opened.inner),
     config: { oauth_server: { audit: { keep: true } } },
   });
   client = await registerClient(portal, {
@@ -59,9 +47,7 @@ beforeAll(async () => {
 afterEach(() => locked?.resolve());
 afterAll(async () => {
   await portal.close();
-  await inner.close();
-  await created.drop();
-  await rm(folder, { recursive: true });
+  await opened.close();
 });
 
 function lock(): void {

@@ -1,9 +1,5 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
-import { openDatabase, type BorrowedDatabase, type OpenedDatabase } from 'portico/host';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { createDatabase } from './support/database.ts';
+import { createLosingStore, openStore, type LosingStore, type OpenedStore } from './support/opened-store.ts';
 import {
   ADA,
   errorOf,
@@ -17,50 +13,28 @@ import { push, pushedNow } from './support/pushing.ts';
 import { locationOf, type Visitor } from './support/visitor.ts';
 
 /** A store that is lost while a pushed request is kept, put to somebody, or removed. */
-let folder: string;
-let created: Awaited<ReturnType<typeof createDatabase>>;
-let inner: OpenedDatabase;
+let opened: OpenedStore;
+let store: LosingStore;
 let portal: RunningPortal;
 let client: TestClient;
 let ada: Visitor;
-/** The statement that is lost next, and whether it took effect. */
-let loses: { readonly statement: RegExp; readonly afterwards: boolean } | null = null;
-
-function losing(database: OpenedDatabase): BorrowedDatabase {
-  const lossy: BorrowedDatabase = {
-    ...database,
-    async execute(sql, parameters, committed) {
-      if (loses === null || !loses.statement.test(sql)) return database.execute(sql, parameters, committed);
-      const { afterwards } = loses;
-      loses = null;
-      if (afterwards) await database.execute(sql, parameters);
-      throw Object.assign(new Error('The store is away'), { code: 'ECONNREFUSED' });
-    },
-    close: async () => {},
-    open: () => lossy,
-  };
-  return lossy;
-}
 
 beforeAll(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), 'portico-pushed-'));
-  created = await createDatabase(folder);
-  inner = openDatabase(created.url, { directory: folder });
+  opened = await openStore();
+  store = createLosingStore(opened.inner);
   portal = await startPortal({
-    database: losing(inner),
+    database: store.database,
     config: { oauth_server: { pushed_authorization_requests: 'require' } },
   });
   client = await registerClient(portal);
   ada = await portal.signedIn(ADA);
 });
 beforeEach(() => {
-  loses = null;
+  store.loses = null;
 });
 afterAll(async () => {
   await portal.close();
-  await inner.close();
-  await created.drop();
-  await rm(folder, { recursive: true });
+  await opened.close();
 });
 
 const KEEP = /INSERT INTO oauth_waiting_requests/;
@@ -78,7 +52,7 @@ async function expectAllowed(page: Response): Promise<void> {
 test.each([true, false])(
   'lost while it is kept (took effect: %s): 503, and the client pushes again',
   async (afterwards) => {
-    loses = { statement: KEEP, afterwards };
+    store.loses = { statement: KEEP, afterwards };
     const response = await push(portal, client);
     expect([response.status, await errorOf(response)]).toEqual([503, 'temporarily_unavailable']);
     expect(response.headers.get('retry-after')).not.toBeNull();
@@ -98,10 +72,10 @@ test.each([
   'lost while it is %s: a page says 503 or shows it, and the same link works once',
   async (_, statement, afterwards) => {
     const url = await pushedNow(portal, client);
-    loses = { statement, afterwards };
+    store.loses = { statement, afterwards };
     const lost = await ada.visit(url);
     expect([200, 503]).toContain(lost.status);
-    expect(loses).toBeNull();
+    expect(store.loses).toBeNull();
     await expectAllowed(await ada.visit(url));
     expect((await ada.visit(url)).status).toBe(400);
     expect((await (await portal.signedIn(ADA)).visit(url)).status).toBe(400);

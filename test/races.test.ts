@@ -1,6 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startBeside } from './support/beside.ts';
-import type { RunningProcess } from './support/console.ts';
 import {
   ADA,
   callApi,
@@ -9,31 +7,26 @@ import {
   obtainCode,
   obtainTokens,
   refresh,
-  registerClient,
-  startPortal,
   type RunningPortal,
   type TestClient,
   type Tokens,
 } from './support/portal.ts';
 import { SCALE } from './support/scale.ts';
+import { startTwoProcesses, type TwoProcesses } from './support/two-processes.ts';
 
 /** Two server processes on one database and one key directory, used at the same moment. */
 const ROUNDS = SCALE.raceRounds;
 
+let both: TwoProcesses;
 let one: RunningPortal;
 let other: RunningPortal;
-let process2: RunningProcess;
 let client: TestClient;
 
 beforeAll(async () => {
-  one = await startPortal();
-  ({ other, process: process2 } = await startBeside(one));
-  client = await registerClient(one);
+  both = await startTwoProcesses();
+  ({ one, other, client } = both);
 });
-afterAll(async () => {
-  await process2.stop();
-  await one.close();
-});
+afterAll(() => both.close());
 
 /** The same request several times at once, alternating between the two processes. */
 async function atOnce(
@@ -48,13 +41,6 @@ async function atOnce(
   expect(statuses.filter((status) => status !== 200 && status !== 400)).toEqual([]);
   const answered = responses.filter((response) => response.status === 200);
   return Promise.all(answered.map(async (response) => (await response.json()) as Tokens));
-}
-
-async function expectDead(tokens: Tokens): Promise<void> {
-  for (const portal of [one, other]) {
-    expect((await callApi(portal, '/api/whoami', tokens.access_token)).status).toBe(401);
-    expect((await refresh(portal, client, tokens.refresh_token)).status).toBe(400);
-  }
 }
 
 function report(what: string, counts: Readonly<Record<number, number>>): void {
@@ -77,7 +63,7 @@ describe('two processes, one database', () => {
       const answered = await atOnce(round, (portal) => refresh(portal, client, token));
       counts[answered.length] = (counts[answered.length] ?? 0) + 1;
       expect(answered.length).toBe(1);
-      for (const tokens of answered) await expectDead(tokens);
+      for (const tokens of answered) await both.expectDead(tokens);
     }
     report('refresh token', counts);
   });
@@ -91,7 +77,7 @@ describe('two processes, one database', () => {
       const answered = await atOnce(round, (portal) => exchangeCode(portal, client, code));
       counts[answered.length] = (counts[answered.length] ?? 0) + 1;
       expect(answered.length).toBe(1);
-      for (const tokens of answered) await expectDead(tokens);
+      for (const tokens of answered) await both.expectDead(tokens);
     }
     report('code', counts);
   });

@@ -1,10 +1,7 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
-import { listen, openDatabase, startApplication, type OpenedDatabase } from 'portico/host';
+import { listen, startApplication } from 'portico/host';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { createDatabase } from './support/database.ts';
 import { createLossyStore, type LossyStore } from './support/lossy-store.ts';
+import { openStore, type OpenedStore } from './support/opened-store.ts';
 import {
   ADA,
   createClock,
@@ -23,9 +20,7 @@ import {
 /** A use whose commit is in doubt (decision 9), where a used refresh token is answered again (decision 37). */
 const WINDOW = 60;
 const clock = createClock();
-let folder: string;
-let created: Awaited<ReturnType<typeof createDatabase>>;
-let inner: OpenedDatabase;
+let opened: OpenedStore;
 let store: LossyStore;
 let portal: RunningPortal;
 /** Another one on the same database, which it does not lose. */
@@ -35,10 +30,8 @@ let tokens: Tokens;
 const closing: (() => Promise<void>)[] = [];
 
 beforeAll(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), 'portico-retry-outage-'));
-  created = await createDatabase(folder);
-  inner = openDatabase(created.url, { directory: folder });
-  store = createLossyStore(inner);
+  opened = await openStore();
+  store = createLossyStore(opened.inner);
   const config = { oauth_server: { refresh_retry_seconds: WINDOW } };
   portal = await startPortal({ database: store.database, clock: clock.now, config });
   other = await startOther();
@@ -47,9 +40,7 @@ beforeAll(async () => {
 afterAll(async () => {
   for (const close of closing.toReversed()) await close();
   await portal.close();
-  await inner.close();
-  await created.drop();
-  await rm(folder, { recursive: true });
+  await opened.close();
 });
 beforeEach(async () => {
   store.isAway = false;
@@ -59,7 +50,7 @@ beforeEach(async () => {
 async function startOther(): Promise<RunningPortal> {
   const port = await freePort();
   const env = { ...portal.env, PORT: String(port), PUBLIC_URL: portal.url };
-  const database = { ...store.database, ...inner, close: async () => {}, open: () => database };
+  const database = { ...store.database, ...opened.inner, close: async () => {}, open: () => database };
   const application = await startApplication({ ...portal.definition, database }, { env });
   const running = await listen(application, { port, hostname: '127.0.0.1' });
   closing.push(async () => {

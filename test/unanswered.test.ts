@@ -1,12 +1,8 @@
 import { createHash } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { decodeJwt } from 'jose';
-import { openDatabase, type OpenedDatabase } from 'portico/host';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { createDatabase } from './support/database.ts';
 import { createLossyStore, type LossyStore } from './support/lossy-store.ts';
+import { openStore, type OpenedStore } from './support/opened-store.ts';
 import {
   ADA,
   createClock,
@@ -24,9 +20,7 @@ import {
 } from './support/portal.ts';
 
 /** A store that stays away for longer than anybody asks it whether a use took effect (decision 9). */
-let folder: string;
-let created: Awaited<ReturnType<typeof createDatabase>>;
-let inner: OpenedDatabase;
+let opened: OpenedStore;
 let store: LossyStore;
 let portal: RunningPortal;
 let client: TestClient;
@@ -34,18 +28,14 @@ let tokens: Tokens;
 const clock = createClock();
 
 beforeAll(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), 'portico-unanswered-'));
-  created = await createDatabase(folder);
-  inner = openDatabase(created.url, { directory: folder });
-  store = createLossyStore(inner);
+  opened = await openStore();
+  store = createLossyStore(opened.inner);
   portal = await startPortal({ database: store.database, clock: clock.now });
   client = await registerClient(portal);
 });
 afterAll(async () => {
   await portal.close();
-  await inner.close();
-  await created.drop();
-  await rm(folder, { recursive: true });
+  await opened.close();
 });
 beforeEach(async () => {
   store.isAway = false;
@@ -65,9 +55,9 @@ async function loseRefresh(when: NonNullable<LossyStore['loses']>): Promise<void
 
 /** What the client is registered for, changed behind the server. */
 const setScopes = (scope: string) =>
-  inner.execute('UPDATE oauth_clients SET scope = ? WHERE client_id = ?', [scope, client.id]);
+  opened.inner.execute('UPDATE oauth_clients SET scope = ? WHERE client_id = ?', [scope, client.id]);
 const setGrants = (grants: string) =>
-  inner.execute('UPDATE oauth_clients SET grants = ? WHERE client_id = ?', [grants, client.id]);
+  opened.inner.execute('UPDATE oauth_clients SET grants = ? WHERE client_id = ?', [grants, client.id]);
 
 async function expectAway(response: Response): Promise<void> {
   expect([response.status, await errorOf(response)]).toEqual([503, 'temporarily_unavailable']);

@@ -1,3 +1,4 @@
+// @engines sqlite: which framework Portico is mounted in makes no difference to a store
 import { describe } from 'vitest';
 import { MOUNTS } from '../support/mounts.ts';
 import { STRESS } from '../support/scale.ts';

@@ -15,6 +15,8 @@ export interface ConsoleResult {
 export interface ProcessOptions {
   readonly cwd: string;
   readonly env?: Readonly<Record<string, string>>;
+  /** A command that runs the program, such as `unshare` with its options. */
+  readonly through?: readonly string[];
 }
 
 /** Runs a console command in its own process, and waits until it ends. */
@@ -74,8 +76,12 @@ export interface RunningProcess {
 }
 
 /** Starts Node on a script, with only these variables, `PATH` and `HOME`. */
-export function start(args: readonly string[], { cwd, env = {} }: ProcessOptions): RunningProcess {
-  const child = spawn(process.execPath, [...args], {
+export function start(
+  args: readonly string[],
+  { cwd, env = {}, through = [] }: ProcessOptions,
+): RunningProcess {
+  const [file, ...before] = [...through, process.execPath] as const;
+  const child = spawn(file, [...before, ...args], {
     cwd,
     env: environment(env),
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -36,7 +36,7 @@ const plain =
   (use: (host: PlainHost) => (application: Application, users: Users, port: number) => Promise<Running>) =>
   (extra: ConfigMap = {}, options: MountOptions = {}) => {
     const host = definePlain();
-    return prepared({ extra, options }, (users) => host.define(users), use(host));
+    return prepared({ extra, options }, (users, signers) => host.define(users, signers), use(host));
   };
 
 export const MOUNTS: readonly Mount[] = [
@@ -91,7 +91,7 @@ export const MOUNTS: readonly Mount[] = [
       const host = defineStateless();
       return prepared(
         { extra, options },
-        (users) => host.define(users),
+        (users, signers) => host.define(users, signers),
         async (application, users, port) => {
           const server = authorizationServerOf(application);
           const handle = createHandler<Sealed>(server, mcpServerOf(application));
@@ -111,14 +111,3 @@ export const MOUNTS: readonly Mount[] = [
     },
   },
 ];
-
-/** A mount by its name: one of those above, or of those that the soaks alone start, whose frameworks are loaded when they are asked for. */
-export async function mountNamed(name: string): Promise<Mount> {
-  const here = MOUNTS.find((each) => each.name === name);
-  if (here !== undefined) return here;
-  const { NEST } = await import('./mounts/nest.ts');
-  const { NEXT } = await import('./mounts/next.ts');
-  const found = [...NEST, NEXT].find((each) => each.name === name);
-  if (found === undefined) throw new Error(`There is no mount ${name}`);
-  return found;
-}

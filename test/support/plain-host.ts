@@ -4,7 +4,7 @@ import bcrypt from 'bcryptjs';
 import { defineApplication, returnPath, type Application, type ApplicationDefinition } from 'portico/host';
 import { mcp, tool } from 'portico/mcp';
 import { incomingOf, requestFrom, send } from 'portico/node';
-import { oauthServer, token, type Host } from 'portico/oauth-server';
+import { oauthServer, token, type Host, type KeySigner } from 'portico/oauth-server';
 import type { Users } from '../../examples/express-app/users.ts';
 
 /** Hosts without a framework, which implement every member of the contract themselves. */
@@ -18,7 +18,7 @@ const newSession = (): Session => ({ userId: null, secret: randomBytes(32).toStr
 
 /** A host that keeps its own sessions, by a cookie. */
 export interface PlainHost {
-  define(users: () => Users): ApplicationDefinition;
+  define(users: () => Users, keySigners?: readonly KeySigner[]): ApplicationDefinition;
   /** Finds or starts the session of a request; returns the `Set-Cookie` of a new one. `key` identifies the request. */
   begin(key: object, cookies: string): string | null;
   /** The host's own pages: sign-in, and a home page. */
@@ -50,7 +50,7 @@ export function definePlain(): PlainHost {
   const answer = (users: Users, request: Request) => answerPage(users, request, sessionOf(request));
 
   return {
-    define: (users) => definition(users, sessionOf),
+    define: (users, keySigners) => definition(users, sessionOf, { keySigners }),
     begin,
     answer,
     async answerNode(users, incoming, outgoing) {
@@ -72,7 +72,7 @@ export interface Sealed {
 
 /** A host that stores no session: what is in it is a cookie, set anew by every answer that changed it. */
 export interface StatelessHost {
-  define(users: () => Users): ApplicationDefinition;
+  define(users: () => Users, keySigners?: readonly KeySigner[]): ApplicationDefinition;
   /** The session of a request; a new one without a cookie that was sealed here. */
   begin(request: Request): Sealed;
   /** The host's own pages, as of a PlainHost. */
@@ -103,7 +103,8 @@ export function defineStateless(): StatelessHost {
   }
 
   return {
-    define: (users) => definition(users, (_, { session }: Sealed) => session, { commit }),
+    define: (users, keySigners) =>
+      definition(users, (_, { session }: Sealed) => session, { keySigners, commit }),
     begin(request) {
       const [, known] = /(?:^|; )sealed=([^;]+)/.exec(request.headers.get('cookie') ?? '') ?? [];
       const session = known === undefined ? newSession() : open(known);
@@ -175,7 +176,10 @@ async function answerPage(users: Users, request: Request, session: Session): Pro
 function definition<Context>(
   users: () => Users,
   sessionOf: (request: Request, context: Context) => Session,
-  more: Partial<Host<Context>> = {},
+  {
+    keySigners = [],
+    ...more
+  }: Partial<Host<Context>> & { readonly keySigners?: readonly KeySigner[] | undefined },
 ): ApplicationDefinition {
   return defineApplication({
     directory: import.meta.dirname,
@@ -190,7 +194,10 @@ function definition<Context>(
       },
     }),
     plugins: [
-      oauthServer({ host: (application) => ({ ...hostOf(users(), application, sessionOf), ...more }) }),
+      oauthServer({
+        host: (application) => ({ ...hostOf(users(), application, sessionOf), ...more }),
+        keySigners,
+      }),
       mcp(),
     ],
     register() {

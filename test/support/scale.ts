@@ -8,7 +8,7 @@ const COUNTS = {
    * Concurrent uses of one code, and of one refresh token, in two processes. Where the claim of a code forgets that it was spent, the
    * second round finds two answers.
    */
-  raceRounds: { short: 25, long: 250, longest: 1000 },
+  raceRounds: { short: 25, long: 100, longest: 1000 },
   /** Browsers of two processes that open one pushed request at once. Where each is put a question of its own, the first round finds it. */
   pushedRounds: { short: 10, long: 50, longest: 1000 },
   /**
@@ -25,12 +25,12 @@ const COUNTS = {
    * Rounds in which all that a person allowed is ended while two processes refresh, exchange codes and take the person's answer. Where
    * requests that wait for it are not ended, the second finds it.
    */
-  accessRounds: { short: 4, long: 40, longest: 400 },
+  accessRounds: { short: 4, long: 20, longest: 400 },
   /**
    * Random histories of grants, for each choice of lifetimes. Rivals for one code are in every other one: what only they find is found
    * by the second, where a hundred without them had found nothing.
    */
-  grantHistories: { short: 10, long: 60, longest: 200 },
+  grantHistories: { short: 10, long: 30, longest: 200 },
   /**
    * Rounds in which one process changes a client while another serves it. Where a use goes by what it read before the change, and nothing
    * looks again, the first finds it; a lost update of two, the first.
@@ -74,7 +74,7 @@ const COUNTS = {
   /** Combinations of light or dark with phone or desktop: two that cover all four, or every one. */
   looks: { short: 2, long: 4 },
   /** The same of the administrator's pages, which are many. */
-  administrationLooks: { short: 1, long: 4 },
+  administrationLooks: { short: 1, long: 2, longest: 4 },
   /** Applications that are compiled, each with another framework installed. */
   compiledApplications: { short: 1, long: 8 },
   /** Ways to compile an application to CommonJS. */
@@ -98,12 +98,15 @@ const COUNTS = {
   /** Requests with secrets in wrong places. Where client ids of strangers are logged as they are, the first hundred finds it. */
   plantedSecrets: { short: 600, long: 10_000 },
   /** Odd requests to every endpoint of the server and the kit. The rarest answer that must be among them is one of 200. */
-  hostileRequests: { short: 200, long: 3000, longest: 10_000 },
+  hostileRequests: { short: 200, long: 1500, longest: 10_000 },
   /** Assertions with something wrong, or at the edge of what is right. Where one audience of
    * two is enough, the seventh hundred finds it. */
   hostileAssertions: { short: 150, long: 1000 },
-  /** Rounds in which one assertion is offered four times at once, to two processes. */
-  assertionRounds: { short: 25, long: 1000 },
+  /**
+   * Rounds in which one assertion is offered four times at once, to two processes. Where its use is looked up first and written afterwards,
+   * the first round finds two that are let in.
+   */
+  assertionRounds: { short: 25, long: 300, longest: 1000 },
   /** Proofs of possession with something about them, at each place that looks at them. */
   hostileProofs: { short: 40, long: 250, longest: 10_000 },
   /** Rounds of eight odd requests that are measured. Where what is sent becomes an attribute, the first finds it. */
@@ -111,7 +114,7 @@ const COUNTS = {
   /**
    * Steps of up to five minutes, in which two processes rotate their keys and sign. Where a new key signs at once, the first rotation is found.
    */
-  keyRotationSteps: { short: 80, long: 1000 },
+  keyRotationSteps: { short: 80, long: 300, longest: 1000 },
   /**
    * For how many seconds each target of `fuzz/` is fuzzed, all of them side by side; 0 tries what is kept in `fuzz/corpus` and nothing else.
    * Most of the planted faults are found in ten.

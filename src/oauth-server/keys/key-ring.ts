@@ -12,11 +12,13 @@ import {
   keyFiles,
   newestFirst,
   newKey,
+  type NewKey,
   readKey,
   removeFile,
   isStagedFile,
 } from './key-files.ts';
 import { describeKeys, type KeyDescription } from './key-states.ts';
+import { notWritten } from './not-written.ts';
 import type { KeyRotation, RotationOptions } from './rotation.ts';
 import {
   KeyRotationError,
@@ -50,7 +52,7 @@ export interface KeyRing {
   list(): Promise<readonly KeyDescription[]>;
   /**
    * Adds a key for the algorithm (RS256 unless given), which signs from now on. Only this and `rotate` ever make one. Throws a
-   * RangeError for another algorithm, and a KeyRotationError where a KeySigner signs with it.
+   * RangeError for another algorithm, and a KeyRotationError where a KeySigner signs with it, and where the directory cannot be written.
    */
   generate(algorithm?: SigningAlgorithm, acting?: Acting): Promise<SigningKey>;
   /**
@@ -62,7 +64,7 @@ export interface KeyRing {
   /**
    * Removes the retired keys that stopped signing at least so many seconds ago, never an algorithm's active one; returns their kids.
    * Throws a RangeError for an age below an ID token's lifetime, since a token could outlive the key that proves it, and
-   * for one above a century.
+   * for one above a century; and a KeyRotationError where the directory cannot be written.
    */
   prune(olderThan: number, acting?: Acting): Promise<readonly string[]>;
 }
@@ -185,6 +187,15 @@ export function createKeyRing(options: KeyRingOptions): KeyRing {
     return key;
   }
 
+  async function place(made: NewKey, name: string): Promise<void> {
+    const draft = await draftOf(directory, made);
+    try {
+      await draft.place(name);
+    } finally {
+      await draft.discard();
+    }
+  }
+
   const removed = (key: SigningKey, acting: Acting) =>
     audit({ type: 'signing_key_removed', kid: key.kid, algorithm: key.algorithm, ...acting });
 
@@ -205,13 +216,10 @@ export function createKeyRing(options: KeyRingOptions): KeyRing {
       }
       const made = await newKey(algorithm);
       const signsFrom = signsFromNow(await look(), clock());
-      const draft = await draftOf(directory, made);
       const name = fileName({ ...made, signsFrom });
-      try {
-        await draft.place(name);
-      } finally {
-        await draft.discard();
-      }
+      await place(made, name).catch((error: unknown) => {
+        throw notWritten(directory, error, 'no key was made');
+      });
       const key = await loadOnce(name);
       await look();
       await audit({ type: 'signing_key_created', kid: key.kid, algorithm, ...acting });
@@ -244,7 +252,9 @@ export function createKeyRing(options: KeyRingOptions): KeyRing {
         removable.map(async (key) => {
           if (key.file !== null && (await removeFile(directory, key.file))) await removed(key, acting);
         }),
-      );
+      ).catch((error: unknown) => {
+        throw notWritten(directory, error, 'what nobody needs any more is still there');
+      });
       await look();
       return removable.map(({ kid }) => kid);
     },

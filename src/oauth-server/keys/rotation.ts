@@ -5,7 +5,6 @@ import type { SigningAlgorithm } from '../store/client.ts';
 import { missingKey, requireAlgorithm, SIGNING_ALGORITHMS } from './algorithms.ts';
 import {
   algorithmOf,
-  codeOf,
   draftOf,
   fileName,
   isStagedFile,
@@ -21,7 +20,10 @@ import {
 } from './key-files.ts';
 import { describeKeys, type KeyDescription } from './key-states.ts';
 import { hasBegun, KeyRotationError, signingKeyOf, signsFromNow, type SigningKey } from './signing-key.ts';
+import { notWritten } from './not-written.ts';
 import { STAGED_FOR } from './times.ts';
+
+const UNCHANGED = 'no key was replaced';
 
 /** How keys are replaced. */
 export interface RotationOptions extends Acting {
@@ -148,7 +150,7 @@ async function stage(
     }
   } catch (error) {
     for (const { name } of placed) await removeFile(directory, name).catch(() => {});
-    throw notWritten(directory, error);
+    throw notWritten(directory, error, UNCHANGED);
   } finally {
     await discardAll(drafts);
   }
@@ -177,7 +179,7 @@ async function replaceNow(
     }
   } catch (error) {
     for (const { name } of created) await removeFile(directory, name).catch(() => {});
-    throw notWritten(directory, error);
+    throw notWritten(directory, error, UNCHANGED);
   } finally {
     await discardAll(drafts);
   }
@@ -288,7 +290,7 @@ async function draftAll(
     return drafts;
   } catch (error) {
     await discardAll(drafts);
-    throw notWritten(directory, error);
+    throw notWritten(directory, error, UNCHANGED);
   }
 }
 
@@ -299,24 +301,3 @@ async function discardAll(drafts: readonly Prepared[]): Promise<void> {
 function acting(by: Acting['by']): Acting {
   return by === undefined ? {} : { by };
 }
-
-/** What the file system says, with what to do. */
-function notWritten(directory: string, cause: unknown, effect = 'no key was replaced'): unknown {
-  const code = codeOf(cause);
-  if (code === null) return cause;
-  return new KeyRotationError(
-    `The key directory ${directory} cannot be written (${code}${WHAT_IT_MEANS[code] ?? ''}): ${effect}`,
-    { cause },
-  );
-}
-
-const WHAT_IT_MEANS: Readonly<Record<string, string>> = {
-  ENOSPC: ': the disk is full',
-  EFBIG: ': the file may not grow',
-  EDQUOT: ': the quota is used up',
-  EROFS: ': it is mounted to be read only',
-  EACCES: ': this user may not',
-  EPERM: ': this user may not, or its file system has no hard links',
-  ENOTSUP: ': its file system has no hard links',
-  EOPNOTSUPP: ': its file system has no hard links',
-};

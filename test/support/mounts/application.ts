@@ -21,6 +21,7 @@ import {
   type AuthorizationServer,
   type ClientRegistration,
   type Host,
+  type KeySigner,
   type Telemetry,
 } from 'portico/oauth-server';
 import { ensureSigningKey } from '../signing-key.ts';
@@ -55,6 +56,8 @@ export interface MountOptions {
   readonly databaseServer?: string | null;
   /** Takes what is measured. */
   readonly telemetry?: Telemetry;
+  /** Signing keys that are no files. */
+  readonly keySigners?: readonly KeySigner[];
 }
 
 /** What a way to mount Portico leaves to its framework. */
@@ -92,7 +95,7 @@ export interface Running {
 /** Starts an application on a database of its own; `listen` makes its web side. */
 export async function prepared(
   { extra, options }: { readonly extra: ConfigMap; readonly options: MountOptions },
-  define: (users: () => Users) => ApplicationDefinition,
+  define: (users: () => Users, signers: readonly KeySigner[]) => ApplicationDefinition,
   listen: (application: Application, users: Users, port: number) => Promise<Running>,
 ): Promise<RunningMount> {
   const storage = await mkdtemp(path.join(tmpdir(), 'portico-mount-'));
@@ -107,7 +110,7 @@ export async function prepared(
     STORAGE_DIR: storage,
     DATABASE_URL: database.url,
   };
-  const definition = define(() => users);
+  const definition = define(() => users, options.keySigners ?? []);
   const logged = { log: { path: path.join(storage, 'app.log') } };
   const config: ApplicationDefinition['config'] = (given) => {
     const own = typeof definition.config === 'function' ? definition.config(given) : definition.config;
@@ -170,7 +173,11 @@ export interface OwnSession<Context> {
 }
 
 /** An application over the users, with the few members of the contract that nobody else can write. */
-export function defineOrders<Context>(users: () => Users, own: OwnSession<Context>): ApplicationDefinition {
+export function defineOrders<Context>(
+  users: () => Users,
+  own: OwnSession<Context>,
+  keySigners: readonly KeySigner[] = [],
+): ApplicationDefinition {
   const host = ({ log }: Application): Host<Context> => ({
     log,
     async signedIn(_, context) {
@@ -206,7 +213,7 @@ export function defineOrders<Context>(users: () => Users, own: OwnSession<Contex
         scopes: { 'orders:read': 'See your orders', 'mcp:tools': 'Use your tools for you' },
       },
     }),
-    plugins: [oauthServer({ host }), mcp()],
+    plugins: [oauthServer({ host, keySigners }), mcp()],
     register() {
       tool().register({
         name: () => 'my_name',

@@ -83,7 +83,7 @@ export function mountInExpress4(
   return (extra = {}, options = {}) =>
     prepared(
       { extra, options },
-      (users) => defineOrders<Request>(users, sessions),
+      (users, signers) => defineOrders<Request>(users, sessions, signers),
       async (application, users, port) => {
         const app = express4();
         app.use(setCookies);

@@ -73,7 +73,7 @@ export function mountInHono<E extends Env>({ sessions, before = [], onError }: S
   return (extra = {}, options = {}) =>
     prepared(
       { extra, options },
-      (users) => defineOrders<Context<E>>(users, sessions),
+      (users, signers) => defineOrders<Context<E>>(users, sessions, signers),
       async (application, users, port) => {
         const app = new Hono<E>();
         app.use(async (c, next) => {

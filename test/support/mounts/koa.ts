@@ -94,7 +94,7 @@ export function mountInKoa({
   return (extra = {}, options = {}) =>
     prepared(
       { extra, options },
-      (users) => defineOrders<Context>(users, signingIn),
+      (users, signers) => defineOrders<Context>(users, signingIn, signers),
       async (application, users, port) => {
         const app = new koa();
         app.keys = [SECRET];

@@ -84,7 +84,7 @@ function mountInNest<Context>(
   return (extra = {}, options = {}) =>
     prepared(
       { extra, options },
-      (users) => defineOrders<Context>(users, own),
+      (users, signers) => defineOrders<Context>(users, own, signers),
       async (application, users, port) => {
         const server = authorizationServerOf(application);
         class App {

@@ -39,7 +39,7 @@ export const NEXT: Mount = {
     const host = definePlain();
     return prepared(
       { extra, options },
-      (users) => host.define(users),
+      (users, signers) => host.define(users, signers),
       async (application, users, port) => {
         const started = async () => [authorizationServerOf(application), mcpServerOf(application)] as const;
         const { handlers, withToken } = portico(started, application.publicUrl);

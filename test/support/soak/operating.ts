@@ -100,8 +100,8 @@ async function telemetry(soaked: Soaked, { collect }: Steering): Promise<Path> {
   return inBatches(BATCH, once, between);
 }
 
-/** Sign-in by OpenID Connect, each with an ID token that is verified; the kit's are signed by a KeySigner. */
-async function idTokens({ url, native }: Soaked): Promise<Path> {
+/** Sign-in by OpenID Connect, each with an ID token that is verified; a KeySigner signs it, where the mount takes one. */
+async function idTokens({ url, native, signedBy }: Soaked): Promise<Path> {
   const visitor = createVisitor(url);
   const once = async () => {
     const consent = await consentOf(visitor, requestOf(url, native, 'openid'));
@@ -123,7 +123,7 @@ async function idTokens({ url, native }: Soaked): Promise<Path> {
     ).catch((error: unknown) => {
       throw new Error('The ID token does not hold', { cause: error });
     });
-    if (protectedHeader.kid === undefined) throw new Error('The ID token has no kid');
+    if (protectedHeader.kid !== signedBy) throw new Error(`${protectedHeader.kid} has signed`);
   };
   return inBatches(1, once);
 }

@@ -40,6 +40,8 @@ export interface Soaked {
   readonly service: { readonly id: string; readonly secret: string };
   /** A public client, for people. */
   readonly native: string;
+  /** The key that signs ID tokens: a KeySigner's, where the mount takes one. */
+  readonly signedBy: string;
   /** One that authenticates by assertions, and its private key (ES256, as PEM). */
   readonly signer: { readonly id: string; readonly key: string };
 }

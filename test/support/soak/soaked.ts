@@ -11,7 +11,7 @@ import { opentelemetry } from 'portico/telemetry';
 import { PERMISSION } from '../administration.ts';
 import { newKey } from '../assertions.ts';
 import { basic, startAssistant } from '../assistant.ts';
-import { mountNamed } from '../mounts.ts';
+import { mountNamed } from '../mounts/named.ts';
 import { orders } from '../mounts/application.ts';
 import { ADA, GRACE, PASSWORD, REDIRECT_URI, type TestClient } from '../portal.ts';
 import { AskedReader } from '../telemetry.ts';
@@ -122,13 +122,14 @@ async function start(streaming: boolean): Promise<Started> {
       oauth: { challenge: true },
     },
   };
+  const keySigners = [KEY_SIGNER];
   if (name === KIT) {
     const assistant = await startAssistant({
       config,
       tools: TOOLS,
       routes: [ORDERS],
       databaseServer: null,
-      keySigners: [KEY_SIGNER],
+      keySigners,
       ...measured,
     });
     running.push(assistant);
@@ -139,7 +140,7 @@ async function start(streaming: boolean): Promise<Started> {
     return assistant;
   }
   const mount = await mountNamed(name);
-  const mounted = await mount.start(config, { databaseServer: null, ...measured });
+  const mounted = await mount.start(config, { databaseServer: null, keySigners, ...measured });
   running.push(mounted);
   await mounted.permit(ADA, `orders:read ${PERMISSION}`);
   for (const tool of TOOLS) mounted.mcp.tools.register(tool);
@@ -262,6 +263,7 @@ async function startBoth(): Promise<Soaked> {
     url,
     service,
     native: client.id,
+    signedBy: (await server.keys.active())?.kid ?? '',
     signer: await registerSigner(server),
   };
 }

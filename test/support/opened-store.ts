@@ -1,0 +1,66 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { openDatabase, type BorrowedDatabase, type OpenedDatabase } from 'portico/host';
+import { createDatabase } from './database.ts';
+
+/** A database of the test project's engine, opened, for a test that stands between it and the portal. */
+export interface OpenedStore {
+  readonly inner: OpenedDatabase;
+  /** To be called when the portal is closed: removes the database. */
+  close(): Promise<void>;
+}
+
+export async function openStore(): Promise<OpenedStore> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'portico-store-'));
+  const created = await createDatabase(folder);
+  const inner = openDatabase(created.url, { directory: folder });
+  return {
+    inner,
+    async close() {
+      await inner.close();
+      await created.drop();
+      await rm(folder, { recursive: true });
+    },
+  };
+}
+
+type Execute = BorrowedDatabase['execute'];
+
+/** The same database with other statements; whoever borrows it closes nothing. */
+export function withExecute(
+  inner: Omit<BorrowedDatabase, 'open'>,
+  execute: (...asked: Parameters<Execute>) => ReturnType<Execute>,
+): BorrowedDatabase {
+  const changed: BorrowedDatabase = {
+    ...inner,
+    execute: execute as Execute,
+    close: async () => {},
+    open: () => changed,
+  };
+  return changed;
+}
+
+/** A store that loses single statements. */
+export interface LosingStore {
+  readonly database: BorrowedDatabase;
+  /** The statement that is lost next, once, and whether it took effect. */
+  loses: { readonly statement: RegExp; readonly afterwards: boolean } | null;
+}
+
+export function createLosingStore(inner: Omit<BorrowedDatabase, 'open'>): LosingStore {
+  const store: LosingStore = {
+    loses: null,
+    database: withExecute(inner, async (sql, parameters, committed) => {
+      const { loses } = store;
+      if (loses === null || !loses.statement.test(sql)) return inner.execute(sql, parameters, committed);
+      store.loses = null;
+      if (loses.afterwards) await inner.execute(sql, parameters);
+      throw Object.assign(new Error('The store is away'), { code: 'ECONNREFUSED' });
+    }),
+  };
+  return store;
+}
+
+/** The row that says that an assertion or a proof was used. */
+export const SINGLE_USE = /INTO oauth_single_uses/;

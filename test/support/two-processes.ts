@@ -1,0 +1,42 @@
+import { expect } from 'vitest';
+import { startBeside } from './beside.ts';
+import {
+  callApi,
+  refresh,
+  registerClient,
+  startPortal,
+  type RunningPortal,
+  type TestClient,
+  type Tokens,
+} from './portal.ts';
+
+/** Two server processes on one database and one key directory, the first of them this one, and a client of theirs. */
+export interface TwoProcesses {
+  readonly one: RunningPortal;
+  readonly other: RunningPortal;
+  readonly client: TestClient;
+  /** That these tokens open nothing, and give none, in either. */
+  expectDead(tokens: Tokens): Promise<void>;
+  close(): Promise<void>;
+}
+
+export async function startTwoProcesses(): Promise<TwoProcesses> {
+  const one = await startPortal();
+  const { other, process } = await startBeside(one);
+  const client = await registerClient(one);
+  return {
+    one,
+    other,
+    client,
+    async expectDead(tokens) {
+      for (const portal of [one, other]) {
+        expect((await callApi(portal, '/api/whoami', tokens.access_token)).status).toBe(401);
+        expect((await refresh(portal, client, tokens.refresh_token)).status).toBe(400);
+      }
+    },
+    async close() {
+      await process.stop();
+      await one.close();
+    },
+  };
+}
