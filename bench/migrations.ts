@@ -1,11 +1,15 @@
-// node bench/migrations.ts [--rows 1000000] [--applied 15] [--writers 4] [--beforehand]: how long each step of the schema takes with so many authorizations
+// node bench/migrations.ts [--rows 1000000] [--applied 15] [--writers 4] [--beforehand] [--restored]: how long each step of the schema takes with so many authorizations
 // there, and how long a write and a read of one waits meanwhile. With
-// --beforehand the indexes of 0018 are made before it, as docs/upgrade.md says. On the server of PostgreSQL or MariaDB that DATABASE_URL names.
+// --beforehand the indexes of 0018 are made before it, as docs/upgrade.md says; with --restored all of them end after the steps, as `oauth:restored` does. On the server of PostgreSQL or MariaDB that DATABASE_URL names.
 import { randomBytes, randomInt } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { migrate, openDatabase, type OpenedDatabase } from 'portico/host';
-import { oauthServerMigrations } from 'portico/oauth-server';
+import {
+  createAuthorizationServer,
+  oauthServerConfiguration,
+  oauthServerMigrations,
+} from 'portico/oauth-server';
 import { figure, print, printRows } from './print.ts';
 
 const { values: options } = parseArgs({
@@ -14,6 +18,7 @@ const { values: options } = parseArgs({
     applied: { type: 'string', default: '15' },
     writers: { type: 'string', default: '4' },
     beforehand: { type: 'boolean', default: false },
+    restored: { type: 'boolean', default: false },
   },
 });
 const [rows, applied, writers] = [options.rows, options.applied, options.writers].map(Number) as [
@@ -50,6 +55,22 @@ const BEFOREHAND = `
 CREATE INDEX CONCURRENTLY oauth_families_client ON oauth_families (client_id, id);
 CREATE INDEX CONCURRENTLY oauth_families_person_id ON oauth_families (user_provider, user_id, id);
 `;
+
+/** What `oauth:restored` does. */
+async function endAll(database: OpenedDatabase): Promise<void> {
+  const { access } = createAuthorizationServer({
+    publicUrl: 'https://app.example',
+    config: oauthServerConfiguration.parse({ name: 'App', scopes: { a: 'A' }, key_path: '/nowhere' }),
+    database,
+    host: {
+      loginUrl: '/login',
+      signedIn: async () => null,
+      loadAccount: async () => null,
+      holdsPermission: async () => false,
+    },
+  });
+  await access.endAll();
+}
 
 interface Waits {
   write: number;
@@ -112,7 +133,8 @@ try {
     step: statement.trim().split(' ').slice(0, 4).join(' '),
     run: () => database.withoutTimeout().execute(statement),
   }));
-  for (const { step, run } of [...early, ...steps]) {
+  const restored = options.restored ? [{ step: 'oauth:restored', run: () => endAll(database) }] : [];
+  for (const { step, run } of [...early, ...steps, ...restored]) {
     const began = performance.now();
     await run();
     const seconds = (performance.now() - began) / 1000;

@@ -54,8 +54,8 @@ const countOf = async (subject: string) =>
     .length;
 
 describe('what a person allowed before it was ended', () => {
-  // @shows AS-31.6, AS-31.8
-  test.each(['revokePerson', 'erasePerson'] as const)(
+  // @shows AS-31.6, AS-31.8, AS-31.9
+  test.each(['revokePerson', 'erasePerson', 'endAll'] as const)(
     'gives nothing and is no token afterwards, whatever was going on: %s',
     async (end) => {
       const visitor = await one.signedIn(ADA);
@@ -83,7 +83,7 @@ describe('what a person allowed before it was ended', () => {
         // The end begins at once, after the first exchange, or once the person has answered.
         const answering = visitor.submit(page, { decision: 'allow' });
         await [null, exchanged[0], answering][round % 3];
-        await one.server.access[end](person);
+        await (end === 'endAll' ? one.server.access.endAll() : one.server.access[end](person));
         ended = true;
         const answered = await answering;
 
@@ -139,13 +139,14 @@ describe('the end of a person that is cut off', () => {
     }
   }
 
-  // @shows AS-31.6, AS-31.8
+  // @shows AS-31.6, AS-31.8, AS-31.9
   test.each([
-    ['oauth:person:revoke', [], 'revoked_at IS NULL'],
-    ['oauth:person:erase', ['--yes'], '1 = 1'],
+    ['oauth:person:revoke', [person.provider, person.id], 'revoked_at IS NULL'],
+    ['oauth:person:erase', [person.provider, person.id, '--yes'], '1 = 1'],
+    ['oauth:restored', ['--yes'], 'revoked_at IS NULL'],
   ] as const)('is gone on with, and done: %s', async (command, options, condition) => {
     await seed();
-    const args = [command, person.provider, person.id, ...options, '--json'];
+    const args = [command, ...options, '--json'];
     const cut = start([CONSOLE, ...args], { cwd, env: one.env });
     await expect.poll(() => remaining(condition), { timeout: 30_000, interval: 10 }).toBeLessThan(COUNT);
     await cut.stop('SIGKILL');

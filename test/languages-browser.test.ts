@@ -12,6 +12,7 @@ import {
   startPortal,
   type RunningPortal,
 } from './support/portal.ts';
+import { SCALE } from './support/scale.ts';
 
 /** Pages in other languages than English, in a real Chromium; without one these tests are skipped, and fail under CI. */
 const executable = findChromium();
@@ -64,7 +65,7 @@ describe.runIf(executable !== null)('in a real Chromium', () => {
     if (shots !== undefined) await page.screenshot({ path: `${shots}/${name}.png`, fullPage: true });
   }
 
-  test.each(LOOKS)(
+  test.each(LOOKS.slice(0, SCALE.lookedAtLanguages))(
     'the pages have no fault that axe knows, and are no wider than the window: %s at %i pixels, %s',
     async (locale, width, colorScheme) => {
       const client = await registerClient(portal, { name: 'Zeitschriftenverwaltung (Übungsversion 2.0)' });

@@ -10,6 +10,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { findChromium, launchChromium } from './support/chromium.ts';
 import { ROOT } from './support/console.ts';
+import { SCALE } from './support/scale.ts';
 
 const SITE = path.join(ROOT, 'site');
 const BUILT = path.join(SITE, '.dist');
@@ -49,6 +50,15 @@ function serve(): Promise<Server> {
   });
   return new Promise((resolve) => server.listen(0, () => resolve(server)));
 }
+
+/** A page, how wide the window is, and whether it is dark. */
+const LOOKS = [
+  ['/', 320, true],
+  ['/mounting/express', 1280, false],
+  ['/reference/resource-server', 640, true],
+  ['/', 1280, false],
+  ['/benchmarks', 1280, true],
+] as const;
 
 let server: Server;
 let url: string;
@@ -149,13 +159,7 @@ describe.runIf(executable !== null)('the site in a real Chromium', () => {
 
   const background = (page: Page) => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
 
-  test.each([
-    ['/', 1280, false],
-    ['/', 320, true],
-    ['/mounting/express', 320, false],
-    ['/benchmarks', 1280, true],
-    ['/reference/resource-server', 640, true],
-  ] as const)(
+  test.each(LOOKS.slice(0, SCALE.sitePages))(
     '%s, %i wide, dark: %s: WCAG 2.2 AA, and nothing to scroll sideways',
     async (at, width, dark) => {
       const page = await open(at, { width, dark });

@@ -73,6 +73,12 @@ const COUNTS = {
   slowHashMemory: { short: 16_384, long: 47_104 },
   /** Combinations of light or dark with phone or desktop: two that cover all four, or every one. */
   looks: { short: 2, long: 4 },
+  /** Languages in which the pages are looked at, each at another width and in other colours. */
+  lookedAtLanguages: { short: 1, long: 4 },
+  /** Languages in which they are looked at at 200 %. */
+  zoomedLanguages: { short: 1, long: 2, longest: 8 },
+  /** Pages of the site that are looked at. */
+  sitePages: { short: 1, long: 3, longest: 5 },
   /** The same of the administrator's pages, which are many. */
   administrationLooks: { short: 1, long: 2, longest: 4 },
   /** Applications that are compiled, each with another framework installed. */
