@@ -12,6 +12,7 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import { runtimeTree } from './lock.ts';
 
 const run = promisify(execFile);
 
@@ -47,7 +48,7 @@ export async function pack(options: BuildOptions, around: Surroundings): Promise
   await inClone('git', '-c', 'advice.detachedHead=false', 'checkout', '--quiet', commit);
   if (modules === undefined)
     await inClone('npm', 'ci', '--ignore-scripts', '--no-audit', '--no-fund', '--silent');
-  else link(modules, path.join(clone, 'node_modules'));
+  else lend(modules, path.join(clone, 'node_modules'), new Set(runtimeTree(clone).map(({ name }) => name)));
   if (around.fileTime !== undefined) setTimes(clone, around.fileTime);
   await inClone('npm', 'pack', '--silent', '--pack-destination', '..');
   const tarball = readdirSync(around.folder).find((name) => name.endsWith('.tgz'));
@@ -71,11 +72,31 @@ async function inSurroundings(
   await run('sh', ['-c', `umask ${umask} && exec "$@"`, 'sh', ...command], { cwd, env });
 }
 
-/** The same files by other names, where the file system allows it; what tools keep there for themselves is left. */
+/**
+ * The packages of a folder by other names. What can be part of `dist` is there itself, since the build names it by where it is; the rest,
+ * which is much, is a symbolic link. What tools keep there for themselves is left.
+ */
+function lend(from: string, to: string, itself: ReadonlySet<string>): void {
+  mkdirSync(to, { recursive: true });
+  for (const entry of readdirSync(from)) {
+    if (/^\.(?:cache|vite)/.test(entry)) continue;
+    const [source, target] = [path.join(from, entry), path.join(to, entry)];
+    if (entry.startsWith('@')) lend(source, target, within(entry, itself));
+    else if (itself.has(entry)) link(source, target);
+    else symlinkSync(source, target);
+  }
+}
+
+/** Of `@hono/node-server` in `@hono` it is `node-server`. */
+function within(scope: string, names: ReadonlySet<string>): ReadonlySet<string> {
+  const own = [...names].filter((name) => name.startsWith(`${scope}/`));
+  return new Set(own.map((name) => name.slice(scope.length + 1)));
+}
+
+/** The same files, where the file system allows it. */
 function link(from: string, to: string): void {
   mkdirSync(to);
   for (const entry of readdirSync(from, { withFileTypes: true })) {
-    if (/^\.(?:cache|vite)/.test(entry.name)) continue;
     const [source, target] = [path.join(from, entry.name), path.join(to, entry.name)];
     if (entry.isDirectory()) link(source, target);
     else if (entry.isSymbolicLink()) symlinkSync(readlinkSync(source), target);
