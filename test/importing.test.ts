@@ -327,7 +327,7 @@ describe('a secret of which the other server kept a hash', () => {
   });
 
   // @shows AS-41.4
-  test('costs the host’s hasher one verification, as an unknown client and a wrong secret of any other do', async () => {
+  test('costs the host’s hasher what an unknown client and a wrong secret of any other cost', async () => {
     const [digest, derived] = [hashed(sha256('hex')), hashed(django())];
     await take([digest, derived]);
     const own = await registerClient(portal);
@@ -336,12 +336,14 @@ describe('a secret of which the other server kept a hash', () => {
       expect(await status(clientOf({ client_id: id }, `a wrong one of ${id} ${++count}`))).toBe(401);
       return verified - before;
     };
-    expect([
-      await cost('nobody'),
-      await cost(own.id),
-      await cost(idOf(digest)),
-      await cost(idOf(derived)),
-    ]).toEqual([1, 1, 1, 1]);
+    // Two while a client of this portal has two secrets, as one has that was rotated above.
+    const unknown = await cost('nobody');
+    expect(unknown).toBeGreaterThan(0);
+    expect([await cost(own.id), await cost(idOf(digest)), await cost(idOf(derived))]).toEqual([
+      unknown,
+      unknown,
+      unknown,
+    ]);
   });
 
   // @shows AS-41.3

@@ -1,5 +1,6 @@
 import { JwsError, type JsonObject, type Jws } from '../../jws/compact.ts';
 import { algorithmOf, isSignedBy, type PublicKey } from '../../jws/public-keys.ts';
+import { checkForNobody, isNobody } from './nobody.ts';
 import { PROFILED_ALGORITHMS } from '../profiles/fapi2.ts';
 import type { SingleUses } from '../store/single-uses.ts';
 import type { ClientKeySource, KeyedClient } from './client-keys.ts';
@@ -8,7 +9,7 @@ import type { ClientKeySource, KeyedClient } from './client-keys.ts';
 export interface Assertions {
   /**
    * Resolves when this client signed the assertion, for this server, now, and it is its first use in all processes. Throws a JwsError
-   * that says why not, and a ClientKeysError. `isProfiled`: with an algorithm of the profile fapi2, for the issuer alone, as one text.
+   * that says why not, and a ClientKeysError; for `nobody()` always, after the same work. `isProfiled`: with an algorithm of the profile fapi2, for the issuer alone, as one text.
    */
   verify(client: KeyedClient, assertion: Jws, isProfiled: boolean): Promise<void>;
 }
@@ -51,32 +52,53 @@ export function createAssertions(options: AssertionsOptions): Assertions {
     }
   }
 
+  /** `isSigned` looks at signatures. */
+  async function requireRight(
+    client: KeyedClient,
+    assertion: Jws,
+    isProfiled: boolean,
+    isSigned: typeof isSignedBy,
+  ): Promise<void> {
+    const { header, payload } = assertion;
+    const algorithm = algorithmOf(assertion);
+    const { algorithm: only } = client.keys;
+    if (only !== null && algorithm !== only)
+      throw new JwsError('its alg is not the one that the client registered');
+    if (isProfiled && !PROFILED_ALGORITHMS.includes(algorithm))
+      throw new JwsError(`its alg is ${algorithm}, which the profile fapi2 does not allow`);
+    if (!TYPES.includes(typeOf(header))) throw new JwsError('its typ is that of another kind of token');
+    const kid = kidOf(header);
+    if (payload['iss'] !== client.id || payload['sub'] !== client.id) {
+      throw new JwsError('its iss and sub are not both the client');
+    }
+    requireAudience(assertion, isProfiled);
+    const expiry = requireTimes(payload, clock() / 1000);
+    const jti = requireJti(payload);
+    const fits = (known: readonly PublicKey[]) =>
+      known
+        .filter((key) => (kid === null || key.kid === kid) && key.algorithms.includes(algorithm))
+        .slice(0, MOST_TRIED)
+        .some((key) => isSigned(key, assertion));
+    if (!(await keys.haveOne(client, fits)) || isNobody(client))
+      throw new JwsError('none of the keys of the client signed it');
+    // Only now: whoever has no key uses up nothing.
+    const isFirst = await singleUses.claim('assertion', [client.id, jti], (expiry + SKEW) * 1000);
+    if (!isFirst) throw new JwsError('it was used before');
+  }
+
   return {
     async verify(client, assertion, isProfiled) {
-      const { header, payload } = assertion;
-      const algorithm = algorithmOf(assertion);
-      const { algorithm: only } = client.keys;
-      if (only !== null && algorithm !== only)
-        throw new JwsError('its alg is not the one that the client registered');
-      if (isProfiled && !PROFILED_ALGORITHMS.includes(algorithm))
-        throw new JwsError(`its alg is ${algorithm}, which the profile fapi2 does not allow`);
-      if (!TYPES.includes(typeOf(header))) throw new JwsError('its typ is that of another kind of token');
-      const kid = kidOf(header);
-      if (payload['iss'] !== client.id || payload['sub'] !== client.id) {
-        throw new JwsError('its iss and sub are not both the client');
+      let isChecked = false;
+      const isSigned: typeof isSignedBy = (key, jws) => {
+        isChecked = true;
+        return isSignedBy(key, jws);
+      };
+      try {
+        await requireRight(client, assertion, isProfiled, isSigned);
+      } catch (error) {
+        if (!isChecked) checkForNobody(assertion);
+        throw error;
       }
-      requireAudience(assertion, isProfiled);
-      const expiry = requireTimes(payload, clock() / 1000);
-      const jti = requireJti(payload);
-      const fits = (known: readonly PublicKey[]) =>
-        known
-          .filter((key) => (kid === null || key.kid === kid) && key.algorithms.includes(algorithm))
-          .slice(0, MOST_TRIED)
-          .some((key) => isSignedBy(key, assertion));
-      if (!(await keys.haveOne(client, fits))) throw new JwsError('none of the keys of the client signed it');
-      // Only now: whoever has no key uses up nothing.
-      const isFirst = await singleUses.claim('assertion', [client.id, jti], (expiry + SKEW) * 1000);
-      if (!isFirst) throw new JwsError('it was used before');
     },
   };
 }

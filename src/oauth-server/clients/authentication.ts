@@ -13,6 +13,7 @@ import type { Profiles } from '../profiles/profiles.ts';
 import type { Client } from '../store/client.ts';
 import type { FindClient } from './clients.ts';
 import type { Assertions } from './assertions.ts';
+import { nobody } from './nobody.ts';
 import {
   invalidClient,
   PRIVATE_KEY_JWT,
@@ -58,7 +59,7 @@ export function createClientAuthentication(options: ClientAuthenticationOptions)
       request,
       { clientId, found },
       {
-        verify: async () => ((await secrets.verify(active, secret)) ? active : null),
+        verify: async () => ((await secrets.verify(active, secret, clientId)) ? active : null),
         reason: () => (active === null ? notActive(clientId, found) : wrongSecret(active, clock())),
       },
     );
@@ -74,7 +75,7 @@ export function createClientAuthentication(options: ClientAuthenticationOptions)
     found: Client | null,
     active: Client | null,
   ): Promise<Client> {
-    const problem = await assertionProblem(assertion, active, () => notActive(clientId, found));
+    const problem = await assertionProblem(assertion, clientId, active, () => notActive(clientId, found));
     if (active !== null && problem === null) return active;
     return judge(
       request,
@@ -88,20 +89,22 @@ export function createClientAuthentication(options: ClientAuthenticationOptions)
 
   async function assertionProblem(
     assertion: Jws | JwsError,
+    clientId: string,
     active: Client | null,
     whyNotActive: () => string,
   ): Promise<string | null> {
     if (assertion instanceof JwsError) return assertion.message;
-    if (active === null) return whyNotActive();
-    const { id, registeredBy, keys } = active;
-    if (assertions === null || keys === null) return 'the client is not registered for private_key_jwt';
+    const keyed = active === null || active.keys === null ? null : { ...active, keys: active.keys };
     try {
-      await assertions.verify({ id, registeredBy, keys }, assertion, profiles.governs(active));
-      return null;
+      // Without such a client the same is done, for nobody.
+      const isProfiled = active !== null && profiles.governs(active);
+      await assertions?.verify(keyed ?? nobody(clientId), assertion, isProfiled);
+      if (keyed !== null && assertions !== null) return null;
     } catch (error) {
-      if (error instanceof JwsError) return error.message;
-      throw error;
+      if (!(error instanceof JwsError)) throw error;
+      if (keyed !== null) return error.message;
     }
+    return active === null ? whyNotActive() : 'the client is not registered for private_key_jwt';
   }
 
   async function judge(
@@ -141,7 +144,7 @@ export function createClientAuthentication(options: ClientAuthenticationOptions)
       return active;
     }
     if (credentials.method === PRIVATE_KEY_JWT) return proveAssertion(request, credentials, found, active);
-    if (active !== null && (await secrets.isKnown(active, credentials.secret))) return active;
+    if ((await secrets.isKnown(active, credentials.secret, clientId)) && active !== null) return active;
     return proveSecret(request, credentials, found, active);
   };
 }

@@ -73,23 +73,27 @@ export function createImportedSecrets(options: ImportedSecretsOptions): Password
   const { passwordHasher, iterations, derive = deriveWithNode } = options;
   const line = createFairLine(LINE);
 
-  /** What this salt and so many iterations make of it, or null for none; then the rest of the work that every secret costs. */
-  async function deriveAll(secret: string, salt: Buffer, own: number): Promise<Buffer | null> {
-    const derived = own === 0 ? null : await derive(secret, salt, own);
-    if (iterations > own) await derive(secret, NO_SALT, iterations - own);
+  /**
+   * What this salt and so many iterations make of it, then the rest of the work that every secret costs: always twice, and one more than the
+   * most in all, since going to another thread and back takes time, too.
+   */
+  async function deriveAll(secret: string, salt: Buffer, own: number): Promise<Buffer> {
+    const derived = await derive(secret, salt, own);
+    await derive(secret, NO_SALT, iterations - own + 1);
     return derived;
   }
 
   /** What the secret becomes before the host's hasher is asked, and the hash that it is held against. */
   async function prepare(secret: string, hash: string): Promise<readonly [secret: string, hash: string]> {
     const found = readPbkdf2(hash);
-    const own = found === null || found.iterations > iterations ? 0 : found.iterations;
-    const salt = found?.salt ?? NO_SALT;
+    const own = found === null || found.iterations === 0 || found.iterations > iterations ? null : found;
+    const [salt, count] = [own?.salt ?? NO_SALT, own?.iterations ?? iterations];
     // In one turn, however it is divided: a client of fewer iterations waits no longer than another.
-    const derived = iterations === 0 ? null : await line(currentCaller(), () => deriveAll(secret, salt, own));
-    if (derived !== null && found !== null) return [derived.toString('hex'), found.inner];
+    const derived =
+      iterations === 0 ? null : await line(currentCaller(), () => deriveAll(secret, salt, count));
     // Computed for every hash: it costs next to nothing.
     const digest = createHash('sha256').update(secret).digest('hex');
+    if (derived !== null && own !== null) return [derived.toString('hex'), own.inner];
     if (hash.startsWith(SHA256)) return [digest, hash.slice(SHA256.length)];
     // Of a hash that takes more iterations than these. Never the secret itself: it may be the other server's hash, which somebody has read there.
     return found === null ? [secret, hash] : [digest, found.inner];

@@ -90,13 +90,16 @@ const NOT_TO_BE_SENT = [
   'client_id_issued_at',
 ] as const;
 
+/** No client has this id, and no token this hash. */
+const [NO_CLIENT, NO_HASH] = ['0'.repeat(32), '-'.repeat(43)] as const;
+
 export function createRegistrations(options: RegistrationsOptions): Registrations {
   const { mode, store, clients, catalog, keys, takesKeys, takesPushed, takesDpop, profiles } = options;
   const { passwordHasher, secrets, audit, clock } = options;
   const countReplaced = createReplacing(REGISTRATION_LIMITS, clock);
 
   const isSecretOf = async (client: Client, secret: unknown) =>
-    typeof secret === 'string' && secrets.verify(client, secret);
+    typeof secret === 'string' && secrets.verify(client, secret, client.id);
 
   /** Null without an initial access token, where none is needed. */
   async function requireInitialToken(token: string | null): Promise<string | null> {
@@ -131,11 +134,13 @@ export function createRegistrations(options: RegistrationsOptions): Registration
 
   async function find(clientId: string, token: string): Promise<Client> {
     const client = await clients.find(clientId);
-    const hash = client === null ? null : await store.findRegistrationHash(client.id);
+    // The same is read and compared where there is no client: the time says nothing of whether there is one.
+    const hash = await store.findRegistrationHash(client?.id ?? NO_CLIENT);
+    const isRight = equalInConstantTime(hash ?? NO_HASH, tokenHash(token));
     if (client === null || client.revokedAt !== null || hash === null) {
       throw unusable('no living client that registered itself has the client_id of the registration');
     }
-    if (!equalInConstantTime(hash, tokenHash(token))) {
+    if (!isRight) {
       throw unusable(`the registration access token is not the one of the client ${client.id}`);
     }
     return client;

@@ -1,0 +1,187 @@
+import { registerHooks } from 'node:module';
+import { fileURLToPath } from 'node:url';
+
+/** What somebody might get wrong, planted into the built files as they are loaded; `dist` stays as it is. */
+export interface Fault {
+  readonly name: string;
+  /** A text that is there once in the built files, and what takes its place. */
+  readonly edits: readonly (readonly [text: string, replacement: string])[];
+  /** The row that it shows in, as the beginning of its name and of its first class. */
+  readonly row: string;
+  readonly classes?: string;
+  /** Whether the time shows it, beside what is counted: at length where it takes more than a short run, or one of its kind is enough. */
+  readonly inTime: 'no' | 'yes' | 'at length';
+  /** What it leaves out is the slow hash, which is measured then. */
+  readonly isHash?: boolean;
+  /** Whether the count shows it; it does unless it is said. */
+  readonly inCount?: boolean;
+}
+
+const VERIFY = 'const verifying = inFlight.get(proof) ?? verifySlowly(client, hashes, secret);';
+const DECOY = 'decoy ??= await passwordHasher.hash(randomToken());';
+const COMPARE = 'return left.length === right.length && timingSafeEqual(left, right);';
+
+/** Takes this many nanoseconds for each byte that is right, up to the first that is wrong. */
+const byteByByte = (nanoseconds: number) => `
+  let same = 0;
+  while (same < left.length && left[same] === right[same]) same += 1;
+  const until = process.hrtime.bigint() + BigInt(same * ${nanoseconds});
+  while (process.hrtime.bigint() < until);
+  ${COMPARE}`;
+
+export const FAULTS: readonly Fault[] = [
+  {
+    name: 'secrets are compared by ===',
+    edits: [[COMPARE, 'return one === other;']],
+    row: 'CSRF token, the kit',
+    inTime: 'no',
+  },
+  {
+    name: 'a comparison returns at once where the first byte is wrong',
+    edits: [[COMPARE, `if (left[0] !== right[0]) return false; ${COMPARE}`]],
+    row: 'CSRF token, the kit',
+    inTime: 'at length',
+  },
+  {
+    name: 'a comparison byte by byte, half a microsecond for each',
+    edits: [[COMPARE, byteByByte(500)]],
+    row: 'CSRF token, the kit',
+    inTime: 'yes',
+    inCount: false,
+  },
+  {
+    name: 'a comparison byte by byte, 25 ns for each: a microsecond in all',
+    edits: [[COMPARE, byteByByte(25)]],
+    row: 'CSRF token, the kit',
+    inTime: 'at length',
+    inCount: false,
+  },
+  {
+    name: 'an unknown client returns before the hash',
+    edits: [[VERIFY, `if (client === null) return false; ${VERIFY}`]],
+    row: 'Client, Basic',
+    inTime: 'yes',
+    isHash: true,
+  },
+  {
+    name: 'an unknown client returns before the store is asked',
+    edits: [
+      [
+        'const client = CLIENT_ID.test(clientId) ?',
+        'const client = globalThis.idsOfClients?.has(clientId) ?',
+      ],
+      [
+        'secretHash: secret === null ? null : await passwordHasher.hash(secret),\n\t\t\tcreatedAt: clock()\n\t\t});\n\t\tconst logoHash',
+        'secretHash: secret === null ? null : await passwordHasher.hash(secret),\n\t\t\tcreatedAt: clock()\n\t\t});\n\t\t(globalThis.idsOfClients ??= new Set()).add(client.id);\n\t\tconst logoHash',
+      ],
+    ],
+    row: 'Client, Basic',
+    inTime: 'at length',
+  },
+  {
+    name: 'an unknown client costs one hash while another has two secrets',
+    edits: [
+      ['const owed = (overlapUntil > clock() ? 2 : 1) - hashes.length;', 'const owed = 1 - hashes.length;'],
+    ],
+    row: 'Client in the overlap',
+    inTime: 'at length',
+    isHash: true,
+  },
+  {
+    name: 'the first unknown client alone pays for what it is held against',
+    edits: [[DECOY, `if (hashes.length === 0) ${DECOY}`]],
+    row: 'Client, Basic',
+    inTime: 'no',
+  },
+  {
+    name: 'two at once of an unknown client cost two hashes',
+    edits: [[VERIFY, `if (client === null) return verifySlowly(client, hashes, secret); ${VERIFY}`]],
+    row: 'Client, Basic',
+    inTime: 'no',
+  },
+  {
+    name: 'no signature is looked at for an unknown client',
+    edits: [
+      [
+        'await assertions?.verify(keyed ?? nobody(clientId), assertion, isProfiled);',
+        'if (keyed !== null) await assertions?.verify(keyed, assertion, isProfiled);',
+      ],
+    ],
+    row: 'private_key_jwt, ES256',
+    inTime: 'yes',
+  },
+  {
+    name: 'no signature is looked at where no key fits',
+    edits: [['if (!isChecked) checkForNobody(assertion);', '']],
+    row: 'private_key_jwt, ES256',
+    classes: 'a client of RS256',
+    inTime: 'at length',
+  },
+  {
+    name: 'PBKDF2 is left out for a client without such a hash',
+    edits: [
+      [
+        'const derived = iterations === 0 ? null :',
+        'const derived = iterations === 0 || own === null ? null :',
+      ],
+    ],
+    row: 'Imported secret, PBKDF2',
+    inTime: 'at length',
+  },
+  {
+    name: 'an unknown client returns before its registration is read',
+    edits: [
+      [
+        'const hash = await store.findRegistrationHash(client?.id ?? NO_CLIENT);',
+        'const hash = client === null ? null : await store.findRegistrationHash(client.id);',
+      ],
+    ],
+    row: 'Registration access token',
+    classes: 'a wrong one of a client',
+    inTime: 'no',
+  },
+  {
+    name: 'an unknown account returns before the hash',
+    edits: [
+      [
+        'decoy ??= await passwordHasher.hash(randomUUID());',
+        'if (row === null) return null; decoy ??= await passwordHasher.hash(randomUUID());',
+      ],
+    ],
+    row: 'Sign-in, account',
+    inTime: 'at length',
+    isHash: true,
+  },
+  {
+    name: 'a suspended account returns before the hash',
+    edits: [
+      [
+        'decoy ??= await passwordHasher.hash(randomUUID());',
+        'if (row?.active === 0) return null; decoy ??= await passwordHasher.hash(randomUUID());',
+      ],
+    ],
+    row: 'Sign-in, suspended',
+    inTime: 'at length',
+    isHash: true,
+  },
+];
+
+/** For what is loaded after this. Returns how many of the edits were made: a text that is no longer there is no fault. */
+export function plant({ edits }: Pick<Fault, 'edits'>): () => number {
+  const dist = fileURLToPath(new URL('../../../dist/', import.meta.url));
+  const made = new Set<string>();
+  registerHooks({
+    load(url, context, next) {
+      const loaded = next(url, context);
+      if (!url.startsWith('file:') || !fileURLToPath(url).startsWith(dist)) return loaded;
+      let source = Buffer.from((loaded.source ?? '') as Uint8Array).toString();
+      for (const [text, replacement] of edits) {
+        if (!source.includes(text)) continue;
+        source = source.replace(text, () => replacement);
+        made.add(text);
+      }
+      return { ...loaded, source };
+    },
+  });
+  return () => made.size;
+}

@@ -1,0 +1,97 @@
+import { listen } from 'portico/host';
+import { estimate, timePairs, type Estimate } from './measure.ts';
+import { isImported } from './rows.ts';
+import type { Row } from './rows/row.ts';
+import { startWorld, type Hashing, type World } from './world.ts';
+
+/** A row as it was measured. */
+export interface Measured extends Estimate {
+  /** Whether the interval lies beyond the row's limit. */
+  readonly isBeyond: boolean;
+}
+
+export interface RunOptions {
+  readonly hashing?: Hashing;
+  /** How many pairs at a time. */
+  readonly pairs: number;
+  /**
+   * A difference is believed when so many rounds have found it beyond the limit, on the same side, each of twice as many pairs as the one
+   * before.
+   */
+  readonly rounds: number;
+  /** A round goes on until the interval is no wider than this to either side, in nanoseconds, */
+  readonly precision?: number;
+  /** or until so many milliseconds have passed; none unless given. */
+  readonly during?: number;
+  /** Over HTTP, through a socket of this machine. */
+  readonly overHttp?: boolean;
+}
+
+/** Until the compiler has seen the way. */
+const WARM_UP = 100;
+
+/** Measures a row in a server of its own. */
+export async function measureRow(row: Row, options: RunOptions): Promise<Measured> {
+  const world = await startWorld({ hashing: options.hashing ?? 'none', takesImported: isImported(row) });
+  try {
+    return await measureIn(world, row, options);
+  } finally {
+    await world.close();
+  }
+}
+
+/** The same in a server that there is. */
+export async function measureIn(
+  world: World,
+  row: Row,
+  options: Omit<RunOptions, 'hashing'>,
+): Promise<Measured> {
+  const { rounds, overHttp = false } = options;
+  const door = overHttp ? await openDoor(world) : { send: world.send, close: async () => {} };
+  try {
+    const pair = await row.prepare(world);
+    await timePairs(pair, door.send, WARM_UP);
+    let before: Estimate | null = null;
+    for (let round = 1; ; round += 1) {
+      const found = await measureRound(
+        (pairs) => timePairs(pair, door.send, pairs),
+        options.pairs * 2 ** (round - 1),
+        options,
+      );
+      const isOtherSide: boolean = before !== null && before.difference * found.difference < 0;
+      const isBeyond = !isOtherSide && Math.abs(found.difference) - found.margin > row.limit;
+      if (!isBeyond || round === rounds) return { ...found, isBeyond };
+      before = found;
+    }
+  } finally {
+    await door.close();
+  }
+}
+
+async function measureRound(
+  take: (pairs: number) => ReturnType<typeof timePairs>,
+  pairs: number,
+  { during = 0, precision = 0 }: Pick<RunOptions, 'during' | 'precision'>,
+): Promise<Estimate> {
+  const end = performance.now() + during;
+  const [differences, times]: [number[], number[]] = [[], []];
+  for (;;) {
+    const taken = await take(pairs);
+    differences.push(...taken.differences);
+    times.push(...taken.times);
+    const found = estimate(Float64Array.from(differences), Float64Array.from(times));
+    if (performance.now() >= end || found.margin <= precision) return found;
+  }
+}
+
+async function openDoor({ application, url }: World) {
+  const running = await listen(application, { port: 0, hostname: '127.0.0.1' });
+  return {
+    send(request: Request): Promise<Response> {
+      const at = request.url.replace(url, `http://localhost:${running.port}`);
+      // The headers of the request, and the address that the server is known by outside.
+      return fetch(new Request(at, request), { redirect: 'manual' });
+    },
+    close: () => running.close(),
+  };
+}

@@ -1,0 +1,128 @@
+import { hash } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { devNull, tmpdir } from 'node:os';
+import path from 'node:path';
+import {
+  argon2idHasher,
+  mergeConfig,
+  migrate,
+  migrationsOf,
+  startApplication,
+  type Application,
+  type ApplicationDefinition,
+  type PasswordHasher,
+} from 'portico/host';
+import { mcp } from 'portico/mcp';
+import { authorizationServerOf, oauthServer, type AuthorizationServer } from 'portico/oauth-server';
+import portal from '../../../examples/portal/app.ts';
+import { accountsOf, seedPeople } from '../../../examples/portal/people.ts';
+import { hashingWith, withHasher } from '../hashers.ts';
+import { ensureSigningKey } from '../signing-key.ts';
+
+/**
+ * The portal of the examples in this process, with everything switched on that compares something, on SQLite, without a socket: a request
+ * is a call. Nothing is slowed down, however many fail, and the clock stands still.
+ */
+export interface World {
+  readonly url: string;
+  readonly application: Application;
+  readonly server: AuthorizationServer;
+  /** Milliseconds since 1970: the time that it always is. */
+  readonly now: number;
+  readonly hasher: PasswordHasher;
+  readonly send: (request: Request) => Promise<Response>;
+  idOf(email: string): Promise<string>;
+  close(): Promise<void>;
+}
+
+/** What an imported secret may have been hashed with. */
+export const ITERATIONS = 10;
+export const PERMISSION = 'portal:administer';
+export const ADA = 'ada@example.com';
+/** Nobody has signed in to hers before; as long as the next. */
+export const ALICE = 'alice@example.com';
+/** Her account is suspended. */
+export const GRACE = 'grace@example.com';
+export const PASSWORD = 'portico';
+
+/**
+ * `argon2id` is the kit's, with little memory. `none` is no slow hash at all: what is around it is seen best without it, and that it is
+ * called is counted elsewhere.
+ */
+export type Hashing = 'argon2id' | 'none';
+
+export interface WorldOptions {
+  readonly hashing: Hashing;
+  /** Whether secrets may have been hashed elsewhere by PBKDF2, which every unknown secret costs then. */
+  readonly takesImported: boolean;
+}
+
+const HASHERS: Readonly<Record<Hashing, () => PasswordHasher>> = {
+  argon2id: () => argon2idHasher({ memory: 64 }),
+  none: () => ({
+    hash: async (secret) => hash('sha256', secret, 'base64url'),
+    verify: async (secret, kept) => hash('sha256', secret, 'base64url') === kept,
+  }),
+};
+
+export async function startWorld({ hashing, takesImported }: WorldOptions): Promise<World> {
+  const storage = await mkdtemp(path.join(tmpdir(), 'portico-timing-'));
+  const now = Date.now();
+  const [clock, random] = [() => now, () => 0];
+  const hasher = HASHERS[hashing]();
+  const url = 'http://localhost:8080';
+  const definition: ApplicationDefinition = hashingWith(hasher, {
+    ...portal,
+    plugins: [oauthServer({ clock, random }), mcp()],
+    config: (env) =>
+      mergeConfig(typeof portal.config === 'function' ? portal.config(env) : portal.config, {
+        log: { path: devNull },
+        mcp: { resource: `${url}/mcp`, oauth: { scopes_supported: ['notes:read'] } },
+        oauth_server: {
+          admin_permission: PERMISSION,
+          audience: `${url}/mcp`,
+          dpop: 'accept',
+          dpop_nonces: true,
+          imported_pbkdf2_iterations: takesImported ? ITERATIONS : 0,
+          private_key_jwt: true,
+          registration: 'open',
+        },
+      }),
+  });
+  const env = {
+    APP_ENV: 'dev',
+    PORT: '8080',
+    STORAGE_DIR: storage,
+    DATABASE_URL: `sqlite:${path.join(storage, 'portal.sqlite')}`,
+  };
+  const application = await startApplication(definition, { env, clock, random });
+  await migrate(application.database, migrationsOf(definition));
+  await application.database.execute('PRAGMA synchronous = OFF');
+  const server = authorizationServerOf(application);
+  await ensureSigningKey(application, server);
+  await seedPeople(withHasher(hasher, application), PASSWORD);
+  const accounts = accountsOf(withHasher(hasher, application));
+  await accounts.create({ email: ALICE, name: 'Alice', password: PASSWORD });
+
+  async function idOf(email: string): Promise<string> {
+    const account = await accounts.findByEmail(email);
+    if (account === null) throw new Error(`No account ${email}`);
+    return account.id;
+  }
+  await accounts.grant(await idOf(ADA), PERMISSION);
+  await accounts.setActive(await idOf(GRACE), false);
+
+  return {
+    url,
+    application,
+    server,
+    now,
+    hasher,
+    send: (request) => application.fetch(request, { address: '192.0.2.1' }),
+    idOf,
+    async close() {
+      await application.close();
+      await rm(storage, { recursive: true, force: true });
+    },
+  };
+}
