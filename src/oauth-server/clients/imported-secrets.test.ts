@@ -59,7 +59,7 @@ describe('verifying a secret', () => {
     const hasher = createImportedSecrets({ passwordHasher, iterations: 100, derive });
     const hash = await wrapHash(derived(40), hasher);
     await Promise.all(['a', 'b', 'c', 'd'].map((secret) => hasher.verify(secret, hash)));
-    expect(begun.slice(0, 4).toSorted()).toEqual(['a 40', 'a 60', 'b 40', 'b 60']);
+    expect(begun.slice(0, 4).toSorted()).toEqual(['a 40', 'a 61', 'b 40', 'b 61']);
     expect(begun).toHaveLength(8);
   });
 

@@ -1,0 +1,56 @@
+// @engines sqlite, long: it measures this process, and the time of a server is no engine's
+import { execFile } from 'node:child_process';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ROOT } from './support/console.ts';
+import { FAULTS, type Fault } from './support/timing/faults.ts';
+import { isImported, ROWS } from './support/timing/rows.ts';
+import { measureIn, type Measured } from './support/timing/runs.ts';
+import { startWorld, type World } from './support/timing/world.ts';
+
+/**
+ * `npm run timing` measures long enough to see a microsecond. This is shorter, and decides so that nothing beside it makes it fail: the
+ * 99 % interval of the difference has to lie beyond the limit, three times, each time of twice as many pairs (decision 66).
+ */
+
+const ROUNDS = ['--pairs', '200', '--rounds', '3', '--milliseconds', '0'];
+
+async function find(fault: Fault, ...more: readonly string[]): Promise<unknown> {
+  const script = path.join(ROOT, 'scripts', 'timing.ts');
+  const { stdout } = await promisify(execFile)(process.execPath, [script, '--plant', fault.name, ...more]);
+  return JSON.parse(stdout) as unknown;
+}
+
+describe('the time tells nothing of', () => {
+  let taking: World;
+  let other: World;
+  beforeAll(async () => {
+    taking = await startWorld({ hashing: 'none', takesImported: true });
+    other = await startWorld({ hashing: 'none', takesImported: false });
+  });
+  afterAll(async () => {
+    await taking.close();
+    await other.close();
+  });
+
+  // @shows AS-9.3, AS-23.6, AS-41.4
+  test.each(ROWS.map((row) => [row.name, ...row.classes, row] as const))(
+    '%s: %s, or %s',
+    async (_name, _one, _other, row) => {
+      const found = await measureIn(isImported(row) ? taking : other, row, { pairs: 200, rounds: 3 });
+      expect(found).toMatchObject({ isBeyond: false });
+    },
+  );
+});
+
+describe('what somebody might get wrong is found', () => {
+  test.each(FAULTS.filter(({ inCount = true }) => inCount))('by counting: $name', async (fault) => {
+    expect(await find(fault, '--ledger')).not.toEqual([]);
+  });
+
+  test.each(FAULTS.filter(({ inTime }) => inTime === 'yes'))('by measuring: $name', async (fault) => {
+    const found = (await find(fault, ...ROUNDS)) as Measured;
+    expect(found).toMatchObject({ isBeyond: true });
+  });
+});
