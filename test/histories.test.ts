@@ -1,12 +1,15 @@
+import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { ConfigMap } from 'portico/host';
 import { afterAll, afterEach, beforeAll, expect, inject, test } from 'vitest';
 import { ROOT, start, type RunningProcess } from './support/console.ts';
 import { MARIADB, POSTGRES, type DatabaseServer } from './support/engines/database-server.ts';
 import { WITH_WINDOW } from './support/history/checker.ts';
+import type { Operation } from './support/history/recorder.ts';
 import { startWorkload, type WorkloadOptions } from './support/history/workload.ts';
+import { explain, longestOf } from './support/model/explaining.ts';
 import { freePort, startPortal, type RunningPortal } from './support/portal.ts';
-import { SCALE } from './support/scale.ts';
+import { SCALE, STRESS } from './support/scale.ts';
 
 /**
  * Two server processes on one database, each killed under load, and so is the database server where there is one. What was answered
@@ -85,8 +88,32 @@ test.each<[string, ConfigMap, Partial<WorkloadOptions>, number]>([
     const verdict = await workload.stop();
     process.stdout.write(`${rounds} times each process and the database killed, ${verdict.line}\n`);
     expect(verdict.texts).toEqual([]);
+    const isWindow = given.lifetimes !== undefined;
+    await keep(verdict.operations, isWindow);
+    // TLC is what the long form needs, as test/model.test.ts says.
+    if (STRESS) await expectExplained(verdict.operations, isWindow);
     // It happened: authorizations were ended, and uses refused.
     const answers = new Set(verdict.operations.map(({ answer }) => answer));
     expect([200, 400, 'good', 'dead', 'lost'].filter((each) => !answers.has(each as 200))).toEqual([]);
   },
 );
+
+/** In the model itself (model/README.md), of the longest authorizations. */
+async function expectExplained(operations: readonly Operation[], window: boolean): Promise<void> {
+  const explained = await explain(operations, { window, most: 10 });
+  const { asked, operations: count, unexplained, seconds } = explained;
+  process.stdout.write(
+    `${asked} authorizations of ${count} operations, explained by the model in ${Math.round(seconds)} s\n`,
+  );
+  expect(unexplained).toEqual([]);
+}
+
+/** With KEEP_HISTORY, a folder: what test/model.test.ts holds against the model, for model/histories/. */
+async function keep(operations: readonly Operation[], window: boolean): Promise<void> {
+  const { KEEP_HISTORY: folder } = process.env;
+  if (folder === undefined) return;
+  const engine = inject('databaseServer')?.split(':')[0] ?? 'sqlite';
+  const lines = longestOf(operations, 10).map((operation) => JSON.stringify(operation));
+  const file = path.join(folder, `${engine}${window ? '-window' : ''}.json`);
+  await writeFile(file, `[\n${lines.join(',\n')}\n]\n`);
+}

@@ -1,0 +1,56 @@
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startStage, type Stage } from './support/model/playing.ts';
+import type { Trace } from './support/model/trace.ts';
+import { createClock, startPortal, type RunningPortal } from './support/portal.ts';
+
+/**
+ * Behaviours of model/Grants.tla, statement by statement on two servers: after each, whether every request is where the model has it, with
+ * the answer that it has there, and which tokens are good.
+ */
+const TRACES = JSON.parse(
+  await readFile(path.join(import.meta.dirname, '..', 'model', 'traces.json'), 'utf8'),
+) as readonly Trace[];
+
+/** In seconds; shorter than an answer is kept that could not be given. */
+const WINDOW = 60;
+
+describe.each([
+  ['without a window for refreshing again', false],
+  ['with a window', true],
+])('what the model does, two servers do %s:', (_, window) => {
+  let portal: RunningPortal;
+  let stage: Stage;
+
+  beforeAll(async () => {
+    const clock = createClock();
+    const config = { oauth_server: window ? { refresh_retry_seconds: WINDOW } : {} };
+    // A client that is revoked fails to authenticate; with this draw nobody waits for that.
+    portal = await startPortal({ clock: clock.now, config, random: () => 0 });
+    stage = await startStage({ portal, clock, window: WINDOW });
+  });
+  afterAll(async () => {
+    await stage.close();
+    await portal.close();
+  });
+
+  // @shows AS-5.4, AS-5.5, AS-10.1, AS-18.1, AS-18.2, AS-18.9
+  test('every step, with the answer and what is good after it', async () => {
+    const traces = TRACES.filter((trace) => trace.window === window);
+    for (const trace of traces) {
+      const difference = await stage.play(trace);
+      expect(difference, JSON.stringify(trace)).toBeNull();
+    }
+    const steps = traces.reduce((sum, trace) => sum + trace.steps.length, 0);
+    process.stdout.write(`${traces.length} behaviours of the model, ${steps} steps\n`);
+    expect(steps).toBeGreaterThan(100);
+  });
+});
+
+test('every kind of step is among them', async () => {
+  const module = await readFile(path.join(import.meta.dirname, '..', 'model', 'Traces.tla'), 'utf8');
+  const kinds = [...module.matchAll(/Log\("([^"]+)"/g)].map(([, kind]) => kind);
+  const does = new Set(TRACES.flatMap(({ steps }) => steps.map((step) => step.does)));
+  expect(kinds.filter((kind) => !does.has(kind ?? ''))).toEqual([]);
+});

@@ -1,0 +1,116 @@
+// @engines sqlite, long: the model is checked by TLC, which `npm run model:fetch` brings, and uses no server
+import { globSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { BROKEN, checkedOf, EXHAUSTIVE } from '../model/bounds.ts';
+import { runTlc } from '../model/tlc.ts';
+import { FILE, written } from '../model/traces.ts';
+import { findViolations } from './support/history/checker.ts';
+import type { Operation } from './support/history/recorder.ts';
+import { explain } from './support/model/explaining.ts';
+
+/** What is promised of codes, refresh tokens and revocations, in every state of a model that is small (model/README.md). */
+
+describe('of the model every state keeps every promise:', () => {
+  test.each(Object.entries(EXHAUSTIVE))('%s', async (name, bounds) => {
+    const { violated, steps, states, depth, seconds } = await runTlc({
+      module: 'Grants',
+      config: checkedOf(bounds),
+    });
+    process.stdout.write(`${name}: ${states} states, ${depth} steps deep, ${Math.round(seconds)} s\n`);
+    expect(violated, steps.join(', ')).toBeNull();
+    expect(states).toBeGreaterThan(1000);
+  });
+});
+
+describe('a model that is broken is found:', () => {
+  test.each(BROKEN)('$fault', async ({ fault, violates, bounds }) => {
+    const { violated, steps } = await runTlc({ module: 'Grants', config: checkedOf(bounds), workers: 1 });
+    process.stdout.write(`${fault}: ${steps.join(', ')}\n`);
+    expect(violated).toBe(violates);
+    expect(steps.length).toBeGreaterThan(0);
+  });
+
+  test('each is one that the model has, and each that the model has is tried', async () => {
+    const module = await readFile(path.join(import.meta.dirname, '..', 'model', 'Grants.tla'), 'utf8');
+    const faults = new Set([...module.matchAll(/Fault [=#] "([^"]+)"/g)].map(([, fault]) => fault));
+    expect(new Set(BROKEN.map(({ fault }) => fault))).toEqual(faults);
+  });
+});
+
+test('the behaviours that servers are held to are those of this model', async () => {
+  // Otherwise: npm run model:traces
+  expect(await written()).toBe(await readFile(FILE, 'utf8'));
+});
+
+/** What test/histories.test.ts recorded, on each engine (with KEEP_HISTORY). JSON has no infinite numbers. */
+const HISTORIES = path.join(import.meta.dirname, '..', 'model', 'histories');
+const kept = await Promise.all(
+  globSync('*.json', { cwd: HISTORIES }).map(async (file) => {
+    const text = await readFile(path.join(HISTORIES, file), 'utf8');
+    const operations = (JSON.parse(text) as readonly Operation[]).map((each) => ({
+      ...each,
+      end: each.end ?? Infinity,
+    }));
+    return { file, window: file.includes('window'), operations };
+  }),
+);
+
+describe('what servers answered under faults has an explanation in the model:', () => {
+  test.each(kept)('$file', async ({ operations, window }) => {
+    const {
+      asked,
+      operations: count,
+      unexplained,
+      seconds,
+    } = await explain(operations, { window, most: 99 });
+    process.stdout.write(`${asked} authorizations of ${count} operations, ${Math.round(seconds)} s\n`);
+    expect(unexplained).toEqual([]);
+    expect(asked).toBeGreaterThan(5);
+  });
+
+  test('one that is falsified has none, where the checker of histories has none: the two agree on each', async () => {
+    const [history] = kept.filter(({ window }) => !window);
+    const falsified = falsifiedOf(history?.operations ?? []).slice(0, 30);
+    const { unexplained, asked } = await explain(falsified.flat(), { window: false, most: 99 });
+    const refused = findViolations(falsified.flat()).map(({ family }) => family);
+    process.stdout.write(
+      `${asked} authorizations with one answer falsified: ${refused.length} without an explanation\n`,
+    );
+    expect(unexplained.toSorted()).toEqual(refused.toSorted());
+    expect(refused.length).toBeGreaterThan(10);
+  });
+});
+
+/** Each authorization once for each of its answers, with another one in its place. */
+function falsifiedOf(operations: readonly Operation[]): readonly (readonly Operation[])[] {
+  const families = Map.groupBy(operations, ({ families }) => families.join());
+  return [...families.values()].flatMap((all) => {
+    const isKnown = all.every(({ families, answer }) => families.length === 1 && answer !== 'unavailable');
+    if (!isKnown) return [];
+    return all.flatMap((operation, index) => {
+      const other = otherAnswer(operation);
+      if (other === null) return [];
+      const family = `${operation.families.join()}, another answer to ${operation.id}`;
+      const changed = all.with(index, { ...operation, ...other });
+      return [changed.map((each) => renamed(each, family))];
+    });
+  });
+}
+
+function otherAnswer({ request, answer }: Operation): Partial<Operation> | null {
+  if (answer === 'good') return { answer: 'dead' };
+  if (answer === 'dead') return { answer: 'good' };
+  if (request.kind === 'refresh' && answer === 400) return { answer: 200 };
+  return null;
+}
+
+function renamed(operation: Operation, family: string): Operation {
+  const { request } = operation;
+  return {
+    ...operation,
+    families: [family],
+    request: 'family' in request ? { ...request, family } : request,
+  };
+}
