@@ -157,11 +157,10 @@ function refresh(
   const { family: id, token, as, fault, name } = request;
   const family = found(state.families, id);
   if (fault === 'unknown' || family.client !== as) return { state, answer: 400 };
-  if (fault === 'none' && token === family.previous?.token && state.now < family.previous.until) {
+  if (isAnsweredAgain(state, request)) {
     // The same tokens as before, or none.
-    const isAnswered = !family.ended && family.currentExpires > state.now;
-    if (isAnswered && state.active) return { state, answer: name === family.current ? 200 : NEVER };
-    if (isAnswered) return { state, answer: 400 };
+    if (state.active) return { state, answer: name === family.current ? 200 : NEVER };
+    return { state, answer: 400 };
   }
   if (fault === 'used' || token !== family.current) return { state: ended(state, id), answer: 400 };
   if (family.ended || family.currentExpires <= state.now || !state.active) return { state, answer: 400 };
@@ -169,6 +168,16 @@ function refresh(
   const { retry = 0 } = lifetimes;
   const previous = retry === 0 ? null : { token, until: state.now + retry };
   return { state: issued(state, id, name, lifetimes, previous), answer: 200 };
+}
+
+/** Whether a used refresh token is in time to be answered again, as far as that is about nothing but itself (AS-5.18). */
+export function isAnsweredAgain(
+  { families, now }: State,
+  { family: id, token, fault }: Pick<Request & { kind: 'refresh' | 'revoke' }, 'family' | 'token' | 'fault'>,
+): boolean {
+  const { previous, ended: isOver, currentExpires } = found(families, id);
+  if (fault !== 'none' || token !== previous?.token || now >= previous.until) return false;
+  return !isOver && currentExpires > now;
 }
 
 function issued(

@@ -27,10 +27,9 @@ const COUNTS = {
    */
   accessRounds: { short: 4, long: 20, longest: 400 },
   /**
-   * Random histories of grants, for each choice of lifetimes. Rivals for one code are in every other one: what only they find is found
-   * by the second, where a hundred without them had found nothing.
+   * Random runs of clients, people and operators, for each choice of lifetimes (docs/assurance.md has what it takes to find a fault).
    */
-  grantHistories: { short: 10, long: 30, longest: 200 },
+  statefulRuns: { short: 10, long: 20, longest: 1500 },
   /**
    * Rounds in which one process changes a client while another serves it. Where a use goes by what it read before the change, and nothing
    * looks again, the first finds it; a lost update of two, the first.

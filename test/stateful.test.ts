@@ -1,0 +1,79 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { SCALE } from './support/scale.ts';
+import { commands } from './support/stateful/commands.ts';
+import { openEngine, type Engine } from './support/stateful/installation.ts';
+import { createKnown } from './support/stateful/known.ts';
+import { populate } from './support/stateful/plans.ts';
+import { createCounts, createModel, type Counts } from './support/stateful/playing.ts';
+import type { Settings } from './support/stateful/world.ts';
+
+/**
+ * Random runs of everything that applications, people and operators do, with a clock that goes on and a store that fails, held against what
+ * the documents say (docs/assurance.md, decision 62).
+ */
+
+/** How many commands a run has at most. */
+const LONGEST = 80;
+
+/** `STATEFUL='<seed>'` draws the same runs again, `STATEFUL='<seed>,<path>,<replay path>'` the one that failed: its message says which. */
+const [SEED, PATH, REPLAY_PATH] = (process.env['STATEFUL'] ?? '').split(',');
+
+let engine: Engine;
+beforeAll(async () => {
+  engine = await openEngine();
+});
+afterAll(() => engine.close());
+
+/** Holds so many runs against the model, and says what they were made of; throws what the shortest one that fails says. */
+async function holdAgainstModel(name: string, settings: Settings): Promise<Counts> {
+  const counts = createCounts();
+  const seed = SEED === undefined || SEED === '' ? Math.floor(Math.random() * 2 ** 31) : Number(SEED);
+  const run = fc.asyncProperty(fc.scheduler(), commands(LONGEST, REPLAY_PATH), async (scheduler, all) => {
+    const installation = await engine.install(settings);
+    try {
+      await fc.asyncModelRun(async () => {
+        const real = { known: createKnown(installation, settings), scheduler, counts };
+        const model = createModel(settings);
+        await populate(model, real);
+        return { model, real };
+      }, all);
+    } finally {
+      await installation.close();
+    }
+  });
+  const once = PATH === undefined ? {} : { path: PATH, endOnFailure: true };
+  const { failed, ...details } = await fc.check(run, {
+    seed,
+    numRuns: SCALE.statefulRuns,
+    unbiased: true,
+    ...once,
+  });
+  process.stdout.write(`${details.numRuns} runs of "${name}", seed ${seed}: ${JSON.stringify(counts)}\n`);
+  if (!failed) return counts;
+  const { counterexamplePath: path, counterexample, errorInstance, numShrinks } = details;
+  const [, replay = ''] = /replayPath="([^"]*)"/.exec(fc.stringify(counterexample?.[1])) ?? [];
+  const project = { sqlite: 'sqlite', postgres: 'postgres', mysql: 'mariadb' }[engine.dialect];
+  const again = `STATEFUL='${seed},${path},${replay}' npx vitest run --project ${project} test/stateful.test.ts -t '${name}'`;
+  throw new Error(
+    `${errorInstance instanceof Error ? (errorInstance.stack ?? errorInstance.message) : String(errorInstance)}\n` +
+      `Run ${details.numRuns} failed so, and was made shorter ${numShrinks} times. Again: ${again}`,
+  );
+}
+
+describe.each<[string, Settings]>([
+  ['lifetimes as usual', { code: 60, access: 3600, refresh: 2_592_000, consent: 600 }],
+  [
+    'an access token that outlives the refresh token',
+    { code: 60, access: 20_000, refresh: 9000, consent: 600 },
+  ],
+  ['a window for refreshing again', { code: 60, access: 3600, refresh: 9000, consent: 600, retry: 30 }],
+])('%s', (name, settings) => {
+  // @shows AS-5.1, AS-5.2, AS-5.4, AS-5.5, AS-5.6, AS-5.7, AS-5.8, AS-5.9, AS-5.10, AS-5.11, AS-5.15, AS-5.16, AS-5.17, AS-5.18, AS-6.16, AS-8.7, AS-8.9, AS-9.6, AS-9.8, AS-10.1, AS-10.2, AS-10.3, AS-10.4, AS-10.5, AS-12.4, AS-18.1, AS-18.2, AS-18.3, AS-18.8, AS-18.9, AS-18.24, AS-22.7, AS-24.4, AS-30.3, AS-30.4, AS-30.5, AS-31.1, AS-31.5, AS-31.6, AS-31.8
+  test('whatever clients, people and operators do in whatever order, also at once and while a store fails: the answers, and what lives afterwards, are those of the rules', async () => {
+    const { together, faults, samples, answers } = await holdAgainstModel(name, settings);
+    if (PATH !== undefined) return;
+    const issued = answers['refresh: tokens'] ?? 0;
+    expect(Math.min(together, faults, samples, issued)).toBeGreaterThan(0);
+  });
+});

@@ -1,0 +1,94 @@
+import type { JSONWebKeySet } from 'jose';
+import { newKey, type ClientKey } from '../assertions.ts';
+import type { Installation, Node } from './installation.ts';
+import { found, type Settings } from './world.ts';
+
+/** What the clients, the people and the operator of an installation have got to know: by the names that the model has for it. */
+export interface Known {
+  readonly installation: Installation;
+  readonly settings: Settings;
+  readonly clients: Map<string, KnownClient>;
+  readonly codes: Map<string, string>;
+  readonly tokens: Map<string, KnownTokens>;
+  /** The id of each authorization. */
+  readonly authorizations: Map<string, KnownAuthorization>;
+  /** The consent screens, as they came. */
+  readonly screens: Map<string, Response>;
+  /** Public subjects, by whom they are of: everybody who was erased is somebody else afterwards. */
+  readonly subjects: Map<string, string>;
+  readonly erasures: Map<string, number>;
+  readonly keySets: Map<string, JSONWebKeySet>;
+}
+
+export interface KnownClient {
+  readonly id: string;
+  readonly kind: string;
+  /** All that there were, the newest last; none for a client without. */
+  readonly secrets: string[];
+  readonly redirectUri: string;
+}
+
+export interface KnownTokens {
+  readonly access: string;
+  readonly refresh: string;
+  readonly client: string;
+  /** Null for a client itself. */
+  readonly family: string | null;
+}
+
+export interface KnownAuthorization {
+  readonly id: string;
+  readonly client: string;
+  /** Whose it is, as `subjects` has them. */
+  readonly subject: string;
+}
+
+/** Keys of clients: what they are made of makes no difference from one run to the next. */
+export const KEYS: Readonly<Record<'assertions' | 'own' | 'other', ClientKey>> = {
+  assertions: newKey('ES256', 'assertions'),
+  own: newKey('ES256', 'own'),
+  other: newKey('ES256', 'other'),
+};
+
+export const REDIRECT_URI = 'https://client.example/callback';
+export const LOOPBACK_URI = 'http://127.0.0.1:33418/callback';
+
+export function createKnown(installation: Installation, settings: Settings): Known {
+  return {
+    installation,
+    settings,
+    clients: new Map(),
+    codes: new Map(),
+    tokens: new Map(),
+    authorizations: new Map(),
+    screens: new Map(),
+    subjects: new Map(),
+    erasures: new Map(),
+    keySets: new Map(),
+  };
+}
+
+export function get<T>(all: ReadonlyMap<string, T>, name: string): T {
+  return found(Object.fromEntries(all), name);
+}
+
+export function nodeOf({ installation }: Known, node: number): Node {
+  const { nodes } = installation;
+  const at = nodes[node % nodes.length];
+  if (at === undefined) throw new Error('There is no process');
+  return at;
+}
+
+/** By whom a public subject is known here; what nobody is known by says so. */
+export function subjectNamed({ subjects }: Known, subject: unknown, expected: string): string {
+  const known = subjects.get(expected);
+  const isOthers = [...subjects].some(([who, each]) => each === subject && who !== expected);
+  if (known === undefined && !isOthers && typeof subject === 'string') subjects.set(expected, subject);
+  return subjects.get(expected) === subject ? expected : `somebody else than ${expected}`;
+}
+
+/** The name of a client that its id stands for. */
+export function clientNamed({ clients }: Known, id: unknown): string {
+  const one = [...clients].find(([, client]) => client.id === id);
+  return one === undefined ? `an unknown client ${String(id)}` : one[0];
+}

@@ -1,0 +1,59 @@
+import type { REFRESH_FAULTS } from '../grant-model.ts';
+
+/** Refresh tokens with something wrong about them: what stands in their place. */
+
+interface Beside {
+  /** A refresh token of another authorization. */
+  readonly other: string;
+  readonly code: string;
+  readonly accessToken: string;
+}
+
+type Way = (token: string, beside: Beside) => string;
+
+/** The text with the last letter but one changed: the last one may not tell by all its bits. */
+export const altered = (part: string) =>
+  `${part.slice(0, -2)}${part.at(-2) === 'x' ? 'y' : 'x'}${part.slice(-1)}`;
+
+function withPart(token: string, at: number, change: (part: string) => string): string {
+  const parts = token.split('.');
+  return parts.with(at, change(parts.at(at) ?? '')).join('.');
+}
+
+/** No authorization is known by these. They are opaque; only their parts between dots are moved about. */
+const UNKNOWN: readonly Way[] = [
+  (token) => withPart(token, 1, altered),
+  (token) => withPart(token, 0, altered),
+  (token) => withPart(token, 0, (family) => family.toUpperCase()),
+  (token) => withPart(token, 0, (family) => `${family} `),
+  (token, { other }) => withPart(token, 0, () => other.split('.')[0] ?? ''),
+  (token, { other }) => withPart(token, 1, () => other.split('.')[1] ?? ''),
+  (token) => token.split('.').slice(0, 2).join('.'),
+  (token) => token.slice(0, Math.floor((token.split('.')[0]?.length ?? 0) + 20)),
+  (token) => token.split('.').toReversed().join('.'),
+  (_, { code }) => code,
+];
+/** The access token itself is unknown where a refresh token is asked for; the revocation endpoint knows it, and ends it. */
+const UNKNOWN_TO_REFRESH: readonly Way[] = [...UNKNOWN, (_, { accessToken }) => accessToken];
+/** These say what only a token of the authorization can have said, and are not the one in use. */
+const USED: readonly Way[] = [
+  (token) => withPart(token, -1, altered),
+  (token) => withPart(token, -1, () => ''),
+  (token) => withPart(token, -1, (own) => own.slice(1)),
+  (token) => token.slice(0, -1),
+  (token, { other }) => withPart(token, -1, () => altered(other.split('.').at(-1) ?? '')),
+];
+
+/** What is offered in the place of a refresh token. */
+export function offered(
+  token: string,
+  wrong: (typeof REFRESH_FAULTS)[number],
+  variant: number,
+  beside: Beside,
+  at: 'the token endpoint' | 'the revocation endpoint',
+): string {
+  if (wrong === 'none') return token;
+  const unknown = at === 'the token endpoint' ? UNKNOWN_TO_REFRESH : UNKNOWN;
+  const ways = wrong === 'unknown' ? unknown : USED;
+  return ways[variant % ways.length]?.(token, beside) ?? '';
+}

@@ -1,0 +1,359 @@
+import { isDeepStrictEqual } from 'node:util';
+import type fc from 'fast-check';
+import { look, requestTokens, revoke } from './applications.ts';
+import { nodeOf, type Known } from './known.ts';
+import {
+  ask as askRules,
+  deed as deedRules,
+  lookUp,
+  reply as replyRules,
+  revocation,
+  type Ask,
+  type Deed,
+  type LookUp,
+  type Reply,
+  type Revocation,
+} from './other-rules.ts';
+import { ask, perform, reply } from './people-and-operators.ts';
+import {
+  givenBy,
+  refused,
+  sameness,
+  tokenRequest,
+  type Answer,
+  type Outcome,
+  type TokenRequest,
+} from './token-rules.ts';
+import { EMPTY, found, now, type Settings, type World } from './world.ts';
+
+/** Sends what the commands say, and holds each answer against the model. */
+
+export type Request = TokenRequest | Revocation | LookUp | Ask | Reply | Deed;
+
+/** What befalls the store of a process while a request is answered, and for how many requests to it after that. */
+export interface Fault {
+  /** Away from the beginning, or lost with the use that it is asked for, which takes effect or does not. */
+  readonly is: 'away' | 'lost before' | 'lost after';
+  /** Null: back before the server asks whether the use took effect. */
+  readonly staysFor: number | null;
+}
+
+export interface Sent {
+  readonly request: Request;
+  readonly node: number;
+}
+
+/** What is known of a run by the model, and what it was made of. */
+export interface Model {
+  readonly settings: Settings;
+  /** Each world that may be, until an answer decides; never none. */
+  worlds: readonly World[];
+  /** For how many requests the store of each process stays away. */
+  readonly down: number[];
+  /** Tokens that were answered, the oldest first. */
+  readonly held: string[];
+  /** Those of them that came with a refresh token. */
+  readonly refreshable: string[];
+  /** Consent screens that were shown. */
+  readonly shown: string[];
+  names: number;
+  readonly log: string[];
+}
+
+/** How often something happened, in all runs. */
+export interface Counts {
+  commands: number;
+  requests: number;
+  together: number;
+  samples: number;
+  faults: number;
+  /** Most worlds at once. */
+  worlds: number;
+  readonly answers: Record<string, number>;
+}
+
+export const createCounts = (): Counts => ({
+  commands: 0,
+  requests: 0,
+  together: 0,
+  samples: 0,
+  faults: 0,
+  worlds: 1,
+  answers: {},
+});
+
+export interface Real {
+  readonly known: Known;
+  /** Draws whose turn it is where several requests are answered at once. */
+  readonly scheduler: fc.Scheduler;
+  readonly counts: Counts;
+}
+
+export function createModel(settings: Settings): Model {
+  return { settings, worlds: [EMPTY], down: [0, 0], held: [], refreshable: [], shown: [], names: 0, log: [] };
+}
+
+export function worldOf({ worlds: [world] }: Pick<Model, 'worlds'>): World {
+  if (world === undefined) throw new Error('There is no world left');
+  return world;
+}
+
+export const NODES = 2;
+
+const UNAVAILABLE = refused(503, 'temporarily_unavailable');
+
+/** What the documents say of a request that comes alone to a process whose store is there. */
+function rules(world: World, { request, node }: Sent, settings: Settings): readonly Outcome[] {
+  switch (request.kind) {
+    case 'exchange':
+    case 'refresh':
+    case 'credentials':
+      return tokenRequest(world, request, node, settings);
+    case 'revoke':
+      return revocation(world, request, settings);
+    case 'introspect':
+    case 'userinfo':
+    case 'api':
+      return lookUp(world, request, settings);
+    case 'ask':
+      return askRules(world, request, settings);
+    case 'reply':
+      return replyRules(world, request, settings);
+    case 'erase person':
+    case 'give':
+    case 'list':
+    case 'narrow':
+    case 'no refresh':
+    case 'no robot':
+    case 'prune':
+    case 'refresh again':
+    case 'register':
+    case 'restore':
+    case 'revoke authorization':
+    case 'revoke client':
+    case 'revoke person':
+    case 'robot':
+    case 'rotate keys':
+    case 'rotate secret':
+    case 'suspend':
+    case 'take':
+    case 'take back':
+    case 'widen':
+      return deedRules(world, request);
+  }
+}
+
+function send({ known }: Real, model: Model, { request, node }: Sent): Promise<Answer> {
+  switch (request.kind) {
+    case 'exchange':
+    case 'refresh':
+    case 'credentials':
+      return requestTokens(known, request, node);
+    case 'revoke':
+      return revoke(known, request, node);
+    case 'introspect':
+    case 'userinfo':
+    case 'api':
+      return look(known, request, node);
+    case 'ask':
+      return ask(known, request, node);
+    case 'reply':
+      return reply(known, request, found(worldOf(model).questions, request.question), node);
+    case 'erase person':
+    case 'give':
+    case 'list':
+    case 'narrow':
+    case 'no refresh':
+    case 'no robot':
+    case 'prune':
+    case 'refresh again':
+    case 'register':
+    case 'restore':
+    case 'revoke authorization':
+    case 'revoke client':
+    case 'revoke person':
+    case 'robot':
+    case 'rotate keys':
+    case 'rotate secret':
+    case 'suspend':
+    case 'take':
+    case 'take back':
+    case 'widen':
+      return perform(known, request, node);
+  }
+}
+
+/** Nothing of ours was done: 503, or a refusal that needs nothing of the store. */
+function whileAway(world: World, sent: Sent, settings: Settings): readonly Outcome[] {
+  const unneeded = rules(world, sent, settings).filter(
+    ({ answer, world: after }) => after === world && answer.is === 'refused' && answer['status'] === 400,
+  );
+  return [{ answer: UNAVAILABLE, world }, ...unneeded];
+}
+
+/** Nobody knows: it took effect, and the process keeps the answer for the same request, or it did not (AS-18.9, AS-18.24). */
+function inDoubt(world: World, sent: Sent, settings: Settings): readonly Outcome[] {
+  const { request, node } = sent;
+  const happened = rules(world, sent, settings).flatMap(({ answer, world: after }) => {
+    if (answer.is !== 'tokens' || (request.kind !== 'exchange' && request.kind !== 'refresh')) return [];
+    const kept = {
+      node,
+      request: sameness(request),
+      gives: givenBy(request),
+      family: request.family,
+      isCode: request.kind === 'exchange',
+      until: now(world) + KEPT_FOR,
+    };
+    return [
+      { answer: UNAVAILABLE, world: { ...after, clients: world.clients, kept: [...after.kept, kept] } },
+    ];
+  });
+  return [{ answer: UNAVAILABLE, world }, ...happened];
+}
+
+/** How long a process keeps an answer that it could not give, in seconds (AS-18.24). */
+const KEPT_FOR = 300;
+
+/** Sends one request to a process, with or without a fault of its store. */
+export async function sendOne(
+  model: Model,
+  real: Real,
+  sent: Sent,
+  fault: Fault | null = null,
+): Promise<void> {
+  const { node } = sent;
+  const { store } = nodeOf(real.known, node);
+  const wasDown = (model.down[node] ?? 0) > 0 && !onConsole(sent.request);
+  const befalls = wasDown ? null : fault;
+  if (befalls?.is === 'away') store.isAway = true;
+  else if (befalls !== null) {
+    store.loses = befalls.is === 'lost after' ? 'after it took effect' : 'before it took effect';
+    store.whenLost = () => void (store.isAway = befalls.staysFor !== null);
+  }
+  const answer = await send(real, model, sent);
+  const wasLost = befalls !== null && befalls.is !== 'away' && store.loses === null;
+  store.loses = null;
+  store.whenLost = () => {};
+  const isAway = wasDown || befalls?.is === 'away';
+  const outcomes = (world: World): readonly Outcome[] => {
+    if (isAway) return whileAway(world, sent, model.settings);
+    if (!wasLost) return rules(world, sent, model.settings);
+    if (befalls.staysFor !== null) return inDoubt(world, sent, model.settings);
+    const notDone = { answer: UNAVAILABLE, world };
+    if (befalls.is === 'lost before') return [notDone];
+    // It is asked whether the use took effect: of one that was refused that is all that is known, and it is for whoever asks again.
+    const answered = rules(world, sent, model.settings);
+    return answered.some(({ answer: { is } }) => is === 'refused') ? [...answered, notDone] : answered;
+  };
+  if (wasDown) comesBack(model, real, node, (model.down[node] ?? 0) - 1);
+  else if (isAway || wasLost) comesBack(model, real, node, befalls?.staysFor ?? 0);
+  if (isAway || wasLost) real.counts.faults += 1;
+  const happened = isAway
+    ? 'away'
+    : wasLost
+      ? `${befalls.is}, ${befalls.staysFor === null ? 'and back' : 'in doubt'}`
+      : '';
+  settle(model, real, [sent], [answer], model.worlds.flatMap(outcomes), happened);
+}
+
+/** What is no request to a process; those of people and of whoever registers are not sent while its store is away. */
+const onConsole = ({ kind }: Request) => !OF_APPLICATIONS.has(kind);
+const OF_APPLICATIONS: ReadonlySet<string> = new Set([
+  'exchange',
+  'refresh',
+  'credentials',
+  'revoke',
+  'introspect',
+  'userinfo',
+  'api',
+]);
+
+/** The store of a process is away for so many more requests. */
+function comesBack(model: Model, real: Real, node: number, requests: number): void {
+  model.down[node] = requests;
+  nodeOf(real.known, node).store.isAway = requests > 0;
+}
+
+/** Sends several at the same moment: there has to be an order in which they could have been answered, one after the other. */
+export async function sendTogether(model: Model, real: Real, all: readonly Sent[]): Promise<void> {
+  const { installation } = real.known;
+  // Which of the requests has the store next is drawn, statement by statement, and is the same when the run is repeated.
+  installation.turn = () => real.scheduler.schedule(Promise.resolve());
+  const answering = Promise.all(all.map((sent) => send(real, model, sent)));
+  const answers = await real.scheduler.waitFor(answering).finally(() => (installation.turn = null));
+  real.counts.together += 1;
+  const outcomes: Outcome[] = [];
+  for (const order of orders(all.map((_, index) => index))) {
+    let worlds = model.worlds;
+    for (const index of order) {
+      const sent = all[index];
+      if (sent === undefined) continue;
+      worlds = worlds
+        .flatMap((world) => rules(world, sent, model.settings))
+        .filter(({ answer }) => isDeepStrictEqual(answer, answers[index]))
+        .map(({ world }) => world);
+    }
+    outcomes.push(...worlds.map((world) => ({ answer: ALL, world })));
+  }
+  settle(model, real, all, answers, outcomes, 'at once');
+}
+
+const ALL: Answer = { is: 'all' };
+
+function orders(indexes: readonly number[]): readonly (readonly number[])[] {
+  if (indexes.length < 2) return [indexes];
+  return indexes.flatMap((first) =>
+    orders(indexes.filter((index) => index !== first)).map((rest) => [first, ...rest]),
+  );
+}
+
+/** Keeps the worlds in which this would have been answered so. */
+function settle(
+  model: Model,
+  real: Real,
+  sent: readonly Sent[],
+  answers: readonly Answer[],
+  outcomes: readonly Outcome[],
+  happened: string,
+): void {
+  const { counts } = real;
+  for (const [index, each] of sent.entries()) {
+    const answer = answers[index] ?? ALL;
+    const told = `${shown(each.request)} at ${each.node}${happened === '' ? '' : ` (${happened})`} -> ${shown(answer)}`;
+    model.log.push(told);
+    counts.requests += 1;
+    const kind = `${each.request.kind}: ${typeof answer['error'] === 'string' ? answer['error'] : answer.is}`;
+    counts.answers[kind] = (counts.answers[kind] ?? 0) + 1;
+    if (answer.is === 'tokens' && !model.held.includes(String(answer['name']))) {
+      model.held.push(String(answer['name']));
+      if (answer['refreshes'] === true) model.refreshable.push(String(answer['name']));
+    }
+    if (answer.is === 'question' && each.request.kind === 'ask') model.shown.push(each.request.question);
+  }
+  const [answer = ALL] = answers;
+  const fitting = outcomes.filter((each) => each.answer === ALL || isDeepStrictEqual(each.answer, answer));
+  if (fitting.length === 0) throw new NotAsSpecified(model, answers, outcomes);
+  const worlds = new Map(fitting.map(({ world }) => [JSON.stringify(world), world]));
+  model.worlds = [...worlds.values()];
+  counts.worlds = Math.max(counts.worlds, model.worlds.length);
+}
+
+/** An answer that no rule gives. */
+class NotAsSpecified extends Error {
+  constructor(model: Model, answers: readonly Answer[], outcomes: readonly Outcome[]) {
+    const expected = [...new Set(outcomes.map(({ answer }) => shown(answer)))];
+    super(
+      `The answer is ${answers.map(shown).join(' and ')}; by the documents it is ` +
+        `${expected.length === 0 ? 'none of these in any order' : expected.join(', or ')}.\n${told(model)}`,
+    );
+    this.name = 'NotAsSpecified';
+  }
+}
+
+/** All that was sent in this run, one line for each. */
+export function told({ log }: Model): string {
+  return log.map((line, index) => `  ${index + 1}. ${line}`).join('\n');
+}
+
+const shown = (value: object): string =>
+  JSON.stringify(value).replaceAll('"', '').replaceAll(/[{}]/g, ' ').replaceAll(',', ', ').trim();
