@@ -237,14 +237,13 @@ export function deed(world: World, done: Deed): readonly Outcome[] {
     case 'robot':
     case 'rotate secret':
     case 'widen':
-      return lives(world, done.client).flatMap((isThere) => {
-        const client = found(world.clients, done.client);
-        const next = isThere ? whole(updated(client, done, now(world))) : null;
-        return next === null
-          ? only(world, REFUSED)
-          : only(changed(world, 'clients', done.client, next), DONE);
-      });
+      break;
   }
+  return lives(world, done.client).flatMap((isThere) => {
+    const client = found(world.clients, done.client);
+    const next = isThere ? whole(updated(client, done, now(world))) : null;
+    return next === null ? only(world, REFUSED) : only(changed(world, 'clients', done.client, next), DONE);
+  });
 }
 
 export const CODE_GRANTS: readonly string[] = ['authorization_code', 'refresh_token'];
@@ -301,8 +300,9 @@ function updated(client: Client, update: Update, at: number): Partial<Client> | 
     case 'register':
     case 'revoke client':
     case 'take back':
-      throw new Error(`${update.kind} is no update`);
+      break;
   }
+  throw new Error(`${update.kind} is no update`);
 }
 
 const familiesOf = (world: World, person: string, client?: string) =>

@@ -91,8 +91,9 @@ function planFor(model: Readonly<Model>, intent: Intent): Plan | null {
     case 'take back':
     case 'userinfo':
     case 'widen':
-      return numbered(model, intent);
+      break;
   }
+  return numbered(model, intent);
 }
 
 function sentFor(model: Readonly<Model>, intent: Of<'exchange' | 'refresh' | 'revoke'>): Sent | null {
@@ -320,8 +321,9 @@ function requestFor(model: Readonly<Model>, { does, one, two, node }: Asking): R
     case 'take':
     case 'take back':
     case 'widen':
-      return deedFor(world, does, { client, person, family, two, isDown });
+      break;
   }
+  return deedFor(world, does, { client, person, family, two, isDown });
 }
 
 interface Chosen {
@@ -379,8 +381,9 @@ function deedFor(world: World, does: DeedIntent, chosen: Chosen): Deed | null {
     case 'robot':
     case 'rotate secret':
     case 'widen':
-      return client === null ? null : updateFor(world, does, client, two);
+      break;
   }
+  return client === null ? null : updateFor(world, does, client, two);
 }
 
 type UpdateIntent =
@@ -410,8 +413,9 @@ function updateFor(world: World, does: UpdateIntent, client: string, two: number
     case 'no refresh':
     case 'refresh again':
     case 'revoke client':
-      return { kind: does, client };
+      break;
   }
+  return { kind: does, client };
 }
 
 /** How many tokens are looked at after each command. */

@@ -139,8 +139,9 @@ function rules(world: World, { request, node }: Sent, settings: Settings): reado
     case 'take':
     case 'take back':
     case 'widen':
-      return deedRules(world, request);
+      break;
   }
+  return deedRules(world, request);
 }
 
 function send({ known }: Real, model: Model, { request, node }: Sent): Promise<Answer> {
@@ -179,8 +180,9 @@ function send({ known }: Real, model: Model, { request, node }: Sent): Promise<A
     case 'take':
     case 'take back':
     case 'widen':
-      return perform(known, request, node);
+      break;
   }
+  return perform(known, request, node);
 }
 
 /** Nothing of ours was done: 503, or a refusal that needs nothing of the store. */
