@@ -20,6 +20,10 @@ export interface FuzzOptions {
   readonly faults?: readonly { readonly name: string; readonly target: string }[];
   /** Whether what is worth keeping is written to `corpus/`. */
   readonly keeps?: boolean;
+  /** Ends all of them, as if their time were over. */
+  readonly signal?: AbortSignal;
+  /** Told each finding when it is there. */
+  readonly noticed?: (finding: Finding) => void;
   /** Told each result when it is there. */
   readonly report?: (result: Result) => void;
 }
@@ -84,7 +88,7 @@ export async function fuzz(options: FuzzOptions): Promise<readonly Result[]> {
 function runOne(
   tree: Tree,
   [target, fault]: readonly [string, string | null],
-  { seconds, seed, keeps = false }: FuzzOptions,
+  { seconds, seed, keeps = false, signal, noticed = () => {} }: FuzzOptions,
 ): Promise<Result> {
   const shared = new SharedArrayBuffer(SHARED.size);
   const order: Order = {
@@ -109,21 +113,30 @@ function runOne(
   const { promise, resolve, reject } = Promise.withResolvers<Result>();
   let over = false;
 
+  function add(finding: Finding): void {
+    findings.push(finding);
+    noticed(finding);
+  }
+
   function end(summary: Summary | null): void {
     if (over) return;
     over = true;
     clearInterval(watch);
+    signal?.removeEventListener('abort', ask);
     resolve({ target, fault, findings, summary });
     void worker.terminate();
   }
   const endBy = (kind: Finding['kind'], message: string) => {
     const length = Atomics.load(new Int32Array(shared), SHARED.length);
     const input = asLine(new Uint8Array(shared, SHARED.bytes, length));
-    findings.push({ target, kind, message, input, after: (Date.now() - began) / 1000 });
+    add({ target, kind, message, input, after: (Date.now() - began) / 1000 });
     end(null);
   };
 
   const header = new Int32Array(shared);
+  const ask = () => Atomics.store(header, SHARED.ends, 1);
+  if (signal?.aborted === true) ask();
+  signal?.addEventListener('abort', ask);
   let last = { tried: 0, at: Date.now(), used: 0 };
   const watch = setInterval(() => {
     void (async () => {
@@ -137,7 +150,7 @@ function runOne(
   }, 1000);
 
   worker.on('message', (said: Said) => {
-    if (said.type === 'finding') findings.push(said.finding);
+    if (said.type === 'finding') add(said.finding);
     else {
       if (keeps) keep(target, said.corpus);
       end(said.summary);

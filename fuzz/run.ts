@@ -3,6 +3,7 @@ import { appendFileSync, mkdirSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
+import type { Finding } from './engine/protocol.ts';
 import { FAULTS } from './faults.ts';
 import { fuzz, targetNames, type Result } from './pool.ts';
 
@@ -54,13 +55,17 @@ function tell({ target, fault, findings, summary }: Result): void {
         `   ${heap.toFixed(0)} MiB   ${findings.length} findings`,
     );
   } else write(`${name} ended early, ${findings.length} findings`);
-  for (const { kind, message, input } of findings) {
-    write(`  ${kind}: ${message.split('\n').slice(0, 8).join('\n    ')}\n    ${input.slice(0, 600)}`);
-    mkdirSync(path.dirname(found), { recursive: true });
-    appendFileSync(found, `# ${target} ${kind}: ${message.split('\n', 1)[0]}\n${input}\n`);
-  }
 }
 
+/** At once: a run may be ended before it ends. */
+function notice({ target, kind, message, input }: Finding): void {
+  write(`${target}: ${kind}: ${message.split('\n').slice(0, 8).join('\n    ')}\n    ${input.slice(0, 600)}`);
+  mkdirSync(path.dirname(found), { recursive: true });
+  appendFileSync(found, `# ${target} ${kind}: ${message.split('\n', 1)[0]}\n${input}\n`);
+}
+
+const ended = new AbortController();
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => ended.abort());
 write(`seed ${seed}, ${seconds} s each`);
 const results = await fuzz({
   targets: asked,
@@ -68,7 +73,9 @@ const results = await fuzz({
   atOnce: number(values['at-once'], availableParallelism()),
   seed,
   keeps: values.keep,
+  signal: ended.signal,
   report: tell,
+  ...(values.planted ? {} : { noticed: notice }),
   ...(values.planted ? { faults: FAULTS.filter((fault) => asked.includes(fault.target)) } : {}),
 });
 const failed = values.planted

@@ -22,7 +22,7 @@ const random = createRandom(order.seed);
 const longest = target.longest ?? 16_384;
 const slowest = target.slowest ?? 200;
 const began = performance.now();
-const header = new Int32Array(order.shared, 0, 2);
+const header = new Int32Array(order.shared, 0, 3);
 const current = new Uint8Array(order.shared, SHARED.bytes);
 const pool: Buffer[] = [];
 const known = new Set<string>();
@@ -139,7 +139,8 @@ for (const input of [...target.seeds.map((seed) => Buffer.from(seed)), ...order.
 const ends = began + order.seconds * 1000;
 const dictionary = target.dictionary ?? [];
 const { words, compared } = coverage;
-while (performance.now() < ends && known.size < order.enough) {
+const isAsked = () => Atomics.load(header, SHARED.ends) === 1;
+while (performance.now() < ends && known.size < order.enough && !isAsked()) {
   const own = random.oneIn(10) ? words : dictionary;
   await offer(mutate(chosen(), { random, dictionary: own, words, compared, other: chosen, longest }));
 }

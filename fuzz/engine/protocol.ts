@@ -17,8 +17,8 @@ export interface Order {
   readonly shared: SharedArrayBuffer;
 }
 
-/** Where things are in the shared memory: two numbers of 32 bits, then the bytes of the input. */
-export const SHARED = { length: 0, tried: 1, bytes: 8, size: 8 + 1024 * 1024 } as const;
+/** Where things are in the shared memory: three numbers of 32 bits, of which the last asks for an end, then the bytes of the input. */
+export const SHARED = { length: 0, tried: 1, ends: 2, bytes: 16, size: 16 + 1024 * 1024 } as const;
 
 /** Something that should not be. */
 export interface Finding {
