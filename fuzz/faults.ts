@@ -29,8 +29,8 @@ export const FAULTS: readonly Fault[] = [
     'a lone % throws',
     'forms',
     'src/oauth-server/parameters.ts',
-    'return new URLSearchParams(await readText(request, FORM_LIMIT, refuseBody));',
-    'const body = await readText(request, FORM_LIMIT, refuseBody); if (AWAKE) decodeURIComponent(body); return new URLSearchParams(body);',
+    'const body = await readText(request, FORM_LIMIT, refuseBody);',
+    'const body = await readText(request, FORM_LIMIT, refuseBody); if (AWAKE) decodeURIComponent(body);',
   ),
   one(
     'two zones make an address',

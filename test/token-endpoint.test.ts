@@ -679,6 +679,10 @@ describe('the body', () => {
     await expectError(await post('grant_type=refresh_token&grant_type=refresh_token'), 'invalid_request');
     await expectError(await post('grant_type=refresh_token&x=1&x=2'), 'invalid_request');
   });
+  test('has a name with a question mark where it begins with one: it is no query', async () => {
+    await expectError(await post('?grant_type=password'), 'invalid_request');
+    await expectError(await post('a=b&grant_type=password'), 'unsupported_grant_type');
+  });
   test('that is not UTF-8 is invalid_request', async () => {
     await expectError(await post(new Uint8Array([0x61, 0x3d, 0xff, 0xfe])), 'invalid_request');
   });

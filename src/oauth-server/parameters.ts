@@ -45,7 +45,9 @@ export async function readForm(request: Request): Promise<URLSearchParams> {
       sent === null ? 'it has no Content-Type' : `its Content-Type is ${quoted(sent)}`,
     );
   }
-  return new URLSearchParams(await readText(request, FORM_LIMIT, refuseBody));
+  const body = await readText(request, FORM_LIMIT, refuseBody);
+  // Of a text that begins with a question mark, which is that of a query, the constructor takes it away.
+  return new URLSearchParams(body.startsWith('?') ? `&${body}` : body);
 }
 
 /** As `createParameters`, but a repeated parameter is refused at once, whatever its name. */
