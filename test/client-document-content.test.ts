@@ -77,6 +77,7 @@ describe('a document of which no client is made', () => {
     ['client_name', { ...DOCUMENT, client_name: ' ' }],
     ['client_name', { ...DOCUMENT, client_name: 'a'.repeat(101) }],
     ['client_name', { ...DOCUMENT, client_name: 'Assist\u202Eant' }],
+    ['client_name', { ...DOCUMENT, client_name: 'Assist\uD800ant' }],
     ['redirect_uris', { ...DOCUMENT, redirect_uris: undefined }],
     ['redirect_uris', { ...DOCUMENT, redirect_uris: [] }],
     ['redirect_uris', { ...DOCUMENT, redirect_uris: 'https://client.example/callback' }],

@@ -183,6 +183,8 @@ export function checkName(name: string): string {
   if (/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(trimmed)) {
     throw new RegistrationError('The name contains control or invisible characters');
   }
+  // Half a character is none that a store takes, or that a page shows.
+  if (!trimmed.isWellFormed()) throw new RegistrationError('The name is not well-formed Unicode');
   return trimmed;
 }
 
