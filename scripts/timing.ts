@@ -16,6 +16,7 @@ const { values } = parseArgs({
     pairs: { type: 'string', default: '1000' },
     rounds: { type: 'string', default: '1' },
     ledger: { type: 'boolean', default: false },
+    'until-beyond': { type: 'boolean', default: false },
   },
 });
 const options = {
@@ -24,6 +25,7 @@ const options = {
   during: Number(values.milliseconds),
   precision: Number(values.precision),
   overHttp: values.http,
+  untilBeyond: values['until-beyond'],
 };
 
 if (values.plant === undefined) await printTables();

@@ -23,6 +23,8 @@ export interface RunOptions {
   readonly precision?: number;
   /** or until so many milliseconds have passed; none unless given. */
   readonly during?: number;
+  /** or until it lies beyond the row's limit: for what is known to, on a machine that has much else to do. */
+  readonly untilBeyond?: boolean;
   /** Over HTTP, through a socket of this machine. */
   readonly overHttp?: boolean;
 }
@@ -56,10 +58,10 @@ export async function measureIn(
       const found = await measureRound(
         (pairs) => timePairs(pair, door.send, pairs),
         options.pairs * 2 ** (round - 1),
-        options,
+        { ...options, limit: row.limit },
       );
       const isOtherSide: boolean = before !== null && before.difference * found.difference < 0;
-      const isBeyond = !isOtherSide && Math.abs(found.difference) - found.margin > row.limit;
+      const isBeyond = !isOtherSide && liesBeyond(found, row.limit);
       if (!isBeyond || round === rounds) return { ...found, isBeyond };
       before = found;
     }
@@ -68,10 +70,18 @@ export async function measureIn(
   }
 }
 
+function liesBeyond({ difference, margin }: Estimate, limit: number): boolean {
+  return Math.abs(difference) - margin > limit;
+}
+
+interface RoundOptions extends Pick<RunOptions, 'during' | 'precision' | 'untilBeyond'> {
+  readonly limit: number;
+}
+
 async function measureRound(
   take: (pairs: number) => ReturnType<typeof timePairs>,
   pairs: number,
-  { during = 0, precision = 0 }: Pick<RunOptions, 'during' | 'precision'>,
+  { during = 0, precision = 0, untilBeyond = false, limit }: RoundOptions,
 ): Promise<Estimate> {
   const end = performance.now() + during;
   const [differences, times]: [number[], number[]] = [[], []];
@@ -81,6 +91,7 @@ async function measureRound(
     times.push(...taken.times);
     const found = estimate(Float64Array.from(differences), Float64Array.from(times));
     if (performance.now() >= end || found.margin <= precision) return found;
+    if (untilBeyond && liesBeyond(found, limit)) return found;
   }
 }
 
