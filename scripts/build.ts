@@ -18,6 +18,7 @@ import {
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { rolldown } from 'rolldown';
+import { startGroups } from './chunks.ts';
 import { finishDeclarations, writeCommonJs } from './declarations.ts';
 import { entriesOf, writeManifest } from './entries.ts';
 
@@ -73,6 +74,7 @@ function inputFiles(): readonly string[] {
   const sources = globSync('src/**/*.{ts,eta}', { cwd: root }).filter((file) => !file.endsWith('.test.ts'));
   const others = [
     'scripts/build.ts',
+    'scripts/chunks.ts',
     'scripts/declarations.ts',
     'scripts/entries.ts',
     'tsconfig.json',
@@ -147,6 +149,7 @@ async function bundle(): Promise<void> {
     sourcemap: true,
     // They are in the declarations, where editors look, and in the source maps. Node reads what is left at every start.
     comments: { jsdoc: false },
+    codeSplitting: { groups: startGroups(root) },
   });
   await bundled.close();
   for (const chunk of output) {
