@@ -19,6 +19,8 @@ export function formPairs(sent: Buffer): readonly (readonly [string, string])[] 
     });
 }
 
+const lenient = new TextDecoder('utf-8', { ignoreBOM: true });
+
 function decoded(part: string): string {
   const bytes: number[] = [];
   for (let at = 0; at < part.length; at += 1) {
@@ -29,5 +31,5 @@ function decoded(part: string): string {
       at += 2;
     } else bytes.push(part.charCodeAt(at));
   }
-  return new TextDecoder('utf-8', { ignoreBOM: true }).decode(Buffer.from(bytes));
+  return lenient.decode(Buffer.from(bytes));
 }
