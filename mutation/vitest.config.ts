@@ -1,0 +1,25 @@
+import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
+import { TESTS } from './scope.ts';
+
+/** As listed: the short ones before the long ones, so that these have fewer mutants left. */
+class AsListed extends BaseSequencer {
+  override async sort(specifications: TestSpecification[]): Promise<TestSpecification[]> {
+    const place = ({ moduleId }: TestSpecification) => TESTS.findIndex((path) => moduleId.endsWith(`/${path}`));
+    return specifications.toSorted((one, other) => place(one) - place(other));
+  }
+}
+
+/** The tests that run the server in their own process, on SQLite: what they import is the mutated `dist` of Stryker's copy. */
+export default defineConfig({
+  test: {
+    include: [...TESTS],
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+    // A mutant's own errors beside a test are no errors of the run.
+    onUnhandledError: () => false,
+    runner: './mutation/every-mutant.ts',
+    sequence: { sequencer: AsListed },
+    server: { deps: { external: [/\/dist\//] } },
+  },
+});
