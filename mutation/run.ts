@@ -1,25 +1,78 @@
-import { Stryker } from '@stryker-mutator/core';
-const files = process.argv.slice(2);
-const name = process.env['AREA'] ?? 'x';
-await new Stryker({
-  mutate: files,
-  testRunner: 'every-mutant',
-  plugins: ['@stryker-mutator/vitest-runner', import.meta.resolve('./runner.ts'), import.meta.resolve('./words.ts')],
-  ignorers: ['words'],
-  vitest: { configFile: 'mutation/vitest.config.ts', related: false },
-  buildCommand: 'node mutation/build.ts',
-  tsconfigFile: 'none.json',
-  symlinkNodeModules: false,
-  disableTypeChecks: 'src/**/*.ts',
-  ignorePatterns: ['bench', 'site', 'docs', 'dist', '.dist', '.build', 'test/clients', 'test/bundlers', '.stryker-tmp', 'reports'],
-  concurrency: 1,
-  reporters: ['progress-append-only', 'json'],
-  jsonReporter: { fileName: `reports/${name}.json` },
-  cleanTempDir: 'always',
-  coverageAnalysis: 'perTest',
-  ignoreStatic: true,
-  dryRunTimeoutMinutes: 600,
-  timeoutMS: 20_000,
-  timeoutFactor: 4,
-  allowConsoleColors: false,
-} as never).runMutationTest();
+// npm run mutation [-- area …] [--all]: runs every mutant of what changed since the report, and those that lived, or all of them; writes
+// the report, and says what lives unexplained.
+import { globSync } from 'node:fs';
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+import {
+  isCurrent,
+  problemsOf,
+  readExplanations,
+  readReport,
+  scoreOf,
+  writeReport,
+  type Mutant,
+  type MutatedFile,
+  type Report,
+} from './report.ts';
+import { AREAS, type Area } from './scope.ts';
+import { mutate, rangeOf } from './stryker.ts';
+
+/** In milliseconds of computing: enough for each test of an area that a mutant can reach. */
+const BUDGET = 20_000;
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    all: { type: 'boolean' },
+    budget: { type: 'string' },
+    tests: { type: 'string' },
+    'one-by-one': { type: 'boolean' },
+  },
+});
+const root = path.join(import.meta.dirname, '..');
+for (const name of positionals.length > 0 ? positionals : Object.keys(AREAS)) {
+  const area = AREAS[name];
+  if (area === undefined) throw new Error(`There is no area ${name}: ${Object.keys(AREAS).join(', ')}`);
+  await run(name, area);
+}
+const report = readReport();
+const problems = problemsOf(report, readExplanations());
+for (const problem of problems) console.log(problem);
+const { killed, all, score } = scoreOf(report);
+console.log(`${killed} of ${all} mutants are killed: ${score} %; ${problems.length} problems`);
+process.exitCode = problems.length === 0 ? 0 : 1;
+
+async function run(name: string, { files: patterns, tests }: Area): Promise<void> {
+  const before = readReport();
+  const files = globSync([...patterns], { cwd: root, exclude: ['**/*.test.ts'] }).toSorted();
+  const parts = files.flatMap((file) =>
+    values.all === true || !isCurrent(before, file)
+      ? [file]
+      : (before[file]?.mutants ?? [])
+          .filter(({ fate }) => fate === 'survived')
+          .map((mutant) => rangeOf(file, mutant)),
+  );
+  if (parts.length === 0) return console.log(`${name}: nothing is left to do`);
+  const found = await mutate({
+    mutate: [...new Set(parts)],
+    tests: values.tests?.split(',') ?? tests,
+    budget: Number(values.budget ?? BUDGET),
+    oneByOne: values['one-by-one'] === true,
+  });
+  writeReport(merged(readReport(), found));
+}
+
+/** What was found again replaces what was known of the same source; of another source, nothing is known any more. */
+function merged(before: Report, found: Report): Report {
+  const files = Object.entries(found).map(([file, now]): [string, MutatedFile] => {
+    const known = before[file];
+    if (known === undefined || known.source !== now.source) return [file, now];
+    const key = (mutant: Mutant) => JSON.stringify([mutant.at, mutant.mutator, mutant.replacement]);
+    const again = new Map(now.mutants.map((mutant) => [key(mutant), mutant]));
+    // A round of fewer tests takes no kill back: a test of another round was seen to fail.
+    const latest = (mutant: Mutant) =>
+      mutant.fate === 'killed' && values.all !== true ? mutant : (again.get(key(mutant)) ?? mutant);
+    return [file, { source: now.source, mutants: known.mutants.map(latest) }];
+  });
+  return { ...before, ...Object.fromEntries(files) };
+}

@@ -1,60 +1,89 @@
-// Stryker's runner of Vitest, but for the order: not each mutant in a run of its own, which starts a server every time, but every mutant in
-// one run of the tests.
-import type { MutantRunOptions, MutantRunResult, TestRunner } from '@stryker-mutator/api/test-runner';
-import { declareFactoryPlugin, PluginKind, commonTokens, tokens, type Injector, type PluginContext } from '@stryker-mutator/api/plugin';
+// Stryker's runner of Vitest, in another order: not each mutant in a run of its own, which starts a server every time, but every mutant
+// in one run of the tests (every-mutant.ts). Stryker then asks for one mutant after the other, and is told what was found.
+import {
+  commonTokens,
+  declareFactoryPlugin,
+  PluginKind,
+  tokens,
+  type Injector,
+  type PluginContext,
+} from '@stryker-mutator/api/plugin';
+import {
+  DryRunStatus,
+  MutantRunStatus,
+  type MutantRunOptions,
+  type MutantRunResult,
+  type TestRunner,
+} from '@stryker-mutator/api/test-runner';
 import { strykerPlugins as vitestPlugins } from '@stryker-mutator/vitest-runner';
-import { existsSync, readFileSync } from 'node:fs';
-import type { Finding } from './every-mutant.ts';
+import { findings, type Finding } from './findings.ts';
+
+type Create = ((injector: Injector<PluginContext>) => VitestRunner) & { readonly inject: readonly string[] };
+/** Of what it keeps to itself, what a worker is given with the next run. */
+type VitestRunner = Required<TestRunner> & { readonly ctx: { provide(key: string, value: unknown): void } };
+
+const [{ factory }] = vitestPlugins as unknown as readonly [{ readonly factory: Create }];
 
 function create(injector: Injector<PluginContext>): TestRunner {
-  const [plugin] = vitestPlugins as unknown as [{ factory: (injector: Injector<PluginContext>) => TestRunner }];
-  const runner = injector.injectFunction(plugin.factory as never) as TestRunner & { ctx: { provide(key: string, value: unknown): void } };
-  let results: Map<string, Finding & { killed: string }> | undefined;
-  const withstood = new Map<string, Set<string>>();
-  function read() {
-    if (results !== undefined) return results;
-    results = new Map();
-    if (!existsSync((process.env['FINDINGS'] ?? 'mutation-findings.jsonl'))) return results;
-    for (const line of readFileSync((process.env['FINDINGS'] ?? 'mutation-findings.jsonl'), 'utf8').split('\n')) {
-      if (line === '') continue;
-      const finding = JSON.parse(line) as Finding;
-      if ('killed' in finding) results.set(finding.killed, finding);
-      if ('withstood' in finding) {
-        for (const mutant of finding.withstood) {
-          if (!withstood.has(mutant)) withstood.set(mutant, new Set());
-          withstood.get(mutant)?.add(normal(finding.test));
-        }
-      }
-    }
-    return results;
-  }
-  const normal = (test: string) => test.replace(`${process.cwd()}/`, '');
+  const runner = injector.injectFunction(factory as never) as VitestRunner;
+  let known: ReturnType<typeof byMutant> | undefined;
   return {
     capabilities: () => runner.capabilities(),
-    init: () => runner.init?.() ?? Promise.resolve(),
-    dispose: () => runner.dispose?.() ?? Promise.resolve(),
+    init: () => runner.init(),
+    dispose: () => runner.dispose(),
     async dryRun(options) {
       runner.ctx.provide('everyMutant', false);
       const result = await runner.dryRun(options);
-      if (result.status !== 'complete') return result;
+      if (result.status !== DryRunStatus.Complete) return result;
       runner.ctx.provide('everyMutant', true);
-      await runner.dryRun({ ...options, timeout: 24 * 3_600_000 });
+      await runner.dryRun(options);
       runner.ctx.provide('everyMutant', false);
       return result;
     },
-    async mutantRun(options: MutantRunOptions): Promise<MutantRunResult> {
-      const { id } = options.activeMutant;
-      const killed = read().get(id);
-      if (killed !== undefined && 'by' in killed) {
-        return { status: 'killed', killedBy: [normal(killed.by)], failureMessage: killed.why, nrOfTests: 1 } as MutantRunResult;
-      }
-      const tried = withstood.get(id) ?? new Set();
-      const left = (options.testFilter ?? []).filter((test) => !tried.has(test));
-      if (options.testFilter !== undefined && (left.length === 0 || process.env['NO_REAL'] !== undefined)) return { status: 'survived', nrOfTests: tried.size } as MutantRunResult;
-      return runner.mutantRun({ ...options, ...(options.testFilter === undefined ? {} : { testFilter: left }) });
+    async mutantRun(options) {
+      known ??= byMutant(findings());
+      return answer(options, known) ?? runner.mutantRun(options);
     },
   };
 }
 create.inject = tokens(commonTokens.injector);
 
 export const strykerPlugins = [declareFactoryPlugin(PluginKind.TestRunner, 'every-mutant', create as never)];
+
+/** What was found of this mutant, or null where it shall have a run of its own. */
+function answer(
+  { activeMutant, testFilter }: MutantRunOptions,
+  { killed, withstood }: ReturnType<typeof byMutant>,
+): MutantRunResult | null {
+  const killer = killed.get(activeMutant.id);
+  if (killer !== undefined) {
+    return {
+      status: MutantRunStatus.Killed,
+      killedBy: [here(killer.by)],
+      failureMessage: killer.why,
+      nrOfTests: 1,
+    };
+  }
+  const tried = withstood.get(activeMutant.id) ?? new Set();
+  const isDecided = testFilter?.every((test) => tried.has(test)) === true;
+  if (!isDecided && process.env['MUTATION_ONE_BY_ONE'] === '1') return null;
+  return { status: MutantRunStatus.Survived, nrOfTests: tried.size };
+}
+
+function byMutant(all: readonly Finding[]) {
+  const killed = new Map(all.flatMap((each) => ('killed' in each ? [[each.killed, each] as const] : [])));
+  const withstood = new Map<string, Set<string>>();
+  for (const each of all) {
+    if (!('withstood' in each)) continue;
+    for (const mutant of each.withstood) {
+      const tests = withstood.get(mutant) ?? new Set();
+      withstood.set(mutant, tests.add(here(each.test)));
+    }
+  }
+  return { killed, withstood };
+}
+
+/** Stryker names tests from the root of its copy. */
+function here(test: string): string {
+  return test.replace(`${process.cwd()}/`, '');
+}

@@ -1,4 +1,5 @@
 // @engines sqlite: nothing is kept
+import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { KNOWN_DOCUMENTS } from './support/known-documents.ts';
 import { isRegistered } from '../src/oauth-server/clients/redirect-uris.ts';
@@ -15,6 +16,7 @@ const RULES = {
   unnamedAlgorithm: 'RS256' as const,
   keysRefusal: () => null,
 };
+const PUBLIC_KEY = generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey.export({ format: 'jwk' });
 const ALL = ['openid', 'profile', 'email', 'notes:read', 'notes:write'];
 
 const DOCUMENT = {
@@ -60,6 +62,34 @@ describe('a document that demands bound tokens', () => {
       expect(() => demanding(value)).toThrow('its dpop_bound_access_tokens is neither true nor false');
     }
   });
+});
+
+test('a document that demands pushed requests is taken where they are', () => {
+  const pushes = (value: unknown) =>
+    readDocument({ ...DOCUMENT, require_pushed_authorization_requests: value }, URL_OF_IT, {
+      ...RULES,
+      takesPushed: true,
+    }).pushesRequests;
+  expect([undefined, false, true].map(pushes)).toEqual([false, false, true]);
+});
+
+test('the keys of a document are taken where clients may have keys, and fetched only from where they may be', () => {
+  const keyed = {
+    ...DOCUMENT,
+    token_endpoint_auth_method: 'private_key_jwt',
+    token_endpoint_auth_methods_supported: ['none'],
+    jwks_uri: 'https://client.example/k',
+  };
+  const rules = { ...RULES, takesKeys: true };
+  expect(readDocument(keyed, URL_OF_IT, rules).keys).toEqual({
+    jwks: null,
+    jwksUri: 'https://client.example/k',
+    algorithm: null,
+  });
+  const refusing = { ...rules, keysRefusal: (url: string) => `${url} is denied` };
+  expect(() => readDocument(keyed, URL_OF_IT, refusing)).toThrow('https://client.example/k is denied');
+  const { jwks_uri: _, ...brought } = { ...keyed, jwks: { keys: [PUBLIC_KEY] } };
+  expect(readDocument(brought, URL_OF_IT, refusing).keys?.jwksUri).toBeNull();
 });
 
 describe('a document of which no client is made', () => {

@@ -10,7 +10,9 @@ const ath = createHash('sha256').update(TOKEN).digest('base64url');
 const ec = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 const jwk = ec.publicKey.export({ format: 'jwk' });
 
-const encoded = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
+/** JavaScript reads a number that is too large as Infinity, and writes none: '1e999' stands for it here. */
+const encoded = (value: unknown) =>
+  Buffer.from(JSON.stringify(value).replaceAll('"1e999"', '1e999')).toString('base64url');
 
 interface Proof {
   readonly header?: Record<string, unknown>;
@@ -106,6 +108,16 @@ describe('A proof', () => {
     expect(() => check(proof({ claims: { iat: NOW + seconds } }))).toThrow(/^its iat is/);
   });
 
+  test.each<Record<string, unknown>>([
+    { exp: NOW - 59 },
+    { nbf: NOW + 60 },
+    { nbf: 0 },
+    { jti: 'a'.repeat(255) },
+    { nonce: 'a'.repeat(255) },
+  ])('counts up to its limits: %j', (claims) => {
+    expect(check(proof({ claims })).thumbprint).toHaveLength(43);
+  });
+
   test.each<[string, Proof]>([
     ['its typ is not dpop+jwt', { header: { typ: 'JWT' } }],
     ['its typ is not dpop+jwt', { header: { typ: undefined } }],
@@ -125,6 +137,8 @@ describe('A proof', () => {
     ['its htm is another method', { claims: { htm: undefined } }],
     ['its htu is missing', { claims: { htu: undefined } }],
     ['its htu is missing', { claims: { htu: [URL] } }],
+    ['its htu is no URL', { claims: { htu: URL.replace('https:', '') } }],
+    ['its htu is no URL', { claims: { htu: URL.replace('//', '//:secret@') } }],
     ['its jti is missing', { claims: { jti: undefined } }],
     ['its jti is missing', { claims: { jti: '' } }],
     ['its jti is missing', { claims: { jti: 7 } }],
@@ -135,6 +149,8 @@ describe('A proof', () => {
     ['its iat is missing', { claims: { iat: String(NOW) } }],
     ['it has expired', { claims: { exp: NOW - 60 } }],
     ['it has expired', { claims: { exp: 'soon' } }],
+    ['it has expired', { claims: { exp: '1e999' } }],
+    ['its nbf is in the future', { claims: { nbf: -1 } }],
     ['its nbf is in the future', { claims: { nbf: NOW + 61 } }],
   ])('is none when %s', (reason, wrong) => {
     expect(() => check(proof(wrong))).toThrow(reason);

@@ -132,6 +132,15 @@ describe('what a native application may register', () => {
 });
 
 test.each([
+  ['http://app.example/callback', 'http is for loopback'],
+  // A parser takes these for https://user@app.example/ and https://:secret@app.example/.
+  ['https:user@app.example/', 'carries credentials'],
+  ['https::secret@app.example/', 'carries credentials'],
+])('a web application does not register %s', (uri, problem) => {
+  expect(redirectUriProblem(uri)).toContain(problem);
+});
+
+test.each([
   ['com.example.app:/callback', 'com.example.app:/callback?code=c'],
   ['com.example.app:callback?a=b', 'com.example.app:callback?a=b&code=c'],
   ['http://127.0.0.1:1/callback', 'http://127.0.0.1:1/callback?code=c'],
@@ -139,8 +148,8 @@ test.each([
   ['https://app.example/callback?a=b&', 'https://app.example/callback?a=b&code=c'],
   ['https://app.example/callback?next=/x?', 'https://app.example/callback?next=/x?&code=c'],
   ['https://app.example/callback??', 'https://app.example/callback??&code=c'],
-])('the answer is added to the query of %s', (uri, answered) => {
-  expect(redirectWith(uri, { code: 'c' })).toBe(answered);
+])('the answer is added to the query of %s, without what is not given', (uri, answered) => {
+  expect(redirectWith(uri, { code: 'c', state: undefined })).toBe(answered);
 });
 
 test.each([

@@ -1,0 +1,144 @@
+// What `npm run mutation` leaves behind: mutation/report.json, which says of every mutant what became of it, and what is read from it.
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+
+const root = path.join(import.meta.dirname, '..');
+const REPORT = path.join(root, 'mutation', 'report.json');
+const EXPLAINED = path.join(root, 'mutation', 'explained.json');
+
+/** `static`: it acts while a file is loaded or a server is made, before any test. `words`: a sentence for a person (words.ts). */
+export type Fate = 'killed' | 'survived' | 'static' | 'words';
+
+export interface Mutant {
+  /** From and to, as an editor counts: `line:column-line:column`. */
+  readonly at: string;
+  /** Stryker's name of the rule. */
+  readonly mutator: string;
+  readonly replacement: string;
+  readonly fate: Fate;
+  /** The file of the test that failed. */
+  readonly by?: string;
+}
+
+export interface MutatedFile {
+  /** SHA-256 of the source that was mutated. */
+  readonly source: string;
+  readonly mutants: readonly Mutant[];
+}
+
+export type Report = Readonly<Record<string, MutatedFile>>;
+
+/** A mutant that may live, by what the source says there: line numbers move. */
+export interface Explanation {
+  readonly file: string;
+  /** The whole line where it begins, without what it is indented by. */
+  readonly line: string;
+  readonly mutator: string;
+  readonly original: string;
+  readonly replacement: string;
+  readonly why: string;
+}
+
+export interface Survivor extends Omit<Explanation, 'why'> {
+  readonly at: string;
+}
+
+export function readReport(): Report {
+  return existsSync(REPORT) ? (JSON.parse(readFileSync(REPORT, 'utf8')) as Report) : {};
+}
+
+/** One line for each mutant, so that a change of one is a change of a line. */
+export function writeReport(report: Report): void {
+  const files = Object.keys(report)
+    .toSorted()
+    .map((file) => {
+      const { source, mutants = [] } = report[file] ?? {};
+      const lines = mutants.map((mutant) => `      ${JSON.stringify(mutant)}`);
+      return `  ${JSON.stringify(file)}: {\n    "source": "${source}",\n    "mutants": [\n${lines.join(',\n')}\n    ]\n  }`;
+    });
+  writeFileSync(REPORT, `{\n${files.join(',\n')}\n}\n`);
+}
+
+export function readExplanations(): readonly Explanation[] {
+  return existsSync(EXPLAINED) ? (JSON.parse(readFileSync(EXPLAINED, 'utf8')) as Explanation[]) : [];
+}
+
+export function hashOf(file: string): string {
+  return createHash('sha256')
+    .update(readFileSync(path.join(root, file)))
+    .digest('hex');
+}
+
+/** Whether the file is as it was when it was mutated. */
+export function isCurrent(report: Report, file: string): boolean {
+  return existsSync(path.join(root, file)) && report[file]?.source === hashOf(file);
+}
+
+/** In hundredths, rounded down: of the mutants that a test could have killed, how many one did. */
+export function scoreOf(report: Report): {
+  readonly killed: number;
+  readonly all: number;
+  readonly score: number;
+} {
+  const fates = Object.values(report).flatMap(({ mutants }) => mutants.map(({ fate }) => fate));
+  const killed = fates.filter((fate) => fate === 'killed').length;
+  const all = killed + fates.filter((fate) => fate === 'survived').length;
+  return { killed, all, score: all === 0 ? 0 : Math.floor((10_000 * killed) / all) / 100 };
+}
+
+/** What lives of a file, with what its source says there. The source has to be the one that was mutated. */
+export function survivorsOf(report: Report, file: string): readonly Survivor[] {
+  const lines = readFileSync(path.join(root, file), 'utf8').split('\n');
+  return (report[file]?.mutants ?? [])
+    .filter(({ fate }) => fate === 'survived')
+    .map(({ at, mutator, replacement }) => {
+      const [line = 1, from = 1, last = 1, to = 1] = at.split(/[:-]/).map(Number);
+      const text = lines.slice(line - 1, last);
+      text[text.length - 1] = (text.at(-1) ?? '').slice(0, to - 1);
+      text[0] = (text[0] ?? '').slice(from - 1);
+      return {
+        file,
+        at,
+        line: (lines[line - 1] ?? '').trim(),
+        mutator,
+        original: text.join('\n'),
+        replacement,
+      };
+    });
+}
+
+/** What is wrong with a report, in words that say what to do; empty when nothing is. */
+export function problemsOf(report: Report, explanations: readonly Explanation[]): readonly string[] {
+  const left = new Set(explanations);
+  const current = Object.keys(report).filter((file) => isCurrent(report, file));
+  const unexplained = current
+    .flatMap((file) => survivorsOf(report, file))
+    .filter((survivor) => {
+      const explanation = explanations.find((each) => explains(each, survivor));
+      if (explanation !== undefined) left.delete(explanation);
+      return explanation === undefined;
+    });
+  const files = new Set(current);
+  return [
+    ...unexplained.map(
+      ({ file, at, original, replacement }) =>
+        `${file}:${at.split('-')[0]}: no test fails when ${shortened(original)} becomes ${shortened(replacement)}`,
+    ),
+    ...[...left]
+      .filter(({ file }) => files.has(file) || !(file in report))
+      .map(
+        ({ file, line, replacement }) =>
+          `mutation/explained.json explains nothing any more: ${file}: ${line} => ${replacement}`,
+      ),
+  ];
+}
+
+function explains(explanation: Explanation, survivor: Survivor): boolean {
+  const keys = ['file', 'line', 'mutator', 'original', 'replacement'] as const;
+  return keys.every((key) => explanation[key] === survivor[key]);
+}
+
+function shortened(text: string): string {
+  return text.replaceAll(/\s+/g, ' ').slice(0, 80);
+}

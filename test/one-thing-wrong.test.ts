@@ -1,0 +1,31 @@
+// @engines sqlite: what decides is in the code, not in the store
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import {
+  ADA,
+  createClock,
+  errorOf,
+  exchangeCode,
+  obtainCode,
+  REDIRECT_URI,
+  registerClient,
+  startPortal,
+  type RunningPortal,
+} from './support/portal.ts';
+
+/** Requests in which everything is right but one thing, and nothing else could refuse it: found by mutation testing. */
+let portal: RunningPortal;
+const clock = createClock();
+
+beforeAll(async () => {
+  portal = await startPortal({ clock: clock.now });
+});
+afterAll(() => portal.close());
+
+test('a code is exchanged with the redirect URI that it was asked for with, not with another one of its client', async () => {
+  const other = 'https://client.example/other';
+  const client = await registerClient(portal, { redirectUris: [REDIRECT_URI, other] });
+  const code = await obtainCode(portal, client, await portal.signedIn(ADA));
+  const response = await exchangeCode(portal, client, code, { redirect_uri: other });
+  expect(response.status).toBe(400);
+  expect(await errorOf(response)).toBe('invalid_grant');
+});
