@@ -1,14 +1,17 @@
-// npm run mutation:check, for CI: a bounded part of what `npm run mutation` does. What was killed has to be killed again, by the same file of
-// tests; of what changed since the report, every mutant that it runs has to be killed or explained.
+// npm run mutation:check, for CI: a bounded part of what `npm run mutation` does. What was killed has to be killed again, by the same file
+// of tests.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import path from 'node:path';
-import { hashOf, isCurrent, readExplanations, readReport, survivorsOf, type Mutant } from './report.ts';
-import { AREAS } from './scope.ts';
+import { isCurrent, readReport, type Mutant } from './report.ts';
 import { mutate, rangeOf } from './stryker.ts';
 
 /** How many killed mutants are run again: those that one file of tests kills, another file for each commit. */
 const SAMPLE = 40;
+
+function say(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
 
 const report = readReport();
 const commit = spawnSync('git', ['rev-parse', 'HEAD'], {
@@ -34,7 +37,7 @@ const [tests] = inOrder([...new Set(killed.map(({ by }) => by))]);
 const sample = inOrder(killed.filter(({ by }) => by === tests)).slice(0, SAMPLE);
 if (tests === undefined || sample.length === 0)
   throw new Error('There is no mutant to run again: npm run mutation');
-console.log(`${sample.length} mutants that ${tests} kills`);
+say(`${sample.length} mutants that ${tests} kills`);
 const again = await mutate({
   mutate: sample.map((mutant) => rangeOf(mutant.file, mutant)),
   tests: [tests],
@@ -51,7 +54,7 @@ const isAlive = (mutant: Killed) =>
   );
 const alive = sample.filter(isAlive);
 for (const { file, at, replacement } of alive) {
-  console.log(`${file}:${at.split('-')[0]}: ${tests} no longer fails with ${replacement}`);
+  say(`${file}:${at.split('-')[0]}: ${tests} no longer fails with ${replacement}`);
 }
 process.exitCode = alive.length === 0 ? 0 : 1;
 

@@ -28,7 +28,7 @@ export default class EveryMutant extends TestRunner {
 }
 
 async function runWithEach(test: RunnerTestCase, run: () => unknown): Promise<void> {
-  const switches = (globalThis as { __stryker__?: Switches }).__stryker__ ?? {};
+  const switches = (globalThis as Record<string, unknown>)['__stryker__'] as Switches;
   const id = switches.currentTestId ?? '';
   const [started, before] = [Date.now(), process.cpuUsage()];
   const problem = await attempt(test, run, 6 * PATIENCE);
@@ -91,8 +91,14 @@ async function outcome(test: RunnerTestCase, run: () => unknown): Promise<string
     if (test.fails === true) return null;
     return String(error instanceof Error ? error.message : error).slice(0, 200);
   } finally {
-    const finished = test.onFinished ?? [];
-    test.onFinished = [];
-    for (const each of finished.toReversed()) await Promise.resolve(each(test.context)).catch(() => {});
+    await tidyUp(test);
   }
+}
+
+/** What a test wants done when it ends, and Vitest does only after the last call. */
+async function tidyUp(test: RunnerTestCase): Promise<void> {
+  const ending = test as { onFinished?: ((context: unknown) => unknown)[] };
+  const wanted = ending.onFinished ?? [];
+  ending.onFinished = [];
+  for (const each of wanted.toReversed()) await Promise.resolve(each(test.context)).catch(() => undefined);
 }

@@ -20,6 +20,10 @@ import { mutate, rangeOf } from './stryker.ts';
 /** In milliseconds of computing: enough for each test of an area that a mutant can reach. */
 const BUDGET = 20_000;
 
+function say(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
+
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
@@ -37,9 +41,9 @@ for (const name of positionals.length > 0 ? positionals : Object.keys(AREAS)) {
 }
 const report = readReport();
 const problems = problemsOf(report, readExplanations());
-for (const problem of problems) console.log(problem);
+for (const problem of problems) say(problem);
 const { killed, all, score } = scoreOf(report);
-console.log(`${killed} of ${all} mutants are killed: ${score} %; ${problems.length} problems`);
+say(`${killed} of ${all} mutants are killed: ${score} %; ${problems.length} problems`);
 process.exitCode = problems.length === 0 ? 0 : 1;
 
 async function run(name: string, { files: patterns, tests }: Area): Promise<void> {
@@ -52,7 +56,7 @@ async function run(name: string, { files: patterns, tests }: Area): Promise<void
           .filter(({ fate }) => fate === 'survived')
           .map((mutant) => rangeOf(file, mutant)),
   );
-  if (parts.length === 0) return console.log(`${name}: nothing is left to do`);
+  if (parts.length === 0) return say(`${name}: nothing is left to do`);
   const found = await mutate({
     mutate: [...new Set(parts)],
     tests: values.tests?.split(',') ?? tests,

@@ -19,6 +19,7 @@ export interface Round {
 /** What Stryker writes, of the schema of mutation testing reports. */
 interface Written {
   readonly files: Readonly<Record<string, { readonly mutants: readonly WrittenMutant[] }>>;
+  readonly testFiles: Readonly<Record<string, { readonly tests: readonly { readonly id: string }[] }>>;
 }
 
 interface WrittenMutant {
@@ -79,30 +80,31 @@ export async function mutate({ mutate: parts, tests, budget, oneByOne }: Round):
     tempDirName: `.stryker-tmp/${process.pid}`,
     cleanTempDir: 'always',
     allowConsoleColors: false,
-  } as ConstructorParameters<typeof Stryker>[0]).runMutationTest();
-  const { files } = JSON.parse(readFileSync(written, 'utf8')) as Written;
+  }).runMutationTest();
+  const { files, testFiles } = JSON.parse(readFileSync(written, 'utf8')) as Written;
+  const fileOf = new Map(
+    Object.entries(testFiles).flatMap(([file, { tests: all }]) => all.map(({ id }) => [id, file] as const)),
+  );
   rmSync(written);
   return Object.fromEntries(
     Object.entries(files).map(([file, { mutants }]) => [
       file,
       {
         source: hashOf(file),
-        mutants: mutants.map(read).toSorted((one, other) => byPlace(one) - byPlace(other)),
+        mutants: mutants
+          .map((mutant) => read(mutant, fileOf))
+          .toSorted((one, other) => byPlace(one) - byPlace(other)),
       },
     ]),
   );
 }
 
-function read({
-  mutatorName,
-  replacement,
-  status,
-  statusReason = '',
-  killedBy,
-  location,
-}: WrittenMutant): Mutant {
+function read(
+  { mutatorName, replacement, status, statusReason = '', killedBy, location }: WrittenMutant,
+  fileOf: ReadonlyMap<string, string>,
+): Mutant {
   const { start, end } = location;
-  const by = killedBy?.[0]?.split('#')[0];
+  const by = fileOf.get(killedBy?.[0] ?? '');
   const [from, to] = [start, end].map(({ line, column }) => `${line}:${column}`);
   return {
     at: `${from}-${to}`,
