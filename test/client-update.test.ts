@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
+import { decodeProtectedHeader } from 'jose';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { AUDIT, type AuditEvent, type ClientChanges } from 'portico/oauth-server';
 import { claimsOf, headerOf, newKey, signed, withAssertion, type ClientKey } from './support/assertions.ts';
@@ -109,6 +110,15 @@ describe('a scope that is removed', () => {
     expect([asked.status, await errorOf(asked)]).toEqual([400, 'invalid_scope']);
     const exchanged = (await (await exchangeCode(portal, client, code)).json()) as Tokens;
     expect([exchanged.scope, exchanged.id_token]).toEqual([left, undefined]);
+  });
+
+  // @shows AS-11.6, AS-30.3
+  test('and was openid is back with the algorithm that the client was registered for', async () => {
+    await portal.server.keys.generate('ES256');
+    const client = await registerClient(portal, { idTokenSignedResponseAlg: 'ES256' });
+    await update(client, { removeScopes: ['openid'] });
+    await update(client, { addScopes: ['openid'] });
+    expect(decodeProtectedHeader((await authorized(client)).id_token).alg).toBe('ES256');
   });
 
   // @shows AS-30.3

@@ -1,5 +1,6 @@
 import { actedBy, type Acting, type Audit } from '../auditing/audit.ts';
 import { RegistrationError } from '../errors.ts';
+import { DEFAULT_ALGORITHM } from '../keys/algorithms.ts';
 import type { Client, ClientKeys, ClientLogo } from '../store/client.ts';
 import type { Store } from '../store/store.ts';
 import { OFFLINE_ACCESS, type ScopeCatalog } from '../tokens/scopes.ts';
@@ -188,7 +189,7 @@ async function changed(
     dpopBoundAccessTokens: client.dpopBoundAccessTokens,
     ...keys,
     ...(client.profile === null ? {} : { profile: client.profile }),
-    ...(hasIdTokens({ scopes, grants }) && hasIdTokens(client)
+    ...(hasIdTokens({ scopes, grants }) && isChosen(client)
       ? { idTokenSignedResponseAlg: client.idTokenSignedResponseAlg }
       : {}),
   });
@@ -205,6 +206,10 @@ async function changed(
       : client.idTokenSignedResponseAlg,
   };
 }
+
+/** Whether the algorithm is one that the client has, or had while it got ID tokens: what it is given again is as it was (AS-30.3). */
+const isChosen = (client: Client) =>
+  hasIdTokens(client) || client.idTokenSignedResponseAlg !== DEFAULT_ALGORITHM;
 
 function hasIdTokens({ scopes, grants }: { scopes: readonly string[]; grants: readonly string[] }): boolean {
   return scopes.includes('openid') && grants.includes('authorization_code');

@@ -353,9 +353,13 @@ function endPerson(world: World, person: string, erases: boolean): readonly Outc
 function takeBack(world: World, person: string, client: string): readonly Outcome[] {
   if (!found(world.people, person).active) return only(world, SIGN_IN);
   const families = familiesOf(world, person, client);
-  const listed = families.map((family) => isListed(world, family));
+  // One that its client may not use now may be taken back all the same: it would live again with the grant.
+  const { grants } = found(world.clients, client);
+  const asIfGranted = changed(world, 'clients', client, { grants: [...grants, ...CODE_GRANTS] });
+  const listed = families.map((family) => isListed(asIfGranted, family));
   const after = endedAll(world, families);
-  const isThere = listed.some((each) => !each.includes(false));
+  const mayUse = grants.includes('authorization_code');
+  const isThere = mayUse && listed.some((each) => !each.includes(false));
   const mayBeThere = listed.some((each) => each.includes(true));
   return [...(mayBeThere ? only(after, DONE) : []), ...(isThere ? [] : only(world, { is: 'not there' }))];
 }
