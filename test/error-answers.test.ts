@@ -123,11 +123,14 @@ describe('an application without hooks of its own', () => {
     expect(await response.json()).toMatchObject({ path: '/%3Cb%3E%3Ci%3E' });
   });
 
-  test('what never was a request is 400, with an id too', async () => {
-    const response = await raw(running.url, 'GET', '/', { host: 'two words' });
-    expect(response.status).toBe(400);
-    expect(response.headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/);
-  });
+  test.each(['two words', '.1', '1.2.3.4.5'])(
+    'what never was a request is 400, with an id too: the host %j',
+    async (host) => {
+      const response = await raw(running.url, 'GET', '/', { host });
+      expect(response.status).toBe(400);
+      expect(response.headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/);
+    },
+  );
 });
 
 /** Sends a target exactly as it is written. */

@@ -31,6 +31,8 @@ export async function listen(
 ): Promise<RunningServer> {
   const answer = getRequestListener(
     (request, { incoming }) => {
+      // Such as that of `Host: .1`, which is a number to a parser of URLs, and nothing else has looked at.
+      if (!URL.canParse(request.url)) return notARequest(new RequestError('The Host makes no URL'));
       const address = incoming.socket.remoteAddress ?? null;
       return application.fetch(request, { address, target: incoming.url ?? '/' });
     },
