@@ -156,4 +156,8 @@ export const TRACED: readonly Bounds[] = [
   bounds({ K: 4, Start: 'code', MaxLosses: 2, MaxCrashes: 1 }),
   bounds({ K: 3, Revokes: true, MaxLosses: 1 }),
   bounds({ K: 3, MaxExpiries: 1, MaxLosses: 1 }),
+  // What takes a certain order is drawn where there is little else.
+  bounds({ K: 2, MaxLosses: 1 }),
+  bounds({ K: 3, Window: true }),
+  bounds({ K: 3, Window: true, MaxLosses: 1 }),
 ];

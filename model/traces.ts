@@ -10,7 +10,7 @@ export const FILE = path.join(import.meta.dirname, 'traces.json');
 const SEED = 21;
 /** Behaviours that are simulated for each of the bounds, and how many of all are kept. */
 const SIMULATED = 150;
-const KEPT = 48;
+const KEPT = 60;
 
 /** So many behaviours of the model with these bounds, each from its beginning until every request was answered. */
 export async function simulate(given: Bounds, seed: number, count: number): Promise<readonly Trace[]> {
@@ -40,12 +40,24 @@ const depthOf = (text: string): number => text.split('<<').length - text.split('
 /** What is interesting about a trace: what follows what, for one request and for all. */
 function featuresOf({ start, window, steps }: Trace): ReadonlySet<string> {
   const before = new Map<number, string>();
+  // That a window is closed, or a lost statement was refused, shows in what others may do afterwards.
+  let since = '';
   const features = steps.flatMap(({ does, request, at, about }, index) => {
     const own = before.get(request) ?? '';
     before.set(request, does);
     const last = steps[index - 1];
+    if (does === 'close window') since = 'closed';
+    if (does === 'commit') since = '';
+    if (does === 'arrive' && at === '503' && !steps.slice(0, index).some((each) => each.does === 'commit')) {
+      since = 'refused';
+    }
     const beside = last === undefined || last.request === request ? [] : [`${last.does} | ${does}`];
-    return [`${start} ${window} ${does} ${about[2] ?? ''} to ${at}`, `${own}, ${does} to ${at}`, ...beside];
+    return [
+      `${start} ${window} ${does} ${about[2] ?? ''} to ${at}`,
+      `${own}, ${does} to ${at}`,
+      ...beside,
+      `${since}: ${does} to ${at}`,
+    ];
   });
   return new Set(features);
 }
