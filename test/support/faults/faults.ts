@@ -112,7 +112,7 @@ export const FAULTS = {
         await database.close();
       }
     },
-    doctor: ['store', 'replication'],
+    doctor: ['store', 'replication', 'readiness'],
     statuses: [503, 503, 200],
     ready: 'store',
     audited: [],
