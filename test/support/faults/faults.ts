@@ -36,7 +36,7 @@ export const FAULTS = {
     section: 'signing-keys-are-gone',
     store: 'any',
     inject: async ({ keyDirectory }) => rename(keyDirectory, `${keyDirectory}-elsewhere`),
-    doctor: ['signing key', 'public key set'],
+    doctor: ['signing key', 'public key set', 'readiness'],
     statuses: [503, 503, 200],
     ready: 'key',
     audited: [],
@@ -50,7 +50,7 @@ export const FAULTS = {
     inject: async ({ process: { process: serving } }) =>
       void (await promisify(execFile)('prlimit', ['--pid', String(serving.pid), '--fsize=1'])),
     // It asks as a process of its own, whose files may grow.
-    doctor: [],
+    doctor: ['readiness'],
     statuses: [503, 503, 200],
     ready: 'store',
     audited: [],
@@ -64,7 +64,7 @@ export const FAULTS = {
     async round(load) {
       for (let tried = 0; tried < TRIES; tried += 1) await load.guess();
     },
-    doctor: ['round trip'],
+    doctor: ['proxies'],
     statuses: [200, 200, 200],
     ready: null,
     audited: ['client_authentication_slowed'],
