@@ -154,9 +154,13 @@ describe.runIf(executable !== null)('the site in a real Chromium', () => {
         complaints.push(request.url());
     });
     await page.goto(`${url}${at}`, { waitUntil: 'networkidle' });
+    await page.waitForFunction(hasComeAlive);
     return page;
   }
 
+  /** The switch of the appearance gets its name when the page's script has taken over what was sent. */
+  const hasComeAlive = () =>
+    [...document.querySelectorAll<HTMLElement>('.VPSwitchAppearance')].every(({ title }) => title !== '');
   const background = (page: Page) => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
 
   test.each(LOOKS.slice(0, SCALE.sitePages))(
