@@ -10,6 +10,10 @@ interface Switches {
   mutantCoverage?: { readonly perTest: Readonly<Record<string, Readonly<Record<string, number>>>> };
 }
 
+/** What build.ts shows of every server in this process. */
+const remembered = (): readonly Map<string, unknown>[] =>
+  ((globalThis as Record<string, unknown>)['__failedAttempts__'] as Map<string, unknown>[] | undefined) ?? [];
+
 /** In milliseconds, beyond what the test takes with no mutant. */
 const PATIENCE = 10_000;
 /** In milliseconds of computing: what a mutant may cost. */
@@ -72,6 +76,7 @@ function stillToTry(reached: readonly string[], cost: number): readonly string[]
 
 /** Why the test failed, or null. */
 async function attempt(test: RunnerTestCase, run: () => unknown, patience: number): Promise<string | null> {
+  for (const failures of remembered()) failures.clear();
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<string>((resolve) => {
     timer = setTimeout(() => resolve(`no end after ${patience} ms`), patience);

@@ -1,11 +1,10 @@
-// What `npm run mutation` leaves behind: mutation/report.json, which says of every mutant what became of it, and what is read from it.
+// What `npm run mutation` leaves behind: a file in mutation/reports for each area, which says of every mutant what became of it, and what
+// is read from them. What lives is explained in mutation/explained, by hand.
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
 const root = path.join(import.meta.dirname, '..');
-const REPORT = path.join(root, 'mutation', 'report.json');
-const EXPLAINED = path.join(root, 'mutation', 'explained.json');
 
 /** `static`: it acts while a file is loaded or a server is made, before any test. `words`: a sentence for a person (words.ts). */
 export type Fate = 'killed' | 'survived' | 'static' | 'words';
@@ -44,12 +43,13 @@ export interface Survivor extends Omit<Explanation, 'why'> {
   readonly at: string;
 }
 
+/** Of all areas. */
 export function readReport(): Report {
-  return existsSync(REPORT) ? (JSON.parse(readFileSync(REPORT, 'utf8')) as Report) : {};
+  return Object.assign({}, ...readEach('reports')) as Report;
 }
 
 /** One line for each mutant, so that a change of one is a change of a line. */
-export function writeReport(report: Report): void {
+export function writeReport(area: string, report: Report): void {
   const files = Object.keys(report)
     .toSorted()
     .map((file) => {
@@ -57,11 +57,16 @@ export function writeReport(report: Report): void {
       const lines = mutants.map((mutant) => `      ${JSON.stringify(mutant)}`);
       return `  ${JSON.stringify(file)}: {\n    "source": "${source}",\n    "mutants": [\n${lines.join(',\n')}\n    ]\n  }`;
     });
-  writeFileSync(REPORT, `{\n${files.join(',\n')}\n}\n`);
+  writeFileSync(path.join(root, 'mutation', 'reports', `${area}.json`), `{\n${files.join(',\n')}\n}\n`);
 }
 
 export function readExplanations(): readonly Explanation[] {
-  return existsSync(EXPLAINED) ? (JSON.parse(readFileSync(EXPLAINED, 'utf8')) as Explanation[]) : [];
+  return (readEach('explained') as Explanation[][]).flat();
+}
+
+function readEach(folder: string): readonly unknown[] {
+  const files = globSync(`mutation/${folder}/*.json`, { cwd: root }).toSorted();
+  return files.map((file) => JSON.parse(readFileSync(path.join(root, file), 'utf8')) as unknown);
 }
 
 export function hashOf(file: string): string {
@@ -129,7 +134,7 @@ export function problemsOf(report: Report, explanations: readonly Explanation[])
       .filter(({ file }) => files.has(file) || !(file in report))
       .map(
         ({ file, line, replacement }) =>
-          `mutation/explained.json explains nothing any more: ${file}: ${line} => ${replacement}`,
+          `mutation/explained explains nothing any more: ${file}: ${line} => ${replacement}`,
       ),
   ];
 }

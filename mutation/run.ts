@@ -63,7 +63,8 @@ async function run(name: string, { files: patterns, tests }: Area): Promise<void
     budget: Number(values.budget ?? BUDGET),
     oneByOne: values['one-by-one'] === true,
   });
-  writeReport(merged(readReport(), found));
+  const all = merged(readReport(), found);
+  writeReport(name, Object.fromEntries(Object.entries(all).filter(([file]) => files.includes(file))));
 }
 
 /** What was found again replaces what was known of the same source; of another source, nothing is known any more. */

@@ -8,14 +8,7 @@ export interface Area {
 
 export const AREAS: Readonly<Record<string, Area>> = {
   grants: {
-    files: [
-      'src/oauth-server/grants/*.ts',
-      'src/oauth-server/store/sql/families.ts',
-      'src/oauth-server/store/sql/family-rows.ts',
-      'src/oauth-server/store/sql/claim.ts',
-      'src/oauth-server/store/sql/single-uses.ts',
-      'src/oauth-server/store/grant.ts',
-    ],
+    files: ['src/oauth-server/grants/*.ts', 'src/oauth-server/store/grant.ts'],
     tests: [
       'src/oauth-server/grants/unanswered.test.ts',
       'test/token-endpoint.test.ts',
@@ -28,14 +21,67 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'test/client-update.test.ts',
     ],
   },
+  families: {
+    files: [
+      'src/oauth-server/store/sql/families.ts',
+      'src/oauth-server/store/sql/family-rows.ts',
+      'src/oauth-server/store/sql/claim.ts',
+      'src/oauth-server/store/sql/single-uses.ts',
+      'src/oauth-server/store/sql/access-tokens.ts',
+      'src/oauth-server/store/sql/kept-answers.ts',
+      'src/oauth-server/store/sql/fence.ts',
+      'src/oauth-server/store/sql/statements.ts',
+      'src/oauth-server/store/store.ts',
+      'src/oauth-server/store/held.ts',
+      'src/oauth-server/store/lapsing.ts',
+      'src/oauth-server/store/pruning.ts',
+      'src/oauth-server/store/batches.ts',
+      'src/oauth-server/store/fair-share.ts',
+      'src/oauth-server/store/single-uses.ts',
+    ],
+    tests: [
+      'src/oauth-server/store/pruning.test.ts',
+      'test/token-endpoint.test.ts',
+      'test/refresh-retry.test.ts',
+      'test/states-and-transitions.test.ts',
+      'test/unanswered.test.ts',
+      'test/revocation-and-introspection.test.ts',
+    ],
+  },
+  'stored-clients': {
+    files: [
+      'src/oauth-server/store/client.ts',
+      'src/oauth-server/store/requests.ts',
+      'src/oauth-server/store/sql/clients.ts',
+      'src/oauth-server/store/sql/document-clients.ts',
+      'src/oauth-server/store/sql/registrations.ts',
+      'src/oauth-server/store/sql/consent-requests.ts',
+      'src/oauth-server/store/sql/waiting-requests.ts',
+      'src/oauth-server/store/sql/access.ts',
+      'src/oauth-server/store/sql/audit.ts',
+      'src/oauth-server/store/sql/counting.ts',
+      'src/oauth-server/store/sql/cookie-keys.ts',
+      'src/oauth-server/store/sql/logos.ts',
+      'src/oauth-server/store/sql/restored.ts',
+      'src/oauth-server/store/sql/subjects.ts',
+    ],
+    tests: ['test/client-lifecycle.test.ts', 'test/client-update.test.ts', 'test/waiting-requests.test.ts'],
+  },
   clients: {
     files: [
       'src/oauth-server/clients/authentication.ts',
       'src/oauth-server/clients/credentials.ts',
       'src/oauth-server/clients/assertions.ts',
       'src/oauth-server/clients/secrets.ts',
+      'src/oauth-server/clients/imported-secrets.ts',
+      'src/oauth-server/clients/checking.ts',
+      'src/oauth-server/clients/client-keys.ts',
+      'src/oauth-server/clients/key-sets.ts',
+      'src/oauth-server/clients/nobody.ts',
+      'src/oauth-server/clients/who-asks.ts',
     ],
     tests: [
+      'src/oauth-server/clients/imported-secrets.test.ts',
       'test/token-endpoint.test.ts',
       'test/private-key-jwt.test.ts',
       'test/error-answers.test.ts',
@@ -44,14 +90,21 @@ export const AREAS: Readonly<Record<string, Area>> = {
     ],
   },
   proofs: {
-    files: ['src/jws/dpop-proof.ts'],
-    tests: ['src/jws/dpop-proof.test.ts'],
+    files: ['src/jws/*.ts', 'src/oauth-server/dpop/*.ts'],
+    tests: [
+      'src/jws/dpop-proof.test.ts',
+      'test/dpop.test.ts',
+      'test/resource-server-dpop.test.ts',
+      'test/private-key-jwt.test.ts',
+    ],
   },
   metadata: {
     files: [
-      'src/oauth-server/client-documents/document.ts',
-      'src/oauth-server/client-documents/client-urls.ts',
+      'src/oauth-server/client-documents/*.ts',
       'src/oauth-server/clients/redirect-uris.ts',
+      'src/oauth-server/clients/client-metadata.ts',
+      'src/oauth-server/clients/metadata.ts',
+      'src/oauth-server/registering/asked-metadata.ts',
     ],
     tests: [
       'src/oauth-server/client-documents/client-urls.test.ts',
@@ -61,14 +114,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
     ],
   },
   tokens: {
-    files: [
-      'src/oauth-server/tokens/bearer.ts',
-      'src/oauth-server/tokens/resource-proofs.ts',
-      'src/oauth-server/tokens/resource-indicators.ts',
-      'src/oauth-server/tokens/token-accessor.ts',
-      'src/oauth-server/tokens/token-formats.ts',
-      'src/oauth-server/tokens/id-token.ts',
-    ],
+    files: ['src/oauth-server/tokens/*.ts'],
     tests: [
       'test/token-accessor.test.ts',
       'test/openid-connect.test.ts',
@@ -79,7 +125,14 @@ export const AREAS: Readonly<Record<string, Area>> = {
     ],
   },
   consent: {
-    files: ['src/oauth-server/authorization/consent.ts', 'src/oauth-server/authorization/waiting.ts'],
+    files: [
+      'src/oauth-server/authorization/consent.ts',
+      'src/oauth-server/authorization/consent-errors.ts',
+      'src/oauth-server/authorization/consent-page.ts',
+      'src/oauth-server/authorization/granted-before.ts',
+      'src/oauth-server/authorization/waiting.ts',
+      'src/oauth-server/authorization/waiting-for.ts',
+    ],
     tests: [
       'test/consent.test.ts',
       'test/consent-page.test.ts',
