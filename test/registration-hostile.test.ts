@@ -245,24 +245,59 @@ describe('names that mean something to JavaScript mean nothing here', () => {
   });
 });
 
+/** What the log is told meanwhile. */
+async function loggedDuring(work: () => Promise<unknown>): Promise<string> {
+  const lines: string[] = [];
+  const { log } = portal.server.host;
+  const info = log.info.bind(log);
+  log.info = (message, context) => {
+    lines.push(JSON.stringify([message, context]));
+  };
+  try {
+    await work();
+    return lines.join('\n');
+  } finally {
+    log.info = info;
+  }
+}
+
 describe('the log', () => {
   // @shows AS-19.2, AS-19.4
   test('has a reason for a refusal, and nothing that may be a secret', async () => {
-    const lines: string[] = [];
-    const { log } = portal.server.host;
-    const info = log.info.bind(log);
-    log.info = (message, context) => {
-      lines.push(JSON.stringify([message, context]));
-    };
-    try {
-      const secret = 's'.repeat(43);
+    const secret = 's'.repeat(43);
+    const lines = await loggedDuring(async () => {
       await send(JSON.stringify({ redirect_uris: [`https://user:${secret}@app.example/?token=${secret}`] }));
       await send(JSON.stringify({ redirect_uris: [LOOPBACK] }), { Authorization: `Bearer ${secret}` });
-      expect(lines.join('\n')).toContain('https://…@app.example/?…');
-      expect(lines.join('\n')).toContain('no initial access token is as the one that was sent');
-      expect(lines.join('\n')).not.toContain(secret);
-    } finally {
-      log.info = info;
-    }
+    });
+    expect(lines).toContain('https://…@app.example/?…');
+    expect(lines).toContain('no initial access token is as the one that was sent');
+    expect(lines).not.toContain(secret);
   });
+
+  const SECRET = 's'.repeat(43);
+  const ODD = `x\u{202E}y\u{2028}z ${SECRET} ${'long '.repeat(10_000)}`;
+
+  // @shows AS-29.9
+  test.each<[name: string, sent: object]>([
+    ['client_name', { client_name: ODD }],
+    ['scope', { scope: ODD }],
+    ['grant_types', { grant_types: [ODD] }],
+    ['response_types', { response_types: [ODD] }],
+    ['application_type', { application_type: ODD }],
+    ['redirect_uris', { redirect_uris: [ODD] }],
+    ['token_endpoint_auth_method', { token_endpoint_auth_method: ODD }],
+    ['id_token_signed_response_alg', { id_token_signed_response_alg: ODD }],
+  ])(
+    'of a %s that may be anything has a cut, without secrets and what cannot be seen',
+    async (name, sent) => {
+      const lines = await loggedDuring(async () => {
+        const response = await send(JSON.stringify({ redirect_uris: [LOOPBACK], ...sent }));
+        expect([name, response.status]).toEqual([name, 400]);
+      });
+      expect(lines).toContain('oauth_server_register');
+      expect(lines).not.toContain(SECRET);
+      expect(lines).not.toMatch(/[\u{202E}\u{2028}]/u);
+      expect(lines.length).toBeLessThan(2000);
+    },
+  );
 });

@@ -3,6 +3,7 @@ import { IDENTITY_SCOPES, OFFLINE_ACCESS, type ScopeCatalog } from '../tokens/sc
 import type { ApplicationType, Client, ClientKeys, Grant, SigningAlgorithm } from '../store/client.ts';
 import { DEFAULT_ALGORITHM, missingKey, SIGNING_ALGORITHMS } from '../keys/algorithms.ts';
 import type { KeyRing } from '../keys/key-ring.ts';
+import { quoted } from '../quoting.ts';
 import { checkClientKeys } from './key-sets.ts';
 import { ID_TOKEN_ALGORITHMS } from '../profiles/fapi2.ts';
 import { FAPI2, type Profiles } from '../profiles/profiles.ts';
@@ -284,7 +285,8 @@ async function checkAlgorithm(
   const algorithm = SIGNING_ALGORITHMS.find((each) => each === requested);
   if (algorithm === undefined) {
     throw new RegistrationError(
-      `The ID token algorithm ${JSON.stringify(requested)} is unknown; it is one of ${SIGNING_ALGORITHMS.join(', ')}`,
+      // Whoever registers itself says what it likes, and the message is in the log.
+      `The ID token algorithm ${quoted(requested)} is unknown; it is one of ${SIGNING_ALGORITHMS.join(', ')}`,
     );
   }
   if (!scopes.includes('openid') || !grants.includes('authorization_code')) {
