@@ -1,13 +1,8 @@
 // @engines sqlite: what a page shows is the same whatever the database is
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { findChromium, launchChromium } from './support/chromium.ts';
 import {
   ADA,
   authorizationUrl,
-  PASSWORD,
   registerClient,
   startPortal,
   type RunningPortal,
@@ -17,23 +12,11 @@ import { putUnverified } from './support/unverified.ts';
 import type { Visitor } from './support/visitor.ts';
 
 const EXPLAINED = 'Every note, <b>also</b> those that were shared with you';
-/** Twenty-five, with those that the portal has. */
-const MANY = Object.fromEntries(
-  Array.from({ length: 20 }, (_, index) => [
-    `thing${index}:${index % 2 === 0 ? 'read' : 'write'}`,
-    {
-      label: `Do the thing number ${index + 1} for you`,
-      permission: 'notes:read',
-      description: 'How it is done.',
-    },
-  ]),
-);
 const SCOPES = {
   'notes:read': { label: 'Read your notes', description: EXPLAINED },
   'notes:files.readonly': { label: 'Look at files', permission: 'notes:read' },
   notes: { label: 'Whatever it is', permission: 'notes:read' },
   birthday: { label: 'See your birthday', permission: 'notes:read', group: 'identity' },
-  ...MANY,
 };
 
 let portal: RunningPortal;
@@ -144,75 +127,4 @@ describe('a client that has a name like that of the server', () => {
       expect(text).not.toContain(name);
     },
   );
-});
-
-describe.runIf(findChromium() !== null)('in a real Chromium', () => {
-  const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-  const names = ['openid', 'profile', 'email', 'notes:read', 'notes:write', ...Object.keys(MANY)];
-  let browser: Browser;
-
-  beforeAll(async () => {
-    browser = await launchChromium(findChromium() ?? '');
-  });
-  afterAll(() => browser.close());
-
-  async function open(client: TestClient, size: { width: number; height: number }): Promise<Page> {
-    const context = await browser.newContext({ viewport: size, bypassCSP: true });
-    const page = await context.newPage();
-    await page.goto(`${portal.url}/login`);
-    await page.fill('[name=identifier]', ADA);
-    await page.fill('[name=password]', PASSWORD);
-    await page.click('button[type=submit]');
-    await page.goto(authorizationUrl(portal, client, { scope: names.join(' ') }));
-    return page;
-  }
-
-  // @shows AS-40.4
-  test('with 25 scopes on a phone both answers are in view from the start, and cover nothing that has the focus', async () => {
-    expect(names.length).toBe(25);
-    const page = await open(await registered(names.join(' ')), { width: 360, height: 640 });
-    for (const name of ['Deny', 'Allow']) {
-      const box = await page.getByRole('button', { name, exact: true }).boundingBox();
-      expect((box?.y ?? 9999) + (box?.height ?? 0)).toBeLessThanOrEqual(640);
-    }
-    const reached: string[] = [];
-    for (let step = 0; step < 40 && reached.at(-1) !== 'Allow'; step += 1) {
-      await page.keyboard.press('Tab');
-      const focus = await page.evaluate(() => {
-        const focused = document.activeElement;
-        const box = focused?.getBoundingClientRect();
-        const bar = document.querySelector('.stay')?.getBoundingClientRect();
-        const isCovered =
-          focused?.closest('.stay') === null &&
-          (box?.bottom ?? 0) > (bar?.top ?? 0) &&
-          (box?.top ?? 0) < (bar?.bottom ?? 0);
-        return { text: focused?.textContent?.trim() ?? '', isCovered };
-      });
-      expect(focus).toEqual({ text: focus.text, isCovered: false });
-      reached.push(focus.text);
-    }
-    expect(reached[0]).toBe('Not you?');
-    expect(reached.slice(-2)).toEqual(['Deny', 'Allow']);
-    expect(reached.length).toBeGreaterThan(22);
-    await page.context().close();
-  });
-
-  // @shows AS-40.4
-  test.each([
-    ['one letter', 'X'],
-    ['a hundred letters', 'W'.repeat(100)],
-    ['Arabic letters', 'دفتر الملاحظات'],
-  ])('nothing is wider than a phone of 320 pixels, and axe finds nothing: a name of %s', async (_, name) => {
-    const page = await open(await registered(names.join(' '), { name }), { width: 320, height: 568 });
-    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(320);
-    await page.addScriptTag({ content: axe });
-    const found = await page.evaluate(async () => {
-      const { violations } = await (
-        window as unknown as { axe: { run: () => Promise<{ violations: { id: string }[] }> } }
-      ).axe.run();
-      return violations.map(({ id }) => id);
-    });
-    expect(found).toEqual([]);
-    await page.context().close();
-  });
 });

@@ -1,0 +1,371 @@
+// @engines sqlite: what waits does so in the browser; how the store keeps what is too long is in test/waiting-requests.test.ts
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { createHandler } from 'portico/fetch';
+import {
+  createAuthorizationServer,
+  migrate,
+  oauthServerConfiguration,
+  oauthServerMigrations,
+  type Host,
+} from 'portico/oauth-server';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { createDatabase } from './support/database.ts';
+import { openOwnStore, type OwnStore } from './support/own-store.ts';
+import { CHALLENGE, createClock, REDIRECT_URI } from './support/portal.ts';
+
+/** How much of what waits for a sign-in a browser keeps, to the byte, and what it gives up for more (AS-7.13, AS-7.14). */
+
+const ISSUER = 'http://localhost:8080';
+const PREFIX = 'portico_request_';
+const MOST_BYTES = 6144;
+
+const clock = createClock();
+let folder: string;
+let created: Awaited<ReturnType<typeof createDatabase>>;
+let database: OwnStore;
+let clientId: string;
+let send: (jar: Jar, at: string, changes?: Changes) => Promise<Response>;
+let address: string | null;
+
+/** The cookies of a browser, by name, and who is signed in in it. */
+interface Jar extends Map<string, string> {
+  person?: string;
+}
+type Changes = { readonly issuer?: string; readonly form?: Readonly<Record<string, string>> };
+
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'portico-waiting-'));
+  created = await createDatabase(folder);
+  database = openOwnStore(created.url);
+  await migrate(database, oauthServerMigrations);
+  const host: Host<Jar> = {
+    signedIn: async (_, { person }) => (person === undefined ? null : { provider: 'staff', id: person }),
+    loadAccount: async (reference) => ({ reference, isActive: () => true, getProfile: () => ({}) }),
+    holdsPermission: async () => true,
+    loginUrl: '/sign-in',
+    clientAddress: () => address,
+    browserSecret: async () => 'the-secret-of-the-one-browser',
+    log: { debug() {}, info() {}, warning() {}, error() {} },
+  };
+  const serverOf = (publicUrl: string) =>
+    createAuthorizationServer({
+      publicUrl,
+      config: oauthServerConfiguration.parse({
+        name: 'Host',
+        scopes: { 'notes:read': 'Read your notes' },
+        key_path: path.join(folder, 'keys'),
+      }),
+      host,
+      database,
+      clock: clock.now,
+    });
+  const servers = new Map([ISSUER, 'https://host.example'].map((issuer) => [issuer, serverOf(issuer)]));
+  const client = await servers.get(ISSUER)?.clients.create({
+    name: 'App',
+    redirectUris: [REDIRECT_URI],
+    scopes: ['notes:read'],
+    public: true,
+  });
+  clientId = client?.client.id ?? '';
+  send = async (jar, at, { issuer = ISSUER, form } = {}) => {
+    const server = servers.get(issuer);
+    if (server === undefined) throw new Error(`There is no server ${issuer}`);
+    const cookie = [...jar].map((pair) => pair.join('=')).join('; ');
+    const request = new Request(issuer + at, {
+      headers: { Accept: 'text/html', Cookie: cookie },
+      ...(form === undefined ? {} : { method: 'POST', body: new URLSearchParams(form) }),
+    });
+    const response = (await createHandler<Jar>(server)(request, jar)) ?? Response.error();
+    for (const set of response.headers.getSetCookie()) {
+      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(set) ?? [];
+      if (/Max-Age=0/.test(set)) jar.delete(name);
+      else jar.set(name, value);
+    }
+    return response;
+  };
+});
+afterAll(async () => {
+  await database.close();
+  await created.drop();
+  await rm(folder, { recursive: true });
+});
+beforeEach(() => {
+  address = '192.0.2.1';
+  // What waited in the test before is gone.
+  clock.advance(1200);
+});
+
+const browser = (): Jar => new Map();
+const parametersWith = (state: string) => ({
+  client_id: clientId,
+  redirect_uri: REDIRECT_URI,
+  response_type: 'code',
+  code_challenge: CHALLENGE,
+  code_challenge_method: 'S256',
+  state,
+});
+const asking = (state: string) => `/oauth/authorize?${new URLSearchParams(parametersWith(state))}`;
+
+/** Asks without anybody signed in, and says where the browser comes back to, and the cookie in which the request waits. */
+async function ask(jar: Jar, state: string, issuer = ISSUER) {
+  const response = await send(jar, asking(state), { issuer });
+  const cookies = response.headers.getSetCookie().filter((cookie) => cookie.includes(PREFIX));
+  const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(cookies[0] ?? '') ?? [];
+  const location = new URL(response.headers.get('location') ?? 'x:', ISSUER);
+  const back = location.searchParams.get('return_to') ?? '';
+  const gone = cookies.slice(1).map((cookie) => cookie.split('=')[0] ?? '');
+  return { status: response.status, response, name, bytes: name.length + value.length, gone, cookies, back };
+}
+
+/** What a person finds who signs in and comes back: the state in which the question's answer leads on, or the status. */
+async function stateOf(jar: Jar, back: string): Promise<string | number> {
+  const signedIn: Jar = Object.assign(new Map(jar), { person: 'ada' });
+  const page = await send(signedIn, back);
+  if (page.status !== 200) return page.status;
+  const html = await page.text();
+  const field = (name: string) => new RegExp(`name="${name}" value="([^"]*)"`).exec(html)?.[1] ?? '';
+  const form = { request_id: field('request_id'), csrf_token: field('csrf_token'), decision: 'deny' };
+  const answered = await send(signedIn, '/oauth/authorize', { form });
+  return new URL(answered.headers.get('location') ?? 'x:').searchParams.get('state') ?? '';
+}
+
+interface Row {
+  readonly network: string;
+  readonly parameters: string;
+  readonly byte_count: number | string;
+  readonly expires_at: number | string;
+}
+
+/** What waits in the store now; the budget's own row is no request. */
+async function stored(): Promise<readonly Row[]> {
+  const { rows } = await database.execute<Row>(
+    "SELECT network, parameters, byte_count, expires_at FROM oauth_waiting_requests WHERE secret_hash <> 'budget' AND expires_at > ?",
+    [clock.now()],
+  );
+  return rows;
+}
+
+/** Longer than a cookie may be. */
+const LONG = 's'.repeat(5000);
+
+describe('the cookie of a request that waits', () => {
+  // @shows AS-7.14
+  test.each([
+    [ISSUER, 3499],
+    ['https://host.example', 3500],
+  ])(
+    'holds the request itself up to 3500 bytes, as far as its letters come out even: %s',
+    async (issuer, most) => {
+      const sizes = new Map<number, number>();
+      let [whole, long] = [1000, 3500];
+      while (long - whole > 1) {
+        const middle = Math.floor((whole + long) / 2);
+        const { bytes } = await ask(browser(), 's'.repeat(middle), issuer);
+        sizes.set(middle, bytes);
+        // The other kind holds a secret alone.
+        if (bytes > 1000) whole = middle;
+        else long = middle;
+      }
+      expect(sizes.get(whole)).toBe(most);
+      expect(await stored()).not.toEqual([]);
+    },
+  );
+
+  // @shows AS-7.13
+  test('is of this server alone, for its one path and its time, over https Secure', async () => {
+    const attributes = (cookie = '') => cookie.replace(/=[^;]*/, '');
+    const plain = await ask(browser(), 'x');
+    expect(attributes(plain.cookies[0])).toMatch(
+      /^portico_request_[\w-]{43}; Path=\/oauth\/authorize; HttpOnly; SameSite=Lax; Max-Age=600$/,
+    );
+    const secure = await ask(browser(), 'x', 'https://host.example');
+    expect(attributes(secure.cookies[0])).toMatch(
+      /^__Secure-portico_request_[\w-]{43}; Path=\/oauth\/authorize; HttpOnly; SameSite=Lax; Secure; Max-Age=600$/,
+    );
+  });
+
+  // @shows AS-7.13
+  test('is good for consent_ttl, and not a moment longer', async () => {
+    for (const state of ['short', LONG]) {
+      const [inTime, late] = [browser(), browser()];
+      const [first, second] = [await ask(inTime, state), await ask(late, state)];
+      clock.advance(599.999);
+      expect(await stateOf(inTime, first.back)).toBe(state);
+      clock.advance(0.001);
+      expect(await stateOf(late, second.back)).toBe(400);
+    }
+  });
+
+  test('goes when its request is put to somebody', async () => {
+    for (const state of ['short', LONG]) {
+      const jar = browser();
+      const { name, back } = await ask(jar, state);
+      jar.person = 'ada';
+      const page = await send(jar, back);
+      expect(page.headers.getSetCookie()).toEqual([
+        `${name}=; Path=/oauth/authorize; HttpOnly; SameSite=Lax; Max-Age=0`,
+      ]);
+      expect(await stored()).toEqual([]);
+    }
+  });
+});
+
+describe('of the requests that wait in one browser', () => {
+  // @shows AS-7.13
+  test('the eight last stay', async () => {
+    const jar = browser();
+    const names: string[] = [];
+    for (let count = 0; count < 10; count += 1) {
+      const asked = await ask(jar, `tab-${count}`);
+      expect(asked.gone).toEqual(count < 8 ? [] : [names[count - 8]]);
+      names.push(asked.name);
+      clock.advance(1);
+    }
+    expect([...jar.keys()].filter((name) => name.startsWith(PREFIX))).toEqual(names.slice(2));
+  });
+
+  // @shows AS-7.13
+  test('as many of the last stay as have 6144 bytes together, names and values', async () => {
+    /** A state by which the cookie has so many bytes. */
+    async function stateFor(bytes: number): Promise<string> {
+      const ofThousand = (await ask(browser(), 's'.repeat(1000))).bytes;
+      const about = 1000 + Math.floor(((bytes - ofThousand) * 3) / 4);
+      for (let length = about - 3; length < about + 4; length += 1) {
+        const state = 's'.repeat(length);
+        if ((await ask(browser(), state)).bytes === bytes) return state;
+      }
+      throw new Error(`No cookie has ${bytes} bytes`);
+    }
+    const large = await stateFor(MOST_BYTES - 3001);
+    const [fits, doesNot] = [await stateFor(3001), await stateFor(3002)];
+    for (const [state, isGone] of [
+      [fits, false],
+      [doesNot, true],
+    ] as const) {
+      const jar = browser();
+      const first = await ask(jar, state);
+      clock.advance(1);
+      expect((await ask(jar, large)).gone).toEqual(isGone ? [first.name] : []);
+    }
+    // The first that has no room, and all that are older.
+    const jar = browser();
+    const oldest = await ask(jar, 'oldest');
+    clock.advance(1);
+    const older = await ask(jar, doesNot);
+    clock.advance(1);
+    expect((await ask(jar, large)).gone).toEqual([older.name, oldest.name]);
+  });
+
+  // @shows AS-7.13
+  test('those go that have expired, or cannot be opened; no other cookie is touched, whatever its name', async () => {
+    const jar = browser();
+    const expired = await ask(jar, 'expired');
+    clock.advance(600);
+    const kept = await ask(jar, 'kept');
+    expect(kept.gone).toEqual([expired.name]);
+    const foreign = `${PREFIX}${'x'.repeat(43)}`;
+    jar.set(expired.name, 'x');
+    jar.set(foreign, jar.get(kept.name) ?? '');
+    const others = [
+      `${PREFIX}short`,
+      `${PREFIX}${'x'.repeat(44)}`,
+      `x${foreign}`,
+      'session',
+      `x${'y'.repeat(58)}`,
+    ];
+    for (const name of others) jar.set(name, 'x');
+    const { gone } = await ask(jar, 'last');
+    expect(gone.toSorted()).toEqual([expired.name, foreign].toSorted());
+    expect([...jar.keys()]).toEqual(expect.arrayContaining([kept.name, ...others]));
+  });
+
+  // @shows AS-7.13
+  test('that one stays that somebody comes back to without being signed in, and what others take beyond goes', async () => {
+    const forms = (state: string) => ({ form: parametersWith(state) });
+    const jar = browser();
+    const wanted = await ask(jar, 'w'.repeat(1500));
+    for (let count = 0; count < 12; count += 1) {
+      clock.advance(1);
+      // As it comes from another site: without cookies.
+      const elsewhere = browser();
+      await send(elsewhere, '/oauth/authorize', forms(`form-${count}`));
+      for (const [name, value] of elsewhere) jar.set(name, value);
+    }
+    const again = await send(jar, wanted.back);
+    expect([again.status, new URL(again.headers.get('location') ?? 'x:', ISSUER).pathname]).toEqual([
+      302,
+      '/sign-in',
+    ]);
+    const left = [...jar.keys()].filter((name) => name.startsWith(PREFIX));
+    expect(left).toHaveLength(8);
+    expect(await stateOf(jar, wanted.back)).toBe('w'.repeat(1500));
+    // Its own bytes count, too.
+    const full = browser();
+    const large = await ask(full, 'l'.repeat(2000));
+    for (const count of [1, 2]) {
+      clock.advance(1);
+      const elsewhere = browser();
+      await send(elsewhere, '/oauth/authorize', forms(`${count}`.repeat(1200)));
+      for (const [name, value] of elsewhere) full.set(name, value);
+    }
+    const bytes = () =>
+      [...full]
+        .filter(([name]) => name.startsWith(PREFIX))
+        .reduce((sum, [name, value]) => sum + name.length + value.length, 0);
+    expect(bytes()).toBeGreaterThan(MOST_BYTES);
+    await send(full, large.back);
+    expect(bytes()).toBeLessThanOrEqual(MOST_BYTES);
+    expect(full.has(large.name)).toBe(true);
+  });
+
+  test('asking again with an id takes the place of the one of that id', async () => {
+    const jar = browser();
+    const { name, back } = await ask(jar, 'one');
+    expect(await send(jar, back)).toMatchObject({ status: 302 });
+    expect([...jar.keys()].filter((each) => each.startsWith(PREFIX))).toEqual([name]);
+  });
+});
+
+describe('a request that is too long for a cookie', () => {
+  // @shows AS-7.14
+  test('is kept for its network and its time, and counted with what a row takes', async () => {
+    for (const [from, network] of [
+      ['192.0.2.1', '192.0.2.1'],
+      ['2001:db8::1', '2001:db8:0:0::/64'],
+      [null, ''],
+    ] as const) {
+      clock.advance(600);
+      address = from;
+      await ask(browser(), `é${LONG}`);
+      const [row, ...more] = await stored();
+      expect(more).toEqual([]);
+      expect(row).toMatchObject({ network });
+      expect(Number(row?.byte_count)).toBe(Buffer.byteLength(row?.parameters ?? '') + 300);
+      expect(Number(row?.expires_at)).toBe(clock.now() + 600_000);
+    }
+  });
+
+  // @shows AS-7.14
+  test('is refused when its network has used up what it may, with when to come again', async () => {
+    await ask(browser(), LONG);
+    await database.execute(
+      "UPDATE oauth_waiting_requests SET byte_count = ? WHERE secret_hash <> 'budget' AND expires_at > ?",
+      [1024 * 1024, clock.now()],
+    );
+    const refused = await ask(browser(), LONG);
+    expect([refused.status, refused.response.headers.get('retry-after')]).toEqual([503, '60']);
+    expect(await refused.response.text()).toContain('Too many');
+    address = '192.0.2.2';
+    expect((await ask(browser(), LONG)).status).toBe(302);
+  });
+
+  // @shows AS-7.14
+  test('is gone when the store has it no more', async () => {
+    const jar = browser();
+    const { back } = await ask(jar, LONG);
+    await database.execute("DELETE FROM oauth_waiting_requests WHERE secret_hash <> 'budget'");
+    expect(await stateOf(jar, back)).toBe(400);
+  });
+});
