@@ -92,10 +92,13 @@ export const AREAS: Readonly<Record<string, Area>> = {
   proofs: {
     files: ['src/jws/*.ts', 'src/oauth-server/dpop/*.ts'],
     tests: [
+      'src/jws/compact.test.ts',
+      'src/jws/public-keys.test.ts',
+      'src/oauth-server/dpop/demands.test.ts',
+      'src/oauth-server/dpop/nonces.test.ts',
+      'src/oauth-server/dpop/dpop.test.ts',
       'src/jws/dpop-proof.test.ts',
       'test/dpop.test.ts',
-      'test/resource-server-dpop.test.ts',
-      'test/private-key-jwt.test.ts',
     ],
   },
   metadata: {
@@ -109,8 +112,11 @@ export const AREAS: Readonly<Record<string, Area>> = {
     tests: [
       'src/oauth-server/client-documents/client-urls.test.ts',
       'src/oauth-server/clients/redirect-uris.test.ts',
+      'src/oauth-server/clients/client-metadata.test.ts',
+      'src/oauth-server/clients/metadata.test.ts',
+      'src/oauth-server/registering/asked-metadata.test.ts',
+      'src/oauth-server/client-documents/client-documents.test.ts',
       'test/client-document-content.test.ts',
-      'test/client-documents.test.ts',
     ],
   },
   tokens: {

@@ -1,0 +1,43 @@
+import { describe, expect, test } from 'vitest';
+import { authenticationMetadata } from './client-metadata.ts';
+
+const CLIENT = { public: true, keys: null, pushesRequests: false, dpopBoundAccessTokens: false };
+const KEYS = { jwks: '{"keys":[{"kty":"EC"}]}', jwksUri: null, algorithm: null };
+const DEMANDS = { pushesRequests: true, dpopBoundAccessTokens: true };
+const DEMANDED = { require_pushed_authorization_requests: true, dpop_bound_access_tokens: true };
+
+describe('A client is told how it proves itself', () => {
+  test.each([
+    ['by nothing', CLIENT, { token_endpoint_auth_method: 'none' }],
+    ['by a secret', { ...CLIENT, public: false }, { token_endpoint_auth_method: 'client_secret_basic' }],
+    [
+      'by keys that are kept here',
+      { ...CLIENT, public: false, keys: KEYS },
+      { token_endpoint_auth_method: 'private_key_jwt', jwks: { keys: [{ kty: 'EC' }] } },
+    ],
+    [
+      'by keys that it publishes, with an algorithm',
+      {
+        ...CLIENT,
+        public: false,
+        keys: { jwks: null, jwksUri: 'https://client.example/k', algorithm: 'ES256' },
+      },
+      {
+        token_endpoint_auth_method: 'private_key_jwt',
+        token_endpoint_auth_signing_alg: 'ES256',
+        jwks_uri: 'https://client.example/k',
+      },
+    ],
+  ] as const)('%s, and what it demands', (_, client, says) => {
+    expect(authenticationMetadata(client)).toStrictEqual(says);
+    expect(authenticationMetadata({ ...client, ...DEMANDS })).toStrictEqual({ ...says, ...DEMANDED });
+    expect(authenticationMetadata({ ...client, pushesRequests: true })).toStrictEqual({
+      ...says,
+      require_pushed_authorization_requests: true,
+    });
+    expect(authenticationMetadata({ ...client, dpopBoundAccessTokens: true })).toStrictEqual({
+      ...says,
+      dpop_bound_access_tokens: true,
+    });
+  });
+});

@@ -1,0 +1,36 @@
+import { expect, test } from 'vitest';
+import { applicationTypeFor, CODE_GRANTS, grantsNamed, scopesNamed } from './metadata.ts';
+
+test.each([
+  [undefined, ['authorization_code']],
+  [[], []],
+  [
+    ['refresh_token', 'implicit', 'authorization_code'],
+    ['authorization_code', 'refresh_token'],
+  ],
+  [['client_credentials'], []],
+])('the grants %j are %j', (named, grants) => {
+  expect(grantsNamed(named, CODE_GRANTS)).toEqual(grants);
+});
+
+test.each([
+  [undefined, ['a', 'b', 'c']],
+  ['', ['a', 'b', 'c']],
+  ['  ', ['a', 'b', 'c']],
+  ['offline_access', ['a', 'b', 'c']],
+  ['c  a c d offline_access', ['c', 'a']],
+  ['d', []],
+])('the scope %j is %j', (scope, names) => {
+  expect(scopesNamed(scope, ['a', 'b', 'c'])).toEqual(names);
+});
+
+test.each([
+  ['web', ['http://localhost/'], 'web'],
+  ['native', ['https://a.example/'], 'native'],
+  [undefined, ['https://a.example/', 'HTTPS://b.example/'], 'web'],
+  [undefined, ['https://a.example/', 'http://localhost/'], 'native'],
+  [undefined, ['httpsx://a.example/'], 'native'],
+  [undefined, ['com.example:https://a.example/'], 'native'],
+] as const)('of the type %j with %j a client is one that is %s', (named, uris, type) => {
+  expect(applicationTypeFor(named, uris)).toBe(type);
+});

@@ -1,0 +1,90 @@
+import { describe, expect, test } from 'vitest';
+import { DpopError, OAuthError } from '../errors.ts';
+import { createRequireBinding, dpopProblems, type DpopMode } from './demands.ts';
+
+const SCOPES = [
+  { name: 'notes:read', dpop: false },
+  { name: 'notes:write', dpop: true },
+  { name: 'notes:delete', dpop: true },
+];
+const CLIENT = { dpopBoundAccessTokens: false };
+const DEMANDING = { dpopBoundAccessTokens: true };
+
+describe('A configuration that contradicts itself', () => {
+  const scopes = {
+    plain: 'A scope',
+    unbound: { dpop: false },
+    unsaid: {},
+    'notes:write': { dpop: true },
+    'notes:delete': { dpop: true },
+  };
+  const message = 'needs oauth_server:dpop, which is off; set it to accept or require';
+
+  test('is told with all that demands what is switched off, which it is unless it says otherwise', () => {
+    const bound = ['notes:write', 'notes:delete'].map((name) => ({
+      key: `oauth_server:scopes:${name}:dpop`,
+      message,
+    }));
+    expect(dpopProblems({ scopes })).toEqual(bound);
+    expect(dpopProblems({ dpop: 'off', dpop_nonces: false, scopes })).toEqual(bound);
+    expect(dpopProblems({ dpop_nonces: true, scopes })).toEqual([
+      ...bound,
+      { key: 'oauth_server:dpop_nonces', message },
+    ]);
+    expect(dpopProblems({ scopes: { plain: 'A scope' } })).toEqual([]);
+  });
+
+  test.each<DpopMode>(['accept', 'require'])('is none with %s', (dpop) => {
+    expect(dpopProblems({ dpop, dpop_nonces: true, scopes })).toEqual([]);
+  });
+});
+
+/** Why no token is issued that is bound to nothing. */
+function refusal(mode: DpopMode, client: typeof CLIENT, named: readonly string[], scopes = SCOPES) {
+  try {
+    createRequireBinding(mode, scopes)(client, named, null);
+    return null;
+  } catch (error) {
+    if (error instanceof DpopError) return [error.code, error.detail];
+    if (error instanceof OAuthError) return [error.code, error.detail];
+    throw error;
+  }
+}
+
+describe('A token that is bound to no key', () => {
+  const wanting = (reason: string) => [
+    'invalid_dpop_proof',
+    `no proof came, and no token is issued without one: ${reason}`,
+  ];
+
+  test('is issued where nothing demands it', () => {
+    for (const mode of ['off', 'accept'] as const) {
+      expect(refusal(mode, CLIENT, ['notes:read', 'unheard:of'])).toBeNull();
+      expect(refusal(mode, CLIENT, [])).toBeNull();
+      expect(refusal(mode, CLIENT, ['notes:write'], [])).toBeNull();
+    }
+  });
+
+  test('is not issued where the client, the server or a scope demands it', () => {
+    expect(refusal('accept', DEMANDING, ['notes:write'])).toEqual(wanting('the client demands it'));
+    expect(refusal('require', CLIENT, [])).toEqual(wanting('oauth_server:dpop is require'));
+    expect(refusal('accept', CLIENT, ['notes:read', 'notes:delete'])).toEqual(
+      wanting('the scope notes:delete demands it'),
+    );
+  });
+
+  test('is not issued for less since it was switched off', () => {
+    expect(refusal('off', DEMANDING, [])).toEqual([
+      'unauthorized_client',
+      'no token is issued that is bound to no key: the client demands it, and oauth_server:dpop is off',
+    ]);
+    expect(refusal('off', CLIENT, ['notes:write'])?.[0]).toBe('unauthorized_client');
+  });
+});
+
+test('A token that is bound to a key is what all of them demand', () => {
+  for (const mode of ['off', 'accept', 'require'] as const) {
+    const requireBinding = createRequireBinding(mode, SCOPES);
+    expect(() => requireBinding(DEMANDING, ['notes:write'], 'a thumbprint')).not.toThrow();
+  }
+});

@@ -1,0 +1,127 @@
+import { createHash, generateKeyPairSync, sign } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { DpopError } from '../errors.ts';
+import { createDpop, proofOf, requireAlgorithm, type DpopOptions } from './dpop.ts';
+
+const NOW = 1_800_000_000_000;
+const URL_OF_IT = 'https://app.example/oauth/token';
+const ec = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+const jwk = ec.publicKey.export({ format: 'jwk' });
+const encoded = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
+
+function proof(more: object = {}): string {
+  const claims = { jti: 'once', htm: 'POST', htu: URL_OF_IT, iat: NOW / 1000, ...more };
+  const signed = `${encoded({ typ: 'dpop+jwt', alg: 'ES256', jwk })}.${encoded(claims)}`;
+  const signature = sign('sha256', Buffer.from(signed), { key: ec.privateKey, dsaEncoding: 'ieee-p1363' });
+  return `${signed}.${signature.toString('base64url')}`;
+}
+
+const GOOD = 'a good nonce';
+const nonces = { current: async () => GOOD, isGood: async (nonce: string) => nonce === GOOD };
+
+/** What takes each use once, and remembers what it was asked for. */
+function dpop(options: Partial<DpopOptions> = {}) {
+  const claimed: unknown[] = [];
+  const singleUses: DpopOptions['singleUses'] = {
+    async claim(...use) {
+      const isNew = !claimed.some((each) => JSON.stringify(each) === JSON.stringify(use));
+      if (isNew) claimed.push(use);
+      return isNew;
+    },
+  };
+  const made = createDpop({ singleUses, nonces: null, algorithms: null, clock: () => NOW, ...options });
+  const check = (text: string | null, accessToken: string | null = null) =>
+    made.check({ proof: text, method: 'POST', url: URL_OF_IT }, accessToken);
+  return { ...made, check, claimed };
+}
+
+async function refusal(what: () => unknown): Promise<readonly unknown[]> {
+  try {
+    await what();
+  } catch (error) {
+    if (error instanceof DpopError) return [error.code, error.detail, error.nonce];
+    throw error;
+  }
+  throw new Error('It was not refused');
+}
+const wrong = (detail: string) => ['invalid_dpop_proof', detail, null];
+
+describe('The proof of a request', () => {
+  test('is its header field, for its method and the URL as the outside writes it', () => {
+    const request = new Request('http://127.0.0.1:8080/token', { method: 'PUT', headers: { DPoP: 'a' } });
+    expect(proofOf(request, URL_OF_IT)).toEqual({ proof: 'a', method: 'PUT', url: URL_OF_IT });
+    expect(proofOf(new Request('http://127.0.0.1/'), URL_OF_IT).proof).toBeNull();
+  });
+
+  test('says which key was proved; a request without one proves nothing', async () => {
+    const { crv, kty, x, y } = jwk;
+    const thumbprint = createHash('sha256').update(JSON.stringify({ crv, kty, x, y })).digest('base64url');
+    expect(await dpop().check(proof())).toMatchObject({ thumbprint, algorithm: 'ES256', jti: 'once' });
+    for (const options of [{}, { nonces }, { algorithms: [] }]) {
+      expect(await dpop(options).check(null)).toBeNull();
+    }
+  });
+
+  test('that does not hold is refused, with the reason for the log', async () => {
+    expect(await refusal(() => dpop().check('a'))).toEqual(
+      wrong('of the proof: its header is missing or no base64url'),
+    );
+    expect(await refusal(() => dpop().check(proof({ htm: 'GET' })))).toEqual(
+      wrong('of the proof: its htm is another method'),
+    );
+    expect(await refusal(() => dpop().check(proof(), 'an access token'))).toEqual(
+      wrong('of the proof: its ath is missing'),
+    );
+    expect(await refusal(() => dpop({ clock: () => NOW + 3_600_000 }).check(proof()))).toEqual(
+      wrong('of the proof: its iat is too long ago'),
+    );
+  });
+
+  test('a fault of ours is not told as one of the proof', async () => {
+    const fault = new TypeError('a fault');
+    const broken = dpop({
+      clock: () => {
+        throw fault;
+      },
+    });
+    await expect(broken.check(proof())).rejects.toBe(fault);
+  });
+
+  test('is signed with what the profile allows, where there is one', async () => {
+    const says = wrong('of the proof: its alg is ES256, which the profile does not allow');
+    expect(await refusal(() => dpop({ algorithms: ['EdDSA'] }).check(proof()))).toEqual(says);
+    expect(await dpop({ algorithms: ['EdDSA', 'ES256'] }).check(proof())).toMatchObject({ jti: 'once' });
+    const checked = await dpop().check(proof());
+    if (checked === null) throw new Error('no proof');
+    expect(await refusal(() => requireAlgorithm(checked, []))).toEqual(says);
+    expect(() => requireAlgorithm(checked, ['ES256'])).not.toThrow();
+  });
+
+  test('carries a good nonce where it has to, and is given one otherwise', async () => {
+    const strict = dpop({ nonces });
+    expect(await strict.check(proof({ nonce: GOOD }))).toMatchObject({ nonce: GOOD });
+    expect(await refusal(() => strict.check(proof()))).toEqual([
+      'use_dpop_nonce',
+      'the proof has no nonce',
+      GOOD,
+    ]);
+    expect(await refusal(() => strict.check(proof({ nonce: 'x' })))).toEqual([
+      'use_dpop_nonce',
+      'the nonce of the proof is old, or of another server',
+      GOOD,
+    ]);
+    expect(await dpop().check(proof({ nonce: 'x' }))).toMatchObject({ nonce: 'x' });
+    expect([await strict.nonce(), await dpop().nonce()]).toEqual([GOOD, null]);
+  });
+
+  test('is taken once, for its key and its jti, until it counts no more', async () => {
+    const made = dpop();
+    const { check, claimed } = made;
+    const checked = await check(proof());
+    if (checked === null) throw new Error('no proof');
+    expect(claimed).toEqual([]);
+    await made.claim(checked);
+    expect(claimed).toEqual([['proof', [checked.thumbprint, 'once'], NOW + 120_000]]);
+    expect(await refusal(() => made.claim(checked))).toEqual(wrong('of the proof: it was used before'));
+  });
+});

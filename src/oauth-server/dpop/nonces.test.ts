@@ -1,0 +1,88 @@
+import { describe, expect, test } from 'vitest';
+import { createCookieSealer } from '../authorization/cookie-keys.ts';
+import { createDpopNonces } from './nonces.ts';
+
+const START = 1_800_000_000_000;
+
+/** Processes that share the keys of what they seal, each with its own clock. */
+function installation() {
+  const keys = new Map<number, string>();
+  const store = {
+    async cookieKey(period: number, candidate: string) {
+      if (!keys.has(period)) keys.set(period, candidate);
+      return keys.get(period) ?? candidate;
+    },
+    findCookieKey: async (period: number) => keys.get(period) ?? null,
+  };
+  return () => {
+    let now = START;
+    const clock = () => now;
+    const sealer = createCookieSealer({ store, clock, lifetime: 600_000 });
+    return {
+      sealer,
+      nonces: createDpopNonces({ sealer, clock }),
+      at: (milliseconds: number) => void (now = START + milliseconds),
+    };
+  };
+}
+
+describe('A nonce', () => {
+  test('is handed out for half a minute, and another one after it', async () => {
+    const { nonces, at } = installation()();
+    const first = await nonces.current();
+    at(29_999);
+    expect(await nonces.current()).toBe(first);
+    at(30_000);
+    const second = await nonces.current();
+    expect(second).not.toBe(first);
+    at(59_999);
+    expect(await nonces.current()).toBe(second);
+    at(60_000);
+    expect(await nonces.current()).not.toBe(second);
+  });
+
+  test('is not handed out by a clock that was set back: others would find it from the future', async () => {
+    const { nonces, at } = installation()();
+    const first = await nonces.current();
+    at(-1);
+    expect(await nonces.current()).not.toBe(first);
+  });
+
+  test.each(['where it was made', 'elsewhere'])('is good for three minutes, %s', async (where) => {
+    const start = installation();
+    const [one, other] = [start(), start()];
+    const nonce = await one.nonces.current();
+    const asked = where === 'elsewhere' ? other : one;
+    asked.at(179_999);
+    expect(await asked.nonces.isGood(nonce)).toBe(true);
+    asked.at(180_000);
+    expect(await asked.nonces.isGood(nonce)).toBe(false);
+  });
+
+  test('is good in a process whose clock is behind, by less than a minute', async () => {
+    const start = installation();
+    const [one, other] = [start(), start()];
+    const nonce = await one.nonces.current();
+    other.at(-59_999);
+    expect(await other.nonces.isGood(nonce)).toBe(true);
+    other.at(-60_000);
+    expect(await other.nonces.isGood(nonce)).toBe(false);
+  });
+
+  test('that was sealed for something else, by another installation, or by nobody is none', async () => {
+    const start = installation();
+    const { nonces, sealer } = start();
+    const now = String(START);
+    for (const wrong of [
+      '',
+      'x',
+      await sealer.seal('dpop nonce', now),
+      await sealer.seal('', now),
+      await installation()().nonces.current(),
+    ]) {
+      expect(await nonces.isGood(wrong)).toBe(false);
+      await nonces.current();
+      expect(await nonces.isGood(wrong)).toBe(false);
+    }
+  });
+});

@@ -1,0 +1,328 @@
+import { describe, expect, test } from 'vitest';
+import { OAuthError } from '../errors.ts';
+import { createScopeCatalog } from '../tokens/scopes.ts';
+import { registrationOf, type MetadataRules, type SentMetadata } from './asked-metadata.ts';
+
+const LOOPBACK = 'http://127.0.0.1/callback';
+const SITE = 'https://client.example/callback';
+const RULES: MetadataRules = {
+  catalog: createScopeCatalog({
+    'notes:read': 'Read notes',
+    'notes:write': 'Write notes',
+    'mcp:service': { label: 'Discover', permission: 'notes:read' },
+  }),
+  mayBeConfidential: false,
+  takesKeys: false,
+  takesPushed: false,
+  takesDpop: false,
+};
+/** With an initial access token. */
+const LET_IN: MetadataRules = { ...RULES, mayBeConfidential: true };
+const WITH_KEYS: MetadataRules = { ...RULES, takesKeys: true };
+const PEOPLE = ['openid', 'profile', 'email', 'notes:read', 'notes:write'];
+const KEYS = { keys: [] };
+
+const asked = (changes: SentMetadata = {}, rules = RULES) =>
+  registrationOf({ redirect_uris: [LOOPBACK], ...changes }, rules);
+
+/** Why it is refused: the code, what is answered, and what the log has beside. */
+function refusal(sent: SentMetadata, rules = RULES): readonly [string, string, string | null] {
+  try {
+    registrationOf({ redirect_uris: [LOOPBACK], ...sent }, rules);
+  } catch (error) {
+    if (error instanceof OAuthError) return [error.code, error.message, error.detail];
+    throw error;
+  }
+  throw new Error('It was not refused');
+}
+const metadataRefusal = (description: string, detail: string | null = null) => [
+  'invalid_client_metadata',
+  description,
+  detail,
+];
+
+describe('What a client asks for', () => {
+  test('may be its address alone', () => {
+    expect(asked()).toStrictEqual({
+      name: 'An application without a name',
+      redirectUris: [LOOPBACK],
+      scopes: PEOPLE,
+      grants: ['authorization_code'],
+      public: true,
+      applicationType: 'native',
+      dpopBoundAccessTokens: false,
+    });
+  });
+
+  test('is what it sent, not what an object inherits', () => {
+    const inherited = {
+      client_name: 'A',
+      grant_types: ['refresh_token'],
+      dpop_bound_access_tokens: true,
+      jwks: KEYS,
+    };
+    const sent = Object.assign(Object.create(inherited) as SentMetadata, { redirect_uris: [LOOPBACK] });
+    const rules = { ...WITH_KEYS, takesDpop: true };
+    expect(registrationOf(sent, rules)).toStrictEqual(asked());
+    Object.assign(sent, { token_endpoint_auth_method: 'private_key_jwt' });
+    expect(() => registrationOf(sent, rules)).toThrow('The client needs its public keys');
+  });
+
+  test('is left out as well by null', () => {
+    const names = ['client_name', 'grant_types', 'scope', 'response_types', 'application_type'];
+    const more = ['dpop_bound_access_tokens', 'token_endpoint_auth_method', 'id_token_signed_response_alg'];
+    const sent = Object.fromEntries([...names, ...more].map((name) => [name, null]));
+    expect(asked(sent, { ...RULES, takesDpop: true })).toStrictEqual(asked());
+  });
+
+  test.each([
+    ['A client', 'A client'],
+    [' a ', ' a '],
+    ['', 'An application without a name'],
+    [' \t ', 'An application without a name'],
+  ])('has the name %j as %j', (client_name, name) => {
+    expect(asked({ client_name })).toMatchObject({ name });
+  });
+
+  test('may be what its ID tokens are signed with', () => {
+    expect(asked({ id_token_signed_response_alg: 'ES256' })).toMatchObject({
+      idTokenSignedResponseAlg: 'ES256',
+    });
+  });
+
+  test.each([
+    [undefined, ['authorization_code']],
+    [
+      ['refresh_token', 'authorization_code', 'implicit'],
+      ['authorization_code', 'refresh_token'],
+    ],
+  ])('of the grants %j gives %j', (grant_types, grants) => {
+    expect(asked({ grant_types }).grants).toEqual(grants);
+  });
+
+  test.each([[[]], [['code']], [['token', 'code']]])('may name the response types %j', (response_types) => {
+    expect(asked({ response_types }).grants).toEqual(['authorization_code']);
+  });
+
+  test.each([
+    ['is not text', { client_name: ['A'] }, 'The field client_name must be a text.'],
+    ['is a number', { scope: 7 }, 'The field scope must be a text.'],
+    ['is no list', { grant_types: 'refresh_token' }, 'The field grant_types must be a list of texts.'],
+    [
+      'is a list of more',
+      { response_types: ['code', 1] },
+      'The field response_types must be a list of texts.',
+    ],
+    ['is an object', { redirect_uris: { 0: SITE } }, 'The field redirect_uris must be a list of texts.'],
+    ['is half a character', { client_name: 'a\uD800' }, 'The field client_name is not well-formed Unicode.'],
+    ['is no grant', { grant_types: [] }, 'The grant_types must name authorization_code.'],
+    [
+      'is a grant of nothing',
+      { grant_types: ['refresh_token'] },
+      'The grant_types must name authorization_code.',
+    ],
+    [
+      'is for services',
+      { grant_types: ['client_credentials'] },
+      'The grant_types must name authorization_code.',
+    ],
+    [
+      'is another answer',
+      { response_types: ['token'] },
+      'The response_types must name code, which is what authorization_code needs.',
+    ],
+    ['is a scope of nobody', { scope: 'unheard:of mcp:service' }, 'None of the scopes is offered.'],
+  ])('is refused when it %s: %j', (_, sent, description) => {
+    expect(refusal(sent)).toEqual(metadataRefusal(description));
+  });
+
+  test('is refused for a kind of application that there is not, which the log names', () => {
+    expect(refusal({ application_type: 'desktop' })).toEqual(
+      metadataRefusal('The application_type must be web or native.', 'it is "desktop"'),
+    );
+  });
+});
+
+describe('The addresses that a client asks for', () => {
+  const of = (redirect_uris: readonly string[], application_type?: string) =>
+    asked({ redirect_uris, application_type });
+  const wrong = (redirect_uris: unknown, application_type?: string) =>
+    refusal({ redirect_uris, application_type });
+
+  test.each([
+    [[SITE], undefined, 'web'],
+    [[SITE], 'native', 'native'],
+    [[LOOPBACK], 'web', 'web'],
+    [[SITE, LOOPBACK], undefined, 'native'],
+    [['com.example.app:/callback'], undefined, 'native'],
+  ])('%j of the type %j are those of one that is %s', (uris, type, applicationType) => {
+    expect(of(uris, type)).toMatchObject({ redirectUris: uris, applicationType });
+  });
+
+  test('leave out a scheme without a dot beside others, of a program on a device alone', () => {
+    expect(of(['cursor://callback', SITE, LOOPBACK])).toMatchObject({ redirectUris: [SITE, LOOPBACK] });
+    expect(wrong(['cursor://callback'])[1]).toMatch(/^A redirect URI is neither https nor of a private-use/);
+    expect(wrong(['cursor://callback', SITE], 'web')).toEqual([
+      'invalid_redirect_uri',
+      'A redirect URI is not an absolute https URL.',
+      'it is "cursor://callback"',
+    ]);
+    expect(wrong(['com.example.app:/callback', 'evil://callback'], 'web')[2]).toContain('com.example.app');
+  });
+
+  test('are all right, or none is taken', () => {
+    expect(wrong([SITE, 'https://client.example/#part'])).toEqual([
+      'invalid_redirect_uri',
+      'A redirect URI has a fragment; remove it.',
+      'it is "https://client.example/#…"',
+    ]);
+  });
+
+  test.each([[undefined], [null], [[]]])('are needed: %j', (uris) => {
+    expect(wrong(uris)).toEqual(['invalid_redirect_uri', 'The redirect_uris are missing.', null]);
+  });
+
+  test('are twenty at most, of 4,000 characters together', () => {
+    const twenty = Array.from({ length: 20 }, (_, number) => `https://client.example/${number}`);
+    expect(of(twenty).redirectUris).toEqual(twenty);
+    const long = [SITE.padEnd(2000, 'a'), SITE.padEnd(2000, 'b')];
+    expect(of(long).redirectUris).toEqual(long);
+    for (const uris of [[...twenty, SITE], [...long, 'a'], [SITE.padEnd(4001, 'a')]]) {
+      expect(wrong(uris)).toEqual([
+        'invalid_redirect_uri',
+        'There may be 20 redirect_uris, of 4000 characters together.',
+        null,
+      ]);
+    }
+  });
+});
+
+describe('A client with an initial access token', () => {
+  test.each([undefined, 'client_secret_basic', 'client_secret_post'])(
+    'has a secret, and the scopes that it names: %s',
+    (method) => {
+      const sent = { token_endpoint_auth_method: method, scope: 'notes:read mcp:service unheard:of' };
+      expect(asked(sent, LET_IN)).toStrictEqual({
+        ...asked(),
+        public: false,
+        scopes: ['notes:read', 'mcp:service'],
+      });
+      // Nobody else has, and whoever may be anybody has all that people may allow.
+      expect(asked(sent)).toStrictEqual(asked());
+    },
+  );
+
+  test('may be a public one: then it is one as any other', () => {
+    const sent = { token_endpoint_auth_method: 'none', scope: 'notes:read' };
+    expect(asked(sent, LET_IN)).toStrictEqual(asked());
+    expect(refusal({ ...sent, grant_types: ['client_credentials'] }, LET_IN)).toEqual(
+      metadataRefusal('The grant_types must name authorization_code.'),
+    );
+  });
+
+  test('may act as itself, and then has no addresses, and no scopes about a person', () => {
+    const sent = { grant_types: ['client_credentials'], response_types: ['token'] };
+    expect(asked(sent, LET_IN)).toStrictEqual({
+      ...asked(),
+      public: false,
+      redirectUris: [],
+      scopes: ['notes:read', 'notes:write', 'mcp:service'],
+      grants: ['client_credentials'],
+      applicationType: 'web',
+    });
+    expect(asked({ ...sent, application_type: 'native' }, LET_IN).applicationType).toBe('native');
+    expect(refusal({ ...sent, scope: 'openid' }, LET_IN)).toEqual(
+      metadataRefusal('None of the scopes is offered.'),
+    );
+  });
+
+  test('may do both', () => {
+    const sent = { grant_types: ['client_credentials', 'refresh_token', 'authorization_code'] };
+    expect(asked(sent, LET_IN)).toMatchObject({
+      redirectUris: [LOOPBACK],
+      grants: ['authorization_code', 'refresh_token', 'client_credentials'],
+      scopes: [...PEOPLE, 'mcp:service'],
+    });
+  });
+
+  test('has to name what it does', () => {
+    expect(refusal({ grant_types: ['refresh_token'] }, LET_IN)).toEqual(
+      metadataRefusal('The grant_types must name authorization_code or client_credentials.'),
+    );
+  });
+});
+
+describe('A client with keys of its own', () => {
+  const sent = { token_endpoint_auth_method: 'private_key_jwt', jwks: KEYS };
+  const uri = 'https://client.example/keys';
+
+  test('is known by them, with its algorithm where it names one, and is anybody without a token', () => {
+    expect(asked({ ...sent, scope: 'notes:read' }, WITH_KEYS)).toStrictEqual({
+      ...asked(),
+      public: false,
+      jwks: KEYS,
+    });
+    expect(asked({ ...sent, token_endpoint_auth_signing_alg: 'ES256' }, WITH_KEYS)).toMatchObject({
+      jwks: KEYS,
+      tokenEndpointAuthSigningAlg: 'ES256',
+    });
+  });
+
+  test('may publish them where it has a token', () => {
+    const publishing = { ...sent, jwks: null, jwks_uri: uri, scope: 'notes:read' };
+    expect(asked(publishing, { ...WITH_KEYS, mayBeConfidential: true })).toStrictEqual({
+      ...asked(),
+      public: false,
+      scopes: ['notes:read'],
+      jwksUri: uri,
+    });
+    expect(refusal(publishing, WITH_KEYS)).toEqual(
+      metadataRefusal('The jwks_uri needs an initial access token; send the keys themselves, as jwks.'),
+    );
+  });
+
+  test.each([{ jwks: undefined }, { jwks: null }, { jwks: undefined, jwks_uri: null }])(
+    'needs them: %j',
+    (without) => {
+      expect(refusal({ ...sent, ...without }, WITH_KEYS)).toEqual(
+        metadataRefusal('The client needs its public keys: jwks or jwks_uri.'),
+      );
+    },
+  );
+
+  test('is one where clients may have them, and beside another method they say nothing', () => {
+    const detail = 'the token_endpoint_auth_method is "private_key_jwt"';
+    const methods = 'The token_endpoint_auth_method must be none, client_secret_basic';
+    expect(refusal(sent)).toEqual(metadataRefusal(`${methods} or client_secret_post.`, detail));
+    expect(refusal({ token_endpoint_auth_method: 'tls_client_auth' }, WITH_KEYS)).toEqual(
+      metadataRefusal(
+        `${methods}, client_secret_post or private_key_jwt.`,
+        'the token_endpoint_auth_method is "tls_client_auth"',
+      ),
+    );
+    expect(asked({ jwks: KEYS, jwks_uri: uri }, WITH_KEYS)).toStrictEqual(asked());
+  });
+});
+
+describe.each([
+  ['require_pushed_authorization_requests', 'takesPushed', 'requirePushedAuthorizationRequests'],
+  ['dpop_bound_access_tokens', 'takesDpop', 'dpopBoundAccessTokens'],
+] as const)('What a client demands by %s', (name, takes, read) => {
+  const rules = { ...RULES, [takes]: true };
+
+  test.each([
+    [undefined, false],
+    [null, false],
+    [false, false],
+    [true, true],
+  ])('as %j is %j', (value, is) => {
+    expect(asked({ [name]: value }, rules)).toStrictEqual({ ...asked(), [read]: is });
+  });
+
+  test('is true or false, or nothing where it is switched off', () => {
+    expect(refusal({ [name]: 'true' }, rules)).toEqual(
+      metadataRefusal(`The field ${name} must be true or false.`),
+    );
+    for (const value of [true, 'true']) expect(asked({ [name]: value })).toStrictEqual(asked());
+  });
+});
