@@ -20,7 +20,7 @@ export function accessTables(database: Database) {
     );
     const [{ found, lowest } = NOTHING] = rows;
     if (lowest === null) return null;
-    return above !== null && lowest < above
+    return above !== null && lowest <= above
       ? { lowest: above, isAll: true }
       : { lowest, isAll: found < examine };
   }
