@@ -1,0 +1,549 @@
+// @engines sqlite: what each method does with a row; access.test.ts and kept-audit.test.ts have the engines
+import type { OpenedDatabase } from 'portico/host';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { AuditRecord } from '../src/oauth-server/auditing/record.ts';
+import type { AuthorizationFilter, HeldRange } from '../src/oauth-server/store/held.ts';
+import { auditTable } from '../src/oauth-server/store/sql/audit.ts';
+import { countRows } from '../src/oauth-server/store/sql/counting.ts';
+import { createSqlStore } from '../src/oauth-server/store/sql/index.ts';
+import type { Store } from '../src/oauth-server/store/store.ts';
+import { openWatchedStore, type WatchedStore } from './support/watched-store.ts';
+
+let watched: WatchedStore;
+let database: OpenedDatabase;
+let store: Store;
+let { emptied, insert, rowsOf } = {} as WatchedStore;
+
+beforeAll(async () => {
+  watched = await openWatchedStore();
+  ({ database, store, emptied, insert, rowsOf } = watched);
+});
+afterAll(() => watched.close());
+
+const NOW = 1_795_240_016_123;
+const HOUR = 3_600_000;
+const ADA = { provider: 'accounts', id: 'ada' };
+const GRACE = { provider: 'accounts', id: 'grace' };
+
+type Row = Readonly<Record<string, string | number | null>>;
+
+const client = (id: string, changes: Row = {}) =>
+  insert('oauth_clients', {
+    client_id: id,
+    name: `The name of ${id}`,
+    redirect_uris: '[]',
+    scope: '',
+    grants: 'authorization_code',
+    is_public: 1,
+    created_at: NOW,
+    ...changes,
+  });
+
+const family = (id: string, changes: Row = {}) =>
+  insert('oauth_families', {
+    id,
+    client_id: 'notes',
+    user_provider: 'accounts',
+    user_id: 'ada',
+    subject: 'a subject',
+    scope: 'openid notes:read',
+    created_at: NOW,
+    expires_at: NOW + HOUR,
+    prune_after: NOW + HOUR,
+    ...changes,
+  });
+
+async function fresh(): Promise<void> {
+  await emptied('oauth_clients', 'oauth_families', 'oauth_access_tokens', 'oauth_consent_requests');
+  await client('notes');
+  await client('diary', { registered_by: 'document' });
+}
+
+const ALL: HeldRange = { below: null, above: null, limit: 100, examine: 100 };
+async function found(filter: AuthorizationFilter = {}, range: Partial<HeldRange> = {}) {
+  const { items, next } = await store.findHeld(filter, { ...ALL, ...range }, NOW);
+  return [...items.map(({ id }) => id), next];
+}
+
+describe('who holds access', () => {
+  test('is found with all that is known of it', async () => {
+    await fresh();
+    await client('earlier', { registered_by: null });
+    await family('1', { audience: 'https://api.example/', used_at: NOW + 1, refresh_generation: 1 });
+    await family('2', { client_id: 'diary', refresh_generation: 1, scope: '' });
+    await family('3', { client_id: 'earlier', created_at: NOW - 1 });
+    const same = { subject: 'a subject', person: ADA, createdAt: NOW, expiresAt: NOW + HOUR };
+    const name = (id: string) => `The name of ${id}`;
+    expect(await store.findHeld({}, ALL, NOW)).toEqual({
+      items: [
+        {
+          ...same,
+          id: '3',
+          client: { id: 'earlier', name: name('earlier'), registeredBy: 'operator' },
+          scopes: ['openid', 'notes:read'],
+          audience: null,
+          createdAt: NOW - 1,
+          usedAt: null,
+        },
+        {
+          ...same,
+          id: '2',
+          client: { id: 'diary', name: name('diary'), registeredBy: 'document' },
+          scopes: [],
+          audience: null,
+          usedAt: 'unknown',
+        },
+        {
+          ...same,
+          id: '1',
+          client: { id: 'notes', name: name('notes'), registeredBy: 'operator' },
+          scopes: ['openid', 'notes:read'],
+          audience: 'https://api.example/',
+          usedAt: NOW + 1,
+        },
+      ],
+      next: null,
+    });
+    watched.meanwhile = {
+      before: /FROM oauth_clients WHERE client_id IN/,
+      act: () => database.execute("DELETE FROM oauth_clients WHERE client_id = 'diary'"),
+    };
+    const { items } = await store.findHeld({ clientId: 'diary' }, ALL, NOW);
+    expect(items.map((each) => each.client)).toEqual([
+      { id: 'diary', name: '', registeredBy: 'registration' },
+    ]);
+  });
+
+  test('is whoever has not lost it: not what expired or was revoked, nor of a client that was, or is not there, or has no such grant', async () => {
+    await fresh();
+    await client('revoked', { revoked_at: NOW });
+    await client('narrowed', { grants: 'client_credentials' });
+    await client('misnamed', { grants: 'refresh_token no_authorization_code' });
+    await client('last', { grants: 'refresh_token authorization_code' });
+    await family('1', { expires_at: NOW });
+    await family('2', { expires_at: NOW + 1 });
+    await family('3', { revoked_at: NOW });
+    for (const [index, id] of ['revoked', 'narrowed', 'misnamed', 'nobody', 'last'].entries())
+      await family(String(4 + index), { client_id: id });
+    expect(await found()).toEqual(['8', '2', null]);
+  });
+
+  test('is found by all that is asked: the client, the person, the scope, and since when it was not used', async () => {
+    await fresh();
+    await family('1');
+    await family('2', { client_id: 'diary', scope: 'notes:read openid' });
+    await family('3', { user_id: 'grace', scope: 'openid' });
+    await family('4', { user_provider: 'others', scope: 'openid2' });
+    await family('5', { used_at: NOW + 5, scope: '' });
+    await family('6', { used_at: NOW - 5, created_at: NOW + 5, scope: 'a b c' });
+    expect(await found({ clientId: 'notes' })).toEqual(['6', '5', '4', '3', '1', null]);
+    expect(await found({ clientId: 'diary' })).toEqual(['2', null]);
+    expect(await found({ person: ADA })).toEqual(['6', '5', '2', '1', null]);
+    expect(await found({ person: GRACE })).toEqual(['3', null]);
+    expect(await found({ person: ADA, clientId: 'diary' })).toEqual(['2', null]);
+    expect(await found({ person: GRACE, clientId: 'diary' })).toEqual([null]);
+    expect(await found({ scope: 'openid' })).toEqual(['3', '2', '1', null]);
+    expect(await found({ scope: 'b' })).toEqual(['6', null]);
+    expect(await found({ scope: 'openid', person: ADA, clientId: 'notes' })).toEqual(['1', null]);
+    expect(await found({ unusedSince: NOW })).toEqual(['6', null]);
+    expect(await found({ unusedSince: NOW + 1 })).toEqual(['6', '4', '3', '2', '1', null]);
+    expect(await found({ unusedSince: NOW + 1, clientId: 'diary' })).toEqual(['2', null]);
+  });
+
+  test('is found in a range, as many as are asked for, and where to go on', async () => {
+    await fresh();
+    for (const id of ['1', '2', '3', '4', '5']) await family(id);
+    for (const filter of [{}, { person: ADA }, { clientId: 'notes' }]) {
+      const page = (range: Partial<HeldRange>) => found(filter, range);
+      expect(await page({ limit: 5 })).toEqual(['5', '4', '3', '2', '1', null]);
+      expect(await page({ limit: 2 })).toEqual(['5', '4', '4']);
+      expect(await page({ limit: 2, below: '4' })).toEqual(['3', '2', '2']);
+      expect(await page({ limit: 2, below: '2' })).toEqual(['1', null]);
+      expect(await page({ below: '1' })).toEqual([null]);
+      expect(await page({ above: '3' })).toEqual(['5', '4', '3', null]);
+      expect(await page({ above: '3', limit: 2 })).toEqual(['5', '4', '4']);
+      expect(await page({ examine: 2 })).toEqual(['5', '4', '4']);
+      expect(await page({ examine: 2, above: '4' })).toEqual(['5', '4', null]);
+      expect(await page({ examine: 2, above: '3' })).toEqual(['5', '4', '4']);
+      expect(await page({ examine: 5, below: '9' })).toEqual(['5', '4', '3', '2', '1', '1']);
+      expect(await page({ examine: 6 })).toEqual(['5', '4', '3', '2', '1', null]);
+    }
+    expect(await found({ scope: 'rare' }, { examine: 2 })).toEqual(['4']);
+    expect(await found({ scope: 'rare' })).toEqual([null]);
+    expect(await found({ clientId: 'diary' })).toEqual([null]);
+  });
+
+  test('is known by the id of the authorization, whether it lives or not', async () => {
+    await fresh();
+    await family('1', { revoked_at: NOW, client_id: 'nobody', user_id: 'grace' });
+    expect(await store.findHolder('1')).toEqual({ clientId: 'nobody', person: GRACE });
+    expect(await store.findHolder('2')).toBeNull();
+  });
+});
+
+const revokedAt = async () =>
+  (await rowsOf<{ revoked_at: number | null }>('SELECT revoked_at FROM oauth_families ORDER BY id')).map(
+    (row) => row.revoked_at,
+  );
+
+describe('all that a person has allowed', () => {
+  test('ends so many at a time, from the newest on, and nothing of others', async () => {
+    await fresh();
+    for (const id of ['1', '2', '3']) await family(id);
+    await family('4', { revoked_at: NOW - 1 });
+    await family('5', { user_id: 'grace' });
+    await family('6', { user_provider: 'others' });
+    expect(await store.revokeOfPerson(ADA, null, NOW, 2)).toEqual({ found: 2, revoked: 1, last: '3' });
+    expect(await revokedAt()).toEqual([null, null, NOW, NOW - 1, null, null]);
+    expect(await store.revokeOfPerson(ADA, '3', NOW + 1, 2)).toEqual({ found: 2, revoked: 2, last: '1' });
+    expect(await store.revokeOfPerson(ADA, '1', NOW + 1, 2)).toEqual({ found: 0, revoked: 0, last: null });
+    expect(await store.revokeOfPerson(ADA, null, NOW + 2, 5)).toEqual({ found: 4, revoked: 0, last: null });
+    expect(await store.revokeOfPerson(ADA, null, NOW + 2, 4)).toEqual({ found: 4, revoked: 0, last: '1' });
+    await store.confirmRevokedOfPerson(ADA);
+    expect(await revokedAt()).toEqual([NOW + 1, NOW + 1, NOW, NOW - 1, null, null]);
+  });
+
+  test('that somebody else ends at that moment is not ended again', async () => {
+    await fresh();
+    await family('1');
+    await family('2');
+    watched.meanwhile = {
+      before: /^UPDATE oauth_families/,
+      act: () => database.execute("UPDATE oauth_families SET revoked_at = 1 WHERE id = '2'"),
+    };
+    const other = createSqlStore({ ...database, transaction: (work) => work(database) }, () => true);
+    expect(await other.revokeOfPerson(ADA, null, NOW, 5)).toEqual({ found: 2, revoked: 1, last: null });
+    expect(await revokedAt()).toEqual([NOW, 1]);
+  });
+
+  test('is removed with what descends from it, so many at a time', async () => {
+    await fresh();
+    for (const id of ['1', '2', '3']) await family(id);
+    await family('4', { user_id: 'grace' });
+    await family('5', { user_provider: 'others' });
+    expect(await store.removeFamiliesOfPerson(ADA, 2)).toEqual({ removed: 2, more: true });
+    expect(await store.removeFamiliesOfPerson(ADA, 2)).toEqual({ removed: 1, more: true });
+    expect(await store.removeFamiliesOfPerson(ADA, 2)).toEqual({ removed: 0, more: false });
+    expect(await rowsOf('SELECT id FROM oauth_families ORDER BY id')).toEqual([{ id: '4' }, { id: '5' }]);
+  });
+
+  const request = (idHash: string, changes: Row = {}) =>
+    insert('oauth_consent_requests', {
+      id_hash: idHash,
+      browser_hash: '',
+      client_id: 'notes',
+      parameters: '{}',
+      user_provider: 'accounts',
+      user_id: 'ada',
+      asked_scope: '',
+      expires_at: NOW + HOUR,
+      ...changes,
+    });
+  const requests = async () =>
+    (
+      await rowsOf<{ id_hash: string; outcome: string | null }>(
+        'SELECT id_hash, outcome FROM oauth_consent_requests ORDER BY id_hash',
+      )
+    ).map((row) => [row.id_hash, row.outcome]);
+  async function asked(): Promise<void> {
+    await fresh();
+    await request('1');
+    await request('2', { user_id: 'grace' });
+    await request('3', { user_provider: 'others' });
+    await request('4', { outcome: 'denied' });
+    await request('5', { user_provider: null });
+    await request('6', { user_id: null });
+    await request('7');
+  }
+
+  test('is asked no more: what waits for their answer ends, among so many of all', async () => {
+    await asked();
+    expect(await store.endRequestsOfPerson(ADA, '', 3, false)).toEqual({ ended: 1, last: '3' });
+    expect(await store.endRequestsOfPerson(ADA, '1', 2, false)).toEqual({ ended: 0, last: '3' });
+    expect(await store.endRequestsOfPerson(ADA, '3', 5, false)).toEqual({ ended: 1, last: null });
+    expect(await store.endRequestsOfPerson(ADA, '4', 3, false)).toEqual({ ended: 0, last: '7' });
+    expect(await requests()).toEqual([
+      ['1', 'void'],
+      ['2', null],
+      ['3', null],
+      ['4', 'denied'],
+      ['5', null],
+      ['6', null],
+      ['7', 'void'],
+    ]);
+  });
+
+  test('is forgotten with what they were asked, answered or not', async () => {
+    await asked();
+    expect(await store.endRequestsOfPerson(ADA, '', 3, true)).toEqual({ ended: 1, last: '3' });
+    expect(await store.endRequestsOfPerson(ADA, '3', 9, true)).toEqual({ ended: 2, last: null });
+    expect(await requests()).toEqual([
+      ['2', null],
+      ['3', null],
+      ['5', null],
+      ['6', null],
+    ]);
+  });
+
+  test('of a restored backup ends with everybody else’s, among so many of all', async () => {
+    await asked();
+    expect(await store.endRequests('', 3)).toEqual({ ended: 3, last: '3' });
+    expect(await store.endRequests('3', 4)).toEqual({ ended: 3, last: '7' });
+    expect(await store.endRequests('7', 4)).toEqual({ ended: 0, last: null });
+    expect(await store.endRequests('', 9)).toEqual({ ended: 0, last: null });
+    expect((await requests()).map(([, outcome]) => outcome)).toEqual([
+      'void',
+      'void',
+      'void',
+      'denied',
+      'void',
+      'void',
+      'void',
+    ]);
+  });
+});
+
+describe('a restored backup', () => {
+  const token = (id: string, changes: Row = {}) =>
+    insert('oauth_access_tokens', {
+      id,
+      family_id: null,
+      client_id: 'notes',
+      secret_hash: 'hash',
+      scope: '',
+      issued_at: NOW,
+      expires_at: NOW + HOUR,
+      ...changes,
+    });
+
+  test('is known by the newest that it has', async () => {
+    await fresh();
+    expect(await store.newestIds()).toEqual({ family: null, accessToken: null });
+    for (const id of ['2', '3', '1']) await family(id);
+    for (const id of ['5', '4']) await token(id);
+    expect(await store.newestIds()).toEqual({ family: '3', accessToken: '5' });
+  });
+
+  test('ends every authorization that was in it, so many at a time, and none of later', async () => {
+    await fresh();
+    for (const id of ['1', '2', '4', '5']) await family(id, { user_id: `person ${id}` });
+    await family('3', { revoked_at: NOW - 1 });
+    expect(await store.revokeFamilies('', '4', NOW, 2)).toEqual({ ended: 2, last: '2' });
+    expect(await store.revokeFamilies('2', '4', NOW + 1, 2)).toEqual({ ended: 1, last: '4' });
+    expect(await store.revokeFamilies('4', '4', NOW + 1, 2)).toEqual({ ended: 0, last: null });
+    expect(await store.revokeFamilies('', '4', NOW + 2, 9)).toEqual({ ended: 0, last: null });
+    expect(await revokedAt()).toEqual([NOW, NOW, NOW - 1, NOW + 1, null]);
+    watched.meanwhile = {
+      before: /^UPDATE oauth_families/,
+      act: () => database.execute("UPDATE oauth_families SET revoked_at = 1 WHERE id = '5'"),
+    };
+    expect(await store.revokeFamilies('', '5', NOW, 9)).toEqual({ ended: 0, last: null });
+    expect((await revokedAt()).at(-1)).toBe(1);
+  });
+
+  test('loses every access token that a client has for itself, so many at a time, and no other', async () => {
+    await fresh();
+    for (const id of ['1', '4', '5', '6']) await token(id);
+    await token('2', { family_id: 'a family' });
+    await token('3', { secret_hash: '' });
+    await token('4b', { secret_hash: null });
+    expect(await store.removeClientTokens('', '5', 3)).toEqual({ ended: 1, last: '3' });
+    expect(await store.removeClientTokens('3', '5', 9)).toEqual({ ended: 3, last: null });
+    expect(await store.removeClientTokens('', '5', 2)).toEqual({ ended: 0, last: '3' });
+    expect(await rowsOf('SELECT id FROM oauth_access_tokens ORDER BY id')).toEqual([
+      { id: '2' },
+      { id: '3' },
+      { id: '6' },
+    ]);
+  });
+});
+
+describe('rows are counted', () => {
+  test('so many at a time, those that a condition applies to, and from where to go on', async () => {
+    await fresh();
+    for (const id of ['1', '2', '3']) await family(id, { revoked_at: id === '2' ? NOW : null });
+    const count = (after: string, limit: number) =>
+      countRows(
+        database,
+        ['oauth_families', 'id'],
+        ['revoked_at IS NULL AND expires_at > ?', [NOW]],
+        after,
+        limit,
+      );
+    expect(await count('', 2)).toEqual({ living: 1, last: '2' });
+    expect(await count('2', 2)).toEqual({ living: 1, last: null });
+    expect(await count('', 3)).toEqual({ living: 2, last: '3' });
+    expect(await count('3', 3)).toEqual({ living: 0, last: null });
+  });
+});
+
+describe('the kept audit', () => {
+  const record = (id: string, changes: Partial<AuditRecord> = {}): AuditRecord => ({
+    id,
+    at: NOW,
+    type: 'tool_called',
+    clientId: 'notes',
+    person: ADA,
+    by: null,
+    address: '192.0.2.1',
+    requestId: 'request',
+    authorization: 'authorization',
+    reason: 'a reason',
+    details: { tool: 'a tool', uses: 2, at: null },
+    ...changes,
+  });
+  const BARE = { clientId: null, person: null, address: null, requestId: null, authorization: null };
+  const EVERY = { from: '', before: 'g' };
+  const kept = async (...records: readonly AuditRecord[]) => {
+    await emptied('oauth_audit');
+    const table = auditTable(database);
+    await table.insert(records);
+    return table;
+  };
+
+  test('is read as it was kept, newest first', async () => {
+    const records = [
+      record('1'),
+      record('2', { ...BARE, reason: null, details: {}, at: NOW + 1, type: 'person_erased' }),
+      record('3', { by: 'console' }),
+      record('4', { by: GRACE }),
+    ];
+    const table = await kept(...records);
+    expect(await table.newest(null, EVERY, 9)).toEqual(records.toReversed());
+    expect(await table.newest(null, EVERY, 2)).toEqual(records.toReversed().slice(0, 2));
+    expect(await table.read(['1', '3'])).toEqual([records[2], records[0]]);
+    expect(await table.read([])).toEqual([]);
+    expect(await table.newest(null, { from: '2', before: '4' }, 9)).toEqual([records[2], records[1]]);
+    expect(await table.keys({ type: 'person_erased' }, EVERY, 9)).toEqual([
+      { id: '2', type: 'person_erased', clientId: null, authorization: null, person: null },
+    ]);
+    expect(await table.keys({ type: 'tool_called' }, EVERY, 1)).toEqual([
+      { id: '4', type: 'tool_called', clientId: 'notes', authorization: 'authorization', person: ADA },
+    ]);
+  });
+
+  test('is found by one thing: the type, the client, the authorization, or the person', async () => {
+    const table = await kept(
+      record('1', { type: 'person_erased' }),
+      record('2', { clientId: 'diary' }),
+      record('3', { authorization: 'another' }),
+      record('4', { person: GRACE }),
+      record('5', { person: { provider: 'others', id: 'ada' } }),
+    );
+    const axes = [
+      [{ type: 'person_erased' }, ['1']],
+      [{ clientId: 'diary' }, ['2']],
+      [{ authorization: 'another' }, ['3']],
+      [{ person: GRACE }, ['4']],
+      [{ person: ADA }, ['3', '2', '1']],
+    ] as const;
+    for (const [axis, ids] of axes) {
+      expect((await table.newest(axis, EVERY, 9)).map(({ id }) => id)).toEqual(ids);
+      expect((await table.keys(axis, EVERY, 9)).map(({ id }) => id)).toEqual(ids);
+    }
+    const reach = (depth: number, range = EVERY) => table.reach({ person: ADA }, range, depth);
+    expect([await reach(1), await reach(2), await reach(3), await reach(4)]).toEqual(['3', '2', '1', null]);
+    expect(await reach(1, { from: '', before: '3' })).toBe('2');
+    expect(await reach(2, { from: '2', before: 'g' })).toBe('2');
+    expect(await reach(3, { from: '2', before: 'g' })).toBeNull();
+  });
+
+  test('forgets a person, whom it is about and who did it, with where they came from, so many at a time', async () => {
+    const others = record('5', { person: { provider: 'others', id: 'ada' }, by: GRACE });
+    const table = await kept(
+      record('1'),
+      record('2'),
+      record('3'),
+      record('4', { person: GRACE, by: ADA }),
+      others,
+    );
+    const unknown = { address: null, requestId: null };
+    const pseudonym = { provider: 'accounts', id: 'nobody' };
+    expect(await table.replacePerson(ADA, 'nobody', 2)).toBe(3);
+    expect(await table.newest(null, EVERY, 9)).toEqual([
+      others,
+      record('4', { person: GRACE, by: pseudonym, ...unknown }),
+      record('3'),
+      record('2', { person: pseudonym, ...unknown }),
+      record('1', { person: pseudonym, ...unknown }),
+    ]);
+    expect(await table.replacePerson(ADA, 'nobody', 2)).toBe(1);
+    expect(await table.replacePerson(ADA, 'nobody', 2)).toBe(0);
+  });
+
+  test('loses what is older than an id, oldest first, so many at a time', async () => {
+    const table = await kept(record('1'), record('2'), record('3'), record('4'));
+    const ids = async () => (await table.newest(null, EVERY, 9)).map(({ id }) => id);
+    expect(await table.removeBefore('4', 2)).toBe(2);
+    expect(await ids()).toEqual(['4', '3']);
+    expect(await table.removeBefore('4', 2)).toBe(1);
+    expect(await table.removeBefore('4', 2)).toBe(0);
+    expect(await ids()).toEqual(['4']);
+  });
+
+  test('says of an error whether it is about the store', async () => {
+    const table = auditTable(database);
+    expect(table.isUnavailable(Object.assign(new Error('away'), { code: 'ECONNREFUSED' }))).toBe(true);
+    expect(table.isUnavailable(new Error('a fault'))).toBe(false);
+  });
+});
+
+describe('where a database takes one letter for another, and a store does not', () => {
+  const NAMED = {
+    id: 'Some-Client',
+    name: 'An application',
+    redirectUris: [],
+    scopes: [],
+    grants: [],
+    idTokenSignedResponseAlg: 'RS256',
+    applicationType: 'web',
+    registeredBy: 'operator',
+    public: true,
+    keys: null,
+    pushesRequests: false,
+    dpopBoundAccessTokens: false,
+    profile: null,
+    secretHash: null,
+    previousSecretHash: null,
+    previousSecretExpiresAt: null,
+    createdAt: NOW,
+    usedAt: null,
+    revokedAt: null,
+  } as const;
+
+  /** As an engine does whose columns have another collation than ours. */
+  async function withLooseText(...tables: readonly string[]): Promise<WatchedStore> {
+    const loose = await openWatchedStore();
+    for (const table of tables) {
+      const [{ sql } = { sql: '' }] = await loose.rowsOf<{ sql: string }>(
+        'SELECT sql FROM sqlite_master WHERE name = ?',
+        table,
+      );
+      await loose.database.execute(`DROP TABLE ${table}`);
+      await loose.database.execute(sql.replaceAll(/ TEXT\b/g, ' TEXT COLLATE NOCASE'));
+    }
+    return loose;
+  }
+
+  test('a client, a document and a person are whoever is written so, byte by byte', async () => {
+    const loose = await withLooseText('oauth_clients', 'oauth_subjects');
+    try {
+      const { store: one } = loose;
+      await one.insertClient(NAMED);
+      expect(await one.findClient(NAMED.id)).toEqual(NAMED);
+      expect(await one.findClient('some-client')).toBeNull();
+      expect(await one.findDocumentClient('some-client')).toBeNull();
+      const misspelt = { ...NAMED, id: 'some-client' };
+      expect(await one.updateClient(misspelt, { ...misspelt, name: 'Another' })).toBe(false);
+      const person = { provider: 'accounts', id: 'Ada' };
+      await one.assignSubject(person, 'Subject');
+      expect(await one.findPersonOfSubject('Subject')).toEqual(person);
+      expect(await one.findPersonOfSubject('subject')).toBeNull();
+      expect(await one.findSubject(person)).toBe('Subject');
+      expect(await one.findSubject({ ...person, id: 'ada' })).toBeNull();
+      expect(await one.findSubject({ ...person, provider: 'Accounts' })).toBeNull();
+    } finally {
+      await loose.close();
+    }
+  });
+});

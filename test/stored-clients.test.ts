@@ -1,0 +1,1095 @@
+// @engines sqlite: what each method does with a row; store-contract.test.ts has the engines, and several processes
+import type { OpenedDatabase, SqlConnection } from 'portico/host';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createSqlStore } from '../src/oauth-server/store/sql/index.ts';
+import type { Client, ClientLogo, NewRegistration } from '../src/oauth-server/store/client.ts';
+import type { ConsentRequest } from '../src/oauth-server/store/requests.ts';
+import type { Store } from '../src/oauth-server/store/store.ts';
+import { openWatchedStore, type WatchedStore } from './support/watched-store.ts';
+
+let watched: WatchedStore;
+let database: OpenedDatabase;
+let store: Store;
+let { emptied, insert, set, rowsOf } = {} as WatchedStore;
+
+beforeAll(async () => {
+  watched = await openWatchedStore();
+  ({ database, store, emptied, insert, set, rowsOf } = watched);
+});
+afterAll(() => watched.close());
+
+const NOW = 1_795_240_016_123;
+const HOUR = 3_600_000;
+let numbers = 0;
+const name = (what: string) => `${what}-${(numbers += 1)}`;
+const AWAY = 'The store is away';
+
+/** A store whose commits are lost, and which is asked what became of them after this. */
+function losing(
+  loses: 'after it took effect' | 'before it took effect',
+  meantime = () => Promise.resolve(),
+): Store {
+  const tookEffect = loses === 'after it took effect';
+  const execute = async (...[sql, parameters, committed]: Parameters<OpenedDatabase['execute']>) => {
+    if (committed === undefined) return database.execute(sql, parameters);
+    const result = tookEffect ? await database.execute(sql, parameters) : { rows: [], affected: 1 };
+    await meantime();
+    if (await committed(database)) return result;
+    throw new Error(AWAY);
+  };
+  const transaction: OpenedDatabase['transaction'] = async <T>(
+    work: (connection: SqlConnection) => Promise<T>,
+    committed?: (connection: SqlConnection, result: T) => Promise<boolean>,
+  ) => {
+    if (committed === undefined) return database.transaction(work);
+    const results: T[] = [];
+    const rolledBack = new Error('It was rolled back');
+    const all = database.transaction(async (connection) => {
+      results.push(await work(connection));
+      if (!tookEffect) throw rolledBack;
+    });
+    await all.catch((error: unknown) => {
+      if (error !== rolledBack) throw error;
+    });
+    await meantime();
+    const [result] = results as [T];
+    if (await committed(database, result)) return result;
+    throw new Error(AWAY);
+  };
+  return createSqlStore(
+    { ...database, execute: execute as OpenedDatabase['execute'], transaction },
+    () => true,
+  );
+}
+
+function clientNamed(id: string, changes: Partial<Client> = {}): Client {
+  return {
+    id,
+    name: 'An application',
+    redirectUris: ['https://client.example/cb'],
+    scopes: ['openid', 'notes:read'],
+    grants: ['authorization_code', 'refresh_token'],
+    idTokenSignedResponseAlg: 'RS256',
+    applicationType: 'web',
+    registeredBy: 'operator',
+    public: false,
+    keys: null,
+    pushesRequests: false,
+    dpopBoundAccessTokens: false,
+    profile: null,
+    secretHash: 'hash',
+    previousSecretHash: null,
+    previousSecretExpiresAt: null,
+    createdAt: NOW,
+    usedAt: null,
+    revokedAt: null,
+    ...changes,
+  };
+}
+
+async function newClient(changes: Partial<Client> = {}): Promise<Client> {
+  const client = clientNamed(name('client'), changes);
+  await store.insertClient(client);
+  return client;
+}
+
+/** In everything unlike `clientNamed`. */
+const UNLIKE = {
+  name: 'Another application',
+  redirectUris: ['https://one.example/cb', 'https://two.example/cb'],
+  scopes: ['notes:write'],
+  grants: ['client_credentials', 'introspection'],
+  idTokenSignedResponseAlg: 'ES256',
+  keys: { jwks: '{"keys":[]}', jwksUri: 'https://client.example/keys', algorithm: 'PS256' },
+  pushesRequests: true,
+  dpopBoundAccessTokens: true,
+} as const satisfies Partial<Client>;
+const MORE_UNLIKE = {
+  ...UNLIKE,
+  applicationType: 'native',
+  registeredBy: 'registration',
+  public: true,
+  profile: 'fapi2',
+  secretHash: null,
+  previousSecretHash: 'previous',
+  previousSecretExpiresAt: NOW + 1,
+  createdAt: NOW + 2,
+  usedAt: NOW + 3,
+  revokedAt: NOW + 4,
+  siteUri: 'https://client.example/',
+  logoHash: 'logo',
+} as const satisfies Partial<Client>;
+
+const logoOf = (text: string): ClientLogo => ({
+  hash: `hash of ${text}`,
+  mediaType: `image/${text}`,
+  bytes: Buffer.from([0, 255, ...Buffer.from(text)]),
+});
+
+describe('a client', () => {
+  test('is found as it was kept, in all that it is', async () => {
+    for (const changes of [{}, MORE_UNLIKE, { keys: { ...UNLIKE.keys, jwks: null } }]) {
+      const client = await newClient(changes);
+      expect(await store.findClient(client.id)).toEqual(client);
+    }
+    expect(await store.findClient('nobody')).toBeNull();
+  });
+
+  test('that the server does not take now is found as one revoked since it was there, and listed as it is kept', async () => {
+    const taken = await newClient();
+    const refused = await newClient();
+    const ended = await newClient({ revokedAt: NOW + 5 });
+    const strict = createSqlStore(database, (id) => id === taken.id);
+    expect(await strict.findClient(taken.id)).toEqual(taken);
+    expect(await strict.findClient(refused.id)).toEqual({ ...refused, revokedAt: refused.createdAt });
+    expect(await strict.findClient(ended.id)).toEqual(ended);
+    expect(await strict.listClients()).toContainEqual(refused);
+  });
+
+  test('is kept with its logo, which is found by its hash, of this client alone', async () => {
+    const logo = logoOf('png');
+    const [one, other] = [clientNamed(name('client')), clientNamed(name('client'))];
+    await store.insertClient(one, logo);
+    await store.insertClient(other);
+    expect(await store.findLogo(one.id, logo.hash)).toEqual(logo);
+    expect(await store.findLogo(one.id, 'another')).toBeNull();
+    expect(await store.findLogo(other.id, logo.hash)).toBeNull();
+  });
+
+  test('is listed after those that are older, and of one moment by its id', async () => {
+    await emptied('oauth_clients');
+    for (const [id, createdAt] of [
+      ['b', NOW],
+      ['c', NOW - 1],
+      ['a', NOW],
+    ] as const)
+      await store.insertClient(clientNamed(id, { createdAt }));
+    expect((await store.listClients()).map(({ id }) => id)).toEqual(['c', 'a', 'b']);
+    expect((await store.listClientsAfter('', 2)).map(({ id }) => id)).toEqual(['a', 'b']);
+    expect((await store.listClientsAfter('b', 2)).map(({ id }) => id)).toEqual(['c']);
+    await emptied('oauth_clients');
+  });
+
+  test('may ask for ID tokens with the scope openid, wherever it stands, and for the codes, while it lives', async () => {
+    const has = async (changes: Partial<Client>) => {
+      await emptied('oauth_clients');
+      await newClient(changes);
+      return store.hasOpenidClient();
+    };
+    for (const scopes of [['openid'], ['openid', 'a'], ['a', 'openid'], ['a', 'openid', 'b']])
+      expect(await has({ scopes }), scopes.join(' ')).toBe(true);
+    for (const scopes of [[], ['a'], ['openid2'], ['an:openid', 'openid:2']])
+      expect(await has({ scopes }), scopes.join(' ')).toBe(false);
+    expect(await has({ grants: ['client_credentials'] })).toBe(false);
+    expect(await has({ revokedAt: NOW })).toBe(false);
+    await emptied('oauth_clients');
+  });
+
+  test('ends once, and keeps when that was', async () => {
+    const { id } = await newClient();
+    expect(await store.revokeClient('nobody', NOW)).toBe(false);
+    expect(await store.revokeClient(id, NOW)).toBe(true);
+    expect(await store.revokeClient(id, NOW + 1)).toBe(false);
+    expect(await store.findClient(id)).toMatchObject({ revokedAt: NOW });
+  });
+
+  test('that is revoked from the beginning takes the place of none', async () => {
+    const client = await newClient();
+    await store.insertRevokedClient({ ...client, name: 'Blocked', revokedAt: NOW });
+    expect(await store.findClient(client.id)).toEqual(client);
+    const blocked = clientNamed(name('client'), { revokedAt: NOW });
+    await store.insertRevokedClient(blocked);
+    expect(await store.findClient(blocked.id)).toEqual(blocked);
+  });
+});
+
+describe('a client that is inserted unless there is one', () => {
+  const titled = (title: string) => (client: Client) => client.name === title;
+
+  test('is not while there is one that fits: the oldest is answered', async () => {
+    const title = name('A name');
+    const logo = logoOf('gif');
+    const first = clientNamed(name('client'), { name: title });
+    expect(await store.insertClientUnless(first, titled(title), logo)).toBeNull();
+    expect(await store.findClient(first.id)).toEqual(first);
+    expect(await store.findLogo(first.id, logo.hash)).toEqual(logo);
+    const older = await newClient({ name: title, createdAt: NOW - 1 });
+    const another = clientNamed(name('client'), { name: title });
+    expect(await store.insertClientUnless(another, titled(title))).toEqual(older);
+    expect(await store.findClient(another.id)).toBeNull();
+    const asked: string[] = [];
+    await store.insertClientUnless(another, ({ id }) => {
+      asked.push(id);
+      return true;
+    });
+    const listed = (await store.listClients()).map(({ id }) => id);
+    expect(asked.every((id) => listed.includes(id))).toBe(true);
+  });
+
+  test('by a commit that was lost, is so if it took effect, and is not if not', async () => {
+    const title = name('A name');
+    const one = clientNamed(name('client'), { name: title });
+    await expect(losing('before it took effect').insertClientUnless(one, titled(title))).rejects.toThrow(
+      AWAY,
+    );
+    expect(await store.findClient(one.id)).toBeNull();
+    expect(await losing('after it took effect').insertClientUnless(one, titled(title))).toBeNull();
+    expect(await store.findClient(one.id)).toEqual(one);
+    const other = clientNamed(name('client'), { name: title });
+    expect(await losing('after it took effect').insertClientUnless(other, titled(title))).toEqual(one);
+  });
+});
+
+describe('many clients at once', () => {
+  test('are inserted all, or none when one of their ids is there: that id is answered', async () => {
+    expect(await store.insertClients([])).toBeNull();
+    const ids = [name('client'), name('client'), name('client')];
+    const [, there = ''] = ids;
+    const clients = ids.map((id) => clientNamed(id));
+    const existing = clientNamed(there, { name: 'There before' });
+    await store.insertClient(existing);
+    expect(await store.insertClients(clients)).toBe(there);
+    const found = async () => Promise.all(ids.map(async (id) => (await store.findClient(id))?.name));
+    expect(await found()).toEqual([undefined, 'There before', undefined]);
+    await database.execute('DELETE FROM oauth_clients WHERE client_id = ?', [there]);
+    expect(await store.insertClients(clients)).toBeNull();
+    expect(await found()).toEqual(['An application', 'An application', 'An application']);
+    const listed = (await store.listClients()).map(({ id }) => id);
+    expect(listed.filter((id) => id.includes(' '))).toEqual([]);
+  });
+
+  test('by a commit that was lost, are there if it took effect, and not because somebody else has taken an id since', async () => {
+    const clients = [clientNamed(name('client')), clientNamed(name('client'))];
+    const [first = clientNamed('')] = clients;
+    await expect(losing('before it took effect').insertClients(clients)).rejects.toThrow(AWAY);
+    expect(await store.findClient(first.id)).toBeNull();
+    const taken = losing('before it took effect', () =>
+      store.insertClient(clientNamed(first.id, { name: 'Another' })),
+    );
+    await expect(taken.insertClients(clients)).rejects.toThrow(AWAY);
+    expect(await losing('after it took effect').insertClients(clients)).toBe(first.id);
+    await database.execute('DELETE FROM oauth_clients WHERE client_id = ?', [first.id]);
+    expect(await losing('after it took effect').insertClients(clients)).toBeNull();
+    for (const client of clients) expect(await store.findClient(client.id)).toEqual(client);
+  });
+});
+
+describe('the secret of a client', () => {
+  test('is replaced by another alone, and where it is said which, only that one', async () => {
+    const { id } = await newClient({ secretHash: 'first' });
+    expect(await store.rotateSecret(id, 'first', null)).toBe(false);
+    expect(await store.rotateSecret(id, 'second', NOW + HOUR, 'not the first')).toBe(false);
+    expect(await store.findClient(id)).toMatchObject({ secretHash: 'first', previousSecretHash: null });
+    expect(await store.rotateSecret(id, 'second', NOW + HOUR, 'first')).toBe(true);
+    expect(await store.findClient(id)).toMatchObject({
+      secretHash: 'second',
+      previousSecretHash: 'first',
+      previousSecretExpiresAt: NOW + HOUR,
+    });
+  });
+
+  test('whose rotation was lost is rotated all the same, unless the client has ended meanwhile', async () => {
+    for (const when of ['before it took effect', 'after it took effect'] as const) {
+      const { id } = await newClient({ secretHash: name('first') });
+      const second = name('second');
+      expect(await losing(when).rotateSecret(id, second, null)).toBe(true);
+      expect(await store.findClient(id)).toMatchObject({ secretHash: second });
+    }
+    const { id } = await newClient({ secretHash: 'first' });
+    const ended = losing('before it took effect', async () => void (await store.revokeClient(id, NOW)));
+    await expect(ended.rotateSecret(id, name('second'), null)).rejects.toThrow(AWAY);
+    expect(await store.findClient(id)).toMatchObject({ secretHash: 'first' });
+  });
+});
+
+describe('a client that is changed', () => {
+  test('is what it was changed to, in all that can be, and nothing else', async () => {
+    const read = await newClient();
+    const changed = { ...read, ...UNLIKE, siteUri: 'https://client.example/', logoHash: 'a logo' };
+    expect(await store.updateClient(read, { ...changed, public: true, profile: 'fapi2' })).toBe(true);
+    expect(await store.findClient(read.id)).toEqual(changed);
+    expect(await store.updateClient(changed, read)).toBe(true);
+    expect(await store.findClient(read.id)).toEqual(read);
+  });
+
+  test.each(Object.keys(UNLIKE) as (keyof typeof UNLIKE)[])(
+    '%s by another since it was read, is not',
+    async (key) => {
+      const read = await newClient();
+      expect(await store.updateClient(read, { ...read, [key]: UNLIKE[key] })).toBe(true);
+      expect(await store.updateClient(read, { ...read, name: 'A third' })).toBe(false);
+      expect(await store.findClient(read.id)).toEqual({ ...read, [key]: UNLIKE[key] });
+    },
+  );
+
+  test('keeps its logo, unless it is given another, or none', async () => {
+    const [one, other] = [logoOf('one'), logoOf('other')];
+    const read = clientNamed(name('client'));
+    await store.insertClient(read, one);
+    expect(await store.updateClient(read, read)).toBe(true);
+    expect(await store.findLogo(read.id, one.hash)).toEqual(one);
+    expect(await store.updateClient(read, read, other)).toBe(true);
+    expect(await store.findLogo(read.id, one.hash)).toBeNull();
+    expect(await store.findLogo(read.id, other.hash)).toEqual(other);
+    expect(await store.updateClient({ ...read, name: 'Not this' }, read, one)).toBe(false);
+    expect(await store.findLogo(read.id, other.hash)).toEqual(other);
+    expect(await store.updateClient(read, read, null)).toBe(true);
+    expect(await store.findLogo(read.id, other.hash)).toBeNull();
+  });
+
+  test('is one that an operator registered: none of another, none that is revoked or unknown', async () => {
+    for (const registeredBy of ['document', 'registration'] as const) {
+      const read = await newClient({ registeredBy });
+      expect(await store.updateClient(read, { ...read, name: 'Another' })).toBe(false);
+      expect(await store.findClient(read.id)).toEqual(read);
+    }
+    const ended = await newClient({ revokedAt: NOW });
+    expect(await store.updateClient(ended, { ...ended, name: 'Another' })).toBe(false);
+    expect(await store.updateClient(clientNamed('nobody'), clientNamed('nobody'))).toBe(false);
+    const earlier = await newClient();
+    await set('oauth_clients', ['client_id', earlier.id], { registered_by: null });
+    expect(await store.updateClient(earlier, { ...earlier, name: 'Another' })).toBe(true);
+  });
+
+  test('by a commit that was lost, is changed if it took effect, and not if not', async () => {
+    const read = await newClient();
+    const changed = { ...read, name: 'Another' };
+    await expect(losing('before it took effect').updateClient(read, changed)).rejects.toThrow(AWAY);
+    expect(await store.findClient(read.id)).toEqual(read);
+    expect(await losing('after it took effect').updateClient(read, changed)).toBe(true);
+    expect(await losing('after it took effect').updateClient(read, changed)).toBe(false);
+    const gone = losing('after it took effect', async () => {
+      await database.execute('DELETE FROM oauth_clients WHERE client_id = ?', [read.id]);
+    });
+    await expect(gone.updateClient(changed, read)).rejects.toThrow(AWAY);
+  });
+});
+
+describe('a client that is a document', () => {
+  const documentClient = (changes: Partial<Client> = {}) =>
+    clientNamed(`https://client.example/${name('document')}`, {
+      registeredBy: 'document',
+      public: true,
+      secretHash: null,
+      ...changes,
+    });
+
+  test('is kept as its document says, each time anew, and when that was', async () => {
+    const client = documentClient({ usedAt: NOW - 1, profile: 'fapi2' });
+    expect(await store.findDocumentClient(client.id)).toBeNull();
+    expect(await store.keepDocumentClient(client, NOW + HOUR)).toBe('new');
+    expect(await store.findDocumentClient(client.id)).toEqual({ client, freshUntil: NOW + HOUR });
+    const next = { ...client, ...UNLIKE, applicationType: 'native', public: false } as const;
+    const other = { ...next, createdAt: NOW + 1, usedAt: NOW + 2, profile: null };
+    expect(await store.keepDocumentClient(other, NOW + 2 * HOUR)).toBe('known');
+    expect(await store.findDocumentClient(client.id)).toEqual({ client: next, freshUntil: NOW + 2 * HOUR });
+    expect(await store.keepDocumentClient(client, NOW)).toBe('known');
+    expect(await store.findDocumentClient(client.id)).toEqual({ client, freshUntil: NOW });
+    const operators = await newClient();
+    expect(await store.findDocumentClient(operators.id)).toEqual({ client: operators, freshUntil: 0 });
+    expect(await store.keepDocumentClient(operators, NOW)).toBe('revoked');
+    expect(await store.findDocumentClient(operators.id)).toEqual({ client: operators, freshUntil: 0 });
+  });
+
+  test('is known when another process has kept it at that moment, and revoked when an operator has blocked it', async () => {
+    const client = documentClient();
+    const elsewhere = { ...client, name: 'Another' };
+    watched.meanwhile = { before: /^INSERT/, act: () => store.keepDocumentClient(elsewhere, NOW) };
+    expect(await store.keepDocumentClient(client, NOW + HOUR)).toBe('known');
+    expect(await store.findDocumentClient(client.id)).toEqual({ client, freshUntil: NOW + HOUR });
+    const blocked = documentClient();
+    watched.meanwhile = {
+      before: /^INSERT/,
+      act: () => store.insertRevokedClient({ ...blocked, revokedAt: NOW }),
+    };
+    expect(await store.keepDocumentClient(blocked, NOW + HOUR)).toBe('revoked');
+    expect(await store.findClient(blocked.id)).toEqual({ ...blocked, revokedAt: NOW });
+  });
+
+  const family = (id: string, clientId: string, changes: Record<string, unknown> = {}) =>
+    insert('oauth_families', {
+      id,
+      client_id: clientId,
+      user_provider: 'accounts',
+      user_id: 'ada',
+      subject: 'subject',
+      scope: 'openid',
+      created_at: NOW,
+      expires_at: NOW + HOUR,
+      prune_after: NOW + HOUR,
+      ...changes,
+    });
+  const accessToken = (id: string, clientId: string, familyId: string | null) =>
+    insert('oauth_access_tokens', {
+      id,
+      family_id: familyId,
+      client_id: clientId,
+      secret_hash: 'hash',
+      scope: '',
+      issued_at: NOW,
+      expires_at: NOW + HOUR,
+    });
+  const waiting = (secretHash: string, parameters: readonly (readonly string[])[]) =>
+    store.keepWaitingRequest(
+      { secretHash, network: '', parameters: JSON.stringify(parameters), bytes: 1, expiresAt: NOW + HOUR },
+      null,
+      NOW,
+    );
+
+  test('unblocked, leaves nothing of what it had, and everything of the others', async () => {
+    const tables = ['oauth_families', 'oauth_access_tokens', 'oauth_consent_requests'];
+    await emptied(...tables);
+    const client = documentClient({ id: `https://client.example/under_score${name('_')}` });
+    const other = documentClient({ id: client.id.replace('under_score', 'under-score') });
+    for (const { id, ...rest } of [client, other]) {
+      await store.keepDocumentClient({ id, ...rest }, NOW + HOUR);
+      const asked = { person: { provider: 'accounts', id: 'ada' }, scopes: [] };
+      await store.insertConsentRequest(requestOf({ idHash: `waits ${id}`, clientId: id, asked }));
+      await store.insertConsentRequest(
+        requestOf({ idHash: `denied ${id}`, clientId: id, asked, outcome: 'denied' }),
+      );
+      await waiting(`waits ${id}`, [
+        ['state', 'x'],
+        ['client_id', id],
+      ]);
+      await family(`family of ${id}`, id);
+      await family(`ended family of ${id}`, id, { revoked_at: NOW - 1 });
+      await accessToken(`own token of ${id}`, id, null);
+      await accessToken(`token of ${id}`, id, `family of ${id}`);
+    }
+    // Of the other, though the client's id is in it.
+    await waiting(`mentions ${client.id}`, [
+      ['state', JSON.stringify(['client_id', client.id])],
+      ['client_id', other.id],
+    ]);
+    await waiting(`names ${client.id}`, [['redirect_uri', client.id]]);
+    await insert('oauth_waiting_requests', {
+      secret_hash: `looks like ${client.id}`,
+      network: '',
+      parameters: JSON.stringify([
+        ['not_client_id', client.id],
+        ['x', 'client_id', client.id],
+      ]),
+      byte_count: 0,
+      expires_at: NOW + HOUR,
+    });
+    expect(await store.unblockDocumentClient(client.id, NOW)).toBe(false);
+    expect(await store.findWaitingRequest(`waits ${client.id}`, NOW)).not.toBeNull();
+    await store.revokeClient(client.id, NOW);
+    expect(await store.unblockDocumentClient(client.id, NOW + 10)).toBe(true);
+    const state = async (id: string) => ({
+      requests: (
+        await Promise.all([store.findConsentRequest(`waits ${id}`), store.findConsentRequest(`denied ${id}`)])
+      ).map((each) => each?.outcome),
+      waits: (await store.findWaitingRequest(`waits ${id}`, NOW)) !== null,
+      families: (
+        await rowsOf<{ revoked_at: number | null }>(
+          'SELECT revoked_at FROM oauth_families WHERE client_id = ? ORDER BY id',
+          id,
+        )
+      ).map((row) => row.revoked_at),
+      tokens: (
+        await rowsOf<{ id: string }>('SELECT id FROM oauth_access_tokens WHERE client_id = ? ORDER BY id', id)
+      ).map((row) => row.id),
+    });
+    expect(await state(client.id)).toEqual({
+      requests: ['void', 'denied'],
+      waits: false,
+      families: [NOW - 1, NOW + 10],
+      tokens: [`token of ${client.id}`],
+    });
+    expect(await state(other.id)).toEqual({
+      requests: [null, 'denied'],
+      waits: true,
+      families: [NOW - 1, null],
+      tokens: [`own token of ${other.id}`, `token of ${other.id}`],
+    });
+    for (const which of ['mentions', 'names', 'looks like'])
+      expect(await store.findWaitingRequest(`${which} ${client.id}`, NOW), which).not.toBeNull();
+    await emptied(...tables);
+    await database.execute('DELETE FROM oauth_waiting_requests WHERE expires_at = ?', [NOW + HOUR]);
+  });
+
+  test('unblocked, leaves nothing of more than a statement takes', async () => {
+    for (const count of [500, 501]) {
+      const client = documentClient();
+      await store.keepDocumentClient(client, NOW + HOUR);
+      await database.transaction(async (connection) => {
+        for (let index = 0; index < count; index += 1)
+          await connection.execute(
+            `INSERT INTO oauth_access_tokens (id, client_id, secret_hash, scope, issued_at, expires_at) VALUES (?, ?, '', '', 0, 0)`,
+            [`${client.id} ${index}`, client.id],
+          );
+      });
+      await store.revokeClient(client.id, NOW);
+      expect(await store.unblockDocumentClient(client.id, NOW)).toBe(true);
+      expect(await rowsOf('SELECT 1 FROM oauth_access_tokens WHERE client_id = ?', client.id)).toEqual([]);
+    }
+  });
+
+  test('unblocked by a commit that was lost, is so if it took effect, and blocked if not', async () => {
+    const client = documentClient();
+    await store.keepDocumentClient(client, NOW + HOUR);
+    expect(await losing('after it took effect').unblockDocumentClient(client.id, NOW)).toBe(false);
+    await store.revokeClient(client.id, NOW);
+    const lost = losing('before it took effect');
+    await expect(lost.unblockDocumentClient(client.id, NOW)).rejects.toThrow(AWAY);
+    expect(await losing('after it took effect').unblockDocumentClient(client.id, NOW)).toBe(true);
+    await store.revokeClient(client.id, NOW);
+    const another = documentClient();
+    await store.keepDocumentClient(another, NOW);
+    await expect(losing('before it took effect').unblockDocumentClient(client.id, NOW)).rejects.toThrow(AWAY);
+  });
+});
+
+describe('a client that registers itself', () => {
+  const limits = { ofOneNetwork: 2, unused: 1_000_000, period: HOUR };
+  const registrationOf = (
+    changes: Partial<NewRegistration> = {},
+    client: Partial<Client> = {},
+  ): NewRegistration => ({
+    client: clientNamed(name('registered'), { registeredBy: 'registration', ...client }),
+    tokenHash: name('registration-token'),
+    network: name('network'),
+    initialTokenHash: null,
+    ...changes,
+  });
+  const initialToken = async (
+    changes: { uses?: number; usesLeft?: number; createdAt?: number; expiresAt?: number } = {},
+  ) => {
+    const hash = name('initial-hash');
+    const token = {
+      id: name('initial'),
+      note: 'A note',
+      uses: 3,
+      usesLeft: 2,
+      createdAt: NOW,
+      expiresAt: NOW + HOUR,
+      ...changes,
+    };
+    await store.insertInitialAccessToken(token, hash);
+    return { hash, token };
+  };
+
+  test('is kept as it is, with its token, and counts for its network', async () => {
+    const registration = registrationOf({}, { ...MORE_UNLIKE, usedAt: null, revokedAt: null });
+    const { client, tokenHash, network } = registration;
+    expect(await store.registerClient(registration, limits, NOW)).toBeNull();
+    expect(await store.findClient(client.id)).toEqual(client);
+    expect(await store.findRegistrationHash(client.id)).toBe(tokenHash);
+    expect(await store.findRegistrationHash('nobody')).toBeNull();
+    const operators = await newClient();
+    await set('oauth_clients', ['client_id', operators.id], { registration_hash: 'not asked' });
+    expect(await store.findRegistrationHash(operators.id)).toBeNull();
+    expect(await rowsOf('SELECT registered_from FROM oauth_clients WHERE client_id = ?', client.id)).toEqual([
+      { registered_from: network },
+    ]);
+  });
+
+  test('is refused without a write when its network has registered so many, until the oldest is older than the period', async () => {
+    const network = name('network');
+    for (const createdAt of [NOW, NOW + 5])
+      expect(
+        await store.registerClient(registrationOf({ network }, { createdAt }), limits, NOW + 5),
+      ).toBeNull();
+    const next = registrationOf({ network }, { createdAt: NOW + HOUR });
+    const before = watched.transactions;
+    const refused = { reason: 'network', until: NOW + HOUR };
+    for (const now of [NOW + 5, NOW + HOUR - 1])
+      expect(await store.registerClient(next, limits, now)).toEqual(refused);
+    expect(watched.transactions).toBe(before);
+    expect(await store.registerClient(next, limits, NOW + HOUR)).toBeNull();
+  });
+
+  test('is refused in its turn, too, when another has come before it meanwhile', async () => {
+    const network = name('network');
+    const one = { ...limits, ofOneNetwork: 1 };
+    const late = registrationOf({ network });
+    const lateStore = createSqlStore(
+      {
+        ...database,
+        transaction: async (work, committed) => {
+          await store.registerClient(registrationOf({ network }), one, NOW);
+          return database.transaction(work, committed);
+        },
+      },
+      () => true,
+    );
+    expect(await lateStore.registerClient(late, one, NOW)).toEqual({ reason: 'network', until: NOW + HOUR });
+    expect(await store.findClient(late.client.id)).toBeNull();
+  });
+
+  test('takes the place of the oldest that nobody has used, once that is older than the period', async () => {
+    await emptied('oauth_clients');
+    const two = { ...limits, unused: 2 };
+    await newClient({ createdAt: NOW - 2 * HOUR });
+    const used = registrationOf({}, { createdAt: NOW - 2 * HOUR });
+    const [oldest, next] = [
+      registrationOf({}, { createdAt: NOW }),
+      registrationOf({}, { createdAt: NOW + 1 }),
+    ];
+    for (const each of [used, next, oldest]) await store.registerClient(each, limits, NOW);
+    await store.noteClientUse(used.client.id, NOW);
+    const newcomer = registrationOf({}, { createdAt: NOW + HOUR });
+    const before = watched.transactions;
+    expect(await store.registerClient(newcomer, two, NOW + HOUR - 1)).toEqual({
+      reason: 'all',
+      until: NOW + HOUR,
+    });
+    expect(watched.transactions).toBe(before);
+    expect(await store.registerClient(newcomer, two, NOW + HOUR)).toBeNull();
+    const left = (await store.listClients()).map(({ id }) => id);
+    expect(left).not.toContain(oldest.client.id);
+    expect(left).toHaveLength(4);
+    await emptied('oauth_clients');
+    expect(await store.registerClient(registrationOf(), { ...limits, unused: 0 }, NOW)).toBeNull();
+  });
+
+  test('does not take the place of one that is used at that moment', async () => {
+    await emptied('oauth_clients');
+    const oldest = registrationOf({}, { createdAt: NOW - HOUR });
+    await store.registerClient(oldest, limits, NOW);
+    const newcomer = registrationOf();
+    await database.execute('UPDATE oauth_clients SET used_at = NULL');
+    const racing = createSqlStore(
+      {
+        ...database,
+        transaction: (work, committed) =>
+          database.transaction(
+            (connection) =>
+              work({
+                execute: async (sql, parameters) => {
+                  if (sql.startsWith('DELETE FROM oauth_clients'))
+                    await connection.execute('UPDATE oauth_clients SET used_at = ?', [NOW]);
+                  return connection.execute(sql, parameters);
+                },
+              }),
+            committed,
+          ),
+      },
+      () => true,
+    );
+    expect(await racing.registerClient(newcomer, { ...limits, unused: 1 }, NOW)).toBeNull();
+    expect(await store.findClient(oldest.client.id)).toMatchObject({ usedAt: NOW });
+  });
+
+  test('with an initial access token is held to no limit but its uses and its end', async () => {
+    const network = name('network');
+    const none = { ofOneNetwork: 0, unused: 0, period: HOUR };
+    const { hash, token } = await initialToken();
+    const use = (now: number, initialTokenHash = hash) => {
+      const registration = registrationOf({ network, initialTokenHash });
+      return store.registerClient(registration, none, now);
+    };
+    expect(await use(NOW + HOUR)).toEqual({ reason: 'token' });
+    expect(await use(NOW, 'unknown')).toEqual({ reason: 'token' });
+    expect(await use(NOW + HOUR - 1)).toBeNull();
+    expect(await store.findInitialAccessToken(hash)).toEqual({ ...token, usesLeft: 1 });
+    expect(await use(NOW)).toBeNull();
+    const refused = registrationOf({ initialTokenHash: hash });
+    expect(await store.registerClient(refused, none, NOW)).toEqual({ reason: 'token' });
+    expect(await store.findClient(refused.client.id)).toBeNull();
+    expect(await store.findInitialAccessToken(hash)).toEqual({ ...token, usesLeft: 0 });
+  });
+
+  test('by a commit that was lost, is there if it took effect, and not if not', async () => {
+    const registration = registrationOf();
+    const lost = losing('before it took effect');
+    await expect(lost.registerClient(registration, limits, NOW)).rejects.toThrow(AWAY);
+    expect(await losing('after it took effect').registerClient(registration, limits, NOW)).toBeNull();
+    expect(await store.findClient(registration.client.id)).toEqual(registration.client);
+    const unknown = registrationOf({ initialTokenHash: 'unknown' });
+    expect(await losing('after it took effect').registerClient(unknown, limits, NOW)).toEqual({
+      reason: 'token',
+    });
+  });
+
+  test('is changed by its token in all that it says of itself, and nothing else', async () => {
+    const registration = registrationOf();
+    const { client, tokenHash } = registration;
+    await store.registerClient(registration, limits, NOW);
+    const changed = { ...client, ...UNLIKE, applicationType: 'native' } as const;
+    expect(await store.updateRegistration({ ...changed, public: true, createdAt: 0 }, tokenHash)).toBe(true);
+    expect(await store.findClient(client.id)).toEqual(changed);
+    expect(await store.updateRegistration(client, 'another')).toBe(false);
+    await store.noteClientUse(client.id, NOW);
+    expect(await store.updateRegistration(client, tokenHash)).toBe(false);
+    expect(await store.updateRegistration({ ...changed, name: 'A third' }, tokenHash)).toBe(true);
+    expect(await store.findClient(client.id)).toEqual({ ...changed, name: 'A third', usedAt: NOW });
+    await store.revokeClient(client.id, NOW);
+    expect(await store.updateRegistration(changed, tokenHash)).toBe(false);
+  });
+
+  test('finds the initial access tokens that an operator made, and none that an operator has taken back', async () => {
+    await database.execute("DELETE FROM oauth_initial_access_tokens WHERE token_hash <> ''");
+    const [second, first, third] = [
+      await initialToken(),
+      await initialToken({ createdAt: NOW - 1 }),
+      await initialToken({ uses: 9, expiresAt: NOW + 7 }),
+    ];
+    const all = [first.token, second.token, third.token];
+    expect(await store.listInitialAccessTokens()).toEqual(all);
+    for (const { hash, token } of [first, second, third])
+      expect(await store.findInitialAccessToken(hash)).toEqual(token);
+    expect(await store.findInitialAccessToken('unknown')).toBeNull();
+    expect(await store.deleteInitialAccessToken('one at a time')).toBe(false);
+    expect(await store.deleteInitialAccessToken('unknown')).toBe(false);
+    expect(await store.deleteInitialAccessToken(second.token.id)).toBe(true);
+    expect(await store.listInitialAccessTokens()).toEqual([first.token, third.token]);
+    expect(await store.registerClient(registrationOf(), limits, NOW)).toBeNull();
+  });
+
+  const NEVER = { neverUsedBefore: 0, unusedBefore: 0, expiredBefore: 0, uncountedBefore: 0 };
+
+  test('goes when nobody has used it, or nobody any more, and nobody else goes with it', async () => {
+    await emptied('oauth_clients');
+    const registered = async (usedAt: number | null, createdAt: number, changes: Partial<Client> = {}) => {
+      const client = await newClient({ registeredBy: 'registration', usedAt, createdAt, ...changes });
+      return client.id;
+    };
+    const documented = async (freshUntil: number, changes: Partial<Client> = {}) => {
+      const client = clientNamed(name('document'), { registeredBy: 'document', createdAt: 0, ...changes });
+      await store.keepDocumentClient({ ...client, revokedAt: null }, freshUntil);
+      if (client.revokedAt !== null) await store.revokeClient(client.id, client.revokedAt);
+      return client.id;
+    };
+    const going = {
+      never: await registered(null, NOW - 1),
+      unused: await registered(NOW + HOUR - 1, 0),
+      document: await documented(NOW - 1),
+    };
+    const staying = [
+      await registered(null, NOW),
+      await registered(NOW + HOUR, 0),
+      await documented(NOW),
+      await documented(NOW - 1, { revokedAt: NOW }),
+      await documented(NOW - 1, { usedAt: 1 }),
+      (await newClient({ createdAt: 0 })).id,
+      (await newClient({ createdAt: 0, usedAt: 1 })).id,
+    ];
+    const before = { ...NEVER, neverUsedBefore: NOW, unusedBefore: NOW + HOUR };
+    const ids = async () => (await store.listClients()).map(({ id }) => id).toSorted();
+    expect(await store.pruneRegistrations({ ...NEVER, unusedBefore: NOW + HOUR }, 10)).toEqual({
+      clients: 1,
+      more: true,
+    });
+    expect(await store.findClient(going.unused)).toBeNull();
+    expect(await store.pruneRegistrations(before, 10)).toEqual({ clients: 2, more: true });
+    expect(await store.pruneRegistrations(before, 10)).toEqual({ clients: 0, more: false });
+    expect(await ids()).toEqual(staying.toSorted());
+    await emptied('oauth_clients');
+  });
+
+  test('goes with as many as are asked for, and there are more until nothing was found', async () => {
+    await emptied('oauth_clients');
+    await database.execute("DELETE FROM oauth_initial_access_tokens WHERE token_hash <> ''");
+    for (let count = 0; count < 3; count += 1) {
+      await newClient({ registeredBy: 'registration', createdAt: NOW });
+      await newClient({ registeredBy: 'registration', createdAt: 0, usedAt: NOW });
+      await store.keepDocumentClient(clientNamed(name('document'), { registeredBy: 'document' }), NOW);
+    }
+    const before = { ...NEVER, neverUsedBefore: NOW + 1, unusedBefore: NOW + 1 };
+    expect(await store.pruneRegistrations(before, 2)).toEqual({ clients: 6, more: true });
+    expect(await store.pruneRegistrations(before, 2)).toEqual({ clients: 3, more: true });
+    expect(await store.pruneRegistrations(before, 2)).toEqual({ clients: 0, more: false });
+  });
+
+  test('leaves an initial access token until it has ended, and is known by its network as long as that counts', async () => {
+    await emptied('oauth_clients');
+    await database.execute("DELETE FROM oauth_initial_access_tokens WHERE token_hash <> ''");
+    const ended = await initialToken({ expiresAt: NOW - 1 });
+    const lasting = await initialToken({ expiresAt: NOW });
+    expect(await store.pruneRegistrations({ ...NEVER, expiredBefore: NOW }, 10)).toEqual({
+      clients: 0,
+      more: true,
+    });
+    expect(await store.findInitialAccessToken(ended.hash)).toBeNull();
+    expect(await store.findInitialAccessToken(lasting.hash)).toEqual(lasting.token);
+    expect(await store.pruneRegistrations({ ...NEVER, expiredBefore: NOW }, 10)).toEqual({
+      clients: 0,
+      more: false,
+    });
+    const network = name('network');
+    const [old, recent] = [
+      registrationOf({ network }, { createdAt: NOW - 1 }),
+      registrationOf({ network }, { createdAt: NOW }),
+    ];
+    for (const each of [old, recent]) await store.registerClient(each, limits, NOW);
+    const networks = async () =>
+      (
+        await rowsOf<{ registered_from: string | null }>(
+          'SELECT registered_from FROM oauth_clients ORDER BY created_at',
+        )
+      ).map((row) => row.registered_from);
+    expect(await store.pruneRegistrations({ ...NEVER, uncountedBefore: NOW }, 10)).toEqual({
+      clients: 0,
+      more: true,
+    });
+    expect(await networks()).toEqual([null, network]);
+    expect(await store.pruneRegistrations({ ...NEVER, uncountedBefore: NOW }, 10)).toEqual({
+      clients: 0,
+      more: false,
+    });
+    expect(await networks()).toEqual([null, network]);
+  });
+});
+
+function requestOf(changes: Partial<ConsentRequest> = {}): ConsentRequest {
+  return {
+    idHash: name('request'),
+    browserHash: 'browser',
+    clientId: 'client',
+    redirectUri: 'https://client.example/cb',
+    scopes: ['openid', 'notes:read'],
+    state: 'with \0',
+    nonce: 'nonce',
+    codeChallenge: 'challenge',
+    audience: 'https://api.example/',
+    dpopJkt: 'thumbprint',
+    asked: { person: { provider: 'accounts', id: 'ada' }, scopes: ['openid', 'notes:read'] },
+    shownName: 'A name',
+    uiLocales: 'de en',
+    pushed: true,
+    outcome: null,
+    expiresAt: NOW + HOUR,
+    ...changes,
+  };
+}
+
+describe('a request that a person was shown', () => {
+  test('is found as it was kept, once under its id', async () => {
+    const request = requestOf();
+    expect(await store.insertConsentRequest(request)).toBe(true);
+    expect(await store.findConsentRequest(request.idHash)).toEqual(request);
+    expect(await store.insertConsentRequest({ ...request, state: 'another' })).toBe(false);
+    expect(await store.findConsentRequest(request.idHash)).toEqual(request);
+    expect(await store.findConsentRequest('unknown')).toBeNull();
+    const none = requestOf({ state: null, nonce: null, audience: null, dpopJkt: null, outcome: 'denied' });
+    const asked = { ...none.asked, scopes: [] };
+    await store.insertConsentRequest({ ...none, asked, scopes: [] });
+    expect(await store.findConsentRequest(none.idHash)).toEqual({ ...none, asked, scopes: [] });
+  });
+
+  test('that cannot be kept is a fault, not one of an id that is there', async () => {
+    const request = requestOf({ browserHash: null as never });
+    await expect(store.insertConsentRequest(request)).rejects.toThrow(/browser_hash/);
+  });
+
+  test('of an earlier release has no key that its code is for, and none whom nobody was shown is one', async () => {
+    const request = requestOf();
+    await store.insertConsentRequest(request);
+    const { dpopJkt, ...parameters } = requestOf();
+    const { redirectUri, scopes, state, nonce, codeChallenge } = parameters;
+    expect(dpopJkt).not.toBeNull();
+    await set('oauth_consent_requests', ['id_hash', request.idHash], {
+      parameters: JSON.stringify({ redirectUri, scopes, state, nonce, codeChallenge }),
+    });
+    expect(await store.findConsentRequest(request.idHash)).toMatchObject({ dpopJkt: null, state });
+    for (const column of ['user_provider', 'user_id', 'asked_scope']) {
+      const nobodys = requestOf();
+      await store.insertConsentRequest(nobodys);
+      await set('oauth_consent_requests', ['id_hash', nobodys.idHash], { [column]: null });
+      expect(await store.findConsentRequest(nobodys.idHash), column).toBeNull();
+    }
+  });
+
+  test('is shown again with other scopes as it was read, in time, and until it has ended', async () => {
+    const request = requestOf();
+    await store.insertConsentRequest(request);
+    expect(await store.presentConsentRequest(request, ['openid'], NOW + HOUR)).toBe(false);
+    expect(
+      await store.presentConsentRequest(
+        { ...request, asked: { ...request.asked, scopes: ['openid'] } },
+        [],
+        NOW,
+      ),
+    ).toBe(false);
+    expect(await store.presentConsentRequest(request, ['openid', 'more'], NOW + HOUR - 1)).toBe(true);
+    const asked = { ...request.asked, scopes: ['openid', 'more'] };
+    expect(await store.findConsentRequest(request.idHash)).toEqual({ ...request, asked });
+    await store.voidConsentRequest(request.idHash);
+    expect(await store.findConsentRequest(request.idHash)).toEqual({ ...request, asked, outcome: 'void' });
+    expect(await store.presentConsentRequest({ ...request, asked }, [], NOW)).toBe(false);
+    const denied = requestOf({ outcome: 'denied' });
+    await store.insertConsentRequest(denied);
+    await store.voidConsentRequest(denied.idHash);
+    expect(await store.findConsentRequest(denied.idHash)).toEqual(denied);
+  });
+});
+
+describe('a request that waits for somebody to sign in', () => {
+  const budget = { total: 1000, ofOneNetwork: 400 };
+  const waiting = (network: string, bytes: number, expiresAt = NOW + HOUR) => ({
+    secretHash: name('waiting'),
+    network,
+    parameters: `[["state","${name('state')}"]]`,
+    bytes,
+    expiresAt,
+  });
+  const fresh = () => database.execute("DELETE FROM oauth_waiting_requests WHERE secret_hash <> 'budget'");
+  const waits = async ({ secretHash }: { readonly secretHash: string }, now = NOW) =>
+    (await store.findWaitingRequest(secretHash, now)) !== null;
+
+  test('is found until it expires, or has ended; what is no request is neither', async () => {
+    await fresh();
+    const request = waiting('a', 100);
+    expect(await store.keepWaitingRequest(request, budget, NOW)).toBe(true);
+    expect(await store.findWaitingRequest(request.secretHash, NOW + HOUR - 1)).toBe(request.parameters);
+    expect(await store.findWaitingRequest(request.secretHash, NOW + HOUR)).toBeNull();
+    expect(await store.findWaitingRequest('budget', NOW)).toBeNull();
+    await store.endWaitingRequest(request.secretHash);
+    await store.endWaitingRequest('budget');
+    expect(await waits(request)).toBe(false);
+    expect(await rowsOf('SELECT secret_hash FROM oauth_waiting_requests')).toEqual([
+      { secret_hash: 'budget' },
+    ]);
+  });
+
+  test('without a budget counts for nothing, and is kept however many there are', async () => {
+    await fresh();
+    const pushed = Array.from({ length: 3 }, () => waiting('a', 10_000));
+    for (const each of pushed) expect(await store.keepWaitingRequest(each, null, NOW)).toBe(true);
+    expect(await store.keepWaitingRequest(waiting('a', 400), budget, NOW)).toBe(true);
+    for (let count = 0; count < 2; count += 1)
+      for (const network of ['b', 'c', 'd'])
+        await store.keepWaitingRequest(waiting(network, 150), budget, NOW);
+    for (const each of pushed) expect(await waits(each)).toBe(true);
+  });
+
+  test('takes the share of its network to the byte, and is refused without a write beyond it', async () => {
+    await fresh();
+    expect(await store.keepWaitingRequest(waiting('a', 300), budget, NOW)).toBe(true);
+    const before = watched.transactions;
+    expect(await store.keepWaitingRequest(waiting('a', 101), budget, NOW)).toBe(false);
+    expect(watched.transactions).toBe(before);
+    expect(await store.keepWaitingRequest(waiting('b', 401), budget, NOW)).toBe(false);
+    expect(await store.keepWaitingRequest(waiting('a', 100), budget, NOW)).toBe(true);
+  });
+
+  test('is counted until it expires, and goes then', async () => {
+    await fresh();
+    const [soon, later] = [waiting('a', 200, NOW + 1), waiting('a', 200, NOW + 2)];
+    for (const each of [soon, later]) expect(await store.keepWaitingRequest(each, budget, NOW)).toBe(true);
+    expect(await store.keepWaitingRequest(waiting('a', 200), budget, NOW)).toBe(false);
+    expect(await store.keepWaitingRequest(waiting('a', 200), budget, NOW + 1)).toBe(true);
+    const left = await rowsOf<{ secret_hash: string }>('SELECT secret_hash FROM oauth_waiting_requests');
+    const hashes = left.map((row) => row.secret_hash);
+    expect(hashes).toContain(later.secretHash);
+    expect(hashes).not.toContain(soon.secretHash);
+    expect(hashes).toHaveLength(3);
+  });
+
+  test('takes the place of the oldest of the network that holds most', async () => {
+    await fresh();
+    const [oldest, next, third] = [
+      waiting('a', 100, NOW + 10),
+      waiting('a', 100, NOW + 20),
+      waiting('a', 200, NOW + 30),
+    ];
+    for (const each of [next, third, oldest, waiting('b', 300), waiting('c', 300)])
+      expect(await store.keepWaitingRequest(each, budget, NOW)).toBe(true);
+    // Of no bytes, and the oldest: it makes no room.
+    const pushed = waiting('a', 400, NOW + 5);
+    await store.keepWaitingRequest(pushed, null, NOW);
+    expect(await store.keepWaitingRequest(waiting('d', 150), budget, NOW)).toBe(true);
+    expect(await Promise.all([oldest, next, third, pushed].map((each) => waits(each)))).toEqual([
+      false,
+      false,
+      true,
+      true,
+    ]);
+    expect(await store.keepWaitingRequest(waiting('e', 301), budget, NOW)).toBe(false);
+    await fresh();
+  });
+
+  test('by a commit that was lost, is kept if it took effect, and not if not', async () => {
+    await fresh();
+    const request = waiting('a', 100);
+    const lost = losing('before it took effect');
+    await expect(lost.keepWaitingRequest(request, budget, NOW)).rejects.toThrow(AWAY);
+    expect(await waits(request)).toBe(false);
+    expect(await losing('after it took effect').keepWaitingRequest(request, budget, NOW)).toBe(true);
+    expect(await waits(request)).toBe(true);
+    await fresh();
+  });
+});
+
+describe('the key of the cookies', () => {
+  test('is the one that was kept first, also by another process at that moment; those before the oldest go', async () => {
+    await emptied('oauth_cookie_keys');
+    expect(await store.findCookieKey(600)).toBeNull();
+    expect(await store.cookieKey(600, 'first', 599)).toBe('first');
+    expect(await store.cookieKey(600, 'second', 600)).toBe('first');
+    watched.meanwhile = { before: /^INSERT/, act: () => store.cookieKey(601, 'theirs', 600) };
+    expect(await store.cookieKey(601, 'ours', 600)).toBe('theirs');
+    expect(await store.findCookieKey(600)).toBe('first');
+    expect(await store.cookieKey(602, 'third', 601)).toBe('third');
+    expect(await Promise.all([600, 601, 602].map((period) => store.findCookieKey(period)))).toEqual([
+      null,
+      'theirs',
+      'third',
+    ]);
+  });
+
+  test('that went before it could be used is a fault', async () => {
+    await emptied('oauth_cookie_keys');
+    await expect(store.cookieKey(600, 'first', 601)).rejects.toThrow('could not be kept');
+  });
+});
+
+describe('the subject of a person', () => {
+  const person = () => ({ provider: 'accounts', id: name('person') });
+
+  test('is the one that was assigned first, also by another process at that moment, and says who the person is', async () => {
+    const [ada, grace] = [person(), person()];
+    const [first, second] = [name('subject'), name('subject')];
+    expect(await store.findSubject(ada)).toBeNull();
+    expect(await store.hasSubject(ada)).toBe(false);
+    expect(await store.assignSubject(ada, first)).toBe(first);
+    expect(await store.assignSubject(ada, second)).toBe(first);
+    expect(await store.findSubject(ada)).toBe(first);
+    expect(await store.hasSubject(ada)).toBe(true);
+    expect(await store.findPersonOfSubject(first)).toEqual(ada);
+    expect(await store.findPersonOfSubject(second)).toBeNull();
+    for (const other of [grace, { ...ada, provider: 'others' }, { ...ada, id: ada.id.toUpperCase() }]) {
+      expect(await store.findSubject(other)).toBeNull();
+      expect(await store.hasSubject(other)).toBe(false);
+      expect(await store.forgetSubject(other)).toBe(false);
+    }
+    watched.meanwhile = { before: /^INSERT/, act: () => store.assignSubject(grace, second) };
+    expect(await store.assignSubject(grace, name('subject'))).toBe(second);
+    expect(await store.forgetSubject(ada)).toBe(true);
+    expect(await store.findSubject(ada)).toBeNull();
+    expect(await store.findSubject(grace)).toBe(second);
+  });
+
+  test('is what was assigned, also when the person is erased at that moment', async () => {
+    const [ada, grace] = [person(), person()];
+    const subject = name('subject');
+    const erasing = createSqlStore(
+      {
+        ...database,
+        execute: async (sql, parameters) => {
+          const result = await database.execute(sql, parameters);
+          if (sql.startsWith('INSERT')) await store.forgetSubject(ada);
+          return result as never;
+        },
+      },
+      () => true,
+    );
+    expect(await erasing.assignSubject(ada, subject)).toBe(subject);
+    watched.meanwhile = { before: /^INSERT/, act: () => store.assignSubject(ada, subject) };
+    await expect(erasing.assignSubject(ada, name('subject'))).rejects.toThrow('could not be assigned');
+    expect(await store.findSubject(grace)).toBeNull();
+  });
+
+  test('of another server is taken over where neither the person has one nor anybody has it', async () => {
+    const [ada, grace] = [person(), person()];
+    const [first, second] = [name('subject'), name('subject')];
+    expect(await store.insertSubject(ada, first)).toBe(true);
+    expect(await store.insertSubject(ada, second)).toBe(false);
+    expect(await store.insertSubject(grace, first)).toBe(false);
+    expect(await store.insertSubject(grace, second)).toBe(true);
+    expect([await store.findSubject(ada), await store.findSubject(grace)]).toEqual([first, second]);
+  });
+});

@@ -1,0 +1,81 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { migrate, openDatabase, type OpenedDatabase } from 'portico/host';
+import { oauthServerMigrations } from 'portico/oauth-server';
+import { createSqlStore } from '../../src/oauth-server/store/sql/index.ts';
+import type { Store } from '../../src/oauth-server/store/store.ts';
+
+/** A store on SQLite, whose statements a test can stand between. */
+export interface WatchedStore {
+  readonly store: Store;
+  readonly database: OpenedDatabase;
+  /** Begun before the next statement that fits, once: what another process does between two statements of this one. */
+  meanwhile: { readonly before: RegExp; readonly act: () => Promise<unknown> } | null;
+  /** How many transactions were begun. */
+  transactions: number;
+  readonly emptied: (...tables: readonly string[]) => Promise<void>;
+  readonly insert: (table: string, values: Readonly<Record<string, Value>>) => Promise<void>;
+  /** Of the row with this key. */
+  readonly set: (
+    table: string,
+    key: readonly [string, string],
+    values: Readonly<Record<string, Value>>,
+  ) => Promise<void>;
+  readonly rowsOf: <Row>(sql: string, ...parameters: readonly Value[]) => Promise<readonly Row[]>;
+  close(): Promise<void>;
+}
+
+type Value = string | number | null;
+
+export async function openWatchedStore(): Promise<WatchedStore> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'portico-watched-'));
+  const inner = openDatabase(`sqlite:${path.join(folder, 'store.sqlite')}`, { directory: folder });
+  /** SQLite takes an empty list; the servers do not, and so this does not either. */
+  const watch =
+    (connection: Pick<OpenedDatabase, 'execute'>): OpenedDatabase['execute'] =>
+    async (sql, ...rest) => {
+      if (sql.includes('IN ()')) throw new Error(`You have an error in your SQL syntax: ${sql}`);
+      const now = watched.meanwhile?.before.test(sql) === true ? watched.meanwhile : null;
+      if (now !== null) watched.meanwhile = null;
+      await now?.act();
+      return connection.execute(sql, ...rest);
+    };
+  const database: OpenedDatabase = {
+    ...inner,
+    execute: watch(inner),
+    transaction: (work, committed) => {
+      watched.transactions += 1;
+      return inner.transaction((connection) => work({ execute: watch(connection) }), committed);
+    },
+  };
+  const watched: WatchedStore = {
+    store: createSqlStore(database, () => true),
+    database,
+    meanwhile: null,
+    transactions: 0,
+    async emptied(...tables) {
+      for (const table of tables) await database.execute(`DELETE FROM ${table}`);
+    },
+    async insert(table, values) {
+      const columns = Object.keys(values);
+      await database.execute(
+        `INSERT INTO ${table} (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`,
+        Object.values(values),
+      );
+    },
+    async set(table, [key, value], values) {
+      const columns = Object.keys(values).map((column) => `${column} = ?`);
+      const statement = `UPDATE ${table} SET ${columns.join(', ')} WHERE ${key} = ?`;
+      await database.execute(statement, [...Object.values(values), value]);
+    },
+    rowsOf: async <Row>(sql: string, ...parameters: readonly Value[]) =>
+      (await database.execute<Row>(sql, parameters)).rows,
+    async close() {
+      await inner.close();
+      await rm(folder, { recursive: true });
+    },
+  };
+  await migrate(inner, oauthServerMigrations);
+  return watched;
+}
