@@ -65,7 +65,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'src/oauth-server/store/sql/restored.ts',
       'src/oauth-server/store/sql/subjects.ts',
     ],
-    tests: ['test/client-lifecycle.test.ts', 'test/client-update.test.ts', 'test/waiting-requests.test.ts'],
+    tests: ['test/stored-clients.test.ts', 'test/stored-access.test.ts'],
   },
   clients: {
     files: [
