@@ -47,6 +47,7 @@ let someone: typeof PERSON | null = PERSON;
 /** For a host that never answers. */
 const HANGS = Symbol('hangs');
 let held: unknown = true;
+let active: unknown = true;
 /** Awaited before a secret is hashed. */
 let meeting = async (): Promise<void> => {};
 let browserSecret: unknown = 'the secret of this browser';
@@ -66,7 +67,7 @@ const host: Host = {
   signedIn: () => asked(someone),
   loadAccount(reference) {
     loads += 1;
-    return asked({ reference, isActive: () => true, getProfile: () => ({}) });
+    return asked({ reference, isActive: () => active as boolean, getProfile: () => ({}) });
   },
   holdsPermission: () => (held === HANGS ? new Promise(() => {}) : asked(held as boolean)),
   browserSecret: () => asked(browserSecret as string),
@@ -361,6 +362,62 @@ describe('the secret of the browser session', () => {
     expect(cookie).toMatch(
       /^__Secure-portico_request_[\w-]{43}=[\w.-]+; Path=\/oauth\/authorize; HttpOnly; SameSite=Lax; Secure; Max-Age=600$/,
     );
+  });
+});
+
+describe('a host in JavaScript that answers what is neither true nor false', () => {
+  const registration = { name: 'Reader', redirectUris: [REDIRECT_URI], scopes: ['notes:read'] };
+
+  /** What introspection says of a token of this person, while the work makes the host answer otherwise. */
+  async function introspectedWhile(answering: () => unknown): Promise<Readonly<Record<string, unknown>>> {
+    const { client, secret } = await server.clients.create(registration);
+    const api = await server.clients.create({ name: 'API', grants: ['introspection'] });
+    const query = new URLSearchParams({
+      client_id: client.id,
+      redirect_uri: REDIRECT_URI,
+      response_type: 'code',
+      code_challenge: CHALLENGE,
+      code_challenge_method: 'S256',
+    });
+    const page = await answer('oauth_server_authorize', `/oauth/authorize?${query}`);
+    const { requestId, csrfToken } = (await page.json()) as { requestId: string; csrfToken: string };
+    const form = { request_id: requestId, csrf_token: csrfToken, decision: 'allow' };
+    const allowed = await answer('oauth_server_consent', '/oauth/authorize', form);
+    const issued = await answer('oauth_server_token', '/oauth/token', {
+      grant_type: 'authorization_code',
+      client_id: client.id,
+      client_secret: secret ?? '',
+      code: new URL(allowed.headers.get('location') ?? '').searchParams.get('code') ?? '',
+      redirect_uri: REDIRECT_URI,
+      code_verifier: VERIFIER,
+    });
+    const { access_token: token } = (await issued.json()) as Tokens;
+    const introspect = async () => {
+      const about = { client_id: api.client.id, client_secret: api.secret ?? '', token };
+      const told = await answer('oauth_server_introspect', '/oauth/introspect', about);
+      return (await told.json()) as Readonly<Record<string, unknown>>;
+    };
+    expect(await introspect()).toMatchObject({ active: true, scope: 'notes:read' });
+    try {
+      answering();
+      return await introspect();
+    } finally {
+      [held, active] = [true, true];
+    }
+  }
+
+  // @shows AS-1.9
+  test.each([['false'], [[]], [{ rows: [] }], [1]])('has given no permission by %j', async (given) => {
+    expect(await introspectedWhile(() => (held = given))).toMatchObject({ active: true, scope: '' });
+  });
+
+  // @shows AS-1.9
+  test.each([
+    ['a promise', Promise.resolve(false)],
+    ['a text', 'false'],
+    ['rows', []],
+  ])('has let nobody in by an isActive() that answers %s', async (_, given) => {
+    expect(await introspectedWhile(() => (active = given))).toEqual({ active: false });
   });
 });
 

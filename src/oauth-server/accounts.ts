@@ -26,7 +26,10 @@ export function createAccounts(
 ): Accounts {
   async function active(person: PersonReference): Promise<UserInterface | null> {
     const user = await host.loadAccount(person);
-    return user !== null && user.isActive() ? user : null;
+    if (user === null) return null;
+    // A host in JavaScript may answer a promise, which is true whatever it comes to.
+    const isActive: unknown = user.isActive();
+    return isActive === true ? user : null;
   }
 
   /** With a secret that can be guessed, or is the same in every browser, a consent would be bound to none. */

@@ -160,7 +160,8 @@ function kitHost(application: Application): CompleteHost {
     async loadAccount(person) {
       const account = await application.accounts.find(person);
       // As `auth().user()` does: nobody can go on in that session, nor must the next person begin in it.
-      if (account === null || !account.isActive()) await sessions.get(person)?.signOut();
+      const isActive: unknown = account?.isActive();
+      if (isActive !== true) await sessions.get(person)?.signOut();
       return account;
     },
     holdsPermission: (person, permission) => application.accounts.holdsPermission(person, permission),

@@ -13,7 +13,8 @@ export function createAccounts(providers: readonly AccountProvider[]): Accounts 
       }
       return null;
     },
+    // Whatever else a provider answers, such as rows or a text, is no yes.
     holdsPermission: async ({ provider, id }, permission) =>
-      (await byName.get(provider)?.holdsPermission(id, permission)) ?? false,
+      (await byName.get(provider)?.holdsPermission(id, permission)) === true,
   };
 }

@@ -11,7 +11,9 @@ export function createAuth(session: RequestSession, accounts: Accounts, csrf: Cs
     const person = await session.person();
     if (person === null) return null;
     const account = await accounts.find(person);
-    if (account !== null && account.isActive()) return account;
+    const isActive: unknown = account?.isActive();
+    // A provider in JavaScript may answer a promise, which is true whatever it comes to.
+    if (isActive === true) return account;
     // An inactive person cannot go on in this session, and the next one must not begin in it.
     await session.signOut();
     return null;

@@ -208,7 +208,8 @@ export async function scopesHeldBy(
     only !== undefined && asked.length === 1
       ? [await host.holdsPermission(person, only.permission)]
       : await Promise.all(asked.map(holds));
-  const denied = asked.filter((_, index) => !held[index]).map(({ name }) => name);
+  // Whatever else a host answers, such as rows or a text, is no yes.
+  const denied = asked.filter((_, index) => held[index] !== true).map(({ name }) => name);
   return denied.length === 0 ? offered : offered.filter((name) => !denied.includes(name));
 }
 
