@@ -42,19 +42,25 @@ async function runWithEach(test: RunnerTestCase, run: () => unknown): Promise<vo
   const reached = { ...switches.mutantCoverage?.perTest[id] };
   const withstood: string[] = [];
   let unfit: string | null = null;
+  const again = async () => {
+    await callEach('beforeEach', test);
+    await run();
+  };
   for (const mutant of stillToTry(Object.keys(reached), cost)) {
+    await callEach('afterEach', test);
     switches.activeMutant = mutant;
     switches.hitCount = 0;
     // A loop that the mutant made endless ends by this.
     switches.hitLimit = 1000 + 100 * (reached[mutant] ?? 0);
-    const why = await attempt(test, run, patience);
+    const why = await attempt(test, again, patience);
     switches.activeMutant = '';
     switches.hitCount = undefined;
     if (why === null) {
       withstood.push(mutant);
       continue;
     }
-    unfit = await attempt(test, run, patience);
+    await callEach('afterEach', test);
+    unfit = await attempt(test, again, patience);
     if (unfit !== null) break;
     found({ killed: mutant, by: id, why });
   }
@@ -99,6 +105,22 @@ async function outcome(test: RunnerTestCase, run: () => unknown): Promise<string
     return String(error instanceof Error ? error.message : error).slice(0, 200);
   } finally {
     await tidyUp(test);
+  }
+}
+
+/** The hooks of the file and of each group that the test is in, as Vitest calls them before and after the only call that it knows of. */
+async function callEach(when: 'beforeEach' | 'afterEach', test: RunnerTestCase): Promise<void> {
+  type Group = Parameters<typeof TestRunner.getSuiteHooks>[0];
+  const groups: Group[] = [test.file];
+  for (let { suite } = test; suite !== undefined; suite = suite.suite) groups.splice(1, 0, suite);
+  const hooks = groups.flatMap((group) =>
+    (TestRunner.getSuiteHooks(group)[when] as ((...asked: unknown[]) => unknown)[]).map(
+      (hook) => async () => hook(test.context, group),
+    ),
+  );
+  for (const hook of when === 'beforeEach' ? hooks : hooks.toReversed()) {
+    if (when === 'beforeEach') await hook();
+    else await hook().catch(() => undefined);
   }
 }
 
