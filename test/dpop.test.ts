@@ -553,6 +553,17 @@ describe('Bound tokens are demanded', () => {
     await tokensOf(await forService(proof(key), strict));
   });
 
+  // @shows AS-24.6, AS-5.18
+  test('since a refresh token was used: it is not answered again with what is bound to none', async () => {
+    const strict = await startBeside(portal, { dpop: 'require' });
+    const first = await tokensOf(await exchange(application, await codeOf(application), null));
+    const second = await tokensOf(await refresh(application, first.refresh_token, null));
+    const again = (at: RunningPortal) => refresh(application, first.refresh_token, null, {}, at);
+    await expectRefused(await again(strict), 'invalid_dpop_proof');
+    const { access_token: access } = await tokensOf(await again(portal));
+    expect(access).toBe(second.access_token);
+  });
+
   // @shows AS-24.6
   test('by a scope, wherever it would be in the token', async () => {
     const scopes = { 'notes:write': { label: 'Write notes', dpop: true } };

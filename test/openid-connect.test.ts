@@ -1,5 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { mkdir, rm, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { decodeJwt, decodeProtectedHeader, exportJWK, generateKeyPair } from 'jose';
 import * as oauth from 'oauth4webapi';
@@ -394,6 +394,25 @@ describe('signing keys', () => {
     } finally {
       await keyless.close();
     }
+  });
+
+  // @shows AS-5.3
+  test('without one of the algorithm that a client has since somebody allowed it openid, nothing is spent, and the log says which is missing', async () => {
+    const client = await registerClient(portal);
+    const code = await obtainCode(portal, client, await portal.signedIn(ADA));
+    const signedWith = (algorithm: string) =>
+      portal.application.database.execute('UPDATE oauth_clients SET id_token_alg = ? WHERE client_id = ?', [
+        algorithm,
+        client.id,
+      ]);
+    await signedWith('ES256');
+    const failed = await exchangeCode(portal, client, code);
+    expect(failed.status).toBe(500);
+    const log = await readFile(`${portal.env['STORAGE_DIR'] ?? ''}/app.log`, 'utf8');
+    const line = log.split('\n').find((each) => each.includes(failed.headers.get('x-request-id') ?? '?'));
+    expect(line).toContain('There is no signing key for ES256 in');
+    await signedWith('RS256');
+    expect((await exchangeCode(portal, client, code)).status).toBe(200);
   });
 
   // @shows AS-6.8, AS-11.2, AS-13.6, OIDC-10.1.1, DISCOVERY-3c

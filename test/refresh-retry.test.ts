@@ -20,11 +20,17 @@ import {
 
 /** `oauth_server:refresh_retry_seconds` (decision 37): a used refresh token that is offered again in time. */
 const WINDOW = 30;
+/** Of a process whose tokens expire within the window: its refresh tokens, and its access tokens. */
+const BRIEF = 20;
+const BRIEFER = 5;
 const clock = createClock();
 const events: AuditEvent[] = [];
 let portal: RunningPortal;
 /** The same database and clock, without a window. */
 let strict: RunningPortal;
+let brief: RunningPortal;
+/** With another `oauth_server:audience`. */
+let elsewhere: RunningPortal;
 let client: TestClient;
 /** Of an authorization: what the code gave, and what its refresh token gave. */
 let first: Tokens;
@@ -40,7 +46,9 @@ beforeAll(async () => {
   portal.application.events.on(AUDIT, (event: AuditEvent) => {
     events.push(event);
   });
-  strict = await startStrict();
+  strict = await startBeside({ refresh_retry_seconds: 0 });
+  brief = await startBeside({ refresh_token_ttl: BRIEF, access_token_ttl: BRIEFER });
+  elsewhere = await startBeside({ audience: 'https://elsewhere.example/' });
 });
 afterAll(async () => {
   for (const close of closing.toReversed()) await close();
@@ -52,15 +60,16 @@ beforeEach(async () => {
   events.length = 0;
 });
 
-async function startStrict(): Promise<RunningPortal> {
+/** The same database and clock, with another configuration. */
+async function startBeside(changes: Readonly<Record<string, unknown>>): Promise<RunningPortal> {
   const port = await freePort();
   const env = { ...portal.env, PORT: String(port), PUBLIC_URL: portal.url };
   const { config } = portal.definition;
-  const withoutWindow = (given: Readonly<Record<string, string | undefined>>) => {
+  const changed = (given: Readonly<Record<string, string | undefined>>) => {
     const own = typeof config === 'function' ? config(given) : (config ?? {});
-    return mergeConfig(own, { oauth_server: { refresh_retry_seconds: 0 } });
+    return mergeConfig(own, { oauth_server: changes });
   };
-  const application = await startApplication({ ...portal.definition, config: withoutWindow }, { env });
+  const application = await startApplication({ ...portal.definition, config: changed }, { env });
   const running = await listen(application, { port, hostname: '127.0.0.1' });
   closing.push(async () => {
     await running.close();
@@ -152,6 +161,26 @@ describe('a used refresh token that is offered again', () => {
     await refused(await again());
     expect(types()).toEqual(['refresh_token_retried', 'refresh_token_replayed', 'family_revoked']);
     await expectDead();
+  });
+
+  // @shows AS-5.18
+  test('when its successor has expired is a replay, also in time', async () => {
+    const third = await tokensOf(await refresh(brief, client, second.refresh_token));
+    const repeat = () => refresh(brief, client, second.refresh_token);
+    clock.advance(BRIEF - 0.001);
+    await expectSame(await repeat(), third);
+    expect(await introspect(portal, first.access_token)).toMatchObject({ active: true });
+    clock.advance(0.001);
+    await refused(await repeat());
+    expect(await introspect(portal, first.access_token)).toEqual({ active: false });
+  });
+
+  // @shows AS-5.18
+  test('when its access token has expired is answered with no second left', async () => {
+    const third = await tokensOf(await refresh(brief, client, second.refresh_token));
+    clock.advance(BRIEFER + 1);
+    const repeated = await expectSame(await refresh(brief, client, second.refresh_token), third);
+    expect([third.expires_in, repeated.expires_in]).toEqual([BRIEFER, 0]);
   });
 
   // @shows AS-5.18
@@ -259,6 +288,13 @@ describe('what was taken away since the use', () => {
     await expectSame(await again());
   });
 
+  // @shows AS-5.18, AS-10.4
+  test('the audience: refused, and where it is the same as before it is answered', async () => {
+    await refused(await again({}, elsewhere));
+    await expectSame(await again());
+    await expectAlive();
+  });
+
   // @shows AS-5.6, AS-5.18
   test('the client: refused', async () => {
     await portal.server.clients.revoke(client.id);
@@ -314,6 +350,20 @@ describe('what is kept of an answer', () => {
       await keep({ ...row, refresh_generation: generation }, third);
       await refused(await again());
       await expectDead([first, second, third]);
+    },
+  );
+
+  // @shows AS-5.18
+  test.each(['refresh_used_at', 'refresh_generation'])(
+    'opens nothing when somebody has written another %s beside it, such as one that would open the window again',
+    async (column) => {
+      const [id = ''] = first.refresh_token.split('.');
+      await portal.application.database.execute(
+        `UPDATE oauth_families SET ${column} = ${column} + 1 WHERE id = ?`,
+        [id],
+      );
+      await refused(await again());
+      await expectDead();
     },
   );
 

@@ -333,14 +333,17 @@ describe('Errors, with an audience', () => {
       const confined = await registerClient(restarted);
       const good = await obtainTokens(restarted, confined, ADA, { resource: audience });
       expect((await callApi(restarted, '/api/notes', good.access_token)).status).toBe(200);
+      const asked = await obtainCode(restarted, confined, await restarted.signedIn(ADA));
       await setTarget(restarted, 'https://elsewhere.example/');
       expect((await callApi(restarted, '/api/notes', good.access_token)).status).toBe(401);
       expect((await callApi(restarted, '/oauth/userinfo', good.access_token)).status).toBe(401);
       expect(await introspect(restarted, good.access_token)).toEqual({ active: false });
       // It is not replaced by one for the new target either, and nothing is spent.
       expect((await refresh(restarted, confined, good.refresh_token)).status).toBe(400);
+      expect(await errorOf(await exchangeCode(restarted, confined, asked))).toBe('invalid_grant');
       await setTarget(restarted, audience);
       expect((await refresh(restarted, confined, good.refresh_token)).status).toBe(200);
+      expect((await exchangeCode(restarted, confined, asked)).status).toBe(200);
       await setTarget(restarted, null);
       expect((await callApi(restarted, '/api/notes', good.access_token)).status).toBe(401);
     } finally {

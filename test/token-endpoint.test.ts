@@ -95,6 +95,21 @@ describe('the authorization code grant', () => {
     await expectError(await exchangeCode(portal, client, issued), 'invalid_grant');
   });
 
+  // @shows AS-7.1, RFC6749-4.1.3a, RFC6749-10.6
+  test('another redirect URI of the same client: the exchange fails, and the code is never accepted again', async () => {
+    const other = `${REDIRECT_URI}/other`;
+    const own = await registerClient(portal, { redirectUris: [REDIRECT_URI, other] });
+    const visitor = await portal.signedIn(ADA);
+    for (const [asked, offered] of [
+      [REDIRECT_URI, other],
+      [other, REDIRECT_URI],
+    ] as const) {
+      const issued = await obtainCode(portal, own, visitor, { redirect_uri: asked });
+      await expectError(await exchangeCode(portal, own, issued, { redirect_uri: offered }), 'invalid_grant');
+      await expectError(await exchangeCode(portal, own, issued, { redirect_uri: asked }), 'invalid_grant');
+    }
+  });
+
   // @shows RFC7636-4.1
   test.each([
     ['too short', 'v'.repeat(42)],

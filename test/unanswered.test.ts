@@ -107,6 +107,28 @@ describe('a use that took effect while the store was lost', () => {
   });
 
   // @shows AS-18.24
+  test('is never said to be good for longer than it is, also when the clock was set back', async () => {
+    store.whenLost = () => clock.advance(-10);
+    await loseRefresh('after it took effect');
+    store.isAway = false;
+    const answer = await tokensOf(await refresh(portal, client, tokens.refresh_token));
+    clock.advance(10);
+    expect(answer.expires_in).toBe(tokens.expires_in);
+  });
+
+  // @shows AS-18.24
+  test('is answered without a refresh token when its client may not refresh any more', async () => {
+    const code = await obtainCode(portal, client, await portal.signedIn(ADA));
+    store.loses = 'after it took effect';
+    await expectAway(await exchangeCode(portal, client, code));
+    store.isAway = false;
+    await setGrants('authorization_code');
+    const answer = await tokensOf(await exchangeCode(portal, client, code));
+    expect(await isActive(answer)).toBe(true);
+    expect(answer).not.toHaveProperty('refresh_token');
+  });
+
+  // @shows AS-18.24
   test('is answered when it was the exchange of a code', async () => {
     const code = await obtainCode(portal, client, await portal.signedIn(ADA));
     store.loses = 'after it took effect';

@@ -103,8 +103,7 @@ export function createOutcomes(
     await audit({ type: 'tokens_issued', grantType, clientId, person, authorization, scopes });
     if (measuring !== null) countTokens(measuring, grantType, response);
     // Whether they were issued may have been asked for long.
-    const left = secondsLeft(expiresAt, clock());
-    return left < response.expires_in ? { ...response, expires_in: left } : response;
+    return { ...response, expires_in: Math.min(secondsLeft(expiresAt, clock()), response.expires_in) };
   }
 
   async function refused(used: StoredGrant, refusal: GrantRefusal): Promise<never> {

@@ -1,0 +1,282 @@
+import { readFile } from 'node:fs/promises';
+import { AUDIT, type AuditEvent } from 'portico/oauth-server';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { openStore, withExecute, type OpenedStore } from './support/opened-store.ts';
+import {
+  ADA,
+  errorOf,
+  exchangeCode,
+  GRACE,
+  introspect,
+  obtainCode,
+  obtainTokens,
+  refresh,
+  registerClient,
+  startPortal,
+  type RunningPortal,
+  type TestClient,
+  type Tokens,
+} from './support/portal.ts';
+
+/** A code or refresh token that was read, and that another request uses or ends before it is written: in this order each time. */
+interface Overtaking {
+  readonly portal: RunningPortal;
+  readonly events: AuditEvent[];
+  /** The answer to what reads an authorization next, and goes on when `meanwhile` is done. */
+  overtaken(slow: () => Promise<Response>, meanwhile: () => Promise<unknown>): Promise<Response>;
+  close(): Promise<void>;
+}
+
+const READS = /^SELECT f\.id, [^]* FROM oauth_families f WHERE f\.id = \?$/;
+
+async function start(oauthServer: Readonly<Record<string, unknown>>): Promise<Overtaking> {
+  const opened: OpenedStore = await openStore();
+  let held: { readonly read: () => void; readonly done: Promise<unknown> } | null = null;
+  const database = withExecute(opened.inner, async (sql, ...rest) => {
+    const result = await opened.inner.execute(sql, ...rest);
+    if (held === null || !READS.test(sql)) return result;
+    const { read, done } = held;
+    held = null;
+    read();
+    await done;
+    return result;
+  });
+  const portal = await startPortal({ database, config: { oauth_server: oauthServer } });
+  const events: AuditEvent[] = [];
+  portal.application.events.on(AUDIT, (event: AuditEvent) => {
+    events.push(event);
+  });
+  return {
+    portal,
+    events,
+    async overtaken(slow, meanwhile) {
+      const [read, done] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      held = { read: read.resolve, done: done.promise };
+      try {
+        const answer = slow();
+        await Promise.race([read.promise, answer]);
+        await meanwhile();
+        done.resolve();
+        return await answer;
+      } finally {
+        held = null;
+        done.resolve();
+      }
+    },
+    async close() {
+      await portal.close();
+      await opened.close();
+    },
+  };
+}
+
+let strict: Overtaking;
+/** With `oauth_server:refresh_retry_seconds`. */
+let lenient: Overtaking;
+let client: TestClient;
+/** What is tested with refresh tokens, and an authorization there. */
+let at: Overtaking;
+let first: Tokens;
+
+beforeAll(async () => {
+  strict = await start({});
+  lenient = await start({ refresh_retry_seconds: 60 });
+});
+afterAll(async () => {
+  await strict.close();
+  await lenient.close();
+});
+
+async function tokensOf(response: Response): Promise<Tokens> {
+  expect(response.status).toBe(200);
+  return (await response.json()) as Tokens;
+}
+
+async function expectRefused(
+  { portal }: Overtaking,
+  response: Response,
+  detail: string,
+  error = 'invalid_grant',
+) {
+  expect([response.status, await errorOf(response)]).toEqual([400, error]);
+  const log = await readFile(`${portal.env['STORAGE_DIR'] ?? ''}/app.log`, 'utf8');
+  const line = log.split('\n').findLast((each) => each.includes(response.headers.get('x-request-id') ?? '?'));
+  expect((JSON.parse(line ?? '{}') as { readonly detail?: string }).detail).toBe(detail);
+}
+
+const isActive = async ({ portal }: Overtaking, { access_token: token }: Tokens) =>
+  (await introspect(portal, token))['active'];
+
+const typesOf = ({ events }: Overtaking) =>
+  events.map((event) => event.type).filter((type) => !type.startsWith('client_'));
+
+function revoke({ portal }: Overtaking, token: string): Promise<Response> {
+  const headers = { Authorization: `Basic ${btoa(`${client.id}:${client.secret}`)}` };
+  return fetch(`${portal.url}/oauth/revoke`, {
+    method: 'POST',
+    headers,
+    body: new URLSearchParams({ token }),
+  });
+}
+
+async function begin(running: Overtaking): Promise<void> {
+  at = running;
+  client = await registerClient(at.portal);
+  first = await obtainTokens(at.portal, client, ADA);
+  at.events.length = 0;
+}
+
+const use = (tokens = first, changes: Readonly<Record<string, string>> = {}) =>
+  refresh(at.portal, client, tokens.refresh_token, changes);
+
+const AT_ONCE = 'the refresh token was used by another request at the same moment';
+
+describe('a code that is offered, and meanwhile', () => {
+  let code: string;
+  beforeEach(async () => {
+    client = await registerClient(strict.portal);
+    code = await obtainCode(strict.portal, client, await strict.portal.signedIn(ADA));
+    strict.events.length = 0;
+  });
+  const exchange = (changes: Readonly<Record<string, string>> = {}, by = client) =>
+    exchangeCode(strict.portal, by, code, changes);
+
+  // @shows AS-5.16, AS-9.10
+  test('is exchanged, is a replay: nothing lives that the exchange gave', async () => {
+    let tokens: Tokens | undefined;
+    const response = await strict.overtaken(exchange, async () => {
+      tokens = await tokensOf(await exchange());
+    });
+    await expectRefused(strict, response, 'the code was used by another request at the same moment');
+    expect(await isActive(strict, tokens as Tokens)).toBe(false);
+    expect(typesOf(strict)).toEqual(['tokens_issued', 'code_replayed', 'family_revoked']);
+  });
+
+  // @shows AS-5.16
+  test('is exchanged, is a replay also with a wrong verifier', async () => {
+    let tokens: Tokens | undefined;
+    const wrong = () => exchange({ code_verifier: 'x'.repeat(43) });
+    const response = await strict.overtaken(wrong, async () => {
+      tokens = await tokensOf(await exchange());
+    });
+    await expectRefused(strict, response, 'the code_verifier is wrong');
+    expect(await isActive(strict, tokens as Tokens)).toBe(false);
+    expect(typesOf(strict)).toEqual(['tokens_issued', 'code_replayed', 'family_revoked']);
+  });
+
+  // @shows AS-5.16
+  test('is exchanged, ends nothing when another client offers it', async () => {
+    const other = await registerClient(strict.portal);
+    let tokens: Tokens | undefined;
+    const response = await strict.overtaken(
+      () => exchange({}, other),
+      async () => {
+        tokens = await tokensOf(await exchange());
+      },
+    );
+    await expectRefused(strict, response, `the code belongs to the client ${client.id}`);
+    expect(await isActive(strict, tokens as Tokens)).toBe(true);
+    expect(typesOf(strict)).toEqual(['tokens_issued']);
+  });
+
+  // @shows AS-5.16, AS-5.17
+  test('is exchanged before the account is suspended, is a replay', async () => {
+    const { portal } = strict;
+    code = await obtainCode(portal, client, await portal.signedIn(GRACE));
+    strict.events.length = 0;
+    let tokens: Tokens | undefined;
+    try {
+      const response = await strict.overtaken(exchange, async () => {
+        tokens = await tokensOf(await exchange());
+        await portal.suspend(GRACE);
+      });
+      await expectRefused(strict, response, 'the account is gone, or may no longer sign in');
+    } finally {
+      await portal.restore(GRACE);
+    }
+    expect(await isActive(strict, tokens as Tokens)).toBe(false);
+    expect(typesOf(strict)).toEqual(['tokens_issued', 'code_replayed', 'family_revoked']);
+  });
+
+  // @shows AS-5.16
+  test('is replayed, is a replay of its own, and the authorization ends once', async () => {
+    await tokensOf(await exchange());
+    const response = await strict.overtaken(exchange, async () => {
+      expect((await exchange()).status).toBe(400);
+    });
+    await expectRefused(strict, response, 'the code was used before; its authorization is revoked');
+    expect(typesOf(strict)).toEqual(['tokens_issued', 'code_replayed', 'family_revoked', 'code_replayed']);
+  });
+});
+
+describe.each([
+  ['without a window', () => strict],
+  ['with one', () => lenient],
+])('a refresh token that is used, %s, and meanwhile', (_, of) => {
+  beforeEach(() => begin(of()));
+
+  // @shows AS-5.5, AS-5.18
+  test('is used by another request, and what that gave is used: a replay, and nothing lives', async () => {
+    let third: Tokens | undefined;
+    const response = await at.overtaken(use, async () => {
+      third = await tokensOf(await use(await tokensOf(await use())));
+    });
+    await expectRefused(at, response, AT_ONCE);
+    expect(typesOf(at)).toEqual([
+      'tokens_issued',
+      'tokens_issued',
+      'refresh_token_replayed',
+      'family_revoked',
+    ]);
+    expect(await isActive(at, third as Tokens)).toBe(false);
+    expect((await use(third)).status).toBe(400);
+  });
+
+  // @shows AS-5.5, AS-5.18
+  test('is revoked by its application: refused, and no replay', async () => {
+    const response = await at.overtaken(use, () => revoke(at, first.refresh_token));
+    await expectRefused(at, response, 'the refresh token belongs to an authorization that was revoked');
+    expect(typesOf(at)).toEqual(['family_revoked']);
+  });
+});
+
+describe('a refresh token that another request uses meanwhile', () => {
+  async function overtake(changes: Readonly<Record<string, string>> = {}) {
+    let second: Tokens | undefined;
+    const response = await at.overtaken(use, async () => {
+      second = await tokensOf(await use(first, changes));
+    });
+    return { response, second: second as Tokens };
+  }
+
+  // @shows AS-5.4, AS-5.5
+  test('without a window is a replay, and nothing lives', async () => {
+    await begin(strict);
+    const { response, second } = await overtake();
+    await expectRefused(at, response, AT_ONCE);
+    expect(typesOf(at)).toEqual(['tokens_issued', 'refresh_token_replayed', 'family_revoked']);
+    expect(await isActive(at, second)).toBe(false);
+    expect((await use(second)).status).toBe(400);
+  });
+
+  // @shows AS-5.18
+  test('within the window is answered as that one was, and what it gives is good', async () => {
+    await begin(lenient);
+    const { response, second } = await overtake();
+    const { access_token: access, refresh_token: token } = second;
+    expect(await tokensOf(response)).toMatchObject({ access_token: access, refresh_token: token });
+    expect(typesOf(at)).toEqual(['tokens_issued', 'refresh_token_retried']);
+    expect(await isActive(at, second)).toBe(true);
+    expect((await use(second)).status).toBe(200);
+  });
+
+  // @shows AS-5.18
+  test('within the window for another scope is refused, and ends nothing', async () => {
+    await begin(lenient);
+    const { response, second } = await overtake({ scope: 'notes:read' });
+    const detail =
+      'the refresh token was used for "notes:read", and is offered for "openid", "profile", "email", "notes:read", "notes:write"';
+    await expectRefused(at, response, detail, 'invalid_scope');
+    expect(await isActive(at, second)).toBe(true);
+  });
+});
