@@ -57,10 +57,12 @@ afterAll(async () => {
   await created.drop();
   await rm(folder, { recursive: true });
 });
-beforeEach(() => {
+beforeEach(asUsual);
+
+function asUsual(): void {
   lost.clear();
   meanwhile = null;
-});
+}
 
 const note =
   (level: Line['level']) =>
@@ -92,7 +94,6 @@ function start(more: Readonly<Record<string, unknown>> = {}) {
     name: 'Host',
     scopes: { 'notes:read': 'Read your notes', 'notes:write': 'Write notes for you' },
     key_path: path.join(folder, 'keys'),
-    registration: 'open',
     ...more,
   });
   const publicUrl = 'https://host.example';
@@ -114,26 +115,23 @@ function start(more: Readonly<Record<string, unknown>> = {}) {
     return response;
   }
 
-  async function newClient(changes: { readonly scopes?: readonly string[] } = {}): Promise<string> {
+  async function newClient(): Promise<string> {
     const { client } = await server.clients.create({
       name: 'App',
       redirectUris: [REDIRECT_URI],
       scopes: ['notes:read', 'notes:write'],
       public: true,
-      ...changes,
     });
     return client.id;
   }
 
-  /** A client that nobody vouches for. */
+  /** A client that nobody vouches for, as if it had registered itself. */
   async function selfRegistered(): Promise<string> {
-    const request = new Request(`${publicUrl}/oauth/register`, {
-      method: 'POST',
-      headers: { 'Content-Type': 'application/json' },
-      body: JSON.stringify({ redirect_uris: [REDIRECT_URI], token_endpoint_auth_method: 'none' }),
-    });
-    const answered = (await handle(request, browserOf(null))) ?? Response.error();
-    return ((await answered.json()) as { readonly client_id: string }).client_id;
+    const clientId = await newClient();
+    await database.execute("UPDATE oauth_clients SET registered_by = 'registration' WHERE client_id = ?", [
+      clientId,
+    ]);
+    return clientId;
   }
 
   const asking = (clientId: string, changes: Readonly<Record<string, string>> = {}) =>
@@ -195,6 +193,7 @@ const UNANSWERABLE = { status: 400, title: 'This request can no longer be answer
 
 describe('a question that', () => {
   test('is answered elsewhere while it is loaded again is not shown, and the page says so', async () => {
+    asUsual();
     const ada = browserOf('ada');
     const question = await usual.ask(ada, await usual.newClient());
     meanwhile = () => usual.answer(ada, question, 'deny');
@@ -208,6 +207,7 @@ describe('a question that', () => {
   });
 
   test('is answered by No while Yes is looked at is answered by No: there is no code, and no event of one', async () => {
+    asUsual();
     const ada = browserOf('ada');
     const question = await usual.ask(ada, await usual.newClient());
     events = [];
@@ -218,6 +218,7 @@ describe('a question that', () => {
   });
 
   test('is loaded with less while it is loaded with more is shown with less alone', async () => {
+    asUsual();
     const ada = browserOf('ada');
     const clientId = await usual.newClient();
     const question = await usual.ask(ada, clientId);
@@ -236,6 +237,7 @@ describe('a question that', () => {
   });
 
   test('is loaded again when its person holds nothing of it is over, also when they hold it again', async () => {
+    asUsual();
     const ada = browserOf('ada');
     const question = await usual.ask(ada, await usual.newClient());
     for (const permission of ['notes:read', 'notes:write']) lost.add(permission);
@@ -397,6 +399,7 @@ describe('the client of a question', () => {
   });
 
   test('that nobody vouches for has the redirect URI that it had when it was first allowed, or no code', async () => {
+    asUsual();
     const ada = browserOf('ada');
     const clientId = await usual.selfRegistered();
     const question = await usual.ask(ada, clientId);

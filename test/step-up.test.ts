@@ -106,6 +106,9 @@ describe('nothing else is added', () => {
   test('of what the person no longer holds; and nothing is granted when they hold nothing that was asked for', async () => {
     await newClient();
     await ask('notes:read');
+    onTestFinished(async () => {
+      for (const permission of ['notes:read', 'notes.edit']) await portal.grant(ADA, permission);
+    });
     await portal.deny(ADA, 'notes:read');
     expect(await granted('notes:write')).toEqual(['notes:write']);
     await portal.grant(ADA, 'notes:read');
@@ -113,7 +116,6 @@ describe('nothing else is added', () => {
     const visitor = await portal.signedIn(ADA);
     const answer = locationOf(await visitor.get(authorizationUrl(portal, client, { scope: 'notes:write' })));
     expect(answer.searchParams.get('error')).toBe('access_denied');
-    await portal.grant(ADA, 'notes.edit');
   });
 
   test('no openid, which is asked for in each request, and no ID token', async () => {

@@ -91,11 +91,12 @@ afterAll(async () => {
   await created.drop();
   await rm(folder, { recursive: true });
 });
-beforeEach(() => {
+beforeEach(withNothingWaiting);
+
+function withNothingWaiting(): void {
   address = '192.0.2.1';
-  // What waited in the test before is gone.
   clock.advance(1200);
-});
+}
 
 const browser = (): Jar => new Map();
 const parametersWith = (state: string) => ({
@@ -199,6 +200,7 @@ describe('the cookie of a request that waits', () => {
   });
 
   test('goes when its request is put to somebody', async () => {
+    withNothingWaiting();
     for (const state of ['short', LONG]) {
       const jar = browser();
       const { name, back } = await ask(jar, state);
@@ -349,6 +351,7 @@ describe('a request that is too long for a cookie', () => {
 
   // @shows AS-7.14
   test('is refused when its network has used up what it may, with when to come again', async () => {
+    withNothingWaiting();
     await ask(browser(), LONG);
     await database.execute(
       "UPDATE oauth_waiting_requests SET byte_count = ? WHERE secret_hash <> 'budget' AND expires_at > ?",
