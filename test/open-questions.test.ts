@@ -44,6 +44,10 @@ let events: AuditEvent[] = [];
 const lost = new Set<string>();
 /** Done once, when the server asks the host for a permission: so between what it has read and what it writes. */
 let meanwhile: (() => Promise<unknown>) | null = null;
+/** The permissions that the server asked the host for. */
+let lookedUp: string[] = [];
+/** What the view of the consent screen was given last. */
+let shown: Readonly<Record<string, unknown>> = {};
 
 beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'portico-questions-'));
@@ -78,6 +82,7 @@ const HOST: Host<Browser> = {
   async holdsPermission(_, permission) {
     const now = meanwhile;
     meanwhile = null;
+    lookedUp.push(permission);
     await now?.();
     return !lost.has(permission);
   },
@@ -89,7 +94,7 @@ const HOST: Host<Browser> = {
 
 type Server = ReturnType<typeof start>;
 
-function start(more: Readonly<Record<string, unknown>> = {}) {
+function start(more: Readonly<Record<string, unknown>> = {}, hosts: Partial<Host<Browser>> = {}) {
   const config = oauthServerConfiguration.parse({
     name: 'Host',
     scopes: { 'notes:read': 'Read your notes', 'notes:write': 'Write notes for you' },
@@ -97,7 +102,8 @@ function start(more: Readonly<Record<string, unknown>> = {}) {
     ...more,
   });
   const publicUrl = 'https://host.example';
-  const server = createAuthorizationServer({ publicUrl, config, host: HOST, database, clock: clock.now });
+  const host = { ...HOST, ...hosts };
+  const server = createAuthorizationServer({ publicUrl, config, host, database, clock: clock.now });
   const handle = createHandler<Browser>(server);
 
   async function send(browser: Browser, at: string, form?: Readonly<Record<string, string>>) {
@@ -128,10 +134,19 @@ function start(more: Readonly<Record<string, unknown>> = {}) {
   /** A client that nobody vouches for, as if it had registered itself. */
   async function selfRegistered(): Promise<string> {
     const clientId = await newClient();
-    await database.execute("UPDATE oauth_clients SET registered_by = 'registration' WHERE client_id = ?", [
-      clientId,
-    ]);
+    await put(clientId, { registered_by: 'registration' });
     return clientId;
+  }
+
+  /** The question of a request that this client pushes. */
+  async function push(browser: Browser, clientId: string) {
+    const parameters = Object.fromEntries(new URL(publicUrl + asking(clientId)).searchParams);
+    const pushed = await send(browserOf(null), '/oauth/par', parameters);
+    const { request_uri: uri = '' } = (await pushed.json()) as { readonly request_uri?: string };
+    const query = new URLSearchParams({ client_id: clientId, request_uri: uri });
+    const page = await send(browser, `/oauth/authorize?${query}`);
+    expect(page.status).toBe(200);
+    return formOf(await page.text()).fields;
   }
 
   const asking = (clientId: string, changes: Readonly<Record<string, string>> = {}) =>
@@ -164,8 +179,19 @@ function start(more: Readonly<Record<string, unknown>> = {}) {
       code_verifier: VERIFIER,
     });
 
-  return { ...server, send, newClient, selfRegistered, asking, ask, answer, reload, exchange };
+  return { ...server, send, newClient, selfRegistered, push, asking, ask, answer, reload, exchange };
 }
+
+/** Changes what the store holds of a client. */
+async function put(clientId: string, columns: Readonly<Record<string, string | number>>): Promise<void> {
+  const names = Object.keys(columns).map((name) => `${name} = ?`);
+  await database.execute(`UPDATE oauth_clients SET ${names.join(', ')} WHERE client_id = ?`, [
+    ...Object.values(columns),
+    clientId,
+  ]);
+}
+
+const hashOf = (text: string) => createHash('sha256').update(text).digest('base64url');
 
 let browsers = 0;
 const browserOf = (person: string | null): Browser => ({
@@ -278,8 +304,9 @@ describe('a question that', () => {
   // @shows AS-8.2
   test('meets another person is over, for both of them', async () => {
     const browser = browserOf('ada');
-    const question = await usual.ask(browser, await usual.newClient());
-    const reason = async () => (await refusalOf(() => usual.reload(browser, question))).reasons;
+    const server = start();
+    const question = await server.ask(browser, await server.newClient());
+    const reason = async () => (await refusalOf(() => server.reload(browser, question))).reasons;
     browser.person = 'grace';
     expect(await reason()).toEqual(['it was put to another person']);
     browser.person = 'ada';
@@ -363,29 +390,19 @@ describe('a question that', () => {
 });
 
 describe('the client of a question', () => {
-  const change = (column: string, value: string | number) => (clientId: string) =>
-    database.execute(`UPDATE oauth_clients SET ${column} = ? WHERE client_id = ?`, [value, clientId]);
-
   // @shows AS-30.3, AS-30.4
   test.each([
-    ['was revoked', change('revoked_at', 1), 'was revoked'],
-    ['has lost its redirect URI', change('redirect_uris', '["https://client.example/x"]'), 'is no longer'],
-    ['has lost its scopes', change('scope', ''), 'is no longer registered for any of the scopes asked for'],
-    ['has no grants', change('grants', ''), 'was unblocked, and its document has not been read since'],
-    [
-      'is gone',
-      (clientId: string) =>
-        database.execute('UPDATE oauth_clients SET client_id = ? WHERE client_id = ?', [
-          `gone-${clientId}`,
-          clientId,
-        ]),
-      'was revoked',
-    ],
-  ])('that %s is given nothing: it is neither shown nor answered', async (_, happens, reason) => {
+    ['was revoked', { revoked_at: 1 }, 'was revoked'],
+    ['has lost its redirect URI', { redirect_uris: '["https://client.example/x"]' }, 'is no longer'],
+    ['has lost its scopes', { scope: '' }, 'is no longer registered for any of the scopes asked for'],
+    ['has no grants', { grants: '' }, 'was unblocked, and its document has not been read since'],
+    ['is gone', { client_id: 'gone' }, 'was revoked'],
+  ])('that %s is given nothing: it is neither shown nor answered', async (_, columns, reason) => {
     const ada = browserOf('ada');
     const clientId = await usual.newClient();
     const question = await usual.ask(ada, clientId);
-    await happens(clientId);
+    if ('client_id' in columns) await database.execute("DELETE FROM oauth_clients WHERE client_id = 'gone'");
+    await put(clientId, columns);
     const attempts = [
       () => usual.reload(ada, question),
       () => usual.answer(ada, question),
@@ -404,10 +421,10 @@ describe('the client of a question', () => {
     const clientId = await usual.selfRegistered();
     const question = await usual.ask(ada, clientId);
     events = [];
-    meanwhile = () => change('redirect_uris', '["https://client.example/x"]')(clientId);
+    meanwhile = () => put(clientId, { redirect_uris: '["https://client.example/x"]' });
     expect((await usual.answer(ada, question)).status).toBe(400);
     expect(events).toEqual([]);
-    await change('redirect_uris', JSON.stringify([REDIRECT_URI]))(clientId);
+    await put(clientId, { redirect_uris: JSON.stringify([REDIRECT_URI]) });
     expect(answerOf(await usual.answer(ada, question)).has('code')).toBe(true);
   });
 
@@ -419,6 +436,175 @@ describe('the client of a question', () => {
     expect(await usedAt()).toBeNull();
     await usual.answer(ada, await usual.ask(ada, clientId));
     expect(await usedAt()).toBe(clock.now());
+  });
+});
+
+describe('a client that is a document', () => {
+  // @shows AS-21.8
+  test('goes on with a question as it was asked, whatever its document says since', async () => {
+    const ada = browserOf('ada');
+    const server = start({ client_id_metadata_documents: true });
+    const clientId = `https://client.example/${(browsers += 1)}.json`;
+    const columns = {
+      client_id: clientId,
+      registered_by: 'document',
+      name: 'Notebook',
+      document_fresh_until: clock.now() + 86_400_000,
+    };
+    await put(await server.newClient(), columns);
+    const question = await server.ask(ada, clientId);
+    await put(clientId, {
+      name: 'Diary',
+      redirect_uris: '["https://client.example/elsewhere"]',
+      scope: 'notes:read',
+      pushes_requests: 1,
+    });
+    const page = await (await server.reload(ada, question)).text();
+    for (const part of ['Notebook', 'Read your notes', 'Write notes for you']) expect(page).toContain(part);
+    expect(page).not.toContain('Diary');
+    const tokens = await server.answer(ada, question);
+    expect(answerOf(tokens).has('code')).toBe(true);
+    expect(events.at(-1)).toMatchObject({ clientId, scopes: ['notes:read', 'notes:write'] });
+  });
+});
+
+describe('what is demanded since a question was asked', () => {
+  const NO_WAY = { ...UNANSWERABLE, warnings: [] };
+  async function expectRefused(
+    server: Server,
+    ada: Browser,
+    question: Record<string, string>,
+    reason: string,
+  ) {
+    for (const attempt of [server.reload, server.answer]) {
+      const reasons = [expect.stringContaining(reason) as string];
+      expect(await refusalOf(() => attempt(ada, question))).toEqual({ ...NO_WAY, reasons });
+    }
+  }
+
+  // @shows AS-25.8
+  test('of all clients, to push their requests, is demanded of its answer: only what was pushed goes on', async () => {
+    const ada = browserOf('ada');
+    const [accepting, requiring] = [
+      start({ pushed_authorization_requests: 'accept' }),
+      start({ pushed_authorization_requests: 'require' }),
+    ];
+    const clientId = await accepting.newClient();
+    const question = await accepting.ask(ada, clientId);
+    await expectRefused(requiring, ada, question, 'is require, and the request was not pushed');
+    expect(answerOf(await accepting.answer(ada, question)).has('code')).toBe(true);
+    const pushed = await accepting.push(ada, clientId);
+    expect((await requiring.reload(ada, pushed)).status).toBe(200);
+    expect(answerOf(await requiring.answer(ada, pushed)).has('code')).toBe(true);
+  });
+
+  // @shows AS-25.8
+  test('of the one client, to push its requests, is demanded of its answer, too', async () => {
+    const ada = browserOf('ada');
+    const server = start({ pushed_authorization_requests: 'accept' });
+    const clientId = await server.newClient();
+    const question = await server.ask(ada, clientId);
+    const pushed = await server.push(ada, clientId);
+    await put(clientId, { pushes_requests: 1 });
+    await expectRefused(server, ada, question, 'is registered to push its requests');
+    expect(answerOf(await server.answer(ada, pushed)).has('code')).toBe(true);
+  });
+
+  // @shows AS-27.2
+  test('of its client by a profile, is demanded of its answer', async () => {
+    const ada = browserOf('ada');
+    const clientId = await usual.newClient();
+    const question = await usual.ask(ada, clientId);
+    await put(clientId, { profile: 'fapi2' });
+    await expectRefused(usual, ada, question, `the client ${clientId} is given nothing: `);
+  });
+});
+
+describe('whoever is asked', () => {
+  test('is asked for nothing when they hold nothing of it: the client is answered, and the log says why', async () => {
+    asUsual();
+    const ada = browserOf('ada');
+    const clientId = await usual.newClient();
+    for (const permission of ['notes:read', 'notes:write']) lost.add(permission);
+    logged = [];
+    const answered = answerOf(await usual.send(ada, usual.asking(clientId, { state: 'the-state' })));
+    expect([answered.get('error'), answered.get('state')]).toEqual(['access_denied', 'the-state']);
+    expect(logged.map(({ context }) => context['detail'])).toEqual([
+      'the person holds no permission behind the scopes asked for: "notes:read", "notes:write"',
+    ]);
+  });
+
+  test('is looked at once: each permission is asked for one time by the question, and by Yes, and never by No', async () => {
+    asUsual();
+    const ada = browserOf('ada');
+    const clientId = await usual.newClient();
+    for (const [decision, byAnswer] of [
+      ['allow', ['notes:read', 'notes:write']],
+      ['deny', []],
+    ] as const) {
+      lookedUp = [];
+      const question = await usual.ask(ada, clientId);
+      expect(lookedUp).toEqual(['notes:read', 'notes:write']);
+      lookedUp = [];
+      await usual.answer(ada, question, decision);
+      expect(lookedUp).toEqual(byAnswer);
+    }
+  });
+
+  // @shows AS-19.1
+  test('and allows it is in the audit, with what they allowed', async () => {
+    const ada = browserOf('ada');
+    const clientId = await usual.newClient();
+    const question = await usual.ask(ada, clientId);
+    events = [];
+    const answered = await usual.answer(ada, question);
+    const [authorization] = (answerOf(answered).get('code') ?? '').split('.');
+    const person = { provider: 'staff', id: 'ada' };
+    const scopes = ['notes:read', 'notes:write'];
+    expect(events).toEqual([
+      { type: 'consent_granted', authorization, clientId, person, scopes, audience: null },
+    ]);
+  });
+
+  test('in a language that the client asked for is asked in that language also when the page is loaded again', async () => {
+    const ada = browserOf('ada');
+    const server = start({ languages: true });
+    const question = await server.ask(ada, await server.newClient(), { ui_locales: 'fr de' });
+    expect(await (await server.reload(ada, question)).text()).toContain('<html lang="fr"');
+  });
+
+  test('when what was asked is gone from the store, answers nothing', async () => {
+    const ada = browserOf('ada');
+    const question = await usual.ask(ada, await usual.newClient());
+    await database.execute('DELETE FROM oauth_consent_requests WHERE browser_hash = ?', [hashOf(ada.secret)]);
+    expect(await refusalOf(() => usual.answer(ada, question))).toEqual({
+      ...UNANSWERABLE,
+      reasons: ['it is unknown, or expired long ago'],
+      warnings: [],
+    });
+  });
+
+  // @shows AS-40.8
+  test("by a view of the host's own is told no name that anybody may have given himself, and where the answer goes", async () => {
+    const render = async (_: string, data: Readonly<Record<string, unknown>>) => {
+      shown = data;
+      return '<form><input type="hidden" name="request_id" value="x"></form>';
+    };
+    const server = start({}, { render });
+    const clientId = await server.selfRegistered();
+    const ada = browserOf('ada');
+    for (const [redirectUri, host] of [
+      [REDIRECT_URI, 'client.example'],
+      ['http://127.0.0.1/callback', 'a program on this computer'],
+    ] as const) {
+      await put(clientId, { redirect_uris: JSON.stringify([redirectUri]) });
+      await server.ask(ada, clientId, { redirect_uri: redirectUri });
+      expect(shown).toMatchObject({ redirectHost: host });
+      expect(shown['clientName']).toContain(host);
+      expect(shown['clientName']).not.toContain('App');
+    }
+    await server.ask(ada, await server.newClient());
+    expect(shown).toMatchObject({ clientName: 'App', redirectHost: 'client.example', unverified: null });
   });
 });
 
@@ -445,15 +631,19 @@ describe('what was allowed before', () => {
     const clientId = await usual.newClient();
     const allowed = await more.answer(ada, await more.ask(ada, clientId, { scope: 'notes:read' }));
     expect((await more.exchange(clientId, allowed)).status).toBe(200);
+    const elsewhere = start({ challenge: true, audience: 'https://host.example/other' });
     for (const [server, says] of [
       [more, true],
+      [elsewhere, false],
       [usual, false],
     ] as const) {
       const asked = await server.send(ada, server.asking(clientId));
       const question = formOf(await asked.clone().text()).fields;
       for (const page of [asked, await server.reload(ada, question)]) {
         expect(page.status).toBe(200);
-        expect((await page.text()).includes('It keeps what you allowed before')).toBe(says);
+        const html = await page.text();
+        expect(html.includes('It keeps what you allowed before')).toBe(says);
+        expect(html.split('Read your notes')).toHaveLength(2);
       }
     }
   });

@@ -172,9 +172,13 @@ describe('a sign-in page of the application itself', () => {
     loadAccount: async () => null,
     holdsPermission: async () => false,
   };
-  const serverOf = (host: Partial<Host> = {}, config: { readonly languages?: true } = {}) =>
+  const serverOf = (
+    host: Partial<Host> = {},
+    config: { readonly languages?: true } = {},
+    publicUrl = 'https://app.example.com',
+  ) =>
     createAuthorizationServer({
-      publicUrl: 'https://app.example.com',
+      publicUrl,
       basePath: '/id',
       config: oauthServerConfiguration.parse({
         ...config,
@@ -189,13 +193,16 @@ describe('a sign-in page of the application itself', () => {
 
   async function asked(server: Server, changes: Changes = {}) {
     const { search } = new URL(authorizationUrl(portal, client, { scope: 'notes:read', ...changes }));
+    return load(server, `/id/oauth/authorize${search}`);
+  }
+  async function load(server: Server, at: string, cookie = '') {
     const endpoint = server.endpoints.find(({ name }) => name === 'oauth_server_authorize');
-    const request = new Request(`https://app.example.com/id/oauth/authorize${search}`);
+    const request = new Request(new URL(at, server.issuer), { headers: { cookie } });
     const response = (await endpoint?.handle(request)) ?? Response.error();
     // The other one tells browsers apart.
     const cookies = response.headers.getSetCookie().filter((cookie) => !cookie.includes('portico_browser'));
-    const { searchParams } = new URL(response.headers.get('location') ?? '', 'https://app.example.com');
-    return { cookies, returnTo: searchParams.get('return_to') ?? '' };
+    const [, returnTo = ''] = /[?&]return_to=([^&]*)/.exec(response.headers.get('location') ?? '') ?? [];
+    return { status: response.status, cookies, returnTo: decodeURIComponent(returnTo) };
   }
   const sentBack = (cookies: readonly string[]) => cookies.map((cookie) => cookie.split(';')[0]).join('; ');
 
@@ -220,9 +227,31 @@ describe('a sign-in page of the application itself', () => {
       '/',
       `https://evil.example${returnTo}`,
       `${returnTo}x`,
+      returnTo.replace('/authorize', '/applications'),
       'a b',
+      'https://',
+      // As frameworks have a parameter that is repeated.
+      [returnTo] as unknown as string,
     ])
       expect(await server.waitingFor(request, elsewhere)).toBeNull();
+    expect(await server.waitingFor({ headers: { cookie: [cookie] } }, returnTo)).toBeNull();
+    // A cookie of another name, or one that cannot be opened, tells nothing, and hides nothing.
+    const [name = '', value = ''] =
+      cookie
+        .split('; ')
+        .find((each) => each.includes('sign_in'))
+        ?.split('=') ?? [];
+    const withCookies = (sent: string) => server.waitingFor({ headers: { cookie: sent } }, returnTo);
+    expect(await withCookies(`x${name}=${value}`)).toBeNull();
+    expect(await withCookies(`${name}=x; ${name}=${value}`)).toEqual(expected);
+    const plain = await asked(server);
+    expect(await server.waitingFor({ headers: { cookie: sentBack(plain.cookies) } }, plain.returnTo)).toEqual(
+      {
+        ...expected,
+        loginHint: null,
+        uiLocales: [],
+      },
+    );
     expect(await server.waitingFor({ headers: {} }, returnTo)).toBeNull();
     expect(
       await server.waitingFor({ headers: { cookie: cookie.replaceAll(/.$/g, '') } }, returnTo),
@@ -254,8 +283,30 @@ describe('a sign-in page of the application itself', () => {
     expect(Buffer.from(tells.split('.')[1] ?? '', 'base64url').toString('latin1')).not.toContain('Notebook');
     expect((await asked(serverOf({ tellsWhoWaits: false }))).cookies).toHaveLength(1);
     expect((await asked(serverOf({ loginUrl: () => 'https://id.example/' }))).cookies).toHaveLength(1);
+    // Nor has a page elsewhere, by an address that is none, or one that ends a cookie's path.
+    for (const loginUrl of ['https://', '/sign;in']) {
+      const { status, cookies: sent } = await asked(serverOf({ loginUrl: () => loginUrl }));
+      expect([status, sent.length]).toEqual([302, 1]);
+    }
+    const [, overHttp] = (await asked(serverOf({}, {}, 'http://localhost:8080'))).cookies;
+    expect(overHttp).toMatch(
+      /^portico_sign_in%2Fid=\d+\.[\w-]+; Path=\/id\/sign-in; HttpOnly; SameSite=Lax; Max-Age=600$/,
+    );
     await expect(serverOf({ tellsWhoWaits: false }).waitingFor({ headers: {} }, '/')).rejects.toThrow(
       'give the host tellsWhoWaits: true',
     );
+  });
+
+  test('is told nothing of a client that is gone when somebody comes back without being signed in', async () => {
+    const server = serverOf();
+    const own = await registerClient(portal);
+    const url = new URL(authorizationUrl(portal, own, { scope: 'notes:read' }));
+    const { cookies, returnTo } = await load(server, `/id/oauth/authorize${url.search}`);
+    expect(cookies).toHaveLength(2);
+    const [waits = ''] = cookies;
+    const back = () => load(server, returnTo, waits.split(';')[0]);
+    expect((await back()).cookies).toEqual([expect.stringContaining('portico_sign_in')]);
+    await portal.application.database.execute('DELETE FROM oauth_clients WHERE client_id = ?', [own.id]);
+    expect(await back()).toMatchObject({ status: 302, cookies: [] });
   });
 });

@@ -27,13 +27,19 @@ let created: Awaited<ReturnType<typeof createDatabase>>;
 let database: OwnStore;
 let clientId: string;
 let send: (jar: Jar, at: string, changes?: Changes) => Promise<Response>;
+let startAgain: () => void;
 let address: string | null;
 
 /** The cookies of a browser, by name, and who is signed in in it. */
 interface Jar extends Map<string, string> {
   person?: string;
 }
-type Changes = { readonly issuer?: string; readonly form?: Readonly<Record<string, string>> };
+interface Changes {
+  readonly issuer?: string;
+  readonly form?: Readonly<Record<string, string>>;
+  /** In place of the browser's own. */
+  readonly cookie?: string;
+}
 
 beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'portico-waiting-'));
@@ -56,12 +62,17 @@ beforeAll(async () => {
         name: 'Host',
         scopes: { 'notes:read': 'Read your notes' },
         key_path: path.join(folder, 'keys'),
+        pushed_authorization_requests: 'accept',
       }),
       host,
       database,
       clock: clock.now,
     });
-  const servers = new Map([ISSUER, 'https://host.example'].map((issuer) => [issuer, serverOf(issuer)]));
+  const servers = new Map<string, ReturnType<typeof serverOf>>();
+  startAgain = () => {
+    for (const issuer of [ISSUER, 'https://host.example']) servers.set(issuer, serverOf(issuer));
+  };
+  startAgain();
   const client = await servers.get(ISSUER)?.clients.create({
     name: 'App',
     redirectUris: [REDIRECT_URI],
@@ -69,10 +80,9 @@ beforeAll(async () => {
     public: true,
   });
   clientId = client?.client.id ?? '';
-  send = async (jar, at, { issuer = ISSUER, form } = {}) => {
+  send = async (jar, at, { issuer = ISSUER, form, cookie = cookiesOf(jar) } = {}) => {
     const server = servers.get(issuer);
     if (server === undefined) throw new Error(`There is no server ${issuer}`);
-    const cookie = [...jar].map((pair) => pair.join('=')).join('; ');
     const request = new Request(issuer + at, {
       headers: { Accept: 'text/html', Cookie: cookie },
       ...(form === undefined ? {} : { method: 'POST', body: new URLSearchParams(form) }),
@@ -99,6 +109,7 @@ function withNothingWaiting(): void {
 }
 
 const browser = (): Jar => new Map();
+const cookiesOf = (jar: Jar) => [...jar].map((pair) => pair.join('=')).join('; ');
 const parametersWith = (state: string) => ({
   client_id: clientId,
   redirect_uri: REDIRECT_URI,
@@ -112,7 +123,7 @@ const asking = (state: string) => `/oauth/authorize?${new URLSearchParams(parame
 /** Asks without anybody signed in, and says where the browser comes back to, and the cookie in which the request waits. */
 async function ask(jar: Jar, state: string, issuer = ISSUER) {
   const response = await send(jar, asking(state), { issuer });
-  const cookies = response.headers.getSetCookie().filter((cookie) => cookie.includes(PREFIX));
+  const cookies = response.headers.getSetCookie();
   const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(cookies[0] ?? '') ?? [];
   const location = new URL(response.headers.get('location') ?? 'x:', ISSUER);
   const back = location.searchParams.get('return_to') ?? '';
@@ -176,6 +187,7 @@ describe('the cookie of a request that waits', () => {
 
   // @shows AS-7.13
   test('is of this server alone, for its one path and its time, over https Secure', async () => {
+    startAgain();
     const attributes = (cookie = '') => cookie.replace(/=[^;]*/, '');
     const plain = await ask(browser(), 'x');
     expect(attributes(plain.cookies[0])).toMatch(
@@ -201,6 +213,7 @@ describe('the cookie of a request that waits', () => {
 
   test('goes when its request is put to somebody', async () => {
     withNothingWaiting();
+    startAgain();
     for (const state of ['short', LONG]) {
       const jar = browser();
       const { name, back } = await ask(jar, state);
@@ -312,6 +325,10 @@ describe('of the requests that wait in one browser', () => {
       await send(elsewhere, '/oauth/authorize', forms(`${count}`.repeat(1200)));
       for (const [name, value] of elsewhere) full.set(name, value);
     }
+    // The browser sends it last.
+    const value = full.get(large.name) ?? '';
+    full.delete(large.name);
+    full.set(large.name, value);
     const bytes = () =>
       [...full]
         .filter(([name]) => name.startsWith(PREFIX))
@@ -322,11 +339,35 @@ describe('of the requests that wait in one browser', () => {
     expect(full.has(large.name)).toBe(true);
   });
 
-  test('asking again with an id takes the place of the one of that id', async () => {
+  // @shows AS-7.13
+  test('each is found by its own id, also beside another of its name that cannot be opened', async () => {
     const jar = browser();
-    const { name, back } = await ask(jar, 'one');
-    expect(await send(jar, back)).toMatchObject({ status: 302 });
-    expect([...jar.keys()].filter((each) => each.startsWith(PREFIX))).toEqual([name]);
+    const asked = [await ask(jar, 'one'), await ask(jar, 'two'), await ask(jar, 'three')];
+    const states = [];
+    for (const { back } of asked.toReversed()) states.push(await stateOf(new Map(jar), back));
+    expect(states).toEqual(['three', 'two', 'one']);
+    // A sibling domain may have set one.
+    const { name, back } = await ask(jar, 'four');
+    const ada: Jar = Object.assign(browser(), { person: 'ada' });
+    const page = await send(ada, back, { cookie: `${name}=x; ${name}=${jar.get(name) ?? ''}` });
+    expect(page.status).toBe(200);
+  });
+
+  // @shows RFC9126-4
+  test('a pushed one that is loaded again takes the place of its cookie, and no other goes', async () => {
+    const jar = browser();
+    const pushed = await send(browser(), '/oauth/par', { form: parametersWith('pushed') });
+    const { request_uri: uri = '' } = (await pushed.json()) as { readonly request_uri?: string };
+    const at = `/oauth/authorize?${new URLSearchParams({ client_id: clientId, request_uri: uri })}`;
+    await send(jar, at);
+    for (let count = 0; count < 7; count += 1) {
+      clock.advance(1);
+      expect((await ask(jar, `tab-${count}`)).gone).toEqual([]);
+    }
+    const again = await send(jar, at);
+    expect(again.headers.getSetCookie()).toEqual([expect.stringMatching(/; Max-Age=600$/)]);
+    const login = new URL(again.headers.get('location') ?? 'x:', ISSUER);
+    expect(await stateOf(jar, login.searchParams.get('return_to') ?? '')).toBe('pushed');
   });
 });
 
