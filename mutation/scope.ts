@@ -91,11 +91,15 @@ export const AREAS: Readonly<Record<string, Area>> = {
     ],
     tests: [
       'src/oauth-server/clients/imported-secrets.test.ts',
-      'test/token-endpoint.test.ts',
+      'src/oauth-server/clients/credentials.test.ts',
+      'src/oauth-server/clients/key-sets.test.ts',
+      'src/oauth-server/clients/who-asks.test.ts',
+      'src/oauth-server/clients/secrets.test.ts',
       'test/private-key-jwt.test.ts',
-      'test/error-answers.test.ts',
       'test/failed-attempts.test.ts',
-      'test/client-lifecycle.test.ts',
+      'test/client-keys.test.ts',
+      'test/same-work.test.ts',
+      'test/fapi2.test.ts',
     ],
   },
   proofs: {

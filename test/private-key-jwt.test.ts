@@ -1,4 +1,6 @@
 import { createHmac, createPublicKey } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
 import fc from 'fast-check';
 import * as oauth from 'oauth4webapi';
 import * as openid from 'openid-client';
@@ -180,6 +182,47 @@ describe('private_key_jwt', () => {
   });
 
   // @shows AS-23.3, RFC7523-3e
+  test('a time is good up to its bound, with a fraction too, and not beyond', async () => {
+    const key = newKey('ES256');
+    const now = clock.now() / 1000;
+    const moment = 0.001;
+    // The last of each that is taken, and the first that is not.
+    for (const [good, bad] of [
+      [{ exp: now - 60 + moment }, { exp: now - 60 }],
+      [{ iat: now + 60 }, { iat: now + 60 + moment }],
+      [{ nbf: now + 60 }, { nbf: now + 60 + moment }],
+      [
+        { exp: now + 660, iat: undefined },
+        { exp: now + 660 + moment, iat: undefined },
+      ],
+      [{ exp: now + 3660 }, { exp: now + 3660 + moment }],
+      [
+        { iat: now - 660, exp: now + 60 },
+        { iat: now - 660 - moment, exp: now + 60 },
+      ],
+      [{ jti: 'j'.repeat(255) }, { jti: 'j'.repeat(256) }],
+      [{ nbf: 0 }, { nbf: -1 }],
+    ]) {
+      const id = await serviceWith(key);
+      expect([good, (await ask(assertionOf(id, key, good))).status]).toEqual([good, 200]);
+      await expectRefused(await ask(assertionOf(id, key, bad)));
+    }
+    clock.advance(901);
+  });
+
+  // @shows AS-23.3
+  test('its typ is JWT or its own, in any case, with or without application/, or left out', async () => {
+    const key = newKey('ES256');
+    const id = await serviceWith(key);
+    const typed = (typ: string) => ask(signed(key, { ...headerOf(key), typ }, claims(id)));
+    for (const typ of ['JWT', 'jwt', 'application/JWT', 'Client-Authentication+JWT'])
+      expect([typ, (await typed(typ)).status]).toEqual([typ, 200]);
+    for (const typ of ['', 'jwt/application/', 'x-application/jwt', 'application/jwtapplication/'])
+      await expectRefused(await typed(typ));
+    clock.advance(901);
+  });
+
+  // @shows AS-23.3, RFC7523-3e
   test('one for an hour, as Authlib signs, is good for ten minutes from its iat', async () => {
     const key = newKey('ES256');
     const id = await serviceWith(key);
@@ -328,6 +371,49 @@ describe('an assertion is used once', () => {
     await portal.server.prune();
     expect(await count()).toBe(0);
     await expectRefused(await ask(assertion));
+  });
+});
+
+describe('that an assertion was used', () => {
+  // @shows AS-23.4
+  test('is known for as long as it is taken, whatever is pruned meanwhile', async () => {
+    const key = newKey('ES256');
+    const id = await serviceWith(key);
+    // Taken for seventy seconds and a part of one, which ends before the next whole second.
+    const now = clock.now() / 1000;
+    const exp = (now + Math.floor(now) + 1) / 2 + 10;
+    const assertion = assertionOf(id, key, { exp });
+    const behind = assertionOf(id, key, { exp: exp + 3000 });
+    for (const each of [assertion, behind]) expect((await ask(each)).status).toBe(200);
+    clock.advance(70);
+    await portal.server.prune();
+    await expectRefused(await ask(assertion));
+    await expectRefused(await ask(behind));
+    clock.advance(901);
+  });
+
+  // @shows AS-23.4
+  test('is forgotten eleven minutes after it was issued at the latest, whenever it says that it expires', async () => {
+    const key = newKey('ES256');
+    const id = await serviceWith(key);
+    const { database } = portal.application;
+    const used = async () =>
+      (
+        await database.execute<{ hash: string; at: number | string }>(
+          'SELECT hash, expires_at AS at FROM oauth_single_uses',
+        )
+      ).rows;
+    const issued = Math.floor(clock.now() / 1000);
+    for (const [changes, until] of [
+      [{ iat: issued, exp: issued + 3600 }, issued + 660],
+      [{ iat: issued, exp: issued + 30 }, issued + 90],
+      [{ iat: undefined, exp: issued + 30.5 }, issued + 91],
+    ] as const) {
+      const before = new Set((await used()).map(({ hash }) => hash));
+      expect((await ask(assertionOf(id, key, changes))).status).toBe(200);
+      const added = (await used()).filter(({ hash }) => !before.has(hash));
+      expect(added.map(({ at }) => Number(at))).toEqual([until * 1000]);
+    }
   });
 });
 
@@ -534,6 +620,100 @@ describe('what is no assertion of this client is refused, and never a fault', ()
     }
     expect(new Set(statuses)).toEqual(new Set([401, 429]));
     clock.advance(901);
+  });
+});
+
+describe('the log says why an assertion is refused, where the client is told one answer for all', () => {
+  const key = newKey('ES256');
+  const another = newKey('ES256', key.kid);
+
+  async function reasonFor(response: Response): Promise<unknown> {
+    expect(response.status).toBe(401);
+    const log = await readFile(path.join(portal.env['STORAGE_DIR'] ?? '', 'app.log'), 'utf8');
+    const lines = log
+      .split('\n')
+      .filter((line) => line.includes(response.headers.get('x-request-id') ?? '-'));
+    expect(lines).toHaveLength(1);
+    return (JSON.parse(lines[0] ?? '') as { detail?: unknown }).detail;
+  }
+  const grant = { grant_type: 'client_credentials' };
+
+  // @shows AS-9.10, AS-23.6
+  test.each<[reason: string, sent: (id: string) => string]>([
+    ['none of the keys of the client signed it', (id) => signed(another, headerOf(key), claims(id))],
+    ['its iss and sub are not both the client', (id) => assertionOf(id, key, { iss: 'another' })],
+    ['it has expired', (id) => assertionOf(id, key, { exp: 1 })],
+    ['its iat is no time', (id) => assertionOf(id, key, { iat: 'x' })],
+    [
+      'its nbf is in the future',
+      (id) => assertionOf(id, key, { nbf: (claimsOf(id, '', clock.now())['exp'] as number) + 60 }),
+    ],
+    ['its exp is more than 3600 seconds ahead', (id) => assertionOf(id, key, { exp: clock.now() })],
+    [
+      'its exp is more than 600 seconds ahead, and it has no iat',
+      (id) => assertionOf(id, key, { exp: clock.now(), iat: undefined }),
+    ],
+    ['its kid is no text', (id) => signed(key, { ...headerOf(key), kid: 1 }, claims(id))],
+    [
+      'its typ is that of another kind of token',
+      (id) => signed(key, { ...headerOf(key), typ: 'at+jwt' }, claims(id)),
+    ],
+  ])('%s', async (reason, sent) => {
+    const id = await serviceWith(key);
+    expect(await reasonFor(await ask(sent(id)))).toBe(`of the assertion: ${reason}`);
+    clock.advance(901);
+  });
+
+  // @shows AS-9.10, AS-23.6
+  test('of whom there is not, who was revoked, who has a secret or none; and what came in place of an assertion', async () => {
+    const id = await serviceWith(key);
+    const assertion = assertionOf(id, key);
+    expect((await ask(assertion)).status).toBe(200);
+    expect(await reasonFor(await ask(assertion))).toBe('of the assertion: it was used before');
+    const nobody = 'f'.repeat(32);
+    expect(await reasonFor(await ask(assertionOf(nobody, key)))).toBe(
+      `of the assertion: no client has the id "${nobody}"`,
+    );
+    const secretOne = await registerClient(portal, {
+      grants: ['client_credentials'],
+      redirectUris: [],
+      scopes: ['notes:read'],
+    });
+    const publicOne = await registerClient(portal, { public: true });
+    for (const other of [secretOne, publicOne])
+      expect(await reasonFor(await ask(assertionOf(other.id, key)))).toBe(
+        'of the assertion: the client is not registered for private_key_jwt',
+      );
+    expect(await reasonFor(await requestToken(portal, null, { ...grant, client_id: id }))).toContain(
+      'no assertion that is taken',
+    );
+    expect(await reasonFor(await requestToken(portal, { id, secret: 'x' }, grant))).toContain(
+      'a secret came with the id of a client that authenticates by private_key_jwt',
+    );
+    expect(await reasonFor(await requestToken(portal, { id: publicOne.id, secret: 'x' }, grant))).toBe(
+      'a secret came with the id of a public client, which has none',
+    );
+    await portal.server.clients.revoke(id);
+    expect(await reasonFor(await ask(assertionOf(id, key)))).toBe('of the assertion: the client was revoked');
+    expect(await reasonFor(await requestToken(portal, null, { ...grant, client_id: id }))).toBe(
+      'the client was revoked',
+    );
+    clock.advance(901);
+  });
+
+  // @shows AS-9.10
+  test('a wrong secret is neither of two only while there are two', async () => {
+    const { id } = await registerClient(portal, {
+      grants: ['client_credentials'],
+      redirectUris: [],
+      scopes: ['notes:read'],
+    });
+    const wrong = async () => reasonFor(await requestToken(portal, { id, secret: 'x' }, grant));
+    expect(await wrong()).toBe('the secret is wrong');
+    await portal.server.clients.rotateSecret(id, 60);
+    expect(await wrong()).toBe('the secret is neither the current nor the previous one');
+    clock.advance(60);
+    expect(await wrong()).toBe('the secret is wrong');
   });
 });
 

@@ -1,0 +1,110 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { checkClientKeys, keySetProblems, readKeySet, showsPrivateKeys } from './key-sets.ts';
+
+function jwkOf(kid?: string): object {
+  const { publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  return { ...publicKey.export({ format: 'jwk' }), ...(kid === undefined ? {} : { kid }) };
+}
+
+const EC = jwkOf('a');
+const WEAK = { kty: 'RSA', n: 'AQAB', e: 'AQAB' };
+const OTHER = { kty: 'EC', crv: 'P-521', x: 'AA', y: 'AA' };
+const NO_SETS = [undefined, null, 'keys', 1, [EC], {}, { keys: null }, { keys: { 0: EC } }, { keys: 'none' }];
+
+describe('the keys that a client registers', () => {
+  // @shows AS-23.2
+  test('are kept without what does not verify, and with the members that are read', () => {
+    const jwks = { keys: [OTHER, { ...EC, more: 1 }], more: 1 };
+    expect(checkClientKeys({ jwks })).toEqual({
+      algorithm: null,
+      jwks: JSON.stringify({
+        keys: [{ kty: 'EC', ...pick(EC, ['crv', 'x', 'y']), kid: 'a', use: 'sig' }],
+      }),
+      jwksUri: null,
+    });
+    const jwksUri = 'https://client.example/keys';
+    expect(checkClientKeys({ jwksUri, algorithm: 'ES256' })).toEqual({
+      algorithm: 'ES256',
+      jwks: null,
+      jwksUri,
+    });
+  });
+
+  // @shows AS-23.2
+  test('are ten at most, in four thousand characters', () => {
+    const ten = Array.from({ length: 10 }, () => EC);
+    expect(checkClientKeys({ jwks: { keys: ten } }).jwks).toContain('"kid":"a"');
+    expect(() => checkClientKeys({ jwks: { keys: [...ten, OTHER] } })).toThrow('more than 10');
+    const withKids = (length: number) => {
+      const keys = ten.map((key) => ({ ...key, kid: 'k'.repeat(252) }));
+      return { keys: [{ ...EC, kid: 'k'.repeat(length) }, ...keys.slice(1)] };
+    };
+    const missing = 4000 - (checkClientKeys({ jwks: withKids(100) }).jwks ?? '').length;
+    expect(checkClientKeys({ jwks: withKids(100 + missing) }).jwks).toHaveLength(4000);
+    expect(() => checkClientKeys({ jwks: withKids(101 + missing) })).toThrow('too long');
+  });
+
+  // @shows AS-23.2
+  test.each([
+    ['for an algorithm that is not taken', { jwks: { keys: [EC] }, algorithm: 'HS256' }, 'is one of RS256'],
+    ['for an algorithm of other keys', { jwks: { keys: [EC] }, algorithm: 'RS256' }, 'signs with RS256'],
+    ['for any, with none that verifies', { jwks: { keys: [OTHER] } }, 'signs with RS256, PS256'],
+    ['in two places', { jwks: { keys: [EC] }, jwksUri: 'https://client.example/keys' }, 'both'],
+    ['nowhere', {}, 'needs its public keys'],
+    ['with one that nobody should rely on', { jwks: { keys: [EC, WEAK] } }, 'A key of the jwks'],
+    ['elsewhere without TLS', { jwksUri: 'http://client.example/keys' }, 'The jwks_uri '],
+  ])('are refused %s', (_, named, says) => {
+    expect(() => checkClientKeys(named)).toThrow(says);
+  });
+
+  // @shows AS-23.2
+  test('are refused where they are no set', () => {
+    for (const jwks of NO_SETS.slice(1)) expect(() => checkClientKeys({ jwks })).toThrow('RFC 7517');
+  });
+
+  test('take an algorithm that one of them signs with', () => {
+    expect(checkClientKeys({ jwks: { keys: [EC] }, algorithm: 'ES256' })).toMatchObject({
+      algorithm: 'ES256',
+      jwksUri: null,
+    });
+  });
+});
+
+describe('the keys that a client publishes', () => {
+  // @shows AS-23.7
+  test('are fifty at most, and without those that nobody should rely on', () => {
+    const fifty = Array.from({ length: 50 }, () => EC);
+    expect(readKeySet({ keys: fifty })).toHaveLength(50);
+    expect(readKeySet({ keys: [...fifty, OTHER] })).toBeNull();
+    expect(readKeySet({ keys: [WEAK, OTHER, null, EC] })?.map(({ kid }) => kid)).toEqual(['a']);
+    expect(readKeySet({ keys: [] })).toEqual([]);
+    for (const none of NO_SETS) expect(readKeySet(none)).toBeNull();
+  });
+
+  // @shows AS-23.9
+  test('have their owner told what is wrong, once each', () => {
+    const none = expect.stringContaining('no set of at most 50 keys') as string;
+    for (const value of NO_SETS) expect(keySetProblems(value, null)).toEqual([none]);
+    expect(keySetProblems({ keys: [EC, OTHER] }, null)).toEqual([]);
+    expect(keySetProblems({ keys: [EC] }, 'ES256')).toEqual([]);
+    expect(keySetProblems({ keys: [EC] }, 'RS256')).toEqual(['none of them verifies RS256']);
+    expect(keySetProblems({ keys: [OTHER] }, null)).toEqual(['none of them verifies anything']);
+    expect(keySetProblems({ keys: [WEAK, EC, WEAK, null] }, null)).toEqual([
+      expect.stringMatching(/^one has .* bits/),
+      'one is no JSON object',
+    ]);
+  });
+
+  // @shows AS-23.8
+  test('show the private part of one, or do not', () => {
+    expect(showsPrivateKeys({ keys: [null, 'd', EC, { ...EC, d: 'AAAA' }] })).toBe(true);
+    expect(showsPrivateKeys({ keys: [{ kty: 'oct', k: 'AAAA' }] })).toBe(true);
+    expect(showsPrivateKeys({ keys: [null, 'd', EC] })).toBe(false);
+    for (const none of NO_SETS) expect(showsPrivateKeys(none)).toBe(false);
+  });
+});
+
+function pick(from: object, names: readonly string[]): object {
+  return Object.fromEntries(names.map((name) => [name, (from as Record<string, unknown>)[name]]));
+}
