@@ -98,13 +98,20 @@ describe('a client that has a name like that of the server', () => {
     ['in wide letters', 'Ｐｏｒｔａｌ'],
     ['with an accent', 'Pörtál'],
     ['with signs in it', 'Port@l!'],
+    ['in small capitals', 'ᴘᴏʀᴛᴀʟ'],
+    ['in letters of Lisu', 'ꓑꓳꓣꓔꓮꓡ'],
+    ['in letters of Cherokee', 'ᏢOᎡᎢᎪᏞ'],
+    ['with strokes', 'Pørŧał'],
+    ['in boxes', '🅿🅾🆁🆃🅰🅻'],
+    ['in circles', '🅟🅞🅡🅣🅐🅛'],
+    ['in letters that flags are written with', '🇵 🇴 🇷 🇹 🇦 🇱'],
   ])('is marked: %s', async (_, name) => {
     const client = await registered('notes:read', { name });
     expect(textOf(await shown(client, 'notes:read'))).toContain(MARKED);
   });
 
   // @shows AS-40.3
-  test.each(['Notebook', 'Portal Notes', 'Port', 'Portrait', '門戶'])(
+  test.each(['Notebook', 'Portal Notes', 'Port', 'Portrait', '門戶', 'Øresund', 'Notes 🇩🇪', 'ᏣᎳᎩ'])(
     'another one is not: %s',
     async (name) => {
       const client = await registered('notes:read', { name });
@@ -113,7 +120,7 @@ describe('a client that has a name like that of the server', () => {
   );
 
   // @shows AS-40.3
-  test.each(['Porta1 Security', 'Po\u200brtal', 'РОRTAL'])(
+  test.each(['Porta1 Security', 'Po\u200brtal', 'РОRTAL', 'ꓑꓳꓣꓔꓮꓡ'])(
     'of those that nobody verified the name is not shown, and that is said: %s',
     async (name) => {
       const client = await putUnverified(portal, {

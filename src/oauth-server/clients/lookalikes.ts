@@ -5,36 +5,44 @@
 
 /** Letters of other scripts, and digits, by the Latin letter that they look like. `i`, `l` and `1` are one. */
 const LOOKS_LIKE: Readonly<Record<string, string>> = {
-  l: 'i1|ıɩӏіιǀ',
-  o: '0оοօѳ〇',
-  a: 'аαɑ@4',
-  b: 'ьвβ6',
-  c: 'сϲᴄ',
-  d: 'ԁժ',
-  e: 'еєҽεё3',
-  g: 'ɡց9',
-  h: 'һհн',
-  j: 'јϳ',
-  k: 'кκқ',
-  m: 'мϻ',
-  n: 'ոռпη',
-  p: 'рρ',
+  l: 'i1|ıɩӏіιǀɪʟꓲꓡᏞłɨƚ',
+  o: '0оοօѳ〇ᴏꓳøꝋ',
+  a: 'аαɑ@4ᴀꓮᎪ',
+  b: 'ьвβ6ʙꓐᏴƀ',
+  c: 'сϲᴄꓚᏟ',
+  d: 'ԁժᴅꓓᎠđ',
+  e: 'еєҽεё3ᴇꓰᎬɇ',
+  f: 'ꜰꓝ',
+  g: 'ɡց9ɢꓖᏀ',
+  h: 'һհнʜꓧᎻħ',
+  j: 'јϳᴊꓙᎫɉ',
+  k: 'кκқᴋꓗᏦ',
+  m: 'мϻᴍꓟᎷ',
+  n: 'ոռпηɴꓠ',
+  p: 'рρᴘꓑᏢ',
   q: 'ԛգ',
-  r: 'гᴦʀ',
-  s: 'ѕꜱ5$',
-  t: 'тτ7',
-  u: 'υսʋцμ',
-  v: 'νѵ',
-  w: 'ԝѡшω',
-  x: 'хχ×',
-  y: 'уүγʏ',
-  z: 'ᴢ2',
+  r: 'гᴦʀꓣᎡᏒɍ',
+  s: 'ѕꜱ5$ꓢᏚ',
+  t: 'тτ7ᴛꓔᎢŧ',
+  u: 'υսʋцμᴜꓴʉ',
+  v: 'νѵᴠꓦᏙ',
+  w: 'ԝѡшωᴡꓪᎳ',
+  x: 'хχ×ꓫ',
+  y: 'уүγʏꓬɏ',
+  z: 'ᴢ2ꓜᏃƶ',
 };
 
+/** The first of letters in boxes and circles, and of those that flags are written with, which no normal form makes letters of. */
+const ENCLOSED = [0x1f150, 0x1f170, 0x1f1e6] as const;
+
 const LATIN_FOR: ReadonlyMap<string, string> = new Map(
-  Object.entries(LOOKS_LIKE).flatMap(([latin, others]) =>
-    Array.from(others, (other) => [other, latin] as const),
-  ),
+  [
+    ...Array.from('abcdefghijklmnopqrstuvwxyz', (latin, index) => {
+      const enclosed = ENCLOSED.map((first) => String.fromCodePoint(first + index)).join('');
+      return [/[il]/.test(latin) ? 'l' : latin, enclosed] as const;
+    }),
+    ...Object.entries(LOOKS_LIKE),
+  ].flatMap(([latin, others]) => Array.from(others.toLowerCase(), (other) => [other, latin] as const)),
 );
 
 /** Two letters that are read as one. */
