@@ -18,6 +18,13 @@ beforeAll(async () => {
 });
 afterAll(() => watched.close());
 
+/** How each statement begins that is no question. */
+async function writesOf(work: () => Promise<unknown>): Promise<readonly string[]> {
+  watched.writes.length = 0;
+  await work();
+  return watched.writes.map(({ begins }) => begins);
+}
+
 const NOW = 1_795_240_016_123;
 const HOUR = 3_600_000;
 let numbers = 0;
@@ -97,7 +104,7 @@ async function newClient(changes: Partial<Client> = {}): Promise<Client> {
 const UNLIKE = {
   name: 'Another application',
   redirectUris: ['https://one.example/cb', 'https://two.example/cb'],
-  scopes: ['notes:write'],
+  scopes: ['notes:write', 'notes:delete'],
   grants: ['client_credentials', 'introspection'],
   idTokenSignedResponseAlg: 'ES256',
   keys: { jwks: '{"keys":[]}', jwksUri: 'https://client.example/keys', algorithm: 'PS256' },
@@ -135,6 +142,23 @@ describe('a client', () => {
     expect(await store.findClient('nobody')).toBeNull();
   });
 
+  test('of an earlier release signs with RS256, and is one of the web that an operator registered', async () => {
+    const client = await newClient({ keys: UNLIKE.keys });
+    await set('oauth_clients', ['client_id', client.id], {
+      id_token_alg: null,
+      application_type: null,
+      registered_by: null,
+    });
+    expect(await store.findClient(client.id)).toEqual(client);
+  });
+
+  test('with a method that this release does not know has keys that are none', async () => {
+    const client = await newClient({ keys: UNLIKE.keys });
+    await set('oauth_clients', ['client_id', client.id], { token_endpoint_auth_method: 'of later' });
+    const keys = { jwks: null, jwksUri: null, algorithm: null };
+    expect(await store.findClient(client.id)).toEqual({ ...client, keys });
+  });
+
   test('that the server does not take now is found as one revoked since it was there, and listed as it is kept', async () => {
     const taken = await newClient();
     const refused = await newClient();
@@ -150,7 +174,9 @@ describe('a client', () => {
     const logo = logoOf('png');
     const [one, other] = [clientNamed(name('client')), clientNamed(name('client'))];
     await store.insertClient(one, logo);
+    const before = watched.transactions;
     await store.insertClient(other);
+    expect(watched.transactions).toBe(before);
     expect(await store.findLogo(one.id, logo.hash)).toEqual(logo);
     expect(await store.findLogo(one.id, 'another')).toBeNull();
     expect(await store.findLogo(other.id, logo.hash)).toBeNull();
@@ -207,6 +233,7 @@ describe('a client that is inserted unless there is one', () => {
   const titled = (title: string) => (client: Client) => client.name === title;
 
   test('is not while there is one that fits: the oldest is answered', async () => {
+    await emptied('oauth_clients');
     const title = name('A name');
     const logo = logoOf('gif');
     const first = clientNamed(name('client'), { name: title });
@@ -227,6 +254,7 @@ describe('a client that is inserted unless there is one', () => {
   });
 
   test('by a commit that was lost, is so if it took effect, and is not if not', async () => {
+    await emptied('oauth_clients');
     const title = name('A name');
     const one = clientNamed(name('client'), { name: title });
     await expect(losing('before it took effect').insertClientUnless(one, titled(title))).rejects.toThrow(
@@ -242,6 +270,7 @@ describe('a client that is inserted unless there is one', () => {
 
 describe('many clients at once', () => {
   test('are inserted all, or none when one of their ids is there: that id is answered', async () => {
+    await emptied('oauth_clients');
     expect(await store.insertClients([])).toBeNull();
     const ids = [name('client'), name('client'), name('client')];
     const [, there = ''] = ids;
@@ -259,6 +288,7 @@ describe('many clients at once', () => {
   });
 
   test('by a commit that was lost, are there if it took effect, and not because somebody else has taken an id since', async () => {
+    await emptied('oauth_clients');
     const clients = [clientNamed(name('client')), clientNamed(name('client'))];
     const [first = clientNamed('')] = clients;
     await expect(losing('before it took effect').insertClients(clients)).rejects.toThrow(AWAY);
@@ -285,6 +315,12 @@ describe('the secret of a client', () => {
       secretHash: 'second',
       previousSecretHash: 'first',
       previousSecretExpiresAt: NOW + HOUR,
+    });
+    expect(await store.rotateSecret(id, 'third', null)).toBe(true);
+    expect(await store.findClient(id)).toMatchObject({
+      secretHash: 'third',
+      previousSecretHash: null,
+      previousSecretExpiresAt: null,
     });
   });
 
@@ -375,6 +411,7 @@ describe('a client that is a document', () => {
     });
 
   test('is kept as its document says, each time anew, and when that was', async () => {
+    watched.meanwhile = null;
     const client = documentClient({ usedAt: NOW - 1, profile: 'fapi2' });
     expect(await store.findDocumentClient(client.id)).toBeNull();
     expect(await store.keepDocumentClient(client, NOW + HOUR)).toBe('new');
@@ -383,7 +420,8 @@ describe('a client that is a document', () => {
     const other = { ...next, createdAt: NOW + 1, usedAt: NOW + 2, profile: null };
     expect(await store.keepDocumentClient(other, NOW + 2 * HOUR)).toBe('known');
     expect(await store.findDocumentClient(client.id)).toEqual({ client: next, freshUntil: NOW + 2 * HOUR });
-    expect(await store.keepDocumentClient(client, NOW)).toBe('known');
+    const again = () => store.keepDocumentClient(client, NOW);
+    expect(await writesOf(again)).toEqual([expect.stringMatching(/^UPDATE/)]);
     expect(await store.findDocumentClient(client.id)).toEqual({ client, freshUntil: NOW });
     const operators = await newClient();
     expect(await store.findDocumentClient(operators.id)).toEqual({ client: operators, freshUntil: 0 });
@@ -392,6 +430,7 @@ describe('a client that is a document', () => {
   });
 
   test('is known when another process has kept it at that moment, and revoked when an operator has blocked it', async () => {
+    watched.meanwhile = null;
     const client = documentClient();
     const elsewhere = { ...client, name: 'Another' };
     watched.meanwhile = { before: /^INSERT/, act: () => store.keepDocumentClient(elsewhere, NOW) };
@@ -437,6 +476,7 @@ describe('a client that is a document', () => {
     );
 
   test('unblocked, leaves nothing of what it had, and everything of the others', async () => {
+    watched.meanwhile = null;
     const tables = ['oauth_families', 'oauth_access_tokens', 'oauth_consent_requests'];
     await emptied(...tables);
     const client = documentClient({ id: `https://client.example/under_score${name('_')}` });
@@ -462,7 +502,10 @@ describe('a client that is a document', () => {
       ['state', JSON.stringify(['client_id', client.id])],
       ['client_id', other.id],
     ]);
-    await waiting(`names ${client.id}`, [['redirect_uri', client.id]]);
+    await waiting(`names ${client.id}`, [
+      ['client_id', other.id],
+      ['state', client.id],
+    ]);
     await insert('oauth_waiting_requests', {
       secret_hash: `looks like ${client.id}`,
       network: '',
@@ -511,6 +554,7 @@ describe('a client that is a document', () => {
   });
 
   test('unblocked, leaves nothing of more than a statement takes', async () => {
+    watched.meanwhile = null;
     for (const count of [500, 501]) {
       const client = documentClient();
       await store.keepDocumentClient(client, NOW + HOUR);
@@ -522,12 +566,15 @@ describe('a client that is a document', () => {
           );
       });
       await store.revokeClient(client.id, NOW);
-      expect(await store.unblockDocumentClient(client.id, NOW)).toBe(true);
+      await writesOf(() => store.unblockDocumentClient(client.id, NOW));
+      const removals = watched.writes.filter(({ begins }) => begins.startsWith('DELETE'));
+      expect(removals.map(({ values }) => values)).toEqual(count === 500 ? [500] : [500, 1]);
       expect(await rowsOf('SELECT 1 FROM oauth_access_tokens WHERE client_id = ?', client.id)).toEqual([]);
     }
   });
 
   test('unblocked by a commit that was lost, is so if it took effect, and blocked if not', async () => {
+    watched.meanwhile = null;
     const client = documentClient();
     await store.keepDocumentClient(client, NOW + HOUR);
     expect(await losing('after it took effect').unblockDocumentClient(client.id, NOW)).toBe(false);
@@ -1016,9 +1063,11 @@ describe('a request that waits for somebody to sign in', () => {
 
 describe('the key of the cookies', () => {
   test('is the one that was kept first, also by another process at that moment; those before the oldest go', async () => {
+    watched.meanwhile = null;
     await emptied('oauth_cookie_keys');
     expect(await store.findCookieKey(600)).toBeNull();
     expect(await store.cookieKey(600, 'first', 599)).toBe('first');
+    expect(await writesOf(() => store.cookieKey(600, 'second', 600))).toEqual([]);
     expect(await store.cookieKey(600, 'second', 600)).toBe('first');
     watched.meanwhile = { before: /^INSERT/, act: () => store.cookieKey(601, 'theirs', 600) };
     expect(await store.cookieKey(601, 'ours', 600)).toBe('theirs');
@@ -1032,6 +1081,7 @@ describe('the key of the cookies', () => {
   });
 
   test('that went before it could be used is a fault', async () => {
+    watched.meanwhile = null;
     await emptied('oauth_cookie_keys');
     await expect(store.cookieKey(600, 'first', 601)).rejects.toThrow('could not be kept');
   });
@@ -1041,12 +1091,14 @@ describe('the subject of a person', () => {
   const person = () => ({ provider: 'accounts', id: name('person') });
 
   test('is the one that was assigned first, also by another process at that moment, and says who the person is', async () => {
+    watched.meanwhile = null;
     const [ada, grace] = [person(), person()];
     const [first, second] = [name('subject'), name('subject')];
     expect(await store.findSubject(ada)).toBeNull();
     expect(await store.hasSubject(ada)).toBe(false);
     expect(await store.assignSubject(ada, first)).toBe(first);
     expect(await store.assignSubject(ada, second)).toBe(first);
+    expect(await writesOf(() => store.assignSubject(ada, second))).toEqual([]);
     expect(await store.findSubject(ada)).toBe(first);
     expect(await store.hasSubject(ada)).toBe(true);
     expect(await store.findPersonOfSubject(first)).toEqual(ada);
@@ -1064,6 +1116,7 @@ describe('the subject of a person', () => {
   });
 
   test('is what was assigned, also when the person is erased at that moment', async () => {
+    watched.meanwhile = null;
     const [ada, grace] = [person(), person()];
     const subject = name('subject');
     const erasing = createSqlStore(
@@ -1084,6 +1137,7 @@ describe('the subject of a person', () => {
   });
 
   test('of another server is taken over where neither the person has one nor anybody has it', async () => {
+    watched.meanwhile = null;
     const [ada, grace] = [person(), person()];
     const [first, second] = [name('subject'), name('subject')];
     expect(await store.insertSubject(ada, first)).toBe(true);
@@ -1091,5 +1145,71 @@ describe('the subject of a person', () => {
     expect(await store.insertSubject(grace, first)).toBe(false);
     expect(await store.insertSubject(grace, second)).toBe(true);
     expect([await store.findSubject(ada), await store.findSubject(grace)]).toEqual([first, second]);
+  });
+});
+
+describe('a store', () => {
+  // Made here, and not before all tests, since what makes it is held to this.
+  test('has all of its tables', async () => {
+    watched.meanwhile = null;
+    const one = createSqlStore(database, () => true);
+    const client = clientNamed(name('client'));
+    const logo = logoOf('svg');
+    await one.insertClient(client, logo);
+    expect(await one.findClient(client.id)).toEqual(client);
+    expect(await one.findLogo(client.id, logo.hash)).toEqual(logo);
+    expect(await one.findDocumentClient('unknown')).toBeNull();
+    expect(await one.findRegistrationHash('unknown')).toBeNull();
+    const request = requestOf();
+    expect(await one.insertConsentRequest(request)).toBe(true);
+    expect(await one.findConsentRequest(request.idHash)).toEqual(request);
+    expect(await one.findWaitingRequest('unknown', NOW)).toBeNull();
+    expect(await one.cookieKey(1, 'a key', 1)).toBe('a key');
+    const person = { provider: 'accounts', id: name('person') };
+    const subject = name('subject');
+    expect(await one.insertSubject(person, subject)).toBe(true);
+    expect(await one.findSubject(person)).toBe(subject);
+    expect(await one.findHolder('unknown')).toBeNull();
+    await emptied('oauth_families', 'oauth_access_tokens', 'oauth_cookie_keys');
+    expect(await one.newestIds()).toEqual({ family: null, accessToken: null });
+  });
+});
+
+describe('where a database takes one letter for another, and a store does not', () => {
+  /** As an engine does whose columns have another collation than ours. */
+  async function withLooseText(...tables: readonly string[]): Promise<WatchedStore> {
+    const loose = await openWatchedStore();
+    for (const table of tables) {
+      const [{ sql } = { sql: '' }] = await loose.rowsOf<{ sql: string }>(
+        'SELECT sql FROM sqlite_master WHERE name = ?',
+        table,
+      );
+      await loose.database.execute(`DROP TABLE ${table}`);
+      await loose.database.execute(sql.replaceAll(/ TEXT\b/g, ' TEXT COLLATE NOCASE'));
+    }
+    return loose;
+  }
+
+  test('a client, a document and a person are whoever is written so, byte by byte', async () => {
+    const loose = await withLooseText('oauth_clients', 'oauth_subjects');
+    try {
+      const { store: one } = loose;
+      const client = clientNamed('Some-Client');
+      await one.insertClient(client);
+      expect(await one.findClient(client.id)).toEqual(client);
+      expect(await one.findClient('some-client')).toBeNull();
+      expect(await one.findDocumentClient('some-client')).toBeNull();
+      const misspelt = { ...client, id: 'some-client' };
+      expect(await one.updateClient(misspelt, { ...misspelt, name: 'Another' })).toBe(false);
+      const person = { provider: 'accounts', id: 'Ada' };
+      await one.assignSubject(person, 'Subject');
+      expect(await one.findPersonOfSubject('Subject')).toEqual(person);
+      expect(await one.findPersonOfSubject('subject')).toBeNull();
+      expect(await one.findSubject(person)).toBe('Subject');
+      expect(await one.findSubject({ ...person, id: 'ada' })).toBeNull();
+      expect(await one.findSubject({ ...person, provider: 'Accounts' })).toBeNull();
+    } finally {
+      await loose.close();
+    }
   });
 });

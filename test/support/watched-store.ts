@@ -5,8 +5,9 @@ import { migrate, openDatabase, type OpenedDatabase } from 'portico/host';
 import { oauthServerMigrations } from 'portico/oauth-server';
 import { createSqlStore } from '../../src/oauth-server/store/sql/index.ts';
 import type { Store } from '../../src/oauth-server/store/store.ts';
+import { createDatabase } from './database.ts';
 
-/** A store on SQLite, whose statements a test can stand between. */
+/** A store, whose statements a test can stand between. */
 export interface WatchedStore {
   readonly store: Store;
   readonly database: OpenedDatabase;
@@ -14,6 +15,8 @@ export interface WatchedStore {
   meanwhile: { readonly before: RegExp; readonly act: () => Promise<unknown> } | null;
   /** How many transactions were begun. */
   transactions: number;
+  /** The first words of what was written, and with how many values. */
+  readonly writes: { readonly begins: string; readonly values: number }[];
   readonly emptied: (...tables: readonly string[]) => Promise<void>;
   readonly insert: (table: string, values: Readonly<Record<string, Value>>) => Promise<void>;
   /** Of the row with this key. */
@@ -30,16 +33,20 @@ type Value = string | number | null;
 
 export async function openWatchedStore(): Promise<WatchedStore> {
   const folder = await mkdtemp(path.join(tmpdir(), 'portico-watched-'));
-  const inner = openDatabase(`sqlite:${path.join(folder, 'store.sqlite')}`, { directory: folder });
-  /** SQLite takes an empty list; the servers do not, and so this does not either. */
+  const created = await createDatabase(folder);
+  const inner = openDatabase(created.url, { directory: folder });
+  /** SQLite takes an empty list, and a value too few; the servers do not, and so this does not either. */
   const watch =
     (connection: Pick<OpenedDatabase, 'execute'>): OpenedDatabase['execute'] =>
-    async (sql, ...rest) => {
-      if (sql.includes('IN ()')) throw new Error(`You have an error in your SQL syntax: ${sql}`);
+    async (sql, parameters = [], ...rest) => {
+      const values = sql.split('?').length - 1;
+      if (sql.includes('IN ()') || values !== parameters.length)
+        throw new Error(`You have an error in your SQL syntax: ${sql}`);
+      if (!sql.startsWith('SELECT')) watched.writes.push({ begins: sql.slice(0, 32), values });
       const now = watched.meanwhile?.before.test(sql) === true ? watched.meanwhile : null;
       if (now !== null) watched.meanwhile = null;
       await now?.act();
-      return connection.execute(sql, ...rest);
+      return connection.execute(sql, parameters, ...rest);
     };
   const database: OpenedDatabase = {
     ...inner,
@@ -54,6 +61,7 @@ export async function openWatchedStore(): Promise<WatchedStore> {
     database,
     meanwhile: null,
     transactions: 0,
+    writes: [],
     async emptied(...tables) {
       for (const table of tables) await database.execute(`DELETE FROM ${table}`);
     },
@@ -73,6 +81,7 @@ export async function openWatchedStore(): Promise<WatchedStore> {
       (await database.execute<Row>(sql, parameters)).rows,
     async close() {
       await inner.close();
+      await created.drop();
       await rm(folder, { recursive: true });
     },
   };
