@@ -1,4 +1,4 @@
-import { samePerson, type PersonReference } from '../../../contracts/person.ts';
+import type { PersonReference } from '../../../contracts/person.ts';
 import type { Database, SqlDialect, SqlParameter } from '../../../sql/contract.ts';
 import type { RegisteredBy } from '../client.ts';
 import type { AuthorizationFilter, HeldAuthorization, HeldRange, HoldingClient } from '../held.ts';
@@ -177,13 +177,16 @@ function driverOf(
   dialect: SqlDialect,
 ): Driver {
   const id = below ?? BEHIND_ALL;
-  const [column, value] =
-    person !== undefined ? ['f.user_id', person.id] : clientId !== undefined ? ['f.client_id', clientId] : [];
+  const by =
+    person !== undefined
+      ? (['f.user_id', person.id] as const)
+      : clientId !== undefined
+        ? (['f.client_id', clientId] as const)
+        : null;
   const provider =
     person === undefined ? [] : [{ sql: 'f.user_provider = ?', parameters: [person.provider] }];
-  if (column === undefined || value === undefined) {
-    return { sql: 'f.id < ?', parameters: [id], order: 'f.id DESC' };
-  }
+  if (by === null) return { sql: 'f.id < ?', parameters: [id], order: 'f.id DESC' };
+  const [column, value] = by;
   if (dialect === 'postgres') {
     const row = { sql: `${column} >= ? AND (${column}, f.id) < (?, ?)`, parameters: [value, value, id] };
     return { ...conjunction([...provider, row]), order: `${column} DESC, f.id DESC` };
@@ -260,7 +263,7 @@ interface RequestRow {
 }
 
 function isOf({ user_provider: provider, user_id: id }: RequestRow, person: PersonReference): boolean {
-  return provider !== null && id !== null && samePerson({ provider, id }, person);
+  return provider === person.provider && id === person.id;
 }
 
 function toHeld(row: HeldRow, clients: ReadonlyMap<string, HoldingClient>): HeldAuthorization {
