@@ -39,12 +39,12 @@ describe('A public key', () => {
   ])('of %s is for its algorithms, and kept with what is read of it alone', (_, jwk, algorithms, members) => {
     const key = readPublicKey({ ...jwk, x5c: ['MIIB'], more: 1 });
     expect(key).toMatchObject({ kid: null, algorithms });
-    expect(key?.jwk).toEqual({ ...members, use: 'sig' });
+    expect(key?.jwk).toStrictEqual({ ...members, use: 'sig' });
     expect(key?.key.export({ format: 'jwk' })).toEqual(jwk);
     const [alg = ''] = algorithms;
     const named = readPublicKey({ ...jwk, kid: 'a name', alg, use: 'sig', key_ops: ['verify'] });
     expect(named).toMatchObject({ kid: 'a name', algorithms: [alg] });
-    expect(named?.jwk).toEqual({ ...members, kid: 'a name', alg, use: 'sig' });
+    expect(named?.jwk).toStrictEqual({ ...members, kid: 'a name', alg, use: 'sig' });
   });
 
   test.each<[what: string, jwk: Members]>([

@@ -45,8 +45,9 @@ function installation() {
         },
         async keepDocumentClient(client, freshUntil) {
           const row = rows.get(client.id);
-          if (row !== undefined && row.client.revokedAt !== null) return 'revoked';
-          rows.set(client.id, { client: { ...client }, freshUntil });
+          const { revokedAt, createdAt } = row?.client ?? client;
+          if (revokedAt !== null || createdAt > client.createdAt) return 'revoked';
+          rows.set(client.id, { client: { ...client, createdAt }, freshUntil });
           return row === undefined ? 'new' : 'known';
         },
       },

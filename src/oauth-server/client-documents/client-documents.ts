@@ -122,19 +122,23 @@ export function createClientDocuments(options: ClientDocumentsOptions): ClientDo
   }
 
   /** What failed is not remembered: how often it is tried again is limited where it is fetched. */
-  async function fetchOnce(url: string, forWhom: FetchedFor, isKnown: boolean): Promise<Known> {
-    const running = underWay.get(url) ?? fetchDocument(url, forWhom, isKnown);
-    underWay.set(url, running);
+  async function fetchAndRemember(url: string, forWhom: FetchedFor, isKnown: boolean): Promise<Known> {
     try {
-      const known = await running;
+      const known = await fetchDocument(url, forWhom, isKnown);
       remembered.delete(url);
       remembered.set(url, known);
       const [oldest] = remembered.keys();
       if (remembered.size > MOST_REMEMBERED && oldest !== undefined) remembered.delete(oldest);
       return known;
     } finally {
-      if (underWay.get(url) === running) underWay.delete(url);
+      underWay.delete(url);
     }
+  }
+
+  function fetchOnce(url: string, forWhom: FetchedFor, isKnown: boolean): Promise<Known> {
+    const running = underWay.get(url) ?? fetchAndRemember(url, forWhom, isKnown);
+    underWay.set(url, running);
+    return running;
   }
 
   const isFresh = ({ freshUntil }: Known) => freshUntil > clock();

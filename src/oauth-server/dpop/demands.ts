@@ -45,7 +45,7 @@ export function createRequireBinding(
   function demand(client: Pick<Client, 'dpopBoundAccessTokens'>, named: readonly string[]): string | null {
     if (client.dpopBoundAccessTokens) return 'the client demands it';
     if (mode === 'require') return 'oauth_server:dpop is require';
-    const scope = boundScopes.size === 0 ? undefined : named.find((name) => boundScopes.has(name));
+    const scope = named.find((name) => boundScopes.has(name));
     return scope === undefined ? null : `the scope ${scope} demands it`;
   }
 

@@ -1,0 +1,326 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { RegistrationError } from '../errors.ts';
+import type { ProfiledSwitches } from '../profiles/fapi2.ts';
+import { createProfiles } from '../profiles/profiles.ts';
+import type { SigningAlgorithm } from '../store/client.ts';
+import { createScopeCatalog } from '../tokens/scopes.ts';
+import {
+  checkName,
+  checkRegistration,
+  firstWithKey,
+  GRANT_NAMES,
+  hasSecret,
+  newClient,
+  type ClientRegistration,
+} from './registration.ts';
+
+const SITE = 'https://client.example/callback';
+const LOOPBACK = 'http://127.0.0.1/callback';
+const CATALOG = createScopeCatalog({ 'notes:read': 'Read notes', 'notes:write': 'Write notes' });
+const KEYS = { keys: [generateKeyPairSync('ed25519').publicKey.export({ format: 'jwk' })] };
+const BASE: ClientRegistration = { name: 'A client', redirectUris: [SITE], scopes: ['notes:read'] };
+const SERVICE: ClientRegistration = {
+  name: 'A service',
+  scopes: ['notes:read'],
+  grants: ['client_credentials'],
+};
+const OFF: ProfiledSwitches = { code_ttl: 60 };
+const ON: ProfiledSwitches = {
+  ...OFF,
+  private_key_jwt: true,
+  dpop: 'accept',
+  pushed_authorization_requests: 'accept',
+};
+const OF_PROFILE: ProfiledSwitches = { ...ON, profile: 'fapi2' };
+const RS256: readonly SigningAlgorithm[] = ['RS256'];
+
+const keysOf = (algorithms: readonly SigningAlgorithm[]) => ({
+  all: async () => algorithms.map((algorithm) => ({ algorithm }) as never),
+});
+
+const check = (
+  changes: Partial<ClientRegistration> = {},
+  { base = BASE, algorithms = RS256, switches = OFF } = {},
+) => checkRegistration({ ...base, ...changes }, CATALOG, keysOf(algorithms), createProfiles(switches));
+
+async function refusal(...asked: Parameters<typeof check>): Promise<string> {
+  try {
+    await check(...asked);
+  } catch (error) {
+    if (error instanceof RegistrationError) return error.message;
+    throw error;
+  }
+  throw new Error('It was not refused');
+}
+
+describe('A registration', () => {
+  test('is completed', async () => {
+    expect(await check()).toStrictEqual({
+      name: 'A client',
+      redirectUris: [SITE],
+      scopes: ['notes:read'],
+      grants: ['authorization_code', 'refresh_token'],
+      public: false,
+      applicationType: 'web',
+      keys: null,
+      pushesRequests: false,
+      dpopBoundAccessTokens: false,
+      profile: null,
+      idTokenSignedResponseAlg: 'RS256',
+    });
+  });
+
+  test('is what it says', async () => {
+    const says: Partial<ClientRegistration> = {
+      name: '  A program ',
+      redirectUris: [LOOPBACK, SITE, LOOPBACK],
+      scopes: ['openid', 'notes:write', 'offline_access', 'openid'],
+      grants: ['authorization_code'],
+      public: true,
+      applicationType: 'native',
+      requirePushedAuthorizationRequests: true,
+      dpopBoundAccessTokens: true,
+      idTokenSignedResponseAlg: 'EdDSA',
+    };
+    expect(await check(says, { algorithms: ['RS256', 'EdDSA'] })).toStrictEqual({
+      name: 'A program',
+      redirectUris: [LOOPBACK, SITE],
+      scopes: ['openid', 'notes:write'],
+      grants: ['authorization_code'],
+      public: true,
+      applicationType: 'native',
+      keys: null,
+      pushesRequests: true,
+      dpopBoundAccessTokens: true,
+      profile: null,
+      idTokenSignedResponseAlg: 'EdDSA',
+    });
+    expect(await check({ requirePushedAuthorizationRequests: false, dpopBoundAccessTokens: false })).toEqual(
+      await check(),
+    );
+  });
+
+  test('of keys has no secret', async () => {
+    const jwksUri = 'https://client.example/keys';
+    const published = await check({ jwksUri, tokenEndpointAuthSigningAlg: 'ES256' });
+    expect(published.keys).toEqual({ jwks: null, jwksUri, algorithm: 'ES256' });
+    const brought = await check({ jwks: KEYS });
+    expect(brought.keys?.jwks).toContain('Ed25519');
+    expect([published, brought, await check({ public: true }), await check()].map(hasSecret)).toEqual([
+      false,
+      false,
+      false,
+      true,
+    ]);
+  });
+
+  test.each<[says: string, changes: Partial<ClientRegistration>]>([
+    ['The client needs a name that people will recognise', { name: ' ' }],
+    ['The application type "desktop" is unknown; it is web or native', { applicationType: 'desktop' }],
+    [
+      'The redirect URI "http://client.example/" is not https; http is for loopback (localhost, 127.0.0.1, [::1]) only',
+      { redirectUris: [SITE, 'http://client.example/'] },
+    ],
+    [
+      'The scope "unheard:of" is unknown; this server offers openid, profile, email, notes:read, notes:write',
+      { scopes: ['notes:read', 'unheard:of'] },
+    ],
+    [
+      'The grant "password" is unknown; it is one of authorization_code, refresh_token, client_credentials, introspection',
+      { grants: ['authorization_code', 'password'] },
+    ],
+    ['The client has no scope; name at least one with --scope', { scopes: [] }],
+    ['The client has no scope; name at least one with --scope', { scopes: ['offline_access'] }],
+    ['The profile "fapi1" is unknown; it is fapi2', { profile: 'fapi1' }],
+    ['A client with keys of its own authenticates by them; it is not public', { public: true, jwks: KEYS }],
+    [
+      'A client with keys of its own authenticates by them; it is not public',
+      { public: true, jwksUri: 'https://client.example/keys' },
+    ],
+    [
+      'A client with keys of its own authenticates by them; it is not public',
+      { public: true, tokenEndpointAuthSigningAlg: 'ES256' },
+    ],
+    [
+      'The client has both jwks and jwks_uri; it can have one',
+      { jwks: KEYS, jwksUri: 'https://a.example/k' },
+    ],
+    ['The client needs its public keys: jwks or jwks_uri', { tokenEndpointAuthSigningAlg: 'ES256' }],
+  ])('is refused: %s', async (says, changes) => {
+    expect(await refusal(changes)).toBe(says);
+  });
+
+  test.each(['a'.repeat(100), ` ${'a'.repeat(100)} `, 'ünïcode 😀'])('may have the name %j', (name) => {
+    expect(checkName(name)).toBe(name.trim());
+  });
+
+  test.each([
+    ['is longer than 100 characters', 'a'.repeat(101)],
+    ['contains control or invisible characters', 'a\u0000b'],
+    ['contains control or invisible characters', 'a\u202Eb'],
+    ['contains control or invisible characters', 'a\u2028b'],
+    ['contains control or invisible characters', 'a\u2029b'],
+    ['is not well-formed Unicode', 'a\uD800b'],
+  ])('has no name that %s: %j', (says, name) => {
+    expect(() => checkName(name)).toThrow(`The name ${says}`);
+  });
+});
+
+describe('The grants of a registration', () => {
+  test.each<[grants: readonly string[] | undefined, are: readonly string[]]>([
+    [undefined, ['authorization_code', 'refresh_token']],
+    [['introspection'], ['authorization_code', 'refresh_token', 'introspection']],
+    [['authorization_code'], ['authorization_code']],
+    [
+      ['client_credentials', 'refresh_token', 'authorization_code'],
+      ['authorization_code', 'refresh_token', 'client_credentials'],
+    ],
+    [[...GRANT_NAMES], GRANT_NAMES],
+  ])('with an address, %j, are %j', async (grants, are) => {
+    expect((await check(grants === undefined ? {} : { grants })).grants).toEqual(are);
+  });
+
+  test('without an address are those that it names', async () => {
+    expect((await check({}, { base: SERVICE })).grants).toEqual(['client_credentials']);
+    const asking = { name: 'An API', grants: ['introspection'] };
+    expect(await check({}, { base: asking })).toMatchObject({
+      grants: ['introspection'],
+      scopes: [],
+      redirectUris: [],
+    });
+  });
+
+  test.each<[says: string, registration: ClientRegistration]>([
+    ['The client may do nothing; give it a --redirect, or --grant=client_credentials', { name: 'A' }],
+    ['The grant refresh_token needs authorization_code beside it', { ...BASE, grants: ['refresh_token'] }],
+    ['The grant authorization_code needs a --redirect', { ...SERVICE, grants: ['authorization_code'] }],
+    [
+      'A --redirect is only for the grant authorization_code; add that grant, or leave it out',
+      { ...SERVICE, redirectUris: [SITE] },
+    ],
+    [
+      'A public client cannot have the grant client_credentials: it has no secret to prove itself with',
+      { ...SERVICE, public: true },
+    ],
+    [
+      'A public client cannot have the grant introspection: it has no secret to prove itself with',
+      { ...BASE, public: true, grants: ['introspection'] },
+    ],
+    [
+      'The scope email is about a person; a client-credentials token has none',
+      { ...SERVICE, scopes: ['notes:read', 'email'] },
+    ],
+  ])('are refused: %s', async (says, base) => {
+    expect(await refusal({}, { base })).toBe(says);
+  });
+
+  test('may be about a person beside others', async () => {
+    const grants = ['authorization_code', 'client_credentials'];
+    expect((await check({ grants, scopes: ['email'] })).scopes).toEqual(['email']);
+    const service = { grants: ['client_credentials', 'introspection'], scopes: ['email'] };
+    expect(await refusal(service, { base: SERVICE })).toContain('The scope email is about a person');
+  });
+});
+
+describe('What the ID tokens of a client are signed with', () => {
+  const openid = { scopes: ['openid'] };
+
+  test('is RS256, or what it names and there is a key for', async () => {
+    const both: readonly SigningAlgorithm[] = ['RS256', 'ES256'];
+    expect((await check(openid, { algorithms: [] })).idTokenSignedResponseAlg).toBe('RS256');
+    const named = { ...openid, idTokenSignedResponseAlg: 'ES256' };
+    expect((await check(named, { algorithms: both })).idTokenSignedResponseAlg).toBe('ES256');
+    expect(await refusal(named)).toBe(
+      'The server has no signing key for ES256; run npx portico oauth:keys:generate --alg ES256 first',
+    );
+    expect(await refusal({ ...openid, idTokenSignedResponseAlg: 'RS256' }, { algorithms: [] })).toBe(
+      'The server has no signing key; run npx portico oauth:server:setup first',
+    );
+  });
+
+  test('is named by who has any', async () => {
+    const says =
+      'An ID token needs the scope openid and a --redirect; give the client both, or leave --id-token-alg out';
+    const named = { idTokenSignedResponseAlg: 'RS256' };
+    expect(await refusal(named)).toBe(says);
+    const asking = { name: 'An API', grants: ['introspection'], scopes: ['openid'] };
+    expect(await refusal(named, { base: asking })).toBe(says);
+    expect((await check({ ...named, ...openid })).idTokenSignedResponseAlg).toBe('RS256');
+  });
+
+  test('is none that is unknown, which is cut for the log', async () => {
+    expect(await refusal({ ...openid, idTokenSignedResponseAlg: 'none' })).toBe(
+      'The ID token algorithm "none" is unknown; it is one of RS256, ES256, EdDSA',
+    );
+    expect(await refusal({ ...openid, idTokenSignedResponseAlg: 'a'.repeat(5000) })).not.toContain('aaaa');
+  });
+
+  test('is the first that there is a key for', async () => {
+    expect(await firstWithKey(['ES256', 'EdDSA'], keysOf(['EdDSA', 'ES256']))).toBe('ES256');
+    expect(await firstWithKey(['ES256', 'EdDSA'], keysOf(['RS256', 'EdDSA']))).toBe('EdDSA');
+    expect(await firstWithKey(['ES256', 'EdDSA'], keysOf(['RS256']))).toBeNull();
+  });
+});
+
+describe('A registration of the profile', () => {
+  const base = { ...BASE, scopes: ['openid'], jwksUri: 'https://client.example/keys', profile: 'fapi2' };
+  const both: readonly SigningAlgorithm[] = ['RS256', 'EdDSA'];
+
+  test('demands what the profile does, and its ID tokens are of what that allows', async () => {
+    expect(await check({}, { base, algorithms: both, switches: ON })).toMatchObject({
+      profile: 'fapi2',
+      pushesRequests: true,
+      dpopBoundAccessTokens: true,
+      idTokenSignedResponseAlg: 'EdDSA',
+    });
+    expect(await check({ scopes: ['notes:read'] }, { base, algorithms: both, switches: ON })).toMatchObject({
+      idTokenSignedResponseAlg: 'RS256',
+    });
+  });
+
+  test('needs a key that signs with one of these', async () => {
+    expect(await refusal({}, { base, switches: ON })).toBe(
+      'The server has no signing key for ES256 or EdDSA; run npx portico oauth:keys:generate --alg ES256 first',
+    );
+  });
+
+  test('is told first what is switched off, or what the profile does not allow', async () => {
+    const off = 'The profile fapi2 needs what is switched off: oauth_server:dpop';
+    expect(await refusal({}, { base })).toContain(off);
+    expect(await refusal({ idTokenSignedResponseAlg: 'RS256' }, { base, switches: ON })).toBe(
+      'The profile fapi2 does not allow this client: its ID tokens are signed with RS256 (id_token_signed_response_alg)',
+    );
+    expect(await refusal({ idTokenSignedResponseAlg: 'none' }, { base, switches: ON })).toContain(
+      'The ID token algorithm "none" is unknown',
+    );
+    const { jwksUri: _, ...keyless } = base;
+    expect(await refusal({}, { base: keyless, switches: ON })).toBe(
+      'The profile fapi2 does not allow this client: it has no keys to authenticate by (private_key_jwt)',
+    );
+  });
+
+  test('is one of every client where the whole server is of it', async () => {
+    const { profile: _, ...plain } = base;
+    expect(await check({}, { base: plain, algorithms: both, switches: OF_PROFILE })).toMatchObject({
+      profile: null,
+      pushesRequests: false,
+      dpopBoundAccessTokens: false,
+      idTokenSignedResponseAlg: 'EdDSA',
+    });
+    expect((await check({}, { base: plain, algorithms: both })).idTokenSignedResponseAlg).toBe('RS256');
+  });
+});
+
+test('A new client was used by nobody, and has one secret or none', async () => {
+  const checked = await check();
+  const begun = { id: 'a', registeredBy: 'operator', secretHash: 'hash', createdAt: 7 } as const;
+  expect(newClient(checked, begun)).toStrictEqual({
+    ...checked,
+    ...begun,
+    previousSecretHash: null,
+    previousSecretExpiresAt: null,
+    usedAt: null,
+    revokedAt: null,
+  });
+});

@@ -1,0 +1,434 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { tokenHash } from '../crypto.ts';
+import { BearerError, OAuthError, TooManyRegistrationsError } from '../errors.ts';
+import { createProfiles } from '../profiles/profiles.ts';
+import type {
+  Client,
+  InitialAccessToken,
+  NewRegistration,
+  RegistrationLimits,
+  RegistrationRefusal,
+} from '../store/client.ts';
+import { createScopeCatalog } from '../tokens/scopes.ts';
+import { createRegistrations, type Registered, type RegistrationsOptions } from './registrations.ts';
+
+const NOW = 1_800_000_000_000;
+const SITE = 'https://client.example/callback';
+const ADDRESS = '192.0.2.7';
+const CODE = ['authorization_code', 'refresh_token'];
+const PEOPLE = ['openid', 'profile', 'email', 'notes:read', 'notes:write'];
+const KEYS = { keys: [generateKeyPairSync('ed25519').publicKey.export({ format: 'jwk' })] };
+const KEYED = { token_endpoint_auth_method: 'private_key_jwt', jwks: KEYS };
+
+interface Row {
+  readonly client: Client;
+  readonly tokenHash: string | null;
+}
+
+/** A server with a table of clients, of which some have registered themselves. */
+function server(options: Partial<RegistrationsOptions> = {}) {
+  const rows = new Map<string, Row>();
+  const initial = new Map<string, InitialAccessToken>();
+  const registered: (readonly [NewRegistration, RegistrationLimits, number])[] = [];
+  const events: object[] = [];
+  const hashesAsked: string[] = [];
+  const state = { now: NOW, refuses: null as RegistrationRefusal | null, meanwhile: () => {} };
+  const change = (id: string, changes: Partial<Client>) => {
+    const row = rows.get(id);
+    if (row !== undefined) rows.set(id, { ...row, client: { ...row.client, ...changes } });
+  };
+  const registrations = createRegistrations({
+    mode: 'open',
+    store: {
+      async registerClient(registration, limits, now) {
+        registered.push([registration, limits, now]);
+        if (state.refuses !== null) return state.refuses;
+        rows.set(registration.client.id, registration);
+        return null;
+      },
+      async findRegistrationHash(id) {
+        hashesAsked.push(id);
+        return rows.get(id)?.tokenHash ?? null;
+      },
+      async updateRegistration(client, hash) {
+        state.meanwhile();
+        const row = rows.get(client.id);
+        if (row === undefined || row.tokenHash !== hash || row.client.revokedAt !== null) return false;
+        const isSame = JSON.stringify(row.client.redirectUris) === JSON.stringify(client.redirectUris);
+        if (row.client.usedAt !== null && !isSame) return false;
+        rows.set(client.id, { ...row, client });
+        return true;
+      },
+      findInitialAccessToken: async (hash) => initial.get(hash) ?? null,
+      async revokeClient(id, now) {
+        if (rows.get(id)?.client.revokedAt !== null) return false;
+        change(id, { revokedAt: now });
+        return true;
+      },
+    },
+    clients: { find: async (id) => rows.get(id)?.client ?? null },
+    catalog: createScopeCatalog({ 'notes:read': 'Read notes', 'notes:write': 'Write notes' }),
+    keys: { all: async () => [] },
+    takesKeys: true,
+    takesPushed: true,
+    takesDpop: true,
+    profiles: createProfiles({ code_ttl: 60, private_key_jwt: true }),
+    passwordHasher: { hash: async (secret: string) => `hash of ${secret}` } as never,
+    secrets: { verify: async (client, secret) => client?.secretHash === `hash of ${secret}` },
+    audit: async (event) => void events.push(event),
+    clock: () => state.now,
+    ...options,
+  });
+  /** With an initial access token, if one is asked for. */
+  const register = (sent: object = {}, token: string | null = null, address: string | null = ADDRESS) =>
+    registrations.register({ redirect_uris: [SITE], grant_types: CODE, ...sent }, token, address);
+  const replace = async (of: Registered, sent: object = {}, address: string | null = ADDRESS) => {
+    const client = rows.get(of.client.id)?.client ?? of.client;
+    const all = { client_id: client.id, redirect_uris: [SITE], grant_types: CODE, ...sent };
+    return registrations.replace(client, of.registrationAccessToken, all, address);
+  };
+  const letIn = (token: string, about: Partial<InitialAccessToken> = {}) => {
+    initial.set(tokenHash(token), {
+      id: 'initial',
+      note: '',
+      uses: 9,
+      usesLeft: 9,
+      createdAt: NOW,
+      expiresAt: NOW + 1,
+      ...about,
+    });
+    return token;
+  };
+  const find = (id: string, token: string) => registrations.find(id, token);
+  const end = (client: Client) => registrations.end(client);
+  return { find, end, register, replace, letIn, change, rows, registered, events, hashesAsked, state };
+}
+
+async function errorOf(what: Promise<unknown>): Promise<readonly unknown[]> {
+  const error: unknown = await what.then(
+    () => new Error('It was not refused'),
+    (reason: unknown) => reason,
+  );
+  if (error instanceof OAuthError) return [error.code, error.message, error.detail];
+  if (error instanceof BearerError) return [error.code, error.detail];
+  if (error instanceof TooManyRegistrationsError) return [error.of, error.retryAfter];
+  throw error;
+}
+const unusable = (detail: string) => ['invalid_token', detail];
+
+describe('Whoever registers', () => {
+  test('is a public client, known later by a token of which the hash is kept, and is one event', async () => {
+    const { register, registered, events } = server();
+    const { client, secret, registrationAccessToken } = await register({ client_name: 'A client' });
+    expect(client).toEqual({
+      id: expect.stringMatching(/^[0-9a-f]{32}$/),
+      name: 'A client',
+      redirectUris: [SITE],
+      scopes: PEOPLE,
+      grants: CODE,
+      idTokenSignedResponseAlg: 'RS256',
+      public: true,
+      applicationType: 'web',
+      registeredBy: 'registration',
+      keys: null,
+      pushesRequests: false,
+      dpopBoundAccessTokens: false,
+      profile: null,
+      secretHash: null,
+      previousSecretHash: null,
+      previousSecretExpiresAt: null,
+      createdAt: NOW,
+      usedAt: null,
+      revokedAt: null,
+    });
+    expect(secret).toBeNull();
+    expect(registered).toEqual([
+      [
+        { client, tokenHash: tokenHash(registrationAccessToken), network: ADDRESS, initialTokenHash: null },
+        { ofOneNetwork: 60, unused: 10_000, period: 3_600_000 },
+        NOW,
+      ],
+    ]);
+    expect(events).toEqual([
+      { type: 'client_registered', clientId: client.id, registeredBy: 'registration' },
+    ]);
+  });
+
+  test('may come from nowhere that is known', async () => {
+    const { register, registered } = server();
+    await register({}, null, null);
+    expect(registered[0]?.[0].network).toBe('');
+  });
+
+  test('has a secret with an initial access token alone, and its hash is kept', async () => {
+    const { register, letIn, registered } = server();
+    const { client, secret } = await register({}, letIn('let me in'));
+    expect(secret).toMatch(/^[\w-]{43}$/);
+    expect(client).toMatchObject({ public: false, secretHash: `hash of ${secret}` });
+    expect(registered[0]?.[0].initialTokenHash).toBe(tokenHash('let me in'));
+    const keyed = await register(KEYED, letIn('let me in'));
+    expect([keyed.secret, keyed.client.secretHash, keyed.client.public]).toEqual([null, null, false]);
+  });
+
+  test('needs a token where one is needed, and a good one wherever one is sent', async () => {
+    const closed = server({ mode: 'initial_access_token' });
+    expect(await errorOf(closed.register())).toEqual(['missing_token', 'no initial access token was sent']);
+    for (const made of [closed, server()]) {
+      expect(await errorOf(made.register({}, 'x'))).toEqual(
+        unusable('no initial access token is as the one that was sent'),
+      );
+      expect(await errorOf(made.register({}, made.letIn('old', { expiresAt: NOW })))).toEqual(
+        unusable('the initial access token initial has expired'),
+      );
+      expect(await errorOf(made.register({}, made.letIn('used', { usesLeft: 0 })))).toEqual(
+        unusable('the initial access token initial has been used up'),
+      );
+      expect(made.registered).toEqual([]);
+      expect((await made.register({}, made.letIn('good', { usesLeft: 1 }))).client.public).toBe(false);
+    }
+  });
+
+  test('is told by the store who is one too many, and nothing has happened', async () => {
+    const { register, state, events, letIn } = server();
+    state.refuses = { reason: 'network', until: NOW + 1500 };
+    expect(await errorOf(register())).toEqual(['network', 2]);
+    state.refuses = { reason: 'all', until: NOW + 5000 };
+    expect(await errorOf(register())).toEqual(['all', 5]);
+    state.refuses = { reason: 'token' };
+    expect(await errorOf(register({}, letIn('a')))).toEqual(
+      unusable('the initial access token was used up, or ended, at the same moment'),
+    );
+    expect(events).toEqual([]);
+  });
+
+  test('is told what is wrong where that quotes nothing; the log has it all', async () => {
+    const { register } = server();
+    const long = 'The name is longer than 100 characters';
+    expect(await errorOf(register({ client_name: 'a'.repeat(101) }))).toEqual([
+      'invalid_client_metadata',
+      long,
+      long,
+    ]);
+    expect(await errorOf(register({ id_token_signed_response_alg: 'none' }))).toEqual([
+      'invalid_client_metadata',
+      'The client cannot be registered with these metadata.',
+      'The ID token algorithm "none" is unknown; it is one of RS256, ES256, EdDSA',
+    ]);
+  });
+
+  test('is not told a fault of ours as one of its own', async () => {
+    const fault = new TypeError('a fault');
+    const all = () => Promise.reject(fault);
+    const { register } = server({ keys: { all } });
+    await expect(register({ id_token_signed_response_alg: 'ES256' })).rejects.toBe(fault);
+  });
+
+  test('may demand what can be switched on, where it is', async () => {
+    const demands = { require_pushed_authorization_requests: true, dpop_bound_access_tokens: true };
+    const on = await server().register(demands);
+    expect(on.client).toMatchObject({ pushesRequests: true, dpopBoundAccessTokens: true });
+    const off = await server({ takesPushed: false, takesDpop: false }).register(demands);
+    expect(off.client).toMatchObject({ pushesRequests: false, dpopBoundAccessTokens: false });
+    expect((await errorOf(server({ takesKeys: false }).register(KEYED)))[0]).toBe('invalid_client_metadata');
+  });
+});
+
+describe('A registration is found', () => {
+  const NOBODY = unusable('no living client that registered itself has the client_id of the registration');
+
+  test('by its own token', async () => {
+    const { register, find } = server();
+    const { client, registrationAccessToken } = await register();
+    expect(await find(client.id, registrationAccessToken)).toEqual(client);
+  });
+
+  test('by no other', async () => {
+    const { register, find } = server();
+    const [one, other] = [await register(), await register()];
+    for (const token of ['', 'x', other.registrationAccessToken, tokenHash(one.registrationAccessToken)]) {
+      expect(await errorOf(find(one.client.id, token))).toEqual(
+        unusable(`the registration access token is not the one of the client ${one.client.id}`),
+      );
+    }
+  });
+
+  test('nowhere where there is no living client that registered itself, and the same is read', async () => {
+    const { register, find, rows, change, hashesAsked } = server();
+    expect(await errorOf(find('unknown', 'x'))).toEqual(NOBODY);
+    expect(hashesAsked).toEqual(['0'.repeat(32)]);
+    const one = await register();
+    rows.set(one.client.id, { client: one.client, tokenHash: null });
+    expect(await errorOf(find(one.client.id, one.registrationAccessToken))).toEqual(NOBODY);
+    const other = await register();
+    change(other.client.id, { revokedAt: NOW });
+    expect(await errorOf(find(other.client.id, other.registrationAccessToken))).toEqual(NOBODY);
+  });
+});
+
+describe('A registration is replaced', () => {
+  test('by what the client says now, with one event; what it is stays', async () => {
+    const { register, replace, rows, events, state } = server();
+    const made = await register({ client_name: 'Before' });
+    state.now += 1000;
+    const replaced = await replace(made, { client_name: 'After', redirect_uris: [`${SITE}/2`] });
+    expect(replaced).toEqual({ ...made.client, name: 'After', redirectUris: [`${SITE}/2`] });
+    expect(rows.get(made.client.id)?.client).toEqual(replaced);
+    expect(events.slice(1)).toEqual([
+      { type: 'client_changed', clientId: made.client.id, registeredBy: 'registration' },
+    ]);
+  });
+
+  test.each([
+    'registration_access_token',
+    'registration_client_uri',
+    'client_secret_expires_at',
+    'client_id_issued_at',
+  ])('but never with %s', async (name) => {
+    const { register, replace } = server();
+    expect(await errorOf(replace(await register(), { [name]: null }))).toEqual([
+      'invalid_request',
+      `The field ${name} is not for the client to say.`,
+      null,
+    ]);
+  });
+
+  test('with its own id, and its own secret if one is sent', async () => {
+    const { register, replace, letIn } = server();
+    const made = await register({}, letIn('a'));
+    for (const client_id of [undefined, 'another', [made.client.id]]) {
+      expect((await errorOf(replace(made, { client_id })))[1]).toBe(
+        'The client_id must be the one of the registration.',
+      );
+    }
+    for (const client_secret of [undefined, null, '', 7, 'another']) {
+      expect(await errorOf(replace(made, { client_secret }))).toEqual([
+        'invalid_request',
+        'The client_secret must be the one of the client, if it is sent.',
+        null,
+      ]);
+    }
+    expect(await replace(made, { client_secret: made.secret })).toEqual(made.client);
+  });
+
+  test('and proves itself as before', async () => {
+    const { register, replace, letIn } = server();
+    const says = 'The token_endpoint_auth_method cannot become another';
+    const confidential = await register({}, letIn('a'));
+    for (const sent of [{ token_endpoint_auth_method: 'none' }, KEYED]) {
+      expect((await errorOf(replace(confidential, sent)))[1]).toBe(`${says}: the client has a secret.`);
+    }
+    expect((await errorOf(replace(await register(), KEYED)))[1]).toBe(`${says}.`);
+    const keyed = await register(KEYED);
+    for (const sent of [{}, { token_endpoint_auth_method: 'none' }])
+      expect((await errorOf(replace(keyed, sent)))[1]).toBe(`${says}.`);
+    expect((await replace(keyed, { ...KEYED, client_name: 'B' })).name).toBe('B');
+  });
+
+  test('with as much as it could have at first: what came with a token still has it', async () => {
+    const { register, replace, letIn } = server();
+    const acts = { grant_types: [...CODE, 'client_credentials'], scope: 'notes:read' };
+    expect((await replace(await register({}, letIn('a')), acts)).scopes).toEqual(['notes:read']);
+    const published = { ...KEYED, jwks: undefined, jwks_uri: 'https://client.example/keys' };
+    const publishing = await register(published, letIn('a'));
+    expect((await replace(publishing, { ...published, scope: 'notes:write' })).scopes).toEqual([
+      'notes:write',
+    ]);
+    const acting = await register({ ...KEYED, ...acts }, letIn('a'));
+    expect((await replace(acting, { ...KEYED, ...acts, scope: 'notes:write' })).scopes).toEqual([
+      'notes:write',
+    ]);
+    const stranger = await register();
+    expect((await errorOf(replace(stranger, { grant_types: ['client_credentials'] })))[0]).toBe(
+      'invalid_client_metadata',
+    );
+    expect((await replace(stranger, { scope: 'notes:read' })).scopes).toEqual(PEOPLE);
+  });
+
+  test('with keys of its own it has the scopes that it had or asks for', async () => {
+    const { register, replace, letIn, change } = server();
+    const made = await register({ ...KEYED, scope: 'notes:read' }, letIn('a'));
+    expect(made.client.scopes).toEqual(['notes:read']);
+    expect((await replace(made, KEYED)).scopes).toEqual(['notes:read']);
+    expect((await replace(made, { ...KEYED, scope: 'email notes:write' })).scopes).toEqual([
+      'email',
+      'notes:read',
+      'notes:write',
+    ]);
+    change(made.client.id, { scopes: ['unheard:of'] });
+    expect(await errorOf(replace(made, KEYED))).toEqual([
+      'invalid_client_metadata',
+      'None of the scopes is offered.',
+      null,
+    ]);
+  });
+
+  test('and what it demanded, while that is switched off, stays', async () => {
+    const demands = { require_pushed_authorization_requests: true, dpop_bound_access_tokens: true };
+    const on = server();
+    const made = await on.register(demands);
+    expect(await on.replace(made)).toMatchObject({ pushesRequests: false, dpopBoundAccessTokens: false });
+    const off = server({ takesPushed: false, takesDpop: false });
+    const there = await off.register();
+    off.change(there.client.id, { pushesRequests: true, dpopBoundAccessTokens: true });
+    expect(await off.replace(there)).toMatchObject({ pushesRequests: true, dpopBoundAccessTokens: true });
+  });
+
+  const PLACES = [
+    'invalid_redirect_uri',
+    'The redirect_uris stay as they are once somebody has allowed the client; register another one.',
+    null,
+  ];
+
+  test('in its places once somebody has allowed it, also at that very moment', async () => {
+    const { register, replace, change, state } = server();
+    const made = await register();
+    change(made.client.id, { usedAt: NOW });
+    expect((await replace(made, { client_name: 'B' })).name).toBe('B');
+    expect(await errorOf(replace(made, { redirect_uris: [`${SITE}/2`] }))).toEqual(PLACES);
+    const other = await register();
+    state.meanwhile = () => change(other.client.id, { usedAt: NOW });
+    expect(await errorOf(replace(other, { redirect_uris: [`${SITE}/2`] }))).toEqual(PLACES);
+  });
+
+  test('not when it ended at the same moment', async () => {
+    const { register, replace, change, rows, state, events } = server();
+    const made = await register();
+    state.meanwhile = () => change(made.client.id, { revokedAt: NOW });
+    expect((await errorOf(replace(made)))[1]).toMatch(/^no living client/);
+    const other = await register();
+    state.meanwhile = () => {
+      const row = rows.get(other.client.id);
+      rows.clear();
+      state.meanwhile = () => {};
+      queueMicrotask(() => row !== undefined && rows.set(other.client.id, row));
+    };
+    expect(await errorOf(replace(other))).toEqual(unusable('the client ended at the same moment'));
+    expect(events).toHaveLength(2);
+  });
+
+  test('sixty times an hour by one network, whatever comes of it', async () => {
+    const { register, replace, state } = server();
+    const made = await register();
+    for (let times = 0; times < 60; times += 1) {
+      await errorOf(replace(made, { client_id: 'another' }, times < 59 ? ADDRESS : '192.0.2.8'));
+    }
+    expect((await replace(made)).name).toBe(made.client.name);
+    state.now += 1000;
+    expect(await errorOf(replace(made))).toEqual(['network', 3599]);
+    expect((await replace(made, {}, null)).name).toBe(made.client.name);
+    for (let times = 0; times < 59; times += 1) await replace(made, {}, null);
+    expect(await errorOf(replace(made, {}, null))).toEqual(['network', 3600]);
+  });
+});
+
+test('A registration is ended once, with one event', async () => {
+  const { register, end, rows, events } = server();
+  const { client } = await register();
+  await end(client);
+  await end(client);
+  expect(rows.get(client.id)?.client.revokedAt).toBe(NOW);
+  expect(events.slice(1)).toEqual([
+    { type: 'client_revoked', clientId: client.id, registeredBy: 'registration' },
+  ]);
+});

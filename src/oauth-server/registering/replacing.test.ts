@@ -1,0 +1,63 @@
+import { describe, expect, test } from 'vitest';
+import { TooManyRegistrationsError } from '../errors.ts';
+import { createReplacing } from './replacing.ts';
+
+const START = 1_800_000_000_000;
+const LIMITS = { ofOneNetwork: 2, unused: 0, period: 10_000 };
+
+/** Counts, at a time after the start; says in how many seconds the next one is counted, or null. */
+function counting() {
+  let now = START;
+  const count = createReplacing(LIMITS, () => now);
+  return (network: string, milliseconds = 0): number | null => {
+    now = START + milliseconds;
+    try {
+      count(network);
+      return null;
+    } catch (error) {
+      if (!(error instanceof TooManyRegistrationsError) || error.of !== 'network') throw error;
+      return error.retryAfter;
+    }
+  };
+}
+
+describe('What one network replaces', () => {
+  test('is counted for a while, and then anew', () => {
+    const count = counting();
+    expect([count('a'), count('a', 1000), count('a', 1000), count('b', 1000)]).toEqual([null, null, 9, null]);
+    expect([count('a', 9999), count('a', 10_000), count('a', 10_000), count('a', 10_000)]).toEqual([
+      1,
+      null,
+      null,
+      10,
+    ]);
+  });
+
+  test('is counted anew by a clock that was set back', () => {
+    const count = counting();
+    expect([count('a'), count('a'), count('a')]).toEqual([null, null, 10]);
+    expect(count('a', -1)).toBeNull();
+  });
+
+  test('is remembered of ten thousand networks: the one that began longest ago is forgotten', () => {
+    const count = counting();
+    const all = (from: number, to: number) => {
+      for (let number = from; number < to; number += 1) expect(count(`${number}`)).toBeNull();
+    };
+    all(0, 10_000);
+    // Nothing is forgotten yet: these are the second ones.
+    all(0, 10_000);
+    expect([count('0'), count('1'), count('9999')]).toEqual([10, 10, 10]);
+    expect(count('10000')).toBeNull();
+    expect([count('1'), count('9999')]).toEqual([10, 10]);
+    expect(count('0')).toBeNull();
+    expect([count('2'), count('1')]).toEqual([10, null]);
+  });
+
+  test('that begins anew is not what began longest ago', () => {
+    const count = counting();
+    for (let number = 0; number < 10_000; number += 1) count(`${number}`);
+    expect([count('0', 10_000), count('0', 10_000), count('more', 10_000)]).toEqual([null, null, null]);
+    expect(count('0', 10_000)).toBe(10);
+  });
+});
