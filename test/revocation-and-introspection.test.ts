@@ -167,8 +167,11 @@ describe('POST /oauth/introspect', () => {
   test('a demoted person takes effect on the next call', async () => {
     const { access_token } = await obtainTokens(portal, client, ADA, { scope: 'notes:read notes:write' });
     await portal.deny(ADA, 'notes.edit');
-    expect((await introspect(access_token))['scope']).toBe('notes:read');
-    await portal.grant(ADA, 'notes.edit');
+    try {
+      expect((await introspect(access_token))['scope']).toBe('notes:read');
+    } finally {
+      await portal.grant(ADA, 'notes.edit');
+    }
     expect((await introspect(access_token))['scope']).toBe('notes:read notes:write');
   });
 
@@ -179,8 +182,11 @@ describe('POST /oauth/introspect', () => {
     expect(await introspect('unknown')).toEqual(inactive);
     expect(await introspect(tokens.refresh_token)).toEqual(inactive);
     await portal.suspend(GRACE);
-    expect(await introspect(tokens.access_token)).toEqual(inactive);
-    await portal.restore(GRACE);
+    try {
+      expect(await introspect(tokens.access_token)).toEqual(inactive);
+    } finally {
+      await portal.restore(GRACE);
+    }
     expect(await introspect(tokens.access_token)).toMatchObject({ active: true });
     const revoked = await obtainTokens(portal, client, ADA);
     await post('/oauth/revoke', client, { token: revoked.refresh_token });

@@ -87,9 +87,12 @@ describe('no usable token: 401', () => {
   test('of a suspended person, at once; restored, it works again', async () => {
     const { access_token } = await obtainTokens(portal, client, GRACE);
     await portal.suspend(GRACE);
-    await expect401(await callApi(portal, '/api/notes', access_token), 'invalid_token');
-    expect((await callApi(portal, '/oauth/userinfo', access_token)).status).toBe(401);
-    await portal.restore(GRACE);
+    try {
+      await expect401(await callApi(portal, '/api/notes', access_token), 'invalid_token');
+      expect((await callApi(portal, '/oauth/userinfo', access_token)).status).toBe(401);
+    } finally {
+      await portal.restore(GRACE);
+    }
     expect((await callApi(portal, '/api/notes', access_token)).status).toBe(200);
   });
   test('of a person who is gone: it does not become a token without a person', async () => {
@@ -131,16 +134,22 @@ describe('a token that does not reach: 403', () => {
     const { access_token } = await obtainTokens(portal, client, ADA);
     expect((await writeNote(access_token)).status).toBe(201);
     await portal.deny(ADA, 'notes.edit');
-    await expect403(await writeNote(access_token), 'notes:write');
-    await portal.grant(ADA, 'notes.edit');
+    try {
+      await expect403(await writeNote(access_token), 'notes:write');
+    } finally {
+      await portal.grant(ADA, 'notes.edit');
+    }
     expect((await writeNote(access_token)).status).toBe(201);
   });
   // @shows AS-2.3
   test('a scope given as a plain string is the permission itself', async () => {
     const { access_token } = await obtainTokens(portal, client, GRACE);
     await portal.deny(GRACE, 'notes:read');
-    await expect403(await callApi(portal, '/api/notes', access_token), 'notes:read');
-    await portal.grant(GRACE, 'notes:read');
+    try {
+      await expect403(await callApi(portal, '/api/notes', access_token), 'notes:read');
+    } finally {
+      await portal.grant(GRACE, 'notes:read');
+    }
   });
 });
 
@@ -184,8 +193,11 @@ describe('can()', () => {
     expect([await can(wide), await can(narrow)]).toEqual(['true', 'false']);
     expect([await can(null), await can('Bearer invented')]).toEqual(['false', 'false']);
     await portal.deny(ADA, 'notes.edit');
-    expect(await can(wide)).toBe('false');
-    await portal.grant(ADA, 'notes.edit');
+    try {
+      expect(await can(wide)).toBe('false');
+    } finally {
+      await portal.grant(ADA, 'notes.edit');
+    }
     expect(await can(wide)).toBe('true');
   });
 });
@@ -272,6 +284,22 @@ describe('token() in the wrong place', () => {
       await other.close();
     }
   });
+
+  test.each(['requireScope', 'can'] as const)(
+    '%s() of a scope that nobody configured is a mistake of the handler, with a token and without one',
+    async (method) => {
+      const { access_token } = await obtainTokens(portal, client, ADA);
+      for (const headers of [{}, { Authorization: `Bearer ${access_token}` }]) {
+        const asked = portal.server.withToken(new Request(`${portal.url}/x`, { headers }), async () => {
+          token()[method]('notes:raed');
+          return new Response('let through');
+        });
+        await expect(asked).rejects.toThrow(
+          "The scope 'notes:raed' is asked of token(), but is not in oauth_server:scopes",
+        );
+      }
+    },
+  );
 
   // @shows AS-1.6
   test('two requests at once see their own token each', async () => {

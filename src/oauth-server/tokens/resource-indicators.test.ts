@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest';
+import { otherResource, quotedAudience, requireAudience } from './resource-indicators.ts';
+
+const API = 'https://api.example/v1';
+
+test('a grant is for the configured audience, which a request may name, and no other', () => {
+  expect(requireAudience(undefined, API)).toBe(API);
+  expect(requireAudience(API, API)).toBe(API);
+  expect(requireAudience(undefined, null)).toBe(null);
+  const refusal = {
+    code: 'invalid_target',
+    message: 'The resource is not one that this server issues tokens for.',
+  };
+  for (const [named, configured, detail] of [
+    [`${API}/`, API, `the resource asked for is "${API}/", oauth_server:audience is "${API}"`],
+    ['', API, `the resource asked for is "", oauth_server:audience is "${API}"`],
+    [API, null, `the resource asked for is "${API}", oauth_server:audience is none`],
+  ] as const) {
+    const required = () => requireAudience(named, configured);
+    expect(required).toThrow(expect.objectContaining({ ...refusal, detail }) as Error);
+  }
+});
+
+test('a resource that is not the audience is shown as the log may hold it: without what may be a secret', () => {
+  expect(otherResource(undefined, API)).toBe(null);
+  expect(otherResource(undefined, null)).toBe(null);
+  expect(otherResource(API, API)).toBe(null);
+  expect(otherResource('https://a:b@api.example/?token=1', API)).toBe('"https://…@api.example/?…"');
+  expect(quotedAudience(null)).toBe('none');
+  expect(quotedAudience(`${API}?key=1`)).toBe(`"${API}?…"`);
+});

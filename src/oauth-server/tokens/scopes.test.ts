@@ -1,0 +1,184 @@
+import { describe, expect, test } from 'vitest';
+import { OAuthError } from '../errors.ts';
+import {
+  createScopeCatalog,
+  intersectScopes,
+  isScopeToken,
+  requireScopes,
+  scopesHeldBy,
+  scopesInForce,
+  speakingOf,
+} from './scopes.ts';
+
+const catalog = createScopeCatalog({
+  'notes:read': 'Read your notes',
+  'notes:write': { label: 'Write', permission: 'notes.edit', dpop: true, description: 'Every note' },
+  plan: { label: 'See your plan', group: 'identity', permission: 'notes.edit', claims: ['plan'] },
+});
+
+describe('the scopes of a server', () => {
+  test('are the identity scopes, which need no permission, and what is configured, with its defaults', () => {
+    expect([...catalog.keys()]).toEqual(['openid', 'profile', 'email', 'notes:read', 'notes:write', 'plan']);
+    expect(catalog.get('email')).toEqual({
+      name: 'email',
+      label: expect.any(String) as string,
+      description: null,
+      group: 'identity',
+      permission: null,
+      dpop: false,
+    });
+    expect(catalog.get('notes:read')).toEqual({
+      name: 'notes:read',
+      label: 'Read your notes',
+      description: null,
+      group: 'read',
+      permission: 'notes:read',
+      dpop: false,
+    });
+    expect(catalog.get('notes:write')).toEqual({
+      name: 'notes:write',
+      label: 'Write',
+      description: 'Every note',
+      group: 'change',
+      permission: 'notes.edit',
+      dpop: true,
+    });
+    expect(catalog.get('plan')).toEqual({
+      name: 'plan',
+      label: 'See your plan',
+      description: null,
+      group: 'identity',
+      permission: 'notes.edit',
+      dpop: false,
+      claims: ['plan'],
+    });
+  });
+
+  test('give pages their words, those that there are', () => {
+    const scopes = { read: 'Read', write: { label: 'Write', description: 'All' }, list: { label: 'List' } };
+    expect(speakingOf({ scopes })).toEqual({
+      languages: false,
+      own: {
+        'scope.read.label': 'Read',
+        'scope.write.label': 'Write',
+        'scope.write.description': 'All',
+        'scope.list.label': 'List',
+      },
+    });
+    expect(speakingOf({ scopes: {}, languages: ['de'] })).toEqual({ languages: ['de'], own: {} });
+  });
+
+  test.each([
+    ['notes:read', true],
+    ['a', true],
+    ['!', true],
+    ['#', true],
+    ['[', true],
+    [']', true],
+    ['~', true],
+    ['', false],
+    ['a b', false],
+    ['"', false],
+    ['\\', false],
+    ['\u{7f}', false],
+    ['a\n', false],
+    ['\na', false],
+    ['é', false],
+    ['"a', false],
+    ['a"', false],
+  ])('have names of the characters of RFC 6749, section 3.3: %j', (name, isOne) => {
+    expect(isScopeToken(name)).toBe(isOne);
+  });
+});
+
+describe('what a request asks for', () => {
+  const available = ['openid', 'notes:read', 'notes:write'];
+  const choice = { available, refusal: 'Not these.', detail: 'beyond the client' };
+  const asked = (scope: string | undefined, more: object = {}) =>
+    requireScopes(scope, { ...choice, ...more });
+  function refusal(scope: string | undefined, more: object = {}): OAuthError {
+    try {
+      asked(scope, more);
+    } catch (error) {
+      if (error instanceof OAuthError) return error;
+      throw error;
+    }
+    throw new Error('nothing was refused');
+  }
+
+  test('is what it names, in its order, each once; offline_access names nothing', () => {
+    expect(asked('notes:write openid')).toEqual(['notes:write', 'openid']);
+    expect(asked(' openid  openid notes:read ')).toEqual(['openid', 'notes:read']);
+    expect(asked('offline_access notes:read')).toEqual(['notes:read']);
+  });
+
+  test('is all that is available, or what is given for it, where it names none, or offline_access alone', () => {
+    expect(asked(undefined)).toEqual(available);
+    expect(asked('offline_access')).toEqual(available);
+    expect(asked(undefined, { omitted: ['openid'] })).toEqual(['openid']);
+    expect(asked('offline_access', { omitted: ['openid'] })).toEqual(['openid']);
+  });
+
+  test('is refused where it is empty, or more than is available, and the log says what', () => {
+    for (const scope of ['', ' '])
+      expect(refusal(scope)).toMatchObject({
+        code: 'invalid_scope',
+        message: 'Not these.',
+        detail: 'no scope was asked for',
+      });
+    expect(refusal(undefined, { available: [] }).detail).toBe('no scope was asked for');
+    expect(refusal('openid plan other')).toMatchObject({
+      code: 'invalid_scope',
+      message: 'Not these.',
+      detail: 'beyond the client: "plan", "other"',
+    });
+  });
+
+  test('is refused where a name is none, and the log says which', () => {
+    expect(refusal('openid "x"')).toMatchObject({
+      code: 'invalid_scope',
+      message: 'The scope is not well formed.',
+      detail: 'not well formed: "\\u{22}x\\u{22}"',
+    });
+  });
+
+  test('is replaced where that is wanted, once, and only what is offered', () => {
+    const inPlace = { of: catalog, is: 'service' };
+    expect(asked('plan notes:read email', { inPlace })).toEqual(['service', 'notes:read']);
+    expect(asked('notes:read', { inPlace })).toEqual(['notes:read']);
+    expect(refusal('plan other', { inPlace }).detail).toBe('beyond the client: "plan", "other"');
+    expect(refusal('', { inPlace }).detail).toBe('no scope was asked for');
+  });
+});
+
+describe('what is left of granted scopes', () => {
+  test('is what the client is registered for and the server offers', () => {
+    expect(scopesInForce(['notes:read', 'openid', 'gone'], ['gone', 'notes:read'], catalog)).toEqual([
+      'notes:read',
+    ]);
+    expect(intersectScopes(['b', 'a', 'c'], ['a', 'b'])).toEqual(['b', 'a']);
+  });
+
+  test.each<[readonly string[], readonly string[], readonly string[], readonly string[]]>([
+    [['openid'], [], ['openid'], []],
+    [['openid', 'notes:read'], ['notes:read'], ['openid', 'notes:read'], ['notes:read']],
+    [['openid', 'notes:read'], [], ['openid'], ['notes:read']],
+    [['plan', 'gone', 'notes:read'], ['notes.edit'], ['plan'], ['notes.edit', 'notes:read']],
+    [['plan', 'notes:read', 'email'], ['notes:read'], ['notes:read', 'email'], ['notes.edit', 'notes:read']],
+    [[], [], [], []],
+  ])(
+    'of %j, with the permissions %j, is %j; each permission is asked for',
+    async (names, held, left, asks) => {
+      const asked: string[] = [];
+      const host = {
+        holdsPermission: async (_: unknown, permission: string) => {
+          asked.push(permission);
+          return held.includes(permission);
+        },
+      };
+      const person = { provider: 'accounts', id: '1' };
+      expect(await scopesHeldBy(host, catalog, names, person)).toEqual(left);
+      expect(asked).toEqual(asks);
+    },
+  );
+});

@@ -1,0 +1,371 @@
+// @engines sqlite: how a token is judged that was found makes no difference to the database
+import { readFile } from 'node:fs/promises';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { jktOf, newDpopKey, requestWithProof } from './support/dpop.ts';
+import { boundHeaders, proofFor } from './support/proofs.ts';
+import {
+  ADA,
+  callApi,
+  obtainCode,
+  obtainTokens,
+  REDIRECT_URI,
+  registerClient,
+  requestToken,
+  startPortal,
+  VERIFIER,
+  type RunningPortal,
+  type TestClient,
+  type Tokens,
+} from './support/portal.ts';
+
+/** Why a token that was presented is refused: what its client is answered, and what the log says of it. */
+
+const API = 'https://api.example/v1';
+const NOTES = '/api/notes';
+const USERINFO = '/oauth/userinfo';
+const key = newDpopKey();
+
+type Json = Readonly<Record<string, unknown>>;
+type Fields = Readonly<Record<string, string>>;
+
+let portal: RunningPortal;
+/** On the same database: every token has to be bound; none can be; a proof needs a nonce; another audience. */
+let strict: RunningPortal;
+let off: RunningPortal;
+let asking: RunningPortal;
+let elsewhere: RunningPortal;
+let client: TestClient;
+let service: TestClient;
+/** Ada's, and the service's. */
+let unbound: string;
+let boundToAda: string;
+let boundToService: string;
+
+beforeAll(async () => {
+  const on = { audience: API, dpop: 'accept' };
+  portal = await startPortal({ config: { oauth_server: on } });
+  const beside = (changes: object) =>
+    startPortal({
+      databaseUrl: portal.env['DATABASE_URL'] ?? '',
+      config: { oauth_server: { ...on, ...changes } },
+    });
+  strict = await beside({ dpop: 'require' });
+  off = await beside({ dpop: 'off' });
+  asking = await beside({ dpop_nonces: true });
+  elsewhere = await beside({ audience: 'https://other.example/?key=1' });
+  client = await registerClient(portal);
+  service = await newService();
+  ({ access_token: unbound } = await obtainTokens(portal, client, ADA));
+  boundToAda = await boundToken(client, {
+    grant_type: 'authorization_code',
+    code: await obtainCode(portal, client, await portal.signedIn(ADA)),
+    redirect_uri: REDIRECT_URI,
+    code_verifier: VERIFIER,
+  });
+  boundToService = await boundToken(service, { grant_type: 'client_credentials' });
+});
+afterAll(async () => {
+  for (const each of [elsewhere, asking, off, strict, portal]) await each.close();
+});
+
+const newService = () =>
+  registerClient(portal, { redirectUris: [], scopes: ['notes:read'], grants: ['client_credentials'] });
+
+const basic = ({ id, secret }: TestClient) => `Basic ${btoa(`${id}:${secret}`)}`;
+
+async function boundToken(by: TestClient, form: Fields): Promise<string> {
+  const proof = proofFor(key, 'POST', `${portal.url}/oauth/token`);
+  const response = await requestWithProof(portal, by, proof, form);
+  const tokens = (await response.json()) as Tokens;
+  expect(tokens.token_type).toBe('DPoP');
+  return tokens.access_token;
+}
+
+const ask = (at: RunningPortal, path: string, headers: Fields) => fetch(`${at.url}${path}`, { headers });
+
+const bearer = (token: string): Fields => ({ Authorization: `Bearer ${token}` });
+const bound = (at: RunningPortal, path: string, token: string, more: Json = {}, by = key) =>
+  boundHeaders(by, 'GET', `${at.url}${path}`, token, more);
+
+/** What stands in the one line of the log about the request of this response. */
+async function lineOf(at: RunningPortal, response: Response): Promise<Json> {
+  const log = await readFile(`${at.env['STORAGE_DIR'] ?? ''}/app.log`, 'utf8');
+  const lines = log.split('\n').filter((line) => line !== '');
+  const own = lines
+    .map((line) => JSON.parse(line) as Json)
+    .filter(({ requestId }) => requestId === response.headers.get('x-request-id'));
+  expect(own).toHaveLength(1);
+  return own[0] ?? {};
+}
+
+/** The status, the schemes of the challenge, its error, the reason in the log, and whose token it was. */
+async function refusal(at: RunningPortal, asked: Promise<Response>) {
+  const response = await asked;
+  const challenge = response.headers.get('www-authenticate') ?? '';
+  const schemes = [...challenge.matchAll(/(\w+) realm=/g)].map(([, scheme]) => scheme).join(' ');
+  const error = /error="([^"]*)"/.exec(challenge)?.[1] ?? null;
+  const { detail, clientId = null } = await lineOf(at, response);
+  return [response.status, schemes, error, detail, clientId];
+}
+
+const UNKNOWN = 'the token is unknown: never issued here, revoked, or expired long ago';
+const OTHER_SCHEME = 'the Authorization header is not of the scheme Bearer';
+const ILL_FORMED = 'the bearer token is not well formed';
+const UNBOUND = 'the token is bound to no key';
+const BOUND = 'the token is bound to a key, and none is proved in the scheme Bearer';
+
+describe('a token is refused, and the log says why', () => {
+  test.each<[string, Fields, string, string | null, string]>([
+    ['no header', {}, 'Bearer DPoP', null, 'there is no Authorization header'],
+    ['another scheme', { Authorization: 'Basic x' }, 'Bearer DPoP', null, OTHER_SCHEME],
+    ['no token of Bearer', { Authorization: 'Bearer' }, 'Bearer DPoP', 'invalid_token', ILL_FORMED],
+    ['no token of DPoP', { Authorization: 'DPoP' }, 'DPoP', 'invalid_token', ILL_FORMED],
+    ['an unknown one', { Authorization: 'Bearer x' }, 'Bearer DPoP', 'invalid_token', UNKNOWN],
+    ['an unknown one of DPoP', { Authorization: 'DPoP x' }, 'DPoP', 'invalid_token', UNKNOWN],
+  ])('%s', async (_, headers, schemes, error, detail) => {
+    for (const path of [NOTES, USERINFO])
+      expect(await refusal(portal, ask(portal, path, headers))).toEqual([401, schemes, error, detail, null]);
+  });
+
+  // @shows RFC9449-7.2
+  test('bound as Bearer, unbound as DPoP, and whatever is not bound where that is required', async () => {
+    for (const [at, headers, schemes, detail] of [
+      [portal, bearer(boundToAda), 'Bearer DPoP', BOUND],
+      [portal, bound(portal, NOTES, unbound), 'DPoP', UNBOUND],
+      [strict, bearer(unbound), 'DPoP', UNBOUND],
+      [strict, bearer(boundToAda), 'DPoP', BOUND],
+      [strict, bound(strict, NOTES, unbound), 'DPoP', UNBOUND],
+      [off, bearer(boundToAda), 'Bearer', BOUND],
+    ] as const)
+      expect(await refusal(at, ask(at, NOTES, headers))).toEqual([
+        401,
+        schemes,
+        'invalid_token',
+        detail,
+        null,
+      ]);
+    expect(await refusal(off, ask(off, NOTES, bound(off, NOTES, boundToAda)))).toEqual([
+      401,
+      'Bearer',
+      null,
+      OTHER_SCHEME,
+      null,
+    ]);
+    for (const [at, headers] of [
+      [portal, bearer(unbound)],
+      [portal, bound(portal, NOTES, boundToAda)],
+      [strict, bound(strict, NOTES, boundToAda)],
+      [off, bearer(unbound)],
+    ] as const)
+      expect((await ask(at, NOTES, headers)).status).toBe(200);
+  });
+
+  test('for another audience: both are named, without what may be a secret', async () => {
+    const detail = `the token was granted for "${API}", oauth_server:audience is "https://other.example/?…"`;
+    expect(await refusal(elsewhere, ask(elsewhere, NOTES, bearer(unbound)))).toEqual([
+      401,
+      'Bearer DPoP',
+      'invalid_token',
+      detail,
+      null,
+    ]);
+  });
+
+  test('of a client that was revoked, or has lost the grant', async () => {
+    const detailOf = async (token: string) => (await refusal(portal, callApi(portal, NOTES, token)))[3];
+    const issued = async (by: TestClient) => {
+      const response = await requestToken(portal, by, { grant_type: 'client_credentials' });
+      return ((await response.json()) as Tokens).access_token;
+    };
+    const [revoked, changed] = [await newService(), await newService()];
+    const [one, other] = [await issued(revoked), await issued(changed)];
+    await portal.server.clients.revoke(revoked.id);
+    expect(await detailOf(one)).toBe('the client of the token was revoked');
+    await portal.application.database.execute('UPDATE oauth_clients SET grants = ? WHERE client_id = ?', [
+      'introspection',
+      changed.id,
+    ]);
+    expect(await detailOf(other)).toBe(
+      'the client of the token is no longer registered for the grant that gave it',
+    );
+  });
+});
+
+describe('the proof of a key is refused, and the log says why', () => {
+  // @shows RFC9449-7.1a
+  test.each<[string, () => Fields, string, string | RegExp]>([
+    [
+      'none',
+      () => ({ Authorization: `DPoP ${boundToAda}` }),
+      'invalid_dpop_proof',
+      'there is no DPoP header',
+    ],
+    [
+      'of another key',
+      () => bound(portal, NOTES, boundToAda, {}, newDpopKey()),
+      'invalid_token',
+      'the token is bound to another key than that of the proof',
+    ],
+    [
+      'for another method',
+      () => bound(portal, NOTES, boundToAda, { htm: 'POST' }),
+      'invalid_dpop_proof',
+      /htm/,
+    ],
+    ['for another path', () => bound(portal, USERINFO, boundToAda), 'invalid_dpop_proof', /htu/],
+    ['for another token', () => bound(portal, NOTES, boundToAda, { ath: 'x' }), 'invalid_dpop_proof', /ath/],
+  ])('%s', async (_, headers, error, detail) => {
+    const [status, schemes, told, reason] = await refusal(portal, ask(portal, NOTES, headers()));
+    expect([status, schemes, told]).toEqual([401, 'DPoP', error]);
+    expect(reason).toMatch(detail);
+  });
+
+  // @shows RFC9449-11.1
+  test('that came before, whatever else the request says', async () => {
+    const headers = bound(portal, NOTES, boundToAda);
+    expect((await ask(portal, `${NOTES}?page=1`, headers)).status).toBe(200);
+    const [status, , error] = await refusal(portal, ask(portal, NOTES, headers));
+    expect([status, error]).toEqual([401, 'invalid_dpop_proof']);
+  });
+
+  // @shows RFC9449-9
+  test('without the nonce that is asked for: the answer has it, and no other refusal has one', async () => {
+    const refused = await ask(asking, NOTES, bound(asking, NOTES, boundToAda));
+    const nonce = refused.headers.get('dpop-nonce') ?? '';
+    expect([
+      refused.status,
+      /error="(\w*)"/.exec(refused.headers.get('www-authenticate') ?? '')?.[1],
+    ]).toEqual([401, 'use_dpop_nonce']);
+    expect((await ask(asking, NOTES, bound(asking, NOTES, boundToAda, { nonce }))).status).toBe(200);
+    for (const headers of [
+      { Authorization: `DPoP ${boundToAda}` },
+      bound(asking, NOTES, boundToAda, { nonce }, newDpopKey()),
+      bound(asking, NOTES, 'x', { nonce }),
+    ])
+      expect((await ask(asking, NOTES, headers)).headers.get('dpop-nonce')).toBe(null);
+  });
+});
+
+describe('UserInfo refuses a token, and the log says why', () => {
+  const post = (headers: Fields, form: Fields) =>
+    fetch(`${portal.url}${USERINFO}`, { method: 'POST', headers, body: new URLSearchParams(form) });
+
+  test('that stands for no person, in the scheme that it came in', async () => {
+    const response = await requestToken(portal, service, { grant_type: 'client_credentials' });
+    const { access_token: free } = (await response.json()) as Tokens;
+    const detail = 'the token stands for no person';
+    expect(await refusal(portal, ask(portal, USERINFO, bearer(free)))).toEqual([
+      403,
+      'Bearer DPoP',
+      'insufficient_scope',
+      detail,
+      service.id,
+    ]);
+    expect(await refusal(portal, ask(portal, USERINFO, bound(portal, USERINFO, boundToService)))).toEqual([
+      403,
+      'DPoP',
+      'insufficient_scope',
+      detail,
+      service.id,
+    ]);
+  });
+
+  test('without openid', async () => {
+    const { access_token: narrow } = await obtainTokens(portal, client, ADA, { scope: 'profile' });
+    expect(await refusal(portal, ask(portal, USERINFO, bearer(narrow)))).toEqual([
+      403,
+      'Bearer DPoP',
+      'insufficient_scope',
+      'the token has no scope openid',
+      client.id,
+    ]);
+  });
+
+  test('in a form beside the header, twice in a form, and a bound one in a form', async () => {
+    expect(await refusal(portal, post(bearer(unbound), { access_token: unbound }))).toEqual([
+      400,
+      'Bearer DPoP',
+      'invalid_request',
+      'a token in the form beside an Authorization header',
+      null,
+    ]);
+    expect(await refusal(portal, post({}, { access_token: boundToAda }))).toEqual([
+      401,
+      'Bearer DPoP',
+      'invalid_token',
+      BOUND,
+      null,
+    ]);
+    const twice = new URLSearchParams([
+      ['access_token', unbound],
+      ['access_token', unbound],
+    ]);
+    const [status, , error, detail] = await refusal(
+      portal,
+      fetch(`${portal.url}${USERINFO}`, { method: 'POST', body: twice }),
+    );
+    expect([status, error]).toEqual([400, 'invalid_request']);
+    expect(detail).toMatch(/access_token/);
+    expect((await post({}, { access_token: unbound })).status).toBe(200);
+  });
+});
+
+describe('introspection', () => {
+  const introspected = async (at: RunningPortal, token: string) => {
+    const api = await registerClient(portal, { redirectUris: [], scopes: [], grants: ['introspection'] });
+    const body = new URLSearchParams({ token });
+    const headers = { Authorization: basic(api) };
+    const response = await fetch(`${at.url}/oauth/introspect`, { method: 'POST', headers, body });
+    return (await response.json()) as Json;
+  };
+
+  // @shows RFC9449-6.2
+  test('tells what a token is bound to, for which audience, and in seconds since when and until when', async () => {
+    const free = await introspected(portal, unbound);
+    const now = Math.floor(Date.now() / 1000);
+    expect(free).toMatchObject({ active: true, aud: API, token_type: 'Bearer', iss: portal.url });
+    expect(free).not.toHaveProperty('cnf');
+    expect(Math.abs(now - Number(free['iat']))).toBeLessThan(3600);
+    expect(Number(free['exp']) - Number(free['iat'])).toBe(3600);
+    expect(await introspected(portal, boundToAda)).toMatchObject({
+      active: true,
+      token_type: 'DPoP',
+      cnf: { jkt: jktOf(key) },
+      sub: free['sub'],
+    });
+    expect(await introspected(portal, boundToService)).toEqual({
+      active: true,
+      scope: 'notes:read',
+      client_id: service.id,
+      token_type: 'DPoP',
+      exp: expect.any(Number) as number,
+      iat: expect.any(Number) as number,
+      iss: portal.url,
+      aud: API,
+      cnf: { jkt: jktOf(key) },
+    });
+    for (const [at, token] of [
+      [strict, unbound],
+      [off, boundToAda],
+      [elsewhere, unbound],
+    ] as const)
+      expect(await introspected(at, token)).toEqual({ active: false });
+  });
+
+  test('is refused to who has no right to it, and the log says why', async () => {
+    const known = await registerClient(portal, { public: true });
+    await portal.application.database.execute('UPDATE oauth_clients SET grants = ? WHERE client_id = ?', [
+      'introspection',
+      known.id,
+    ]);
+    for (const [form, headers, detail] of [
+      [{ client_id: known.id }, {}, 'a public client, which cannot prove who it is'],
+      [{}, { Authorization: basic(service) }, 'the client is registered for client_credentials'],
+    ] as const) {
+      const body = new URLSearchParams({ token: unbound, ...form });
+      const response = await fetch(`${portal.url}/oauth/introspect`, { method: 'POST', headers, body });
+      expect(response.status).toBe(400);
+      expect(await lineOf(portal, response)).toMatchObject({ error: 'unauthorized_client', detail });
+    }
+  });
+});
