@@ -151,6 +151,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'src/oauth-server/tokens/claims.test.ts',
       'src/oauth-server/tokens/scopes.test.ts',
       'src/oauth-server/tokens/id-token.test.ts',
+      'src/oauth-server/tokens/resource-proofs.test.ts',
       'test/presented-tokens.test.ts',
       'test/scope-claims.test.ts',
       'test/challenges.test.ts',

@@ -672,7 +672,11 @@ describe('a client of the profile at a server of none', () => {
     const proofKey = { ...rsa, algorithm: 'PS256' as const };
     const code = await obtainCode(here, own, visitor);
     const { access_token: bound } = await tokensOf(exchange(here, own, code, { proofKey }));
-    expect((await call(here, '/oauth/userinfo', rsa, bound)).status).toBe(401);
+    const refused = await call(here, '/oauth/userinfo', rsa, bound);
+    expect([refused.status, refused.headers.get('www-authenticate')]).toEqual([
+      401,
+      expect.stringContaining('error="invalid_dpop_proof"'),
+    ]);
     expect((await call(here, '/oauth/userinfo', proofKey, bound)).status).toBe(200);
 
     const other = await registerBanker(mixed);

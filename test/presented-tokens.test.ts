@@ -1,5 +1,11 @@
 // @engines sqlite: how a token is judged that was found makes no difference to the database
+import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
+import { createServer, get, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { portico } from 'portico/next';
+import { requestFrom, send } from 'portico/node';
+import { token } from 'portico/oauth-server';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { jktOf, newDpopKey, requestWithProof } from './support/dpop.ts';
 import { boundHeaders, proofFor } from './support/proofs.ts';
@@ -87,13 +93,13 @@ const bearer = (token: string): Fields => ({ Authorization: `Bearer ${token}` })
 const bound = (at: RunningPortal, path: string, token: string, more: Json = {}, by = key) =>
   boundHeaders(by, 'GET', `${at.url}${path}`, token, more);
 
-/** What stands in the one line of the log about the request of this response. */
-async function lineOf(at: RunningPortal, response: Response): Promise<Json> {
+const idOf = ({ headers }: Response) => headers.get('x-request-id');
+
+/** What stands in the one line of the log about the request of this id. */
+async function lineOf(at: RunningPortal, id: string | null): Promise<Json> {
   const log = await readFile(`${at.env['STORAGE_DIR'] ?? ''}/app.log`, 'utf8');
   const lines = log.split('\n').filter((line) => line !== '');
-  const own = lines
-    .map((line) => JSON.parse(line) as Json)
-    .filter(({ requestId }) => requestId === response.headers.get('x-request-id'));
+  const own = lines.map((line) => JSON.parse(line) as Json).filter(({ requestId }) => requestId === id);
   expect(own).toHaveLength(1);
   return own[0] ?? {};
 }
@@ -104,7 +110,7 @@ async function refusal(at: RunningPortal, asked: Promise<Response>) {
   const challenge = response.headers.get('www-authenticate') ?? '';
   const schemes = [...challenge.matchAll(/(\w+) realm=/g)].map(([, scheme]) => scheme).join(' ');
   const error = /error="([^"]*)"/.exec(challenge)?.[1] ?? null;
-  const { detail, clientId = null } = await lineOf(at, response);
+  const { detail, clientId = null } = await lineOf(at, idOf(response));
   return [response.status, schemes, error, detail, clientId];
 }
 
@@ -228,6 +234,83 @@ describe('the proof of a key is refused, and the log says why', () => {
     expect([status, error]).toEqual([401, 'invalid_dpop_proof']);
   });
 
+  test('is for a path, whatever the query is', async () => {
+    const { hostname, port } = new URL(portal.url);
+    for (const query of ['', '?', '?a=1', '?a=\\b']) {
+      const headers = bound(portal, NOTES, boundToAda);
+      const asking = get({ hostname, port, path: `${NOTES}${query}`, headers, agent: false });
+      const [answer] = (await once(asking, 'response')) as [IncomingMessage];
+      answer.resume();
+      expect([query, answer.statusCode]).toEqual([query, 200]);
+    }
+  });
+
+  test('is for no path that a parser of URLs writes anew, and none that is not known', async () => {
+    const detail = 'the path of the request is not written as in URLs';
+    const headers = bound(portal, NOTES, boundToAda);
+    const server = createServer((incoming, outgoing) => {
+      const target = incoming.url ?? '';
+      const request = requestFrom({ incoming, outgoing, target, parsed: undefined }, portal.server.origin);
+      const work = async () => {
+        expect(() => token().requireUsable()).toThrow(expect.objectContaining({ detail }) as Error);
+        return new Response('refused');
+      };
+      void portal.server.withToken(request, work).then((response) => send(response, outgoing, false));
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    for (const path of ['/api/x/../notes', '/api/%2e/notes']) {
+      const asking = get({ port, path, headers, agent: false });
+      const [answer] = (await once(asking, 'response')) as [IncomingMessage];
+      answer.resume();
+      expect([path, answer.statusCode]).toEqual([path, 200]);
+    }
+    server.close();
+    const { withToken } = portico(async () => [portal.server], 'a proof of headers alone');
+    const asked = withToken(new Headers(headers), () => token().requireUsable());
+    await expect(asked).rejects.toMatchObject({ code: 'invalid_dpop_proof', detail });
+  });
+
+  test('is judged again when the header of the request was changed', async () => {
+    const url = `${portal.url}${NOTES}`;
+    const used = bound(portal, NOTES, boundToAda);
+    expect((await fetch(url, { headers: used })).status).toBe(200);
+    const request = new Request(url, { headers: bound(portal, NOTES, boundToAda) });
+    const asked = () =>
+      portal.server.withToken(request, async () => {
+        token().requireUsable();
+        return Response.json({});
+      });
+    expect((await asked()).status).toBe(200);
+    expect((await asked()).status).toBe(200);
+    request.headers.set('DPoP', used['DPoP'] ?? '');
+    expect((await asked()).status).toBe(401);
+  });
+
+  test('where there is no request to prove it for', async () => {
+    const found = await portal.server.lookUpToken(`DPoP ${boundToAda}`);
+    if (!('run' in found)) throw new Error('no token was looked up');
+    expect(() => found.run(() => token().requireUsable())).toThrow(
+      expect.objectContaining({
+        code: 'invalid_dpop_proof',
+        detail: 'lookUpToken() was given no request, which the proof is for',
+      }) as Error,
+    );
+  });
+
+  test('by no store that fails: then nobody knows', async () => {
+    const rename = (from: string, to: string) =>
+      portal.application.database.execute(`ALTER TABLE ${from} RENAME TO ${to}`);
+    await rename('oauth_single_uses', 'elsewhere');
+    try {
+      const response = await ask(portal, NOTES, bound(portal, NOTES, boundToAda));
+      expect(response.status).toBeGreaterThanOrEqual(500);
+    } finally {
+      await rename('elsewhere', 'oauth_single_uses');
+    }
+    expect((await ask(portal, NOTES, bound(portal, NOTES, boundToAda))).status).toBe(200);
+  });
+
   // @shows RFC9449-9
   test('without the nonce that is asked for: the answer has it, and no other refusal has one', async () => {
     const refused = await ask(asking, NOTES, bound(asking, NOTES, boundToAda));
@@ -268,6 +351,26 @@ describe('UserInfo refuses a token, and the log says why', () => {
       detail,
       service.id,
     ]);
+  });
+
+  test('of an application, also one that has openid: it stands for nobody', async () => {
+    const own = await newService();
+    const response = await requestToken(portal, own, { grant_type: 'client_credentials' });
+    const { access_token: free } = (await response.json()) as Tokens;
+    // As if it had been given, whatever refuses it now.
+    for (const table of ['oauth_access_tokens', 'oauth_clients'])
+      await portal.application.database.execute(`UPDATE ${table} SET scope = ? WHERE client_id = ?`, [
+        'openid',
+        own.id,
+      ]);
+    const refused = await ask(portal, USERINFO, bearer(free));
+    expect(refused.status).toBe(403);
+    expect(refused.headers.get('www-authenticate')).toContain('error="insufficient_scope"');
+    expect(refused.headers.get('www-authenticate')).toContain('scope="openid"');
+  });
+
+  test('in no form that is too large', async () => {
+    expect((await post({}, { access_token: unbound, more: 'x'.repeat(70_000) })).status).toBe(413);
   });
 
   test('without openid', async () => {
@@ -365,7 +468,7 @@ describe('introspection', () => {
       const body = new URLSearchParams({ token: unbound, ...form });
       const response = await fetch(`${portal.url}/oauth/introspect`, { method: 'POST', headers, body });
       expect(response.status).toBe(400);
-      expect(await lineOf(portal, response)).toMatchObject({ error: 'unauthorized_client', detail });
+      expect(await lineOf(portal, idOf(response))).toMatchObject({ error: 'unauthorized_client', detail });
     }
   });
 });

@@ -210,6 +210,17 @@ describe('whom a token stands for', () => {
     expect(await answer.json()).toEqual({ kind: 'person', name: 'Ada Lovelace' });
   });
 
+  test('nobody, where there is none: user() and clientId() are null', async () => {
+    for (const headers of [{}, { Authorization: 'Bearer invented' }]) {
+      const request = new Request(`${portal.url}/x`, { headers });
+      const whose = await portal.server.withToken(request, async () => {
+        expect([token().user(), token().clientId()]).toEqual([null, null]);
+        return new Response('nobody');
+      });
+      expect(await whose.text()).toBe('nobody');
+    }
+  });
+
   // @shows AS-1.2, AS-12.3, AS-12.5, AS-12.9, RFC9700-2.6b
   test('an application by itself: user() is null, and no permission of anybody is asked for', async () => {
     const service = await registerClient(portal, {

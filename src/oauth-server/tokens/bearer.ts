@@ -122,7 +122,7 @@ export function createBearerTokens(options: BearerTokensOptions): BearerTokens {
     const refused = await checks.refusal(asked, value, found);
     if (refused === null) return found;
     const { code, detail, nonce } = refused;
-    return { code, detail, proof: nonce === null ? NO_NONCE : { nonce } };
+    return { code, detail, proof: { nonce } };
   }
 
   return {

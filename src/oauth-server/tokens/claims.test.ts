@@ -47,7 +47,7 @@ describe('the claims of scopes', () => {
     const { user } = person({ email: 'a@example.com', roles: null });
     const mapper = () => ({ email: 'other', email_verified: false, roles: ['a'], desk: null, name: 'Ada' });
     const { claims } = claimsOf(mapper);
-    expect(await claims(user, ['email', 'team', 'office'])).toEqual({
+    expect(await claims(user, ['email', 'team', 'office'])).toStrictEqual({
       email: 'a@example.com',
       email_verified: false,
       roles: ['a'],

@@ -99,12 +99,12 @@ export function createClaims({ mapper, catalog, log }: ClaimsOptions): Claims {
     const names = claimNames(scopes, catalog);
     if (names.length === 0) return {};
     const profile: Readonly<Record<string, unknown>> = user.getProfile();
-    const added = mapper === undefined ? {} : await mapper(user);
+    const added: Readonly<Record<string, unknown>> = mapper === undefined ? {} : await mapper(user);
     warnOfDropped(profile);
     warnOfDropped(added);
     const claims: Record<string, unknown> = {};
     for (const name of names) {
-      const value = own(profile, name) ?? (mapper === undefined ? undefined : own(added, name));
+      const value = own(profile, name) ?? own(added, name);
       if (value !== undefined && value !== null) claims[name] = value;
     }
     return claims;

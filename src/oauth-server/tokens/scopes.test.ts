@@ -10,16 +10,18 @@ import {
   speakingOf,
 } from './scopes.ts';
 
-const catalog = createScopeCatalog({
+const CONFIGURED = {
   'notes:read': 'Read your notes',
   'notes:write': { label: 'Write', permission: 'notes.edit', dpop: true, description: 'Every note' },
   plan: { label: 'See your plan', group: 'identity', permission: 'notes.edit', claims: ['plan'] },
-});
+} as const;
+const catalog = createScopeCatalog(CONFIGURED);
 
 describe('the scopes of a server', () => {
   test('are the identity scopes, which need no permission, and what is configured, with its defaults', () => {
-    expect([...catalog.keys()]).toEqual(['openid', 'profile', 'email', 'notes:read', 'notes:write', 'plan']);
-    expect(catalog.get('email')).toEqual({
+    const offered = createScopeCatalog(CONFIGURED);
+    expect([...offered.keys()]).toEqual(['openid', 'profile', 'email', 'notes:read', 'notes:write', 'plan']);
+    expect(offered.get('email')).toStrictEqual({
       name: 'email',
       label: expect.any(String) as string,
       description: null,
@@ -27,7 +29,7 @@ describe('the scopes of a server', () => {
       permission: null,
       dpop: false,
     });
-    expect(catalog.get('notes:read')).toEqual({
+    expect(offered.get('notes:read')).toStrictEqual({
       name: 'notes:read',
       label: 'Read your notes',
       description: null,
@@ -35,7 +37,7 @@ describe('the scopes of a server', () => {
       permission: 'notes:read',
       dpop: false,
     });
-    expect(catalog.get('notes:write')).toEqual({
+    expect(offered.get('notes:write')).toStrictEqual({
       name: 'notes:write',
       label: 'Write',
       description: 'Every note',
@@ -43,7 +45,7 @@ describe('the scopes of a server', () => {
       permission: 'notes.edit',
       dpop: true,
     });
-    expect(catalog.get('plan')).toEqual({
+    expect(offered.get('plan')).toStrictEqual({
       name: 'plan',
       label: 'See your plan',
       description: null,
@@ -56,7 +58,7 @@ describe('the scopes of a server', () => {
 
   test('give pages their words, those that there are', () => {
     const scopes = { read: 'Read', write: { label: 'Write', description: 'All' }, list: { label: 'List' } };
-    expect(speakingOf({ scopes })).toEqual({
+    expect(speakingOf({ scopes })).toStrictEqual({
       languages: false,
       own: {
         'scope.read.label': 'Read',
