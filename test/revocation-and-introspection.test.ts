@@ -49,7 +49,7 @@ const opens = async (token: string) => (await callApi(portal, '/api/whoami', tok
 describe('POST /oauth/revoke', () => {
   async function expectAccepted(by: TestClient | null, form: Record<string, string>): Promise<void> {
     const response = await post('/oauth/revoke', by, form);
-    expect(response.status).toBe(200);
+    expect([response.status, response.headers.get('cache-control')]).toEqual([200, 'no-store']);
     expect(await response.text()).toBe('');
   }
 

@@ -88,9 +88,13 @@ describe('claims of a scope of oauth_server:scopes', () => {
   test('are released for as long as the person holds the permission of the scope', async () => {
     const tokens = await obtainTokens(portal, client, ADA, { scope: 'openid team:read' });
     await portal.deny(ADA, 'notes.read');
-    const next = (await (await refresh(portal, client, tokens.refresh_token)).json()) as Tokens;
-    expect(await released(next)).toEqual({});
-    await portal.grant(ADA, 'notes.read');
+    let next: Tokens;
+    try {
+      next = (await (await refresh(portal, client, tokens.refresh_token)).json()) as Tokens;
+      expect(await released(next)).toEqual({});
+    } finally {
+      await portal.grant(ADA, 'notes.read');
+    }
     expect(
       await released((await (await refresh(portal, client, next.refresh_token)).json()) as Tokens),
     ).toHaveProperty('roles');
