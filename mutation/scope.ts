@@ -91,6 +91,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
     ],
     tests: [
       'src/oauth-server/clients/imported-secrets.test.ts',
+      'src/oauth-server/clients/client-keys.test.ts',
       'src/oauth-server/clients/credentials.test.ts',
       'src/oauth-server/clients/key-sets.test.ts',
       'src/oauth-server/clients/who-asks.test.ts',

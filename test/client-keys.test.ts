@@ -172,6 +172,33 @@ describe('keys that a client publishes', () => {
     expect((await authenticate(await serviceAt(url), newKey('ES256'))).status).toBe(503);
   });
 
+  // @shows AS-23.7
+  test('are tried ten at most by an assertion that names none of them, of those that are for its algorithm', async () => {
+    const [key, other] = [newKey('Ed25519'), newKey('ES256')];
+    const unnamed = (each: ClientKey) => {
+      const { kid: _, ...jwk } = each.jwk;
+      return jwk;
+    };
+    const of = (count: number, each: ClientKey) => Array.from({ length: count }, () => unnamed(each));
+    const ask = async (keys: readonly object[], header: object) => {
+      const id = await serviceAt(host.publish(newPath('keys'), { keys }));
+      const assertion = signed(
+        key,
+        { alg: 'Ed25519', ...header },
+        claimsOf(id, portal.server.issuer, clock.now()),
+      );
+      return (
+        await requestToken(portal, null, { grant_type: 'client_credentials', ...withAssertion(assertion) })
+      ).status;
+    };
+    const strangers = of(9, newKey('Ed25519'));
+    expect(await ask([...strangers, unnamed(key)], {})).toBe(200);
+    expect(await ask([...strangers, ...of(1, newKey('Ed25519')), unnamed(key)], {})).toBe(401);
+    expect(await ask([...strangers, ...of(10, other), unnamed(key)], {})).toBe(200);
+    expect(await ask([...strangers, ...strangers, key.jwk], { kid: key.kid })).toBe(200);
+    expect(await ask([unnamed(key)], { kid: key.kid })).toBe(401);
+  });
+
   // @shows AS-23.7, RFC7517-4
   test('stand beside others that are passed over', async () => {
     const key = newKey('RS256');

@@ -627,15 +627,18 @@ describe('the log says why an assertion is refused, where the client is told one
   const key = newKey('ES256');
   const another = newKey('ES256', key.kid);
 
-  async function reasonFor(response: Response): Promise<unknown> {
+  async function lineFor(
+    response: Response,
+  ): Promise<{ readonly detail?: unknown; readonly clientId?: unknown }> {
     expect(response.status).toBe(401);
     const log = await readFile(path.join(portal.env['STORAGE_DIR'] ?? '', 'app.log'), 'utf8');
     const lines = log
       .split('\n')
       .filter((line) => line.includes(response.headers.get('x-request-id') ?? '-'));
     expect(lines).toHaveLength(1);
-    return (JSON.parse(lines[0] ?? '') as { detail?: unknown }).detail;
+    return JSON.parse(lines[0] ?? '') as object;
   }
+  const reasonFor = async (response: Response) => (await lineFor(response)).detail;
   const grant = { grant_type: 'client_credentials' };
 
   // @shows AS-9.10, AS-23.6
@@ -660,7 +663,10 @@ describe('the log says why an assertion is refused, where the client is told one
     ],
   ])('%s', async (reason, sent) => {
     const id = await serviceWith(key);
-    expect(await reasonFor(await ask(sent(id)))).toBe(`of the assertion: ${reason}`);
+    expect(await lineFor(await ask(sent(id)))).toMatchObject({
+      detail: `of the assertion: ${reason}`,
+      clientId: id,
+    });
     clock.advance(901);
   });
 
@@ -802,6 +808,18 @@ describe('without oauth_server:private_key_jwt', () => {
         jwks: { keys: [key.jwk] },
       }),
     ).rejects.toThrow('oauth_server:private_key_jwt is off');
+    for (const [demand, says] of [
+      [{ requirePushedAuthorizationRequests: true }, 'oauth_server:pushed_authorization_requests is off'],
+      [{ dpopBoundAccessTokens: true }, 'oauth_server:dpop is off'],
+    ] as const)
+      await expect(
+        off.server.clients.create({
+          name: 'A',
+          scopes: ['notes:read'],
+          redirectUris: [REDIRECT_URI],
+          ...demand,
+        }),
+      ).rejects.toThrow(says);
     const metadata = await (await fetch(`${off.url}/.well-known/openid-configuration`)).text();
     expect(metadata).not.toContain('private_key_jwt');
     expect(metadata).not.toContain('auth_signing_alg');

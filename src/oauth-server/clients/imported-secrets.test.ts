@@ -1,7 +1,13 @@
-import { pbkdf2Sync } from 'node:crypto';
+import { createHash, pbkdf2Sync } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import type { PasswordHasher } from '../../contracts/password-hasher.ts';
-import { createImportedSecrets, wrapHash, type ForeignHash } from './imported-secrets.ts';
+import {
+  createImportedSecrets,
+  isWrapped,
+  iterationsOf,
+  wrapHash,
+  type ForeignHash,
+} from './imported-secrets.ts';
 
 const SALT = Buffer.from('salt');
 const derived = (iterations: number): ForeignHash => ({
@@ -18,6 +24,8 @@ function createCounting() {
     hash: async (password) => `$plain$${password}`,
     async verify(password, hash) {
       counted.verified += 1;
+      // What it is asked about is its own.
+      expect([password, hash]).toEqual([expect.any(String), expect.stringMatching(/^\$plain\$/)]);
       return hash === `$plain$${password}`;
     },
   };
@@ -86,5 +94,68 @@ describe('verifying a secret', () => {
       expect([iterations, await hasher.verify('right', hash)]).toEqual([iterations, isRight]);
       expect([iterations, await hasher.verify('wrong', hash)]).toEqual([iterations, false]);
     }
+  });
+});
+
+describe('a hash of another server', () => {
+  const { passwordHasher } = createCounting();
+  const sha256 = (secret: string) => createHash('sha256').update(secret).digest('hex');
+
+  // @shows AS-41.3
+  test('of SHA-256 is right for the secret alone, and not for the hash that the other server kept', async () => {
+    const kept = await wrapHash({ kind: 'sha256', digest: sha256('right') }, passwordHasher);
+    expect(kept).toBe(`imported$sha256$$plain$${sha256('right')}`);
+    for (const iterations of [0, 100]) {
+      const hasher = createImportedSecrets({ passwordHasher, iterations });
+      const secrets = ['right', 'wrong', sha256('right')];
+      expect(await Promise.all(secrets.map((secret) => hasher.verify(secret, kept)))).toEqual([
+        true,
+        false,
+        false,
+      ]);
+    }
+  });
+
+  // @shows AS-41.3
+  test('of more iterations than are taken, or of none, is right for nothing: neither the secret nor what was kept', async () => {
+    const hasher = createImportedSecrets({ passwordHasher, iterations: 100 });
+    for (const iterations of [101, 0]) {
+      const inner = { ...derived(Math.max(iterations, 1)), iterations };
+      const kept = await wrapHash(inner, passwordHasher);
+      for (const secret of ['right', inner.digest, sha256('right')])
+        expect([iterations, await hasher.verify(secret, kept)]).toEqual([iterations, false]);
+    }
+  });
+
+  // @shows AS-41.5
+  test('is found again in what is kept of it, and no other', async () => {
+    const foreign: readonly ForeignHash[] = [
+      { kind: 'sha256', digest: sha256('right') },
+      { kind: 'sha256', digest: sha256('other') },
+      derived(1),
+      derived(2),
+      { ...derived(1), digest: sha256('right') },
+      { ...derived(1), salt: Buffer.from('salz') } as ForeignHash,
+    ];
+    const kept = await Promise.all(foreign.map((each) => wrapHash(each, passwordHasher)));
+    expect(kept[2]).toBe(`imported$pbkdf2_sha256$1$c2FsdA$$plain$${derived(1).digest}`);
+    const matches = await Promise.all(
+      foreign.map((each) => Promise.all(kept.map((other) => isWrapped(each, other, passwordHasher)))),
+    );
+    expect(matches).toEqual(foreign.map((_, one) => foreign.map((__, other) => one === other)));
+    // Of this server's own hashes it is never one, though their value is the same.
+    const own = await passwordHasher.hash(sha256('right'));
+    expect(await Promise.all(foreign.map((each) => isWrapped(each, own, passwordHasher)))).toEqual(
+      foreign.map(() => false),
+    );
+  });
+
+  // @shows AS-41.4
+  test('says how many iterations it takes', async () => {
+    const { digest } = derived(1);
+    const kept = await Promise.all([derived(1), derived(40)].map((each) => wrapHash(each, passwordHasher)));
+    expect(kept.map(iterationsOf)).toEqual([1, 40]);
+    for (const other of [`imported$sha256$$plain$${digest}`, `$plain$imported$pbkdf2_sha256$1$c2FsdA$x`, ''])
+      expect(iterationsOf(other)).toBe(0);
   });
 });

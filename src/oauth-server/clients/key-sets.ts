@@ -112,7 +112,6 @@ export function showsPrivateKeys(value: unknown): boolean {
 }
 
 function keysIn(value: unknown): readonly unknown[] | null {
-  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, 'keys')) return null;
-  const { keys } = value as { readonly keys: unknown };
+  const keys = (value as { readonly keys?: unknown } | null | undefined)?.keys;
   return Array.isArray(keys) ? (keys as readonly unknown[]) : null;
 }
