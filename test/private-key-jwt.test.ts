@@ -217,8 +217,7 @@ describe('private_key_jwt', () => {
     const typed = (typ: string) => ask(signed(key, { ...headerOf(key), typ }, claims(id)));
     for (const typ of ['JWT', 'jwt', 'application/JWT', 'Client-Authentication+JWT'])
       expect([typ, (await typed(typ)).status]).toEqual([typ, 200]);
-    for (const typ of ['', 'jwt/application/', 'x-application/jwt', 'application/jwtapplication/'])
-      await expectRefused(await typed(typ));
+    for (const typ of ['', 'x-application/jwt', 'jwapplication/t']) await expectRefused(await typed(typ));
     clock.advance(901);
   });
 
