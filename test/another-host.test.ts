@@ -48,6 +48,8 @@ let someone: typeof PERSON | null = PERSON;
 const HANGS = Symbol('hangs');
 let held: unknown = true;
 let active: unknown = true;
+/** What its hasher answers in place of whether a secret is right; null for that. */
+let verified: unknown = null;
 /** Awaited before a secret is hashed. */
 let meeting = async (): Promise<void> => {};
 let browserSecret: unknown = 'the secret of this browser';
@@ -80,7 +82,7 @@ const host: Host = {
     },
     verify(password, hash) {
       verifications += 1;
-      return hasher.verify(password, hash);
+      return verified === null ? hasher.verify(password, hash) : asked(verified as boolean);
     },
   },
   render: async (_, data) => JSON.stringify(data),
@@ -418,6 +420,22 @@ describe('a host in JavaScript that answers what is neither true nor false', () 
     ['rows', []],
   ])('has let nobody in by an isActive() that answers %s', async (_, given) => {
     expect(await introspectedWhile(() => (active = given))).toEqual({ active: false });
+  });
+});
+
+describe('a hasher in JavaScript that answers what is neither true nor false', () => {
+  // @shows AS-9.1
+  test.each([['false'], [1], [[]], [{ ok: false }]])('has let no client in by %j', async (given) => {
+    const { client } = await server.clients.create({
+      name: 'Job',
+      grants: ['client_credentials'],
+      scopes: ['notes:read'],
+    });
+    verified = given;
+    const form = { grant_type: 'client_credentials', client_id: client.id, client_secret: 'wrong' };
+    const refused = await answer('oauth_server_token', '/oauth/token', form);
+    verified = null;
+    expect(refused.status).toBe(401);
   });
 });
 

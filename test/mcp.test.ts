@@ -930,6 +930,16 @@ describe('registering tools', () => {
       [{ ...toolNamed('x', () => 1), personal: true, scope: () => 'x:y' } as ToolInterface],
       'oauth_server:scopes: lacks x:y, the scope() of the tool x',
     ],
+    [
+      'a scope that is no method, and would leave the tool public',
+      [{ ...toolNamed('x', () => 1), scope: 'orders:read' }],
+      'The scope of the tool x must be a method that returns it',
+    ],
+    [
+      'a tool that does not say whether it is personal',
+      [{ ...toolNamed('x', () => 1), personal: () => true }],
+      'The tool x must say personal: true, or leave it out',
+    ],
   ])('refuses %s at the start', async (_, tools, says) => {
     await expect(startAssistant({ tools })).rejects.toThrow(says);
   });

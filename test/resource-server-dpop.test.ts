@@ -246,6 +246,14 @@ describe('an API elsewhere takes bound tokens', () => {
     expect(statusOf(await use(away, proof()))).toBe(503);
   });
 
+  test.each([['OK'], [1], [[]], [{ rowCount: 0 }]])(
+    'what answers %j whether a proof is new has not said that it is',
+    async (given) => {
+      const claim = () => given as unknown as boolean;
+      expect(statusOf(await use(resourceServer({ dpop: { publicUrl, claim } }), proof()))).toBe(401);
+    },
+  );
+
   test('without it a process remembers so many: the next one is 503, and none is taken twice', async () => {
     const resource = resourceServer({ dpop: { publicUrl, remembered: 3 } });
     const sent = [proof(), proof(), proof(), proof()];

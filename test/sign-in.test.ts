@@ -3,7 +3,15 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { argon2idHasher, Event, startApplication, type FailedSignIn } from 'portico/host';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { ADA, createClock, GRACE, PASSWORD, startPortal, type RunningPortal } from './support/portal.ts';
+import {
+  ADA,
+  createClock,
+  GRACE,
+  PASSWORD,
+  signIn,
+  startPortal,
+  type RunningPortal,
+} from './support/portal.ts';
 import { SCALE } from './support/scale.ts';
 import { createRandom } from './support/random.ts';
 import { createVisitor, formOf, type Visitor } from './support/visitor.ts';
@@ -171,6 +179,22 @@ describe('the sign-in page', () => {
     expect((await visitor.post('/logout', { _csrf })).status).toBe(403);
     expect((await visitor.submit(await visitor.get('/'))).status).toBe(303);
   });
+});
+
+test('a hasher in JavaScript lets nobody in that answers what is neither true nor false', async () => {
+  let given: unknown = true;
+  const passwordHasher = { hash: async () => 'kept', verify: async () => given as boolean };
+  const own = await startPortal({ passwordHasher });
+  try {
+    const attempt = async () => {
+      const visitor = own.visitor();
+      return (await signIn(visitor, await visitor.get('/login'), ADA)).status;
+    };
+    expect(await attempt()).toBe(303);
+    for (given of ['false', 1, [], { ok: false }]) expect([given, await attempt()]).toEqual([given, 401]);
+  } finally {
+    await own.close();
+  }
 });
 
 describe('guessing passwords', () => {

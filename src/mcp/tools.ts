@@ -126,6 +126,21 @@ function compileSchema(name: string, member: 'inputSchema' | 'outputSchema', sch
   }
 }
 
+/** The scope of its own that a tool has; null for none. What cannot be one must not leave the tool public. */
+function scopeOf(name: string, tool: ToolInterface): string | null {
+  if ('scope' in tool && typeof tool.scope === 'function') return String(tool.scope());
+  const scope: unknown = 'scope' in tool ? tool.scope : null;
+  if (scope === null || scope === undefined) return null;
+  throw new Error(`The scope of the tool ${name} must be a method that returns it`);
+}
+
+function isPersonal(name: string, tool: ToolInterface): boolean {
+  const personal: unknown = 'personal' in tool ? tool.personal : null;
+  if (personal === null || personal === undefined) return false;
+  if (typeof personal === 'boolean') return personal;
+  throw new Error(`The tool ${name} must say personal: true, or leave it out`);
+}
+
 /** An empty registry. */
 export function createToolRegistry(): ToolRegistry {
   const tools = new Map<string, RegisteredTool>();
@@ -144,14 +159,14 @@ export function createToolRegistry(): ToolRegistry {
     const validate = compileSchema(name, 'inputSchema', inputSchema);
     const outputSchema = typeof tool.outputSchema === 'function' ? tool.outputSchema() : null;
     const validateResult = outputSchema === null ? null : compileSchema(name, 'outputSchema', outputSchema);
-    const scope = 'scope' in tool && typeof tool.scope === 'function' ? String(tool.scope()) : null;
+    const scope = scopeOf(name, tool);
     return {
       name,
       description: tool.description(),
       inputSchema,
       ...readDescription(name, tool),
       outputSchema,
-      personal: scope !== null || ('personal' in tool && tool.personal === true),
+      personal: scope !== null || isPersonal(name, tool),
       scope,
       tool,
       argumentsProblem(args) {

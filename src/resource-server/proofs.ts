@@ -87,7 +87,9 @@ export function createProofs(options: DpopOptions): Proofs {
       const used = createHash('sha256')
         .update(JSON.stringify([thumbprint, jti]))
         .digest('base64url');
-      return (await claim(used, expiresAt)) ? null : 'invalid_dpop_proof';
+      const isNew: unknown = await claim(used, expiresAt);
+      // Whatever else an application in JavaScript answers, such as rows, is no yes.
+      return isNew === true ? null : 'invalid_dpop_proof';
     },
   };
 }

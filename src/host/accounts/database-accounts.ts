@@ -138,8 +138,9 @@ export function databaseAccounts(options: DatabaseAccountsOptions): DatabaseAcco
       if (row !== null) names?.({ provider, id: row.id });
       // An unknown account costs the same slow check as a known one.
       decoy ??= await passwordHasher.hash(randomUUID());
-      const matches = await passwordHasher.verify(password, row?.password_hash ?? decoy);
-      return row !== null && matches && row.active === 1 ? toAccount(row) : null;
+      const matches: unknown = await passwordHasher.verify(password, row?.password_hash ?? decoy);
+      // Whatever else a hasher in JavaScript answers, such as a result with a flag in it, is no yes.
+      return row !== null && matches === true && row.active === 1 ? toAccount(row) : null;
     },
     async holdsPermission(id, permission) {
       const known = prefetched.answer(id, permission);
