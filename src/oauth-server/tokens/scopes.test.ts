@@ -183,4 +183,14 @@ describe('what is left of granted scopes', () => {
       expect(asked).toEqual(asks);
     },
   );
+
+  test.each([1, 'yes', {}, [], null, undefined])(
+    'is nothing where the host answers %j, which is not true: alone, and among others',
+    async (answer) => {
+      const host = { holdsPermission: async () => answer as boolean };
+      const person = { provider: 'accounts', id: '1' };
+      expect(await scopesHeldBy(host, catalog, ['plan'], person)).toEqual([]);
+      expect(await scopesHeldBy(host, catalog, ['plan', 'openid', 'notes:read'], person)).toEqual(['openid']);
+    },
+  );
 });
