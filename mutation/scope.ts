@@ -104,13 +104,14 @@ export const AREAS: Readonly<Record<string, Area>> = {
     ],
   },
   proofs: {
-    files: ['src/jws/*.ts', 'src/oauth-server/dpop/*.ts'],
+    files: ['src/jws/*.ts', 'src/oauth-server/dpop/*.ts', 'src/resource-server/proofs.ts'],
     tests: [
       'src/jws/compact.test.ts',
       'src/jws/public-keys.test.ts',
       'src/oauth-server/dpop/demands.test.ts',
       'src/oauth-server/dpop/nonces.test.ts',
       'src/oauth-server/dpop/dpop.test.ts',
+      'src/resource-server/proofs.test.ts',
       'src/jws/dpop-proof.test.ts',
       'test/dpop.test.ts',
     ],
