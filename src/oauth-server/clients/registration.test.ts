@@ -288,9 +288,11 @@ describe('A registration of the profile', () => {
   test('is told first what is switched off, or what the profile does not allow', async () => {
     const off = 'The profile fapi2 needs what is switched off: oauth_server:dpop';
     expect(await refusal({}, { base })).toContain(off);
-    expect(await refusal({ idTokenSignedResponseAlg: 'RS256' }, { base, switches: ON })).toBe(
-      'The profile fapi2 does not allow this client: its ID tokens are signed with RS256 (id_token_signed_response_alg)',
-    );
+    for (const algorithms of [[], RS256]) {
+      expect(await refusal({ idTokenSignedResponseAlg: 'RS256' }, { base, algorithms, switches: ON })).toBe(
+        'The profile fapi2 does not allow this client: its ID tokens are signed with RS256 (id_token_signed_response_alg)',
+      );
+    }
     expect(await refusal({ idTokenSignedResponseAlg: 'none' }, { base, switches: ON })).toContain(
       'The ID token algorithm "none" is unknown',
     );
