@@ -6,6 +6,7 @@ import { porticoHere, ROOT } from './support/console.ts';
 import {
   ADA,
   authorizationUrl,
+  createClock,
   exchangeCode,
   introspect,
   obtainCode,
@@ -18,13 +19,14 @@ import {
   type Tokens,
 } from './support/portal.ts';
 
+const clock = createClock();
 const events: AuditEvent[] = [];
 let portal: RunningPortal;
 let client: TestClient;
 let failing = false;
 
 beforeAll(async () => {
-  portal = await startPortal();
+  portal = await startPortal({ clock: clock.now });
   portal.application.events.on(AUDIT, (event: AuditEvent) => {
     events.push(event);
     if (failing) throw new Error('the audit log is full');
@@ -36,6 +38,7 @@ beforeEach(async () => {
   events.length = 0;
 });
 
+const log = () => readFile(path.join(portal.env['STORAGE_DIR'] ?? '', 'app.log'), 'utf8');
 const types = () => events.map(({ type }) => type);
 const revoke = (token: string) =>
   fetch(`${portal.url}/oauth/revoke`, {
@@ -97,6 +100,22 @@ describe("events for a host's audit log", () => {
     await exchangeCode(portal, client, code);
     await exchangeCode(portal, client, code);
     expect(types()).toEqual(['consent_granted', 'tokens_issued', 'code_replayed', 'family_revoked']);
+  });
+
+  // @shows AS-19.11
+  test('what was used twice and is offered again and again: five more times in a minute, and a line of the log for each', async () => {
+    const code = await obtainCode(portal, client, await portal.signedIn(ADA));
+    const { refresh_token: spent } = (await (await exchangeCode(portal, client, code)).json()) as Tokens;
+    await refresh(portal, client, spent);
+    const logged = async () => (await log()).split('refresh token was used before').length;
+    const before = await logged();
+    const replays = () => types().filter((type) => type === 'refresh_token_replayed').length;
+    for (let count = 0; count < 20; count += 1) await refresh(portal, client, spent);
+    expect([replays(), types().filter((type) => type === 'family_revoked').length]).toEqual([6, 1]);
+    expect(await logged()).toBeGreaterThanOrEqual(before + 20);
+    clock.advance(61);
+    for (let count = 0; count < 20; count += 1) await refresh(portal, client, spent);
+    expect(replays()).toBe(11);
   });
 
   // @shows AS-19.1

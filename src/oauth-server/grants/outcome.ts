@@ -7,6 +7,7 @@ import type { GrantOutcome, GrantRefusal, StoredGrant } from '../store/grant.ts'
 import type { Store } from '../store/store.ts';
 import type { TokenResponse } from './grant.ts';
 import type { PersonalTokenRequest, PreparedTokens } from './issuing.ts';
+import { createToldReplays } from './told-replays.ts';
 import type { Unanswered } from './unanswered.ts';
 
 /** Turns the store's outcome for a code or refresh token into the response to the client, and into events of the audit log. */
@@ -24,7 +25,7 @@ export interface Outcomes {
   ): Promise<TokenResponse>;
   /** Ends everything that descends from a grant that is used a second time: somebody else may hold what the first use gave. */
   revokeReplayed(used: StoredGrant): Promise<void>;
-  /** Audits a second use, and that it ended the authorization. */
+  /** Audits a second use, and that it ended the authorization; of those that ended nothing a few in a minute. */
   auditReplay(used: StoredGrant, revoked?: boolean): Promise<void>;
 }
 
@@ -86,10 +87,11 @@ export function createOutcomes(
   again: Again,
 ): Outcomes {
   const { name, replayed, isSpentRefused } = KINDS[grantType];
+  const isTold = createToldReplays(clock);
 
   async function auditReplay({ family }: StoredGrant, revoked = true): Promise<void> {
     const about = { authorization: family.id, clientId: family.clientId, person: family.person };
-    await audit({ type: replayed, ...about });
+    if (revoked || isTold(family.id)) await audit({ type: replayed, ...about });
     measuring?.replayed(grantType === 'refresh_token' ? grantType : 'code');
     if (revoked) await audit({ type: 'family_revoked', ...about, reason: 'replay' });
   }
