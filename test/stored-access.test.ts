@@ -499,3 +499,50 @@ describe('the kept audit', () => {
     expect(table.isUnavailable(new Error('a fault'))).toBe(false);
   });
 });
+
+describe('however many rows there are', () => {
+  const COUNT = 20_000;
+
+  /** PostgreSQL's plans of what is asked, as they are made for any values: what a prepared statement may get. */
+  async function planOf(ask: () => Promise<unknown>): Promise<string> {
+    watched.reads.length = 0;
+    await ask();
+    const plans = await database.transaction(async (connection) => {
+      await connection.execute('SET LOCAL plan_cache_mode = force_generic_plan');
+      const found: string[] = [];
+      for (const sql of watched.reads) {
+        let number = 0;
+        const values = sql.split('?').length - 1;
+        const numbered = sql.replaceAll('?', () => `$${(number += 1)}`);
+        await connection.execute(`PREPARE asked AS ${numbered}`);
+        const given = Array.from({ length: values }, () => 'NULL').join(', ');
+        const { rows } = await connection.execute<Record<string, string>>(`EXPLAIN EXECUTE asked (${given})`);
+        await connection.execute('DEALLOCATE asked');
+        found.push(rows.map((row) => Object.values(row).join()).join('\n'));
+      }
+      return found;
+    });
+    return plans.join('\n');
+  }
+
+  test('who holds access is read by the index of the person, or of the client', async () => {
+    if (database.dialect !== 'postgres') return;
+    await fresh();
+    await database.execute(`INSERT INTO oauth_families (id, client_id, user_provider, user_id, subject, scope, created_at, expires_at, prune_after)
+      SELECT LPAD(TO_HEX(n), 32, '0'), 'client ' || n % 3, 'accounts', 'person ' || n % 3, '', '', n, ${NOW + HOUR}, n
+      FROM GENERATE_SERIES(1, ${COUNT}) n`);
+    await database.execute('ANALYZE oauth_families');
+    const filters = {
+      oauth_families_client: { clientId: 'client 1' },
+      oauth_families_person: { person: { provider: 'accounts', id: 'person 1' } },
+    };
+    for (const [index, filter] of Object.entries(filters)) {
+      const plan = await planOf(() => store.findHeld(filter, ALL, NOW));
+      expect(plan).toContain(index);
+      expect(plan).not.toContain('oauth_families_pkey');
+      // Both questions end with the number of rows that may be looked at, and the second with what is shown of them.
+      expect(plan.match(/\bLimit\b/g)).toHaveLength(3);
+    }
+    await fresh();
+  });
+});

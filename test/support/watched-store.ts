@@ -17,6 +17,8 @@ export interface WatchedStore {
   transactions: number;
   /** The first words of what was written, and with how many values. */
   readonly writes: { readonly begins: string; readonly values: number }[];
+  /** What was asked without writing. */
+  readonly reads: string[];
   readonly emptied: (...tables: readonly string[]) => Promise<void>;
   readonly insert: (table: string, values: Readonly<Record<string, Value>>) => Promise<void>;
   /** Of the row with this key. */
@@ -42,7 +44,8 @@ export async function openWatchedStore(): Promise<WatchedStore> {
       const values = sql.split('?').length - 1;
       if (sql.includes('IN ()') || values !== parameters.length)
         throw new Error(`You have an error in your SQL syntax: ${sql}`);
-      if (!sql.startsWith('SELECT')) watched.writes.push({ begins: sql.slice(0, 32), values });
+      if (sql.startsWith('SELECT')) watched.reads.push(sql);
+      else watched.writes.push({ begins: sql.slice(0, 32), values });
       const now = watched.meanwhile?.before.test(sql) === true ? watched.meanwhile : null;
       if (now !== null) watched.meanwhile = null;
       await now?.act();
@@ -62,6 +65,7 @@ export async function openWatchedStore(): Promise<WatchedStore> {
     meanwhile: null,
     transactions: 0,
     writes: [],
+    reads: [],
     async emptied(...tables) {
       for (const table of tables) await database.execute(`DELETE FROM ${table}`);
     },
