@@ -189,8 +189,24 @@ const revokedAt = async () =>
   );
 
 /** Where a server that takes over may not have it yet, a revocation is written once more as it is: that waits for it. */
-const confirmations = (values: number) =>
-  database.dialect === 'postgres' ? [{ begins: 'UPDATE oauth_families SET revoke', values }] : [];
+const confirmations = (values: number, begins = 'UPDATE oauth_families SET revoke') =>
+  database.dialect === 'postgres' ? [{ begins, values }] : [];
+
+describe('a client that has ended', () => {
+  test('ends no second time: that it has is confirmed', async () => {
+    await fresh();
+    const ends = async () => {
+      watched.writes.length = 0;
+      return store.revokeClient('notes', NOW);
+    };
+    const begins = 'UPDATE oauth_clients SET revoked';
+    expect(await ends()).toBe(true);
+    expect(watched.writes).toEqual([{ begins, values: 2 }]);
+    expect(await ends()).toBe(false);
+    expect(watched.writes).toEqual([{ begins, values: 2 }, ...confirmations(1, begins)]);
+    expect(await found({ clientId: 'notes' })).toEqual([null]);
+  });
+});
 
 describe('all that a person has allowed', () => {
   test('ends so many at a time, from the newest on, and nothing of others', async () => {
@@ -342,8 +358,10 @@ describe('a restored backup', () => {
     expect(await store.revokeFamilies('4', '4', NOW + 1, 2)).toEqual({ ended: 0, last: null });
     watched.writes.length = 0;
     expect(await store.revokeFamilies('', '4', NOW + 2, 9)).toEqual({ ended: 0, last: null });
-    expect(await store.revokeFamilies('', '4', NOW + 2, 3)).toEqual({ ended: 0, last: '3' });
     expect(watched.writes).toEqual(confirmations(1));
+    watched.writes.length = 0;
+    expect(await store.revokeFamilies('', '4', NOW + 2, 3)).toEqual({ ended: 0, last: '3' });
+    expect(watched.writes).toEqual([]);
     expect(await revokedAt()).toEqual([NOW, NOW, NOW - 1, NOW + 1, null]);
     watched.meanwhile = {
       before: /^UPDATE oauth_families/,
@@ -524,6 +542,27 @@ describe('however many rows there are', () => {
     });
     return plans.join('\n');
   }
+
+  test('the audit is read by the index of what it is asked by', async () => {
+    if (database.dialect !== 'postgres') return;
+    await emptied('oauth_audit');
+    await database.execute(`INSERT INTO oauth_audit (id, happened_at, type, client_id, user_provider, user_id, family_id, details)
+      SELECT LPAD(TO_HEX(n), 32, '0'), n, 'type ' || n % 3, 'client ' || n % 3, 'accounts', 'person ' || n % 3, 'family ' || n % 3, '{}'
+      FROM GENERATE_SERIES(1, ${COUNT}) n`);
+    await database.execute('ANALYZE oauth_audit');
+    const table = auditTable(database);
+    const axes = {
+      oauth_audit_type: { type: 'none' },
+      oauth_audit_client: { clientId: 'none' },
+      oauth_audit_authorization: { authorization: 'none' },
+      oauth_audit_user: { person: ADA },
+    };
+    for (const [index, axis] of Object.entries(axes)) {
+      const plan = await planOf(() => table.newest(axis, { from: '', before: 'g' }, 1));
+      expect(plan).toContain(index);
+    }
+    await emptied('oauth_audit');
+  });
 
   test('who holds access is read by the index of the person, or of the client', async () => {
     if (database.dialect !== 'postgres') return;
