@@ -27,6 +27,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'test/fapi2.test.ts',
       'test/mcp-challenges.test.ts',
       'test/client-update.test.ts',
+      'test/client-documents.test.ts',
       'test/telemetry.test.ts',
     ],
   },

@@ -558,6 +558,7 @@ describe('Bound tokens are demanded', () => {
     const strict = await startBeside(portal, { dpop: 'require' });
     const first = await tokensOf(await exchange(application, await codeOf(application), null));
     const second = await tokensOf(await refresh(application, first.refresh_token, null));
+    clock.advance(1);
     const again = (at: RunningPortal) => refresh(application, first.refresh_token, null, {}, at);
     await expectRefused(await again(strict), 'invalid_dpop_proof');
     const { access_token: access } = await tokensOf(await again(portal));

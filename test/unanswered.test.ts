@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { decodeJwt } from 'jose';
+import { listen, startApplication } from 'portico/host';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createLossyStore, type LossyStore } from './support/lossy-store.ts';
 import { openStore, type OpenedStore } from './support/opened-store.ts';
@@ -8,6 +9,7 @@ import {
   createClock,
   errorOf,
   exchangeCode,
+  freePort,
   introspect,
   obtainCode,
   obtainTokens,
@@ -24,6 +26,7 @@ let opened: OpenedStore;
 let store: LossyStore;
 let portal: RunningPortal;
 let client: TestClient;
+const closing: (() => Promise<void>)[] = [];
 let tokens: Tokens;
 const clock = createClock();
 
@@ -34,6 +37,7 @@ beforeAll(async () => {
   client = await registerClient(portal);
 });
 afterAll(async () => {
+  for (const close of closing) await close();
   await portal.close();
   await opened.close();
 });
@@ -46,6 +50,19 @@ beforeEach(async () => {
   await setGrants('authorization_code refresh_token');
   tokens = await obtainTokens(portal, client, ADA);
 });
+
+/** Another process with the same store. */
+async function startBeside(): Promise<RunningPortal> {
+  const port = await freePort();
+  const env = { ...portal.env, PORT: String(port), PUBLIC_URL: portal.url };
+  const application = await startApplication(portal.definition, { env });
+  const running = await listen(application, { port, hostname: '127.0.0.1' });
+  closing.push(async () => {
+    await running.close();
+    await application.close();
+  });
+  return { ...portal, application, url: `http://localhost:${port}` };
+}
 
 /** Refreshes, and loses the store. */
 async function loseRefresh(when: NonNullable<LossyStore['loses']>): Promise<void> {
@@ -117,13 +134,14 @@ describe('a use that took effect while the store was lost', () => {
   });
 
   // @shows AS-18.24
-  test('is answered without a refresh token when its client may not refresh any more', async () => {
+  test('is answered without a refresh token when its client may not refresh any more, by a process that has just begun', async () => {
+    const other = await startBeside();
     const code = await obtainCode(portal, client, await portal.signedIn(ADA));
     store.loses = 'after it took effect';
-    await expectAway(await exchangeCode(portal, client, code));
+    await expectAway(await exchangeCode(other, client, code));
     store.isAway = false;
     await setGrants('authorization_code');
-    const answer = await tokensOf(await exchangeCode(portal, client, code));
+    const answer = await tokensOf(await exchangeCode(other, client, code));
     expect(await isActive(answer)).toBe(true);
     expect(answer).not.toHaveProperty('refresh_token');
   });
@@ -240,6 +258,17 @@ describe('a use that took effect while the store was lost', () => {
     await setGrants('authorization_code');
     const ungranted = await refresh(portal, client, tokens.refresh_token);
     expect([ungranted.status, await errorOf(ungranted)]).toEqual([400, 'unauthorized_client']);
+  });
+
+  // @shows AS-18.24
+  test('is refused when it named a scope that is not in force any more', async () => {
+    store.loses = 'after it took effect';
+    const send = () => refresh(portal, client, tokens.refresh_token, { scope: 'openid notes:read' });
+    await expectAway(await send());
+    store.isAway = false;
+    await setScopes('openid');
+    const response = await send();
+    expect([response.status, await errorOf(response)]).toEqual([400, 'invalid_scope']);
   });
 
   // @shows AS-18.24
