@@ -47,6 +47,7 @@ beforeAll(async () => {
   ({ id } = client);
 });
 beforeEach(() => {
+  store.loses = null;
   store.isAway = false;
   rows.loses = null;
 });

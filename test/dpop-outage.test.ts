@@ -40,6 +40,7 @@ beforeAll(async () => {
   });
 });
 beforeEach(() => {
+  store.loses = null;
   store.isAway = false;
   rows.loses = null;
 });

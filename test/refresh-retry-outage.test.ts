@@ -43,6 +43,7 @@ afterAll(async () => {
   await opened.close();
 });
 beforeEach(async () => {
+  store.loses = null;
   store.isAway = false;
   tokens = await obtainTokens(portal, client, ADA);
 });

@@ -241,6 +241,12 @@ describe('what is counted', () => {
     expect(await recording.value('portico.tokens.issued')).toBe(7);
     expect(await recording.value('portico.grant.duration')).toBe(3);
 
+    const plain = await registerClient(portal, { grants: ['authorization_code'] });
+    const narrow = await obtainCode(portal, plain, visitor, { scope: 'notes:read' });
+    expect((await exchangeCode(portal, plain, narrow)).status).toBe(200);
+    expect(await issued('authorization_code', 'access_token')).toBe(2);
+    expect(await recording.value('portico.tokens.issued')).toBe(8);
+
     expect((await refresh(portal, client, first.refresh_token)).status).toBe(400);
     expect((await refresh(portal, client, second.refresh_token)).status).toBe(400);
     const other = await obtainCode(portal, client, visitor);

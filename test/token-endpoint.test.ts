@@ -247,6 +247,12 @@ describe('the authorization code grant', () => {
     await expectError(await exchangeCode(portal, client, issued), 'invalid_grant');
   });
 
+  test('a client that is not registered for refresh_token is given none', async () => {
+    const own = await registerClient(portal, { grants: ['authorization_code'] });
+    const issued = await obtainCode(portal, own, await portal.signedIn(ADA));
+    expect(await tokensOf(await exchangeCode(portal, own, issued))).not.toHaveProperty('refresh_token');
+  });
+
   test('a client that is not registered for the grant is told so, and spends the code that it holds', async () => {
     const issued = await code();
     const service = await registerClient(portal, {
@@ -468,16 +474,19 @@ describe('the refresh token grant', () => {
 describe('the scopes that the client is registered for now', () => {
   // @shows AS-10.3
   test('bound what is issued; when none is left, nothing is, and nothing is spent', async () => {
+    const client = await registerClient(portal);
     const tokens = await obtainTokens(portal, client, ADA);
+    const issued = await obtainCode(portal, client, await portal.signedIn(ADA));
     const { database } = portal.application;
     const register = (scope: string) =>
       database.execute('UPDATE oauth_clients SET scope = ? WHERE client_id = ?', [scope, client.id]);
     await register('');
     await expectError(await refresh(portal, client, tokens.refresh_token), 'invalid_scope');
+    await expectError(await exchangeCode(portal, client, issued), 'invalid_scope');
     expect((await callApi(portal, '/api/notes', tokens.access_token)).status).toBe(403);
     await register('notes:read');
     expect((await tokensOf(await refresh(portal, client, tokens.refresh_token))).scope).toBe('notes:read');
-    await register('openid profile email notes:read notes:write');
+    expect((await tokensOf(await exchangeCode(portal, client, issued))).scope).toBe('notes:read');
   });
 });
 

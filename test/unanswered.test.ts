@@ -42,6 +42,7 @@ afterAll(async () => {
   await opened.close();
 });
 beforeEach(async () => {
+  store.loses = null;
   store.isAway = false;
   store.losesAccounts = false;
   store.whenLost = () => {};
@@ -144,6 +145,11 @@ describe('a use that took effect while the store was lost', () => {
     const answer = await tokensOf(await exchangeCode(other, client, code));
     expect(await isActive(answer)).toBe(true);
     expect(answer).not.toHaveProperty('refresh_token');
+    await setGrants('authorization_code refresh_token');
+    store.loses = 'after it took effect';
+    await expectAway(await refresh(other, client, tokens.refresh_token));
+    store.isAway = false;
+    expect((await tokensOf(await refresh(other, client, tokens.refresh_token))).scope).toBe(tokens.scope);
   });
 
   // @shows AS-18.24
