@@ -647,4 +647,21 @@ describe('what was allowed before', () => {
       }
     }
   });
+
+  test('is granted only where clients may ask for more when it is answered', async () => {
+    const ada = browserOf('ada');
+    const more = start({ challenge: true, audience: 'https://host.example/api' });
+    const less = start({ audience: 'https://host.example/api' });
+    const clientId = await more.newClient();
+    const allowed = await more.answer(ada, await more.ask(ada, clientId, { scope: 'notes:read' }));
+    expect((await more.exchange(clientId, allowed)).status).toBe(200);
+    for (const [server, scope] of [
+      [less, 'notes:write'],
+      [more, 'notes:write notes:read'],
+    ] as const) {
+      const question = await more.ask(ada, clientId, { scope: 'notes:write' });
+      const tokens = await more.exchange(clientId, await server.answer(ada, question));
+      expect(await tokens.json()).toMatchObject({ scope });
+    }
+  });
 });
