@@ -185,6 +185,7 @@ function start(more: Readonly<Record<string, unknown>> = {}, hosts: Partial<Host
 /** Changes what the store holds of a client. */
 async function put(clientId: string, columns: Readonly<Record<string, string | number>>): Promise<void> {
   const names = Object.keys(columns).map((name) => `${name} = ?`);
+  if (names.length === 0) return;
   await database.execute(`UPDATE oauth_clients SET ${names.join(', ')} WHERE client_id = ?`, [
     ...Object.values(columns),
     clientId,
@@ -584,7 +585,6 @@ describe('whoever is asked', () => {
     });
   });
 
-  // @shows AS-40.8
   test("by a view of the host's own is told no name that anybody may have given himself, and where the answer goes", async () => {
     const render = async (_: string, data: Readonly<Record<string, unknown>>) => {
       shown = data;
@@ -605,6 +605,218 @@ describe('whoever is asked', () => {
     }
     await server.ask(ada, await server.newClient());
     expect(shown).toMatchObject({ clientName: 'App', redirectHost: 'client.example', unverified: null });
+  });
+});
+
+describe('a request that becomes no question', () => {
+  const FOREIGN = 'https://client.example/callback';
+  /** What the client, or the page, is told, and what the log says. */
+  async function refused(server: Server, at: string, browser = browserOf('ada')) {
+    logged = [];
+    const response = await server.send(browser, at);
+    const answered = answerOf(response);
+    const reasons = logged.map(({ context }) => context['detail']);
+    return { told: answered.get('error') ?? response.status, state: answered.get('state'), reasons };
+  }
+
+  // @shows AS-19.4
+  test.each([
+    ['a revoked client', { revoked_at: 1 }, {}, (id: string) => `the client ${id} was revoked`],
+    [
+      'an address that differs in its query',
+      { redirect_uris: `["${FOREIGN}?a=1"]` },
+      { redirect_uri: `${FOREIGN}?a=2` },
+      (id: string) =>
+        `the redirect_uri is "${FOREIGN}?…", the client ${id} is registered with "${FOREIGN}?…", and they differ in what is not shown here`,
+    ],
+    [
+      'an address on another port',
+      { redirect_uris: '["http://127.0.0.1:1/cb"]' },
+      { redirect_uri: 'http://127.0.0.1:2/cb' },
+      (id: string) =>
+        `the redirect_uri is "http://127.0.0.1:2/cb", the client ${id} is registered with "http://127.0.0.1:1/cb"; only a native application may be answered on another port`,
+    ],
+    [
+      'an address, and has none',
+      { redirect_uris: '[]' },
+      {},
+      (id: string) => `the redirect_uri is "${FOREIGN}", the client ${id} is registered with none`,
+    ],
+    [
+      'none of its addresses',
+      { redirect_uris: `["${FOREIGN}","https://client.example/other"]` },
+      { redirect_uri: 'https://client.example/third' },
+      (id: string) =>
+        `the redirect_uri is "https://client.example/third", the client ${id} is registered with "${FOREIGN}", "https://client.example/other"`,
+    ],
+    [
+      'no address',
+      {},
+      { redirect_uri: '' },
+      (id: string) => `the client ${id} sent no redirect_uri, or more than one`,
+    ],
+  ])('is answered with a page where it names %s', async (_, columns, changes, reason) => {
+    const clientId = await usual.newClient();
+    await put(clientId, columns);
+    const found = await refused(usual, usual.asking(clientId, changes));
+    expect(found).toEqual({ told: 400, state: null, reasons: [reason(clientId)] });
+  });
+
+  // @shows AS-19.4
+  test.each<[string, Record<string, string | number>, Record<string, string>, string, string]>([
+    [
+      'of a client without the grant',
+      { grants: 'client_credentials refresh_token' },
+      {},
+      'unauthorized_client',
+      'the client is registered for client_credentials, refresh_token',
+    ],
+    [
+      'of a client that has to push',
+      { pushes_requests: 1 },
+      {},
+      'invalid_request',
+      'the client is registered to push its requests, and did not push this one',
+    ],
+    [
+      'for openid, without a key',
+      { scope: 'openid notes:read' },
+      { scope: 'openid' },
+      'invalid_scope',
+      'there is no signing key in ',
+    ],
+    [
+      'that names a mode',
+      {},
+      { response_mode: 'fragment' },
+      'invalid_request',
+      'the response_mode is "fragment"',
+    ],
+    ['that prompts', {}, { prompt: 'create' }, 'invalid_request', 'the prompt is "create"'],
+  ])(
+    'is answered to the client, with the state, and its reason is in the log: %s',
+    async (_, columns, changes, error, reason) => {
+      const clientId = await usual.newClient();
+      await put(clientId, columns);
+      const found = await refused(usual, usual.asking(clientId, { ...changes, state: 'the-state' }));
+      expect(found).toEqual({ told: error, state: 'the-state', reasons: [expect.stringContaining(reason)] });
+    },
+  );
+
+  test('is not one that names what it may, in as many spaces as it likes', async () => {
+    const clientId = await usual.newClient();
+    for (const changes of [{ response_mode: 'query' }, { prompt: ' consent  ' }, { ui_locales: 'fr' }]) {
+      await usual.ask(browserOf('ada'), clientId, changes);
+    }
+    const none = await refused(usual, usual.asking(clientId, { prompt: ' none ' }));
+    expect(none.told).toBe('interaction_required');
+  });
+
+  // @shows AS-24.1, AS-24.5
+  test('is one whose dpop_jkt is no thumbprint, or is repeated, also after it has waited; without DPoP nothing is read of it', async () => {
+    const server = start({ dpop: 'accept' });
+    const clientId = await server.newClient();
+    const jkt = 'x'.repeat(43);
+    for (const wrong of [`${jkt}x`, jkt.slice(1), `${jkt.slice(1)}!`]) {
+      expect((await refused(server, server.asking(clientId, { dpop_jkt: wrong }))).told).toBe(
+        'invalid_request',
+      );
+      await usual.ask(browserOf('ada'), clientId, { dpop_jkt: wrong });
+    }
+    const twice = `${server.asking(clientId, { dpop_jkt: jkt })}&dpop_jkt=${jkt}`;
+    expect((await refused(server, twice)).told).toBe('invalid_request');
+    expect((await usual.send(browserOf('ada'), twice)).status).toBe(200);
+    await server.ask(browserOf('ada'), clientId, { dpop_jkt: jkt });
+    // Whom nobody vouches for is not answered before somebody is signed in.
+    const own = await server.selfRegistered();
+    for (const [at, status] of [
+      [server.asking(own, { dpop_jkt: jkt }), 200],
+      [server.asking(own, { dpop_jkt: jkt, state: '' }), 200],
+      [server.asking(own, { dpop_jkt: 'x' }), 400],
+      [`${server.asking(own, { dpop_jkt: jkt })}&dpop_jkt=${jkt}`, 400],
+      [`${server.asking(own)}&state=a&state=b&state=c`, 400],
+    ] as const) {
+      const browser = browserOf(null);
+      const away = await server.send(browser, at);
+      const login = new URL(away.headers.get('location') ?? '', 'https://host.example');
+      expect(login.pathname).toBe('/sign-in');
+      browser.person = 'ada';
+      const back = await server.send(browser, login.searchParams.get('return_to') ?? '');
+      expect(back.status).toBe(status);
+    }
+  });
+
+  // @shows RFC9126-2.3
+  test('is refused where it is pushed with no address, or with one that the client does not have', async () => {
+    const server = start({ pushed_authorization_requests: 'accept' });
+    const clientId = await server.newClient();
+    for (const [redirectUri, reason] of [
+      ['', `the client ${clientId} sent no redirect_uri, or more than one`],
+      [
+        `${FOREIGN}/x`,
+        `the redirect_uri is "${FOREIGN}/x", the client ${clientId} is registered with "${FOREIGN}"`,
+      ],
+    ] as const) {
+      const { searchParams } = new URL(
+        `https://x.example${server.asking(clientId, { redirect_uri: redirectUri })}`,
+      );
+      logged = [];
+      const response = await server.send(browserOf(null), '/oauth/par', Object.fromEntries(searchParams));
+      expect([response.status, await response.json()]).toMatchObject([400, { error: 'invalid_request' }]);
+      expect(logged.map(({ context }) => context['detail'])).toEqual([reason]);
+    }
+  });
+});
+
+describe('"Not you?"', () => {
+  // @shows AS-8.6
+  test('asks whoever signs in next the very same', async () => {
+    const server = start({ languages: true, dpop: 'accept', audience: 'https://host.example/api' });
+    const browser = browserOf('ada');
+    const asked = {
+      scope: 'notes:write',
+      state: 'the state & more',
+      nonce: 'the-nonce',
+      dpop_jkt: 'x'.repeat(43),
+      ui_locales: 'fr',
+      resource: 'https://host.example/api',
+    };
+    const question = await server.ask(browser, await server.newClient(), asked);
+    const page = await (await server.answer(browser, question, 'switch')).text();
+    const [, back = ''] = /href="([^"]*request_id=[^"]*)"/.exec(page) ?? [];
+    browser.person = 'grace';
+    const again = formOf(await (await server.send(browser, back)).text()).fields;
+    const { rows } = await database.execute(
+      'SELECT client_id, parameters, audience, asked_scope FROM oauth_consent_requests WHERE id_hash IN (?, ?)',
+      [question, again].map(({ request_id: id = '' }) => hashOf(id)),
+    );
+    expect(rows).toHaveLength(2);
+    expect(rows[1]).toEqual(rows[0]);
+    for (const value of ['the state & more', 'the-nonce', 'x'.repeat(43), 'fr'])
+      expect(rows[0]?.['parameters']).toContain(JSON.stringify(value));
+  });
+
+  test('of a plain request adds nothing to it', async () => {
+    const browser = browserOf('ada');
+    const question = await usual.ask(browser, await usual.newClient(), { ui_locales: 'fr' });
+    const page = await (await usual.answer(browser, question, 'switch')).text();
+    const [, back = ''] = /href="([^"]*request_id=[^"]*)"/.exec(page) ?? [];
+    browser.person = 'grace';
+    const again = formOf(await (await usual.send(browser, back)).text()).fields;
+    const { rows } = await database.execute<Record<string, string>>(
+      'SELECT parameters FROM oauth_consent_requests WHERE id_hash IN (?, ?)',
+      [question, again].map(({ request_id: id = '' }) => hashOf(id)),
+    );
+    expect(rows.map(({ parameters = '' }) => JSON.parse(parameters) as unknown)).toEqual(
+      [1, 2].map(() => ({
+        redirectUri: REDIRECT_URI,
+        scopes: ['notes:read', 'notes:write'],
+        state: null,
+        nonce: null,
+        codeChallenge: CHALLENGE,
+        dpopJkt: null,
+      })),
+    );
   });
 });
 

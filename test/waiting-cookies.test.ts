@@ -353,7 +353,6 @@ describe('of the requests that wait in one browser', () => {
     expect(page.status).toBe(200);
   });
 
-  // @shows RFC9126-4
   test('a pushed one that is loaded again takes the place of its cookie, and no other goes', async () => {
     const jar = browser();
     const pushed = await send(browser(), '/oauth/par', { form: parametersWith('pushed') });
