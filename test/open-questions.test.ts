@@ -12,9 +12,11 @@ import {
   type AuditEvent,
   type Host,
   type LogContext,
+  type OutboundOptions,
 } from 'portico/oauth-server';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { createDatabase } from './support/database.ts';
+import { startDocumentHost } from './support/document-host.ts';
 import { openOwnStore, type OwnStore } from './support/own-store.ts';
 import { CHALLENGE, createClock, REDIRECT_URI, VERIFIER } from './support/portal.ts';
 import { formOf } from './support/visitor.ts';
@@ -94,16 +96,29 @@ const HOST: Host<Browser> = {
 
 type Server = ReturnType<typeof start>;
 
-function start(more: Readonly<Record<string, unknown>> = {}, hosts: Partial<Host<Browser>> = {}) {
+function start(
+  more: Readonly<Record<string, unknown>> = {},
+  hosts: Partial<Host<Browser>> = {},
+  outbound: OutboundOptions | null = null,
+) {
   const config = oauthServerConfiguration.parse({
     name: 'Host',
     scopes: { 'notes:read': 'Read your notes', 'notes:write': 'Write notes for you' },
     key_path: path.join(folder, 'keys'),
     ...more,
   });
-  const publicUrl = 'https://host.example';
+  // Documents are fetched from this machine only while developing on it.
+  const publicUrl = outbound === null ? 'https://host.example' : 'http://localhost:8080';
   const host = { ...HOST, ...hosts };
-  const server = createAuthorizationServer({ publicUrl, config, host, database, clock: clock.now });
+  const { now } = clock;
+  const server = createAuthorizationServer({
+    publicUrl,
+    config,
+    host,
+    database,
+    clock: now,
+    ...(outbound === null ? {} : { outbound, showsDetails: true }),
+  });
   const handle = createHandler<Browser>(server);
 
   async function send(browser: Browser, at: string, form?: Readonly<Record<string, string>>) {
@@ -469,6 +484,42 @@ describe('a client that is a document', () => {
   });
 });
 
+describe('a document that is fresh', () => {
+  test('is read again for a scope that this process offers and another one did not, and for no other request', async () => {
+    const host = await startDocumentHost();
+    onTestFinished(() => host.close());
+    const documents = { client_id_metadata_documents: true };
+    const before = start({ ...documents, scopes: { 'notes:read': 'Read your notes' } }, {}, host.outbound);
+    const server = start(documents, {}, host.outbound);
+    const at = `/${(browsers += 1)}.json`;
+    const clientId = host.publish(
+      at,
+      {
+        client_name: 'Assistant',
+        redirect_uris: [REDIRECT_URI],
+        grant_types: ['authorization_code', 'refresh_token'],
+        token_endpoint_auth_method: 'none',
+        scope: 'notes:read notes:write',
+      },
+      { 'Cache-Control': 'max-age=86400' },
+    );
+    const ada = browserOf('ada');
+    await before.ask(ada, clientId);
+    expect(host.asked).toEqual([at]);
+    await server.ask(ada, clientId);
+    await server.ask(ada, clientId, { scope: 'notes:read' });
+    const twice = await server.send(
+      ada,
+      `${server.asking(clientId, { scope: 'notes:read' })}&scope=notes:write`,
+    );
+    expect(twice.status).toBe(400);
+    expect(await twice.text()).toContain('Nothing was shared');
+    expect(host.asked).toEqual([at]);
+    await server.ask(ada, clientId, { scope: 'notes:read notes:write' });
+    expect(host.asked).toEqual([at, at]);
+  });
+});
+
 describe('what is demanded since a question was asked', () => {
   const NO_WAY = { ...UNANSWERABLE, warnings: [] };
   async function expectRefused(
@@ -615,8 +666,10 @@ describe('a request that becomes no question', () => {
     logged = [];
     const response = await server.send(browser, at);
     const answered = answerOf(response);
-    const reasons = logged.map(({ context }) => context['detail']);
-    return { told: answered.get('error') ?? response.status, state: answered.get('state'), reasons };
+    const [reasons, clients] = ['detail', 'clientId'].map((name) =>
+      logged.map(({ context }) => context[name]),
+    );
+    return { told: answered.get('error') ?? response.status, state: answered.get('state'), reasons, clients };
   }
 
   // @shows AS-19.4
@@ -659,7 +712,7 @@ describe('a request that becomes no question', () => {
     const clientId = await usual.newClient();
     await put(clientId, columns);
     const found = await refused(usual, usual.asking(clientId, changes));
-    expect(found).toEqual({ told: 400, state: null, reasons: [reason(clientId)] });
+    expect(found).toEqual({ told: 400, state: null, reasons: [reason(clientId)], clients: [clientId] });
   });
 
   // @shows AS-19.4
@@ -699,7 +752,12 @@ describe('a request that becomes no question', () => {
       const clientId = await usual.newClient();
       await put(clientId, columns);
       const found = await refused(usual, usual.asking(clientId, { ...changes, state: 'the-state' }));
-      expect(found).toEqual({ told: error, state: 'the-state', reasons: [expect.stringContaining(reason)] });
+      expect(found).toEqual({
+        told: error,
+        state: 'the-state',
+        reasons: [expect.stringContaining(reason)],
+        clients: [clientId],
+      });
     },
   );
 
@@ -735,6 +793,8 @@ describe('a request that becomes no question', () => {
       [server.asking(own, { dpop_jkt: 'x' }), 400],
       [`${server.asking(own, { dpop_jkt: jkt })}&dpop_jkt=${jkt}`, 400],
       [`${server.asking(own)}&state=a&state=b&state=c`, 400],
+      [`${server.asking(own)}&state=&state=a`, 400],
+      [server.asking(own, { resource: 'https://elsewhere.example' }), 400],
     ] as const) {
       const browser = browserOf(null);
       const away = await server.send(browser, at);
@@ -743,6 +803,53 @@ describe('a request that becomes no question', () => {
       browser.person = 'ada';
       const back = await server.send(browser, login.searchParams.get('return_to') ?? '');
       expect(back.status).toBe(status);
+    }
+  });
+
+  // @shows AS-7.13
+  test('takes no more of a browser by what is empty, or sent more than twice', async () => {
+    const own = await usual.selfRegistered();
+    const sizeOf = async (more: string) => {
+      const away = await usual.send(browserOf(null), usual.asking(own) + more);
+      return away.headers.getSetCookie().join().length;
+    };
+    const size = await sizeOf('');
+    for (const empty of ['&state=', '&nonce=&state=']) expect(await sizeOf(empty)).toBe(size);
+    const twice = await sizeOf('&state=a&state=a');
+    expect(twice).toBeGreaterThan(size);
+    expect(await sizeOf('&state=a'.repeat(50))).toBe(twice);
+  });
+
+  test('names a scope that the client has, and the server offers no more', async () => {
+    const clientId = await usual.newClient();
+    await put(clientId, { scope: 'notes:read notes:gone' });
+    const { told } = await refused(usual, usual.asking(clientId, { scope: 'notes:gone' }));
+    expect(told).toBe('invalid_scope');
+    const ada = browserOf('ada');
+    events = [];
+    await usual.answer(ada, await usual.ask(ada, clientId));
+    expect(events).toEqual([expect.objectContaining({ scopes: ['notes:read'] })]);
+  });
+
+  // @shows AS-27.2
+  test('comes from a client that is held to a profile which it does not meet; nobody vouches for its name', async () => {
+    for (const [clientId, named] of [
+      [await usual.newClient(), true],
+      [await usual.selfRegistered(), false],
+    ] as const) {
+      await put(clientId, { profile: 'fapi2', name: 'Notebook' });
+      logged = [];
+      const page = await usual.send(browserOf('ada'), usual.asking(clientId));
+      expect([page.status, page.headers.get('location')]).toEqual([400, null]);
+      const html = (await page.text()).replaceAll(/<[^>]*>/g, ' ');
+      expect(html.includes('Notebook')).toBe(named);
+      expect(html).toMatch(/Host .*(does not|rules|requires|cannot)/s);
+      expect(logged.map(({ context }) => context)).toEqual([
+        expect.objectContaining({
+          clientId,
+          detail: expect.stringContaining(`the client ${clientId} is given nothing: `) as string,
+        }),
+      ]);
     }
   });
 

@@ -58,6 +58,24 @@ const STEPS: readonly (readonly [
   ['the server has no signing key', {}, {}],
 ];
 
+function check(sent: URLSearchParams, grants: Client['grants'], active: () => Promise<null>) {
+  const checks = createRequestChecks({
+    clients: { find: async (id) => (id === CLIENT.id ? { ...CLIENT, grants } : null) },
+    documents: { names: () => false, require: () => {}, find: () => Promise.reject(new Error('Not asked')) },
+    profiles: createProfiles({ code_ttl: 60 }),
+    scopes: createScopeCatalog({ 'notes:read': 'Read notes' }),
+    keys: { active },
+    audience: 'https://api.example/',
+    takesDpop: false,
+    withLanguage: false,
+    serverName: 'A server',
+    requiresPushed: false,
+    keyPath: '/keys',
+  });
+  const put = { parameters: createParameters(sent), pushed: false };
+  return checks.check(put, new Request('https://server.example/'), null);
+}
+
 /** What a request is told that is right up to this step, and wrong there and after it. */
 async function toldAt(position: number): Promise<string> {
   const given = new Map<string, string | undefined>();
@@ -69,25 +87,8 @@ async function toldAt(position: number): Promise<string> {
   if (given.get('nonce') === 'twice') sent.append('nonce', 'twice');
   const grants: Client['grants'] =
     given.get('grant') === 'authorization_code' ? ['authorization_code'] : ['refresh_token'];
-  const checks = createRequestChecks({
-    clients: { find: async (id) => (id === CLIENT.id ? { ...CLIENT, grants } : null) },
-    documents: { names: () => false, require: () => {}, find: () => Promise.reject(new Error('Not asked')) },
-    profiles: createProfiles({ code_ttl: 60 }),
-    scopes: createScopeCatalog({ 'notes:read': 'Read notes' }),
-    keys: { active: async () => null },
-    audience: 'https://api.example/',
-    takesDpop: false,
-    withLanguage: false,
-    serverName: 'A server',
-    requiresPushed: false,
-    keyPath: '/keys',
-  });
   try {
-    const checked = await checks.check(
-      { parameters: createParameters(sent), pushed: false },
-      new Request('https://server.example/'),
-      null,
-    );
+    const checked = await check(sent, grants, async () => null);
     const error =
       'response' in checked && 'error' in checked.response.result && checked.response.result.error;
     return error ? `${error.code}: ${error.message}` : 'nothing';
@@ -102,3 +103,11 @@ test.each(STEPS.map(([told], position) => ({ position, told })))(
     expect(await toldAt(position)).toContain(told);
   },
 );
+
+test('a fault of the server is no answer to the client', async () => {
+  const right = STEPS.flatMap(([, , parameters]) => Object.entries(parameters));
+  const sent = new URLSearchParams();
+  for (const [name, value] of right) if (value !== undefined) sent.append(name, value);
+  const failing = () => Promise.reject(new Error('The disk is gone'));
+  await expect(check(sent, ['authorization_code'], failing)).rejects.toThrow('The disk is gone');
+});
