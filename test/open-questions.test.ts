@@ -548,6 +548,8 @@ describe('what is demanded since a question was asked', () => {
     const pushed = await accepting.push(ada, clientId);
     expect((await requiring.reload(ada, pushed)).status).toBe(200);
     expect(answerOf(await requiring.answer(ada, pushed)).has('code')).toBe(true);
+    const another = await requiring.push(ada, clientId);
+    expect(answerOf(await requiring.answer(ada, another)).has('code')).toBe(true);
   });
 
   // @shows AS-25.8
@@ -738,6 +740,7 @@ describe('a request that becomes no question', () => {
       'invalid_scope',
       'there is no signing key in ',
     ],
+    ['without a code_challenge', {}, { code_challenge: '' }, 'invalid_request', 'no code_challenge was sent'],
     [
       'that names a mode',
       {},
