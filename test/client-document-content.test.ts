@@ -193,6 +193,18 @@ describe('what a document says and means', () => {
     expect(read({ scope: 'notes:read admin openid notes:read' }).scopes).toEqual(['notes:read', 'openid']);
   });
 
+  test('no scope of services is among them, whether it is named or not', () => {
+    const catalog = createScopeCatalog({
+      'notes:read': 'Read notes',
+      'mcp:service': { label: 'Discover', permission: 'notes:read' },
+    });
+    const scopesOf = (scope?: string) =>
+      readDocument({ ...DOCUMENT, scope }, URL_OF_IT, { ...RULES, catalog }).scopes;
+    expect(scopesOf()).toEqual(['openid', 'profile', 'email', 'notes:read']);
+    expect(scopesOf('notes:read mcp:service')).toEqual(['notes:read']);
+    expect(() => scopesOf('mcp:service')).toThrow('nothing is offered');
+  });
+
   test('its redirect URIs are those that can be answered; others are passed over', () => {
     const uris = [
       'https://client.example/callback',
