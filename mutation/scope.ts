@@ -146,8 +146,12 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'src/oauth-server/endpoints/introspect.ts',
       'src/oauth-server/endpoints/revoke.ts',
       'src/oauth-server/endpoints/userinfo.ts',
+      'src/oauth-server/endpoints/protected-routes.ts',
+      'src/http/bearer.ts',
+      'src/http/challenges.ts',
     ],
     tests: [
+      'src/http/bearer.test.ts',
       'src/oauth-server/tokens/scope-groups.test.ts',
       'src/oauth-server/tokens/token-formats.test.ts',
       'src/oauth-server/tokens/resource-indicators.test.ts',

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { isBearerRequest, parseBearer, parseDpop } from './bearer.ts';
+import { authorizationOf, isBearerRequest, parseBearer, parseDpop } from './bearer.ts';
 
 describe('the Authorization header', () => {
   test.each([
@@ -44,5 +44,28 @@ describe('the Authorization header', () => {
     expect(parseDpop('dpop a, DPoP b')).toEqual({ token: null });
     expect(parseDpop('Bearer a')).toBe(null);
     expect(parseBearer('DPoP a')).toBe(null);
+  });
+});
+
+describe("the Authorization of Node's request", () => {
+  const of = (...rawHeaders: readonly string[]) =>
+    authorizationOf({ headers: { authorization: 'Bearer a' }, rawHeaders });
+
+  test('is null without one, and what was sent where there is one, whatever stands beside it', () => {
+    expect(authorizationOf({ headers: {} })).toBe(null);
+    expect(authorizationOf({ headers: {}, rawHeaders: ['Host', 'authorization'] })).toBe(null);
+    expect(authorizationOf({ headers: { authorization: 'Bearer a' } })).toBe('Bearer a');
+    expect(of('Host', 'x', 'Authorization', 'Bearer a')).toBe('Bearer a');
+    // A value like the name, and a name of the same length, are none.
+    expect(of('X', 'Authorization', 'Authorization', 'Bearer a', 'Y', 'authorization')).toBe('Bearer a');
+    expect(of('Authorization', 'Bearer a', 'Xuthorization', 'Bearer b')).toBe('Bearer a');
+    expect(of('Authorization', 'Bearer a', 'Authorization-Info', 'Bearer b')).toBe('Bearer a');
+  });
+
+  test('is all of them where there are several, which is no token', () => {
+    const both = of('Authorization', 'Bearer a', 'Host', 'x', 'AUTHORIZATION', 'Bearer b');
+    expect(both).toBe('Bearer a, Bearer b');
+    expect(parseBearer(both)).toEqual({ token: null });
+    expect(of('authorization', 'Bearer a', 'authorization', 'Basic b')).toBe('Bearer a, Basic b');
   });
 });

@@ -43,6 +43,15 @@ describe('the claims of scopes', () => {
     ]);
   });
 
+  // @shows OIDC-5.4a
+  test('of OpenID Connect are those of its section 5.4', () => {
+    const profile =
+      'name family_name given_name middle_name nickname preferred_username profile picture website gender birthdate zoneinfo locale updated_at';
+    expect(claimNames(['profile'], catalog)).toEqual(profile.split(' '));
+    expect(claimNames(['email'], catalog)).toEqual(['email', 'email_verified']);
+    expect(claimNames(['openid', 'offline_access'], catalog)).toEqual([]);
+  });
+
   test('come from the profile, then from the mapper; what is null or not there is left out', async () => {
     const { user } = person({ email: 'a@example.com', roles: null });
     const mapper = () => ({ email: 'other', email_verified: false, roles: ['a'], desk: null, name: 'Ada' });
@@ -103,6 +112,23 @@ describe('the claims of scopes', () => {
 });
 
 describe('the name of a claim that a scope may release', () => {
+  test.each([
+    ['RFC 7519', 'iss sub aud exp nbf iat jti'],
+    [
+      'OpenID Connect',
+      'nonce auth_time acr amr azp at_hash c_hash s_hash sid sub_jwk _claim_names _claim_sources',
+    ],
+    ['RFC 7662', 'active scope client_id token_type'],
+    ['RFC 7800, 8693, 8417, 9396, 9493, 9701', 'cnf act may_act events toe txn authorization_details sub_id'],
+    ['other documents', 'verified_claims token_introspection error error_description error_uri'],
+  ])('is none of what the server says by %s: %s', (_, names) => {
+    for (const name of names.split(' '))
+      expect([name, claimNameProblem(name)]).toEqual([
+        name,
+        expect.stringMatching(/^is a claim of the protocol/),
+      ]);
+  });
+
   test.each(['roles', 'https://portal.example/plan', '!', '~', 'x'.repeat(255)])('may be %j', (name) => {
     expect(claimNameProblem(name)).toBe(null);
   });
