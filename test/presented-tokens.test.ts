@@ -1,4 +1,5 @@
 // @engines sqlite: how a token is judged that was found makes no difference to the database
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { createServer, get, request, type IncomingMessage } from 'node:http';
@@ -315,6 +316,56 @@ describe('the proof of a key is refused, and the log says why', () => {
       bound(asking, NOTES, 'x', { nonce }),
     ])
       expect((await ask(asking, NOTES, headers)).headers.get('dpop-nonce')).toBe(null);
+  });
+});
+
+describe('a route of the host', () => {
+  const requestOf = (id: string, headers: Fields = {}) =>
+    new Request(`${portal.url}${NOTES}`, { headers: { ...headers, 'X-Request-Id': id } });
+
+  test('is refused once in the log, however often it asks, and each answer names the request', async () => {
+    const id = randomUUID();
+    const answer = await portal.server.withToken(requestOf(id), async () => {
+      expect(() => token().requireScope('notes:read')).toThrow();
+      token().requireUsable();
+      return Response.json({});
+    });
+    expect([answer.status, answer.headers.get('x-request-id')]).toEqual([401, id]);
+    const { detail, endpoint, error, address } = await lineOf(portal, id);
+    expect([detail, endpoint, error]).toEqual([
+      'there is no Authorization header',
+      'token()',
+      'missing_token',
+    ]);
+    expect(address).not.toBe(undefined);
+  });
+
+  test('throws its own errors on, and they are no refusal', async () => {
+    const failing = portal.server.withToken(requestOf(randomUUID()), () =>
+      Promise.reject(new Error('its own')),
+    );
+    await expect(failing).rejects.toThrow('its own');
+  });
+
+  test('is not run where the store fails: the answer is another than a refusal, and names the request', async () => {
+    const rename = (from: string, to: string) =>
+      portal.application.database.execute(`ALTER TABLE ${from} RENAME TO ${to}`);
+    const id = randomUUID();
+    await rename('oauth_access_tokens', 'elsewhere');
+    try {
+      const answer = await portal.server.withToken(requestOf(id, bearer(unbound)), () => {
+        throw new Error('the handler was run');
+      });
+      expect(answer.status).toBeGreaterThanOrEqual(500);
+      expect(answer.headers.get('x-request-id')).toBe(id);
+      expect(await lineOf(portal, id)).toMatchObject({ endpoint: 'token()', level: 'error' });
+      const found = await portal.server.lookUpToken(`Bearer ${unbound}`);
+      if ('run' in found) throw new Error('a token was looked up');
+      expect(found.failure.status).toBe(answer.status);
+      expect(found.failure.headers.get('x-request-id')).toBe(null);
+    } finally {
+      await rename('elsewhere', 'oauth_access_tokens');
+    }
   });
 });
 
