@@ -152,6 +152,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
     ],
     tests: [
       'src/http/bearer.test.ts',
+      'src/http/challenges.test.ts',
       'src/oauth-server/tokens/scope-groups.test.ts',
       'src/oauth-server/tokens/token-formats.test.ts',
       'src/oauth-server/tokens/resource-indicators.test.ts',

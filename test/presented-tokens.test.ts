@@ -326,7 +326,7 @@ describe('a route of the host', () => {
   test('is refused once in the log, however often it asks, and each answer names the request', async () => {
     const id = randomUUID();
     const answer = await portal.server.withToken(requestOf(id), async () => {
-      expect(() => token().requireScope('notes:read')).toThrow();
+      expect(() => token().requireScope('notes:read')).toThrow('access token');
       token().requireUsable();
       return Response.json({});
     });
