@@ -146,7 +146,6 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'src/oauth-server/endpoints/introspect.ts',
       'src/oauth-server/endpoints/revoke.ts',
       'src/oauth-server/endpoints/userinfo.ts',
-      'src/oauth-server/endpoints/protected-routes.ts',
       'src/http/bearer.ts',
       'src/http/challenges.ts',
     ],

@@ -358,6 +358,7 @@ describe('a route of the host', () => {
       });
       expect(answer.status).toBeGreaterThanOrEqual(500);
       expect(answer.headers.get('x-request-id')).toBe(id);
+      expect(answer.headers.get('content-type')).not.toContain('html');
       expect(await lineOf(portal, id)).toMatchObject({ endpoint: 'token()', level: 'error' });
       const found = await portal.server.lookUpToken(`Bearer ${unbound}`);
       if ('run' in found) throw new Error('a token was looked up');

@@ -62,7 +62,17 @@ describe("the Authorization of Node's request", () => {
     expect(of('Authorization', 'Bearer a', 'Authorization-Info', 'Bearer b')).toBe('Bearer a');
   });
 
+  test('is what the application has made of one, or null where it has taken it away', () => {
+    const rawHeaders = ['Host', 'x', 'Authorization', 'Bearer a'];
+    expect(authorizationOf({ headers: { authorization: 'Bearer b' }, rawHeaders })).toBe('Bearer b');
+    expect(authorizationOf({ headers: {}, rawHeaders: [...rawHeaders, ...rawHeaders] })).toBe(null);
+  });
+
   test('is all of them where there are several, which is no token', () => {
+    // What stands behind a value like the name is another name.
+    expect(of('Authorization', 'Bearer a', 'X', 'Authorization', 'Y', 'z', 'Authorization', 'Bearer b')).toBe(
+      'Bearer a, Bearer b',
+    );
     const both = of('Authorization', 'Bearer a', 'Host', 'x', 'AUTHORIZATION', 'Bearer b');
     expect(both).toBe('Bearer a, Bearer b');
     expect(parseBearer(both)).toEqual({ token: null });
