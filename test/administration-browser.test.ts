@@ -8,13 +8,13 @@ import { PAGES, startAdministered } from './support/administration.ts';
 import { findChromium, launchChromium } from './support/chromium.ts';
 import {
   ADA,
-  freePort,
   obtainTokens,
   PASSWORD,
   registerClient,
   type RunningPortal,
   type TestClient,
 } from './support/portal.ts';
+import { freePort } from './support/free-port.ts';
 import { SCALE } from './support/scale.ts';
 
 /** Without a Chromium these tests are skipped; under CI test/browser.test.ts fails then. */

@@ -13,7 +13,6 @@ import {
   ADA,
   callApi,
   exchangeCode,
-  freePort,
   obtainCode,
   obtainTokens,
   refresh,
@@ -25,6 +24,7 @@ import {
   type TestClient,
   type Tokens,
 } from './support/portal.ts';
+import { freePort } from './support/free-port.ts';
 import { createVisitor } from './support/visitor.ts';
 
 /** The commands that stand in docs/backup.md. */

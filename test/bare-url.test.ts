@@ -8,7 +8,8 @@ import { findChromium, launchChromium } from './support/chromium.ts';
 import { startClient } from './support/mcp/bare-client.ts';
 import { startBareHost, startCallback, type BareHost } from './support/mcp/bare-host.ts';
 import { PROGRAMS } from './support/mcp/bare-programs.ts';
-import { ADA, freePort, PASSWORD } from './support/portal.ts';
+import { ADA, PASSWORD } from './support/portal.ts';
+import { freePort } from './support/free-port.ts';
 import { SCALE } from './support/scale.ts';
 
 const programs = PROGRAMS.slice(0, SCALE.bareClients);

@@ -6,15 +6,8 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, afterEach, describe, expect, test } from 'vitest';
 import { startRelyingParty, type RelyingParty } from '../examples/relying-party/server.ts';
 import { findChromium, launchChromium } from './support/chromium.ts';
-import {
-  ADA,
-  freePort,
-  GRACE,
-  PASSWORD,
-  registerClient,
-  startPortal,
-  type RunningPortal,
-} from './support/portal.ts';
+import { ADA, GRACE, PASSWORD, registerClient, startPortal, type RunningPortal } from './support/portal.ts';
+import { freePort } from './support/free-port.ts';
 import { SCALE } from './support/scale.ts';
 
 /**

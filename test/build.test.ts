@@ -8,7 +8,7 @@ import { setTimeout } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { portico, ROOT, start } from './support/console.ts';
-import { freePort } from './support/portal.ts';
+import { freePort } from './support/free-port.ts';
 
 const run = promisify(execFile);
 

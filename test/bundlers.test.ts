@@ -9,7 +9,8 @@ import { promisify } from 'node:util';
 import { rolldown } from 'rolldown';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { ROOT } from './support/console.ts';
-import { CHALLENGE, freePort, REDIRECT_URI, VERIFIER } from './support/portal.ts';
+import { CHALLENGE, REDIRECT_URI, VERIFIER } from './support/portal.ts';
+import { freePort } from './support/free-port.ts';
 import { SCALE } from './support/scale.ts';
 import { createVisitor, locationOf } from './support/visitor.ts';
 

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { newKey } from './support/assertions.ts';
 import { portico, porticoHere, ROOT, start, type ConsoleResult } from './support/console.ts';
-import { freePort } from './support/portal.ts';
+import { freePort } from './support/free-port.ts';
 
 const PORTAL = path.join(ROOT, 'examples', 'portal');
 let storage: string;

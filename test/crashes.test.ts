@@ -5,13 +5,13 @@ import { ROOT, start, type RunningProcess } from './support/console.ts';
 import { createWorker, type Chain, type Use, type Worker } from './support/load.ts';
 import {
   callApi,
-  freePort,
   registerClient,
   requestToken,
   startPortal,
   type RunningPortal,
   type TestClient,
 } from './support/portal.ts';
+import { freePort } from './support/free-port.ts';
 import { SCALE } from './support/scale.ts';
 
 /** Kills a server process under load, repeatedly, and checks what its clients find afterwards. */

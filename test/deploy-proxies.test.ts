@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { porticoHere, ROOT, start, type RunningProcess } from './support/console.ts';
-import { freePort } from './support/portal.ts';
+import { freePort } from './support/free-port.ts';
 import { askProxy, HOST, PROXIES, type Asking, type DeployedProxy } from './support/proxies.ts';
 
 /** The files of examples/deploy, read by the programs that they are for, in front of `portico serve`. */

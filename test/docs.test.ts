@@ -9,7 +9,8 @@ import * as openid from 'openid-client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ROOT } from './support/console.ts';
 import { codeBlocks, type CodeBlock } from './support/documents.ts';
-import { freePort, PASSWORD, REDIRECT_URI } from './support/portal.ts';
+import { PASSWORD, REDIRECT_URI } from './support/portal.ts';
+import { freePort } from './support/free-port.ts';
 import { SCALE } from './support/scale.ts';
 import { createVisitor, locationOf } from './support/visitor.ts';
 

@@ -6,7 +6,8 @@ import path from 'node:path';
 import { examine, type Check } from 'portico/oauth-server';
 import { afterEach, describe, expect, test } from 'vitest';
 import { portico, ROOT, start } from './support/console.ts';
-import { freePort, startPortal, type RunningPortal } from './support/portal.ts';
+import { startPortal, type RunningPortal } from './support/portal.ts';
+import { freePort } from './support/free-port.ts';
 import { startProxy, startServer, type ProxyOptions } from './support/reverse-proxy.ts';
 
 const opened: { close(): Promise<unknown> }[] = [];

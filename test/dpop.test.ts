@@ -17,7 +17,6 @@ import {
   callApi,
   createClock,
   errorOf,
-  freePort,
   GRACE,
   introspect,
   obtainCode,
@@ -30,6 +29,7 @@ import {
   type TestClient,
   type Tokens,
 } from './support/portal.ts';
+import { freePort } from './support/free-port.ts';
 import { locationOf } from './support/visitor.ts';
 
 /** Tokens that are bound to a key (RFC 9449), where they are issued. What they are presented to is tested elsewhere. */

@@ -8,7 +8,8 @@ import { WITH_WINDOW } from './support/history/checker.ts';
 import type { Operation } from './support/history/recorder.ts';
 import { startWorkload, type WorkloadOptions } from './support/history/workload.ts';
 import { explain, longestOf } from './support/model/explaining.ts';
-import { freePort, startPortal, type RunningPortal } from './support/portal.ts';
+import { startPortal, type RunningPortal } from './support/portal.ts';
+import { freePort } from './support/free-port.ts';
 import { SCALE, STRESS } from './support/scale.ts';
 
 /**

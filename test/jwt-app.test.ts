@@ -16,7 +16,8 @@ import { createWeb } from '../examples/jwt-app/web.ts';
 import { findChromium, launchChromium } from './support/chromium.ts';
 import { CHEAP, hashingWith } from './support/hashers.ts';
 import { createDatabase } from './support/database.ts';
-import { ADA, freePort, GRACE, PASSWORD, REDIRECT_URI } from './support/portal.ts';
+import { ADA, GRACE, PASSWORD, REDIRECT_URI } from './support/portal.ts';
+import { freePort } from './support/free-port.ts';
 
 const executable = findChromium();
 if (executable === null && process.env['CI'] !== undefined) {

@@ -8,7 +8,6 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { porticoHere, ROOT, start, type RunningProcess } from './support/console.ts';
 import {
   ADA,
-  freePort,
   obtainTokens,
   refresh,
   registerClient,
@@ -17,6 +16,7 @@ import {
   type TestClient,
   type Tokens,
 } from './support/portal.ts';
+import { freePort } from './support/free-port.ts';
 
 /** Two processes on one database, each with a key directory of its own, as where keys are delivered to every machine. */
 let one: RunningPortal;

@@ -5,7 +5,8 @@ import type { ScopedToolInterface } from 'portico/mcp';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { basic, startAssistant, type RunningAssistant } from './support/assistant.ts';
 import { findChromium, launchChromium } from './support/chromium.ts';
-import { ADA, freePort, REDIRECT_URI, type TestClient } from './support/portal.ts';
+import { ADA, REDIRECT_URI, type TestClient } from './support/portal.ts';
+import { freePort } from './support/free-port.ts';
 
 /** `mcp:oauth:challenge`: what the MCP endpoint refuses says how a client gets further (decision 38). */
 let assistant: RunningAssistant;

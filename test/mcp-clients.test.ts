@@ -11,7 +11,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startAssistant, type RunningAssistant } from './support/assistant.ts';
 import { findChromium, launchChromium } from './support/chromium.ts';
 import { ROOT, start, type ConsoleResult } from './support/console.ts';
-import { ADA, freePort, PASSWORD } from './support/portal.ts';
+import { ADA, PASSWORD } from './support/portal.ts';
+import { freePort } from './support/free-port.ts';
 
 /** The official MCP clients, which start from a 401 without a challenge, and the inspector. */
 let assistant: RunningAssistant;

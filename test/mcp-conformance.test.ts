@@ -9,15 +9,8 @@ import { ROOT, start, type RunningProcess } from './support/console.ts';
 import { startClient } from './support/mcp/bare-client.ts';
 import { startBearerProxy } from './support/mcp/bearer-proxy.ts';
 import { FIXTURE_TOOLS } from './support/mcp/fixture-tools.ts';
-import {
-  ADA,
-  freePort,
-  PASSWORD,
-  registerClient,
-  signIn,
-  startPortal,
-  type RunningPortal,
-} from './support/portal.ts';
+import { ADA, PASSWORD, registerClient, signIn, startPortal, type RunningPortal } from './support/portal.ts';
+import { freePort } from './support/free-port.ts';
 import { createVisitor, locationOf } from './support/visitor.ts';
 import { startDocumentHost, type DocumentHost } from './support/document-host.ts';
 

@@ -9,7 +9,7 @@ import { openDatabase } from 'portico/host';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createDatabase } from './support/database.ts';
 import { POSTGRES, type DatabaseServer } from './support/engines/database-server.ts';
-import { freePort } from './support/engines/server-process.ts';
+import { freePort } from './support/free-port.ts';
 import { FAULTS, type Fault, type FaultName } from './support/faults/faults.ts';
 import { startOperated, type OperatedInstallation } from './support/faults/installation.ts';
 import { startLoad, type Load } from './support/faults/load.ts';

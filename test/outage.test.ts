@@ -4,13 +4,8 @@ import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } f
 import { ROOT, start } from './support/console.ts';
 import { MARIADB, POSTGRES, type DatabaseServer } from './support/engines/database-server.ts';
 import { createWorker, type Worker } from './support/load.ts';
-import {
-  freePort,
-  registerClient,
-  startPortal,
-  type RunningPortal,
-  type TestClient,
-} from './support/portal.ts';
+import { registerClient, startPortal, type RunningPortal, type TestClient } from './support/portal.ts';
+import { freePort } from './support/free-port.ts';
 import { SCALE } from './support/scale.ts';
 
 /** Stops its own database server under load, and starts it again. */

@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { entriesOf, manifestParts } from '../scripts/entries.ts';
-import { freePort } from './support/portal.ts';
+import { freePort } from './support/free-port.ts';
 
 const run = promisify(execFile);
 const root = path.join(import.meta.dirname, '..');

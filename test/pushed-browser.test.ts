@@ -4,15 +4,8 @@ import * as openid from 'openid-client';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { findChromium, launchChromium } from './support/chromium.ts';
-import {
-  ADA,
-  freePort,
-  GRACE,
-  PASSWORD,
-  registerClient,
-  startPortal,
-  type RunningPortal,
-} from './support/portal.ts';
+import { ADA, GRACE, PASSWORD, registerClient, startPortal, type RunningPortal } from './support/portal.ts';
+import { freePort } from './support/free-port.ts';
 
 /** A person who signs in by pushed requests, in a real Chromium. Without one these tests are skipped; under CI that is a failure. */
 const executable = findChromium();

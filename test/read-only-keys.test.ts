@@ -7,13 +7,13 @@ import { portico, ROOT, start } from './support/console.ts';
 import {
   ADA,
   exchangeCode,
-  freePort,
   obtainCode,
   registerClient,
   startPortal,
   type RunningPortal,
   type Tokens,
 } from './support/portal.ts';
+import { freePort } from './support/free-port.ts';
 
 /** A key directory that nobody can write, not even root: one that is mounted read-only, in a mount namespace of the program's own. */
 

@@ -6,7 +6,6 @@ import {
   ADA,
   createClock,
   errorOf,
-  freePort,
   introspect,
   obtainTokens,
   refresh,
@@ -16,6 +15,7 @@ import {
   type TestClient,
   type Tokens,
 } from './support/portal.ts';
+import { freePort } from './support/free-port.ts';
 
 /** A use whose commit is in doubt (decision 9), where a used refresh token is answered again (decision 37). */
 const WINDOW = 60;

@@ -7,7 +7,6 @@ import {
   callApi,
   createClock,
   errorOf,
-  freePort,
   introspect,
   obtainTokens,
   refresh,
@@ -17,6 +16,7 @@ import {
   type TestClient,
   type Tokens,
 } from './support/portal.ts';
+import { freePort } from './support/free-port.ts';
 
 /** `oauth_server:refresh_retry_seconds` (decision 37): a used refresh token that is offered again in time. */
 const WINDOW = 30;

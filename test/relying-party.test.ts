@@ -2,7 +2,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startRelyingParty, type RelyingParty } from '../examples/relying-party/server.ts';
 import { toTryNext } from '../examples/relying-party/to-try-next.ts';
-import { ADA, freePort, registerClient, startPortal, type RunningPortal } from './support/portal.ts';
+import { ADA, registerClient, startPortal, type RunningPortal } from './support/portal.ts';
+import { freePort } from './support/free-port.ts';
 import { createVisitor, locationOf, type Visitor } from './support/visitor.ts';
 
 let portal: RunningPortal;

@@ -20,7 +20,6 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { jktOf, newDpopKey } from './support/dpop.ts';
 import { boundHeaders, proofFor } from './support/proofs.ts';
 import {
-  freePort,
   obtainTokens,
   ADA,
   registerClient,
@@ -28,6 +27,7 @@ import {
   type RunningPortal,
   type TestClient,
 } from './support/portal.ts';
+import { freePort } from './support/free-port.ts';
 
 const SCOPE = 'notes:read';
 const key = newDpopKey();

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { portico, ROOT, start, type RunningProcess } from './support/console.ts';
-import { freePort } from './support/portal.ts';
+import { freePort } from './support/free-port.ts';
 import { createVisitor } from './support/visitor.ts';
 
 describe('npm start', () => {

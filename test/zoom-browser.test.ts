@@ -7,13 +7,13 @@ import { findChromium, launchChromium } from './support/chromium.ts';
 import {
   ADA,
   authorizationUrl,
-  freePort,
   obtainTokens,
   PASSWORD,
   registerClient,
   type RunningPortal,
   type TestClient,
 } from './support/portal.ts';
+import { freePort } from './support/free-port.ts';
 import { SCALE } from './support/scale.ts';
 import { putUnverified } from './support/unverified.ts';
 

@@ -8,12 +8,12 @@ import { codeBlocks } from '../support/documents.ts';
 import { POSTGRES, required } from '../support/engines/database-server.ts';
 import {
   createFolder,
-  freePort,
   run,
   serve,
   type Owner,
   type ServerProcess,
 } from '../support/engines/server-process.ts';
+import { freePort } from '../support/free-port.ts';
 import {
   ADA,
   obtainTokens,

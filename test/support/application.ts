@@ -10,7 +10,7 @@ import {
 } from 'portico/host';
 import { CHEAP, hashingWith } from './hashers.ts';
 import { createDatabase } from './database.ts';
-import { freePort } from './portal.ts';
+import { freePort } from './free-port.ts';
 
 /** A running example application with its own storage and port. */
 export interface RunningApplication {

@@ -27,16 +27,8 @@ import kitchen from '../../examples/assistant/app.ts';
 import { seed } from '../../examples/assistant/seed.ts';
 import { CHEAP, hashingWith, withHasher } from './hashers.ts';
 import { createDatabase } from './database.ts';
-import {
-  ADA,
-  CHALLENGE,
-  freePort,
-  PASSWORD,
-  REDIRECT_URI,
-  signIn,
-  VERIFIER,
-  type TestClient,
-} from './portal.ts';
+import { ADA, CHALLENGE, PASSWORD, REDIRECT_URI, signIn, VERIFIER, type TestClient } from './portal.ts';
+import { freePort } from './free-port.ts';
 import { createVisitor, locationOf } from './visitor.ts';
 
 /** The running example of a voice-assistant host, with its own storage and port. */

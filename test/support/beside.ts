@@ -1,7 +1,8 @@
 import path from 'node:path';
 import type { ConfigMap } from 'portico/host';
 import { ROOT, start, type RunningProcess } from './console.ts';
-import { freePort, type RunningPortal } from './portal.ts';
+import { type RunningPortal } from './portal.ts';
+import { freePort } from './free-port.ts';
 
 /**
  * Another process that serves the portal beside the first, on the same database and key directory; `env` goes over its own, and

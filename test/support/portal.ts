@@ -1,5 +1,4 @@
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import {
@@ -25,6 +24,7 @@ import {
   type Telemetry,
 } from 'portico/oauth-server';
 import { ensureSigningKey } from './signing-key.ts';
+import { freePort } from './free-port.ts';
 import portal from '../../examples/portal/app.ts';
 import { accountsOf, seedPeople } from '../../examples/portal/people.ts';
 import { CHEAP, hashingWith, withHasher } from './hashers.ts';
@@ -190,15 +190,6 @@ export function signIn(
   password = PASSWORD,
 ): Promise<Response> {
   return visitor.submit(page, { identifier: email, password });
-}
-
-/** A free port. */
-export async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 // --- a client that speaks the protocol by hand ----------------------------------------------------------------

@@ -7,7 +7,7 @@ import { request } from 'node:https';
 import { connect } from 'node:net';
 import path from 'node:path';
 import { ROOT } from './console.ts';
-import { freePort } from './portal.ts';
+import { freePort } from './free-port.ts';
 
 /** The host of the certificate that the tests have. */
 export const HOST = 'client.example';

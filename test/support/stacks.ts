@@ -11,7 +11,8 @@ import { openUsers } from '../../examples/express-app/users.ts';
 import { holdContract } from '../mounts/contract.ts';
 import { ROOT } from './console.ts';
 import type { RunningContender, Traits } from './mounts.ts';
-import { ADA, freePort, PASSWORD } from './portal.ts';
+import { ADA, PASSWORD } from './portal.ts';
+import { freePort } from './free-port.ts';
 
 const run = promisify(execFile);
 

@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
-import { createFolder, freePort, run, serve } from './server-process.ts';
+import { createFolder, run, serve } from './server-process.ts';
+import { freePort } from '../free-port.ts';
 
 /** A locally installed database server, started for the tests on a free loopback port. */
 export interface DatabaseServer {

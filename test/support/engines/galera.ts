@@ -3,7 +3,8 @@ import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { openDatabase, type OpenedDatabase } from 'portico/host';
 import { MARIADB, required } from './database-server.ts';
-import { createFolder, freePort, run, serve, type Owner, type ServerProcess } from './server-process.ts';
+import { createFolder, run, serve, type Owner, type ServerProcess } from './server-process.ts';
+import { freePort } from '../free-port.ts';
 
 /** One of the three servers of a cluster: each may be written to. */
 export interface GaleraNode {

@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs';
 import { rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { createFolder, freePort, serve, type ServerProcess } from './server-process.ts';
+import { createFolder, serve, type ServerProcess } from './server-process.ts';
+import { freePort } from '../free-port.ts';
 
 export interface PgBouncer {
   readonly port: number;

@@ -3,7 +3,8 @@ import path from 'node:path';
 import { openDatabase, type OpenedDatabase } from 'portico/host';
 import { openAddress, type Address } from './address.ts';
 import { POSTGRES, required } from './database-server.ts';
-import { createFolder, freePort, run, serve, type Owner, type ServerProcess } from './server-process.ts';
+import { createFolder, run, serve, type Owner, type ServerProcess } from './server-process.ts';
+import { freePort } from '../free-port.ts';
 
 /** One server of three: the primary, or a standby of it. */
 export interface PostgresNode {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { porticoHere, ROOT, start, type RunningProcess } from '../console.ts';
 import { startProxy, type ProxyOptions } from '../reverse-proxy.ts';
-import { freePort } from '../engines/server-process.ts';
+import { freePort } from '../free-port.ts';
 
 /** A portal that is served by a process of its own behind a proxy, as somebody on call finds it. */
 export interface OperatedInstallation {

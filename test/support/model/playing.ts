@@ -3,7 +3,6 @@ import { authorizationServerOf } from 'portico/oauth-server';
 import {
   ADA,
   exchangeCode,
-  freePort,
   obtainCode,
   REDIRECT_URI,
   registerClient,
@@ -13,6 +12,7 @@ import {
   type Tokens,
   VERIFIER,
 } from '../portal.ts';
+import { freePort } from '../free-port.ts';
 import type { Visitor } from '../visitor.ts';
 import { createGatedStore, type GatedStore, type Held, type Place } from './gated-store.ts';
 import type { Trace, TraceStep } from './trace.ts';

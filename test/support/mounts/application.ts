@@ -28,7 +28,8 @@ import { ensureSigningKey } from '../signing-key.ts';
 import { openUsers, type User, type Users } from '../../../examples/express-app/users.ts';
 import { createDatabase } from '../database.ts';
 import { CHEAP, hashingWith } from '../hashers.ts';
-import { freePort, type TestClient } from '../portal.ts';
+import { type TestClient } from '../portal.ts';
+import { freePort } from '../free-port.ts';
 
 /** A running application with Portico mounted, in this process or in one of its own. */
 export interface RunningContender {
