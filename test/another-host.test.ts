@@ -409,7 +409,7 @@ describe('a host in JavaScript that answers what is neither true nor false', () 
   }
 
   // @shows AS-1.9
-  test.each([['false'], [[]], [{ rows: [] }], [1]])('has given no permission by %j', async (given) => {
+  test.each([['false'], [[]], [{ rows: [] }], [0]])('has given no permission by %j', async (given) => {
     expect(await introspectedWhile(() => (held = given))).toMatchObject({ active: true, scope: '' });
   });
 

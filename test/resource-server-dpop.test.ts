@@ -246,7 +246,7 @@ describe('an API elsewhere takes bound tokens', () => {
     expect(statusOf(await use(away, proof()))).toBe(503);
   });
 
-  test.each([['OK'], [1], [[]], [{ rowCount: 0 }]])(
+  test.each([['OK'], [0], [[]], [{ rowCount: 0 }]])(
     'what answers %j whether a proof is new has not said that it is',
     async (given) => {
       const claim = () => given as unknown as boolean;

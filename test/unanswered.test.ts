@@ -4,12 +4,12 @@ import { listen, startApplication } from 'portico/host';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createLossyStore, type LossyStore } from './support/lossy-store.ts';
 import { openStore, type OpenedStore } from './support/opened-store.ts';
+import { freePort } from './support/free-port.ts';
 import {
   ADA,
   createClock,
   errorOf,
   exchangeCode,
-  freePort,
   introspect,
   obtainCode,
   obtainTokens,

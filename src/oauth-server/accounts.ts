@@ -1,3 +1,4 @@
+import { isYes } from '../contracts/answers.ts';
 import type { PersonReference, UserInterface } from '../contracts/person.ts';
 import type { CompleteHost } from './host.ts';
 
@@ -26,10 +27,7 @@ export function createAccounts(
 ): Accounts {
   async function active(person: PersonReference): Promise<UserInterface | null> {
     const user = await host.loadAccount(person);
-    if (user === null) return null;
-    // A host in JavaScript may answer a promise, which is true whatever it comes to.
-    const isActive: unknown = user.isActive();
-    return isActive === true ? user : null;
+    return user !== null && isYes(user.isActive()) ? user : null;
   }
 
   /** With a secret that can be guessed, or is the same in every browser, a consent would be bound to none. */

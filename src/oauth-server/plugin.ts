@@ -1,3 +1,4 @@
+import { isYes } from '../contracts/answers.ts';
 import path from 'node:path';
 import { AUDIT } from './auditing/audit.ts';
 import type { Application, Auth, Plugin } from '../host/contracts.ts';
@@ -160,8 +161,7 @@ function kitHost(application: Application): CompleteHost {
     async loadAccount(person) {
       const account = await application.accounts.find(person);
       // As `auth().user()` does: nobody can go on in that session, nor must the next person begin in it.
-      const isActive: unknown = account?.isActive();
-      if (isActive !== true) await sessions.get(person)?.signOut();
+      if (account === null || !isYes(account.isActive())) await sessions.get(person)?.signOut();
       return account;
     },
     holdsPermission: (person, permission) => application.accounts.holdsPermission(person, permission),

@@ -1,3 +1,4 @@
+import { isYes } from '../contracts/answers.ts';
 import { createHash } from 'node:crypto';
 import type { DpopOffer, DpopRefusal } from '../http/challenges.ts';
 import { isLiteralTarget } from '../http/request-target.ts';
@@ -87,9 +88,7 @@ export function createProofs(options: DpopOptions): Proofs {
       const used = createHash('sha256')
         .update(JSON.stringify([thumbprint, jti]))
         .digest('base64url');
-      const isNew: unknown = await claim(used, expiresAt);
-      // Whatever else an application in JavaScript answers, such as rows, is no yes.
-      return isNew === true ? null : 'invalid_dpop_proof';
+      return isYes(await claim(used, expiresAt)) ? null : 'invalid_dpop_proof';
     },
   };
 }

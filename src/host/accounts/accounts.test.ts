@@ -30,8 +30,8 @@ const signedIn = (active: unknown) => {
 };
 
 describe('what is neither true nor false', () => {
-  test.each([[true, true], [false], ['false'], [[]], [{ rows: [] }], [1], [null]])(
-    'is no permission: %j',
+  test.each([[true, true], [1, true], [false], [0], [2], ['1'], ['false'], [[]], [{ rows: [] }], [null]])(
+    'is no permission, but for the 1 of an engine: %j',
     async (held, expected = false) => {
       expect(await answering({ held }).holdsPermission(PERSON, 'edit')).toBe(expected);
     },
@@ -39,11 +39,13 @@ describe('what is neither true nor false', () => {
 
   test.each([
     [true, true],
+    [1, true],
     [false, false],
+    [0, false],
     [Promise.resolve(false), false],
     ['false', false],
     [null, false],
-  ])('lets nobody go on in a session: %s', async (active, expected) => {
+  ])('lets nobody go on in a session, but for the 1 of an engine: %s', async (active, expected) => {
     const auth = signedIn(active);
     expect((await auth.user()) !== null).toBe(expected);
     expect((await auth.person()) !== null).toBe(expected);

@@ -1,3 +1,4 @@
+import { isYes } from '../../contracts/answers.ts';
 import type { AccountProvider, Accounts } from '../contracts.ts';
 
 /** All providers as one. Throws when two have the same name. */
@@ -13,8 +14,7 @@ export function createAccounts(providers: readonly AccountProvider[]): Accounts 
       }
       return null;
     },
-    // Whatever else a provider answers, such as rows or a text, is no yes.
     holdsPermission: async ({ provider, id }, permission) =>
-      (await byName.get(provider)?.holdsPermission(id, permission)) === true,
+      isYes(await byName.get(provider)?.holdsPermission(id, permission)),
   };
 }

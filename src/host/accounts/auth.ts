@@ -1,3 +1,4 @@
+import { isYes } from '../../contracts/answers.ts';
 import type { UserInterface } from '../../contracts/person.ts';
 import type { Accounts, Auth } from '../contracts.ts';
 import type { CsrfTokens } from './csrf.ts';
@@ -11,9 +12,7 @@ export function createAuth(session: RequestSession, accounts: Accounts, csrf: Cs
     const person = await session.person();
     if (person === null) return null;
     const account = await accounts.find(person);
-    const isActive: unknown = account?.isActive();
-    // A provider in JavaScript may answer a promise, which is true whatever it comes to.
-    if (isActive === true) return account;
+    if (account !== null && isYes(account.isActive())) return account;
     // An inactive person cannot go on in this session, and the next one must not begin in it.
     await session.signOut();
     return null;

@@ -184,8 +184,14 @@ describe('what is left of granted scopes', () => {
     },
   );
 
-  test.each([1, 'yes', {}, [], null, undefined])(
-    'is nothing where the host answers %j, which is not true: alone, and among others',
+  test('is there where the host answers the 1 that engines keep for true', async () => {
+    const host = { holdsPermission: async () => 1 as unknown as boolean };
+    const person = { provider: 'accounts', id: '1' };
+    expect(await scopesHeldBy(host, catalog, ['plan', 'notes:read'], person)).toEqual(['plan', 'notes:read']);
+  });
+
+  test.each([2, '1', 'yes', {}, [], null, undefined])(
+    'is nothing where the host answers %j, which is no yes: alone, and among others',
     async (answer) => {
       const host = { holdsPermission: async () => answer as boolean };
       const person = { provider: 'accounts', id: '1' };

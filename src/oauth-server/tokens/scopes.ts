@@ -1,3 +1,4 @@
+import { isYes } from '../../contracts/answers.ts';
 import type { SpeakingOptions } from '../../words/speaking.ts';
 import { ENGLISH_WORDS } from '../../words/words.ts';
 import type { PersonReference } from '../../contracts/person.ts';
@@ -208,8 +209,7 @@ export async function scopesHeldBy(
     only !== undefined && asked.length === 1
       ? [await host.holdsPermission(person, only.permission)]
       : await Promise.all(asked.map(holds));
-  // Whatever else a host answers, such as rows or a text, is no yes.
-  const denied = asked.filter((_, index) => held[index] !== true).map(({ name }) => name);
+  const denied = asked.filter((_, index) => !isYes(held[index])).map(({ name }) => name);
   return denied.length === 0 ? offered : offered.filter((name) => !denied.includes(name));
 }
 
