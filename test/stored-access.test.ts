@@ -582,6 +582,11 @@ describe('however many rows there are', () => {
       // Both questions end with the number of rows that may be looked at, and the second with what is shown of them.
       expect(plan.match(/\bLimit\b/g)).toHaveLength(3);
     }
+    const erased = await planOf(() =>
+      store.removeFamiliesOfPerson({ provider: 'accounts', id: 'person 1' }, 5),
+    );
+    expect(erased).toContain('oauth_families_person');
+    expect(erased).not.toContain('Seq Scan on oauth_families');
     await fresh();
   });
 });

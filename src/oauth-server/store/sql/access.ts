@@ -4,7 +4,7 @@ import type { RegisteredBy } from '../client.ts';
 import type { AuthorizationFilter, HeldAuthorization, HeldRange, HoldingClient } from '../held.ts';
 import type { Store } from '../store.ts';
 import { removeFamilies } from './families.ts';
-import { confirmRevocation, placeholders, words } from './statements.ts';
+import { confirmRevocation, placeholders, words, type Condition } from './statements.ts';
 
 /** What an administrator sees of authorizations and people, and ends. */
 export function accessTables(database: Database) {
@@ -131,8 +131,8 @@ export function accessTables(database: Database) {
       return affected > 0;
     },
 
-    removeFamiliesOfPerson({ provider, id }, limit) {
-      return removeFamilies(database, ['user_id', '= ? AND user_provider = ?', [id, provider]], limit);
+    removeFamiliesOfPerson(person, limit) {
+      return removeFamilies(database, ofPerson(person, dialect), limit);
     },
   } satisfies Partial<Store>;
 }
@@ -193,6 +193,13 @@ function driverOf(
   }
   const equal = { sql: `${column} = ? AND f.id < ?`, parameters: [value, id] };
   return { ...conjunction([...provider, equal]), order: 'f.id DESC' };
+}
+
+/** For the same reason: PostgreSQL would leave out an order by what is one value, and read the whole table for each batch. */
+function ofPerson({ provider, id }: PersonReference, dialect: SqlDialect): Condition {
+  return dialect === 'postgres'
+    ? ['user_id', '>= ? AND (user_id, id) < (?, ?) AND user_provider = ?', [id, id, BEHIND_ALL, provider]]
+    : ['user_id', '= ? AND user_provider = ?', [id, provider]];
 }
 
 /** Whether a list of words has this one, which is given with a space on each side. Byte by byte, which LIKE is not on every engine. */
