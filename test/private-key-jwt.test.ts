@@ -202,6 +202,7 @@ describe('private_key_jwt', () => {
       ],
       [{ jti: 'j'.repeat(255) }, { jti: 'j'.repeat(256) }],
       [{ nbf: 0 }, { nbf: -1 }],
+      [{ jti: 'j' }, { jti: '' }],
     ]) {
       const id = await serviceWith(key);
       expect([good, (await ask(assertionOf(id, key, good))).status]).toEqual([good, 200]);
@@ -691,6 +692,9 @@ describe('the log says why an assertion is refused, where the client is told one
       );
     expect(await reasonFor(await requestToken(portal, null, { ...grant, client_id: id }))).toContain(
       'no assertion that is taken',
+    );
+    expect(await reasonFor(await requestToken(portal, null, { ...grant, client_id: secretOne.id }))).toBe(
+      'no secret came with the id of a confidential client',
     );
     expect(await reasonFor(await requestToken(portal, { id, secret: 'x' }, grant))).toContain(
       'a secret came with the id of a client that authenticates by private_key_jwt',

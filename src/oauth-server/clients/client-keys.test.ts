@@ -111,6 +111,14 @@ describe('keys that are published', () => {
     expect(await has('/a', 'a')).toBe(42);
   });
 
+  test('of several clients are fetched at the same moment, and do not depend on what is away', async () => {
+    const { published, asked, has } = start();
+    expect(await has('/away', 'a')).toBe(10);
+    for (const each of ['/a', '/b']) published.set(each, setOf('a'));
+    expect(await Promise.all([has('/a', 'a'), has('/b', 'a'), has('/a', 'a')])).toEqual([true, true, true]);
+    expect(asked).toEqual(['/away', '/a', '/b']);
+  });
+
   test('are not held to be away because of a fault of this server', async () => {
     const { published, asked, has } = start();
     published.set('/a', new TypeError('a fault'));
@@ -137,10 +145,9 @@ describe('keys that are published', () => {
 
   // @shows AS-23.7
   test('are no set of fewer than one', async () => {
-    const { published, has } = start();
     for (const value of [{ keys: [] }, { keys: 'none' }]) {
+      const { published, has } = start();
       published.set('/a', value);
-      expect(await start().has('/a', 'a')).toBe(10);
       expect(await has('/a', 'a')).toBe(10);
     }
   });

@@ -88,9 +88,9 @@ export function invalidClient(detail: string): OAuthError {
 
 /** The credentials of HTTP Basic, form-decoded (RFC 6749 section 2.3.1); null when another scheme or none is used. */
 function basicCredentials(header: string | null): SecretCredentials | null {
-  const match = /^Basic +([A-Za-z0-9+/]+=*)$/i.exec(header?.trim() ?? '');
+  const match = /^Basic +([A-Za-z0-9+/]+=*)$/i.exec(header ?? '');
   if (match?.[1] === undefined) {
-    if (header !== null && /^Basic\b/i.test(header.trim())) throw invalidClient(ILL_FORMED_BASIC);
+    if (header !== null && /^Basic\b/i.test(header)) throw invalidClient(ILL_FORMED_BASIC);
     return null;
   }
   const text = Buffer.from(match[1], 'base64').toString('utf8');
@@ -106,7 +106,6 @@ const ILL_FORMED_BASIC =
   'the Authorization header is no HTTP Basic with a form-encoded client id and secret (RFC 6749 section 2.3.1)';
 
 function formDecode(value: string): string | null {
-  if (!/[%+]/.test(value)) return value;
   try {
     return decodeURIComponent(value.replaceAll('+', ' '));
   } catch {

@@ -8,6 +8,7 @@ function jwkOf(kid?: string): object {
 }
 
 const EC = jwkOf('a');
+const RSA = generateKeyPairSync('rsa', { modulusLength: 2048 }).publicKey.export({ format: 'jwk' });
 const WEAK = { kty: 'RSA', n: 'AQAB', e: 'AQAB' };
 const OTHER = { kty: 'EC', crv: 'P-521', x: 'AA', y: 'AA' };
 const NO_SETS = [undefined, null, 'keys', 1, [EC], {}, { keys: null }, { keys: { 0: EC } }, { keys: 'none' }];
@@ -63,7 +64,10 @@ describe('the keys that a client registers', () => {
     for (const jwks of NO_SETS.slice(1)) expect(() => checkClientKeys({ jwks })).toThrow('RFC 7517');
   });
 
-  test('take an algorithm that one of them signs with', () => {
+  test('take an algorithm that one of them signs with, also among others', () => {
+    const both = { keys: [RSA] };
+    expect(checkClientKeys({ jwks: both, algorithm: 'PS256' }).algorithm).toBe('PS256');
+    expect(keySetProblems(both, 'RS256')).toEqual([]);
     expect(checkClientKeys({ jwks: { keys: [EC] }, algorithm: 'ES256' })).toMatchObject({
       algorithm: 'ES256',
       jwksUri: null,

@@ -84,6 +84,7 @@ test('the secret before is right, and known, until its overlap ends, and not at 
   expect(await isKnown(client, 'new')).toBe(true);
   const ended = { previousSecretHash: hashOf('old'), previousSecretExpiresAt: null };
   expect(await verify(clientWith('a', 'new', ended), 'old')).toBe(false);
+  expect(await verify(clientWith('a', 'new', { previousSecretExpiresAt: state.now + 1 }), 'old')).toBe(false);
 });
 
 // @shows AS-9.3

@@ -120,6 +120,9 @@ describe('what a client calls itself', () => {
     ['Portal', 'The P.O.R.T.A.L. Security'],
     ['Portal', 'P0rtal helper'],
     ['Straße', 'my straße'],
+    ['Weiß', 'WEISS Notes'],
+    ['Nest', 'Bar n.e.s.t'],
+    ['Nest 24', 'Bar (Nest) 24'],
     ['Über', 'u\u0308ber all'],
     ['東京', '東京銀行'],
   ])('is not shown where it bears the name of the server %s: %s', (server, name) => {

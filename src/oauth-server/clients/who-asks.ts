@@ -131,9 +131,10 @@ function isMixed(word: string): boolean {
   return LATIN.test(word) && NOT_BESIDE_LATIN.test(word);
 }
 
+/** In capitals, since these write one letter in one way: "ß" as "SS". */
 function lettersOf(text: string): string {
   return text
     .normalize('NFKD')
-    .toLowerCase()
+    .toUpperCase()
     .replaceAll(/[^\p{L}\p{N}]/gu, '');
 }
