@@ -195,7 +195,12 @@ describe('switched on', () => {
       /^DPoP realm="oauth", error="invalid_token", .*algs="[^"]*"$/,
     );
     await portal.deny(ADA, 'notes:read');
-    const narrow = await callBound(portal, NOTES, key, bound).finally(async () => portal.grant(ADA, 'notes:read'));
+    let narrow: Response;
+    try {
+      narrow = await callBound(portal, NOTES, key, bound);
+    } finally {
+      await portal.grant(ADA, 'notes:read');
+    }
     expect(challengeOf(narrow)).toEqual([
       403,
       expect.stringMatching(
