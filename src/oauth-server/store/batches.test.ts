@@ -1,0 +1,47 @@
+import { expect, test, vi } from 'vitest';
+import { inBatches, pauseAsLong } from './batches.ts';
+
+/** In milliseconds: how long Node was asked to wait. */
+const waited = vi.hoisted((): number[] => []);
+vi.mock('node:timers/promises', () => ({ setTimeout: async (time: number) => void waited.push(time) }));
+
+test('one batch follows the other until none is left, with a report and a pause between two, as long as the last one took', async () => {
+  const did: unknown[] = [];
+  const left = [3, 0, 4];
+  const now = vi.spyOn(performance, 'now');
+  try {
+    let time = 1000;
+    now.mockImplementation(() => time);
+    const total = await inBatches(
+      async () => {
+        const count = left.shift() ?? 0;
+        did.push(count);
+        time += 10 + count;
+        return { count, more: left.length > 0 };
+      },
+      (count) => did.push(`${count} so far`),
+      async (took) => void did.push(`after ${took} ms`),
+    );
+    expect(total).toBe(7);
+  } finally {
+    now.mockRestore();
+  }
+  expect(did).toEqual([3, '3 so far', 'after 13 ms', 0, '3 so far', 'after 10 ms', 4]);
+});
+
+test('a batch that is the only one is neither reported nor waited for', async () => {
+  const never = () => expect.unreachable();
+  expect(await inBatches(async () => ({ count: 2, more: false }), never, never)).toBe(2);
+});
+
+test('nobody has to ask for a report', async () => {
+  const left = [1, 2];
+  const batch = async () => ({ count: left.shift() ?? 0, more: left.length > 0 });
+  expect(await inBatches(batch)).toBe(3);
+});
+
+test('a pause is as long as the batch took, and half a second at most', async () => {
+  waited.length = 0;
+  for (const took of [20, 500, 60_000]) await pauseAsLong(took);
+  expect(waited).toEqual([20, 500, 500]);
+});

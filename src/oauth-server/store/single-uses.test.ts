@@ -1,0 +1,27 @@
+import { expect, test } from 'vitest';
+import { createSingleUses } from './single-uses.ts';
+
+test('a use is kept by the hash of its kind and of what is used, and what was kept before makes no room', async () => {
+  const kept = new Map<string, number>();
+  const did: string[] = [];
+  const uses = createSingleUses({
+    store: {
+      async claimSingleUse({ hash, expiresAt }) {
+        if (kept.has(hash)) return false;
+        kept.set(hash, expiresAt);
+        did.push('kept');
+        return true;
+      },
+    },
+    pruning: { tick: async () => void did.push('ticked') },
+  });
+  expect(await uses.claim('proof', ['client', 'jti'], 1000)).toBe(true);
+  expect(await uses.claim('proof', ['client', 'jti'], 2000)).toBe(false);
+  expect(did).toEqual(['kept', 'ticked']);
+  // Another kind, another part, and the same characters parted elsewhere.
+  expect(await uses.claim('assertion', ['client', 'jti'], 3000)).toBe(true);
+  expect(await uses.claim('proof', ['client', 'jtj'], 4000)).toBe(true);
+  expect(await uses.claim('proof', ['clientj', 'ti'], 5000)).toBe(true);
+  expect([...kept.values()]).toEqual([1000, 3000, 4000, 5000]);
+  for (const hash of kept.keys()) expect(hash).toMatch(/^[\w-]{43}$/);
+});
