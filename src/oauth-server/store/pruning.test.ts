@@ -167,15 +167,22 @@ describe('while serving', () => {
   });
 });
 
-test('removing everything goes through the table of access tokens from its beginning, as far as it reaches', async () => {
+test('removing everything goes through the table of access tokens from its beginning, and leaves all for an hour', async () => {
   const asked: unknown[] = [];
+  const expired: unknown[] = [];
   const reports: unknown[] = [];
   const nothing = () => {};
   const ends = ['b', 'c', null];
   const pruning = createPruning({
     store: {
-      prune: async () => ({ families: 1, consentRequests: 2, more: false }),
-      pruneSingleUses: async () => 0,
+      async prune(...all) {
+        expired.push(all);
+        return { families: 1, consentRequests: 2, more: false };
+      },
+      async pruneSingleUses(...all) {
+        expired.push(all);
+        return 0;
+      },
       pruneRegistrations: async () => ({ clients: 3, more: false }),
       async pruneAccessTokens(...all) {
         asked.push(all);
@@ -191,6 +198,11 @@ test('removing everything goes through the table of access tokens from its begin
   });
   const total = { families: 1, consentRequests: 2, clients: 3, accessTokens: 12 };
   expect(await pruning.all((removed) => reports.push(removed))).toEqual(total);
+  // An hour after they expired.
+  expect(expired).toEqual([
+    [6_400_000, 100],
+    [6_400_000, 100],
+  ]);
   expect(asked).toEqual(['', 'b', 'c'].map((after) => [after, 6_400_000, 100]));
   const none = { families: 0, consentRequests: 0, clients: 0, accessTokens: 0 };
   expect(reports).toEqual([
