@@ -652,6 +652,70 @@ describe('an access token that is none says why', () => {
   });
 });
 
+describe('an access token of an earlier release', () => {
+  /** Its row has no hash beside its id, which is the hash of the token itself. */
+  async function ofBefore(): Promise<{ readonly hash: string; readonly clientId: string }> {
+    const { id: clientId } = await newClient({ profile: 'fapi2' });
+    const token = newAccessToken();
+    await store.issueClientToken(clientId, 'https://api.example/', token, NOW);
+    await database.execute('UPDATE oauth_access_tokens SET secret_hash = NULL WHERE id = ?', [token.id]);
+    return { hash: token.id, clientId };
+  }
+
+  test('is found by its hash alone, with all that decides on it, and is none that names a row', async () => {
+    const { hash, clientId } = await ofBefore();
+    expect(await other.findAccessToken({ id: null, hash }, NOW)).toMatchObject({ clientId });
+    expect(await store.findAccessToken({ id: null, hash }, NOW)).toEqual({
+      clientId,
+      scopes: ['openid'],
+      clientScopes: ['openid', 'notes:read'],
+      clientProfile: 'fapi2',
+      audience: 'https://api.example/',
+      person: null,
+      subject: null,
+      issuedAt: NOW,
+      expiresAt: NOW + HOUR,
+      thumbprint: null,
+    });
+    expect(await store.findAccessToken({ id: hash, hash }, NOW)).toBe('unknown');
+    expect(await store.findAccessToken({ id: hash, hash: '' }, NOW)).toBe('unknown');
+  });
+
+  test('is revoked by its own client, by itself', async () => {
+    const { hash, clientId } = await ofBefore();
+    await store.revokeAccessToken({ id: null, hash }, (await newClient()).id);
+    await store.revokeAccessToken({ id: hash, hash }, clientId);
+    expect(await other.findAccessToken({ id: null, hash }, NOW)).toMatchObject({ clientId });
+    await store.revokeAccessToken({ id: null, hash }, clientId);
+    expect(await other.findAccessToken({ id: null, hash }, NOW)).toBe('unknown');
+  });
+});
+
+test('an access token is dead once its client has lost the grant that it began with', async () => {
+  const service = await newClient({ grants: ['client_credentials'] });
+  const token = newAccessToken();
+  await store.issueClientToken(service.id, null, token, NOW);
+  const { family, code } = await authorization();
+  const issued = tokens();
+  await store.spendCode(code, issued, NOW);
+  expect([typeof (await store.findAccessToken(token, NOW)), await lives(issued)]).toEqual(['object', true]);
+  const change = (id: string, grants: string) =>
+    database.execute('UPDATE oauth_clients SET grants = ? WHERE client_id = ?', [grants, id]);
+  await change(service.id, 'authorization_code');
+  await change(family.clientId, 'refresh_token client_credentials');
+  expect(await store.findAccessToken(token, NOW)).toBe('grant removed');
+  expect(await store.findAccessToken(issued.accessToken, NOW)).toBe('grant removed');
+  await change(family.clientId, '');
+  expect(await store.findAccessToken(issued.accessToken, NOW)).toBe('grant removed');
+});
+
+test('nothing is kept of the use of a refresh token without an answer, nor of an unknown family', async () => {
+  const { family, code } = await authorization();
+  await store.spendCode(code, tokens(), NOW);
+  expect(await store.findKeptAnswer(family.id)).toBeNull();
+  expect(await store.findKeptAnswer(name('family'))).toBeNull();
+});
+
 describe('subjects', () => {
   // @shows AS-4.7
   test('are assigned once, whoever asks at the same moment', async () => {
@@ -1079,6 +1143,18 @@ describe('pruning', () => {
     expect(await store.pruneAccessTokens('', NOW + 1, 2)).toMatchObject({ removed: 0 });
     expect(await everyAccessToken(store, NOW + 1, 2)).toBe(1);
     for (const token of living) expect(typeof (await store.findAccessToken(token, NOW))).toBe('object');
+  });
+
+  // @shows AS-18.8
+  test('takes an access token the moment after its last, and says where it stopped while more may follow', async () => {
+    const { id: clientId } = await newClient();
+    const issued = [newAccessToken(NOW), newAccessToken(NOW + 1), newAccessToken(NOW)];
+    for (const token of issued) await store.issueClientToken(clientId, null, token, NOW);
+    const ids = issued.map(({ id }) => id).toSorted();
+    expect(await store.pruneAccessTokens('', NOW, 10)).toEqual({ removed: 0, last: null });
+    expect(await store.pruneAccessTokens('', NOW, 3)).toEqual({ removed: 0, last: ids[2] });
+    expect(await store.pruneAccessTokens(ids[2] ?? '', NOW, 3)).toEqual({ removed: 0, last: null });
+    expect(await store.pruneAccessTokens('', NOW + 1, 10)).toEqual({ removed: 2, last: null });
   });
 
   // @shows AS-18.7
