@@ -376,10 +376,15 @@ describe('The refresh token', () => {
   // @shows AS-24.4
   test('that a thief was quicker to bind to a key of theirs ends with its owner’s next use, however that is made', async () => {
     const thief = newDpopKey();
-    for (const own of [() => null, () => proof(newDpopKey())]) {
+    for (const [uses, own] of [
+      [1, () => null],
+      [2, () => null],
+      [2, () => proof(newDpopKey())],
+    ] as const) {
       const first = await tokensOf(await exchange(application, await codeOf(application), null));
-      const stolen = await tokensOf(await refresh(application, first.refresh_token, proof(thief)));
-      const later = await tokensOf(await refresh(application, stolen.refresh_token, proof(thief)));
+      let later = first;
+      for (let use = 0; use < uses; use += 1)
+        later = await tokensOf(await refresh(application, later.refresh_token, proof(thief)));
       await expectRefused(await refresh(application, first.refresh_token, own()), 'invalid_grant');
       expect(await introspect(portal, later.access_token)).toEqual({ active: false });
       await expectRefused(await refresh(application, later.refresh_token, proof(thief)), 'invalid_grant');

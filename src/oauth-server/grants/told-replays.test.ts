@@ -1,0 +1,50 @@
+import { describe, expect, test } from 'vitest';
+import { createToldReplays } from './told-replays.ts';
+
+function createTelling() {
+  let now = 1_000_000_000_000;
+  const isTold = createToldReplays(() => now);
+  return {
+    passes: (milliseconds: number) => {
+      now += milliseconds;
+    },
+    isTold,
+    /** How many of so many replays are told. */
+    told: (authorization: string, replays: number) =>
+      Array.from({ length: replays }, () => isTold(authorization)).filter(Boolean).length,
+  };
+}
+
+describe('replays that ended nothing', () => {
+  test('are told five in a minute, of each authorization', () => {
+    const { told } = createTelling();
+    expect([told('one', 20), told('another', 4), told('another', 4), told('one', 20)]).toEqual([5, 4, 1, 0]);
+  });
+
+  test('are told again a minute after the first of them', () => {
+    const { told, passes } = createTelling();
+    expect(told('one', 4)).toBe(4);
+    passes(59_999);
+    expect(told('one', 4)).toBe(1);
+    passes(1);
+    expect(told('one', 20)).toBe(5);
+  });
+
+  test('are told again when the clock was set back by a minute', () => {
+    const { told, passes } = createTelling();
+    expect(told('one', 20)).toBe(5);
+    passes(-59_999);
+    expect(told('one', 20)).toBe(0);
+    passes(-1);
+    expect(told('one', 20)).toBe(5);
+  });
+
+  test('are remembered of ten thousand authorizations: the one that was told of longest ago is forgotten', () => {
+    const { told, isTold } = createTelling();
+    expect([told('one', 20), told('another', 4)]).toEqual([5, 4]);
+    for (let count = 2; count < 10_000; count += 1) isTold(`other ${count}`);
+    expect([told('one', 1), told('another', 1)]).toEqual([0, 1]);
+    for (const more of ['one more', 'two more']) isTold(more);
+    expect([told('another', 1), told('one', 1)]).toEqual([0, 1]);
+  });
+});
