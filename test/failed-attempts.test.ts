@@ -116,6 +116,7 @@ describe('failed client authentication', () => {
       guesses.push(await status(ask('wrong', { id: `no-${count}` })));
     expect(guesses).toEqual(Array.from({ length: 50 }, () => 401));
     expect(await status(ask('wrong', { id: 'no-51' }))).toBe(429);
+    expect(await status(ask('wrong', { id: 'no-51', from: '198.51.100.3' }))).toBe(401);
   });
 
   test('is forgotten after a quarter of an hour', async () => {

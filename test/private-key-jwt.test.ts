@@ -303,6 +303,8 @@ describe('private_key_jwt', () => {
     const key = newKey('ES256');
     const id = await serviceWith(key);
     const more = { azp: id, scope: 'notes:write', roles: ['admin'], client_id: 'another' };
+    // Nor need it name its key.
+    expect((await ask(signed(key, { alg: key.algorithm }, claims(id)))).status).toBe(200);
     const assertion = signed(key, { ...headerOf(key), x5t: 'AA', cty: 'a' }, { ...claims(id), ...more });
     const answer = await ask(assertion);
     expect(answer.status).toBe(200);
