@@ -133,7 +133,8 @@ describe('Whether a proof is new', () => {
     expect([await ask(), await ask()]).toEqual([null, 'invalid_dpop_proof']);
     const hash = hashOf(JSON.stringify([THUMBPRINT, 'once']));
     expect(told[0]).toEqual([hash, NOW + 120_000]);
-    for (const answer of [1, 'true', {}, { isNew: false }, undefined])
+    for (const answer of [true, 1]) expect(await api({ claim: () => answer as never }).ask()).toBeNull();
+    for (const answer of [0, 2, 'true', 'OK', {}, { isNew: false }, undefined])
       expect(await api({ claim: () => answer as never }).ask()).toBe('invalid_dpop_proof');
     const fault = new Error('the store is away');
     await expect(api({ claim: () => Promise.reject(fault) }).ask()).rejects.toBe(fault);

@@ -1,4 +1,3 @@
-import { isYes } from '../contracts/answers.ts';
 import { createHash } from 'node:crypto';
 import type { DpopOffer, DpopRefusal } from '../http/challenges.ts';
 import { isLiteralTarget } from '../http/request-target.ts';
@@ -88,7 +87,9 @@ export function createProofs(options: DpopOptions): Proofs {
       const used = createHash('sha256')
         .update(JSON.stringify([thumbprint, jti]))
         .digest('base64url');
-      return isYes(await claim(used, expiresAt)) ? null : 'invalid_dpop_proof';
+      const isNew: unknown = await claim(used, expiresAt);
+      // Or the 1 of an engine. Whatever else an application in JavaScript answers, such as rows, is no yes.
+      return isNew === true || isNew === 1 ? null : 'invalid_dpop_proof';
     },
   };
 }
