@@ -101,6 +101,18 @@ function requestOf(client: Client, changes: Partial<ConsentRequest> = {}): Conse
   };
 }
 
+function familyOf(client: Client, of: Family['person']): Family {
+  return {
+    id: name('family'),
+    clientId: client.id,
+    person: of,
+    subject: 'subject',
+    scopes: ['openid'],
+    audience: null,
+    thumbprint: null,
+  };
+}
+
 const person = () => ({ provider: 'accounts', id: name('person') });
 
 /** An authorization with its code, as after consent. */
@@ -198,6 +210,24 @@ describe('what is good once', () => {
     expect(await store.pruneSingleUses(NOW + 1, 15)).toBe(5);
     expect(await store.claimSingleUse(later)).toBe(false);
   });
+});
+
+test('what a store keeps, one that is opened later on the same database finds: a use, a token and a kept answer', async () => {
+  await database.execute('DELETE FROM oauth_single_uses');
+  const use = { hash: name('use'), expiresAt: NOW - HOUR };
+  expect(await store.claimSingleUse(use)).toBe(true);
+  const { family, code } = await authorization();
+  const [first, second] = [tokens(), tokens()];
+  await store.spendCode(code, first, NOW);
+  await store.rotateRefreshToken(await refreshTokenOf(first, family), second, NOW, 'an answer');
+  const later = createSqlStore(database, () => true);
+  expect(await later.claimSingleUse(use)).toBe(false);
+  expect(await later.pruneSingleUses(NOW - HOUR, 10)).toBe(0);
+  expect(await later.pruneSingleUses(NOW - HOUR + 1, 10)).toBe(1);
+  expect(await later.claimSingleUse(use)).toBe(true);
+  expect(await later.pruneSingleUses(NOW - HOUR + 1, 10)).toBe(1);
+  expect(await later.findKeptAnswer(family.id)).toMatchObject({ sealed: 'an answer' });
+  expect(await later.findAccessToken(second.accessToken, NOW)).toMatchObject({ subject: 'subject' });
 });
 
 describe('clients', () => {
@@ -792,6 +822,56 @@ describe('consent', () => {
     ).rejects.toThrow(/unique|duplicate/i);
     expect(await other.findConsentRequest(idHash)).toMatchObject({ outcome: null });
     expect(await other.listAuthorizations(asked.person, NOW)).toEqual([]);
+  });
+});
+
+describe('a use whose outcome the store was lost before it could say', () => {
+  const lossy = () => {
+    const losing = createLossyStore(database);
+    losing.whenLost = () => (losing.isAway = false);
+    return { losing, lossyStore: createSqlStore(losing.database, () => true) };
+  };
+
+  // @shows AS-18.9
+  test('of a code or refresh token: it happened, or it is refused, never happens late, and can be again', async () => {
+    const { losing, lossyStore } = lossy();
+    const { family, code } = await authorization();
+    const [first, second] = [tokens(), tokens()];
+    losing.loses = 'before it took effect';
+    await expect(lossyStore.spendCode(code, first, NOW)).rejects.toThrow('The store is away');
+    expect(await store.findCode({ id: family.id, hash: code.hash })).toMatchObject({ used: false });
+    // The same statement, though it arrives now.
+    await expect(store.spendCode(code, first, NOW)).rejects.toThrow(/unique|duplicate/i);
+    losing.loses = 'after it took effect';
+    expect(await lossyStore.spendCode(code, second, NOW)).toEqual({ issued: true });
+    const token = await refreshTokenOf(second, family);
+    losing.loses = 'before it took effect';
+    await expect(lossyStore.rotateRefreshToken(token, tokens(), NOW)).rejects.toThrow('The store is away');
+    expect(await refreshTokenOf(second, family)).toMatchObject({ used: false });
+    expect(await lives(second)).toBe(true);
+  });
+
+  // @shows AS-18.9
+  test('of a consent: it was given or it was not, and can be then', async () => {
+    const { losing, lossyStore } = lossy();
+    for (const when of ['before it took effect', 'after it took effect'] as const) {
+      const client = await newClient();
+      const asked = { person: person(), scopes: ['openid'] };
+      const request = requestOf(client, { asked });
+      await store.insertConsentRequest(request);
+      const code = {
+        hash: name('code'),
+        expiresAt: NOW + HOUR,
+        parameters: { redirectUri: 'https://client.example/cb', codeChallenge: 'c', nonce: null },
+      };
+      const allowed = () => ({ family: familyOf(client, asked.person), code });
+      const answered = { idHash: request.idHash, person: asked.person };
+      losing.loses = when;
+      const answer = lossyStore.answerConsent(answered, allowed(), NOW);
+      if (when === 'after it took effect') expect(await answer).toBe(true);
+      else await expect(answer).rejects.toThrow('The store is away');
+      expect(await store.answerConsent(answered, allowed(), NOW)).toBe(when === 'before it took effect');
+    }
   });
 });
 
