@@ -65,7 +65,12 @@ function skeletonOf(name: string): string {
 }
 
 function lettersOf(text: string): string {
-  return text.normalize('NFKD').toLowerCase().normalize('NFKD').replaceAll(NOT_SEEN, '');
+  return text
+    .normalize('NFKD')
+    .toLowerCase()
+    .normalize('NFKD')
+    .replaceAll('ß', 'ss')
+    .replaceAll(NOT_SEEN, '');
 }
 
 /** A sign may stand for a letter, or only beside letters: "Port@l", "@Portal". */
