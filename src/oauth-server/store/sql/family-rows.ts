@@ -79,7 +79,7 @@ function toFamily(row: FamilyRow): Family {
     subject: row.subject,
     scopes: words(row.scope),
     audience: row.audience,
-    thumbprint: isBoundLate && row.thumbprint !== null ? row.thumbprint.slice(LATE.length) : row.thumbprint,
+    thumbprint: isBoundLate ? row.thumbprint.slice(LATE.length) : row.thumbprint,
     isBoundLate,
   };
 }
