@@ -35,13 +35,10 @@ export const AREAS: Readonly<Record<string, Area>> = {
   families: {
     files: [
       'src/oauth-server/store/sql/families.ts',
-      'src/oauth-server/store/sql/family-rows.ts',
       'src/oauth-server/store/sql/claim.ts',
       'src/oauth-server/store/sql/single-uses.ts',
       'src/oauth-server/store/sql/access-tokens.ts',
       'src/oauth-server/store/sql/kept-answers.ts',
-      'src/oauth-server/store/sql/fence.ts',
-      'src/oauth-server/store/sql/statements.ts',
       'src/oauth-server/store/lapsing.ts',
       'src/oauth-server/store/pruning.ts',
       'src/oauth-server/store/batches.ts',
@@ -60,6 +57,14 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'test/revocation-and-introspection.test.ts',
       'test/pruning.test.ts',
     ],
+  },
+  rows: {
+    files: [
+      'src/oauth-server/store/sql/family-rows.ts',
+      'src/oauth-server/store/sql/fence.ts',
+      'src/oauth-server/store/sql/statements.ts',
+    ],
+    tests: ['test/stored-rows.test.ts'],
   },
   'stored-clients': {
     files: [
