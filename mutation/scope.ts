@@ -34,7 +34,6 @@ export const AREAS: Readonly<Record<string, Area>> = {
   },
   families: {
     files: [
-      'src/oauth-server/store/sql/families.ts',
       'src/oauth-server/store/sql/claim.ts',
       'src/oauth-server/store/sql/single-uses.ts',
       'src/oauth-server/store/sql/access-tokens.ts',
@@ -57,6 +56,10 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'test/revocation-and-introspection.test.ts',
       'test/pruning.test.ts',
     ],
+  },
+  heart: {
+    files: ['src/oauth-server/store/sql/families.ts'],
+    tests: ['test/stored-families.test.ts'],
   },
   rows: {
     files: [

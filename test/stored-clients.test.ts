@@ -1,10 +1,11 @@
 // @engines sqlite: what each method does with a row; store-contract.test.ts has the engines, and several processes
-import type { OpenedDatabase, SqlConnection } from 'portico/host';
+import type { OpenedDatabase } from 'portico/host';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createSqlStore } from '../src/oauth-server/store/sql/index.ts';
 import type { Client, ClientLogo, NewRegistration } from '../src/oauth-server/store/client.ts';
 import type { ConsentRequest } from '../src/oauth-server/store/requests.ts';
 import type { Store } from '../src/oauth-server/store/store.ts';
+import { AWAY, losingStore, type Losing } from './support/losing-store.ts';
 import { openWatchedStore, type WatchedStore } from './support/watched-store.ts';
 
 let watched: WatchedStore;
@@ -29,45 +30,9 @@ const NOW = 1_795_240_016_123;
 const HOUR = 3_600_000;
 let numbers = 0;
 const name = (what: string) => `${what}-${(numbers += 1)}`;
-const AWAY = 'The store is away';
 
-/** A store whose commits are lost, and which is asked what became of them after this. */
-function losing(
-  loses: 'after it took effect' | 'before it took effect',
-  meantime = () => Promise.resolve(),
-): Store {
-  const tookEffect = loses === 'after it took effect';
-  const execute = async (...[sql, parameters, committed]: Parameters<OpenedDatabase['execute']>) => {
-    if (committed === undefined) return database.execute(sql, parameters);
-    const result = tookEffect ? await database.execute(sql, parameters) : { rows: [], affected: 1 };
-    await meantime();
-    if (await committed(database)) return result;
-    throw new Error(AWAY);
-  };
-  const transaction: OpenedDatabase['transaction'] = async <T>(
-    work: (connection: SqlConnection) => Promise<T>,
-    committed?: (connection: SqlConnection, result: T) => Promise<boolean>,
-  ) => {
-    if (committed === undefined) return database.transaction(work);
-    const results: T[] = [];
-    const rolledBack = new Error('It was rolled back');
-    const all = database.transaction(async (connection) => {
-      results.push(await work(connection));
-      if (!tookEffect) throw rolledBack;
-    });
-    await all.catch((error: unknown) => {
-      if (error !== rolledBack) throw error;
-    });
-    await meantime();
-    const [result] = results as [T];
-    if (await committed(database, result)) return result;
-    throw new Error(AWAY);
-  };
-  return createSqlStore(
-    { ...database, execute: execute as OpenedDatabase['execute'], transaction },
-    () => true,
-  );
-}
+/** On the store of these tests. */
+const losing = (loses: Losing, meantime?: () => Promise<void>) => losingStore(database, loses, meantime);
 
 function clientNamed(id: string, changes: Partial<Client> = {}): Client {
   return {

@@ -1,0 +1,595 @@
+// @engines sqlite: what each method does with a row; store-contract.test.ts has the engines, and several processes
+import type { OpenedDatabase, SqlParameter } from 'portico/host';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { Family, GrantOutcome, NewTokens, StoredGrant } from '../src/oauth-server/store/grant.ts';
+import { removeFamilies } from '../src/oauth-server/store/sql/families.ts';
+import { createSqlStore } from '../src/oauth-server/store/sql/index.ts';
+import type { Store } from '../src/oauth-server/store/store.ts';
+import { AWAY, losingStore, type Losing } from './support/losing-store.ts';
+import { openWatchedStore, type WatchedStore } from './support/watched-store.ts';
+
+let watched: WatchedStore;
+let database: OpenedDatabase;
+let store: Store;
+let { emptied, insert, set, rowsOf } = {} as WatchedStore;
+
+beforeAll(async () => {
+  watched = await openWatchedStore();
+  ({ database, store, emptied, insert, set, rowsOf } = watched);
+});
+afterAll(() => watched.close());
+beforeEach(async () => {
+  // What a test has left that failed.
+  watched.meanwhile = null;
+  await emptied(
+    'oauth_clients',
+    'oauth_families',
+    'oauth_access_tokens',
+    'oauth_consent_requests',
+    'oauth_authorization_codes',
+    'oauth_refresh_tokens',
+  );
+});
+
+const NOW = 1_795_240_016_123;
+const HOUR = 3_600_000;
+const ADA = { provider: 'accounts', id: 'ada' };
+const EITHER: readonly Losing[] = ['after it took effect', 'before it took effect'];
+const losing = (loses: Losing, meantime?: () => Promise<void>) => losingStore(database, loses, meantime);
+
+type Row = Readonly<Record<string, string | number | null>>;
+
+const FAMILY: Family = {
+  id: 'f',
+  clientId: 'notes',
+  person: ADA,
+  subject: 'a subject',
+  scopes: ['openid', 'notes:read'],
+  audience: 'https://api.example/',
+  thumbprint: 'a key',
+  isBoundLate: false,
+};
+const PARAMETERS = { redirectUri: 'https://client.example/cb', codeChallenge: 'challenge', nonce: 'once' };
+
+/** As a person's consent leaves it. */
+const ALLOWED: Row = {
+  id: 'f',
+  client_id: 'notes',
+  user_provider: 'accounts',
+  user_id: 'ada',
+  subject: 'a subject',
+  scope: 'openid notes:read',
+  audience: 'https://api.example/',
+  thumbprint: 'a key',
+  created_at: NOW,
+  expires_at: NOW + 60,
+  prune_after: NOW + 60,
+  code_expires_at: NOW + 60,
+  code_hash: 'code',
+  code_parameters: JSON.stringify(PARAMETERS),
+  code_spent_at: null,
+  revoked_at: null,
+  refresh_hash: null,
+  refresh_mark_hash: null,
+  refresh_expires_at: null,
+  refresh_generation: null,
+  refresh_answer: null,
+  refresh_used_at: null,
+  used_at: null,
+};
+const IN_USE: Row = {
+  code_spent_at: NOW - 5,
+  code_parameters: null,
+  refresh_hash: 'current',
+  refresh_mark_hash: 'mark',
+  refresh_expires_at: NOW + HOUR,
+  refresh_generation: 3,
+};
+const family = (changes: Row = {}) => insert('oauth_families', { ...ALLOWED, ...changes });
+const inUse = (changes: Row = {}) => family({ ...IN_USE, ...changes });
+const families = () => rowsOf<Row>('SELECT * FROM oauth_families ORDER BY id');
+const revokedAt = async () => (await families()).map((row) => row['revoked_at']);
+const accessTokens = async () =>
+  (await rowsOf<{ id: string }>('SELECT id FROM oauth_access_tokens ORDER BY id')).map(({ id }) => id);
+
+const CODE: StoredGrant = { hash: 'code', family: FAMILY, used: false, expiresAt: NOW + 60 };
+const TOKEN: StoredGrant = { ...CODE, hash: 'current', expiresAt: NOW + HOUR };
+const TOKENS: NewTokens = {
+  accessToken: { id: 'a', hash: 'secret', scopes: ['openid'], expiresAt: NOW + HOUR, thumbprint: 'k' },
+  refreshToken: { hash: 'next', markHash: 'mark', expiresAt: NOW + 600 * HOUR, thumbprint: 'k' },
+};
+const WITHOUT: NewTokens = { ...TOKENS, refreshToken: null };
+/** What a use leaves of `TOKENS`. */
+const ISSUED: Row = {
+  refresh_hash: 'next',
+  refresh_mark_hash: 'mark',
+  refresh_expires_at: NOW + 600 * HOUR,
+  thumbprint: 'k',
+  used_at: NOW,
+  expires_at: NOW + 600 * HOUR,
+  prune_after: NOW + 610 * HOUR,
+};
+
+/** A store that says it is PostgreSQL, and how many rows were written by what confirms a revocation. */
+function confirming(): { readonly store: Store; readonly confirmed: number[] } {
+  const confirmed: number[] = [];
+  const execute = async (sql: string, parameters: readonly SqlParameter[] = []) => {
+    const result = await database.execute(sql, parameters);
+    if (sql.includes('SET revoked_at = revoked_at')) confirmed.push(result.affected);
+    return result;
+  };
+  const like = { ...database, dialect: 'postgres', execute: execute as OpenedDatabase['execute'] } as const;
+  return { store: createSqlStore(like, () => true), confirmed };
+}
+
+describe('a person’s answer', () => {
+  const ASKED = { idHash: 'asked', person: ADA };
+  const NEW = { family: FAMILY, code: { hash: 'code', expiresAt: NOW + 60, parameters: PARAMETERS } };
+  const ask = (changes: Row = {}) =>
+    insert('oauth_consent_requests', {
+      id_hash: 'asked',
+      browser_hash: '',
+      client_id: 'notes',
+      parameters: '{}',
+      user_provider: 'accounts',
+      user_id: 'ada',
+      asked_scope: '',
+      expires_at: NOW + 1,
+      ...changes,
+    });
+  const outcome = async () =>
+    (
+      await rowsOf<{ outcome: string | null }>('SELECT outcome FROM oauth_consent_requests ORDER BY id_hash')
+    ).map((row) => row.outcome);
+
+  test('that allows is a row with all that was allowed, and given once', async () => {
+    await ask();
+    await ask({ id_hash: 'other' });
+    expect(await store.answerConsent(ASKED, NEW, NOW)).toBe(true);
+    expect(await families()).toEqual([ALLOWED]);
+    expect(await outcome()).toEqual(['allowed', null]);
+    const again = { ...NEW, family: { ...FAMILY, id: 'g' } };
+    expect(await store.answerConsent(ASKED, again, NOW)).toBe(false);
+    expect(await store.answerConsent(ASKED, null, NOW)).toBe(false);
+    expect(await families()).toHaveLength(1);
+    expect(await outcome()).toEqual(['allowed', null]);
+  });
+
+  test('that denies is given once, and gives nothing', async () => {
+    await ask();
+    await ask({ id_hash: 'other' });
+    expect(await store.answerConsent(ASKED, null, NOW)).toBe(true);
+    expect(await outcome()).toEqual(['denied', null]);
+    expect(await store.answerConsent(ASKED, null, NOW)).toBe(false);
+    expect(await store.answerConsent(ASKED, NEW, NOW)).toBe(false);
+    expect(await families()).toEqual([]);
+    expect(await outcome()).toEqual(['denied', null]);
+  });
+
+  test.each([
+    ['what has expired', { expires_at: NOW }],
+    ['what another person was asked', { user_id: 'grace' }],
+    ['what the person of another provider was asked', { user_provider: 'others' }],
+    ['what was ended', { outcome: 'void' }],
+    ['what nobody was asked', { id_hash: 'else' }],
+  ])('is none to %s', async (_, changes: Row) => {
+    await ask(changes);
+    const { outcome: before = null } = changes;
+    for (const allowed of [null, NEW]) expect(await store.answerConsent(ASKED, allowed, NOW)).toBe(false);
+    expect([await outcome(), await families()]).toEqual([[before], []]);
+  });
+
+  test.each(EITHER)('that denies, and is lost %s, is given all the same', async (when) => {
+    await ask();
+    expect(await losing(when).answerConsent(ASKED, null, NOW)).toBe(true);
+    expect(await outcome()).toEqual(['denied']);
+  });
+
+  test('that denies, and is lost, does not undo another', async () => {
+    for (const other of ['allowed', 'void']) {
+      await emptied('oauth_consent_requests');
+      await ask();
+      const late = losing('before it took effect', () =>
+        set('oauth_consent_requests', ['id_hash', 'asked'], { outcome: other }),
+      );
+      await expect(late.answerConsent(ASKED, null, NOW)).rejects.toThrow(AWAY);
+      expect(await outcome()).toEqual([other]);
+    }
+  });
+
+  test('that allows, and is lost, was given or never will be', async () => {
+    await ask();
+    await expect(losing('before it took effect').answerConsent(ASKED, NEW, NOW)).rejects.toThrow(AWAY);
+    expect(await outcome()).toEqual([null]);
+    expect(await store.listAuthorizations(ADA, NOW)).toEqual([]);
+    expect(await revokedAt()).toEqual([NOW]);
+    await expect(store.answerConsent(ASKED, NEW, NOW)).rejects.toThrow('oauth_families.id');
+    expect(await outcome()).toEqual([null]);
+    await emptied('oauth_families');
+    expect(await losing('after it took effect').answerConsent(ASKED, NEW, NOW)).toBe(true);
+    expect([await outcome(), await families()]).toEqual([['allowed'], [ALLOWED]]);
+  });
+});
+
+describe('a code', () => {
+  const offered = { id: 'f', hash: 'code' };
+  const known = { ...CODE, parameters: PARAMETERS };
+
+  test('is found by its authorization and its hash, and by no other', async () => {
+    await family();
+    await family({ id: 'g', code_hash: null });
+    await family({
+      id: 'h',
+      code_parameters: null,
+      code_hash: 'spent',
+      code_expires_at: null,
+      expires_at: 5,
+    });
+    expect(await store.findCode(offered)).toEqual(known);
+    expect(await store.findCode({ id: 'f', hash: 'cods' })).toBeNull();
+    expect(await store.findCode({ id: 'f', hash: '' })).toBeNull();
+    expect(await store.findCode({ id: 'g', hash: 'code' })).toBeNull();
+    expect(await store.findCode({ id: 'i', hash: 'code' })).toBeNull();
+    expect(await store.findCode({ id: 'h', hash: 'spent' })).toEqual({
+      hash: 'spent',
+      family: { ...FAMILY, id: 'h' },
+      used: true,
+      expiresAt: 5,
+      parameters: null,
+    });
+  });
+
+  test('of an earlier release is found by its hash alone, among codes, once its row was migrated', async () => {
+    await family();
+    await family({ id: 'g', code_hash: null });
+    await insert('oauth_authorization_codes', { grant_hash: 'code', family_id: 'f' });
+    await insert('oauth_authorization_codes', { grant_hash: 'second', family_id: 'f' });
+    await insert('oauth_authorization_codes', { grant_hash: 'third', family_id: 'g' });
+    await insert('oauth_refresh_tokens', { grant_hash: 'fourth', family_id: 'f' });
+    expect(await store.findCode({ id: null, hash: 'code' })).toEqual(known);
+    expect(await store.findCode({ id: null, hash: 'second' })).toMatchObject({
+      hash: 'second',
+      used: true,
+      parameters: null,
+    });
+    await expect(store.findCode({ id: null, hash: 'third' })).rejects.toThrow('run db:migrate up');
+    expect(await store.findCode({ id: null, hash: 'fourth' })).toBeNull();
+    expect(await store.findCode({ id: null, hash: 'f' })).toBeNull();
+  });
+
+  test('gives tokens once; a second use ends what the first one gave', async () => {
+    await family();
+    await inUse({ id: 'g' });
+    expect(await store.spendCode(CODE, TOKENS, NOW)).toEqual({ issued: true });
+    const spent = { ...ALLOWED, ...ISSUED, code_spent_at: NOW, code_parameters: null, refresh_generation: 1 };
+    const other = { ...ALLOWED, ...IN_USE, id: 'g' };
+    expect(await families()).toEqual([spent, other]);
+    expect(await rowsOf('SELECT * FROM oauth_access_tokens')).toEqual([
+      {
+        id: 'a',
+        secret_hash: 'secret',
+        client_id: 'notes',
+        family_id: 'f',
+        scope: 'openid',
+        audience: null,
+        issued_at: NOW,
+        expires_at: NOW + HOUR,
+        thumbprint: 'k',
+      },
+    ]);
+    const again = () => store.spendCode(CODE, TOKENS, NOW + 1);
+    expect(await again()).toEqual({ issued: false, refusal: 'used' });
+    expect(await families()).toEqual([{ ...spent, revoked_at: NOW + 1 }, other]);
+    expect(await again()).toEqual({ issued: false, refusal: 'revoked' });
+  });
+
+  test('of an authorization that has ended gives nothing', async () => {
+    await family({ revoked_at: NOW - 1 });
+    expect(await store.spendCode(CODE, TOKENS, NOW)).toEqual({ issued: false, refusal: 'revoked' });
+    expect([await families(), await accessTokens()]).toEqual([[{ ...ALLOWED, revoked_at: NOW - 1 }], []]);
+  });
+
+  test('that is burnt is spent, and ends what it gave when its own client offers it again', async () => {
+    await family();
+    const burn = (by: string, now = NOW) => store.burnCode(CODE, by, now);
+    expect(await burn('notes')).toBe(false);
+    const burnt = { ...ALLOWED, code_spent_at: NOW, code_parameters: null };
+    expect(await families()).toEqual([burnt]);
+    expect(await burn('diary', NOW + 1)).toBe(false);
+    expect(await families()).toEqual([burnt]);
+    expect(await burn('notes', NOW + 2)).toBe(true);
+    expect(await families()).toEqual([{ ...burnt, revoked_at: NOW + 2 }]);
+    expect(await burn('notes', NOW + 3)).toBe(false);
+    await emptied('oauth_families');
+    await family();
+    expect(await burn('diary')).toBe(false);
+    expect(await families()).toEqual([burnt]);
+  });
+});
+
+describe('a refresh token', () => {
+  const offered = { id: 'f', hash: 'current', markHash: 'mark' };
+  const known = { ...TOKEN, marked: true, generation: 3 };
+
+  test('is found by its authorization and its mark, in use or not', async () => {
+    await inUse();
+    await inUse({ id: 'g', refresh_mark_hash: null });
+    await family({ id: 'h', refresh_mark_hash: 'mark' });
+    expect(await store.findRefreshToken(offered)).toEqual(known);
+    expect(await store.findRefreshToken({ ...offered, hash: 'before' })).toEqual({
+      ...known,
+      hash: 'before',
+      used: true,
+    });
+    for (const markHash of ['marc', null]) {
+      expect(await store.findRefreshToken({ ...offered, markHash })).toBeNull();
+    }
+    expect(await store.findRefreshToken({ ...offered, id: 'g' })).toBeNull();
+    expect(await store.findRefreshToken({ ...offered, id: 'i' })).toBeNull();
+    await expect(store.findRefreshToken({ ...offered, id: 'h' })).rejects.toThrow('run db:migrate up');
+  });
+
+  test('of an earlier release is found by its hash alone, among refresh tokens', async () => {
+    await inUse();
+    await insert('oauth_refresh_tokens', { grant_hash: 'current', family_id: 'f' });
+    await insert('oauth_authorization_codes', { grant_hash: 'other', family_id: 'f' });
+    const earlier = { id: null, hash: 'current', markHash: null };
+    expect(await store.findRefreshToken(earlier)).toEqual({ ...known, marked: false });
+    expect(await store.findRefreshToken({ ...earlier, markHash: 'mark' })).toEqual(known);
+    expect(await store.findRefreshToken({ ...earlier, hash: 'other' })).toBeNull();
+  });
+
+  const used = { ...ALLOWED, ...IN_USE, ...ISSUED, refresh_generation: 4 };
+
+  test('gives tokens once; a second use ends what the first one gave', async () => {
+    await inUse();
+    await inUse({ id: 'g' });
+    const use = (now = NOW) => store.rotateRefreshToken(TOKEN, TOKENS, now);
+    expect(await use()).toEqual({ issued: true });
+    const other = { ...ALLOWED, ...IN_USE, id: 'g' };
+    expect([await families(), await accessTokens()]).toEqual([[used, other], ['a']]);
+    expect(await use(NOW + 1)).toEqual({ issued: false, refusal: 'used' });
+    expect(await families()).toEqual([{ ...used, revoked_at: NOW + 1 }, other]);
+    expect(await use()).toEqual({ issued: false, refusal: 'revoked' });
+  });
+
+  test('keeps its answer if it is asked to; then a second use ends nothing', async () => {
+    await inUse();
+    const use = (now = NOW) => store.rotateRefreshToken(TOKEN, TOKENS, now, 'sealed');
+    expect(await use()).toEqual({ issued: true });
+    const kept = { ...used, refresh_answer: 'sealed', refresh_used_at: NOW };
+    expect(await families()).toEqual([kept]);
+    expect(await use(NOW + 1)).toEqual({ issued: false, refusal: 'taken' });
+    expect([await families(), await accessTokens()]).toEqual([[kept], ['a']]);
+    const token = { ...TOKEN, hash: 'next' };
+    await set('oauth_families', ['id', 'f'], { revoked_at: NOW + 2 });
+    expect(await store.rotateRefreshToken(token, TOKENS, NOW + 3, 'sealed')).toEqual({
+      issued: false,
+      refusal: 'taken',
+    });
+  });
+
+  test('that is not the one in use ends its authorization, unless another did', async () => {
+    const replay = () => store.revokeReplayed(TOKEN, NOW);
+    await inUse();
+    await inUse({ id: 'g', refresh_hash: 'next' });
+    expect([await replay(), await revokedAt()]).toEqual([false, [null, null]]);
+    for (const now of [null, 'next']) {
+      await set('oauth_families', ['id', 'f'], { refresh_hash: now, revoked_at: null });
+      expect([await replay(), await revokedAt()]).toEqual([true, [NOW, null]]);
+      await set('oauth_families', ['id', 'f'], { revoked_at: NOW - 1 });
+      expect([await replay(), await revokedAt()]).toEqual([false, [NOW - 1, null]]);
+    }
+  });
+});
+
+describe.each([
+  ['a code', (of: Store, tokens: NewTokens) => of.spendCode(CODE, tokens, NOW), {}],
+  ['a refresh token', (of: Store, tokens: NewTokens) => of.rotateRefreshToken(TOKEN, tokens, NOW), IN_USE],
+  [
+    'a refresh token whose answer is kept',
+    (of: Store, tokens: NewTokens) => of.rotateRefreshToken(TOKEN, tokens, NOW, 'sealed'),
+    IN_USE,
+  ],
+])('the use of %s that is lost', (_, use, before: Row) => {
+  /** What the question meets next fails, as long as the store stays away. */
+  const away = () => {
+    watched.meanwhile = {
+      before: /^INSERT INTO oauth_access_tokens/,
+      act: () => Promise.reject(new Error('It stays away')),
+    };
+    return Promise.resolve();
+  };
+  type Unsettled = Extract<GrantOutcome, { issued: null }>;
+  async function unsettled(when: Losing, tokens = TOKENS): Promise<Unsettled> {
+    await family(before);
+    const outcome = (await use(losing(when, away), tokens)) as Unsettled;
+    expect(outcome).toEqual({ issued: null, error: new Error('It stays away'), settle: outcome.settle });
+    return outcome;
+  }
+
+  test('has given its tokens, or never will, when the store is back at once', async () => {
+    await family(before);
+    await expect(use(losing('before it took effect'), TOKENS)).rejects.toThrow(AWAY);
+    expect(await families()).toEqual([{ ...ALLOWED, ...before }]);
+    await expect(use(store, TOKENS)).rejects.toThrow('oauth_access_tokens.id');
+    expect(await families()).toEqual([{ ...ALLOWED, ...before }]);
+    await emptied('oauth_access_tokens');
+    expect(await use(losing('after it took effect'), TOKENS)).toEqual({ issued: true });
+    expect(await accessTokens()).toEqual(['a']);
+  });
+
+  test('that fails for another reason fails as it does', async () => {
+    await family(before);
+    watched.meanwhile = {
+      before: /^UPDATE oauth_families/,
+      act: () => Promise.reject(new Error('Another reason')),
+    };
+    await expect(use(store, TOKENS)).rejects.toThrow('Another reason');
+  });
+
+  test('is settled once the store is back: its tokens are the last word, also without a refresh token', async () => {
+    for (const tokens of [TOKENS, WITHOUT]) {
+      await emptied('oauth_families', 'oauth_access_tokens');
+      const { settle } = await unsettled('after it took effect', tokens);
+      await away();
+      await expect(settle()).rejects.toThrow('It stays away');
+      expect(await settle()).toBe(true);
+      expect(await settle()).toBe(true);
+    }
+  });
+
+  test('did not take effect, and is settled: it never will', async () => {
+    const { settle } = await unsettled('before it took effect', WITHOUT);
+    expect(await settle()).toBe(false);
+    await expect(use(store, WITHOUT)).rejects.toThrow('oauth_access_tokens.id');
+    expect(await families()).toEqual([{ ...ALLOWED, ...before }]);
+  });
+
+  test.each([
+    ['a later use has another token in use', { refresh_hash: 'later' }],
+    ['a later use has left no token', { refresh_hash: null }],
+    ['the authorization has ended', { revoked_at: NOW }],
+  ])('is not the last word when %s', async (__, changes: Row) => {
+    const { settle } = await unsettled('after it took effect');
+    await set('oauth_families', ['id', 'f'], changes);
+    expect(await settle()).toBe(false);
+  });
+
+  test('is not the last word of an authorization that is gone', async () => {
+    const { settle } = await unsettled('after it took effect', WITHOUT);
+    await emptied('oauth_families');
+    expect(await settle()).toBe(false);
+  });
+});
+
+describe('an authorization', () => {
+  test('ends once; where a server that takes over may not have it yet, that it has is written again', async () => {
+    await inUse();
+    await inUse({ id: 'g', client_id: 'diary' });
+    const { store: other, confirmed } = confirming();
+    expect(await other.revokeFamily('f', NOW)).toBe(true);
+    expect(confirmed).toEqual([]);
+    expect(await other.revokeFamily('f', NOW + 1)).toBe(false);
+    expect(confirmed).toEqual([1]);
+    expect(await other.revokeReplayed({ ...TOKEN, hash: 'before' }, NOW + 1)).toBe(false);
+    expect(confirmed).toEqual([1, 1]);
+    expect(await other.revokeReplayed({ ...TOKEN, family: { ...FAMILY, id: 'g' } }, NOW)).toBe(false);
+    expect(confirmed).toEqual([1, 1, 1]);
+    expect(await revokedAt()).toEqual([NOW, null]);
+  });
+
+  test('of this person and client that has ended is written again, and no other', async () => {
+    for (const [id, changes] of Object.entries<Row>({
+      1: { revoked_at: NOW },
+      2: { revoked_at: NOW - 1 },
+      3: {},
+      4: { revoked_at: NOW, client_id: 'diary' },
+      5: { revoked_at: NOW, user_id: 'grace' },
+      6: { revoked_at: NOW, user_provider: 'others' },
+    }))
+      await inUse({ id, ...changes });
+    const { store: other, confirmed } = confirming();
+    await other.confirmRevoked(ADA, 'notes');
+    expect(confirmed).toEqual([2]);
+  });
+
+  test('is listed for its person as long as it lives, the earliest first', async () => {
+    const client = (id: string, changes: Row = {}) =>
+      insert('oauth_clients', {
+        client_id: id,
+        name: `The name of ${id}`,
+        redirect_uris: '["https://client.example/cb"]',
+        scope: 'openid',
+        grants: 'authorization_code',
+        is_public: 1,
+        created_at: NOW,
+        ...changes,
+      });
+    await client('notes', { registered_by: 'registration' });
+    await client('diary', { revoked_at: NOW });
+    const long = { expires_at: NOW + 1 };
+    await family({ ...long, id: '2' });
+    await inUse({ ...long, id: '1', used_at: NOW + 3 });
+    await family({ ...long, id: '9', created_at: NOW - 1 });
+    await family({ id: '3', expires_at: NOW });
+    await family({ ...long, id: '4', revoked_at: NOW });
+    await family({ ...long, id: '5', user_id: 'grace' });
+    await family({ ...long, id: '6', user_provider: 'others' });
+    await family({ ...long, id: '7', client_id: 'diary' });
+    await family({ ...long, id: '8', client_id: 'nobody' });
+    const listed = await store.listAuthorizations(ADA, NOW);
+    expect(listed.map((each) => each.family.id)).toEqual(['9', '1', '2']);
+    expect(listed[1]).toEqual({
+      family: { ...FAMILY, id: '1' },
+      clientName: 'The name of notes',
+      clientScopes: ['openid'],
+      clientRegisteredBy: 'registration',
+      clientRedirectUris: ['https://client.example/cb'],
+      clientLook: {},
+      redeemed: true,
+      usedAt: NOW + 3,
+      createdAt: NOW,
+    });
+    expect(listed[2]).toMatchObject({ redeemed: false, usedAt: null });
+  });
+});
+
+describe('authorizations that nobody needs any more', () => {
+  const prune = (limit: number) => removeFamilies(database, ['prune_after', '< ?', [NOW]], limit);
+  const ids = async (table: string, key: string) =>
+    (await rowsOf<{ id: string }>(`SELECT ${key} AS id FROM ${table} ORDER BY ${key}`)).map(({ id }) => id);
+  const left = async () => [
+    await ids('oauth_families', 'id'),
+    await ids('oauth_authorization_codes', 'grant_hash'),
+    await ids('oauth_refresh_tokens', 'grant_hash'),
+  ];
+
+  test('go so many at a time, the oldest first', async () => {
+    for (const [id, after] of Object.entries({ a: -1, b: -3, c: -2, d: 0 }))
+      await family({ id, prune_after: NOW + after });
+    expect([await prune(2), (await left())[0]]).toEqual([{ removed: 2, more: true }, ['a', 'd']]);
+    expect([await prune(2), (await left())[0]]).toEqual([{ removed: 1, more: true }, ['d']]);
+    watched.writes.length = 0;
+    expect([await prune(2), (await left())[0]]).toEqual([{ removed: 0, more: false }, ['d']]);
+    expect(watched.writes).toEqual([]);
+  });
+
+  test('go after what earlier releases knew them by, no more of that than a batch at a time', async () => {
+    await family({ prune_after: NOW - 1 });
+    await family({ id: 'g' });
+    for (const hash of ['1', '2', '3']) {
+      await insert('oauth_authorization_codes', { grant_hash: hash, family_id: 'f' });
+    }
+    for (const hash of ['4', '5', '6', '7']) {
+      await insert('oauth_refresh_tokens', { grant_hash: hash, family_id: 'f' });
+    }
+    await insert('oauth_authorization_codes', { grant_hash: '8', family_id: 'g' });
+    await insert('oauth_refresh_tokens', { grant_hash: '9', family_id: 'g' });
+    const steps: [number, number, number][] = [];
+    for (let removed = 0; removed === 0 && steps.length < 9;) {
+      const outcome = await prune(2);
+      expect(outcome.more).toBe(true);
+      ({ removed } = outcome);
+      const [rows = [], codes = [], tokens = []] = await left();
+      steps.push([rows.length, codes.length, tokens.length]);
+    }
+    expect(steps).toEqual([
+      [2, 2, 5],
+      [2, 1, 3],
+      [2, 1, 1],
+      [1, 1, 1],
+    ]);
+    expect(await left()).toEqual([['g'], ['8'], ['9']]);
+  });
+
+  test('stay when they are used at that moment', async () => {
+    await family({ prune_after: NOW - 1 });
+    watched.meanwhile = {
+      before: /^DELETE FROM oauth_families/,
+      act: () => set('oauth_families', ['id', 'f'], { prune_after: NOW }),
+    };
+    expect(await prune(2)).toEqual({ removed: 0, more: true });
+    expect((await left())[0]).toEqual(['f']);
+  });
+});
