@@ -121,6 +121,9 @@ describe('what a client calls itself', () => {
     ['Portal', 'P0rtal helper'],
     ['Straße', 'my straße'],
     ['Weiß', 'WEISS Notes'],
+    // Of fewer than four letters it is found in a word by these letters alone.
+    ['Aß', 'ReAẞoned'],
+    ['SAP', 'SA\u0345P-Login'],
     ['Nest', 'Bar n.e.s.t'],
     ['Nest 24', 'Bar (Nest) 24'],
     ['Über', 'u\u0308ber all'],

@@ -131,10 +131,14 @@ function isMixed(word: string): boolean {
   return LATIN.test(word) && NOT_BESIDE_LATIN.test(word);
 }
 
-/** In capitals, since these write one letter in one way: "ß" as "SS". */
+/**
+ * In capitals, since these write one letter in one way: "ß" as "SS", and so "ẞ", which has to be small first. Without marks before that: the
+ * capital of one (U+0345) is a letter.
+ */
 function lettersOf(text: string): string {
   return text
     .normalize('NFKD')
-    .toUpperCase()
-    .replaceAll(/[^\p{L}\p{N}]/gu, '');
+    .replaceAll(/[^\p{L}\p{N}]/gu, '')
+    .toLowerCase()
+    .toUpperCase();
 }
