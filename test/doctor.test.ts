@@ -1,7 +1,7 @@
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { migrationStatus } from 'portico/host';
+import { migrationStatus, type PasswordHasher } from 'portico/host';
 import {
   examine,
   oauthServerMigrations,
@@ -10,6 +10,7 @@ import {
   type Database,
 } from 'portico/oauth-server';
 import { describe, expect, test } from 'vitest';
+import { CHEAP } from './support/hashers.ts';
 import {
   ADA,
   authorizationUrl,
@@ -160,6 +161,17 @@ describe('the doctor', () => {
     } finally {
       await portal.close();
     }
+  });
+
+  test.each([
+    ['1, which is no yes of a hasher', (isRight: boolean) => (isRight ? 1 : 0)],
+    ['a result with a flag in it', (isRight: boolean) => ({ isRight })],
+  ])('a hasher that answers %s', async (_, said) => {
+    const passwordHasher: PasswordHasher = {
+      hash: (password) => CHEAP.hash(password),
+      verify: async (password, hash) => said(await CHEAP.verify(password, hash)) as unknown as boolean,
+    };
+    expect(await finding('password hasher', { passwordHasher })).toMatchObject({ outcome: 'failing' });
   });
 
   // @shows AS-6.12

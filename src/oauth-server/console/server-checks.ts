@@ -114,10 +114,11 @@ export async function examineHasher({ server: { host } }: Subject): Promise<Find
   const secret = randomToken();
   const { passwordHasher } = host;
   const hash = await passwordHasher.hash(secret);
-  const right = await passwordHasher.verify(secret, hash);
+  const right: unknown = await passwordHasher.verify(secret, hash);
   // Some hashers (bcrypt) read no more than 72 bytes, so the wrong secret differs in its first one.
-  const wrong = await passwordHasher.verify(`x${secret}`, hash);
-  if (right && !wrong) return ok('tells a right secret from a wrong one');
+  const wrong: unknown = await passwordHasher.verify(`x${secret}`, hash);
+  // As where a secret is proved: in JavaScript a hasher may answer something else, and nothing but true is a yes.
+  if (right === true && wrong !== true) return ok('tells a right secret from a wrong one');
   return failing('does not tell a right secret from a wrong one', "correct the host's password hasher");
 }
 
