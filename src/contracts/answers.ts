@@ -3,5 +3,5 @@
  * answers, such as a promise, rows or a text, is no yes.
  */
 export function isYes(answer: unknown): boolean {
-  return answer === true || answer === 1;
+  return answer === true || answer === 1 || answer === 1n;
 }

@@ -104,7 +104,7 @@ export interface RegisteredTool {
 
 /** The tools of one application, in the order of their registration. */
 export interface ToolRegistry {
-  /** Adds a tool. Throws when its name is taken or ill-formed, or its schema is no schema of an object. */
+  /** Adds a tool. Throws when its name is taken or ill-formed, its schema is no schema of an object, `scope` is no method, or `personal` neither true nor false. */
   register(tool: ToolInterface): void;
   /** The tool of this name, or null. */
   find(name: string): RegisteredTool | null;

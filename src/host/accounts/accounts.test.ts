@@ -40,6 +40,7 @@ describe('what is neither true nor false', () => {
   test.each([
     [true, true],
     [1, true],
+    [1n, true],
     [false, false],
     [0, false],
     [Promise.resolve(false), false],
