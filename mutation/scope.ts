@@ -32,7 +32,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'test/telemetry.test.ts',
     ],
   },
-  families: {
+  'claims-and-pruning': {
     files: [
       'src/oauth-server/store/sql/claim.ts',
       'src/oauth-server/store/sql/single-uses.ts',
@@ -57,11 +57,11 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'test/pruning.test.ts',
     ],
   },
-  heart: {
+  authorizations: {
     files: ['src/oauth-server/store/sql/families.ts'],
     tests: ['test/stored-families.test.ts'],
   },
-  rows: {
+  'authorization-rows': {
     files: [
       'src/oauth-server/store/sql/family-rows.ts',
       'src/oauth-server/store/sql/fence.ts',

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { acceptedLanguages, directionOf, lookUp, wishedLanguages } from './language-ranges.ts';
+import { acceptedLanguages, canonicalTag, directionOf, lookUp, wishedLanguages } from './language-ranges.ts';
 
 const THERE = ['en', 'de', 'fr', 'es', 'pt', 'ja', 'zh-Hans', 'ar'];
 
@@ -40,6 +40,13 @@ describe('the language that is meant', () => {
     const endless = `de-x${'-a'.repeat(200)}`;
     expect(wishedLanguages([endless, 'fr'])).toEqual(['fr']);
     expect(acceptedLanguages(`${endless}, fr`)).toEqual(['fr']);
+  });
+
+  test('is none of a tag whose canonical form is not canonical itself', () => {
+    expect(Intl.getCanonicalLocales('rt-lojban-stre9')).toEqual(['rt-stre9']);
+    expect(canonicalTag('rt-lojban-stre9')).toBe(null);
+    expect(canonicalTag('art-lojban')).toBe('jbo');
+    expect(acceptedLanguages('rt-lojban-stre9, fr')).toEqual(['fr']);
   });
 
   test('may be a narrower one than was asked for, of the same script', () => {

@@ -24,11 +24,15 @@ export function wishedLanguages(tags: readonly string[]): readonly string[] {
   return tags.slice(0, MOST).flatMap((each) => canonicalTag(each) ?? []);
 }
 
-/** As BCP 47 writes it: `de-AT`; null for what is no language tag, and for one that is longer than any is. */
+/**
+ * As BCP 47 writes it: `de-AT`; null for what is no language tag, and for one that is longer than any is. Of some that nobody speaks, with
+ * parts that have been replaced, `Intl` gives a form that it writes otherwise when asked again (`rt-lojban-stre9`): those are none either.
+ */
 export function canonicalTag(tag: string): string | null {
   if (tag.length > LONGEST_TAG) return null;
   try {
-    return Intl.getCanonicalLocales(tag)[0] ?? null;
+    const [canonical = ''] = Intl.getCanonicalLocales(tag);
+    return Intl.getCanonicalLocales(canonical)[0] === canonical ? canonical : null;
   } catch {
     return null;
   }
