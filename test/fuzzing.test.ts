@@ -1,5 +1,7 @@
 // @engines sqlite: the parsers alone, and an application of their own
 import { beforeAll, describe, expect, test } from 'vitest';
+import { changedJson } from '../fuzz/engine/json-mutations.ts';
+import { createRandom } from '../fuzz/engine/random.ts';
 import { FAULTS } from '../fuzz/faults.ts';
 import { corpusOf, fuzz, targetNames, type Result } from '../fuzz/pool.ts';
 import { SCALE, STRESS } from './support/scale.ts';
@@ -44,3 +46,10 @@ test.each(FAULTS.slice(0, SCALE.plantedFaults))(
   },
   PATIENCE,
 );
+
+test('a number among the words of a grammar makes no list of as many places of a short input', () => {
+  const random = createRandom(1);
+  const input = Buffer.from('{"aud":["a","b"],"scopes":[["c"]]}');
+  const lengths = Array.from({ length: 2000 }, () => changedJson(input, random, ['70000']).length);
+  expect(Math.max(...lengths)).toBeLessThan(3 * input.length);
+});

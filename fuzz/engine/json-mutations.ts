@@ -46,6 +46,7 @@ function changed(value: unknown, random: Random, words: readonly string[]): stri
   else if (way === 1) holder[name] = random.pick(ODD);
   else if (way === 2) holder[name] = [own, own];
   else if (way === 3) holder[name] = random.pick(words) ?? '';
+  else if (way === 4 && Array.isArray(holder)) holder.push(own);
   else if (way === 4) holder[random.pick(words) ?? 'a'] = own;
   else if (way === 5) {
     const other = random.pick(places);
