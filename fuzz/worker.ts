@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { inspect } from 'node:util';
 import { getHeapStatistics } from 'node:v8';
 import { parentPort, workerData } from 'node:worker_threads';
@@ -16,6 +17,8 @@ const coverage = startCoverage(order.places);
 const { target } = (await import(`./targets/${order.target}.ts`)) as { readonly target: Target };
 const run: Run = await target.start();
 
+/** Inputs after which timers, and what is called when garbage is collected, have their turn: without it what waits for them grows. */
+const TURN = 32;
 /** In bytes: a longer input is not kept for having done the same more often. */
 const LONGEST_COUNTED = 1024;
 const random = createRandom(order.seed);
@@ -143,6 +146,7 @@ const isAsked = () => Atomics.load(header, SHARED.ends) === 1;
 while (performance.now() < ends && known.size < order.enough && !isAsked()) {
   const own = random.oneIn(10) ? words : dictionary;
   await offer(mutate(chosen(), { random, dictionary: own, words, compared, other: chosen, longest }));
+  if (tried % TURN === 0) await nextTurn();
 }
 
 /** The fewest and shortest inputs that enter every place that any entered. */
