@@ -1,0 +1,87 @@
+import { createHash, createHmac } from 'node:crypto';
+import { expect, test } from 'vitest';
+import {
+  derivedKey,
+  keyedHash,
+  openText,
+  orderedIdentifier,
+  randomIdentifier,
+  randomToken,
+  sealText,
+  tokenHash,
+} from './crypto.ts';
+
+const KEY = derivedKey('0123456789abcdef0123456789abcdef', 'tests');
+
+/** The same text with another byte at this place. */
+function altered(text: string, place: number): string {
+  const bytes = Buffer.from(text, 'base64url');
+  const at = place < 0 ? bytes.length + place : place;
+  bytes[at] = (bytes[at] ?? 0) ^ 1;
+  return bytes.toString('base64url');
+}
+
+test('a token is 256 bits in base64url, and an identifier 128 bits in hexadecimal; no two are the same', () => {
+  expect(randomToken()).toMatch(/^[\w-]{43}$/);
+  expect(randomIdentifier()).toMatch(/^[0-9a-f]{32}$/);
+  expect(randomToken()).not.toBe(randomToken());
+  expect(randomIdentifier()).not.toBe(randomIdentifier());
+});
+
+test('an ordered identifier begins with the time in twelve digits, so that its order as text is that of the time', () => {
+  expect(orderedIdentifier(1_795_240_016_123)).toMatch(/^01a1fca4b8fb[0-9a-f]{20}$/);
+  expect(orderedIdentifier(255)).toMatch(/^0000000000ff[0-9a-f]{20}$/);
+  expect(orderedIdentifier(7)).not.toBe(orderedIdentifier(7));
+});
+
+// What a database or a browser keeps has to be found again by the next version.
+test('what is kept of a token is its SHA-256 in base64url', () => {
+  expect(tokenHash('abc')).toBe(createHash('sha256').update('abc').digest('base64url'));
+  expect(tokenHash('abc')).toBe('ungWv48Bz-pBQUDeXa4iI7ADYaOWF3qctBD_YfIAFa0');
+});
+
+test('a keyed hash is the HMAC-SHA-256 of its parts, and no two lists of parts have one', () => {
+  const mac = createHmac('sha256', 'key').update('["a","b"]').digest('base64url');
+  expect(keyedHash('key', 'a', 'b')).toBe(mac);
+  const lists = [['a', 'b'], ['ab'], ['a,b'], ['a', '', 'b'], ['"a","b"']];
+  expect(new Set(lists.map((parts) => keyedHash('key', ...parts))).size).toBe(lists.length);
+  expect(keyedHash('other', 'a', 'b')).not.toBe(mac);
+});
+
+test('a derived key is that of HKDF with SHA-256 and no salt, for one purpose', () => {
+  // RFC 5869 section 2, for one block: extract, then expand.
+  const mac = (key: Uint8Array, ...parts: (string | Uint8Array)[]) =>
+    createHmac('sha256', key)
+      .update(Buffer.concat(parts.map((part) => Buffer.from(part))))
+      .digest();
+  const extracted = mac(new Uint8Array(32), 'secret');
+  expect(Buffer.from(derivedKey('secret', 'purpose'))).toEqual(
+    mac(extracted, 'purpose', new Uint8Array([1])),
+  );
+  expect(derivedKey('secret', 'another')).not.toEqual(derivedKey('secret', 'purpose'));
+});
+
+test.each(['', 'Grüße, 世界'])(
+  'what is sealed is opened again, and is never the same text twice: %j',
+  (content) => {
+    const sealed = sealText(KEY, 'about', content);
+    expect(openText(KEY, 'about', sealed)).toBe(content);
+    expect(sealText(KEY, 'about', content)).not.toBe(sealed);
+    // 12 bytes that no other has, the content, and 16 bytes that prove it.
+    const bytes = Buffer.from(sealed, 'base64url');
+    expect(bytes.length).toBe(28 + Buffer.byteLength(content));
+  },
+);
+
+test('nothing else is opened: of another key, about another thing, altered, cut, or written in another way', () => {
+  const sealed = sealText(KEY, 'about', 'content');
+  expect(Buffer.from(sealed, 'base64url').includes('content')).toBe(false);
+  expect(openText(derivedKey('another', 'tests'), 'about', sealed)).toBeNull();
+  expect(openText(KEY, 'another', sealed)).toBeNull();
+  for (const place of [0, 12, -1]) expect(openText(KEY, 'about', altered(sealed, place))).toBeNull();
+  for (const other of [`${sealed}=`, ` ${sealed}`, `${sealed}\n`])
+    expect(openText(KEY, 'about', other)).toBeNull();
+  const bytes = Buffer.from(sealed, 'base64url');
+  for (let length = 0; length < bytes.length; length += 1)
+    expect(openText(KEY, 'about', bytes.subarray(0, length).toString('base64url'))).toBeNull();
+});
