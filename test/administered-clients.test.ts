@@ -26,7 +26,8 @@ const WEB: ClientRegistration = {
   scopes: ['openid', 'notes:read'],
 };
 const SERVICE: ClientRegistration = { name: 'Robot', scopes: ['notes:read'], grants: ['client_credentials'] };
-const [OLD, FRESH] = [newKey('ES256', 'old'), newKey('EdDSA', 'fresh')];
+const [OLD, FRESH, BIG] = [newKey('ES256', 'old'), newKey('EdDSA', 'fresh'), newKey('PS256', 'big')];
+const KEYED = { ...SERVICE, jwks: { keys: [OLD.jwk] } };
 /** The smallest pictures that there are. */
 const gif = (side: string) => Buffer.from(`GIF89a${side}\0${side}\0`, 'latin1');
 const [LOGO, ANOTHER] = [gif('\x08'), gif('\x09')];
@@ -470,7 +471,7 @@ describe('changing a client', () => {
   });
 
   test('replaces its keys, and what they sign with, and nothing else of them', async () => {
-    const id = await registered({ ...SERVICE, jwks: { keys: [OLD.jwk] } });
+    const id = await registered(KEYED);
     expect(await update(id, { tokenEndpointAuthSigningAlg: 'ES256' })).toEqual({
       token_endpoint_auth_signing_alg: { before: null, after: 'ES256' },
     });
@@ -505,7 +506,7 @@ describe('changing a client', () => {
   });
 
   test('gives no keys to a client without any, and none where they are switched off', async () => {
-    const [id, keyed] = [await registered(), await registered({ ...SERVICE, jwks: { keys: [OLD.jwk] } })];
+    const [id, keyed] = [await registered(), await registered(KEYED)];
     const off = clientsWith({ takesKeys: false });
     for (const changes of [
       { jwks: { keys: [FRESH.jwk] } },
@@ -544,18 +545,26 @@ describe('changing a client', () => {
   });
 
   test('of a client of a profile holds it to that profile', async () => {
-    const id = await registered({
-      ...WEB,
-      jwks: { keys: [OLD.jwk] },
-      tokenEndpointAuthSigningAlg: 'ES256',
-      profile: 'fapi2',
-    });
+    const profiled = { ...WEB, jwks: { keys: [BIG.jwk] }, profile: 'fapi2' };
+    const id = await registered({ ...profiled, tokenEndpointAuthSigningAlg: 'PS256' });
     expect(await found(id)).toMatchObject({ profile: 'fapi2', idTokenSignedResponseAlg: 'ES256' });
     await update(id, { name: 'Renamed' });
     expect(await found(id)).toMatchObject({ profile: 'fapi2', idTokenSignedResponseAlg: 'ES256' });
-    await expect(update(id, { tokenEndpointAuthSigningAlg: 'RS256' })).rejects.toMatchObject({
-      name: 'RegistrationError',
+    await expect(update(id, { tokenEndpointAuthSigningAlg: 'RS256' })).rejects.toThrow('fapi2');
+    // What it had no use for until now is as at a registration.
+    const service = await registered({ ...profiled, scopes: ['notes:read'] });
+    expect(await update(service, { addScopes: ['openid'] })).toEqual({
+      scope: { before: ['notes:read'], after: ['notes:read', 'openid'] },
+      id_token_signed_response_alg: { before: 'RS256', after: 'ES256' },
     });
+  });
+
+  test('of something else leaves its keys as they were written', async () => {
+    const id = await registered(KEYED);
+    const jwks = JSON.stringify({ keys: [{ ...OLD.jwk, use: 'sig' }] }, null, 2);
+    await watched.set('oauth_clients', ['client_id', id], { jwks });
+    await update(id, { name: 'Renamed' });
+    expect((await found(id))?.keys).toEqual({ jwks, jwksUri: null, algorithm: null });
   });
 
   test('keeps the algorithm of its ID tokens, also while it gets none', async () => {
