@@ -1,0 +1,215 @@
+import { describe, expect, test } from 'vitest';
+import { createBrowsers } from './browsers.ts';
+import { createCookieSealer } from './cookie-keys.ts';
+
+const PERIOD = 30 * 86_400_000;
+const ADA = { provider: 'staff', id: 'ada' };
+const GRACE = { provider: 'staff', id: 'grace' };
+const HTTPS = '__Host-portico_browser';
+const HTTP = 'portico_browser';
+
+/** Of a request, beside its cookies. */
+interface Sent {
+  readonly method?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+function start({ issuer = 'https://portal.example', basePath = '' } = {}) {
+  const time = { now: 1_800_000_000_000 };
+  const keys = new Map([[694, 'k'.repeat(43)]]);
+  const opened: string[] = [];
+  const store = {
+    async cookieKey(period: number, candidate: string) {
+      if (!keys.has(period)) keys.set(period, candidate);
+      return keys.get(period) ?? candidate;
+    },
+    findCookieKey: async (period: number) => keys.get(period) ?? null,
+  };
+  const sealer = createCookieSealer({ store, clock: () => time.now, lifetime: PERIOD });
+  const watched = {
+    ...sealer,
+    open: (name: string, sealed: string) => (opened.push(sealed), sealer.open(name, sealed)),
+  };
+  const browsers = createBrowsers({ sealer: watched, issuer, basePath });
+  const request = (cookie = '', init: Sent = {}) =>
+    new Request(issuer, { ...init, headers: { cookie, ...init.headers } });
+  /** What a browser sends that has visited, with somebody signed in or nobody. */
+  const cookieFor = async (person: typeof ADA | null, cookie = '') => {
+    const visit = request(cookie);
+    if (person !== null) await browsers.secret(visit, person);
+    return (await browsers.setCookie(visit))?.split(';')[0] ?? cookie;
+  };
+  return { browsers, request, cookieFor, time, opened };
+}
+
+describe('a browser without a cookie', () => {
+  test.each([
+    ['https://portal.example', '', `${HTTPS}=`, '; Path=/; HttpOnly; SameSite=Lax; Secure'],
+    ['http://localhost:8080', '', `${HTTP}=`, '; Path=/; HttpOnly; SameSite=Lax'],
+    ['https://portal.example', '/id', `${HTTPS}%2Fid=`, '; Path=/; HttpOnly; SameSite=Lax; Secure'],
+  ])('is given one of %s%s', async (issuer, basePath, name, attributes) => {
+    const { browsers, request } = start({ issuer, basePath });
+    const given = (await browsers.setCookie(request())) ?? '';
+    expect([given.slice(0, name.length), given.slice(given.indexOf(';'))]).toEqual([name, attributes]);
+  });
+
+  test('keeps none by what is no navigation', async () => {
+    const { browsers, request } = start();
+    const given = async (init: Sent) => (await browsers.setCookie(request('', init))) !== null;
+    expect(await given({ headers: { 'Sec-Fetch-Dest': 'document' } })).toBe(true);
+    expect(await given({ method: 'POST' })).toBe(false);
+    expect(await given({ method: 'POST', headers: { 'Sec-Fetch-Dest': 'document' } })).toBe(false);
+    for (const destination of ['iframe', 'image', 'empty', ''])
+      expect(await given({ headers: { 'Sec-Fetch-Dest': destination } })).toBe(false);
+  });
+
+  test('is told from every other, by a secret that is one for the whole request, and goes on with it', async () => {
+    const { browsers, request } = start();
+    const [one, other] = [request(), request()];
+    const secret = await browsers.secret(one, ADA);
+    expect(secret).toMatch(/^[\w-]{43}$/);
+    expect(await browsers.secret(one, ADA)).toBe(secret);
+    expect(await browsers.secret(other, ADA)).not.toBe(secret);
+    const cookie = (await browsers.setCookie(one))?.split(';')[0] ?? '';
+    expect(await browsers.secret(request(cookie), ADA)).toBe(secret);
+  });
+});
+
+describe('the secret of a browser', () => {
+  test('stays while its person comes, with no other cookie, and is another for each person', async () => {
+    const { browsers, request, cookieFor } = start();
+    const cookie = await cookieFor(ADA);
+    const [first, second] = [request(cookie), request(cookie, { method: 'POST' })];
+    expect(await browsers.secret(first, ADA)).toBe(await browsers.secret(second, ADA));
+    expect([await browsers.setCookie(first), await browsers.setCookie(second)]).toEqual([null, null]);
+    const hers = request(cookie);
+    expect(await browsers.secret(hers, GRACE)).not.toBe(await browsers.secret(first, ADA));
+    for (const person of [
+      { provider: 'other', id: 'ada' },
+      { provider: 'sta', id: 'ffada' },
+    ])
+      expect(await browsers.secret(request(cookie), person)).not.toBe(await browsers.secret(first, ADA));
+  });
+
+  test('is kept from before somebody signed in, in a cookie for this person from then on', async () => {
+    const { browsers, request, cookieFor } = start();
+    const nobody = await cookieFor(null);
+    expect(await cookieFor(null, nobody)).toBe(nobody);
+    const visit = request(nobody, { method: 'POST' });
+    const secret = await browsers.secret(visit, ADA);
+    const cookie = (await browsers.setCookie(visit))?.split(';')[0] ?? '';
+    expect(cookie).not.toBe(nobody);
+    const later = request(cookie);
+    expect(await browsers.secret(later, ADA)).toBe(secret);
+    expect(await browsers.setCookie(later)).toBeNull();
+  });
+
+  test('is another one after somebody else, also when the first comes back, and the answer to a form says so', async () => {
+    const { browsers, request, cookieFor } = start();
+    const adas = await cookieFor(ADA);
+    const before = await browsers.secret(request(adas), ADA);
+    const visit = request(adas, { method: 'POST' });
+    const secret = await browsers.secret(visit, GRACE);
+    expect(await browsers.secret(visit, GRACE)).toBe(secret);
+    const graces = (await browsers.setCookie(visit))?.split(';')[0] ?? '';
+    expect(await browsers.secret(request(graces), GRACE)).toBe(secret);
+    expect(await browsers.secret(request(graces), ADA)).not.toBe(before);
+  });
+
+  test('is another one when it is renewed, whatever the browser came with', async () => {
+    const { browsers, request, cookieFor } = start();
+    for (const cookie of ['', await cookieFor(null), await cookieFor(ADA)]) {
+      const visit = request(cookie, { method: 'POST' });
+      const before = await browsers.secret(visit, ADA);
+      browsers.renew(visit);
+      const given = (await browsers.setCookie(visit))?.split(';')[0] ?? '';
+      expect(given).not.toBe('');
+      // For nobody yet: whoever signs in next goes on with it.
+      const next = request(given);
+      const secret = await browsers.secret(next, ADA);
+      expect(secret).not.toBe(before);
+      expect(await browsers.setCookie(next)).not.toBeNull();
+    }
+  });
+
+  test('outlives the key of the cookie, which is given again', async () => {
+    const { browsers, request, cookieFor, time } = start();
+    const cookie = await cookieFor(ADA);
+    const secret = await browsers.secret(request(cookie), ADA);
+    time.now += PERIOD;
+    const visit = request(cookie);
+    expect(await browsers.secret(visit, ADA)).toBe(secret);
+    const again = (await browsers.setCookie(visit))?.split(';')[0] ?? '';
+    expect([again.includes('=695.'), await browsers.secret(request(again), ADA)]).toEqual([true, secret]);
+    // Also by a request that asks for nobody's secret, and is no navigation.
+    expect(await browsers.setCookie(request(cookie, { method: 'POST' }))).not.toBeNull();
+    expect(await browsers.setCookie(request(again))).toBeNull();
+  });
+
+  test('is that which another release gave', async () => {
+    const { browsers, request } = start();
+    const sealed =
+      '694.XkGjne2bX1V4mW4bYvWyLSDrqU2VuykoehYQPIbxtDagjIGQoLK7Cb6PwSMS0C0E0HDSADKlmjT5rXto1n07vZaA9BQrDyD243_I7OwbYz3YwaFjeynrcjtAaFo1q4Bp4bdr_wX9x5bJOCU5qjaYTFuH';
+    const visit = request(`${HTTPS}=${sealed}`);
+    expect(await browsers.secret(visit, ADA)).toBe('Kaj5zTHDOlcOwtW3-xQHCMjwJi61MvGJ9Gyz-w_-GOg');
+    expect(await browsers.setCookie(visit)).toBeNull();
+  });
+});
+
+describe('of several cookies', () => {
+  test('the person’s own is used before nobody’s, and nobody’s before anybody else’s, in whatever order', async () => {
+    const { browsers, request, cookieFor } = start();
+    const [adas, graces, nobodys] = [await cookieFor(ADA), await cookieFor(GRACE), await cookieFor(null)];
+    const own = await browsers.secret(request(adas), ADA);
+    const unclaimed = await browsers.secret(request(nobodys), ADA);
+    for (const order of [
+      [adas, graces, nobodys],
+      [nobodys, graces, adas],
+      [graces, adas, nobodys],
+    ]) {
+      const visit = request(order.join('; '));
+      expect(await browsers.secret(visit, ADA)).toBe(own);
+      expect(await browsers.setCookie(visit)).toBeNull();
+    }
+    for (const order of [
+      [graces, nobodys],
+      [nobodys, graces],
+    ])
+      expect(await browsers.secret(request(order.join('; ')), ADA)).toBe(unclaimed);
+  });
+
+  test('the four last of our name are tried that are no longer than ours', async () => {
+    const { browsers, request, cookieFor, opened } = start();
+    const adas = await cookieFor(ADA);
+    const own = await browsers.secret(request(adas), ADA);
+    const others = ['a', 'b', 'c', 'd'].map((value) => `${HTTPS}=${value}`);
+    const found = async (cookies: readonly string[]) => {
+      opened.length = 0;
+      return (await browsers.secret(request(cookies.join('; ')), ADA)) === own;
+    };
+    expect(await found([...others, adas, ...others.slice(1)])).toBe(true);
+    expect(opened).toEqual([adas.slice(HTTPS.length + 1), 'b', 'c', 'd']);
+    expect(await found([adas, ...others])).toBe(false);
+    expect(opened).toEqual(['a', 'b', 'c', 'd']);
+    expect(
+      await found([
+        adas,
+        `other=${others.join()}`,
+        `${HTTP}=x`,
+        `${HTTPS}2=x`,
+        `${HTTPS}=${'x'.repeat(201)}`,
+      ]),
+    ).toBe(true);
+    expect(opened).toEqual([adas.slice(HTTPS.length + 1)]);
+    expect(await found([`${HTTPS}=${'x'.repeat(200)}`])).toBe(false);
+    expect(opened).toEqual(['x'.repeat(200)]);
+  });
+
+  test('one that cannot be opened is as none: the browser is given another, and not by a form', async () => {
+    const { browsers, request } = start();
+    for (const value of ['', 'x', `694.${'A'.repeat(100)}`]) {
+      expect(await browsers.setCookie(request(`${HTTPS}=${value}`))).not.toBeNull();
+      expect(await browsers.setCookie(request(`${HTTPS}=${value}`, { method: 'POST' }))).toBeNull();
+    }
+  });
+});

@@ -1,0 +1,146 @@
+import { describe, expect, test } from 'vitest';
+import { BodyTooLargeError, OAuthError } from './errors.ts';
+import {
+  createParameters,
+  FORM_LIMIT,
+  formParameters,
+  isForm,
+  queryParameters,
+  readForm,
+  unrepeated,
+} from './parameters.ts';
+
+const FORM = 'application/x-www-form-urlencoded';
+const URL_OF_IT = 'https://portal.example/oauth/token';
+
+function posted(body: BodyInit, type: string | null = FORM): Request {
+  const request = new Request(URL_OF_IT, { method: 'POST', body, duplex: 'half' } as RequestInit);
+  request.headers.delete('content-type');
+  if (type !== null) request.headers.set('content-type', type);
+  return request;
+}
+
+/** What is told to the client, and what is told to the log alone. */
+async function refusal(refused: () => unknown): Promise<readonly [string, string, string | null]> {
+  try {
+    await refused();
+  } catch (error) {
+    if (error instanceof OAuthError) return [error.code, error.message, error.detail];
+    throw error;
+  }
+  throw new Error('it was not refused');
+}
+
+describe('parameters', () => {
+  const parameters = createParameters(new URLSearchParams('one=1&none=&twice=a&twice=b&again=&again=c'));
+
+  test('without a value count as omitted, and repeated ones are an error', async () => {
+    expect(['one', 'none', 'never'].map((name) => parameters.get(name))).toEqual(['1', undefined, undefined]);
+    expect(parameters.require('one')).toBe('1');
+    for (const name of ['none', 'never']) {
+      expect(await refusal(() => parameters.require(name))).toEqual([
+        'invalid_request',
+        `The parameter ${name} is missing.`,
+        null,
+      ]);
+    }
+    for (const name of ['twice', 'again']) {
+      const expected = ['invalid_request', `The parameter ${name} is repeated.`, null];
+      expect(await refusal(() => parameters.get(name))).toEqual(expected);
+      expect(await refusal(() => parameters.require(name))).toEqual(expected);
+    }
+  });
+
+  test('say what was sent: whether with a value, how often, and first', () => {
+    const names = ['one', 'none', 'never', 'twice', 'again'];
+    expect(names.map((name) => parameters.has(name))).toEqual([true, false, false, true, true]);
+    expect(names.map((name) => parameters.isRepeated(name))).toEqual([false, false, false, true, true]);
+    expect(names.map((name) => parameters.all(name))).toEqual([['1'], [''], [], ['a', 'b'], ['', 'c']]);
+    expect([...parameters.values]).toEqual([
+      ['one', '1'],
+      ['none', ''],
+      ['twice', 'a'],
+      ['again', ''],
+    ]);
+  });
+
+  test('of a query are those of the URL', () => {
+    expect([...queryParameters(new Request(`${URL_OF_IT}?a=1&b=%20`)).values]).toEqual([
+      ['a', '1'],
+      ['b', ' '],
+    ]);
+  });
+
+  test('may be refused for one that is repeated, whatever its name, and the log has the names', async () => {
+    expect(await refusal(() => unrepeated(new URLSearchParams('a=1&b=2&a=1&b=&c=3')))).toEqual([
+      'invalid_request',
+      'A parameter is repeated.',
+      'repeated: "a", "b"',
+    ]);
+    expect(unrepeated(new URLSearchParams('a=1&b=2')).get('b')).toBe('2');
+  });
+});
+
+describe('a form', () => {
+  test('says that it is one, in letters of any size, with parameters or without', () => {
+    for (const type of [FORM, FORM.toUpperCase(), `${FORM}; charset=utf-8`])
+      expect(isForm(posted('', type))).toBe(true);
+    for (const type of [null, '', 'text/plain', `${FORM}x`, 'multipart/form-data'])
+      expect(isForm(posted('', type))).toBe(false);
+  });
+
+  test('that does not is refused, and the log has what it is', async () => {
+    const message = 'The body must be application/x-www-form-urlencoded.';
+    for (const [type, detail] of [
+      [null, 'it has no Content-Type'],
+      ['text/plain', 'its Content-Type is "text/plain"'],
+    ] as const) {
+      const expected = ['invalid_request', message, detail];
+      expect(await refusal(() => readForm(posted('a=1', type)))).toEqual(expected);
+      expect(await refusal(() => formParameters(posted('a=1', type)))).toEqual(expected);
+    }
+  });
+
+  test('is read as it was sent, a question mark at its beginning too', async () => {
+    expect([...(await readForm(posted('a=1&a=2&b=')))]).toEqual([
+      ['a', '1'],
+      ['a', '2'],
+      ['b', ''],
+    ]);
+    expect([...(await readForm(posted('?a=1')))]).toEqual([['?a', '1']]);
+    expect([...(await readForm(posted('a?=1&?b=2')))]).toEqual([
+      ['a?', '1'],
+      ['?b', '2'],
+    ]);
+  });
+
+  test('has nothing repeated where that is refused', async () => {
+    expect((await formParameters(posted('a=1&b=2'))).get('a')).toBe('1');
+    expect(await refusal(() => formParameters(posted('a=1&a=1')))).toEqual([
+      'invalid_request',
+      'A parameter is repeated.',
+      'repeated: "a"',
+    ]);
+  });
+
+  test('has 64 KiB, and not a byte more', async () => {
+    const longest = `a=${'x'.repeat(FORM_LIMIT - 2)}`;
+    expect((await readForm(posted(longest))).get('a')).toHaveLength(65_534);
+    await expect(readForm(posted(`${longest}x`))).rejects.toThrow(BodyTooLargeError);
+    await expect(readForm(posted(`${longest}x`))).rejects.toThrow('The body is larger than 64 KiB.');
+  });
+
+  test('that breaks off is no fault of ours, nor is one that is not UTF-8', async () => {
+    const broken = new ReadableStream({ pull: (controller) => controller.error(new Error('hung up')) });
+    expect(await refusal(() => readForm(posted(broken)))).toEqual([
+      'invalid_request',
+      'The body broke off.',
+      null,
+    ]);
+    expect(await refusal(() => readForm(posted(new Uint8Array([0x61, 0x3d, 0xff]))))).toEqual([
+      'invalid_request',
+      'The body is not UTF-8.',
+      null,
+    ]);
+  });
+});
