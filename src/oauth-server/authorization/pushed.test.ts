@@ -1,0 +1,182 @@
+import { describe, expect, test } from 'vitest';
+import { AuthorizationPageError, NotNowError } from '../errors.ts';
+import { createParameters } from '../parameters.ts';
+import type { Client } from '../store/client.ts';
+import type { Store } from '../store/store.ts';
+import { createPushedRequests } from './pushed.ts';
+
+const START = 1_800_000_000_000;
+const URN = 'urn:ietf:params:oauth:request_uri:';
+const SENT = [
+  ['client_id', 'app'],
+  ['state', 'ä'],
+] as const;
+const REQUEST = new Request('https://portal.example/oauth/par', { method: 'POST' });
+
+type Kept = Parameters<Store['keepWaitingRequest']>;
+
+const clientOf = (about: Partial<Client> = {}) =>
+  ({ id: 'app', public: false, registeredBy: 'operator', ...about }) as Client;
+
+function start(about: { readonly address?: string | null; readonly hasRoom?: boolean } = {}) {
+  const { address = '203.0.113.7', hasRoom = true } = about;
+  const time = { now: START };
+  const kept: Kept[] = [];
+  const rows = new Map<string, Kept[0]>();
+  const ticks = { count: 0 };
+  const pushed = createPushedRequests({
+    store: {
+      async keepWaitingRequest(...asked: Kept) {
+        kept.push(asked);
+        if (hasRoom) rows.set(asked[0].secretHash, asked[0]);
+        return hasRoom;
+      },
+      async findWaitingRequest(hash, now) {
+        const row = rows.get(hash);
+        return row === undefined || row.expiresAt <= now ? null : row.parameters;
+      },
+      async endWaitingRequest(hash) {
+        rows.delete(hash);
+      },
+    },
+    host: { clientAddress: () => address },
+    pruning: { tick: async () => void (ticks.count += 1) },
+    clock: () => time.now,
+  });
+  /** The id of the request that a browser's query names. */
+  const idOf = (query: string) => pushed.idOf(createParameters(new URLSearchParams(query)));
+  return { pushed, idOf, time, kept, rows, ticks };
+}
+
+/** What is told to the log alone. */
+function refusal(refused: () => unknown): string | null {
+  try {
+    refused();
+  } catch (error) {
+    if (error instanceof AuthorizationPageError) return error.detail;
+  }
+  throw new Error('it was not refused');
+}
+
+describe('what is pushed', () => {
+  test('is kept for a minute, found by whoever has its request_uri and its client, until it is ended', async () => {
+    const { pushed, idOf, time, ticks, rows } = start();
+    const { requestUri, expiresIn } = await pushed.keep(REQUEST, clientOf(), SENT);
+    expect([requestUri.slice(0, URN.length), requestUri.length, expiresIn]).toEqual([
+      URN,
+      URN.length + 43,
+      60,
+    ]);
+    expect(ticks.count).toBe(1);
+    const id = idOf(`client_id=app&request_uri=${requestUri}&state=other`) ?? '';
+    expect(id).toMatch(/^[\w-]{43}$/);
+    expect(await pushed.find(id)).toEqual(SENT);
+    expect(await pushed.find(idOf(`client_id=another&request_uri=${requestUri}`) ?? '')).toBeNull();
+    expect(await pushed.find(idOf(`request_uri=${requestUri}`) ?? '')).toBeNull();
+    time.now += 59_999;
+    expect(await pushed.find(id)).toEqual(SENT);
+    time.now += 1;
+    expect(await pushed.find(id)).toBeNull();
+    time.now -= 1;
+    await pushed.end(id);
+    expect([await pushed.find(id), rows.size]).toEqual([null, 0]);
+  });
+
+  test('is kept without its request_uri, which is another one each time', async () => {
+    const { pushed, idOf, kept } = start();
+    const uris = [];
+    for (let time = 0; time < 2; time += 1)
+      uris.push((await pushed.keep(REQUEST, clientOf(), SENT)).requestUri);
+    expect(uris[0]).not.toBe(uris[1]);
+    for (const [index, uri] of uris.entries()) {
+      const stored = JSON.stringify(kept[index]);
+      expect(stored).not.toContain(uri.slice(URN.length));
+      expect(stored).not.toContain(idOf(`client_id=app&request_uri=${uri}`));
+    }
+  });
+
+  test.each([
+    ['203.0.113.7', '203.0.113.7'],
+    ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
+    [null, ''],
+  ])('from %s is kept for the network "%s", with its bytes and those of a row', async (address, network) => {
+    const { pushed, kept } = start({ address });
+    await pushed.keep(REQUEST, clientOf(), SENT);
+    const parameters = '[["client_id","app"],["state","ä"]]';
+    expect(kept[0]?.[0]).toMatchObject({ network, parameters, bytes: 336, expiresAt: START + 60_000 });
+    expect(kept[0]?.[2]).toBe(START);
+  });
+
+  test('is counted, unless a client of the operator that proves itself pushed it', async () => {
+    const { pushed, kept } = start();
+    const budget = { total: 8 * 1024 * 1024, ofOneNetwork: 1024 * 1024 };
+    for (const [about, counted] of [
+      [{}, null],
+      [{ public: true }, budget],
+      [{ registeredBy: 'client' }, budget],
+      [{ registeredBy: 'document' }, budget],
+      [{ public: true, registeredBy: 'client' }, budget],
+    ] as const) {
+      await pushed.keep(REQUEST, clientOf(about as Partial<Client>), SENT);
+      expect([about, kept.at(-1)?.[1]]).toEqual([about, counted]);
+    }
+  });
+
+  test('without room is refused until some is free, and nothing is pruned for it', async () => {
+    const { pushed, ticks } = start({ hasRoom: false });
+    const refused = pushed.keep(REQUEST, clientOf({ public: true }), SENT);
+    await expect(refused).rejects.toThrow(NotNowError);
+    await expect(refused).rejects.toMatchObject({
+      message: 'Too many pushed requests are waiting; try again later.',
+      tooMuch: true,
+      retryAfter: 60,
+      detail: 'the budget for requests of nobody who is known is used up',
+    });
+    expect(ticks.count).toBe(0);
+  });
+});
+
+describe('a request_uri', () => {
+  const OURS = URN + 'a'.repeat(43);
+
+  test('of another kind, or none, is none of ours', () => {
+    const { idOf } = start();
+    for (const query of [
+      '',
+      'client_id=app',
+      'request_uri=',
+      'request_uri=https://client.example/request',
+      `request_uri=x${OURS}`,
+      'request_uri=https://client.example/request&request=e30',
+    ])
+      expect(idOf(query)).toBeNull();
+  });
+
+  test('of ours says one thing alone', () => {
+    const { idOf } = start();
+    const other = 'it came with another one, with a request, or with more than one client_id';
+    for (const more of [`request_uri=${OURS}`, 'request_uri=x', 'request=e30', 'client_id=app', 'client_id='])
+      expect([more, refusal(() => idOf(`client_id=app&request_uri=${OURS}&${more}`))]).toEqual([
+        more,
+        `the request_uri: ${other}`,
+      ]);
+    // What has no value was not sent.
+    const id = idOf(`client_id=app&request_uri=${OURS}`);
+    expect(idOf(`client_id=app&request_uri=${OURS}&request_uri=&request=`)).toBe(id);
+    expect(idOf(`request_uri=&client_id=app&request_uri=${OURS}`)).toBe(id);
+  });
+
+  test('that this server would not have made is refused', () => {
+    const { idOf } = start();
+    for (const secret of ['', 'a'.repeat(42), 'a'.repeat(44), `${'a'.repeat(42)}!`, `${'a'.repeat(43)}%0A`])
+      expect(refusal(() => idOf(`client_id=app&request_uri=${URN}${secret}`))).toBe(
+        'the request_uri: this server makes no such request_uri',
+      );
+  });
+
+  test('and its client together are one id, whichever release reads them', () => {
+    expect(start().idOf(`client_id=app&request_uri=${OURS}`)).toBe(
+      'y53knjqG2RfU7OMEAgVQZdafdkGmiDYyUsD6WL0tJOk',
+    );
+  });
+});

@@ -1,0 +1,124 @@
+import { expect, test } from 'vitest';
+import { createClientDocuments } from '../client-documents/client-documents.ts';
+import { createClientUrls } from '../client-documents/client-urls.ts';
+import { NotNowError, OAuthError } from '../errors.ts';
+import { OutboundError } from '../outbound/limits.ts';
+import { createParameters } from '../parameters.ts';
+import type { Client } from '../store/client.ts';
+import { createScopeCatalog } from '../tokens/scopes.ts';
+import { createPushingClients } from './pushing-clients.ts';
+
+const NOW = 1_800_000_000_000;
+const DOCUMENT = 'https://client.example/client.json';
+const REQUEST = new Request('https://portal.example/oauth/par', { method: 'POST' });
+const OWN = { id: 'app' } as Client;
+
+interface About {
+  readonly address?: string | null;
+  readonly says?: object | Error;
+  readonly kept?: { client: Client; freshUntil: number } | null;
+}
+
+/** Who pushes, where the web says this, and the store has this of the document. */
+function start(about: About = {}) {
+  const { address = '203.0.113.7', says = {}, kept = null } = about;
+  const asked: object[] = [];
+  const documents = createClientDocuments({
+    isOn: true,
+    urls: createClientUrls({ denied_hosts: ['denied.example'] }),
+    store: {
+      findDocumentClient: async (url) => {
+        if (url.endsWith('/broken')) throw new TypeError('the store is away');
+        return kept;
+      },
+      keepDocumentClient: () => Promise.reject(new Error('nothing is kept before it is shown')),
+    },
+    async fetchJson(url, about) {
+      asked.push(about);
+      if (says instanceof Error) throw says;
+      const value = {
+        client_name: 'A',
+        redirect_uris: ['https://client.example/callback'],
+        client_id: url.href,
+      };
+      return { value: { ...value, ...says }, headers: {} };
+    },
+    audit: () => Promise.reject(new Error('nobody is registered before it is shown')),
+    scopes: createScopeCatalog({ 'notes:read': 'Read notes' }),
+    takesKeys: false,
+    takesPushed: true,
+    takesDpop: false,
+    isProfiled: false,
+    keys: { all: async () => [] },
+    serverName: 'The portal',
+    clock: () => NOW,
+  });
+  const clients = { find: async (id: string) => (id === OWN.id ? OWN : null) };
+  const find = createPushingClients({ clients, documents, host: { clientAddress: () => address } });
+  const pushedBy = (id: string, form = '') => find(id, REQUEST, createParameters(new URLSearchParams(form)));
+  return { pushedBy, asked };
+}
+
+test('a client that is no document is looked up, and nothing is fetched', async () => {
+  const { pushedBy, asked } = start();
+  expect([await pushedBy(OWN.id), await pushedBy('another'), asked]).toEqual([OWN, null, []]);
+});
+
+test.each([
+  ['203.0.113.7', '203.0.113.7'],
+  ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
+  [null, ''],
+])('a document is fetched as for a stranger of the network of %s', async (address, network) => {
+  const { pushedBy, asked } = start({ address });
+  expect(await pushedBy(DOCUMENT)).toMatchObject({ id: DOCUMENT, registeredBy: 'document' });
+  expect(asked).toEqual([expect.objectContaining({ person: network, isStranger: true })]);
+});
+
+test('a document is fetched anew for a scope that is asked for and that what is kept of it lacks', async () => {
+  const client = { ...(await start().pushedBy(DOCUMENT)), scopes: ['openid'] } as Client;
+  const kept = { client, freshUntil: NOW + 1000 };
+  const scopesFor = async (form: string) => {
+    const { pushedBy, asked } = start({ kept });
+    return [(await pushedBy(DOCUMENT, form))?.scopes.includes('notes:read'), asked.length];
+  };
+  expect(await scopesFor('scope=openid')).toEqual([false, 0]);
+  expect(await scopesFor('scope=openid+notes:read')).toEqual([true, 1]);
+});
+
+test('a document that cannot be used, or is not taken, is a client that is unknown: the log has why', async () => {
+  const refused = await start({ says: { client_name: 7 } })
+    .pushedBy(DOCUMENT)
+    .catch((error: unknown) => error);
+  expect(refused).toBeInstanceOf(OAuthError);
+  expect(refused).toMatchObject({
+    code: 'invalid_client',
+    message: 'The client is unknown or could not be authenticated.',
+    detail: expect.stringMatching(
+      /^the document of the client "https:.*" cannot be used: .*client_name/,
+    ) as string,
+  });
+  const { pushedBy, asked } = start();
+  await expect(pushedBy('https://denied.example/client.json')).rejects.toMatchObject({
+    code: 'invalid_client',
+    detail: expect.stringContaining('denied.example is one of denied_hosts') as string,
+  });
+  expect(asked).toEqual([]);
+});
+
+test('a document that cannot be fetched now may be later, and nobody is told that they asked for too much', async () => {
+  const says = new OutboundError('too many', 7);
+  const refused = await start({ says })
+    .pushedBy(DOCUMENT)
+    .catch((error: unknown) => error);
+  expect(refused).toBeInstanceOf(NotNowError);
+  expect(refused).toMatchObject({
+    message: 'The document of the client cannot be fetched now; try again later.',
+    tooMuch: false,
+    detail: expect.stringContaining('too many') as string,
+    retryAfter: 7,
+  });
+});
+
+test('a fault of this server is none of the client’s', async () => {
+  await expect(start().pushedBy('https://client.example/broken')).rejects.toThrow(TypeError);
+});

@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest';
+import { OAuthError } from '../errors.ts';
+import type { Client } from '../store/client.ts';
+import { responseUrl, type AuthorizationResponse } from './response.ts';
+
+const ISSUER = 'https://portal.example';
+const client = { id: 'app' } as Client;
+const urlOf = (response: Omit<AuthorizationResponse, 'client'>) =>
+  responseUrl({ client, ...response }, ISSUER);
+const redirectUri = 'https://client.example/callback';
+const error = new OAuthError('access_denied', 'The person said no.', 'for the log');
+
+// RFC 6749 sections 4.1.2 and 4.1.2.1, RFC 9207
+test('a response has a code, or an error and what it means, with the state and who answers', () => {
+  expect(urlOf({ redirectUri, state: 'a b', result: { code: 'c' } })).toBe(
+    'https://client.example/callback?code=c&state=a+b&iss=https%3A%2F%2Fportal.example',
+  );
+  expect(urlOf({ redirectUri: `${redirectUri}?x=1`, state: 's', result: { error } })).toBe(
+    'https://client.example/callback?x=1&error=access_denied&error_description=The+person+said+no.' +
+      '&state=s&iss=https%3A%2F%2Fportal.example',
+  );
+});
+
+test('a response to a request without a state has none', () => {
+  expect(urlOf({ redirectUri, state: null, result: { code: 'c' } })).toBe(
+    'https://client.example/callback?code=c&iss=https%3A%2F%2Fportal.example',
+  );
+  expect(urlOf({ redirectUri, state: null, result: { error } })).toBe(
+    'https://client.example/callback?error=access_denied&error_description=The+person+said+no.' +
+      '&iss=https%3A%2F%2Fportal.example',
+  );
+});
