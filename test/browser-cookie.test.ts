@@ -192,6 +192,22 @@ describe('what such a host leaves out', () => {
     expect(refusal?.context['address']).toBe('socket' in context ? '203.0.113.7' : null);
   });
 
+  test('is a session where portico() can see it: who is sent back by its page as nobody is warned of, and by no other site', async () => {
+    const { send } = await start();
+    const warned = () => logged.filter(({ message }) => message.includes('signedIn() found nobody'));
+    const back = async (headers: object) => {
+      const response = await send(browserOf(null), `/oauth/authorize?request_id=${'x'.repeat(43)}`, {
+        headers,
+      });
+      expect([response.status, response.headers.get('location')?.split('?')[0]]).toEqual([302, '/sign-in']);
+    };
+    for (const site of ['cross-site', 'none']) await back({ 'Sec-Fetch-Site': site });
+    await back({});
+    expect(warned()).toEqual([]);
+    await back({ 'Sec-Fetch-Site': 'same-origin' });
+    expect(warned().map(({ context }) => context)).toMatchObject([{ times: 1, path: '/oauth/authorize' }]);
+  });
+
   test.each([
     ['loginUrl', { loginUrl: 'https://elsewhere.example/login' }],
     ['loginUrl', { loginUrl: 'login' }],

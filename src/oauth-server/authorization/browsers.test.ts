@@ -61,6 +61,10 @@ describe('a browser without a cookie', () => {
     expect(await given({ method: 'POST', headers: { 'Sec-Fetch-Dest': 'document' } })).toBe(false);
     for (const destination of ['iframe', 'image', 'empty', ''])
       expect(await given({ headers: { 'Sec-Fetch-Dest': destination } })).toBe(false);
+    // Nor is somebody who is signed in, whose session goes along where its cookie does not.
+    const posted = request('', { method: 'POST' });
+    await browsers.secret(posted, ADA);
+    expect(await browsers.setCookie(posted)).toBeNull();
   });
 
   test('is told from every other, by a secret that is one for the whole request, and goes on with it', async () => {

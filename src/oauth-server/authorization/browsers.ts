@@ -61,9 +61,7 @@ export function createBrowsers({ sealer, issuer, basePath }: BrowsersOptions): B
     const known = seen.of(request);
     if (known !== undefined) return known;
     const [first = newBrowser(false), ...others] = await sentBrowsers(request);
-    const browsers: Candidates = [first, ...others];
-    seen.set(request, browsers);
-    return browsers;
+    return [first, ...others];
   }
 
   async function sentBrowsers(request: Request): Promise<readonly Browser[]> {

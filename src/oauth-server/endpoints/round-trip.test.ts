@@ -99,19 +99,23 @@ test('a header is told up to its thousandth character, so that the answer fits i
 });
 
 test('a doctor and a process of different releases understand each other', async () => {
-  const asked = askRoundTrip(key, ISSUER, NOW);
+  const fresh = keyOf('fresh');
+  const asked = askRoundTrip(fresh, ISSUER, NOW);
   const [time = '', nonce = ''] = asked.header.split('.');
-  expect(asked.header).toBe(questionAt(String(NOW), { nonce }));
+  expect(asked.header).toBe(questionAt(String(NOW), { nonce, by: fresh }));
   expect([time, nonce.length]).toEqual([String(NOW), 43]);
 
-  const answer = Buffer.from((await answered(requestWith(questionAt(String(NOW))))) ?? '', 'base64url');
-  const decipher = createDecipheriv('aes-256-gcm', derived(key.privateKey).answer, answer.subarray(0, 12));
+  const question = questionAt(String(NOW), { by: fresh });
+  const answer = Buffer.from((await answered(requestWith(question), { keys: [fresh] })) ?? '', 'base64url');
+  const decipher = createDecipheriv('aes-256-gcm', derived(fresh.privateKey).answer, answer.subarray(0, 12));
   decipher.setAAD(Buffer.from(NONCE)).setAuthTag(answer.subarray(12, 28));
   const text = Buffer.concat([decipher.update(answer.subarray(28)), decipher.final()]).toString();
   expect(Object.keys(JSON.parse(text) as object)).toContain('forwardedFor');
 
   const iv = randomBytes(12);
-  const cipher = createCipheriv('aes-256-gcm', derived(key.privateKey).answer, iv).setAAD(Buffer.from(nonce));
+  const cipher = createCipheriv('aes-256-gcm', derived(fresh.privateKey).answer, iv).setAAD(
+    Buffer.from(nonce),
+  );
   const content = Buffer.concat([cipher.update('{"host":"h"}'), cipher.final()]);
   const theirs = Buffer.concat([iv, cipher.getAuthTag(), content]).toString('base64url');
   expect(asked.open(theirs)).toEqual({ host: 'h' });
@@ -177,7 +181,8 @@ test('of all keys that is used that the question names, and none of a KeySigner'
 test('keys that cannot be read fail no request', async () => {
   const keys = { published: () => Promise.reject(new Error('gone')) };
   const options = { issuer: ISSUER, keys, host: { clientAddress: () => null }, clock: () => NOW };
-  expect(await answerRoundTrip(options, requestWith(questionAt(String(NOW))))).toBeNull();
+  for (const by of [key, keyOf('undefined')])
+    expect(await answerRoundTrip(options, requestWith(questionAt(String(NOW), { by })))).toBeNull();
 });
 
 test('a request without a question reads no keys', async () => {
