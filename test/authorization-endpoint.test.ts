@@ -10,6 +10,7 @@ import {
   oauthServerMigrations,
   type Database,
   type Host,
+  type LogContext,
 } from 'portico/oauth-server';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createDatabase } from './support/database.ts';
@@ -17,7 +18,7 @@ import { openOwnStore, type OwnStore } from './support/own-store.ts';
 import { CHALLENGE, createClock, REDIRECT_URI } from './support/portal.ts';
 import { formOf } from './support/visitor.ts';
 
-/** The same request in two tabs of a browser, one of which is quicker: between what the other has read and what it reads next. */
+/** What the authorization endpoint takes, and what becomes of a request that two tabs of a browser open at once. */
 
 interface Browser {
   person: string | null;
@@ -34,6 +35,8 @@ let created: Awaited<ReturnType<typeof createDatabase>>;
 let database: OwnStore;
 let server: ReturnType<typeof start>;
 let clientId: string;
+/** What was refused, as the log has it. */
+let refusals: LogContext[] = [];
 /** Done once, before the server reads a request that waits. */
 let meanwhile: (() => Promise<unknown>) | null = null;
 
@@ -52,10 +55,15 @@ afterAll(async () => {
 });
 beforeEach(() => {
   meanwhile = null;
+  refusals = [];
 });
 
-function start() {
+/** On the one store, with its keys: also another one for the same browsers. */
+function start(mode = 'accept') {
   const publicUrl = 'https://host.example';
+  const note = (message: string, context: LogContext = {}) => {
+    if (message.startsWith('{endpoint} refused')) refusals.push(context);
+  };
   const host: Host<Browser> = {
     signedIn: async (_, { person }) => (person === null ? null : { provider: 'staff', id: person }),
     loadAccount: async (reference) => ({
@@ -65,7 +73,7 @@ function start() {
     }),
     holdsPermission: async () => true,
     loginUrl: '/sign-in',
-    log: { debug: () => {}, info: () => {}, warning: () => {}, error: () => {} },
+    log: { debug: () => {}, info: note, warning: note, error: note },
   };
   const watched: Database = {
     ...database,
@@ -82,16 +90,21 @@ function start() {
     name: 'Host',
     scopes: { 'notes:read': 'Read your notes' },
     key_path: path.join(folder, 'keys'),
-    pushed_authorization_requests: 'accept',
+    pushed_authorization_requests: mode,
   });
   const { now } = clock;
   const made = createAuthorizationServer({ publicUrl, config, host, database: watched, clock: now });
   const handle = createHandler<Browser>(made);
 
-  async function send(browser: Browser, at: string, form?: Readonly<Record<string, string>>) {
+  async function send(
+    browser: Browser,
+    at: string,
+    form?: Readonly<Record<string, string>> | string,
+    headers: Readonly<Record<string, string>> = {},
+  ) {
     const cookie = [...browser.jar].map((pair) => pair.join('=')).join('; ');
     const request = new Request(publicUrl + at, {
-      headers: { Accept: 'text/html', Cookie: cookie },
+      headers: { Accept: 'text/html', Cookie: cookie, ...headers },
       ...(form === undefined ? {} : { method: 'POST', body: new URLSearchParams(form) }),
     });
     const response = (await handle(request, browser)) ?? Response.error();
@@ -103,8 +116,8 @@ function start() {
     return response;
   }
 
-  async function newClient(): Promise<string> {
-    const about = { name: 'App', redirectUris: [REDIRECT_URI], scopes: ['notes:read'], public: true };
+  async function newClient(redirectUri = REDIRECT_URI): Promise<string> {
+    const about = { name: 'App', redirectUris: [redirectUri], scopes: ['notes:read'], public: true };
     const { client } = await made.clients.create(about);
     return client.id;
   }
@@ -123,10 +136,11 @@ const at = (query: Readonly<Record<string, string>>) => `/oauth/authorize?${new 
 const browserOf = (person: string | null): Browser => ({ person, jar: new Map() });
 
 /** Where the browser is sent with a request that its client has pushed. */
-async function pushed(): Promise<string> {
-  const response = await server.send(browserOf(null), '/oauth/par', parameters());
+async function pushed(changes: Readonly<Record<string, string>> = {}): Promise<string> {
+  const sent = parameters(changes);
+  const response = await server.send(browserOf(null), '/oauth/par', sent);
   const { request_uri: uri = '' } = (await response.json()) as { readonly request_uri?: string };
-  return at({ client_id: clientId, request_uri: uri });
+  return at({ client_id: sent.client_id, request_uri: uri });
 }
 
 /** The way back from the sign-in page, as the browser is sent there with this request. */
@@ -195,4 +209,127 @@ test('a pushed request that waits is led back to by its link, when what was push
   expect((await server.send(browserOf(null), url)).status).toBe(400);
   browser.person = ADA;
   expect(await codeOf(browser, await questionOf(await server.send(browser, back)))).not.toBeNull();
+});
+
+describe('a pushed request that its client may no longer make', () => {
+  test.each([
+    ['in a link', 302, (url: string) => server.send(browserOf(null), url)],
+    [
+      'in a form',
+      303,
+      (url: string) =>
+        server.send(
+          browserOf(null),
+          '/oauth/authorize',
+          Object.fromEntries(new URL(url, 'https://host.example').searchParams),
+        ),
+    ],
+  ])('is answered by an error, once, whoever comes with it %s', async (_, status, open) => {
+    const app = await server.newClient();
+    const url = await pushed({ client_id: app, scope: 'notes:read' });
+    await database.execute('UPDATE oauth_clients SET scope = ? WHERE client_id = ?', ['openid', app]);
+    const answered = await open(url);
+    const answer = new URL(answered.headers.get('location') ?? 'x:').searchParams;
+    expect([answered.status, answer.get('error')]).toEqual([status, 'invalid_scope']);
+    expect((await open(url)).status).toBe(400);
+    expect(refusals.map(({ detail }) => detail).at(-1)).toBe(
+      "the request_uri: it has expired, was used, is another client's, or never was",
+    );
+  });
+});
+
+test('"Not you?" makes no pushed request of one that was not pushed', async () => {
+  const browser = browserOf(ADA);
+  const question = await questionOf(await server.send(browser, at(parameters())));
+  const page = await server.send(browser, '/oauth/authorize', { ...question, decision: 'switch' });
+  const [, link = ''] = /href="(\/oauth\/authorize\?request_id=[\w-]{43})"/.exec(await page.text()) ?? [];
+  const cookies = new Map(browser.jar);
+  // The server takes no others by now.
+  const requiring = start('require');
+  const refused = await requiring.send({ person: 'grace', jar: cookies }, link);
+  expect(new URL(refused.headers.get('location') ?? 'x:').searchParams.get('error')).toBe('invalid_request');
+  await questionOf(await server.send({ person: 'grace', jar: browser.jar }, link));
+});
+
+describe('an error that would lead to any site', () => {
+  test('is a page in its place: it leads nowhere by itself, and the log has the error', async () => {
+    const site = 'https://elsewhere.example/callback';
+    const app = await server.newClient(site);
+    await database.execute('UPDATE oauth_clients SET registered_by = ? WHERE client_id = ?', [
+      'registration',
+      app,
+    ]);
+    const changes = { client_id: app, redirect_uri: site, scope: 'unknown', state: 's' };
+    const page = await server.send(browserOf(ADA), at(parameters(changes)), undefined, {
+      'X-Request-Id': 'abc-1',
+    });
+    const html = await page.text();
+    expect([page.status, page.headers.get('location')]).toEqual([400, null]);
+    expect(page.headers.get('content-security-policy')).toContain("form-action 'none'");
+    for (const text of ['Nothing was shared', 'abc-1', `${site}?error=invalid_scope`])
+      expect(html).toContain(text);
+    expect(refusals.map(({ error }) => error)).toEqual(['invalid_scope']);
+  });
+});
+
+describe('what is sent to the authorization endpoint', () => {
+  /** What the refusal says to the log. */
+  async function refused(work: Promise<Response>): Promise<unknown> {
+    refusals = [];
+    expect((await work).status).toBe(400);
+    return refusals[0]?.['detail'];
+  }
+
+  test('is a request or an answer, and not both at once', async () => {
+    const both = { ...parameters(), request_id: 'x'.repeat(43) };
+    expect(await refused(server.send(browserOf(ADA), '/oauth/authorize', both))).toBe(
+      'a form with a client_id and a request_id',
+    );
+  });
+
+  test('is an answer when it has a request_id, a token, and a decision that is known', async () => {
+    const browser = browserOf(ADA);
+    const question = await questionOf(await server.send(browser, at(parameters())));
+    const { request_id: id = '', csrf_token: token = '' } = question;
+    const lacking = 'the form lacks request_id, csrf_token or a decision that is known';
+    const answers: readonly Readonly<Record<string, string>>[] = [
+      { csrf_token: token, decision: 'allow' },
+      { request_id: id, decision: 'allow' },
+      { request_id: id, csrf_token: token },
+      { request_id: id, csrf_token: token, decision: '' },
+      { request_id: id, csrf_token: token, decision: 'Allow' },
+    ];
+    for (const form of answers)
+      expect(await refused(server.send(browser, '/oauth/authorize', form))).toBe(lacking);
+    const twice = `${new URLSearchParams({ ...question, decision: 'deny' })}&decision=allow`;
+    expect(
+      await refused(
+        server.send(browser, '/oauth/authorize', twice, {
+          'Content-Type': 'application/x-www-form-urlencoded',
+        }),
+      ),
+    ).toBe('repeated: "decision"');
+    expect(
+      await refused(
+        server.send({ ...browser, person: null }, '/oauth/authorize', { ...question, decision: 'allow' }),
+      ),
+    ).toBe('nobody is signed in in the session that the answer came with');
+    expect(await codeOf(browser, question)).not.toBeNull();
+  });
+
+  test('is a way back when it has one request_id, and no client', async () => {
+    const browser = browserOf(ADA);
+    const { request_id: id = '' } = await questionOf(await server.send(browser, at(parameters())));
+    expect((await server.send(browser, at({ request_id: id }))).status).toBe(200);
+    for (const query of [
+      `request_id=${id}&request_id=${id}`,
+      `request_id=${id}&client_id=nobody`,
+      'request_id=',
+      '',
+    ])
+      expect([query, (await server.send(browser, `/oauth/authorize?${query}`)).status]).toEqual([query, 400]);
+    // A client may send a parameter of this name, which means nothing then.
+    const other = await questionOf(await server.send(browser, at({ ...parameters(), request_id: id })));
+    expect(other['request_id']).not.toBe(id);
+  });
 });
