@@ -172,10 +172,13 @@ function forSite(page: SitePage, context: Context, pictures: Set<string>): strin
   return searched + outsideCode(relinked(page, context, pictures), withoutTemplates);
 }
 
-/** Comments are for the tests; `{{` would be a template, and a line that begins with `<` would be HTML, also in code. */
+/**
+ * Comments are for the tests, and go with what they are indented by: left there it would indent the fence behind them. `{{` would be a
+ * template, and a line that begins with `<` would be HTML, also in code.
+ */
 const withoutTemplates = (prose: string) =>
   prose
-    .replaceAll(/<!--[^]*?-->\n*/g, '')
+    .replaceAll(/ *<!--[^]*?-->\n*/g, '')
     .replaceAll('{{', '&#123;&#123;')
     .replaceAll(/(?<!`)(`+)(?!`)(?:[^`\n]|\n(?!\n))*?(?<!`)\1(?!`)/g, (code) =>
       code.replaceAll(/\s*\n\s*/g, ' '),

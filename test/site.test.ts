@@ -1,5 +1,6 @@
 // @engines sqlite: it reads the pages
 import { globSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { publishedEntries } from '../scripts/public-names.ts';
@@ -9,6 +10,36 @@ import { ROOT } from './support/console.ts';
 
 const site = readSite(ROOT, null);
 const pageAt = (place: string) => site.pages.find((page) => page.place === place)?.markdown ?? '';
+
+/** A parser of Markdown that the tools of the tests bring along; the site's own is installed where the site is built. */
+interface Token {
+  readonly type: string;
+  readonly raw: string;
+  readonly text?: string;
+  readonly lang?: string;
+}
+interface Marked {
+  readonly lexer: (markdown: string) => readonly Token[];
+  readonly walkTokens: (tokens: readonly Token[], visit: (token: Token) => void) => void;
+}
+const { marked } = createRequire(path.join(ROOT, 'node_modules/@arethetypeswrong/cli/package.json'))(
+  'marked',
+) as {
+  readonly marked: Marked;
+};
+
+/** Code blocks with nothing in them, and fences that a reader would see. */
+function brokenBlocks(markdown: string): readonly string[] {
+  const found: string[] = [];
+  marked.walkTokens(marked.lexer(markdown), ({ type, text = '', lang = '' }) => {
+    const fence = /^ *`{3,}.*$/m.exec(text)?.[0].trim();
+    if (type === 'code' && text.trim() === '') found.push('an empty code block');
+    if (type === 'code' && fence !== undefined && !/^(?:md|markdown)$/.test(lang))
+      found.push(`a fence in a code block: ${fence}`);
+    if (type === 'text' && fence !== undefined) found.push(`a fence in prose: ${fence}`);
+  });
+  return found;
+}
 
 describe('the site of the pages', () => {
   test('lists every page in a topic, and no page that there is not', () => {
@@ -78,5 +109,22 @@ describe('a page of the site', () => {
       markdown.replaceAll(/^```[^]*?^```$/gm, '').includes('{{'),
     );
     expect(outside.map(({ source }) => source)).toEqual([]);
+  });
+
+  test('has code blocks that begin and end where they were written', () => {
+    const broken = site.pages.flatMap(({ source, markdown }) =>
+      brokenBlocks(markdown).map((problem) => `${source}: ${problem}`),
+    );
+    expect(broken).toEqual([]);
+  });
+
+  test('whose code blocks are broken is found', () => {
+    const [block, next] = ['```sh\ntrue\n```\n', '```sh\nfalse\n```\n'];
+    expect(brokenBlocks(`1. So:\n\n   ${block}\nOr:\n\n${next}`)).toEqual([
+      'an empty code block',
+      'a fence in a code block: ```sh',
+    ]);
+    expect(brokenBlocks('```a`b\ntrue\n')).toEqual(['a fence in prose: ```a`b']);
+    expect(brokenBlocks(`1. So:\n\n${block}\n2. On.`)).toEqual([]);
   });
 });
