@@ -642,6 +642,14 @@ describe('the accounts of the portal', () => {
     expect((await run('account:deny', 'new@example.com', 'notes.edit')).code).toBe(0);
   });
 
+  test('account:list --json has the id of each account, which is what oauth:person:revoke asks for', async () => {
+    const [listed] = await json<{ id: string; email: string }[]>('account:list');
+    expect(listed).toMatchObject({ email: 'new@example.com', id: expect.stringMatching(/^[\da-f-]{36}$/) });
+    expect((await run('oauth:person:revoke', 'accounts', 'new@example.com')).stderr).toContain(
+      "those of the kit's own accounts are in account:list --json",
+    );
+  });
+
   test('an unknown email is one clear line', async () => {
     expectRefusal(await run('account:suspend', 'nobody@example.com'), 'nobody@example.com');
   });

@@ -109,6 +109,8 @@ const UNKNOWN: readonly (readonly [string, string | number])[] = isPostgres
   ? [
       ['a server that ends the connection', '57P01'],
       ['a connection that failed', '08006'],
+      ['a disk that failed below the server', '58030'],
+      ['a file that is not there any more', '58P01'],
       ['a server of several nodes', '40003'],
     ]
   : [

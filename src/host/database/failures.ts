@@ -64,11 +64,11 @@ const MEANINGS: ReadonlyMap<unknown, Meaning> = new Map<unknown, Meaning>([
 ]);
 
 /**
- * PostgreSQL's classes: the connection, or the server that ends it, failed, perhaps after the commit; resources are short; the
- * transaction was rolled back (serialization_failure, deadlock_detected).
+ * PostgreSQL's classes: the connection, the server that ends it, or the system below it failed, perhaps after the commit; resources are
+ * short; the transaction was rolled back (serialization_failure, deadlock_detected).
  */
 const CLASSES: readonly (readonly [RegExp, Meaning])[] = [
-  [/^(?:08...|57P..)$/, 'unknown'],
+  [/^(?:08...|57P..|58...)$/, 'unknown'],
   [/^53...$/, 'unavailable'],
   [/^40...$/, 'conflict'],
 ];

@@ -186,6 +186,6 @@ const SEE_LIST = 'See oauth:authorization:list; one that ended long ago is remov
 function unknownPerson({ provider, id }: PersonReference): string {
   return (
     `Nothing is kept here of the person ${quotedPublic(id)} of the provider ${quotedPublic(provider)}. Ids are compared byte by byte: upper case, ` +
-    'accents and spaces count'
+    "accents and spaces count; those of the kit's own accounts are in account:list --json"
   );
 }

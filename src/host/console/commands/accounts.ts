@@ -32,6 +32,7 @@ export const accountCommands: AddCommands = (program, context) => {
       const accounts = openAccounts(await context.application());
       const listed = await Promise.all(
         (await accounts.list()).map(async ({ id, email, name, active }) => ({
+          id,
           email,
           name,
           active,
