@@ -123,6 +123,7 @@ describe('what a client calls itself', () => {
     ['Weiß', 'WEISS Notes'],
     // Of fewer than four letters it is found in a word by these letters alone.
     ['Aß', 'ReAẞoned'],
+    ['Aß', 'Reassoned'],
     ['SAP', 'SA\u0345P-Login'],
     ['Nest', 'Bar n.e.s.t'],
     ['Nest 24', 'Bar (Nest) 24'],
