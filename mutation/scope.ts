@@ -215,4 +215,27 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'test/waiting-requests.test.ts',
     ],
   },
+  requests: {
+    files: [
+      'src/oauth-server/authorization/cookie-keys.ts',
+      'src/oauth-server/authorization/response.ts',
+      'src/oauth-server/authorization/pushed.ts',
+      'src/oauth-server/authorization/pushing-clients.ts',
+      'src/oauth-server/authorization/browsers.ts',
+      'src/oauth-server/authorization/sign-in-hints.ts',
+      'src/oauth-server/endpoints/round-trip.ts',
+      'src/oauth-server/parameters.ts',
+    ],
+    tests: [
+      'src/oauth-server/authorization/sign-in-hints.test.ts',
+      'src/oauth-server/authorization/response.test.ts',
+      'src/oauth-server/authorization/pushed.test.ts',
+      'src/oauth-server/authorization/pushing-clients.test.ts',
+      'src/oauth-server/authorization/cookie-keys.test.ts',
+      'src/oauth-server/authorization/sealing.test.ts',
+      'src/oauth-server/authorization/browsers.test.ts',
+      'src/oauth-server/endpoints/round-trip.test.ts',
+      'src/oauth-server/parameters.test.ts',
+    ],
+  },
 };
