@@ -211,6 +211,17 @@ test('a pushed request that waits is led back to by its link, when what was push
   expect(await codeOf(browser, await questionOf(await server.send(browser, back)))).not.toBeNull();
 });
 
+test('of what is pushed nothing is kept that nobody reads: no key for codes where no proofs are taken', async () => {
+  const state = `kept-${Math.random()}`;
+  await pushed({ dpop_jkt: 'k'.repeat(43), state, unknown: 'u' });
+  const { rows } = await database.execute<{ parameters: string }>(
+    'SELECT parameters FROM oauth_waiting_requests',
+  );
+  const { parameters: kept = '[]' } = rows.find((row) => row.parameters.includes(state)) ?? {};
+  const names = (JSON.parse(kept) as [string, string][]).map(([name]) => name);
+  expect(names.toSorted()).toEqual(Object.keys(parameters({ state: '' })).toSorted());
+});
+
 describe('a pushed request that its client may no longer make', () => {
   test.each([
     ['in a link', 302, (url: string) => server.send(browserOf(null), url)],
