@@ -59,7 +59,7 @@ beforeEach(() => {
 });
 
 /** On the one store, with its keys: also another one for the same browsers. */
-function start(mode = 'accept') {
+function start(mode = 'accept', more: Readonly<Record<string, unknown>> = {}) {
   const publicUrl = 'https://host.example';
   const note = (message: string, context: LogContext = {}) => {
     if (message.startsWith('{endpoint} refused')) refusals.push(context);
@@ -91,6 +91,7 @@ function start(mode = 'accept') {
     scopes: { 'notes:read': 'Read your notes' },
     key_path: path.join(folder, 'keys'),
     pushed_authorization_requests: mode,
+    ...more,
   });
   const { now } = clock;
   const made = createAuthorizationServer({ publicUrl, config, host, database: watched, clock: now });
@@ -209,6 +210,29 @@ test('a pushed request that waits is led back to by its link, when what was push
   expect((await server.send(browserOf(null), url)).status).toBe(400);
   browser.person = ADA;
   expect(await codeOf(browser, await questionOf(await server.send(browser, back)))).not.toBeNull();
+});
+
+test('a pushed request that waits goes on where none are taken any more', async () => {
+  const browser = browserOf(null);
+  const back = await wayBack(browser, await pushed());
+  browser.person = ADA;
+  const off = start('off');
+  const question = await questionOf(await off.send(browser, back));
+  expect(await codeOf(browser, question)).not.toBeNull();
+});
+
+test('a page speaks the languages that a request asked for in a form, or when it was pushed', async () => {
+  const speaking = start('accept', { languages: true });
+  const form = parameters({ client_id: 'nobody', ui_locales: 'ja' });
+  const page = await speaking.send(browserOf(null), '/oauth/authorize', form);
+  expect([page.status, page.headers.get('content-language')]).toEqual([400, 'ja']);
+
+  const app = await server.newClient();
+  const sent = parameters({ client_id: app, ui_locales: 'ja' });
+  const response = await speaking.send(browserOf(null), '/oauth/par', sent);
+  const { request_uri: uri = '' } = (await response.json()) as { readonly request_uri?: string };
+  const question = await speaking.send(browserOf(ADA), at({ client_id: app, request_uri: uri }));
+  expect([question.status, question.headers.get('content-language')]).toEqual([200, 'ja']);
 });
 
 test('of what is pushed nothing is kept that nobody reads: no key for codes where no proofs are taken', async () => {
