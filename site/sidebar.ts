@@ -14,6 +14,7 @@ export const TOPICS: readonly Topic[] = [
       'docs/application-file.md',
       'docs/configuration.md',
       'docs/pages.md',
+      'docs/messages.md',
       'docs/comparison.md',
     ],
   },

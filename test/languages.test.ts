@@ -1,5 +1,5 @@
 // @engines sqlite: pages are the same whatever the database is
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { startApplication } from 'portico/host';
@@ -12,7 +12,9 @@ import {
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ENGLISH } from '../src/words/english.ts';
 import { LANGUAGES } from '../src/words/languages.ts';
+import { porticoHere, ROOT } from './support/console.ts';
 import { createDatabase } from './support/database.ts';
+import { codeBlocks } from './support/documents.ts';
 import { openOwnStore } from './support/own-store.ts';
 import {
   ADA,
@@ -240,6 +242,25 @@ describe('without the switch', () => {
   });
 });
 
+describe('a slot', () => {
+  // @shows AS-38.1
+  test('speaks the language of its page, as docs/pages.md has it', async () => {
+    const views = await viewsWith({});
+    const block = codeBlocks().find(({ code }) => code.includes('it.locale'));
+    await mkdir(path.join(views, 'slots'));
+    await writeFile(path.join(views, 'slots', 'footer.eta'), block?.code ?? '');
+    const bilingual = await startPortal({ views, config: { oauth_server: { languages: ['en', 'de'] } } });
+    try {
+      const page = async (language: string) =>
+        (await fetch(`${bilingual.url}/login`, { headers: { 'accept-language': language } })).text();
+      expect(await page('de-AT')).toMatch(/lang="de"[^]*Fragen\?/);
+      expect(await page('nl')).toMatch(/lang="en"[^]*Questions\?/);
+    } finally {
+      await bilingual.close();
+    }
+  });
+});
+
 describe("an application's own messages", () => {
   // @shows AS-38.4
   test('add a language, as far as they go, and translate what the configuration says', async () => {
@@ -270,6 +291,35 @@ describe("an application's own messages", () => {
     await expect(startApplication({ ...portal.definition, views }, { env: portal.env })).rejects.toThrow(
       `${file}: ${problem}`,
     );
+  });
+
+  test('with a mistake are told by the doctor, which names the section about them', async () => {
+    const app = await mkdtemp(path.join(folder, 'app-'));
+    await mkdir(path.join(app, 'node_modules'));
+    await symlink(ROOT, path.join(app, 'node_modules', 'portico'));
+    await mkdir(path.join(app, 'views', 'words'), { recursive: true });
+    await writeFile(path.join(app, 'package.json'), '{"type":"module"}');
+    await writeFile(path.join(app, 'views', 'words', 'nl.json'), '{"consent.allaw":"Toestaan"}');
+    await writeFile(
+      path.join(app, 'app.ts'),
+      `import { defineApplication } from 'portico/host';
+      import { oauthServer } from 'portico/oauth-server';
+      export default defineApplication({
+        config: { public_url: 'http://localhost', oauth_server: { name: 'App', scopes: {} } },
+        plugins: [oauthServer()],
+      });`,
+    );
+    const { code, stdout } = await porticoHere(['oauth:server:doctor'], {
+      cwd: app,
+      env: { APP_ENV: 'dev' },
+    });
+    expect([code, stdout]).toEqual([
+      1,
+      expect.stringContaining('consent.allaw: there is no message of this key'),
+    ]);
+    expect(stdout).toMatch(/^failing +messages /);
+    expect(stdout).toContain('docs/pages.md#words-of-your-own');
+    expect(stdout).not.toContain('docs/configuration.md');
   });
 
   // @shows AS-38.4

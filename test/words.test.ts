@@ -2,6 +2,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { messagesPage } from '../scripts/messages.ts';
 import { ENGLISH } from '../src/words/english.ts';
 import { LANGUAGES } from '../src/words/languages.ts';
 import { catalogProblems } from '../src/words/own-messages.ts';
@@ -14,6 +15,12 @@ describe('the messages of pages', () => {
   );
   const sources = files.map((file) => readFileSync(path.join(root, file), 'utf8'));
   const keys = Object.keys(ENGLISH);
+
+  test('are on the page of messages, each with its key, as `npm run messages` writes it', async () => {
+    const page = readFileSync(path.join(root, 'docs', 'messages.md'), 'utf8');
+    expect(page).toBe(await messagesPage());
+    expect(keys.filter((key) => !page.includes(`| \`${key}\` `))).toEqual([]);
+  });
 
   test('are all there that a view asks for', () => {
     const asked = sources.flatMap((source) =>

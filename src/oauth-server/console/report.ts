@@ -1,18 +1,23 @@
+import path from 'node:path';
 import { isConfigurationError } from '../../contracts/errors.ts';
 import type { ConsoleContext } from '../../host/contracts.ts';
 import { isHealthy, type Check } from './checks.ts';
 import type { OpenRotation } from './doctor.ts';
 import { sectionOf } from './sections.ts';
 
-/** The checks to report for an application whose configuration keeps it from starting; null for any other error. */
+/**
+ * The checks to report for an application whose configuration, or a file of messages in the place of a key, keeps it from starting;
+ * null for any other error.
+ */
 export function configurationChecks(error: unknown): readonly Check[] | null {
   if (!isConfigurationError(error)) return null;
-  return error.problems.map(({ key, message }): Check => ({
-    part: 'configuration',
-    outcome: 'failing',
-    detail: `${key}: ${message}`,
-    remedy: 'correct the configuration; nothing else can be looked at before',
-  }));
+  return error.problems.map(({ key, message }): Check => {
+    const found = { outcome: 'failing', detail: `${key}: ${message}` } as const;
+    const before = 'nothing else can be looked at before';
+    return path.isAbsolute(key)
+      ? { part: 'messages', ...found, remedy: `correct the file; ${before}` }
+      : { part: 'configuration', ...found, remedy: `correct the configuration; ${before}` };
+  });
 }
 
 /** Prints a doctor's report, as JSON or as text with `lines` below the checks. Ends the command with 1 when a check fails. */

@@ -1,6 +1,7 @@
 /** Where more is said of what a doctor finds, by the part of the check: a page of the repository and of the package. */
 const SECTIONS: Readonly<Record<string, string>> = {
   configuration: 'docs/configuration.md',
+  messages: 'docs/pages.md#words-of-your-own',
   store: 'docs/troubleshooting.md#the-database-cannot-be-reached',
   schema: 'docs/troubleshooting.md#the-schema-is-behind',
   'OAuth tables': 'docs/troubleshooting.md#the-schema-is-behind',
