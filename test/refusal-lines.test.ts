@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startAdministered, type Administered } from './support/administration.ts';
 import {
   ADA,
+  callApi,
   exchangeCode,
   obtainCode,
   obtainTokens,
@@ -45,6 +46,20 @@ test('names the authorization of a refresh token and of a code that is refused',
   const other = await registerClient(portal);
   expect(await lineOf(exchangeCode(portal, other, code))).toMatchObject({ authorizationId: second });
   expect(second).not.toBe(first);
+});
+
+test('names the client and the authorization of an access token that is none any more, or does not reach', async () => {
+  const { portal } = administered;
+  const owner = await registerClient(portal);
+  const { access_token: token } = await obtainTokens(portal, owner, ADA, { scope: 'openid notes:read' });
+  const { items } = await portal.server.access.list({ clientId: owner.id }, { limit: 1 });
+  const named = { clientId: owner.id, authorizationId: items[0]?.id };
+  const write = () => callApi(portal, '/api/notes', token, { method: 'POST', body: '{}' });
+  expect(await lineOf(write())).toMatchObject({ ...named, detail: 'the token has no scope notes:write' });
+  await portal.server.access.revokeAuthorization(named.authorizationId ?? '');
+  const detail = 'the authorization of the token was revoked';
+  expect(await lineOf(callApi(portal, '/api/notes', token))).toMatchObject({ ...named, detail });
+  expect(await lineOf(callApi(portal, '/oauth/userinfo', token))).toMatchObject({ ...named, detail });
 });
 
 test('names none where none is known', async () => {

@@ -155,7 +155,7 @@ function tokens(changes: Partial<NewTokens> = {}): NewTokens {
 }
 
 const lives = async (issued: NewTokens, now = NOW) =>
-  typeof (await other.findAccessToken(issued.accessToken, now)) !== 'string';
+  !('dead' in (await other.findAccessToken(issued.accessToken, now)));
 
 /** A refresh token as a client sends it. */
 async function refreshTokenOf(issued: NewTokens, { id }: Family): Promise<RefreshToken> {
@@ -471,7 +471,7 @@ describe('clients', () => {
 
       expect(await other.findClient(client.id)).toMatchObject({ revokedAt: null });
       for (const issued of [before, ofIdle, byCode, byRefresh]) expect(await lives(issued)).toBe(false);
-      expect(await other.findAccessToken(own, NOW)).toBe('unknown');
+      expect(await other.findAccessToken(own, NOW)).toMatchObject({ dead: 'unknown' });
       const late = tokens();
       const found = await store.findCode({ id: allowed.id, hash: code.hash });
       const current = await Promise.all(
@@ -505,7 +505,7 @@ describe('clients', () => {
     });
     expect(await many(6, (each) => each.revokeClient(family.clientId, NOW))).toSatisfy(onlyOne);
     expect(await lives(issued)).toBe(false);
-    expect(await other.findAccessToken(own, NOW)).toBe('client revoked');
+    expect(await other.findAccessToken(own, NOW)).toMatchObject({ dead: 'client revoked' });
   });
 });
 
@@ -669,16 +669,18 @@ describe('an access token that is none says why', () => {
     const { code } = await authorization();
     const issued = tokens();
     const { accessToken: token } = issued;
-    expect(await store.findAccessToken(token, NOW)).toBe('unknown');
+    expect(await store.findAccessToken(token, NOW)).toMatchObject({ dead: 'unknown' });
     await store.spendCode(code, issued, NOW);
     const garbled = { ...token, hash: name('hash') };
-    expect(await store.findAccessToken(garbled, NOW)).toBe('unknown');
-    expect(await store.findAccessToken({ id: null, hash: token.id }, NOW)).toBe('unknown');
-    expect(await store.findAccessToken(token, token.expiresAt)).toBe('expired');
+    expect(await store.findAccessToken(garbled, NOW)).toMatchObject({ dead: 'unknown' });
+    expect(await store.findAccessToken({ id: null, hash: token.id }, NOW)).toMatchObject({ dead: 'unknown' });
+    expect(await store.findAccessToken(token, token.expiresAt)).toMatchObject({ dead: 'expired' });
     await store.revokeFamily(code.family.id, NOW);
-    expect(await store.findAccessToken(token, NOW)).toBe('authorization revoked');
+    const { id: familyId, clientId } = code.family;
+    const dead = 'authorization revoked';
+    expect(await store.findAccessToken(token, NOW)).toEqual({ dead, clientId, familyId });
     await store.revokeClient(code.family.clientId, NOW);
-    expect(await store.findAccessToken(token, NOW)).toBe('client revoked');
+    expect(await store.findAccessToken(token, NOW)).toMatchObject({ dead: 'client revoked' });
   });
 });
 
@@ -697,6 +699,7 @@ describe('an access token of an earlier release', () => {
     expect(await other.findAccessToken({ id: null, hash }, NOW)).toMatchObject({ clientId });
     expect(await store.findAccessToken({ id: null, hash }, NOW)).toEqual({
       clientId,
+      familyId: null,
       scopes: ['openid'],
       clientScopes: ['openid', 'notes:read'],
       clientProfile: 'fapi2',
@@ -707,8 +710,8 @@ describe('an access token of an earlier release', () => {
       expiresAt: NOW + HOUR,
       thumbprint: null,
     });
-    expect(await store.findAccessToken({ id: hash, hash }, NOW)).toBe('unknown');
-    expect(await store.findAccessToken({ id: hash, hash: '' }, NOW)).toBe('unknown');
+    expect(await store.findAccessToken({ id: hash, hash }, NOW)).toMatchObject({ dead: 'unknown' });
+    expect(await store.findAccessToken({ id: hash, hash: '' }, NOW)).toMatchObject({ dead: 'unknown' });
   });
 
   test('is revoked by its own client, by itself', async () => {
@@ -717,7 +720,7 @@ describe('an access token of an earlier release', () => {
     await store.revokeAccessToken({ id: hash, hash }, clientId);
     expect(await other.findAccessToken({ id: null, hash }, NOW)).toMatchObject({ clientId });
     await store.revokeAccessToken({ id: null, hash }, clientId);
-    expect(await other.findAccessToken({ id: null, hash }, NOW)).toBe('unknown');
+    expect(await other.findAccessToken({ id: null, hash }, NOW)).toMatchObject({ dead: 'unknown' });
   });
 });
 
@@ -728,15 +731,16 @@ test('an access token is dead once its client has lost the grant that it began w
   const { family, code } = await authorization();
   const issued = tokens();
   await store.spendCode(code, issued, NOW);
-  expect([typeof (await store.findAccessToken(token, NOW)), await lives(issued)]).toEqual(['object', true]);
+  expect('dead' in (await store.findAccessToken(token, NOW))).toBe(false);
+  expect(await lives(issued)).toBe(true);
   const change = (id: string, grants: string) =>
     database.execute('UPDATE oauth_clients SET grants = ? WHERE client_id = ?', [grants, id]);
   await change(service.id, 'authorization_code');
   await change(family.clientId, 'refresh_token client_credentials');
-  expect(await store.findAccessToken(token, NOW)).toBe('grant removed');
-  expect(await store.findAccessToken(issued.accessToken, NOW)).toBe('grant removed');
+  expect(await store.findAccessToken(token, NOW)).toMatchObject({ dead: 'grant removed' });
+  expect(await store.findAccessToken(issued.accessToken, NOW)).toMatchObject({ dead: 'grant removed' });
   await change(family.clientId, '');
-  expect(await store.findAccessToken(issued.accessToken, NOW)).toBe('grant removed');
+  expect(await store.findAccessToken(issued.accessToken, NOW)).toMatchObject({ dead: 'grant removed' });
 });
 
 test('nothing is kept of the use of a refresh token without an answer, nor of an unknown family', async () => {

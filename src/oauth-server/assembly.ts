@@ -34,6 +34,7 @@ import { createTokenEndpoint } from './endpoints/token.ts';
 import { createUserinfoEndpoint } from './endpoints/userinfo.ts';
 import { ConfigurationError } from '../contracts/errors.ts';
 import type { Branding } from '../defaults/branding/branding.ts';
+import { migrationStatus, pendingSteps } from '../sql/migrations.ts';
 import type { MigrationState } from '../sql/schema.ts';
 import { basePathProblems, strippedProblems } from '../http/base-path.ts';
 import { systemRandom } from '../http/failed-attempts.ts';
@@ -58,6 +59,7 @@ import { observedServer } from './measuring/observed-server.ts';
 import { createProtectedResource } from './protected-resource.ts';
 import { PROFILED_ALGORITHMS } from './profiles/fapi2.ts';
 import { createProfiles, profileProblems, withProfile } from './profiles/profiles.ts';
+import { oauthServerMigrations } from './store/migrations/index.ts';
 import { createPruning } from './store/pruning.ts';
 import { createSingleUses } from './store/single-uses.ts';
 import { createSpeaking, type Speaking } from '../words/speaking.ts';
@@ -284,14 +286,22 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
     oauth_server_jwks: createJwksEndpoint({ keys }),
     oauth_server_register: admitting.register,
   };
-  const failures = createFailures({ host, database, serverName, speaking, showsDetails });
+  const migrations = options.migrations ?? (() => migrationStatus(database, oauthServerMigrations));
+  const failures = createFailures({
+    host,
+    database,
+    pendingSteps: async () => pendingSteps(await migrations()),
+    serverName,
+    speaking,
+    showsDetails,
+  });
   const { metadataUrl } = resource;
   const health = createHealth({
     checks: healthChecks({
       database,
       keys,
       needsKey: () => store.hasOpenidClient(),
-      migrations: options.migrations,
+      migrations,
     }),
     clock,
     log,

@@ -211,6 +211,8 @@ export class BearerError extends Error {
   readonly resourceMetadata: string | null;
   /** What the challenge says of DPoP; null where that is switched off. */
   readonly dpop: DpopRefusal | null;
+  /** The id of the authorization of the token that came, which opens nothing: for the log. Null where none is known. */
+  readonly authorization: string | null;
 
   /** `scope` is the one that would have been needed, if any. */
   constructor(
@@ -221,6 +223,7 @@ export class BearerError extends Error {
       readonly requestId?: string | null;
       readonly resourceMetadata?: string | null;
       readonly dpop?: DpopRefusal | null;
+      readonly authorization?: string | null;
     } = {},
   ) {
     super(BEARER_MESSAGES[code]);
@@ -230,6 +233,7 @@ export class BearerError extends Error {
     this.requestId = about.requestId ?? null;
     this.resourceMetadata = about.resourceMetadata ?? null;
     this.dpop = about.dpop ?? null;
+    this.authorization = about.authorization ?? null;
   }
 }
 

@@ -34,7 +34,7 @@ export function logRefusal(
     requestId: request === null ? null : requestIdOf(request),
     ...reason(error),
     clientId,
-    ...(error instanceof OAuthError && error.authorization !== null
+    ...((error instanceof OAuthError || error instanceof BearerError) && error.authorization !== null
       ? { authorizationId: error.authorization }
       : {}),
     address: request === null ? null : knownAddress(host, request),

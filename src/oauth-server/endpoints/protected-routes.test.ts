@@ -67,6 +67,7 @@ function start(changes: Partial<ProtectedRoutesOptions> = {}) {
   const failures = createFailures({
     host,
     database,
+    pendingSteps: async () => [],
     serverName: 'Portal',
     speaking: {} as never,
     showsDetails: false,

@@ -98,7 +98,7 @@ function refusing(
   context: unknown,
 ): Refuse {
   let isLogged = false;
-  return ({ code: found, scope, detail, clientId, isUnheld = false, proof }) => {
+  return ({ code: found, scope, detail, of, isUnheld = false, proof }) => {
     const request = asked?.() ?? null;
     const requestId = request === null ? null : requestIdOf(request);
     // Clients that are told how to get further would ask the person again and again for what they cannot give.
@@ -106,7 +106,8 @@ function refusing(
     // A challenge that says how to get a token says for which scope, too; others name none without a usable token.
     const needed = resourceMetadata === null && code !== 'insufficient_scope' ? null : scope;
     const dpop = dpopRefusal(offer, proof);
-    const error = new BearerError(code, needed, { detail, requestId, resourceMetadata, dpop });
+    const { clientId = null, authorization = null } = of ?? {};
+    const error = new BearerError(code, needed, { detail, requestId, resourceMetadata, dpop, authorization });
     const refused = { endpoint: 'token()', request, error, clientId };
     if (!isLogged) {
       runInContext(context, requestId, () => logRefusal(host, refused));

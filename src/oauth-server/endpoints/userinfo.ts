@@ -34,14 +34,18 @@ export function createUserinfoEndpoint({ bearerTokens, claims, dpop: offer }: Us
   return async (request) => {
     const token = await sentToken(request);
     if ('code' in token) {
-      const { code, detail, proof } = token;
-      throw new BearerError(code, null, { detail, dpop: dpopRefusal(offer, proof) });
+      const { code, detail, of, proof } = token;
+      const { clientId = null, authorization = null } = of ?? {};
+      if (clientId !== null) noteClient(request, clientId);
+      throw new BearerError(code, null, { detail, dpop: dpopRefusal(offer, proof), authorization });
     }
-    noteClient(request, token.clientId);
+    const { clientId, authorization } = token;
+    noteClient(request, clientId);
     if (token.user === null || token.subject === null || !token.scopes.includes('openid')) {
       const detail = token.user === null ? 'the token stands for no person' : 'the token has no scope openid';
       const proof = token.thumbprint === null ? undefined : { nonce: null };
-      throw new BearerError('insufficient_scope', 'openid', { detail, dpop: dpopRefusal(offer, proof) });
+      const about = { detail, dpop: dpopRefusal(offer, proof), authorization };
+      throw new BearerError('insufficient_scope', 'openid', about);
     }
     const scopes = await bearerTokens.honouredScopes(token);
     return jsonReply({ ...(await claims(token.user, scopes)), sub: token.subject });

@@ -1,10 +1,9 @@
 import type { Database } from '../../sql/contract.ts';
 import { BEGUN, MIGRATIONS_TABLE } from '../../sql/known-migrations.ts';
-import { migrationStatus, pendingSteps } from '../../sql/migrations.ts';
+import { pendingSteps } from '../../sql/migrations.ts';
 import type { MigrationState } from '../../sql/schema.ts';
 import { DEFAULT_ALGORITHM, missingKey } from '../keys/algorithms.ts';
 import type { KeyRing } from '../keys/key-ring.ts';
-import { oauthServerMigrations } from '../store/migrations/index.ts';
 import type { HealthOptions } from './health.ts';
 
 export interface HealthCheckOptions {
@@ -12,8 +11,8 @@ export interface HealthCheckOptions {
   readonly keys: Pick<KeyRing, 'published'>;
   /** Whether a client may ask for an ID token: then a key is needed. */
   readonly needsKey: () => Promise<boolean>;
-  /** The steps of the schema; the server's own unless an application has more. */
-  readonly migrations?: (() => Promise<readonly MigrationState[]>) | undefined;
+  /** The steps of the schema. */
+  readonly migrations: () => Promise<readonly MigrationState[]>;
 }
 
 /** A write that finds no row: a server refuses it that may only be read from. */
@@ -39,7 +38,7 @@ export function healthChecks({
   database,
   keys,
   needsKey,
-  migrations = () => migrationStatus(database, oauthServerMigrations),
+  migrations,
 }: HealthCheckOptions): HealthOptions['checks'] {
   let asked: Promise<readonly string[]> | null = null;
   /** The steps that are missing, asked for once for all that want to know. Rejects when the store does not answer. */
@@ -58,7 +57,10 @@ export function healthChecks({
     },
     async schema() {
       const missing = await pending();
-      if (missing.length > 0) throw new Error(`Steps of the schema are not applied: ${missing.join(', ')}`);
+      if (missing.length > 0)
+        throw new Error(
+          `Steps of the schema are not applied: ${missing.join(', ')}; run npx portico db:migrate up`,
+        );
       return true;
     },
     async key() {

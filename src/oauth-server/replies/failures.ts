@@ -30,6 +30,8 @@ export interface FailedRequest {
 export interface FailuresOptions {
   readonly host: Pick<CompleteHost, 'log' | 'render'>;
   readonly database: Pick<Database, 'isUnavailable'>;
+  /** The names of the steps of the schema that are still to be applied: asked when something has failed, and at no other time. */
+  readonly pendingSteps: () => Promise<readonly string[]>;
   readonly serverName: string;
   readonly speaking: Speaking;
   /** Whether the error page shows details that are meant for the log. */
@@ -39,6 +41,7 @@ export interface FailuresOptions {
 export function createFailures({
   host,
   database,
+  pendingSteps,
   serverName,
   speaking,
   showsDetails,
@@ -46,6 +49,17 @@ export function createFailures({
   const logOverload = occasionally((times) =>
     host.log.warning('Too many secrets to check: requests of applications answered 503: {times}', { times }),
   );
+  /** A mount starts without its tables, and the error of an engine does not say what makes them. */
+  const explainFault = occasionally(() => {
+    const explain = (steps: readonly string[]) => {
+      if (steps.length > 0)
+        host.log.error('The schema is not applied: {steps}; run npx portico db:migrate up', {
+          steps: steps.join(', '),
+        });
+    };
+    // What failed is in the log already.
+    void pendingSteps().then(explain, () => {});
+  });
 
   async function errorPage(
     { text, detail = null, link = null, status, withoutView }: ErrorPage,
@@ -100,6 +114,7 @@ export function createFailures({
       if (overloaded) logOverload();
       else host.log.error('{endpoint} failed: {exception}', { endpoint, requestId, exception: error });
       const mayPass = unavailable || overloaded || PASSING.some((kind) => error instanceof kind);
+      if (!mayPass) explainFault();
       const reply = mayPass ? unavailableReply() : faultReply();
       if (!asPage) return reply;
       const { status } = reply;

@@ -128,6 +128,8 @@ export interface NewAccessToken {
 /** A live access token with all that decides on it, read in one statement. */
 export interface AccessToken {
   readonly clientId: string;
+  /** The authorization that it is of; null for a client-credentials token. */
+  readonly familyId: string | null;
   readonly scopes: readonly string[];
   /** The client's scopes as registered now. */
   readonly clientScopes: readonly string[];
@@ -143,8 +145,16 @@ export interface AccessToken {
   readonly thumbprint: string | null;
 }
 
-/** Why there is no live access token of a hash: for the log. A token that was revoked by itself is deleted, so unknown. */
-export type DeadToken =
+/** What was found of an access token that is none any more: for the log. */
+export interface DeadToken {
+  readonly dead: Death;
+  readonly clientId: string | null;
+  /** The authorization that it was of. */
+  readonly familyId: string | null;
+}
+
+/** Why there is no live access token of a hash. A token that was revoked by itself is deleted, so unknown. */
+export type Death =
   | 'unknown'
   | 'expired'
   | 'client revoked'

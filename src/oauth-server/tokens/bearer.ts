@@ -5,7 +5,7 @@ import type { ResourceProofs } from './resource-proofs.ts';
 import type { BearerErrorCode } from '../errors.ts';
 import type { CompleteHost } from '../host.ts';
 import { scopesHeldBy, scopesInForce, type ScopeCatalog } from './scopes.ts';
-import type { DeadToken } from '../store/grant.ts';
+import type { Death } from '../store/grant.ts';
 import type { Store } from '../store/store.ts';
 import { quotedAudience } from './resource-indicators.ts';
 import { parseToken } from './token-formats.ts';
@@ -35,6 +35,8 @@ export type Offered = 'Bearer' | 'DPoP' | 'to introspection';
 /** An access token that is usable here and now. */
 export interface UsableToken {
   readonly clientId: string;
+  /** The authorization that it is of; null for a client-credentials token. */
+  readonly authorization: string | null;
   /** The profile that the client is held to by itself; null for none. */
   readonly clientProfile: string | null;
   /**
@@ -55,12 +57,21 @@ export interface UsableToken {
   readonly thumbprint: string | null;
 }
 
+/** Whose token it is, or was. */
+export interface TokenOwner {
+  readonly clientId: string | null;
+  /** The authorization that it is of; null for none, and where that is not known. */
+  readonly authorization: string | null;
+}
+
 /** Why there is no usable token. */
 export interface NoToken {
   /** `invalid_token` when one was presented: unknown, expired, revoked, for another target, or of a person who may not sign in. */
   readonly code: Exclude<BearerErrorCode, 'insufficient_scope' | 'invalid_request'>;
   /** For the log alone. */
   readonly detail: string;
+  /** Whose token was presented, where that is known. For the log alone. */
+  readonly of?: TokenOwner;
   /** What came in the scheme DPoP, and what the next proof has to have in it; absent for another scheme. */
   readonly proof?: { readonly nonce: string | null };
 }
@@ -90,22 +101,34 @@ export function createBearerTokens(options: BearerTokensOptions): BearerTokens {
 
   async function lookUp(value: string, offered: Offered): Promise<UsableToken | NoToken> {
     const token = await store.findAccessToken(parseToken(value), clock());
-    if (typeof token === 'string') return DEAD_TOKENS[token];
+    const of = { clientId: token.clientId, authorization: token.familyId };
+    if ('dead' in token) return { ...DEAD_TOKENS[token.dead], of };
     if (token.audience !== audience) {
       const [granted, here] = [quotedAudience(token.audience), quotedAudience(audience)];
-      return invalid(`the token was granted for ${granted}, oauth_server:audience is ${here}`);
+      return { ...invalid(`the token was granted for ${granted}, oauth_server:audience is ${here}`), of };
     }
     const misused = bindingProblem(token.thumbprint, offered);
-    if (misused !== null) return misused;
+    if (misused !== null) return { ...misused, of };
     const user = token.person === null ? null : await accounts.active(token.person);
-    if (token.person !== null && user === null) return INACTIVE_ACCOUNT;
-    const { clientId, clientProfile, subject, issuedAt, expiresAt, thumbprint } = token;
+    if (token.person !== null && user === null) return { ...INACTIVE_ACCOUNT, of };
+    const { clientId, familyId: authorization, clientProfile, subject, issuedAt, expiresAt, thumbprint } = token;
     const inForce = scopesInForce(token.scopes, token.clientScopes, catalog);
     const scopes =
       thumbprint !== null || boundScopes.size === 0
         ? inForce
         : inForce.filter((name) => !boundScopes.has(name));
-    return { clientId, clientProfile, scopes, user, subject, audience, issuedAt, expiresAt, thumbprint };
+    return {
+      clientId,
+      authorization,
+      clientProfile,
+      scopes,
+      user,
+      subject,
+      audience,
+      issuedAt,
+      expiresAt,
+      thumbprint,
+    };
   }
 
   /** The key is asked about last: whoever has no usable token costs no look at a signature, and uses up no proof. */
@@ -122,7 +145,8 @@ export function createBearerTokens(options: BearerTokensOptions): BearerTokens {
     const refused = await checks.refusal(asked, value, found);
     if (refused === null) return found;
     const { code, detail, nonce } = refused;
-    return { code, detail, proof: { nonce } };
+    const of = { clientId: found.clientId, authorization: found.authorization };
+    return { code, detail, of, proof: { nonce } };
   }
 
   return {
@@ -155,7 +179,7 @@ const BOUND = invalid('the token is bound to a key, and none is proved in the sc
 const UNBOUND = invalid('the token is bound to no key');
 const INACTIVE_ACCOUNT = invalid('the account is gone, or may no longer sign in');
 
-const DEAD_TOKENS: Readonly<Record<DeadToken, NoToken>> = {
+const DEAD_TOKENS: Readonly<Record<Death, NoToken>> = {
   unknown: invalid('the token is unknown: never issued here, revoked, or expired long ago'),
   expired: invalid('the token has expired'),
   'client revoked': invalid('the client of the token was revoked'),

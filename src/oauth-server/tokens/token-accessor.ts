@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { UserInterface } from '../../contracts/person.ts';
-import type { BearerTokens, NoToken, UsableToken } from './bearer.ts';
+import type { BearerTokens, NoToken, TokenOwner, UsableToken } from './bearer.ts';
 import type { BearerErrorCode } from '../errors.ts';
 import type { ScopeCatalog } from './scopes.ts';
 
@@ -50,8 +50,8 @@ export interface TokenRefusal {
   readonly scope: string | null;
   /** For the log alone. */
   readonly detail: string;
-  /** Null without a usable token. */
-  readonly clientId: string | null;
+  /** Whose token came; absent where none is known. */
+  readonly of?: TokenOwner;
   /** The token has the scope, and its person no longer the permission: no other token would reach either. */
   readonly isUnheld?: boolean;
   /** As that of `NoToken`. */
@@ -77,7 +77,7 @@ export function createTokenLookUp({ bearerTokens, scopes }: TokenLookUpOptions):
   return async (authorization, asked, refuse) => {
     const found = await bearerTokens.fromHeader(authorization, asked);
     if ('code' in found) {
-      return accessorWithout(scopes, (scope) => refuse({ ...found, scope, clientId: null }));
+      return accessorWithout(scopes, (scope) => refuse({ ...found, scope }));
     }
     return accessorFor(scopes, found, new Set(await bearerTokens.honouredScopes(found)), refuse);
   };
@@ -85,7 +85,7 @@ export function createTokenLookUp({ bearerTokens, scopes }: TokenLookUpOptions):
 
 function accessorFor(
   offered: ScopeCatalog,
-  { clientId, user, scopes, thumbprint }: UsableToken,
+  { clientId, authorization, user, scopes, thumbprint }: UsableToken,
   honoured: ReadonlySet<string>,
   refuse: Refuse,
 ): TokenAccessor {
@@ -99,7 +99,8 @@ function accessorFor(
         ? `the person holds no permission for the scope ${scope}`
         : `the token has no scope ${scope}`;
       const proof = thumbprint === null ? {} : { proof: { nonce: null } };
-      refuse({ code: 'insufficient_scope', scope, detail, clientId, isUnheld, ...proof });
+      const of = { clientId, authorization };
+      refuse({ code: 'insufficient_scope', scope, detail, of, isUnheld, ...proof });
     },
     can(scope) {
       requireOffered(offered, scope);

@@ -1,7 +1,7 @@
 import { equalInConstantTime } from '../../../http/constant-time.ts';
 import type { Database, SqlParameter } from '../../../sql/contract.ts';
 import type { Grant } from '../client.ts';
-import type { AccessToken, DeadToken, NewAccessToken, OfferedToken } from '../grant.ts';
+import type { AccessToken, DeadToken, Death, NewAccessToken, OfferedToken } from '../grant.ts';
 import type { Store } from '../store.ts';
 import type { Admits } from './clients.ts';
 import { fenceOf } from './fence.ts';
@@ -16,7 +16,7 @@ export function accessTokensTable(database: Database, admits: Admits) {
     async findAccessToken(token, now) {
       const { rows } = await database.execute<AccessTokenRow>(FIND, [token.id ?? token.hash]);
       const [row] = rows;
-      return row === undefined || !isOf(row, token) ? 'unknown' : toAccessToken(row, admits, now);
+      return row === undefined || !isOf(row, token) ? UNKNOWN : toAccessToken(row, admits, now);
     },
 
     async revokeAccessToken({ id, hash }, clientId) {
@@ -104,17 +104,21 @@ function isOf({ secret_hash: known }: AccessTokenRow, { id, hash }: OfferedToken
   return known === null || id === null ? known === id : equalInConstantTime(known, hash);
 }
 
+const UNKNOWN: DeadToken = { dead: 'unknown', clientId: null, familyId: null };
+
 /**
  * A token whose client's or family's row is revoked, or gone, is dead, and one whose client may do nothing now, or is no longer registered for
  * the grant that it began with.
  */
 function toAccessToken(row: AccessTokenRow, admits: Admits, now: number): AccessToken | DeadToken {
-  if (row.expires_at <= now) return 'expired';
-  if (row.living_client_scope === null || !admits(row.client_id)) return 'client revoked';
+  const owner = { clientId: row.client_id, familyId: row.family_id };
+  const none = (dead: Death): DeadToken => ({ dead, ...owner });
+  if (row.expires_at <= now) return none('expired');
+  if (row.living_client_scope === null || !admits(row.client_id)) return none('client revoked');
   const grant: Grant = row.family_id === null ? 'client_credentials' : 'authorization_code';
-  if (!words(row.client_grants ?? '').includes(grant)) return 'grant removed';
+  if (!words(row.client_grants ?? '').includes(grant)) return none('grant removed');
   const token = {
-    clientId: row.client_id,
+    ...owner,
     scopes: words(row.scope),
     clientScopes: words(row.living_client_scope),
     clientProfile: row.client_profile,
@@ -124,7 +128,7 @@ function toAccessToken(row: AccessTokenRow, admits: Admits, now: number): Access
   };
   if (row.family_id === null) return { ...token, audience: row.token_audience, person: null, subject: null };
   if (row.living_family_id === null || row.user_provider === null || row.user_id === null) {
-    return 'authorization revoked';
+    return none('authorization revoked');
   }
   return {
     ...token,
