@@ -126,6 +126,81 @@ describe('what is said by whatever does not start, and by a command', () => {
   });
 });
 
+describe('the reason that a line of a refusal has in brackets', () => {
+  const files =
+    /^src\/(?:jws\/(?:compact|dpop-proof)|oauth-server\/(?:administration\/(?:administration|forms)\.ts|(?:authorization|client-documents|clients|dpop|endpoints|grants|outbound|profiles|registering|tokens)\/|(?:parameters|refusals)\.ts))/;
+  /** What these say is of the configuration, a registration, the doctor or the documentation, and has its place elsewhere. */
+  const elsewhere = /\/(?:claims|imported-secrets|redirect-uris|round-trip|secrets|updating|logo)\.ts$/;
+  /** A text that is a reason begins in lower case, and has words; so has one of these, which is none, or a part of one. */
+  const others = new Set([
+    ...['a client', 'its keys', 'of its keys', 'of its client_name', 'refresh token', 'a pushed request of'],
+    ...[
+      'it is …',
+      'to introspection',
+      'claimed proof',
+      'client revoked',
+      'authorization revoked',
+      'grant removed',
+    ],
+    ...['too large', 'broke off', 'of …', 'the … …', 'for … of …', '… (oauth_server:profile is fapi2)'],
+    'needs oauth_server:dpop, which is off; set it to accept or require',
+  ]);
+  /** What the profile is held to is told in sentences, or goes on behind a key of the configuration. */
+  const ofRule = (file: string, text: string) =>
+    file.endsWith('/fapi2.ts') && !/^(?:it|its|one of its) /.test(text);
+  const codeOf = (text: string) =>
+    text
+      .replaceAll(/\/\*[^]*?\*\//g, '')
+      .replaceAll(/^\s*\/\/ .*$|^import [^]*?;$/gm, '')
+      .replaceAll(/"([^"\n]*'[^"\n]*)"/g, '`$1`');
+  const textsIn = (code: string) => [...code.matchAll(new RegExp(TEXT, 'g'))].map(([literal]) => literal);
+  const cut = (literal: string) => joined(literal.replaceAll(/\$\{[^{}]*\}/g, '…')).trim();
+
+  /** Of a refusal without a private reason, the sentence that the client is told. */
+  function told(code: string): readonly string[] {
+    const made = [...code.matchAll(/new (?:OAuth|BodyTooLarge)Error\(([^]*?),?\s*\);\n/g)];
+    return made.flatMap(([, given = '']) => {
+      const sentences = textsIn(given).filter((text) => /^[A-Z]/.test(cut(text)));
+      return given.endsWith(sentences.at(-1) ?? '.') ? sentences.map(cut) : [];
+    });
+  }
+
+  const isReason = (file: string, text: string) =>
+    /^(?:[a-z][\w'=-]*[,:;]? .*[\w…]|…[,:;]? .*\w)/.test(text) && !ofRule(file, text) && !others.has(text);
+  const reasons = SOURCES.filter(({ file }) => files.test(file) && !elsewhere.test(file)).flatMap(
+    ({ file, text }) => {
+      const code = codeOf(text);
+      const own = textsIn(code).map(cut);
+      const found = [...own.filter((each) => isReason(file, each)), ...told(code)];
+      return found.map((reason) => ({ file, reason }));
+    },
+  );
+  const entries = listed('Reasons of refusals');
+  /** In the line something may stand in front of what the code has, and behind it. */
+  const isOf = (reason: string) => {
+    const bare = reason.replace(/^(?:of the \w+: |…[;,] )(?=\w)/, '').replace(/[:;]? …$/, '');
+    return (entry: string) => {
+      const said = entry.replace(/[:;]? …$/, '');
+      return said === bare || said.endsWith(` ${bare}`);
+    };
+  };
+
+  test('is on the page', () => {
+    const missing = reasons.filter(({ reason }) => !entries.some(isOf(reason)));
+    expect(missing).toEqual([]);
+    expect(reasons.length).toBeGreaterThan(200);
+  });
+
+  test('is not on the page when nothing says it any more', () => {
+    const stale = entries.filter((entry) => !reasons.some(({ reason }) => isOf(reason)(entry)));
+    expect(stale).toEqual([]);
+  });
+
+  test('begins with what most people meet first', () => {
+    expect(entries[0]).toBe('the secret is wrong');
+  });
+});
+
 describe('docs/troubleshooting.md', () => {
   const messages = loggedMessages();
 
