@@ -132,19 +132,13 @@ describe('the reason that a line of a refusal has in brackets', () => {
   /** What these say is of the configuration, a registration, the doctor or the documentation, and has its place elsewhere. */
   const elsewhere = /\/(?:claims|imported-secrets|redirect-uris|round-trip|secrets|updating|logo)\.ts$/;
   /** A text that is a reason begins in lower case, and has words; so has one of these, which is none, or a part of one. */
-  const others = new Set([
-    ...['a client', 'its keys', 'of its keys', 'of its client_name', 'refresh token', 'a pushed request of'],
-    ...[
-      'it is …',
-      'to introspection',
-      'claimed proof',
-      'client revoked',
-      'authorization revoked',
-      'grant removed',
-    ],
-    ...['too large', 'broke off', 'of …', 'the … …', 'for … of …', '… (oauth_server:profile is fapi2)'],
-    'needs oauth_server:dpop, which is off; set it to accept or require',
-  ]);
+  const others = new Set(
+    [
+      'a client|its keys|of its keys|of its client_name|refresh token|a pushed request of|it is …|to introspection',
+      'claimed proof|client revoked|authorization revoked|grant removed|too large|broke off|of …|the … …|for … of …',
+      '… (oauth_server:profile is fapi2)|needs oauth_server:dpop, which is off; set it to accept or require',
+    ].flatMap((texts) => texts.split('|')),
+  );
   /** What the profile is held to is told in sentences, or goes on behind a key of the configuration. */
   const ofRule = (file: string, text: string) =>
     file.endsWith('/fapi2.ts') && !/^(?:it|its|one of its) /.test(text);
