@@ -111,7 +111,15 @@ export function createBearerTokens(options: BearerTokensOptions): BearerTokens {
     if (misused !== null) return { ...misused, of };
     const user = token.person === null ? null : await accounts.active(token.person);
     if (token.person !== null && user === null) return { ...INACTIVE_ACCOUNT, of };
-    const { clientId, familyId: authorization, clientProfile, subject, issuedAt, expiresAt, thumbprint } = token;
+    const {
+      clientId,
+      familyId: authorization,
+      clientProfile,
+      subject,
+      issuedAt,
+      expiresAt,
+      thumbprint,
+    } = token;
     const inForce = scopesInForce(token.scopes, token.clientScopes, catalog);
     const scopes =
       thumbprint !== null || boundScopes.size === 0
