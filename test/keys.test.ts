@@ -90,6 +90,11 @@ describe('a key directory that is lost while serving', () => {
         await rename(away(), directory());
       },
     ],
+    [
+      'there, and the newest key cannot be read',
+      () => mkdir(path.join(directory(), '9000000000000-newest.json')),
+      () => rm(path.join(directory(), '9000000000000-newest.json'), { recursive: true }),
+    ],
   ];
 
   // @shows AS-11.4
@@ -104,7 +109,7 @@ describe('a key directory that is lost while serving', () => {
       expect(response.headers.get('cache-control')).toBe('no-store');
       expect(await response.json()).toMatchObject({ error: 'temporarily_unavailable' });
       const log = await readFile(path.join(portal.application.storageDirectory, 'app.log'), 'utf8');
-      expect(log).toContain('oauth_server_jwks failed: KeysLostError: The signing keys');
+      expect(log).toContain('oauth_server_jwks failed: KeysLostError: The signing key');
       expect(log).not.toContain('caused by null');
       await restore();
       await expect.poll(async () => (await keySet()).status).toBe(200);
@@ -126,6 +131,22 @@ describe('a key directory that is lost while serving', () => {
     expect((await exchangeCode(portal, client, code)).status).toBe(200);
     expect((await refresh(portal, client, tokens.refresh_token)).status).toBe(200);
     expect((await visitor.get(authorizationUrl(portal, client))).status).toBe(200);
+  });
+
+  // @shows AS-11.4
+  test('a process that starts and cannot read the directory answers 503 until it can', async () => {
+    const unread = path.join(portal.application.storageDirectory, 'unread');
+    await writeFile(unread, '');
+    const started = await startPortal({ config: { oauth_server: { key_path: unread } }, signingKey: false });
+    try {
+      const response = await fetch(`${started.url}/.well-known/jwks.json`);
+      expect([response.status, response.headers.get('retry-after')]).toEqual([503, '2']);
+      await rm(unread);
+      const after = await fetch(`${started.url}/.well-known/jwks.json`);
+      expect([after.status, await after.json()]).toEqual([200, { keys: [] }]);
+    } finally {
+      await started.close();
+    }
   });
 
   // @shows AS-11.4

@@ -1,13 +1,13 @@
-import { closeSync, mkdirSync, openSync, writeSync } from 'node:fs';
-import path from 'node:path';
+import { closeSync, writeSync } from 'node:fs';
 import { inspect } from 'node:util';
 import type { Log, LogContext } from '../contracts/log.ts';
+import { openToAppend } from './owned-files.ts';
 
 /** Where the log is written, and how much. */
 export interface LogOptions {
   /**
    * Where the log is written: an absolute path, or `stdout` or `stderr` of this process. A file, and its folder, are made
-   * for the account of the process alone.
+   * for the account of the process alone; by root in a folder of somebody else, for whoever that belongs to.
    */
   readonly file: string;
   /** The lowest level that is written: `debug`, `info` (the default), `warning` or `error`. */
@@ -39,7 +39,7 @@ const SECRET_KEYS: ReadonlySet<string> = new Set([
 
 /** One JSON object a line, `{placeholders}` of the message filled from the context. The file is opened at once. */
 export function openLog({ file, level = 'info' }: LogOptions): ClosableLog {
-  const descriptor = STREAMS[file] ?? openFile(file);
+  const descriptor = STREAMS[file] ?? openToAppend(file);
   const writeLine = lineWriter(descriptor);
   const lowest = Object.entries(LEVELS).find(([name]) => name === level)?.[1] ?? LEVELS.info;
   let closed = false;
@@ -68,11 +68,6 @@ export function openLog({ file, level = 'info' }: LogOptions): ClosableLog {
 
 /** Never closed: others write there too. */
 const STREAMS: Readonly<Record<string, number>> = { stdout: 1, stderr: 2 };
-
-function openFile(file: string): number {
-  mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
-  return openSync(file, 'a', 0o600);
-}
 
 /** How long a reader of standard output may keep the application waiting for one line, in milliseconds. */
 const LONGEST_WAIT = 1000;

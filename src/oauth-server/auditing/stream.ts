@@ -1,5 +1,5 @@
-import { closeSync, constants, fstatSync, mkdirSync, openSync, writeSync } from 'node:fs';
-import path from 'node:path';
+import { closeSync, constants, fstatSync, writeSync } from 'node:fs';
+import { openToAppend } from '../../defaults/owned-files.ts';
 
 /** `oauth_server:audit:stream` for the standard output of the process. */
 export const STANDARD_OUTPUT = '-';
@@ -44,8 +44,7 @@ const APPENDING =
   ((constants.O_NONBLOCK as number | undefined) ?? 0);
 
 function appendTo(file: string, line: string, before: Before): void {
-  mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
-  const descriptor = openSync(file, APPENDING, 0o600);
+  const descriptor = openToAppend(file, APPENDING);
   try {
     // What broke off may have been moved away since.
     if (before.brokeOff && isEmptyFile(descriptor)) before.brokeOff = false;

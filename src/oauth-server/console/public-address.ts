@@ -101,7 +101,7 @@ async function examineKeySet(server: AuthorizationServer, fetchDocument: FetchDo
   ];
   return failing(
     `oauth_server:key_path: ${url} ${difference.join(' and ')}; looked at here: ${server.config.key_path}`,
-    'let every process use the same key directory (key_path, STORAGE_DIR); caches may take five seconds to follow a change',
+    'let every process use the same key directory (key_path, STORAGE_DIR), and be able to read each file in it (chown to the account that serves); caches may take five seconds to follow a change',
   );
 }
 

@@ -4,6 +4,7 @@ import { pendingSteps } from '../../sql/migrations.ts';
 import { randomToken } from '../crypto.ts';
 import { writeNothing } from '../health/checks.ts';
 import { DEFAULT_ALGORITHM, SIGNING_ALGORITHMS } from '../keys/algorithms.ts';
+import { ownersIn } from '../keys/key-files.ts';
 import { signingKeyOf, type SigningKey } from '../keys/signing-key.ts';
 import type { Client } from '../store/client.ts';
 import { failing, ok, skipped, warning, type Finding } from './checks.ts';
@@ -51,8 +52,11 @@ export async function examineSchema({ application }: Subject): Promise<Finding> 
   return failing(`not applied: ${pending.join(', ')}`, 'run npx portico db:migrate up');
 }
 
-export async function examineKeys({ server }: Subject): Promise<Finding> {
+export async function examineKeys({ server }: Subject): Promise<Finding | readonly Finding[]> {
   const { keys, config } = server;
+  // Before the keys are read, which says less.
+  const foreign = await foreignKeys(config.key_path);
+  if (foreign !== null) return foreign;
   const all = await keys.all();
   if (all.length === 0) {
     return failing(
@@ -64,7 +68,7 @@ export async function examineKeys({ server }: Subject): Promise<Finding> {
   if (open.length > 0) {
     return failing(
       `oauth_server:key_path: others than this user may open ${open.join(', ')}`,
-      `run chmod -R go= '${config.key_path.replaceAll("'", String.raw`'\''`)}'; if anybody may have read a key, generate ` +
+      `run chmod -R go= ${quoted(config.key_path)}; if anybody may have read a key, generate ` +
         'another (npx portico oauth:keys:generate) and remove that one',
     );
   }
@@ -83,8 +87,42 @@ export async function examineKeys({ server }: Subject): Promise<Finding> {
     const signs = `${kid} signs${what}${file === null ? ' by a KeySigner' : ''}`;
     return signsFrom === 0 ? signs : `${signs} since ${new Date(signsFrom).toISOString()}`;
   });
-  return ok(`${signing.join('; ')}; ${all.length} published`);
+  const found = ok(`${signing.join('; ')}; ${all.length} published`);
+  const around = all.some(({ file }) => file !== null) ? await directoryOfRoot(config.key_path) : null;
+  return around === null ? found : [found, around];
 }
+
+/** Root reads what the server may not: what a command of root's made, and nobody gave away, shows in whose it is alone. */
+async function foreignKeys(directory: string): Promise<Finding | null> {
+  // Nobody owns anything in this sense on Windows.
+  if (process.platform === 'win32') return null;
+  const { owner, foreign } = await ownersIn(directory).catch(() => ({ owner: null, foreign: [] }));
+  if (owner === null || foreign.length === 0) return null;
+  const files = foreign.map(({ name, uid }) => `${name} (uid ${uid})`).join(', ');
+  return failing(
+    `oauth_server:key_path: keys in ${directory} belong to another user than their directory (uid ${owner.uid}): ${files}`,
+    `run chown -R ${owner.uid}:${owner.gid} ${quoted(directory)}, if the server runs as that user; else chown it to the account that serves. ` +
+      'Run the commands as that account as well',
+  );
+}
+
+/** A directory that root made in somebody else's before its commands gave it away. Only root does not notice. */
+async function directoryOfRoot(directory: string): Promise<Finding | null> {
+  if (process.geteuid?.() !== 0 || (await stat(directory)).uid !== 0) return null;
+  let around = path.dirname(directory);
+  let owner = await stat(around);
+  while (owner.uid === 0 && path.dirname(around) !== around) {
+    around = path.dirname(around);
+    owner = await stat(around);
+  }
+  if (owner.uid === 0) return null;
+  return warning(
+    `oauth_server:key_path: ${directory} is root's, and ${around} around it belongs to uid ${owner.uid}: a server that is not root's reads no key`,
+    `if it runs as that user, run chown -R ${owner.uid}:${owner.gid} ${quoted(directory)}`,
+  );
+}
+
+const quoted = (file: string) => `'${file.replaceAll("'", String.raw`'\''`)}'`;
 
 /** Living clients that may ask for an ID token, which none of these keys signs. Empty when the clients cannot be read. */
 function clientsWithoutKey(

@@ -1,12 +1,13 @@
 import { createPrivateKey, createPublicKey, sign, verify } from 'node:crypto';
-import { link, mkdir, open, readdir, readFile, rename, rm, stat, unlink } from 'node:fs/promises';
+import { link, open, readdir, readFile, rename, rm, stat, unlink } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import type { JWK } from 'jose';
+import { openOwnedFolder } from '../../defaults/owned-files.ts';
 import { randomIdentifier, tokenHash } from '../crypto.ts';
 import type { SigningAlgorithm } from '../store/client.ts';
 import { DEFAULT_ALGORITHM, DIGESTS, FORMS } from './algorithms.ts';
-import type { SigningKey } from './signing-key.ts';
+import { KeysLostError, type SigningKey } from './signing-key.ts';
 
 /** Without an algorithm it is RS256; a release that knows no other passes over the rest. */
 const KEY_FILE = /^(\d+)-[A-Za-z0-9_-]+(?:\.(ES256|EdDSA))?\.json$/;
@@ -22,11 +23,33 @@ const LEFT_DRAFT = 3_600_000;
 /** The names of the key files; none where there is no directory. */
 export async function keyFiles(directory: string): Promise<string[]> {
   try {
-    return (await readdir(directory)).filter((name) => KEY_FILE.test(name));
+    return (await readdir(directory)).filter(isKeyFile);
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return [];
     throw error;
   }
+}
+
+export function isKeyFile(name: string): boolean {
+  return KEY_FILE.test(name);
+}
+
+/** Whose a directory is, and the key files in it that belong to somebody else. */
+export interface Owners {
+  /** Null where there is no directory. */
+  readonly owner: { readonly uid: number; readonly gid: number } | null;
+  readonly foreign: readonly { readonly name: string; readonly uid: number }[];
+}
+
+export async function ownersIn(directory: string): Promise<Owners> {
+  const owner = await stat(directory).catch(() => null);
+  const found: { readonly name: string; readonly uid: number }[] = [];
+  for (const name of owner === null ? [] : await keyFiles(directory)) {
+    // Null of a file that was removed since.
+    const file = await stat(path.join(directory, name)).catch(() => null);
+    if (file !== null && file.uid !== owner?.uid) found.push({ name, uid: file.uid });
+  }
+  return { owner, foreign: found.toSorted((one, other) => (one.name < other.name ? -1 : 1)) };
 }
 
 /** By the number in the name; of the same number, by the name itself. */
@@ -76,7 +99,7 @@ export async function newKey(algorithm: SigningAlgorithm): Promise<NewKey> {
   return { kid: await calculateJwkThumbprint(jwk), algorithm, jwk };
 }
 
-/** Reads a key. Throws when it is none, or not one of the algorithm in its name. */
+/** Reads a key. Throws when it is none, or not one of the algorithm in its name; a KeysLostError when the file cannot be read. */
 export async function readKey(directory: string, name: string): Promise<SigningKey> {
   const file = path.join(directory, name);
   try {
@@ -120,6 +143,8 @@ export async function readKey(directory: string, name: string): Promise<SigningK
       sign: (data) => signOnPool(DIGESTS[algorithm], data, key),
     };
   } catch (cause) {
+    // What is in the file stays as it is; who may read it, or whether its disk answers, may be over by the next attempt.
+    if (isOfFileSystem(cause)) throw new KeysLostError(`The signing key ${file} cannot be read`, cause);
     throw new Error(`The signing key ${file} cannot be read`, { cause });
   }
 }
@@ -150,19 +175,30 @@ export interface Draft {
   discard(): Promise<void>;
 }
 
-/** Writes a key that only this user may read. Leaves nothing behind when it cannot. */
+/**
+ * Writes a key that only this user may read; as root, only the owner of the directory, before it has a name that anybody looks for. Leaves nothing
+ * behind when it cannot.
+ */
 export async function draftOf(
   directory: string,
   { kid, algorithm, jwk }: NewKey,
   staged: StagedMembers = {},
 ): Promise<Draft> {
-  await mkdir(directory, { recursive: true, mode: 0o700 });
-  const draft = path.join(directory, `.draft-${randomIdentifier()}`);
-  const discard = () => rm(draft, { force: true }).catch(() => {});
+  const folder = openOwnedFolder(directory);
+  const draft = path.join(folder.path, `.draft-${randomIdentifier()}`);
+  let discarded = false;
+  const discard = async () => {
+    // Its path is good for as long as the folder is open.
+    if (!discarded) await rm(draft, { force: true }).catch(() => {});
+    discarded = true;
+    folder.close();
+  };
   const content = { ...jwk, kid, alg: algorithm, use: 'sig', ...staged };
   try {
+    // Exclusive: it follows no link, and is new.
     const file = await open(draft, 'wx', 0o600);
     try {
+      folder.give(file.fd);
       await file.writeFile(`${JSON.stringify(content, null, 2)}\n`);
       await file.sync();
     } finally {
@@ -173,8 +209,8 @@ export async function draftOf(
     throw error;
   }
   return {
-    place: (name) => rename(draft, path.join(directory, name)),
-    placeOnce: (name) => linkOnce(draft, path.join(directory, name)),
+    place: (name) => rename(draft, path.join(folder.path, name)),
+    placeOnce: (name) => linkOnce(draft, path.join(folder.path, name)),
     discard,
   };
 }
@@ -213,6 +249,10 @@ async function linkOnce(existing: string, name: string): Promise<boolean> {
     if (codeOf(error) === 'EEXIST' || codeOf(error) === 'ENOENT') return false;
     throw error;
   }
+}
+
+function isOfFileSystem(error: unknown): boolean {
+  return error instanceof Error && 'syscall' in error;
 }
 
 /** Of an error of the file system, such as `EROFS`. */

@@ -124,10 +124,7 @@ export function createKeyRing(options: KeyRingOptions): KeyRing {
   }
 
   async function readAll(): Promise<readonly SigningKey[]> {
-    const files = await keyFiles(directory).catch((error: unknown) => {
-      if (!isMissed()) throw error;
-      return lost(error);
-    });
+    const files = await keyFiles(directory).catch(lost);
     if (files.length === 0 && isMissed()) return lost();
     for (const name of files) hadKeys.add(algorithmOf(name));
     const names = files.sort(newestFirst).join();
@@ -145,7 +142,7 @@ export function createKeyRing(options: KeyRingOptions): KeyRing {
 
   function lost(cause?: unknown): never {
     known = null;
-    throw new KeysLostError(directory, cause);
+    throw new KeysLostError(`The signing keys that were in ${directory} are gone, or cannot be read`, cause);
   }
 
   /** While a staged key is given its lasting name it has two. */

@@ -1,8 +1,16 @@
+import { NotGivenError } from '../../defaults/owned-files.ts';
 import { codeOf } from './key-files.ts';
 import { KeyRotationError } from './signing-key.ts';
 
 /** What the file system says, with what to do; `effect` is what did not happen. What no file system says stays as it is. */
 export function notWritten(directory: string, cause: unknown, effect: string): unknown {
+  if (cause instanceof NotGivenError) {
+    const why = codeOf(cause.cause);
+    return new KeyRotationError(
+      `The key directory ${directory} belongs to uid ${cause.uid}, and a key that root makes cannot be given to that user${why === null ? '' : ` (${why})`}: ${effect}; run the command as that user`,
+      { cause },
+    );
+  }
   const code = codeOf(cause);
   if (code === null) return cause;
   return new KeyRotationError(

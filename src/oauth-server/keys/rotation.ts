@@ -1,3 +1,4 @@
+import path from 'node:path';
 import { OutOfRangeError } from '../../contracts/errors.ts';
 import { LONGEST_LIFETIME } from '../../contracts/lifetimes.ts';
 import type { Acting, Audit } from '../auditing/audit.ts';
@@ -7,10 +8,12 @@ import {
   algorithmOf,
   draftOf,
   fileName,
+  isKeyFile,
   isStagedFile,
   keyFiles,
   newKey,
   numberOf,
+  ownersIn,
   readKey,
   removeFile,
   removeLeftDrafts,
@@ -66,6 +69,8 @@ export interface RotationParts {
 
 export async function rotateKeys(parts: RotationParts, options: RotationOptions): Promise<KeyRotation> {
   requireOptions(options);
+  // With `now` they are removed.
+  if (options.now !== true) await requireReadable(parts.directory);
   const keys = await parts.look();
   const due = dueKeys(keys, options, parts.clock());
   const made =
@@ -74,6 +79,18 @@ export async function rotateKeys(parts: RotationParts, options: RotationOptions)
   const all = describeKeys(await parts.look(), { ...parts, now: parts.clock() });
   const described = (kids: readonly string[]) => all.filter(({ kid }) => kids.includes(kid));
   return { created: described(made.created), staged: described(made.staged), removed, keys: all };
+}
+
+/** What root can read, and the server cannot, must not become the key that signs: everything would stop there. */
+async function requireReadable(directory: string): Promise<void> {
+  if (process.geteuid?.() !== 0) return;
+  const { owner, foreign } = await ownersIn(directory);
+  const [staged] = foreign.filter(({ name }) => isStagedFile(name));
+  if (owner === null || owner.uid === 0 || staged === undefined) return;
+  throw new KeyRotationError(
+    `The staged key ${path.join(directory, staged.name)} belongs to uid ${staged.uid}, and its directory to uid ${owner.uid}, who cannot read it: ${UNCHANGED}; ` +
+      `run chown ${owner.uid}:${owner.gid} on it, or remove it, and run this as the account that serves`,
+  );
 }
 
 function requireOptions({ algorithm, now, ifOlderThan, stagedFor }: RotationOptions): void {
@@ -244,7 +261,9 @@ async function nameForGood(directory: string, now: number): Promise<void> {
   // Not by what the ring knows: of a key that has both names, it knows one.
   for (const name of (await keyFiles(directory)).filter(isStagedFile)) {
     const key = await readKey(directory, name).catch(() => null);
-    if (key !== null && hasBegun(key, now)) await renameVisibly(directory, name, fileName(key));
+    // The kid is of the file, and may lead elsewhere.
+    if (key !== null && hasBegun(key, now) && isKeyFile(fileName(key)))
+      await renameVisibly(directory, name, fileName(key));
   }
 }
 

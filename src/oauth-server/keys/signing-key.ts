@@ -30,14 +30,17 @@ export interface SigningKey {
   sign(data: Uint8Array): Promise<Uint8Array>;
 }
 
-/** Keys were known, and the directory is gone, empty or cannot be read: without them nothing can be signed or proved. */
+/**
+ * Keys were known, and the directory is gone or empty; or it, or the newest key of an algorithm, cannot be read: without them nothing can be signed or
+ * proved.
+ */
 export class KeysLostError extends Error {
   override readonly name = 'KeysLostError';
   /** Like an unreachable store: it may be back soon. */
   readonly status = 503;
 
-  constructor(directory: string, cause: unknown) {
-    super(`The signing keys that were in ${directory} are gone, or cannot be read`, { cause });
+  constructor(message: string, cause: unknown) {
+    super(message, { cause });
   }
 }
 

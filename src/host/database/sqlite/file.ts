@@ -1,6 +1,7 @@
-import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
+import { closeSync, existsSync } from 'node:fs';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { makeFolder, openToAppend } from '../../../defaults/owned-files.ts';
 
 /** How a file is opened. */
 export interface FileOptions {
@@ -28,15 +29,15 @@ export function openFile(file: string, { wait, isBorrowed }: FileOptions): Datab
 }
 
 /**
- * SQLite itself would let everybody read. The files beside it (`-wal`, `-shm`) get the mode of this one. A file that exists
+ * SQLite itself would let everybody read. The files beside it (`-wal`, `-shm`) get the mode of this one, and as root its owner. A file that exists
  * is not opened here: POSIX locks belong to the process, so closing it again would drop those of every other connection.
  */
 function createForOwnerOnly(file: string): void {
-  mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
+  makeFolder(path.dirname(file));
   // A link may name a file that is not there yet; an exclusive open would fail on it.
   if (existsSync(file)) return;
   try {
-    closeSync(openSync(file, 'a', 0o600));
+    closeSync(openToAppend(file));
   } catch {
     // SQLite says what is wrong with it.
   }

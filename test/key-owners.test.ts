@@ -1,0 +1,250 @@
+// @engines sqlite: keys are files
+import {
+  chmod,
+  chown,
+  lstat,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rm,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { portico, ROOT, start, type ConsoleResult } from './support/console.ts';
+import { freePort } from './support/free-port.ts';
+
+/** Commands that root gives, as from its crontab, for a server that runs as another user. They need root: nobody else can make a file for others. */
+
+const SERVING = 65_534;
+const AS_SERVING = ['setpriv', `--reuid=${SERVING}`, `--regid=${SERVING}`, '--clear-groups'];
+/** Root, that may not give files away. */
+const BOUND = ['setpriv', '--inh-caps=-chown', '--bounding-set=-chown'];
+
+let folder: string;
+let env: Readonly<Record<string, string>>;
+const storage = () => path.join(folder, 'storage');
+const keyPath = () => path.join(storage(), 'oauth', 'keys');
+const keyFiles = async () => (await readdir(keyPath())).toSorted();
+const root = (...args: readonly string[]) => portico(args, { cwd: folder, env });
+const serving = (...args: readonly string[]) => portico(args, { cwd: folder, env, through: AS_SERVING });
+
+beforeEach(async () => {
+  if (process.getuid?.() !== 0) throw new Error('Run these tests as root, for instance in a container');
+  folder = await mkdtemp(path.join(tmpdir(), 'portico-owners-'));
+  await mkdir(path.join(folder, 'node_modules'));
+  await symlink(ROOT, path.join(folder, 'node_modules', 'portico'));
+  await writeFile(path.join(folder, 'package.json'), '{"type":"module"}');
+  await writeFile(
+    path.join(folder, 'app.ts'),
+    `import { defineApplication } from 'portico/host';
+    import { oauthServer } from 'portico/oauth-server';
+    export default defineApplication({
+      config: (env) => ({
+        public_url: 'http://localhost:' + env.PORT,
+        log: { path: env.STORAGE_DIR + '/log/app.log' },
+        oauth_server: { name: 'Owners', scopes: {}, registration: 'open', audit: { stream: env.STORAGE_DIR + '/audit.jsonl' } },
+      }),
+      plugins: [oauthServer()],
+    });`,
+  );
+  await mkdir(storage(), { mode: 0o700 });
+  await chown(storage(), SERVING, SERVING);
+  // The code is root's, and may be read.
+  await chmod(folder, 0o755);
+  env = { APP_ENV: 'dev', PORT: String(await freePort()), STORAGE_DIR: storage() };
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+/** What is in the storage directory, with whose it is and its mode. */
+async function made(): Promise<Readonly<Record<string, string>>> {
+  const names = (await readdir(storage(), { recursive: true })).toSorted();
+  const entries = names.map(async (name) => {
+    const { uid, gid, mode } = await lstat(path.join(storage(), name));
+    return [name, `${uid}:${gid} ${(mode & 0o777).toString(8)}`] as const;
+  });
+  return Object.fromEntries(await Promise.all(entries));
+}
+
+async function whileServing(use: (url: string) => Promise<void>): Promise<void> {
+  const server = start([path.join(ROOT, 'bin', 'portico.js'), 'serve'], {
+    cwd: folder,
+    env,
+    through: AS_SERVING,
+  });
+  try {
+    await server.says('Listening on');
+    await use(`http://localhost:${env['PORT']}`);
+  } finally {
+    await server.stop();
+  }
+}
+
+const expectDone = (...results: readonly ConsoleResult[]) => {
+  for (const { code, stderr } of results) expect(code, stderr).toBe(0);
+};
+
+const status = async (url: string) => (await fetch(url, { redirect: 'manual' })).status;
+
+interface Finding {
+  readonly part: string;
+  readonly outcome: string;
+  readonly detail: string;
+  readonly remedy: string | null;
+}
+
+const findings = async (result: ConsoleResult, part: string) =>
+  (JSON.parse(result.stdout) as { checks: readonly Finding[] }).checks.filter((each) => each.part === part);
+
+/** As commands of root made it before they gave it away. */
+const giveToRoot = (name: string) => chown(path.join(keyPath(), name), 0, 0);
+
+describe('in a storage directory of the account that serves, what root’s commands make', () => {
+  // @shows AS-11.22
+  test('belongs to that account, for it alone, and it can serve with all of it', async () => {
+    expectDone(
+      await root('db:migrate', 'up'),
+      await root('oauth:server:setup'),
+      await root('oauth:keys:generate', '--alg=ES256'),
+      await root('oauth:keys:rotate'),
+    );
+    const all = await made();
+    expect(Object.keys(all)).toContain('oauth/keys');
+    for (const [name, whose] of Object.entries(all))
+      expect(`${name} ${whose}`).toMatch(/ 65534:65534 (?:600|700)$/);
+    expect(await keyFiles()).toHaveLength(4);
+    await whileServing(async (url) => {
+      expect(await status(`${url}/health/ready`)).toBe(200);
+      const set = (await (await fetch(`${url}/.well-known/jwks.json`)).json()) as { keys: unknown[] };
+      expect(set.keys).toHaveLength(4);
+      expectDone(await root('oauth:keys:rotate', '--now'));
+      await expect.poll(() => status(`${url}/health/ready`)).toBe(200);
+      expect(await status(`${url}/.well-known/jwks.json`)).toBe(200);
+    });
+    const log = await readFile(path.join(storage(), 'log', 'app.log'), 'utf8');
+    expect(log).not.toContain('left out');
+  });
+
+  // @shows AS-11.22
+  test('is a key only where it can be given away: else nothing is made, and one line says why', async () => {
+    expectDone(await serving('oauth:server:setup'));
+    const before = await made();
+    for (const command of ['oauth:keys:rotate', 'oauth:keys:generate']) {
+      const refused = await portico([command], { cwd: folder, env, through: BOUND });
+      expect(refused).toMatchObject({ code: 1, stdout: '' });
+      expect(refused.stderr).toMatch(
+        /^The key directory \S+ belongs to uid 65534, and a key that root makes cannot be given to that user \(EPERM\): no key was \w+; run the command as that user\n$/,
+      );
+    }
+    expect(await made()).toEqual(before);
+  });
+
+  test('goes to the owner of the folder that a link leads to: nothing of root’s own becomes anybody’s', async () => {
+    const elsewhere = path.join(folder, 'of-root');
+    await mkdir(elsewhere, { mode: 0o700 });
+    await mkdir(path.join(storage(), 'oauth'), { mode: 0o700 });
+    await chown(path.join(storage(), 'oauth'), SERVING, SERVING);
+    await symlink(elsewhere, keyPath());
+    expectDone(await root('oauth:keys:generate'));
+    const [name = ''] = await keyFiles();
+    expect((await lstat(path.join(elsewhere, name))).uid).toBe(0);
+    expect((await lstat(elsewhere)).uid).toBe(0);
+  });
+});
+
+describe('a key file that the account that serves cannot read', () => {
+  beforeEach(async () => {
+    expectDone(await root('db:migrate', 'up'), await root('oauth:server:setup'));
+  });
+
+  // @shows AS-11.4 AS-11.22
+  test('signs, for others: what needs a key is 503 until it can be read, and no restart is needed', async () => {
+    const [name = ''] = await keyFiles();
+    await whileServing(async (url) => {
+      const registered = await fetch(`${url}/oauth/register`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ redirect_uris: ['https://client.example/callback'], client_name: 'Test' }),
+      });
+      const { client_id } = (await registered.json()) as { client_id: string };
+      const query = new URLSearchParams({
+        client_id,
+        response_type: 'code',
+        redirect_uri: 'https://client.example/callback',
+        scope: 'openid',
+        code_challenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM',
+        code_challenge_method: 'S256',
+      });
+      await giveToRoot(name);
+      // Whoever has read it goes on with it; a process that has not is what a new key, or a restart, meets.
+      const newest = '9000000000000-newest.json';
+      await writeFile(path.join(keyPath(), newest), await readFile(path.join(keyPath(), name)), {
+        mode: 0o600,
+      });
+      await expect.poll(() => status(`${url}/.well-known/jwks.json`)).toBe(503);
+      const response = await fetch(`${url}/.well-known/jwks.json`);
+      expect(response.headers.get('retry-after')).toBe('2');
+      expect(await response.json()).toMatchObject({ error: 'temporarily_unavailable' });
+      await expect.poll(() => status(`${url}/oauth/authorize?${query.toString()}`)).toBe(503);
+      await expect.poll(() => status(`${url}/health/ready`)).toBe(503);
+      for (const run of [root, serving]) {
+        const doctor = await run('oauth:server:doctor', '--json');
+        expect(doctor.code).toBe(1);
+        expect(await findings(doctor, 'signing key')).toMatchObject([
+          {
+            outcome: 'failing',
+            detail: expect.stringMatching(
+              /belong to another user than their directory \(uid 65534\): \S+ \(uid 0\), 9000000000000-newest\.json \(uid 0\)$/,
+            ) as string,
+            remedy: expect.stringMatching(/^run chown -R 65534:65534 '\S+keys'/) as string,
+          },
+        ]);
+      }
+      for (const each of await keyFiles()) await chown(path.join(keyPath(), each), SERVING, SERVING);
+      await expect.poll(() => status(`${url}/.well-known/jwks.json`)).toBe(200);
+      await expect.poll(() => status(`${url}/health/ready`)).toBe(200);
+    });
+  });
+
+  // @shows AS-11.16 AS-11.22
+  test('is staged: the doctor fails it, and root’s next rotation leaves it where it is and says what to do', async () => {
+    expectDone(await root('oauth:keys:rotate'));
+    const name = (await keyFiles()).find((each) => each.startsWith('0-next-')) ?? '';
+    await giveToRoot(name);
+    const before = await made();
+    const doctor = await root('oauth:server:doctor', '--json');
+    expect(await findings(doctor, 'signing key')).toMatchObject([
+      { outcome: 'failing', detail: expect.stringContaining(`${name} (uid 0)`) as string },
+    ]);
+    const refused = await root('oauth:keys:rotate', '--if-older-than=1s');
+    expect(refused).toMatchObject({ code: 1, stdout: '' });
+    expect(refused.stderr).toMatch(
+      /^The staged key \S+ belongs to uid 0, and its directory to uid 65534, who cannot read it: no key was replaced; run chown 65534:65534 on it/,
+    );
+    expect(await made()).toEqual(before);
+    await chown(path.join(keyPath(), name), SERVING, SERVING);
+    expectDone(await root('oauth:keys:rotate', '--if-older-than=1s'));
+    expect(await findings(await root('oauth:server:doctor', '--json'), 'signing key')).toMatchObject([
+      { outcome: 'ok' },
+    ]);
+  });
+
+  // @shows AS-11.22
+  test('is in a directory of root’s: the doctor warns of it', async () => {
+    for (const each of [keyPath(), ...(await keyFiles()).map((name) => path.join(keyPath(), name))])
+      await chown(each, 0, 0);
+    expect(await findings(await root('oauth:server:doctor', '--json'), 'signing key')).toMatchObject([
+      { outcome: 'ok' },
+      {
+        outcome: 'warning',
+        detail: expect.stringMatching(
+          /keys is root's, and \S+oauth around it belongs to uid 65534/,
+        ) as string,
+        remedy: expect.stringContaining("chown -R 65534:65534 '") as string,
+      },
+    ]);
+  });
+});
