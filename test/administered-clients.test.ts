@@ -44,12 +44,12 @@ const events: AuditEvent[] = [];
 
 beforeAll(async () => {
   watched = await openWatchedStore();
-  clients = clientsWith();
 });
 afterAll(() => watched.close());
 beforeEach(() => {
   now = NOW;
   events.length = 0;
+  clients = clientsWith();
 });
 
 function clientsWith(changes: Partial<ClientsOptions> = {}): Clients {
@@ -159,7 +159,7 @@ describe('registering a client', () => {
   });
 
   test('is not done again where one is there that lives, and that one is the answer, without a secret', async () => {
-    const name = 'Only one';
+    const name = `Only one, ${crypto.randomUUID()}`;
     const isThere = (client: Client) => client.name === name;
     const first = await clients.createUnless({ ...WEB, name, logo: LOGO }, isThere, BY);
     expect(first).toMatchObject({ created: true, secret: expect.stringMatching(/./) as string });
@@ -449,6 +449,9 @@ describe('changing a client', () => {
       expect(await clients.update(id, changes)).toEqual({ client: before, changes: {} });
     expect(watched.writes).toEqual([]);
     expect(events).toEqual([]);
+    watched.reads.length = 0;
+    await clients.update(id, {});
+    expect(watched.reads).toHaveLength(1);
   });
 
   test('leaves its site and its logo, and takes away each of them', async () => {
@@ -461,8 +464,10 @@ describe('changing a client', () => {
       client_uri: { before: 'https://client.example/', after: null },
     });
     expect(await found(id)).not.toHaveProperty('siteUri');
+    expect((await clients.update(id, { name: 'Renamed again' })).client).not.toHaveProperty('siteUri');
     expect(await update(id, { logo: null })).toEqual({ logo_sha256: { before: logoHash, after: null } });
     expect(await found(id)).not.toHaveProperty('logoHash');
+    expect((await clients.update(id, { name: 'Renamed' })).client).not.toHaveProperty('logoHash');
     expect(await watched.store.findLogo(id, logoHash ?? '')).toBeNull();
     expect(await update(id, { logoUri: 'https://client.example/logo' })).toEqual({
       logo_sha256: { before: null, after: logoHash },

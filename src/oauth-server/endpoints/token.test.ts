@@ -90,7 +90,12 @@ function start({ dpop = 'off', governs = false, kept, notes = false }: Server = 
     noteUse(client) {
       steps.push(['noted', client.id]);
       if (!notes) return null;
-      return Promise.resolve().then(() => void steps.push('written down'));
+      return new Promise((resolve) => {
+        setImmediate(() => {
+          steps.push('written down');
+          resolve();
+        });
+      });
     },
     pruning: {
       async tick() {
