@@ -245,4 +245,27 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'test/fapi2.test.ts',
     ],
   },
+  admission: {
+    files: [
+      'src/oauth-server/crypto.ts',
+      'src/oauth-server/admitting.ts',
+      'src/oauth-server/protected-resource.ts',
+      'src/oauth-server/endpoints/applications.ts',
+      'src/oauth-server/endpoints/protected-routes.ts',
+      'src/oauth-server/endpoints/token.ts',
+      'src/oauth-server/clients/clients.ts',
+      'src/oauth-server/clients/updating.ts',
+      'src/oauth-server/clients/uses.ts',
+    ],
+    tests: [
+      'src/oauth-server/crypto.test.ts',
+      'src/oauth-server/clients/uses.test.ts',
+      'src/oauth-server/protected-resource.test.ts',
+      'src/oauth-server/endpoints/token.test.ts',
+      'src/oauth-server/endpoints/protected-routes.test.ts',
+      'src/oauth-server/endpoints/applications.test.ts',
+      'test/admitting.test.ts',
+      'test/administered-clients.test.ts',
+    ],
+  },
 };
