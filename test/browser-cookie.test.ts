@@ -148,7 +148,7 @@ describe('a host of four members', () => {
     const events = logged.filter(({ message }) => message.startsWith('audit'));
     expect(events.map(({ context }) => context['event'])).toEqual(['client_registered', 'consent_granted']);
     expect(events[1]?.context).toMatchObject({
-      family: expect.stringMatching(/^[0-9a-f]{32}$/) as string,
+      authorizationId: expect.stringMatching(/^[0-9a-f]{32}$/) as string,
       person: { provider: 'staff', id: ADA },
     });
   });

@@ -128,6 +128,7 @@ function addressIn(context: unknown): string | null {
 
 /** An event of the audit log as a line of the log, where nothing of the name `authorization` is written. */
 function writeAuditLine(log: Log, event: AuditEvent): void {
-  const { type, authorization: family, ...fields } = { authorization: undefined, ...event };
-  log.info('audit: {event}', { event: type, ...(family === undefined ? {} : { family }), ...fields });
+  const { type, authorization, ...fields } = { authorization: undefined, ...event };
+  const named = authorization === undefined ? {} : { authorizationId: authorization };
+  log.info('audit: {event}', { event: type, ...named, ...fields });
 }
