@@ -9,6 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type * as Yaml from 'yaml';
 import { ConsoleHelp } from './support/console-help.ts';
 import { ROOT } from './support/console.ts';
+import { commandsOf } from './support/shell.ts';
 
 const FOLDER = path.join(ROOT, 'examples', 'deploy');
 const read = (file: string) => readFileSync(path.join(FOLDER, file), 'utf8');
@@ -123,6 +124,54 @@ test('systemd knows every line of the unit, and finds little that it may do', as
   expect(analyze('verify', '--man=no')).toEqual({ status: 0, said: '' });
   // In tenths: 9.6 is a unit that says nothing, and below 2 is "OK".
   expect(analyze('security', '--offline=true', '--no-pager', '--threshold=20')).toMatchObject({ status: 0 });
+});
+
+describe('what runs on a schedule', () => {
+  const settingOf = (file: string, name: string) =>
+    new RegExp(`^${name}=(.*)$`, 'm').exec(read(file))?.[1] ?? `${file} has no ${name}`;
+  /** Of the unit that serves. */
+  const serving = (name: string) => settingOf('portico.service', name);
+
+  test('by a timer, runs as the account that serves, with its folder and variables; systemd knows every line', async () => {
+    for (const name of [
+      'User',
+      'Group',
+      'WorkingDirectory',
+      'EnvironmentFile',
+      'Environment',
+      'StateDirectory',
+    ])
+      expect(settingOf('portico-keys.service', name)).toBe(serving(name));
+    const [, , ...words] = settingOf('portico-keys.service', 'ExecStart').split(' ');
+    expect(words).toEqual(expect.arrayContaining(['--app', 'oauth:keys:rotate']));
+    expect(await help.problemOf(words)).toBeNull();
+    const files = ['portico-keys.service', 'portico-keys.timer'].map((name) => path.join(folder, name));
+    for (const file of files)
+      await writeFile(file, read(path.basename(file)).replace('/usr/bin/node', process.execPath));
+    const { status, stderr } = spawnSync('systemd-analyze', ['verify', '--man=no', ...files], {
+      encoding: 'utf8',
+    });
+    expect([status, stderr]).toEqual([0, '']);
+  });
+
+  test('by cron, does too: its lines have the column for the account', async () => {
+    const lines = read('portico.cron')
+      .split('\n')
+      .filter((line) => line !== '' && !line.startsWith('#'));
+    const [variables, jobs] = [true, false].map((is) =>
+      lines.filter((line) => /^[A-Z_]+=/.test(line) === is),
+    );
+    expect(variables).toEqual(expect.arrayContaining(serving('Environment').split(' ')));
+    for (const job of jobs ?? []) {
+      const [, account, command = ''] = /^(?:[\d*]+ ){5}(\S+) (.*)$/.exec(job) ?? [];
+      expect([account, job]).toEqual([serving('User'), job]);
+      const [entering, run, ...more] = commandsOf(command).map(({ words }) => words);
+      expect([entering, more]).toEqual([['cd', serving('WorkingDirectory')], []]);
+      expect(run?.slice(0, 3)).toEqual(['npx', 'portico', '--app']);
+      expect(await help.problemOf(run?.slice(2) ?? [])).toBeNull();
+    }
+    expect(jobs).toHaveLength(2);
+  });
 });
 
 test('the file of Traefik is YAML, and leads to one service', () => {
