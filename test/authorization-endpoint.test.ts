@@ -59,7 +59,11 @@ beforeEach(() => {
 });
 
 /** On the one store, with its keys: also another one for the same browsers. */
-function start(mode = 'accept', more: Readonly<Record<string, unknown>> = {}) {
+function start(
+  mode = 'accept',
+  more: Readonly<Record<string, unknown>> = {},
+  hosts: Partial<Host<Browser>> = {},
+) {
   const publicUrl = 'https://host.example';
   const note = (message: string, context: LogContext = {}) => {
     if (message.startsWith('{endpoint} refused')) refusals.push(context);
@@ -74,6 +78,7 @@ function start(mode = 'accept', more: Readonly<Record<string, unknown>> = {}) {
     holdsPermission: async () => true,
     loginUrl: '/sign-in',
     log: { debug: () => {}, info: note, warning: note, error: note },
+    ...hosts,
   };
   const watched: Database = {
     ...database,
@@ -221,6 +226,17 @@ test('a pushed request that waits goes on where none are taken any more', async 
   expect(await codeOf(browser, question)).not.toBeNull();
 });
 
+test('who comes back as nobody, without what waited, is sent to sign in with no cookie of any request', async () => {
+  for (const tellsWhoWaits of [true, false]) {
+    const telling = start('accept', {}, { tellsWhoWaits });
+    const away = await telling.send(browserOf(null), at({ request_id: 'x'.repeat(43) }));
+    const cookies = away.headers
+      .getSetCookie()
+      .filter((cookie) => !cookie.startsWith('__Host-portico_browser='));
+    expect([tellsWhoWaits, away.status, cookies]).toEqual([tellsWhoWaits, 302, []]);
+  }
+});
+
 test('a page speaks the languages that a request asked for in a form, or when it was pushed', async () => {
   const speaking = start('accept', { languages: true });
   const form = parameters({ client_id: 'nobody', ui_locales: 'ja' });
@@ -361,8 +377,11 @@ describe('what is sent to the authorization endpoint', () => {
       `request_id=${id}&client_id=nobody`,
       'request_id=',
       '',
-    ])
-      expect([query, (await server.send(browser, `/oauth/authorize?${query}`)).status]).toEqual([query, 400]);
+    ]) {
+      const refusal = await server.send(browser, `/oauth/authorize?${query}`);
+      const type = refusal.headers.get('content-type')?.split(';')[0];
+      expect([query, refusal.status, type]).toEqual([query, 400, 'text/html']);
+    }
     // A client may send a parameter of this name, which means nothing then.
     const other = await questionOf(await server.send(browser, at({ ...parameters(), request_id: id })));
     expect(other['request_id']).not.toBe(id);

@@ -638,6 +638,7 @@ describe('a client of the profile at a server of none', () => {
     );
     expect(locationOf(unpushed).searchParams.get('error')).toBe('invalid_request');
     expect(unpushed.status).toBe(303);
+    expect((await mixed.visitor().get(await pushedUrl(here, own))).status).toBe(303);
     const code = await obtainCode(here, own, visitor);
     await expectRefused(exchange(here, own, code, { proofKey: null }), 'invalid_dpop_proof');
     await expectRefused(
