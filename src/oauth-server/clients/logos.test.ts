@@ -1,0 +1,100 @@
+import { createHash } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import type { FetchImage } from '../outbound/fetch-json.ts';
+import { checkLogo, checkSite, LARGEST_LOGO, namedLogo } from './logos.ts';
+
+const ADDRESS = 'https://client.example/logo';
+
+/** A picture of this size, and so many bytes long. */
+function gif(width: number, height: number, length = 10): Uint8Array {
+  const bytes = Buffer.alloc(length);
+  bytes.write('GIF89a', 'latin1');
+  bytes.writeUInt16LE(width, 6);
+  bytes.writeUInt16LE(height, 8);
+  return bytes;
+}
+
+const refusal = (message: string) => expect.objectContaining({ name: 'RegistrationError', message }) as Error;
+const nothing: FetchImage = () => Promise.reject(new Error('Nothing is fetched'));
+
+describe('a logo', () => {
+  test('is kept with its hash and what it is', () => {
+    const bytes = gif(48, 32);
+    const logo = checkLogo(bytes);
+    expect(logo).toEqual({
+      hash: createHash('sha256').update(bytes).digest('base64url'),
+      mediaType: 'image/gif',
+      bytes: Uint8Array.from(bytes),
+    });
+    expect(logo.bytes).not.toBe(bytes);
+    expect(checkLogo(gif(512, 512, 65_536)).bytes).toHaveLength(65_536);
+  });
+
+  test.each([
+    [gif(8, 8, 65_537), 'The logo is larger than 64 KB'],
+    [gif(513, 8), 'The logo is 513 × 8 pixels; it may be 512 × 512'],
+    [gif(8, 513), 'The logo is 8 × 513 pixels; it may be 512 × 512'],
+    [Buffer.from('<svg/>'), 'The logo is no PNG, JPEG, GIF or WebP picture'],
+    [new Uint8Array(), 'The logo is no PNG, JPEG, GIF or WebP picture'],
+  ])('is of a size and a kind that pages show, and no other: %#', (bytes, problem) => {
+    expect(() => checkLogo(bytes)).toThrow(refusal(problem));
+  });
+
+  test('is none unless one is named, which is asked for where logos are on', async () => {
+    expect(await namedLogo({}, nothing)).toBeUndefined();
+    expect(await namedLogo({}, null)).toBeUndefined();
+    const off = refusal('oauth_server:client_logos is off; set it to true first');
+    await expect(namedLogo({ logo: gif(8, 8) }, null)).rejects.toThrow(off);
+    await expect(namedLogo({ logoUri: ADDRESS }, null)).rejects.toThrow(off);
+    expect(await namedLogo({ logo: gif(8, 8) }, nothing)).toEqual(checkLogo(gif(8, 8)));
+    await expect(namedLogo({ logo: gif(8, 8), logoUri: ADDRESS }, nothing)).rejects.toThrow(
+      refusal('A logo is given as a picture or by its address, not both'),
+    );
+  });
+
+  test('is fetched from its address once, for an operator, and checked as any other', async () => {
+    const asked: unknown[] = [];
+    const fetchImage: FetchImage = async (url, about) => {
+      asked.push([url.href, about]);
+      return url.href === ADDRESS ? gif(8, 8) : gif(513, 8);
+    };
+    expect(await namedLogo({ logoUri: ADDRESS }, fetchImage)).toEqual(checkLogo(gif(8, 8)));
+    expect(asked).toEqual([[ADDRESS, { limit: LARGEST_LOGO, person: 'operator', isKnown: false }]]);
+    await expect(namedLogo({ logoUri: `${ADDRESS}/large` }, fetchImage)).rejects.toThrow('513 × 8 pixels');
+  });
+
+  test('that cannot be fetched is refused, and the refusal says why', async () => {
+    await expect(namedLogo({ logoUri: 'no address' }, nothing)).rejects.toThrow(
+      refusal('The address of the logo is no URL'),
+    );
+    const cause = new Error('nobody is there');
+    const failing = namedLogo({ logoUri: ADDRESS }, () => Promise.reject(cause));
+    await expect(failing).rejects.toThrow(refusal('The logo cannot be fetched: nobody is there'));
+    await expect(failing).rejects.toMatchObject({ cause });
+    const odd = namedLogo({ logoUri: ADDRESS }, () => Promise.reject('odd'));
+    await expect(odd).rejects.toThrow(refusal('The logo cannot be fetched: odd'));
+  });
+});
+
+describe('the site of a client', () => {
+  test('is kept as URLs are written', () => {
+    expect(checkSite('https://CLIENT.example')).toBe('https://client.example/');
+    const longest = `https://client.example/${'a'.repeat(2025)}`;
+    expect(longest).toHaveLength(2048);
+    expect(checkSite(longest)).toBe(longest);
+    expect(() => checkSite(`${longest}a`)).toThrow(
+      refusal('The site of the client is longer than 2048 characters'),
+    );
+  });
+
+  test.each([
+    'no URL',
+    'http://client.example',
+    'https://user@client.example',
+    'https://:password@client.example',
+  ])('is not %s', (address) => {
+    expect(() => checkSite(address)).toThrow(
+      refusal('The site of the client has to be an https URL without user and password'),
+    );
+  });
+});
