@@ -278,6 +278,22 @@ describe('oauth:keys:rotate', () => {
     expect(left).toContain(`${signsFrom}-${kid}.json`);
   });
 
+  // @shows AS-11.22
+  test('gives no name that leads out of the directory, whatever the kid in a file says', async () => {
+    await keys().rotate();
+    const name = (await readdir(keyPath)).find((each) => each.startsWith('0-next-')) ?? '';
+    const file = path.join(keyPath, name);
+    const jwk = JSON.parse(await readFile(file, 'utf8')) as object;
+    await writeFile(
+      file,
+      JSON.stringify({ ...jwk, kid: `x/../../${path.basename(keyPath)}-storage/planted` }),
+    );
+    clock.advance(STAGED);
+    await keys().rotate({ ifOlderThan: DAY });
+    expect(await readdir(storage)).toEqual(['oauth']);
+    expect(await readdir(keyPath)).toContain(name);
+  });
+
   // @shows AS-11.12
   test('where nothing can be written, says so and changes nothing', async () => {
     const before = await readdir(keyPath);

@@ -217,8 +217,13 @@ export async function draftOf(
 
 /** Renames a file that readers see under one name or both, never under none. */
 export async function renameVisibly(directory: string, from: string, to: string): Promise<void> {
-  await linkOnce(path.join(directory, from), path.join(directory, to));
-  await removeFile(directory, from);
+  const folder = openOwnedFolder(directory);
+  try {
+    await linkOnce(path.join(folder.path, from), path.join(folder.path, to));
+    await removeFile(folder.path, from);
+  } finally {
+    folder.close();
+  }
 }
 
 /** Whether this call removed it; false when it was gone. */

@@ -1,0 +1,63 @@
+import { closeSync } from 'node:fs';
+import { chown, lstat, mkdir, mkdtemp, readdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { makeFolder, openOwnedFolder, openToAppend } from './owned-files.ts';
+
+/** What an owner does to root, who makes files in a folder of theirs. */
+
+const OWNER = 65_534;
+let around: string;
+const theirs = () => path.join(around, 'theirs');
+const ofRoot = () => path.join(around, 'of-root');
+const uidOf = async (file: string) => (await lstat(file)).uid;
+
+beforeEach(async () => {
+  if (process.getuid?.() !== 0) throw new Error('Run these tests as root, for instance in a container');
+  around = await mkdtemp(path.join(tmpdir(), 'portico-owned-'));
+  for (const folder of [theirs(), ofRoot()]) await mkdir(folder, { mode: 0o700 });
+  await chown(theirs(), OWNER, OWNER);
+});
+afterEach(() => rm(around, { recursive: true }));
+
+describe('in a folder of somebody else', () => {
+  test('that is exchanged for a link to one of root’s, a file is made in the one that was opened', async () => {
+    const folder = openOwnedFolder(theirs());
+    await rename(theirs(), `${theirs()}-away`);
+    await symlink(ofRoot(), theirs());
+    await writeFile(path.join(folder.path, 'key'), '');
+    folder.close();
+    expect(await readdir(ofRoot())).toEqual([]);
+    expect(await readdir(`${theirs()}-away`)).toEqual(['key']);
+  });
+
+  test('a file and each folder that is missing are made, and are theirs alone', async () => {
+    const file = path.join(theirs(), 'one', 'two', 'file');
+    closeSync(openToAppend(file));
+    for (let each = file; each !== around; each = path.dirname(each)) expect(await uidOf(each)).toBe(OWNER);
+    expect((await lstat(file)).mode & 0o777).toBe(0o600);
+    expect((await lstat(path.dirname(file))).mode & 0o777).toBe(0o700);
+  });
+
+  test('what was there before, and what a link leads to, stays whose it is', async () => {
+    const [file, linked] = [path.join(theirs(), 'file'), path.join(theirs(), 'linked')];
+    await writeFile(file, '');
+    closeSync(openToAppend(file));
+    expect(await uidOf(file)).toBe(0);
+    // A file that is not there yet.
+    await symlink(path.join(ofRoot(), 'new'), linked);
+    closeSync(openToAppend(linked));
+    expect(await uidOf(path.join(ofRoot(), 'new'))).toBe(0);
+    await symlink(ofRoot(), path.join(theirs(), 'folder'));
+    makeFolder(path.join(theirs(), 'folder', 'inner'));
+    expect(await uidOf(path.join(ofRoot(), 'inner'))).toBe(0);
+    expect(await uidOf(ofRoot())).toBe(0);
+  });
+});
+
+test('in a folder of its own, what root makes is root’s', async () => {
+  closeSync(openToAppend(path.join(ofRoot(), 'inner', 'file')));
+  expect(await uidOf(path.join(ofRoot(), 'inner'))).toBe(0);
+  expect(await uidOf(path.join(ofRoot(), 'inner', 'file'))).toBe(0);
+});
