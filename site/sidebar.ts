@@ -22,7 +22,12 @@ export const TOPICS: readonly Topic[] = [
   { title: 'Databases', pages: ['docs/databases.md', 'docs/databases/*.md'] },
   {
     title: 'APIs and clients',
-    pages: ['docs/protecting-an-api.md', 'docs/connecting-clients.md', 'docs/security-profile.md'],
+    pages: [
+      'docs/protecting-an-api.md',
+      'docs/connecting-clients.md',
+      'docs/requests.md',
+      'docs/security-profile.md',
+    ],
   },
   { title: 'Assistants', pages: ['docs/mcp.md', 'docs/connecting-assistants.md', 'docs/voice-assistant.md'] },
   {
