@@ -15,6 +15,8 @@ import { SCALE } from './support/scale.ts';
 import { createVisitor, locationOf } from './support/visitor.ts';
 
 const BLOCKS = codeBlocks();
+/** Its tsconfig.json is for the files of every page. */
+const STARTED = 'docs/getting-started.md';
 const COMPILED = BLOCKS.filter(({ info, partOf }) => /^tsx?$/.test(info[0] ?? '') && partOf === null);
 const PROGRAMS = BLOCKS.filter(({ info }) => info[0] === 'sh' && info[1] === 'run');
 
@@ -54,17 +56,9 @@ describe('what stands in the fences of a page', () => {
   const pages = [...new Set(COMPILED.map(({ page }) => page))];
   let output: readonly string[];
   beforeAll(async () => {
-    const compilerOptions = {
-      module: 'nodenext',
-      target: 'es2024',
-      types: ['node'],
-      strict: true,
-      erasableSyntaxOnly: true,
-      verbatimModuleSyntax: true,
-      noEmit: true,
-      allowImportingTsExtensions: true,
-      skipLibCheck: true,
-    };
+    const named = BLOCKS.find(({ page, code }) => page === STARTED && code.includes('compilerOptions'));
+    const settings = JSON.parse(named?.code ?? '{}') as { readonly compilerOptions?: object };
+    const compilerOptions = { ...settings.compilerOptions, skipLibCheck: true };
     await writeFile(path.join(folder, 'package.json'), JSON.stringify({ type: 'module' }));
     await writeFile(
       path.join(folder, 'tsconfig.json'),
@@ -120,7 +114,7 @@ describe('what stands in the fences of a page', () => {
 describe('the program of a page, run by the commands that stand there', () => {
   // @shows HOST-5.1
   test.each(PROGRAMS.slice(0, SCALE.documentedPrograms).map((block) => [block.page, block] as const))(
-    '%s: somebody signs in, allows, and the token opens the API',
+    '%s: somebody mistypes, signs in, allows, and the token opens the API',
     async (_, block) => {
       const port = await freePort();
       const url = `http://localhost:${port}`;
@@ -142,7 +136,9 @@ describe('the program of a page, run by the commands that stand there', () => {
         });
         const visitor = createVisitor(url);
         const login = await visitor.visit(request.href);
-        const back = await visitor.submit(login, { email: 'ada@example.com', password: PASSWORD });
+        const mistyped = await visitor.submit(login, { email: 'ada@example.com', password: 'protico' });
+        const again = await visitor.visit(locationOf(mistyped).href);
+        const back = await visitor.submit(again, { email: 'ada@example.com', password: PASSWORD });
         const consent = await visitor.visit(locationOf(back).href);
         const callback = locationOf(await visitor.submit(consent, { decision: 'allow' }));
         const tokens = await openid.authorizationCodeGrant(config, callback, {

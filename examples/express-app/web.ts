@@ -45,9 +45,11 @@ export function createWeb(users: Users, application: Application, secret: string
     const told = server.waitingFor(req, returnTo);
     told.then((waiting) => res.send(loginPage(returnTo, waiting))).catch(fail);
   });
-  app.post('/login', people.authenticate('local', { failureRedirect: '/login' }), (req, res) => {
+  app.post('/login', (req, res, next) => {
     const body = req.body as { readonly return_to?: string };
-    res.redirect(303, returnPath(body.return_to ?? null));
+    const back = returnPath(body.return_to ?? null);
+    const failureRedirect = `/login?return_to=${encodeURIComponent(back)}`;
+    people.authenticate('local', { failureRedirect, successRedirect: back })(req, res, next);
   });
   app.get('/', (req, res) => {
     const user = req.user as User | undefined;

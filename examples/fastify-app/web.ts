@@ -46,13 +46,14 @@ export async function createWeb(
   });
   fastify.post<{ Body: Login }>('/login', async (request, reply) => {
     const { email = '', password = '', return_to: returnTo = null } = request.body;
+    const back = returnPath(returnTo);
     const user = users.byEmail(email);
     if (user === null || user.suspended !== 0 || !(await bcrypt.compare(password, user.password_hash))) {
-      return reply.redirect('/login', 303);
+      return reply.redirect(`/login?return_to=${encodeURIComponent(back)}`, 303);
     }
     await request.session.regenerate();
     request.session.userId = user.id;
-    return reply.redirect(returnPath(returnTo), 303);
+    return reply.redirect(back, 303);
   });
   fastify.get('/', async (request, reply) => {
     const { userId } = request.session;

@@ -5,12 +5,15 @@ import { userByEmail } from '../../../lib/users';
 
 export async function POST(request: Request) {
   const form = await request.formData();
+  const back = returnPath(String(form.get('return_to')));
   const user = userByEmail(String(form.get('email')));
   if (user === null || !(await bcrypt.compare(String(form.get('password')), user.password_hash)))
-    return new Response(null, { status: 303, headers: { Location: '/login' } });
+    return new Response(null, {
+      status: 303,
+      headers: { Location: `/login?return_to=${encodeURIComponent(back)}` },
+    });
   const session = await currentSession();
   session.userId = user.id;
   await session.save();
-  const location = returnPath(String(form.get('return_to')));
-  return new Response(null, { status: 303, headers: { Location: location } });
+  return new Response(null, { status: 303, headers: { Location: back } });
 }
