@@ -160,7 +160,7 @@ describe('a key file that the account that serves cannot read', () => {
     expectDone(await root('db:migrate', 'up'), await root('oauth:server:setup'));
   });
 
-  // @shows AS-11.4 AS-11.22
+  // @shows AS-11.4, AS-11.22
   test('signs, for others: what needs a key is 503 until it can be read, and no restart is needed', async () => {
     const [name = ''] = await keyFiles();
     await whileServing(async (url) => {
@@ -209,7 +209,7 @@ describe('a key file that the account that serves cannot read', () => {
     });
   });
 
-  // @shows AS-11.16 AS-11.22
+  // @shows AS-11.16, AS-11.22
   test('is staged: the doctor fails it, and root’s next rotation leaves it where it is and says what to do', async () => {
     expectDone(await root('oauth:keys:rotate'));
     const name = (await keyFiles()).find((each) => each.startsWith('0-next-')) ?? '';
