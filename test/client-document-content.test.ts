@@ -1,6 +1,7 @@
 // @engines sqlite: nothing is kept
 import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
+import { codeBlocks } from './support/documents.ts';
 import { KNOWN_DOCUMENTS } from './support/known-documents.ts';
 import { isRegistered } from '../src/oauth-server/clients/redirect-uris.ts';
 import { createScopeCatalog } from '../src/oauth-server/tokens/scopes.ts';
@@ -47,6 +48,18 @@ describe('a document as known hosts publish theirs', () => {
       idTokenSignedResponseAlg: 'RS256',
     });
     expect(asks.filter((uri) => !isRegistered(client, uri))).toEqual([]);
+  });
+});
+
+test('the document of docs/connecting-clients.md is one, of a public client', () => {
+  const [example] = codeBlocks().filter(
+    ({ page, info }) => page.endsWith('/connecting-clients.md') && info[0] === 'json',
+  );
+  const document = JSON.parse(example?.code ?? '') as { readonly client_id: string };
+  expect(readDocument(document, document.client_id, RULES)).toMatchObject({
+    name: 'Notes',
+    keys: null,
+    scopes: ALL,
   });
 });
 

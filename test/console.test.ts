@@ -717,6 +717,14 @@ describe('the console itself', () => {
     }
   });
 
+  test('--help says where commands come from, where there is no application', async () => {
+    const { code, stdout } = await portico(['--help'], { cwd: storage });
+    expect(code).toBe(0);
+    expect(stdout).toContain('--app <file>');
+    expect(stdout).toContain('The commands are those of an application, and no application is here.');
+    expect((await asProcess('--help')).stdout).not.toContain('no application is here');
+  });
+
   // @shows HOST-4.1
   test('an unknown command is an error that points to the help', async () => {
     const { code, stderr } = await asProcess('oauth:client:creat', 'x');

@@ -49,6 +49,11 @@ export async function runConsole(argv: readonly string[], io: ConsoleIo): Promis
       hasCommands = true;
     } else
       program
+        .addHelpText(
+          'after',
+          '\nThe commands are those of an application, and no application is here. They are listed in the folder of one (beside app.ts ' +
+            'or portico.config.ts), or with --app <file>.',
+        )
         .action(() => context.fail(NO_APPLICATION))
         .allowUnknownOption()
         .allowExcessArguments();
