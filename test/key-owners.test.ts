@@ -13,14 +13,15 @@ import {
 } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { portico, ROOT, start, type ConsoleResult } from './support/console.ts';
+import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { consoleOf, portico, start, type ConsoleResult, type Installed } from './support/console.ts';
 import { freePort } from './support/free-port.ts';
+import { installedFor } from './support/installed.ts';
 
 /** Commands that root gives, as from its crontab, for a server that runs as another user. They need root: nobody else can make a file for others. */
 
 const SERVING = 65_534;
-const AS_SERVING = ['setpriv', `--reuid=${SERVING}`, `--regid=${SERVING}`, '--clear-groups'];
+const AS_SERVING = ['setpriv', `--reuid=${SERVING}`, `--regid=${SERVING}`, '--clear-groups'] as const;
 /** Root, that may not give files away. */
 const BOUND = ['setpriv', '--inh-caps=-chown', '--bounding-set=-chown'];
 
@@ -29,14 +30,21 @@ let env: Readonly<Record<string, string>>;
 const storage = () => path.join(folder, 'storage');
 const keyPath = () => path.join(storage(), 'oauth', 'keys');
 const keyFiles = async () => (await readdir(keyPath())).toSorted();
-const root = (...args: readonly string[]) => portico(args, { cwd: folder, env });
-const serving = (...args: readonly string[]) => portico(args, { cwd: folder, env, through: AS_SERVING });
+let installed: Installed;
+const root = (...args: readonly string[]) => portico(args, { cwd: folder, env, installed });
+const serving = (...args: readonly string[]) =>
+  portico(args, { cwd: folder, env, installed, through: AS_SERVING });
 
-beforeEach(async () => {
+beforeAll(async () => {
   if (process.getuid?.() !== 0) throw new Error('Run these tests as root, for instance in a container');
+  const { remove, ...found } = await installedFor(AS_SERVING);
+  installed = found;
+  return remove;
+});
+beforeEach(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'portico-owners-'));
   await mkdir(path.join(folder, 'node_modules'));
-  await symlink(ROOT, path.join(folder, 'node_modules', 'portico'));
+  await symlink(installed.folder, path.join(folder, 'node_modules', 'portico'));
   await writeFile(path.join(folder, 'package.json'), '{"type":"module"}');
   await writeFile(
     path.join(folder, 'app.ts'),
@@ -51,10 +59,11 @@ beforeEach(async () => {
       plugins: [oauthServer()],
     });`,
   );
+  // The code is root's, and may be read, whatever the umask.
+  for (const name of ['.', 'node_modules']) await chmod(path.join(folder, name), 0o755);
+  for (const name of ['package.json', 'app.ts']) await chmod(path.join(folder, name), 0o644);
   await mkdir(storage(), { mode: 0o700 });
   await chown(storage(), SERVING, SERVING);
-  // The code is root's, and may be read.
-  await chmod(folder, 0o755);
   env = { APP_ENV: 'dev', PORT: String(await freePort()), STORAGE_DIR: storage() };
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
@@ -70,9 +79,10 @@ async function made(): Promise<Readonly<Record<string, string>>> {
 }
 
 async function whileServing(use: (url: string) => Promise<void>): Promise<void> {
-  const server = start([path.join(ROOT, 'bin', 'portico.js'), 'serve'], {
+  const server = start([consoleOf(installed), 'serve'], {
     cwd: folder,
     env,
+    installed,
     through: AS_SERVING,
   });
   try {
@@ -133,7 +143,7 @@ describe('in a storage directory of the account that serves, what root’s comma
     expectDone(await serving('oauth:server:setup'));
     const before = await made();
     for (const command of ['oauth:keys:rotate', 'oauth:keys:generate']) {
-      const refused = await portico([command], { cwd: folder, env, through: BOUND });
+      const refused = await portico([command], { cwd: folder, env, installed, through: BOUND });
       expect(refused).toMatchObject({ code: 1, stdout: '' });
       expect(refused.stderr).toMatch(
         /^The key directory \S+ belongs to uid 65534, and a key that root makes cannot be given to that user \(EPERM\): no key was \w+; run the command as that user\n$/,

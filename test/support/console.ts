@@ -5,6 +5,7 @@ import { runConsole } from 'portico/host';
 
 export const ROOT = path.join(import.meta.dirname, '..', '..');
 const CONSOLE = path.join(ROOT, 'bin', 'portico.js');
+export const consoleOf = ({ folder }: Installed) => path.join(folder, 'bin', 'portico.js');
 
 export interface ConsoleResult {
   readonly code: number | null;
@@ -17,11 +18,21 @@ export interface ProcessOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** A command that runs the program, such as `unshare` with its options. */
   readonly through?: readonly string[];
+  /** Node, and the folder of the package, where these are not the ones that the tests run by and lie in. */
+  readonly installed?: Installed;
+}
+
+export interface Installed {
+  readonly node: string;
+  readonly folder: string;
 }
 
 /** Runs a console command in its own process, and waits until it ends. */
 export async function portico(args: readonly string[], options: ProcessOptions): Promise<ConsoleResult> {
-  const child = start([CONSOLE, ...args], options);
+  const child = start(
+    [options.installed === undefined ? CONSOLE : consoleOf(options.installed), ...args],
+    options,
+  );
   const [code] = (await once(child.process, 'close')) as [number | null];
   return { code, stdout: child.stdout(), stderr: child.stderr() };
 }
@@ -78,9 +89,9 @@ export interface RunningProcess {
 /** Starts Node on a script, with only these variables, `PATH` and `HOME`. */
 export function start(
   args: readonly string[],
-  { cwd, env = {}, through = [] }: ProcessOptions,
+  { cwd, env = {}, through = [], installed }: ProcessOptions,
 ): RunningProcess {
-  const [file, ...before] = [...through, process.execPath] as const;
+  const [file, ...before] = [...through, installed?.node ?? process.execPath] as const;
   const child = spawn(file, [...before, ...args], {
     cwd,
     env: environment(env),
