@@ -5,7 +5,7 @@ import * as openid from 'openid-client';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Contender, RunningContender } from '../support/mounts.ts';
 import { ADA, GRACE, PASSWORD, REDIRECT_URI } from '../support/portal.ts';
-import { createVisitor, locationOf, type Visitor } from '../support/visitor.ts';
+import { createVisitor, isRedirect, locationOf, type Visitor } from '../support/visitor.ts';
 
 /** A page that may call tools from a browser. */
 const PAGE = 'https://inspector.example';
@@ -162,6 +162,16 @@ export function holdContract(contender: Contender): void {
     const consent = await visitor.visit(locationOf(await signIn(visitor, login)).href);
     const answer = locationOf(await visitor.submit(consent, { decision: 'allow' }));
     expect(answer.searchParams.has('code')).toBe(true);
+  });
+
+  test('who mistypes the password is asked all the same, without beginning again at the application', async () => {
+    const visitor = createVisitor(mount.url);
+    const login = await visitor.visit((await requestOf()).href);
+    const wrong = await visitor.submit(login, { email: ADA, password: `not ${PASSWORD}` });
+    // Some answer that it was wrong, and a browser goes back to its page; others show the page again.
+    const again = isRedirect(wrong) ? await visitor.visit(locationOf(wrong).href) : login;
+    const question = await visitor.visit(locationOf(await signIn(visitor, again)).href);
+    expect(await question.text()).toContain('Signed in as');
   });
 
   test('another person who signs in before the answer cannot give it, and ends the question', async () => {

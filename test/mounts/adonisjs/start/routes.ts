@@ -22,10 +22,11 @@ router.get(
     <input name="email"> <input name="password" type="password"> <button>Sign in</button></form>`,
 );
 router.post('/login', async ({ request, response, session }) => {
+  const back = returnPath(request.qs().return_to ?? null);
   const user = userByEmail(request.input('email'));
   if (user === null || !(await bcrypt.compare(request.input('password'), user.password_hash)))
-    return response.redirect('/login');
+    return response.redirect(`/login?return_to=${encodeURIComponent(back)}`);
   session.regenerate();
   session.put('userId', user.id);
-  return response.status(303).redirect(returnPath(request.qs().return_to ?? null));
+  return response.status(303).redirect(back);
 });

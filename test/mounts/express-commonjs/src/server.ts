@@ -32,14 +32,15 @@ async function start() {
   });
   app.post('/login', async (req, res) => {
     const { email, password } = req.body as { email: string; password: string };
+    const back = returnPath(String(req.query.return_to ?? ''));
     const user = userByEmail(email);
     if (user === undefined || !(await bcrypt.compare(password, user.password_hash))) {
-      res.redirect('/login');
+      res.redirect(`/login?return_to=${encodeURIComponent(back)}`);
       return;
     }
     if (req.session.userId !== user.id) delete req.session.portico;
     req.session.userId = user.id;
-    res.redirect(303, returnPath(String(req.query.return_to ?? '')));
+    res.redirect(303, back);
   });
   app.get('/api/orders', (_, res) => {
     token().requireScope('orders:read');

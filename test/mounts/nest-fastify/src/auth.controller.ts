@@ -26,9 +26,10 @@ export class AuthController {
     @Res() reply: FastifyReply,
   ) {
     const user = await this.users.withPassword(form.email ?? '', form.password ?? '');
-    if (user === null) return reply.redirect('/login', 303);
+    const back = returnPath(returnTo ?? null);
+    if (user === null) return reply.redirect(`/login?return_to=${encodeURIComponent(back)}`, 303);
     request.session.set('userId', user.id);
-    return reply.redirect(returnPath(returnTo ?? null), 303);
+    return reply.redirect(back, 303);
   }
 
   @Get()

@@ -7,12 +7,13 @@ import type { Route } from './+types/login';
 
 export async function action({ request }: Route.ActionArgs) {
   const form = await request.formData();
+  const back = returnPath(new URL(request.url).searchParams.get('return_to'));
   const user = userByEmail(String(form.get('email')));
   if (user === null || !(await bcrypt.compare(String(form.get('password')), user.password_hash)))
-    return redirect('/login');
+    return redirect(`/login?return_to=${encodeURIComponent(back)}`);
   const session = await getSession(request.headers.get('Cookie'));
   session.set('userId', user.id);
-  return redirect(returnPath(new URL(request.url).searchParams.get('return_to')), {
+  return redirect(back, {
     status: 303,
     headers: { 'Set-Cookie': await commitSession(session) },
   });
