@@ -232,7 +232,7 @@ describe('a key file that the account that serves cannot read', () => {
     const refused = await root('oauth:keys:rotate', '--if-older-than=1s');
     expect(refused).toMatchObject({ code: 1, stdout: '' });
     expect(refused.stderr).toMatch(
-      /^The staged key \S+ belongs to uid 0, and its directory to uid 65534, who cannot read it: no key was replaced; run chown 65534:65534 on it/,
+      /^The staged key \S+ belongs to uid 0, and its directory to uid 65534, who cannot read it: no key was replaced; remove it, and run this as the account that serves\n$/,
     );
     expect(await made()).toEqual(before);
     await chown(path.join(keyPath(), name), SERVING, SERVING);

@@ -1,5 +1,17 @@
-import { closeSync } from 'node:fs';
-import { chown, lstat, mkdir, mkdtemp, readdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { closeSync, writeSync } from 'node:fs';
+import {
+  chown,
+  link,
+  lstat,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -41,18 +53,48 @@ describe('in a folder of somebody else', () => {
   });
 
   test('what was there before, and what a link leads to, stays whose it is', async () => {
-    const [file, linked] = [path.join(theirs(), 'file'), path.join(theirs(), 'linked')];
+    const file = path.join(theirs(), 'file');
     await writeFile(file, '');
     closeSync(openToAppend(file));
     expect(await uidOf(file)).toBe(0);
-    // A file that is not there yet.
-    await symlink(path.join(ofRoot(), 'new'), linked);
-    closeSync(openToAppend(linked));
-    expect(await uidOf(path.join(ofRoot(), 'new'))).toBe(0);
     await symlink(ofRoot(), path.join(theirs(), 'folder'));
     makeFolder(path.join(theirs(), 'folder', 'inner'));
     expect(await uidOf(path.join(ofRoot(), 'inner'))).toBe(0);
     expect(await uidOf(ofRoot())).toBe(0);
+  });
+});
+
+describe('a file to append to, in a folder of somebody else', () => {
+  const log = () => path.join(theirs(), 'log');
+
+  test('is not what a link leads to, whether it is there or not: root would write into a file of its own', async () => {
+    await writeFile(path.join(ofRoot(), 'there'), '');
+    for (const name of ['there', 'not-there']) {
+      await symlink(path.join(ofRoot(), name), log());
+      expect(() => openToAppend(log())).toThrow(
+        /log is a link, in a folder that belongs to uid 65534: .* run the command as that user$/,
+      );
+      await rm(log());
+    }
+    expect(await readdir(ofRoot())).toEqual(['there']);
+  });
+
+  test('is not another name of a file that is not theirs', async () => {
+    await writeFile(path.join(ofRoot(), 'there'), '');
+    await link(path.join(ofRoot(), 'there'), log());
+    expect(() => openToAppend(log())).toThrow('another name of a file of somebody else');
+  });
+
+  test('is gone on with where it is theirs, and where it is root’s and has one name', async () => {
+    for (const uid of [OWNER, 0]) {
+      await writeFile(log(), 'before ');
+      await chown(log(), uid, uid);
+      const descriptor = openToAppend(log());
+      writeSync(descriptor, 'and after');
+      closeSync(descriptor);
+      expect(await readFile(log(), 'utf8')).toBe('before and after');
+      expect(await uidOf(log())).toBe(uid);
+    }
   });
 });
 

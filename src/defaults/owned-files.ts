@@ -1,14 +1,12 @@
 import {
   closeSync,
   constants,
-  existsSync,
   fchownSync,
   fstatSync,
   mkdirSync,
   openSync,
   readdirSync,
   rmdirSync,
-  rmSync,
   type Stats,
 } from 'node:fs';
 import path from 'node:path';
@@ -31,6 +29,8 @@ export class NotGivenError extends Error {
 
 /** A folder in which files are made for whoever it belongs to. */
 export interface OwnedFolder {
+  /** Whose it is; of this process itself where that is not root. */
+  readonly uid: number;
   /** Of the folder itself, whatever its name leads to by now; good until `close`. */
   readonly path: string;
   /** Gives an open file that was made here to the owner of the folder. Throws a NotGivenError. */
@@ -50,12 +50,13 @@ const FOLDER = constants.O_RDONLY | constants.O_DIRECTORY;
 export function openOwnedFolder(folder: string): OwnedFolder {
   if (process.geteuid?.() !== 0) {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
-    return { path: folder, give() {}, close() {} };
+    return { uid: process.geteuid?.() ?? 0, path: folder, give() {}, close() {} };
   }
   const descriptor = openOrMake(folder);
   const owner = fstatSync(descriptor);
   let closed = false;
   return {
+    uid: owner.uid,
     path: owner.uid === 0 ? folder : pathOf(descriptor, folder, owner),
     give: (file) => give(file, folder, owner),
     close() {
@@ -65,19 +66,70 @@ export function openOwnedFolder(folder: string): OwnedFolder {
   };
 }
 
+const APPENDING = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT;
+
 /**
  * Opens a file to append to, and makes it where it is missing, with its folder, for their owner alone; as root, for the owner of the folder. Where that
- * cannot be, it is root's.
+ * cannot be, it is root's. What is there already root opens in a folder of somebody else only where it is no link, and no other name of a file elsewhere:
+ * they would have root write into it.
  */
-export function openToAppend(file: string, flags: number | 'a' = 'a'): number {
-  try {
-    const made = process.geteuid?.() === 0 && !existsSync(file) ? makeOwned(file) : null;
-    if (made !== null) return made;
-  } catch {
-    // What is wrong with the file itself is said below.
+export function openToAppend(file: string, flags = APPENDING): number {
+  const folder = process.geteuid?.() === 0 ? openedFolder(path.dirname(file)) : null;
+  if (folder === null || folder.uid === 0) {
+    folder?.close();
+    makeFolder(path.dirname(file));
+    return openSync(file, flags, 0o600);
   }
-  makeFolder(path.dirname(file));
-  return openSync(file, flags, 0o600);
+  try {
+    const name = path.join(folder.path, path.basename(file));
+    return createOwned(name, flags, folder) ?? openOwned(name, flags, file, folder);
+  } finally {
+    folder.close();
+  }
+}
+
+function openedFolder(folder: string): OwnedFolder | null {
+  try {
+    return openOwnedFolder(folder);
+  } catch {
+    // What is wrong with it is said where it is made, or opened by its name.
+    return null;
+  }
+}
+
+/** Null where something has the name. Exclusive: it follows no link, and what is given is new. */
+function createOwned(name: string, flags: number, folder: OwnedFolder): number | null {
+  let descriptor: number;
+  try {
+    descriptor = openSync(name, flags | constants.O_CREAT | constants.O_EXCL, 0o600);
+  } catch (error) {
+    if (hasCode(error, 'EEXIST')) return null;
+    throw error;
+  }
+  try {
+    folder.give(descriptor);
+  } catch {
+    // It is root's.
+  }
+  return descriptor;
+}
+
+function openOwned(name: string, flags: number, file: string, { uid }: OwnedFolder): number {
+  const refusal = (what: string, cause?: unknown) =>
+    new Error(
+      `${file} is ${what}, in a folder that belongs to uid ${uid}: root writes there only into plain files; run the command as that user`,
+      { cause },
+    );
+  let descriptor: number;
+  try {
+    descriptor = openSync(name, (flags & ~constants.O_CREAT) | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  } catch (error) {
+    throw hasCode(error, 'ELOOP') ? refusal('a link', error) : error;
+  }
+  const found = fstatSync(descriptor);
+  if (found.uid === uid || found.nlink === 1) return descriptor;
+  closeSync(descriptor);
+  throw refusal('another name of a file of somebody else');
 }
 
 /** Makes a folder where it is missing, for its owner alone; as root, for the owner of the one around it where that can be. */
@@ -88,25 +140,6 @@ export function makeFolder(folder: string): void {
     // What is wrong with it is said below.
   }
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-}
-
-function makeOwned(file: string): number {
-  const folder = openOwnedFolder(path.dirname(file));
-  try {
-    const name = path.join(folder.path, path.basename(file));
-    // Exclusive: it follows no link, and what is given is new.
-    const descriptor = openSync(name, 'ax', 0o600);
-    try {
-      folder.give(descriptor);
-      return descriptor;
-    } catch (error) {
-      closeSync(descriptor);
-      rmSync(name, { force: true });
-      throw error;
-    }
-  } finally {
-    folder.close();
-  }
 }
 
 function openOrMake(folder: string): number {

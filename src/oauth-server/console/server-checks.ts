@@ -97,7 +97,8 @@ async function foreignKeys(directory: string): Promise<Finding | null> {
   // Nobody owns anything in this sense on Windows.
   if (process.platform === 'win32') return null;
   const { owner, foreign } = await ownersIn(directory).catch(() => ({ owner: null, foreign: [] }));
-  if (owner === null || foreign.length === 0) return null;
+  // In a directory of root's they may well be the account's that serves.
+  if (owner === null || owner.uid === 0 || foreign.length === 0) return null;
   const files = foreign.map(({ name, uid }) => `${name} (uid ${uid})`).join(', ');
   return failing(
     `oauth_server:key_path: keys in ${directory} belong to another user than their directory (uid ${owner.uid}): ${files}`,

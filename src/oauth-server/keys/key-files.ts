@@ -1,5 +1,5 @@
 import { createPrivateKey, createPublicKey, sign, verify } from 'node:crypto';
-import { link, open, readdir, readFile, rename, rm, stat, unlink } from 'node:fs/promises';
+import { link, lstat, open, readdir, readFile, rename, rm, stat, unlink } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import type { JWK } from 'jose';
@@ -46,7 +46,8 @@ export async function ownersIn(directory: string): Promise<Owners> {
   const found: { readonly name: string; readonly uid: number }[] = [];
   for (const name of owner === null ? [] : await keyFiles(directory)) {
     // Null of a file that was removed since.
-    const file = await stat(path.join(directory, name)).catch(() => null);
+    // Of a link it is whose the link is: nobody is to be told to give away what it leads to.
+    const file = await lstat(path.join(directory, name)).catch(() => null);
     if (file !== null && file.uid !== owner?.uid) found.push({ name, uid: file.uid });
   }
   return { owner, foreign: found.toSorted((one, other) => (one.name < other.name ? -1 : 1)) };
@@ -99,11 +100,20 @@ export async function newKey(algorithm: SigningAlgorithm): Promise<NewKey> {
   return { kid: await calculateJwkThumbprint(jwk), algorithm, jwk };
 }
 
+/** Without what is in it: it is in the log, and the file may be another one. */
+function parsedKey(text: string): JWK & StagedMembers {
+  try {
+    return JSON.parse(text) as JWK & StagedMembers;
+  } catch {
+    throw new Error('it is no JSON');
+  }
+}
+
 /** Reads a key. Throws when it is none, or not one of the algorithm in its name; a KeysLostError when the file cannot be read. */
 export async function readKey(directory: string, name: string): Promise<SigningKey> {
   const file = path.join(directory, name);
   try {
-    const jwk = JSON.parse(await readFile(file, 'utf8')) as JWK & StagedMembers;
+    const jwk = parsedKey(await readFile(file, 'utf8'));
     const algorithm = algorithmOf(name);
     const { kind, type, members } = FORMS[algorithm];
     const { kid } = jwk;

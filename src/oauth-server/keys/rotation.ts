@@ -89,7 +89,7 @@ async function requireReadable(directory: string): Promise<void> {
   if (owner === null || owner.uid === 0 || staged === undefined) return;
   throw new KeyRotationError(
     `The staged key ${path.join(directory, staged.name)} belongs to uid ${staged.uid}, and its directory to uid ${owner.uid}, who cannot read it: ${UNCHANGED}; ` +
-      `run chown ${owner.uid}:${owner.gid} on it, or remove it, and run this as the account that serves`,
+      'remove it, and run this as the account that serves',
   );
 }
 
