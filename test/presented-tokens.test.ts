@@ -149,7 +149,7 @@ describe('a token is refused, and the log says why', () => {
         schemes,
         'invalid_token',
         detail,
-        null,
+        client.id,
       ]);
     expect(await refusal(off, ask(off, NOTES, bound(off, NOTES, boundToAda)))).toEqual([
       401,
@@ -174,7 +174,7 @@ describe('a token is refused, and the log says why', () => {
       'Bearer DPoP',
       'invalid_token',
       detail,
-      null,
+      client.id,
     ]);
   });
 
@@ -449,7 +449,7 @@ describe('UserInfo refuses a token, and the log says why', () => {
       'Bearer DPoP',
       'invalid_token',
       BOUND,
-      null,
+      client.id,
     ]);
     const twice = new URLSearchParams([
       ['access_token', unbound],
