@@ -58,7 +58,9 @@ beforeAll(async () => {
   ]);
   for (const [, id, type] of KEYS)
     await run('pkcs11-tool', [...AS_USER, '--keypairgen', '--key-type', type, '--id', id]);
-  const keySigners = await Promise.all(KEYS.map(([algorithm, id]) => pkcs11Signer(keyOf(algorithm, id))));
+  const keySigners: Awaited<ReturnType<typeof pkcs11Signer>>[] = [];
+  // One after the other: two processes that open a new token of SoftHSM at once have failed.
+  for (const [algorithm, id] of KEYS) keySigners.push(await pkcs11Signer(keyOf(algorithm, id)));
   portal = await startPortal({ keySigners, signingKey: false });
 });
 afterAll(async () => {
