@@ -178,6 +178,17 @@ describe('a token is refused, and the log says why', () => {
     ]);
   });
 
+  test('without the scope, of a client that is named', async () => {
+    const { access_token: narrow } = await obtainTokens(portal, client, ADA, { scope: 'profile' });
+    expect(await refusal(portal, ask(portal, NOTES, bearer(narrow)))).toEqual([
+      403,
+      'Bearer DPoP',
+      'insufficient_scope',
+      'the token has no scope notes:read',
+      client.id,
+    ]);
+  });
+
   test('of a client that was revoked, or has lost the grant', async () => {
     const detailOf = async (token: string) => (await refusal(portal, callApi(portal, NOTES, token)))[3];
     const issued = async (by: TestClient) => {
@@ -225,6 +236,11 @@ describe('the proof of a key is refused, and the log says why', () => {
     const [status, schemes, told, reason] = await refusal(portal, ask(portal, NOTES, headers()));
     expect([status, schemes, told]).toEqual([401, 'DPoP', error]);
     expect(reason).toMatch(detail);
+  });
+
+  test('of another key, which names whose token it was', async () => {
+    const headers = bound(portal, NOTES, boundToAda, {}, newDpopKey());
+    expect((await refusal(portal, ask(portal, NOTES, headers)))[4]).toBe(client.id);
   });
 
   // @shows RFC9449-11.1
