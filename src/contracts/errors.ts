@@ -53,7 +53,8 @@ export function isOverloaded(error: unknown): error is OverloadedError {
   return hasCode(error, OVERLOADED);
 }
 
-function hasCode(error: unknown, code: string): boolean {
+/** Whether this is an error of Node's with this code, such as `ENOENT`, or one of ours that has one. */
+export function hasCode(error: unknown, code: string): boolean {
   return error instanceof Error && 'code' in error && error.code === code;
 }
 

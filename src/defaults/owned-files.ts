@@ -10,6 +10,7 @@ import {
   type Stats,
 } from 'node:fs';
 import path from 'node:path';
+import { hasCode } from '../contracts/errors.ts';
 
 /** Root made something in a folder of somebody else, and could not give it to them; nothing of it is left. */
 export class NotGivenError extends Error {
@@ -74,10 +75,9 @@ const APPENDING = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT;
  * they would have root write into it.
  */
 export function openToAppend(file: string, flags = APPENDING): number {
-  const folder = process.geteuid?.() === 0 ? openedFolder(path.dirname(file)) : null;
+  const folder = madeFolder(path.dirname(file));
   if (folder === null || folder.uid === 0) {
     folder?.close();
-    makeFolder(path.dirname(file));
     return openSync(file, flags, 0o600);
   }
   try {
@@ -85,15 +85,6 @@ export function openToAppend(file: string, flags = APPENDING): number {
     return createOwned(name, flags, folder) ?? openOwned(name, flags, file, folder);
   } finally {
     folder.close();
-  }
-}
-
-function openedFolder(folder: string): OwnedFolder | null {
-  try {
-    return openOwnedFolder(folder);
-  } catch {
-    // What is wrong with it is said where it is made, or opened by its name.
-    return null;
   }
 }
 
@@ -134,12 +125,18 @@ function openOwned(name: string, flags: number, file: string, { uid }: OwnedFold
 
 /** Makes a folder where it is missing, for its owner alone; as root, for the owner of the one around it where that can be. */
 export function makeFolder(folder: string): void {
+  madeFolder(folder)?.close();
+}
+
+/** Open where this is root, and what is made there can be given away. */
+function madeFolder(folder: string): OwnedFolder | null {
   try {
-    if (process.geteuid?.() === 0) openOwnedFolder(folder).close();
+    if (process.geteuid?.() === 0) return openOwnedFolder(folder);
   } catch {
     // What is wrong with it is said below.
   }
   mkdirSync(folder, { recursive: true, mode: 0o700 });
+  return null;
 }
 
 function openOrMake(folder: string): number {
@@ -192,8 +189,4 @@ function give(descriptor: number, folder: string, { uid, gid }: Stats): void {
 function pathOf(descriptor: number, folder: string, { uid }: Stats): string {
   if (process.platform !== 'linux') throw new NotGivenError(folder, uid);
   return `/proc/self/fd/${descriptor}`;
-}
-
-function hasCode(error: unknown, code: string): boolean {
-  return error instanceof Error && 'code' in error && error.code === code;
 }

@@ -45,8 +45,7 @@ export async function ownersIn(directory: string): Promise<Owners> {
   const owner = await stat(directory).catch(() => null);
   const found: { readonly name: string; readonly uid: number }[] = [];
   for (const name of owner === null ? [] : await keyFiles(directory)) {
-    // Null of a file that was removed since.
-    // Of a link it is whose the link is: nobody is to be told to give away what it leads to.
+    // Null of a file that was removed since. Of a link whose the link is: nobody is to be told to give away what it leads to.
     const file = await lstat(path.join(directory, name)).catch(() => null);
     if (file !== null && file.uid !== owner?.uid) found.push({ name, uid: file.uid });
   }
