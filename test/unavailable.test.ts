@@ -45,16 +45,6 @@ const failureOf = (statement: Promise<unknown>): Promise<unknown> =>
     (error: unknown) => error,
   );
 
-/** In this database: other tests have theirs on the same server, and wait for locks, too. */
-const someoneWaitsHere = async (database: OpenedDatabase): Promise<boolean> =>
-  isPostgres
-    ? (
-        await database.execute(
-          'SELECT 1 FROM pg_locks JOIN pg_stat_activity USING (pid) WHERE NOT granted AND datname = current_database()',
-        )
-      ).rows.length > 0
-    : someoneWaits(database);
-
 /** Has the first row locked by somebody else meanwhile. */
 async function whileLocked<T>(work: () => Promise<T>): Promise<T> {
   const [locked, done] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
@@ -268,7 +258,7 @@ describe('what a conflict has undone', () => {
       for (let id = 10; id < 30; id += 1) await on.execute('INSERT INTO things (id, n) VALUES (?, 0)', [id]);
       await add(1, on);
       begun.resolve();
-      await expect.poll(() => someoneWaitsHere(watching), LOOKING_AT_LOCKS).toBe(true);
+      await expect.poll(() => someoneWaits(watching), LOOKING_AT_LOCKS).toBe(true);
       await add(2, on);
     });
     await begun.promise;

@@ -4,7 +4,6 @@ import path from 'node:path';
 import { runConsole } from 'portico/host';
 
 export const ROOT = path.join(import.meta.dirname, '..', '..');
-const CONSOLE = path.join(ROOT, 'bin', 'portico.js');
 export const consoleOf = ({ folder }: Installed) => path.join(folder, 'bin', 'portico.js');
 
 export interface ConsoleResult {
@@ -27,12 +26,12 @@ export interface Installed {
   readonly folder: string;
 }
 
+/** What the tests run by. */
+export const HERE: Installed = { node: process.execPath, folder: ROOT };
+
 /** Runs a console command in its own process, and waits until it ends. */
 export async function portico(args: readonly string[], options: ProcessOptions): Promise<ConsoleResult> {
-  const child = start(
-    [options.installed === undefined ? CONSOLE : consoleOf(options.installed), ...args],
-    options,
-  );
+  const child = start([consoleOf(options.installed ?? HERE), ...args], options);
   const [code] = (await once(child.process, 'close')) as [number | null];
   return { code, stdout: child.stdout(), stderr: child.stderr() };
 }
@@ -89,9 +88,9 @@ export interface RunningProcess {
 /** Starts Node on a script, with only these variables, `PATH` and `HOME`. */
 export function start(
   args: readonly string[],
-  { cwd, env = {}, through = [], installed }: ProcessOptions,
+  { cwd, env = {}, through = [], installed = HERE }: ProcessOptions,
 ): RunningProcess {
-  const [file, ...before] = [...through, installed?.node ?? process.execPath] as const;
+  const [file, ...before] = [...through, installed.node] as const;
   const child = spawn(file, [...before, ...args], {
     cwd,
     env: environment(env),

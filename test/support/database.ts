@@ -42,9 +42,13 @@ async function administer(server: string, statement: string): Promise<void> {
   }
 }
 
+/** In this database alone: other tests have theirs on the same server, and wait for locks, too. */
 const LOCK_WAITS = {
-  postgres: 'SELECT 1 FROM pg_locks WHERE NOT granted',
-  mysql: "SELECT 1 FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT'",
+  postgres: `SELECT 1 FROM pg_locks JOIN pg_stat_activity USING (pid)
+    WHERE NOT granted AND datname = current_database()`,
+  mysql: `SELECT 1 FROM information_schema.innodb_trx
+    JOIN information_schema.processlist ON processlist.id = innodb_trx.trx_mysql_thread_id
+    WHERE innodb_trx.trx_state = 'LOCK WAIT' AND processlist.db = DATABASE()`,
 } as const;
 
 /**
@@ -53,13 +57,13 @@ const LOCK_WAITS = {
  */
 export const LOOKING_AT_LOCKS = { timeout: 20_000, interval: 250 };
 
-/** Whether a statement is waiting for a lock. */
+/** Whether a statement in this database is waiting for a lock. */
 export async function someoneWaits(database: Database): Promise<boolean> {
   // SQLite queues writes in the process, so no statement waits for a lock.
   return database.dialect === 'sqlite' || (await countWaiting(database)) > 0;
 }
 
-/** How many statements of a server are waiting for a lock. */
+/** How many statements in this database are waiting for a lock. */
 export async function countWaiting(database: Database): Promise<number> {
   const { dialect } = database;
   return dialect === 'sqlite' ? 0 : (await database.execute(LOCK_WAITS[dialect])).rows.length;

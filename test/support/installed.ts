@@ -3,7 +3,7 @@ import { chmod, cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { ROOT, type Installed } from './console.ts';
+import { HERE, ROOT, type Installed } from './console.ts';
 
 const run = promisify(execFile);
 
@@ -17,7 +17,7 @@ export async function installedFor(
   const [command, ...args] = through;
   const isReadable =
     spawnSync(command, [...args, 'head', '-c', '1', path.join(ROOT, 'package.json')]).status === 0;
-  if (isReadable) return { node: process.execPath, folder: ROOT, remove: async () => {} };
+  if (isReadable) return { ...HERE, remove: async () => {} };
 
   const copy = await mkdtemp(path.join(tmpdir(), 'portico-installed-'));
   const { stdout } = await run('npm', ['ls', '--omit=dev', '--all', '--parseable'], { cwd: ROOT }).catch(
