@@ -16,6 +16,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createDatabase } from './support/database.ts';
 import { openOwnStore, type OwnStore } from './support/own-store.ts';
 import { CHALLENGE, createClock, REDIRECT_URI } from './support/portal.ts';
+import { sendingBrowsers } from './support/sending-browser.ts';
 import { formOf } from './support/visitor.ts';
 
 /** What the authorization endpoint takes, and what becomes of a request that two tabs of a browser open at once. */
@@ -102,25 +103,7 @@ function start(
   const made = createAuthorizationServer({ publicUrl, config, host, database: watched, clock: now });
   const handle = createHandler<Browser>(made);
 
-  async function send(
-    browser: Browser,
-    at: string,
-    form?: Readonly<Record<string, string>> | string,
-    headers: Readonly<Record<string, string>> = {},
-  ) {
-    const cookie = [...browser.jar].map((pair) => pair.join('=')).join('; ');
-    const request = new Request(publicUrl + at, {
-      headers: { Accept: 'text/html', Cookie: cookie, ...headers },
-      ...(form === undefined ? {} : { method: 'POST', body: new URLSearchParams(form) }),
-    });
-    const response = (await handle(request, browser)) ?? Response.error();
-    for (const set of response.headers.getSetCookie()) {
-      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(set) ?? [];
-      if (/Max-Age=0/.test(set)) browser.jar.delete(name);
-      else browser.jar.set(name, value);
-    }
-    return response;
-  }
+  const send = sendingBrowsers<Browser>(publicUrl, handle);
 
   async function newClient(redirectUri = REDIRECT_URI): Promise<string> {
     const about = { name: 'App', redirectUris: [redirectUri], scopes: ['notes:read'], public: true };

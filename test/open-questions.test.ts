@@ -19,6 +19,7 @@ import { createDatabase } from './support/database.ts';
 import { startDocumentHost } from './support/document-host.ts';
 import { openOwnStore, type OwnStore } from './support/own-store.ts';
 import { CHALLENGE, createClock, REDIRECT_URI, VERIFIER } from './support/portal.ts';
+import { sendingBrowsers } from './support/sending-browser.ts';
 import { formOf } from './support/visitor.ts';
 
 /** What becomes of a question between being asked and being answered, and what the log says of the one that cannot be answered. */
@@ -121,20 +122,7 @@ function start(
   });
   const handle = createHandler<Browser>(server);
 
-  async function send(browser: Browser, at: string, form?: Readonly<Record<string, string>>) {
-    const cookie = [...browser.jar].map((pair) => pair.join('=')).join('; ');
-    const request = new Request(publicUrl + at, {
-      headers: { Accept: 'text/html', Cookie: cookie },
-      ...(form === undefined ? {} : { method: 'POST', body: new URLSearchParams(form) }),
-    });
-    const response = (await handle(request, browser)) ?? Response.error();
-    for (const set of response.headers.getSetCookie()) {
-      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(set) ?? [];
-      if (/Max-Age=0/.test(set)) browser.jar.delete(name);
-      else browser.jar.set(name, value);
-    }
-    return response;
-  }
+  const send = sendingBrowsers<Browser>(publicUrl, handle);
 
   async function newClient(): Promise<string> {
     const { client } = await server.clients.create({
