@@ -47,7 +47,7 @@ beforeAll(async () => {
   const commands = started.find(({ code }) => code.includes('db:migrate up'))?.code.split('\n') ?? [];
   const upToServe = commands.filter((line) => !line.endsWith(' serve'));
   if (upToServe.length === commands.length) throw new Error('The page does not serve');
-  password = /password\W+(\S+)/i.exec(await shell(upToServe.join('\n')))?.[1] ?? '';
+  password = /^password: (\S+)$/m.exec(await shell(upToServe.join('\n')))?.[1] ?? '';
   server = spawn('npx', ['portico', 'serve'], {
     cwd: folder,
     env: environment,
