@@ -64,6 +64,8 @@ export async function mutate({ mutate: parts, tests, budget, oneByOne }: Round):
       '!/mutation/*.ts',
       '!/test/**',
       '!/examples/**',
+      // Tests hold blocks of the pages.
+      '!/docs/**',
       '!/*.json',
       'test/clients',
       'test/bundlers',

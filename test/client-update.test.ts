@@ -2,7 +2,7 @@ import path from 'node:path';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { decodeProtectedHeader } from 'jose';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { AUDIT, type AuditEvent, type ClientChanges } from 'portico/oauth-server';
 import { claimsOf, headerOf, newKey, signed, withAssertion, type ClientKey } from './support/assertions.ts';
 import { porticoHere, ROOT } from './support/console.ts';
@@ -138,6 +138,28 @@ describe('a scope that is removed', () => {
     expect(events.find(({ type }) => type === 'consent_granted')).toMatchObject({ scopes: ['notes:read'] });
     await update(client, { removeScopes: ['notes:read'] });
     for (const answer of [await reload(second), await ada.submit(second, { decision: 'allow' })]) {
+      const { status, text } = await pageOf(answer);
+      expect(status).toBe(400);
+      expect(text).toContain('no longer registered for any of the scopes');
+    }
+  });
+
+  // @shows AS-30.3
+  test('leaves no question of which nothing is left that it showed, whatever else was asked for', async () => {
+    const client = await registerClient(portal, { scopes: ['openid', 'notes:read', 'notes:write'] });
+    for (const permission of ['notes:read', 'notes.edit']) {
+      await portal.deny(ADA, permission);
+      onTestFinished(() => portal.grant(ADA, permission));
+    }
+    const scope = 'openid notes:read notes:write';
+    const question = await ada.visit(authorizationUrl(portal, client, { scope }));
+    await update(client, { removeScopes: ['openid'] });
+    await portal.grant(ADA, 'notes:read');
+    for (const answer of [
+      await reload(question),
+      await ada.submit(question, { decision: 'allow' }),
+      await ada.submit(question, { decision: 'deny' }),
+    ]) {
       const { status, text } = await pageOf(answer);
       expect(status).toBe(400);
       expect(text).toContain('no longer registered for any of the scopes');

@@ -266,8 +266,8 @@ export function createConsent(options: ConsentOptions): Consent {
   }
 
   /**
-   * The client, if it still lives, and still has this redirect URI and one of these scopes. A document may change at any time, and what has begun goes on as it
-   * was when it began.
+   * The client, if it still lives, and still has this redirect URI and one of the scopes that were shown. A document may change at any time,
+   * and what has begun goes on as it was when it began.
    */
   async function requireClient(saved: ConsentRequest): Promise<Client> {
     const { clientId, redirectUri, shownName } = saved;
@@ -290,7 +290,7 @@ export function createConsent(options: ConsentOptions): Consent {
         `the client ${clientId} is no longer registered with the redirect_uri ${quotedUri(redirectUri)}`,
       );
     }
-    if (registeredScopes(saved, client).length === 0) {
+    if (intersectScopes(saved.asked.scopes, registeredScopes(saved, client)).length === 0) {
       throw notAnswerable(`the client ${clientId} is no longer registered for any of the scopes asked for`);
     }
     return client;
