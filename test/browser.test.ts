@@ -352,7 +352,7 @@ describe.runIf(executable !== null)('in a real Chromium', () => {
     await page.waitForURL(`${home}/`);
   });
 
-  test('no page has a serious fault that axe knows, in light and in dark, on a phone and on a desktop', async () => {
+  test('no page has a fault that axe knows, in light and in dark, on a phone and on a desktop', async () => {
     for (const [colorScheme, width] of LOOKS.slice(0, SCALE.looks)) {
       const own = await browser.newContext({
         colorScheme,
