@@ -1,0 +1,106 @@
+import { createHash } from 'node:crypto';
+import * as oauth from 'oauth4webapi';
+
+/** What a token is good for, as the authorization server says at this moment. */
+export interface IntrospectedToken {
+  /** Milliseconds since 1970; null when the authorization server does not say. */
+  readonly expiresAt: number | null;
+  /** The application that the token was issued to. */
+  readonly clientId: string;
+  /** What the token would be honoured for at this moment. */
+  readonly scopes: readonly string[];
+  /** The person as the outside world knows them; null for a client-credentials token. */
+  readonly subject: string | null;
+}
+
+/** How long to wait for an answer of the authorization server, in milliseconds. */
+const TIMEOUT = 5000;
+
+/** What the authorization server says of a token: a proof is asked for at each use, also of an answer that is cached. */
+export interface Answer {
+  readonly token: IntrospectedToken;
+  /** The key that it is bound to; null for none. */
+  readonly boundTo: string | null;
+}
+
+interface CachedAnswer {
+  readonly answer: Answer | null;
+  readonly until: number;
+}
+
+/** Whom to ask, and as whom. */
+export interface Asking {
+  readonly issuer: string;
+  readonly clientId: string;
+  readonly clientSecret: string;
+  /** The target that tokens must have been granted for; null for tokens without one. */
+  readonly audience: string | null;
+  readonly cache: { readonly seconds: number; readonly entries: number };
+  readonly allowsInsecureRequests: boolean;
+}
+
+/** Resolves to what the authorization server says of a token (RFC 7662), null for one that is none here. Rejects when it cannot be asked. */
+export type Introspect = (token: string) => Promise<Answer | null>;
+
+export function createIntrospect(asking: Asking): Introspect {
+  const { issuer, audience, cache, allowsInsecureRequests } = asking;
+  const as: oauth.AuthorizationServer = { issuer, introspection_endpoint: introspectionEndpoint(issuer) };
+  const client: oauth.Client = { client_id: asking.clientId };
+  const authenticate = oauth.ClientSecretBasic(asking.clientSecret);
+  /** By the SHA-256 of the token: tokens are kept nowhere (RFC 9700 section 4.9.3). */
+  const cached = new Map<string, CachedAnswer>();
+
+  async function ask(token: string): Promise<Answer | null> {
+    const response = await oauth.introspectionRequest(as, client, authenticate, token, {
+      [oauth.allowInsecureRequests]: allowsInsecureRequests,
+      signal: () => AbortSignal.timeout(TIMEOUT),
+    });
+    const answer = await oauth.processIntrospectionResponse(as, client, response);
+    const targets: readonly string[] = answer.aud === undefined ? [] : [answer.aud].flat();
+    const meant = audience === null ? targets.length === 0 : targets.includes(audience);
+    if (!answer.active || !meant) return null;
+    const boundTo = bindingOf(answer);
+    if (boundTo === undefined) return null;
+    return {
+      token: {
+        expiresAt: answer.exp === undefined ? null : answer.exp * 1000,
+        clientId: answer.client_id ?? '',
+        scopes: (answer.scope ?? '').split(' ').filter((scope) => scope !== ''),
+        subject: answer.sub ?? null,
+      },
+      boundTo,
+    };
+  }
+
+  return async function introspect(token) {
+    if (cache.seconds <= 0) return ask(token);
+    const key = createHash('sha256').update(token).digest('base64');
+    const found = cached.get(key);
+    // Never longer than the token lives; the cache's own time is measured by a clock that is never set back.
+    const lives = (found?.answer?.token.expiresAt ?? Infinity) > Date.now();
+    if (found !== undefined && lives && found.until > performance.now()) return found.answer;
+    const answer = await ask(token);
+    cached.delete(key);
+    cached.set(key, { answer, until: performance.now() + cache.seconds * 1000 });
+    for (const oldest of cached.keys()) {
+      if (cached.size <= cache.entries) break;
+      cached.delete(oldest);
+    }
+    return answer;
+  };
+}
+
+/**
+ * The key that the token is bound to (RFC 9449 section 6.2), null for none, undefined where it is bound to something else or
+ * nobody can tell to what: such a token is none here.
+ */
+function bindingOf({ cnf, token_type: type }: oauth.IntrospectionResponse): string | null | undefined {
+  if (cnf === undefined) return type?.toLowerCase() === 'dpop' ? undefined : null;
+  const { jkt, ...others } = cnf as Readonly<Record<string, unknown>>;
+  return typeof jkt === 'string' && Object.keys(others).length === 0 ? jkt : undefined;
+}
+
+/** Below the issuer, which may have a path. */
+function introspectionEndpoint(issuer: string): string {
+  return new URL('oauth/introspect', issuer.endsWith('/') ? issuer : `${issuer}/`).href;
+}
