@@ -13,12 +13,16 @@ import {
   honoGuard,
   tokenOf,
   type DpopOptions,
+  type Refusal,
   type ResourceServer,
   type ResourceServerOptions,
+  type SentRequest,
 } from 'portico/resource-server';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { jktOf, newDpopKey } from './support/dpop.ts';
-import { boundHeaders, proofFor } from './support/proofs.ts';
+import { signed } from './support/assertions.ts';
+import { boundHeaders, hashOf, proofFor } from './support/proofs.ts';
+import { expectNothingOf, type BoundReason } from './support/told-refusals.ts';
 import {
   obtainTokens,
   ADA,
@@ -322,4 +326,175 @@ describe('an API elsewhere takes bound tokens', () => {
       expect(statusOf(await required.authorize('Bearer t', SCOPE))).toBe(401);
     });
   });
+});
+
+describe('what an API that takes bound tokens is told of a refusal', () => {
+  const TOKEN = 'a-token-that-is-bound';
+  const SECRET = 'the-secret-of-the-api';
+  const publicUrl = 'https://api.example';
+  const url = `${publicUrl}/notes`;
+  const { kid: _, ...jwk } = key.jwk;
+  const now = () => Math.floor(Date.now() / 1000);
+
+  /** A proof for this request, but for what is said. */
+  const proof = (claims: object = {}, header: object = {}, by = key) =>
+    signed(
+      by,
+      { typ: 'dpop+jwt', alg: key.algorithm, jwk, ...header },
+      { htm: 'GET', htu: url, iat: now(), jti: 'once', ath: hashOf(TOKEN), ...claims },
+    );
+
+  interface Row {
+    readonly title: string;
+    /** What the authorization server says of the token: this key, unless given. */
+    readonly cnf?: object | null;
+    readonly scheme?: 'Bearer';
+    readonly options?: Partial<DpopOptions> | null;
+    readonly sent?: Partial<SentRequest> | null;
+    /** Made when it is sent. */
+    readonly dpop?: () => string;
+    readonly detail?: string | null;
+    readonly told?: Partial<Refusal>;
+    /** How often the same is sent; told is the last. */
+    readonly times?: number;
+  }
+  const sending = (detail: string, dpop: () => string): Row => ({ title: detail, dpop, detail });
+  const INVALID_TOKEN = { error: 'invalid_token' } as const;
+  const AWAY = { status: 503, error: 'temporarily_unavailable' } as const;
+
+  const ROWS: Readonly<Record<BoundReason, readonly Row[]>> = {
+    bound_as_bearer: [
+      { title: 'taken', scheme: 'Bearer', told: INVALID_TOKEN },
+      { title: 'not taken', scheme: 'Bearer', options: null, told: INVALID_TOKEN },
+    ],
+    unbound_as_dpop: [{ title: 'with a proof', cnf: null, told: INVALID_TOKEN }],
+    unbound: [
+      {
+        title: 'where bound ones are required',
+        cnf: null,
+        scheme: 'Bearer',
+        options: { required: true },
+        told: INVALID_TOKEN,
+      },
+    ],
+    no_request: [{ title: 'the handler gave none', sent: null }],
+    proof_missing: [{ title: 'no header', sent: { dpop: null } }],
+    proof_target: ['/x/../notes', '/\\notes', 'notes', ''].map((target) => ({
+      title: `for ${target}`,
+      sent: { target },
+    })),
+    proof_repeated: [sending('there is more than one', () => `${proof()}, ${proof()}`)],
+    proof_malformed: [
+      sending('it has more than three parts', () => `${proof()}.x`),
+      sending('its header is missing or no base64url', () => ''),
+      sending('its header has crit', () => proof({}, { crit: ['exp'] })),
+      sending('it is too long', () => 'a'.repeat(20_000)),
+    ],
+    proof_type: [sending('its typ is not dpop+jwt', () => proof({}, { typ: 'JWT' }))],
+    proof_algorithm: [sending('its alg is none that is taken here', () => proof({}, { alg: 'none' }))],
+    proof_jti: [sending('its jti is missing, or no text of at most 255 characters', () => proof({ jti: 7 }))],
+    proof_nonce: [
+      sending('its nonce is missing, or no text of at most 255 characters', () => proof({ nonce: '' })),
+    ],
+    proof_method: [
+      sending('its htm is another method', () => proof({ htm: 'POST' })),
+      { title: 'sent as POST', sent: { method: 'POST' }, detail: 'its htm is another method' },
+    ],
+    proof_url: [
+      sending('its htu is another URL', () => proof({ htu: `${url}/` })),
+      sending('its htu is no URL', () => proof({ htu: '/notes' })),
+      sending('its htu is missing, or no text of at most 2048 characters', () => proof({ htu: undefined })),
+    ],
+    proof_without_time: [sending('its iat is missing, or no time', () => proof({ iat: undefined }))],
+    proof_from_the_future: [sending('its iat is in the future', () => proof({ iat: now() + 3600 }))],
+    proof_too_old: [sending('its iat is too long ago', () => proof({ iat: now() - 3600 }))],
+    proof_expired: [sending('it has expired', () => proof({ exp: now() - 3600 }))],
+    proof_not_yet_valid: [sending('its nbf is in the future', () => proof({ nbf: now() + 3600 }))],
+    proof_without_token: [sending('its ath is missing', () => proof({ ath: undefined }))],
+    proof_for_another_token: [
+      sending('its ath is that of another token', () => proof({ ath: hashOf('another') })),
+    ],
+    proof_key: [
+      sending('its jwk is no JSON object', () => proof({}, { jwk: undefined })),
+      sending('its jwk has a private or symmetric part', () =>
+        proof({}, { jwk: { ...jwk, d: 'the-private-part' } }),
+      ),
+      sending('its jwk is of another kind, or not for signing', () =>
+        proof({}, { jwk: { ...jwk, use: 'enc' } }),
+      ),
+    ],
+    proof_signature: [sending('its jwk did not sign it', () => proof({}, {}, newDpopKey()))],
+    proof_of_another_key: [{ title: 'the token has another', cnf: { jkt: 'x' }, told: INVALID_TOKEN }],
+    proof_used: [
+      { title: 'a second time', times: 2 },
+      { title: 'as the application says', options: { claim: () => false } },
+      { title: 'as nobody can tell', options: { claim: () => 'OK' as never } },
+    ],
+    proofs_too_many: [{ title: 'more than may be', options: { remembered: 0 }, told: AWAY }],
+    claim_failed: [
+      {
+        title: 'its store is away',
+        options: {
+          claim: async () => {
+            throw Object.assign(new Error(`${TOKEN} at the store`), { code: 'ECONNRESET' });
+          },
+        },
+        detail: 'ECONNRESET',
+        told: AWAY,
+      },
+      {
+        title: 'for whatever reason',
+        options: {
+          claim: () => {
+            throw new Error(TOKEN);
+          },
+        },
+        told: AWAY,
+      },
+    ],
+    fault: [{ title: 'a header that is no text', sent: { dpop: 7 as never }, told: AWAY }],
+  };
+
+  // @shows AS-12.19
+  test.each(Object.entries(ROWS).flatMap(([reason, rows]) => rows.map((row) => ({ reason, ...row }))))(
+    '$reason: $title',
+    async ({ reason, cnf, scheme = 'DPoP', options, sent, dpop, detail = null, told, times = 1 }) => {
+      const bound = cnf === null ? {} : { cnf: cnf ?? { jkt: jktOf(key) } };
+      const body = JSON.stringify({ active: true, scope: SCOPE, client_id: 'the client', ...bound });
+      const server = createServer((_request, response) =>
+        response.setHeader('Content-Type', 'application/json').end(body),
+      ).listen(0, '127.0.0.1');
+      await once(server, 'listening');
+      keep(server);
+      const heard: Refusal[] = [];
+      const resource = createResourceServer({
+        issuer: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+        clientId: 'api',
+        clientSecret: SECRET,
+        audience: null,
+        allowInsecureRequests: true,
+        onRefusal: (refusal) => void heard.push(refusal),
+        ...(options === null ? {} : { dpop: { publicUrl, ...options } }),
+      });
+      const request = { method: 'GET', target: '/notes', dpop: (dpop ?? proof)(), ...sent };
+      let answer: object = {};
+      for (let time = 1; time <= times; time += 1)
+        answer = await resource.authorize(`${scheme} ${TOKEN}`, SCOPE, sent === null ? undefined : request);
+      const refusal = { status: 401, error: 'invalid_dpop_proof', reason, detail, answered: null, ...told };
+      expect(heard).toEqual([
+        { ...refusal, clientId: reason === 'fault' ? null : 'the client', scope: SCOPE },
+      ]);
+      expectNothingOf(heard, [
+        TOKEN,
+        SECRET,
+        'the-private-part',
+        `${request.dpop ?? 'a proof'}.`,
+        hashOf(TOKEN),
+      ]);
+      for (const part of `${request.dpop}`.split('.')) if (part.length > 20) expectNothingOf(heard, [part]);
+      expect(answer).toBeInstanceOf(Response);
+      expect((answer as Response).status).toBe(refusal.status);
+      expect(await (answer as Response).json()).toEqual({ error: refusal.error });
+    },
+  );
 });

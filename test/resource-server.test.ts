@@ -1,9 +1,12 @@
 // @engines sqlite: a resource server sees no difference
 import { createHash } from 'node:crypto';
-import { createServer, get, type IncomingMessage } from 'node:http';
+import { readFileSync } from 'node:fs';
+import { createServer, get, type IncomingMessage, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { once } from 'node:events';
 import type { Server } from 'node:http';
+import path from 'node:path';
+import { inspect } from 'node:util';
 import { serve } from '@hono/node-server';
 import express from 'express';
 import createFastify from 'fastify';
@@ -14,6 +17,8 @@ import {
   fastifyGuard,
   honoGuard,
   tokenOf,
+  type Refusal,
+  type RefusalReason,
   type ResourceServer,
   type ResourceServerOptions,
 } from 'portico/resource-server';
@@ -26,6 +31,8 @@ import {
   type RunningPortal,
   type TestClient,
 } from './support/portal.ts';
+import { freePort } from './support/free-port.ts';
+import { expectNothingOf, type BoundReason } from './support/told-refusals.ts';
 
 /** An API elsewhere, which introspects tokens at the portal. */
 let portal: RunningPortal;
@@ -197,6 +204,61 @@ describe.each(GUARDED)('a resource server elsewhere, on %s', (_, start) => {
     ).not.toThrow();
   });
 
+  test('an issuer with user information is refused at the start, and nothing repeats its password', () => {
+    const says =
+      'issuer: must have no user information (user:password@): clientId and clientSecret are what is sent';
+    for (const [issuer, message] of [
+      ['https://me:hunter2@app.example', says],
+      ['http://me:hunter2@app.example/x', says],
+      ['https://hunter2@app.example', says],
+      ['https://:hunter2@app.example', says],
+      ['https://me:hunter2@app exam.ple', 'issuer: must be a URL, such as https://app.example.com'],
+      [
+        'me:hunter2@app.example',
+        'issuer: must be https. For http, in development, set allowInsecureRequests',
+      ],
+    ] as const)
+      for (const allowInsecureRequests of [true, false]) {
+        let thrown: unknown;
+        try {
+          resourceServer({ issuer, allowInsecureRequests });
+        } catch (error) {
+          thrown = error;
+        }
+        expect(thrown).toEqual(new TypeError(message));
+        expect(inspect(thrown, { depth: null, showHidden: true })).not.toContain('hunter2@');
+      }
+    expect(() => resourceServer({ issuer: 'https://app.example/@me' })).not.toThrow();
+  });
+
+  // @shows AS-12.19
+  test('each refusal is told once, before it is answered', async () => {
+    const told: Refusal[] = [];
+    const url = await start(resourceServer({ onRefusal: (refusal) => void told.push(refusal) }));
+    const narrow = await obtainTokens(portal, client, ADA, { scope: 'openid' });
+    const { access_token: token } = await obtainTokens(portal, client, ADA);
+    expect((await ask(url, token)).status).toBe(200);
+    expect(told).toEqual([]);
+    const unknown = { detail: null, answered: null, clientId: null, scope: SCOPE };
+    for (const [sent, refusal] of [
+      [null, { ...unknown, status: 401, error: null, reason: 'no_token' }],
+      ['garbage', { ...unknown, status: 401, error: 'invalid_token', reason: 'token_not_active' }],
+      [
+        narrow.access_token,
+        {
+          ...unknown,
+          status: 403,
+          error: 'insufficient_scope',
+          reason: 'scope_missing',
+          clientId: client.id,
+        },
+      ],
+    ] as const) {
+      expect((await ask(url, sent)).status).toBe(refusal.status);
+      expect(told.splice(0)).toEqual([refusal]);
+    }
+  });
+
   // @shows RFC9700-2.3c
   test('a token for another target is none; the authorization server away is 503', async () => {
     const { access_token: token } = await obtainTokens(portal, client, ADA);
@@ -264,5 +326,355 @@ describe('the cache', () => {
     // A clock that is set back does not make it longer.
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() - 3_600_000 });
     expect(await use(brief, 'a')).toEqual(['a']);
+  });
+});
+
+describe('what an API elsewhere is told of a refusal', () => {
+  afterEach(() => vi.restoreAllMocks());
+
+  /** An authorization server that answers in this way. */
+  async function authorizationServer(answer: RequestListener): Promise<string> {
+    const server = createServer(answer).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    return keep(server);
+  }
+  const says =
+    (body: string, status = 200, headers: Readonly<Record<string, string>> = {}): RequestListener =>
+    (_, response) =>
+      response.writeHead(status, { 'Content-Type': 'application/json', ...headers }).end(body);
+  const active = (members: object) => says(JSON.stringify({ active: true, scope: SCOPE, ...members }));
+
+  /** The clock of a request stands still until the test moves it. */
+  function clock(): () => void {
+    const controller = new AbortController();
+    vi.spyOn(AbortSignal, 'timeout').mockImplementation((milliseconds) => {
+      expect(milliseconds).toBe(5000);
+      return controller.signal;
+    });
+    return () => controller.abort(new DOMException('too late', 'TimeoutError'));
+  }
+
+  interface Row {
+    readonly title: string;
+    /** `Bearer` and a token that nobody knows unless given. */
+    readonly authorization?: string | null;
+    readonly options?: () => Promise<Partial<ResourceServerOptions>>;
+    /** What is told beside the reason; of an unusable request that came with a token unless given. */
+    readonly told?: Partial<Refusal>;
+  }
+
+  const issued = async (): Promise<string> => (await obtainTokens(portal, client, ADA)).access_token;
+  const answering = (answer: RequestListener) => async () => ({ issuer: await authorizationServer(answer) });
+  const AWAY = { status: 503, error: 'temporarily_unavailable' } as const;
+  const UNKNOWN = 'a-token-that-nobody-knows';
+
+  /** For each reason that needs no bound token, all its ways. */
+  const ROWS: Readonly<Record<Exclude<RefusalReason, BoundReason>, readonly Row[]>> = {
+    no_token: ['', ' ', null].map((authorization) => ({
+      title: `${authorization}`,
+      authorization,
+      told: { error: null },
+    })),
+    other_scheme: ['Basic YTpi', 'Bearers abc', 'abc', 'Basic YTpi, Bearer abc'].map((authorization) => ({
+      title: authorization,
+      authorization,
+      told: { error: null },
+    })),
+    malformed_token: ['Bearer', 'Bearer a b', 'Bearer a, Bearer b', 'Bearer \u00fc'].map((authorization) => ({
+      title: authorization,
+      authorization,
+      told: { error: null },
+    })),
+    dpop_not_taken: ['DPoP abc', 'DPoP'].map((authorization) => ({
+      title: authorization,
+      authorization,
+      told: { error: null },
+    })),
+    token_not_active: [{ title: 'nobody issued it' }],
+    other_audience: [
+      {
+        title: 'it is for no target',
+        options: async () => ({ audience: 'https://api.example/' }),
+        get authorization() {
+          return `Bearer ${shared}`;
+        },
+        get told() {
+          return { clientId: client.id };
+        },
+      },
+      {
+        title: 'it is for another one',
+        options: async () => ({
+          ...(await answering(active({ aud: ['https://b.example/'], client_id: 'a' }))()),
+          audience: 'https://a.example/',
+        }),
+        told: { clientId: 'a' },
+      },
+      {
+        title: 'it is for one, where none is meant',
+        options: answering(active({ aud: 'https://b.example/' })),
+      },
+    ],
+    unknown_binding: [
+      { title: 'to a certificate', cnf: { 'x5t#S256': 'x' } },
+      { title: 'to a key without a name', token_type: 'DPoP' },
+    ].map(({ title, ...members }) => ({
+      title,
+      options: answering(active({ client_id: 'a', ...members })),
+      told: { clientId: 'a' },
+    })),
+    scope_missing: [
+      {
+        title: 'by the client',
+        options: answering(active({ scope: 'notes:write', client_id: 'https://app.example/client' })),
+        told: { status: 403, error: 'insufficient_scope', clientId: 'https://app.example/client' },
+      },
+      {
+        title: 'by a client without a name',
+        options: answering(active({ scope: '' })),
+        told: { status: 403, error: 'insufficient_scope' },
+      },
+    ],
+    introspection_timed_out: [
+      { title: 'before it answers', begins: false },
+      { title: 'in the middle of its answer', begins: true },
+    ].map(({ title, begins }) => ({
+      title,
+      options: async () => {
+        const passes = clock();
+        return answering((_, response) => {
+          if (begins) response.write('{"active"', passes);
+          else passes();
+        })();
+      },
+      told: AWAY,
+    })),
+    introspection_unreachable: [
+      {
+        title: 'nobody listens',
+        options: async () => ({ issuer: `http://127.0.0.1:${await freePort()}` }),
+        told: { ...AWAY, detail: 'ECONNREFUSED' },
+      },
+      {
+        title: 'it hangs up',
+        options: answering((request) => request.socket.destroy()),
+        told: { ...AWAY, detail: 'UND_ERR_SOCKET' },
+      },
+      {
+        title: 'it hangs up in the middle of its answer',
+        options: answering((request, response) =>
+          response.write('{"active"', () => request.socket.destroy()),
+        ),
+        told: { ...AWAY, detail: 'UND_ERR_SOCKET' },
+      },
+    ],
+    introspection_refused: [
+      {
+        title: 'our own secret is wrong',
+        options: async () => ({ clientSecret: 'another' }),
+        told: { ...AWAY, answered: 401 },
+      },
+      ...[400, 302, 403, 404, 429, 500, 503, 201].map((status) => ({
+        title: `it answers ${status}`,
+        options: answering(says('{"active":true,"scope":"notes:read"}', status, { Location: '/elsewhere' })),
+        told: { ...AWAY, answered: status },
+      })),
+    ],
+    introspection_malformed: [
+      ['null', 'OAUTH_INVALID_RESPONSE'],
+      ['[]', 'OAUTH_INVALID_RESPONSE'],
+      ['7', 'OAUTH_INVALID_RESPONSE'],
+      ['{}', 'OAUTH_INVALID_RESPONSE'],
+      ['{"active":"true"}', 'OAUTH_INVALID_RESPONSE'],
+      ['', 'OAUTH_PARSE_ERROR'],
+      ['<html>', 'OAUTH_PARSE_ERROR'],
+      ['{"active":true,"scope":7}', null],
+      ['{"active":true,"cnf":null}', null],
+    ].map(([body, detail = null]) => ({
+      title: `it answers ${body}`,
+      options: answering(says(body ?? '')),
+      told: { ...AWAY, detail },
+    })),
+  };
+  /** Issued once. */
+  let shared = '';
+  beforeAll(async () => {
+    shared = await issued();
+  });
+
+  const rows = Object.entries(ROWS).flatMap(([reason, each]) =>
+    each.map((row) => ({ reason, ...wrapped(row) })),
+  );
+  /** Its getters are asked when the test runs. */
+  function wrapped(row: Row) {
+    return { title: row.title, row };
+  }
+
+  // @shows AS-12.19
+  test.each(rows)('$reason: $title', async ({ reason, row }) => {
+    const { options, authorization = `Bearer ${UNKNOWN}` } = row;
+    const told: Refusal[] = [];
+    const changes = { ...(await options?.()), onRefusal: (refusal: Refusal) => void told.push(refusal) };
+    const answer = await resourceServer(changes).authorize(authorization, SCOPE);
+    const refusal = {
+      status: 401,
+      error: 'invalid_token',
+      reason,
+      detail: null,
+      answered: null,
+      clientId: null,
+      scope: SCOPE,
+      ...row.told,
+    };
+    expect(told).toEqual([refusal]);
+    expectNothingOf(told, [UNKNOWN, shared, asker.secret]);
+    if (!(answer instanceof Response)) throw new Error('It was not refused');
+    expect([answer.status, await answer.json()]).toEqual([
+      refusal.status,
+      { error: refusal.error ?? 'invalid_token' },
+    ]);
+  });
+
+  // @shows AS-12.19
+  test('is the same of an answer that is cached', async () => {
+    const told: Refusal[] = [];
+    let asked = 0;
+    const answer = active({ aud: 'https://b.example/', client_id: 'a' });
+    const issuer = await authorizationServer((request, response) => {
+      asked += 1;
+      answer(request, response);
+    });
+    const onRefusal = (refusal: Refusal) => void told.push(refusal);
+    const cached = resourceServer({ issuer, cache: { seconds: 60, entries: 2 }, onRefusal });
+    for (let use = 0; use < 2; use += 1) await cached.authorize('Bearer abc', SCOPE);
+    expect(asked).toBe(1);
+    expect(told.map(({ reason, clientId }) => [reason, clientId])).toEqual([
+      ['other_audience', 'a'],
+      ['other_audience', 'a'],
+    ]);
+  });
+
+  // @shows AS-12.19
+  test.each<readonly [string, (said: string) => RequestListener]>([
+    ['no JSON', (said) => says(said)],
+    ['JSON, but no answer', (said) => says(JSON.stringify({ active: said, error: said }))],
+    ['a text', (said) => says(JSON.stringify(said))],
+    ['an error', (said) => says(JSON.stringify({ error: said, error_description: said }), 400)],
+    [
+      'a challenge',
+      (said) => says(said, 401, { 'WWW-Authenticate': `Basic realm="${said.replaceAll('\n', ' ')}"` }),
+    ],
+    ['a client id', (said) => active({ scope: '', client_id: said })],
+    ['a client id with more', (said) => active({ scope: '', client_id: `of ${said}.` })],
+    ['everything', (said) => active({ scope: said, client_id: said, sub: said, username: said, jti: said })],
+    ['a target', (said) => active({ aud: said, client_id: said })],
+    ['a confirmation', (said) => active({ cnf: { [said]: said }, client_id: said })],
+    ['a scope that fails', (said) => active({ scope: { [said]: said }, client_id: said })],
+    [
+      'the type of a JWT',
+      (said) => says(`${said}.${said}.x`, 200, { 'Content-Type': 'application/token-introspection+jwt' }),
+    ],
+  ])('has nothing that was sent in it where the authorization server repeats it: %s', async (_, answer) => {
+    for (const secret of [UNKNOWN, asker.secret]) {
+      const told: Refusal[] = [];
+      const issuer = await authorizationServer(answer(secret));
+      const onRefusal = (refusal: Refusal) => void told.push(refusal);
+      expect(
+        await resourceServer({ issuer, onRefusal }).authorize(`Bearer ${UNKNOWN}`, SCOPE),
+      ).toBeInstanceOf(Response);
+      expect(told).toHaveLength(1);
+      expectNothingOf(told, [UNKNOWN, asker.secret, btoa(`${asker.id}:${asker.secret}`)]);
+    }
+  });
+
+  test.each([7, {}, ['a'], 'a\nb', 'a\u2028', '', 'a'.repeat(2049)])(
+    'has no client id that is none: %j',
+    async (clientId) => {
+      const told: Refusal[] = [];
+      const issuer = await authorizationServer(active({ scope: '', client_id: clientId }));
+      const onRefusal = (refusal: Refusal) => void told.push(refusal);
+      await resourceServer({ issuer, onRefusal }).authorize('Bearer abc', SCOPE);
+      expect(told.map(({ reason, clientId: named }) => [reason, named])).toEqual([['scope_missing', null]]);
+    },
+  );
+
+  // @shows AS-12.19
+  test.each<readonly [string, (refusal: Refusal) => unknown]>([
+    [
+      'throws',
+      () => {
+        throw new Error('the log is away');
+      },
+    ],
+    ['rejects', () => Promise.reject(new Error('the log is away'))],
+    ['never ends', () => new Promise(() => undefined)],
+    [
+      'returns what throws when it is awaited',
+      () =>
+        new Proxy(
+          {},
+          {
+            get() {
+              throw new Error('no promise');
+            },
+          },
+        ),
+    ],
+    [
+      'writes into what it is told',
+      (refusal) => Object.assign(refusal, { status: 200, error: 'none', scope: '"' }),
+    ],
+    ['answers something else', () => new Response('come in')],
+  ])('changes no answer when whoever is told %s', async (_, onRefusal) => {
+    const unhandled: unknown[] = [];
+    const note = (reason: unknown) => void unhandled.push(reason);
+    process.on('unhandledRejection', note);
+    try {
+      const { access_token: narrow } = await obtainTokens(portal, client, ADA, { scope: 'openid' });
+      const malformed = await authorizationServer(says('null'));
+      let calls = 0;
+      const telling = {
+        onRefusal: (refusal: Refusal) => {
+          calls += 1;
+          return onRefusal(refusal) as Promise<void>;
+        },
+      };
+      for (const [authorization, changes] of [
+        [null, {}],
+        ['Bearer garbage', {}],
+        [`Bearer ${narrow}`, {}],
+        ['Bearer garbage', { issuer: malformed }],
+      ] as const) {
+        const [plain, watched] = await Promise.all(
+          [changes, { ...changes, ...telling }].map(async (each) => {
+            const answer = (await resourceServer(each).authorize(authorization, SCOPE)) as Response;
+            return [answer.status, [...answer.headers], await answer.text()];
+          }),
+        );
+        expect(watched).toEqual(plain);
+      }
+      expect(calls).toBe(4);
+      await new Promise((resolve) => {
+        setImmediate(resolve);
+      });
+      expect(unhandled).toEqual([]);
+    } finally {
+      process.off('unhandledRejection', note);
+    }
+  });
+
+  // @shows AS-12.19
+  test('has reasons that the page explains, each, and no other', () => {
+    const read = (file: string) => readFileSync(path.join(import.meta.dirname, '..', file), 'utf8');
+    const [, list = ''] =
+      /export type RefusalReason =([^;]*);/.exec(read('src/resource-server/refusals.ts')) ?? [];
+    const reasons = [...list.matchAll(/'(\w+)'/g)].map(([, reason]) => reason);
+    const [, section = ''] = read('docs/protecting-an-api.md').split('\n## Why an API elsewhere refuses\n');
+    const explained = [...(section.split('\n## ')[0] ?? '').matchAll(/^\| `(\w+)`/gm)].map(
+      ([, reason]) => reason,
+    );
+    expect(new Set(explained)).toEqual(new Set(reasons));
+    expect(explained).toHaveLength(reasons.length);
+    expect(reasons.length).toBeGreaterThan(35);
   });
 });

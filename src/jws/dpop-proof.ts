@@ -33,43 +33,88 @@ export interface DpopProof {
   readonly nonce: string | null;
 }
 
+/** What about a proof does not hold, for programs: `proof_malformed` is for what is no JWS at all. */
+export type DpopProofProblem =
+  | 'proof_repeated'
+  | 'proof_malformed'
+  | 'proof_type'
+  | 'proof_algorithm'
+  | 'proof_jti'
+  | 'proof_nonce'
+  | 'proof_method'
+  | 'proof_url'
+  | 'proof_without_time'
+  | 'proof_from_the_future'
+  | 'proof_too_old'
+  | 'proof_expired'
+  | 'proof_not_yet_valid'
+  | 'proof_without_token'
+  | 'proof_for_another_token'
+  | 'proof_key'
+  | 'proof_signature';
+
+/** A proof does not hold; the message says why in words, and repeats nothing of it. */
+export class DpopProofError extends JwsError {
+  readonly problem: DpopProofProblem;
+
+  constructor(problem: DpopProofProblem, message: string) {
+    super(message);
+    this.problem = problem;
+  }
+}
+
 /** In seconds: how far clocks may differ, either way, and how long a proof is good for after it was made. */
 const SKEW = 60;
 const LIFE = 60;
 const LONGEST = { jti: 255, nonce: 255, htu: 2048 } as const;
+const PROBLEMS = { jti: 'proof_jti', nonce: 'proof_nonce', htu: 'proof_url' } as const;
 
 /**
  * Checks the text of the header field `DPoP` (RFC 9449 section 4.3): all but whether it was used before, and whether its nonce is good.
- * Its `iat` has to be of now with a nonce, too. Throws a JwsError that says what does not hold.
+ * Its `iat` has to be of now with a nonce, too. Throws a DpopProofError that says what does not hold.
  */
 export function checkDpopProof(text: string, request: ProvedRequest): DpopProof {
   // Several fields of one name arrive as one value, with commas (RFC 9110 section 5.3).
-  if (text.includes(',')) throw new JwsError('there is more than one');
-  const proof = parseJws(text);
+  if (text.includes(',')) throw new DpopProofError('proof_repeated', 'there is more than one');
+  const proof = naming('proof_malformed', () => parseJws(text));
   const { header, payload } = proof;
-  if (header['typ'] !== 'dpop+jwt') throw new JwsError('its typ is not dpop+jwt');
-  const algorithm = algorithmOf(proof);
+  if (header['typ'] !== 'dpop+jwt') throw new DpopProofError('proof_type', 'its typ is not dpop+jwt');
+  const algorithm = naming('proof_algorithm', () => algorithmOf(proof));
   const jti = requireText(payload, 'jti');
   const nonce = payload['nonce'] === undefined ? null : requireText(payload, 'nonce');
-  if (payload['htm'] !== request.method) throw new JwsError('its htm is another method');
+  if (payload['htm'] !== request.method)
+    throw new DpopProofError('proof_method', 'its htm is another method');
   requireUrl(payload, request.url);
   const expiresAt = requireTimes(payload, request.now / 1000) * 1000;
   requireToken(payload, request.accessToken);
   const key = requireKey(header);
-  if (!isSignedBy(key, proof)) throw new JwsError('its jwk did not sign it');
+  if (!isSignedBy(key, proof)) throw new DpopProofError('proof_signature', 'its jwk did not sign it');
   return { thumbprint: jwkThumbprint(key), algorithm, jti, expiresAt, nonce };
+}
+
+/** What these readers refuse is a problem of a proof here. */
+function naming<T>(problem: DpopProofProblem, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof JwsError) throw new DpopProofError(problem, error.message);
+    throw error;
+  }
 }
 
 function requireText(payload: JsonObject, name: keyof typeof LONGEST): string {
   const value = Object.hasOwn(payload, name) ? payload[name] : undefined;
   if (typeof value === 'string' && value.length > 0 && value.length <= LONGEST[name]) return value;
-  throw new JwsError(`its ${name} is missing, or no text of at most ${LONGEST[name]} characters`);
+  throw new DpopProofError(
+    PROBLEMS[name],
+    `its ${name} is missing, or no text of at most ${LONGEST[name]} characters`,
+  );
 }
 
 function requireUrl(payload: JsonObject, url: string): void {
   const claimed = normalized(requireText(payload, 'htu'));
-  if (claimed === null) throw new JwsError('its htu is no URL');
-  if (claimed !== normalized(url)) throw new JwsError('its htu is another URL');
+  if (claimed === null) throw new DpopProofError('proof_url', 'its htu is no URL');
+  if (claimed !== normalized(url)) throw new DpopProofError('proof_url', 'its htu is another URL');
 }
 
 /** Without white space, which a parser of URLs takes away, and `\`, which it takes for `/`. */
@@ -93,13 +138,14 @@ function unescaped(escape: string): string {
 
 /** When no clock takes it any more, in whole seconds. `now` is in seconds, too. */
 function requireTimes({ iat, exp, nbf }: JsonObject, now: number): number {
-  if (!isTime(iat)) throw new JwsError('its iat is missing, or no time');
-  if (iat > now + SKEW) throw new JwsError('its iat is in the future');
-  if (iat <= now - LIFE - SKEW) throw new JwsError('its iat is too long ago');
+  if (!isTime(iat)) throw new DpopProofError('proof_without_time', 'its iat is missing, or no time');
+  if (iat > now + SKEW) throw new DpopProofError('proof_from_the_future', 'its iat is in the future');
+  if (iat <= now - LIFE - SKEW) throw new DpopProofError('proof_too_old', 'its iat is too long ago');
   // A proof needs neither of these; what it says of itself holds all the same (RFC 7519 sections 4.1.4 and 4.1.5).
-  if (exp !== undefined && !(isTime(exp) && exp > now - SKEW)) throw new JwsError('it has expired');
+  if (exp !== undefined && !(isTime(exp) && exp > now - SKEW))
+    throw new DpopProofError('proof_expired', 'it has expired');
   if (nbf !== undefined && !(isTime(nbf) && nbf <= now + SKEW))
-    throw new JwsError('its nbf is in the future');
+    throw new DpopProofError('proof_not_yet_valid', 'its nbf is in the future');
   return Math.ceil(iat) + LIFE + SKEW;
 }
 
@@ -110,9 +156,9 @@ function isTime(value: unknown): value is number {
 
 function requireToken({ ath }: JsonObject, accessToken: string | null): void {
   if (accessToken === null) return;
-  if (ath === undefined) throw new JwsError('its ath is missing');
+  if (ath === undefined) throw new DpopProofError('proof_without_token', 'its ath is missing');
   if (ath !== hash('sha256', accessToken, 'base64url'))
-    throw new JwsError('its ath is that of another token');
+    throw new DpopProofError('proof_for_another_token', 'its ath is that of another token');
 }
 
 function requireKey(header: JsonObject): PublicKey {
@@ -120,10 +166,10 @@ function requireKey(header: JsonObject): PublicKey {
     const key = readPublicKey(header['jwk']);
     if (key !== null) return key;
   } catch (error) {
-    if (error instanceof JwkError) throw new JwsError(`its jwk ${error.message}`);
+    if (error instanceof JwkError) throw new DpopProofError('proof_key', `its jwk ${error.message}`);
     throw error;
   }
-  throw new JwsError('its jwk is of another kind, or not for signing');
+  throw new DpopProofError('proof_key', 'its jwk is of another kind, or not for signing');
 }
 
 /** RFC 7638 section 3: the members that a key needs, in the order of their names; JSON leaves out those that it has not. */

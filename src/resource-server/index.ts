@@ -11,4 +11,5 @@ export {
 } from './guards.ts';
 export type { IntrospectedToken } from './introspection.ts';
 export type { DpopOptions, SentRequest } from './proofs.ts';
+export type { Refusal, RefusalReason } from './refusals.ts';
 export { createResourceServer, type ResourceServer, type ResourceServerOptions } from './server.ts';

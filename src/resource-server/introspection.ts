@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import * as oauth from 'oauth4webapi';
+import { codeOf } from './causes.ts';
 
 /** What a token is good for, as the authorization server says at this moment. */
 export interface IntrospectedToken {
@@ -16,15 +17,48 @@ export interface IntrospectedToken {
 /** How long to wait for an answer of the authorization server, in milliseconds. */
 const TIMEOUT = 5000;
 
-/** What the authorization server says of a token: a proof is asked for at each use, also of an answer that is cached. */
-export interface Answer {
+/** A token that may be used here: a proof is asked for at each use, also of an answer that is cached. */
+export interface UsableToken {
   readonly token: IntrospectedToken;
   /** The key that it is bound to; null for none. */
   readonly boundTo: string | null;
 }
 
+/** Why a token is none here. */
+export type UnusableReason = 'token_not_active' | 'other_audience' | 'unknown_binding';
+
+/** A token that is none here. */
+export interface UnusableToken {
+  readonly reason: UnusableReason;
+  readonly clientId: unknown;
+}
+
+/** Why the authorization server could not be asked about a token. */
+export type IntrospectionProblem =
+  | 'introspection_timed_out'
+  | 'introspection_unreachable'
+  | 'introspection_refused'
+  | 'introspection_malformed';
+
+/** The authorization server could not be asked. It has no cause: that could have in it what was sent or answered. */
+export class IntrospectionError extends Error {
+  override readonly name = 'IntrospectionError';
+  readonly reason: IntrospectionProblem;
+  /** The code of an error. */
+  readonly detail: string | null;
+  /** The HTTP status of an answer that is none. */
+  readonly answered: number | null;
+
+  constructor(reason: IntrospectionProblem, detail: string | null, answered: number | null = null) {
+    super(reason);
+    this.reason = reason;
+    this.detail = detail;
+    this.answered = answered;
+  }
+}
+
 interface CachedAnswer {
-  readonly answer: Answer | null;
+  readonly answer: UsableToken | UnusableToken;
   readonly until: number;
 }
 
@@ -39,8 +73,8 @@ export interface Asking {
   readonly allowsInsecureRequests: boolean;
 }
 
-/** Resolves to what the authorization server says of a token (RFC 7662), null for one that is none here. Rejects when it cannot be asked. */
-export type Introspect = (token: string) => Promise<Answer | null>;
+/** Resolves to what the authorization server says of a token (RFC 7662). Rejects with an IntrospectionError when it cannot be asked. */
+export type Introspect = (token: string) => Promise<UsableToken | UnusableToken>;
 
 export function createIntrospect(asking: Asking): Introspect {
   const { issuer, audience, cache, allowsInsecureRequests } = asking;
@@ -50,26 +84,31 @@ export function createIntrospect(asking: Asking): Introspect {
   /** By the SHA-256 of the token: tokens are kept nowhere (RFC 9700 section 4.9.3). */
   const cached = new Map<string, CachedAnswer>();
 
-  async function ask(token: string): Promise<Answer | null> {
-    const response = await oauth.introspectionRequest(as, client, authenticate, token, {
-      [oauth.allowInsecureRequests]: allowsInsecureRequests,
-      signal: () => AbortSignal.timeout(TIMEOUT),
-    });
-    const answer = await oauth.processIntrospectionResponse(as, client, response);
-    const targets: readonly string[] = answer.aud === undefined ? [] : [answer.aud].flat();
-    const meant = audience === null ? targets.length === 0 : targets.includes(audience);
-    if (!answer.active || !meant) return null;
-    const boundTo = bindingOf(answer);
-    if (boundTo === undefined) return null;
-    return {
-      token: {
-        expiresAt: answer.exp === undefined ? null : answer.exp * 1000,
-        clientId: answer.client_id ?? '',
-        scopes: (answer.scope ?? '').split(' ').filter((scope) => scope !== ''),
-        subject: answer.sub ?? null,
-      },
-      boundTo,
-    };
+  /** The whole answer: what ends a connection is no matter of what it says. */
+  async function exchange(token: string): Promise<Response> {
+    const signal = AbortSignal.timeout(TIMEOUT);
+    try {
+      const response = await oauth.introspectionRequest(as, client, authenticate, token, {
+        [oauth.allowInsecureRequests]: allowsInsecureRequests,
+        signal,
+      });
+      if (response.status === 200) return new Response(await response.text(), { headers: response.headers });
+      response.body?.cancel().catch(() => undefined);
+      throw new IntrospectionError('introspection_refused', null, response.status);
+    } catch (error) {
+      if (error instanceof IntrospectionError) throw error;
+      const reason = signal.aborted ? 'introspection_timed_out' : 'introspection_unreachable';
+      throw new IntrospectionError(reason, codeOf(error));
+    }
+  }
+
+  async function ask(token: string): Promise<UsableToken | UnusableToken> {
+    const response = await exchange(token);
+    try {
+      return judged(await oauth.processIntrospectionResponse(as, client, response), audience);
+    } catch (error) {
+      throw new IntrospectionError('introspection_malformed', codeOf(error));
+    }
   }
 
   return async function introspect(token) {
@@ -77,8 +116,7 @@ export function createIntrospect(asking: Asking): Introspect {
     const key = createHash('sha256').update(token).digest('base64');
     const found = cached.get(key);
     // Never longer than the token lives; the cache's own time is measured by a clock that is never set back.
-    const lives = (found?.answer?.token.expiresAt ?? Infinity) > Date.now();
-    if (found !== undefined && lives && found.until > performance.now()) return found.answer;
+    if (found !== undefined && lives(found.answer) && found.until > performance.now()) return found.answer;
     const answer = await ask(token);
     cached.delete(key);
     cached.set(key, { answer, until: performance.now() + cache.seconds * 1000 });
@@ -87,6 +125,30 @@ export function createIntrospect(asking: Asking): Introspect {
       cached.delete(oldest);
     }
     return answer;
+  };
+}
+
+function lives(answer: UsableToken | UnusableToken): boolean {
+  return 'reason' in answer || (answer.token.expiresAt ?? Infinity) > Date.now();
+}
+
+/** Throws for what is no answer of an introspection. */
+function judged(answer: oauth.IntrospectionResponse, audience: string | null): UsableToken | UnusableToken {
+  const { client_id: clientId } = answer;
+  const targets: readonly string[] = answer.aud === undefined ? [] : [answer.aud].flat();
+  const meant = audience === null ? targets.length === 0 : targets.includes(audience);
+  if (!answer.active) return { reason: 'token_not_active', clientId };
+  if (!meant) return { reason: 'other_audience', clientId };
+  const boundTo = bindingOf(answer);
+  if (boundTo === undefined) return { reason: 'unknown_binding', clientId };
+  return {
+    token: {
+      expiresAt: answer.exp === undefined ? null : answer.exp * 1000,
+      clientId: clientId ?? '',
+      scopes: (answer.scope ?? '').split(' ').filter((scope) => scope !== ''),
+      subject: answer.sub ?? null,
+    },
+    boundTo,
   };
 }
 

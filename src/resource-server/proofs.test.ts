@@ -1,6 +1,6 @@
 import { createHash, generateKeyPairSync, sign } from 'node:crypto';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { createProofs, RememberedError, refusalOf, type DpopOptions, type SentRequest } from './proofs.ts';
+import { createProofs, refusalOf, type DpopOptions, type SentRequest } from './proofs.ts';
 
 const NOW = 1_800_000_000_000;
 const TOKEN = 'an access token';
@@ -24,43 +24,52 @@ function api(options: Partial<DpopOptions> = {}) {
   vi.useFakeTimers({ toFake: ['Date'], now: NOW });
   onTestFinished(() => void vi.useRealTimers());
   const proofs = createProofs({ publicUrl: 'https://api.example', ...options });
-  const ask = (sent: Partial<SentRequest> = {}, boundTo = THUMBPRINT) =>
-    proofs.problem(TOKEN, boundTo, {
+  const told = (sent: Partial<SentRequest> = {}, boundTo = THUMBPRINT) =>
+    proofs.refusal(TOKEN, boundTo, {
       method: 'GET',
       target: '/notes',
       dpop: proof('https://api.example/notes'),
       ...sent,
     });
+  const ask = async (...given: Parameters<typeof told>) => (await told(...given))?.reason ?? null;
   const use = (jti: string) => ask({ dpop: proof('https://api.example/notes', { jti }) });
-  return { ask, use };
+  return { told, ask, use };
 }
 
 describe('A request in the scheme DPoP', () => {
   test('proves the key of its token, once', async () => {
     const { ask } = api();
     expect(await ask()).toBeNull();
-    expect(await ask()).toBe('invalid_dpop_proof');
+    expect(await ask()).toBe('proof_used');
   });
 
-  test('proves nothing without a proof, or with one of something else', async () => {
-    const { ask } = api();
-    for (const dpop of [
-      null,
-      '',
-      'x',
-      proof('https://api.example/other'),
-      proof('https://api.example/notes', { htm: 'POST' }),
-      proof('https://api.example/notes', { ath: hashOf('another') }),
-      proof('https://api.example/notes', { iat: NOW / 1000 - 120 }),
-    ])
-      expect(await ask({ dpop })).toBe('invalid_dpop_proof');
-    expect(await ask({ method: 'POST' })).toBe('invalid_dpop_proof');
+  test('proves nothing without a proof, or with one of something else, and why is told', async () => {
+    const { told, ask } = api();
+    for (const [dpop, reason, detail] of [
+      [null, 'proof_missing', null],
+      ['', 'proof_malformed', 'its header is missing or no base64url'],
+      ['eHg', 'proof_malformed', 'its header is no JSON'],
+      [proof('https://api.example/other'), 'proof_url', 'its htu is another URL'],
+      [proof('https://api.example/notes', { htm: 'POST' }), 'proof_method', 'its htm is another method'],
+      [
+        proof('https://api.example/notes', { ath: hashOf('another') }),
+        'proof_for_another_token',
+        'its ath is that of another token',
+      ],
+      [
+        proof('https://api.example/notes', { iat: NOW / 1000 - 120 }),
+        'proof_too_old',
+        'its iat is too long ago',
+      ],
+    ] as const)
+      expect(await told({ dpop })).toEqual({ reason, detail });
+    expect(await ask({ method: 'POST' })).toBe('proof_method');
     expect(await ask()).toBeNull();
   });
 
   test('with the key of another token has a token that is not its own, and uses nothing', async () => {
     const { ask } = api();
-    expect(await ask({}, hashOf('another key'))).toBe('invalid_token');
+    expect(await ask({}, hashOf('another key'))).toBe('proof_of_another_key');
     expect(await ask()).toBeNull();
   });
 
@@ -72,7 +81,7 @@ describe('A request in the scheme DPoP', () => {
     ['https://API.example:443/a/b/', '/?a=/b', 'https://api.example/a/b/'],
   ])('at %s, for %s, has a proof for %s', async (publicUrl, target, htu) => {
     const { ask } = api({ publicUrl });
-    expect(await ask({ target, dpop: proof(`${htu}x`) })).toBe('invalid_dpop_proof');
+    expect(await ask({ target, dpop: proof(`${htu}x`) })).toBe('proof_url');
     expect(await ask({ target, dpop: proof(htu) })).toBeNull();
   });
 
@@ -89,7 +98,7 @@ describe('A request in the scheme DPoP', () => {
     '/\\notes',
   ])('for what parsers write anew has no proof: %s', async (target) => {
     const { ask } = api();
-    expect(await ask({ target })).toBe('invalid_dpop_proof');
+    expect(await ask({ target })).toBe(target === '//notes' ? 'proof_url' : 'proof_target');
     expect(await ask()).toBeNull();
   });
 
@@ -130,14 +139,35 @@ describe('Whether a proof is new', () => {
     const told: unknown[] = [];
     const claim = async (...about: unknown[]) => told.push(about) === 1;
     const { ask } = api({ claim });
-    expect([await ask(), await ask()]).toEqual([null, 'invalid_dpop_proof']);
+    expect([await ask(), await ask()]).toEqual([null, 'proof_used']);
     const hash = hashOf(JSON.stringify([THUMBPRINT, 'once']));
     expect(told[0]).toEqual([hash, NOW + 120_000]);
     for (const answer of [true, 1]) expect(await api({ claim: () => answer as never }).ask()).toBeNull();
     for (const answer of [0, 2, 'true', 'OK', {}, { isNew: false }, undefined])
-      expect(await api({ claim: () => answer as never }).ask()).toBe('invalid_dpop_proof');
-    const fault = new Error('the store is away');
-    await expect(api({ claim: () => Promise.reject(fault) }).ask()).rejects.toBe(fault);
+      expect(await api({ claim: () => answer as never }).ask()).toBe('proof_used');
+  });
+
+  test.each([
+    ['no code', new Error('the store is away'), null],
+    ['one', Object.assign(new Error('the store is away'), { code: 'ECONNREFUSED' }), 'ECONNREFUSED'],
+    ['the code of its cause', new Error('away', { cause: { code: 'no error' } }), null],
+    [
+      'that of an error below',
+      new Error('x', { cause: Object.assign(new Error('y'), { code: '57P01' }) }),
+      '57P01',
+    ],
+    ['what is no code', Object.assign(new Error('x'), { code: 'the token abc' }), null],
+    ['a number', Object.assign(new Error('x'), { code: 7 }), null],
+    ['none, being none', 'ECONNREFUSED', null],
+  ])('cannot be said by what fails, which is told by %s', async (_, fault, detail) => {
+    const { told } = api({ claim: () => Promise.reject(fault) });
+    expect(await told()).toEqual({ reason: 'claim_failed', detail });
+    const thrown = api({
+      claim: () => {
+        throw fault;
+      },
+    });
+    expect(await thrown.told()).toEqual({ reason: 'claim_failed', detail });
   });
 
   test('is remembered of as many as are said: the next one is refused until one has expired', async () => {
@@ -145,14 +175,14 @@ describe('Whether a proof is new', () => {
     expect(await use('a')).toBeNull();
     vi.setSystemTime(NOW + 1000);
     expect(await use('b')).toBeNull();
-    await expect(use('c')).rejects.toThrow('2 proofs are remembered, and none has expired');
-    await expect(use('c')).rejects.toThrow(RememberedError);
-    expect(await use('b')).toBe('invalid_dpop_proof');
+    expect(await use('c')).toBe('proofs_too_many');
+    expect(await use('c')).toBe('proofs_too_many');
+    expect(await use('b')).toBe('proof_used');
     vi.setSystemTime(NOW + 119_999);
-    await expect(use('c')).rejects.toThrow(RememberedError);
+    expect(await use('c')).toBe('proofs_too_many');
     vi.setSystemTime(NOW + 120_000);
     expect(await use('c')).toBeNull();
-    await expect(use('d')).rejects.toThrow(RememberedError);
-    expect([await use('b'), await use('c')]).toEqual(['invalid_dpop_proof', 'invalid_dpop_proof']);
+    expect(await use('d')).toBe('proofs_too_many');
+    expect([await use('b'), await use('c')]).toEqual(['proof_used', 'proof_used']);
   });
 });

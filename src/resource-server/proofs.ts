@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { DpopOffer, DpopRefusal } from '../http/challenges.ts';
 import { isLiteralTarget } from '../http/request-target.ts';
-import { JwsError } from '../jws/compact.ts';
-import { checkDpopProof, type DpopProof } from '../jws/dpop-proof.ts';
+import { checkDpopProof, DpopProofError, type DpopProof, type DpopProofProblem } from '../jws/dpop-proof.ts';
 import { VERIFIED_ALGORITHMS } from '../jws/public-keys.ts';
+import { codeOf } from './causes.ts';
 
 /** Tokens that are bound to a key of their client (RFC 9449), at an API in another process. */
 export interface DpopOptions {
@@ -37,18 +37,31 @@ export interface SentRequest {
 }
 
 /** More proofs are remembered than may be: nobody can know whether one was used before. */
-export class RememberedError extends Error {
+class RememberedError extends Error {
   override readonly name = 'RememberedError';
 }
 
-/** What a request in the scheme DPoP is refused for. */
-export type ProofProblem = 'invalid_token' | 'invalid_dpop_proof';
+/** Why a request in the scheme DPoP is refused, as far as its proof is concerned. */
+export type ProofReason =
+  | 'proof_missing'
+  | 'proof_target'
+  | DpopProofProblem
+  | 'proof_of_another_key'
+  | 'proof_used'
+  | 'proofs_too_many'
+  | 'claim_failed';
+
+export interface ProofRefusal {
+  readonly reason: ProofReason;
+  /** What is wrong with the proof, in words that repeat nothing of it, or the code of an error. */
+  readonly detail: string | null;
+}
 
 /** Checks proofs at an API elsewhere. */
 export interface Proofs {
   readonly offer: DpopOffer;
-  /** Null when the request proves this key and its proof is used for the first time. Throws when nobody can know that. */
-  problem(token: string, boundTo: string, request: SentRequest): Promise<ProofProblem | null>;
+  /** Null when the request proves this key and its proof is used for the first time. */
+  refusal(token: string, boundTo: string, request: SentRequest): Promise<ProofRefusal | null>;
 }
 
 const MOST_REMEMBERED = 100_000;
@@ -66,32 +79,45 @@ export function createProofs(options: DpopOptions): Proofs {
     return path.startsWith('/') && isLiteralTarget(path) ? `${origin}${removed}${path}` : null;
   }
 
-  function read(token: string, { method, target, dpop }: SentRequest): DpopProof | null {
+  function read(token: string, { method, target, dpop }: SentRequest): DpopProof | ProofRefusal {
+    if (dpop === null) return refused('proof_missing');
     const url = publicUrl(target);
-    if (dpop === null || url === null) return null;
+    if (url === null) return refused('proof_target');
     try {
       return checkDpopProof(dpop, { method, url, accessToken: token, now: Date.now() });
     } catch (error) {
-      if (error instanceof JwsError) return null;
+      if (error instanceof DpopProofError) return refused(error.problem, error.message);
       throw error;
+    }
+  }
+
+  /** Null when this is the first use of the proof. */
+  async function use({ thumbprint, jti, expiresAt }: DpopProof): Promise<ProofRefusal | null> {
+    const used = createHash('sha256')
+      .update(JSON.stringify([thumbprint, jti]))
+      .digest('base64url');
+    try {
+      const isNew: unknown = await claim(used, expiresAt);
+      // Or the 1 of an engine. Whatever else an application in JavaScript answers, such as rows, is no yes.
+      return isNew === true || isNew === 1 ? null : refused('proof_used');
+    } catch (error) {
+      if (error instanceof RememberedError) return refused('proofs_too_many');
+      return refused('claim_failed', codeOf(error));
     }
   }
 
   return {
     offer: { required, algorithms: VERIFIED_ALGORITHMS },
-    async problem(token, boundTo, request) {
+    async refusal(token, boundTo, request) {
       const proof = read(token, request);
-      if (proof === null) return 'invalid_dpop_proof';
-      const { thumbprint, jti, expiresAt } = proof;
-      if (thumbprint !== boundTo) return 'invalid_token';
-      const used = createHash('sha256')
-        .update(JSON.stringify([thumbprint, jti]))
-        .digest('base64url');
-      const isNew: unknown = await claim(used, expiresAt);
-      // Or the 1 of an engine. Whatever else an application in JavaScript answers, such as rows, is no yes.
-      return isNew === true || isNew === 1 ? null : 'invalid_dpop_proof';
+      if ('reason' in proof) return proof;
+      return proof.thumbprint === boundTo ? use(proof) : refused('proof_of_another_key');
     },
   };
+}
+
+function refused(reason: ProofReason, detail: string | null = null): ProofRefusal {
+  return { reason, detail };
 }
 
 /** In memory. What has expired is looked for when twice as much is there as was left the last time, so a use costs the same however many there are. */

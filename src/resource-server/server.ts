@@ -1,7 +1,8 @@
 import { parseBearer, parseDpop } from '../http/bearer.ts';
-import { createIntrospect, type IntrospectedToken } from './introspection.ts';
+import { codeOf } from './causes.ts';
+import { createIntrospect, IntrospectionError, type IntrospectedToken } from './introspection.ts';
 import { createProofs, refusalOf, type DpopOptions, type SentRequest } from './proofs.ts';
-import { refuse, type Problem } from './refusals.ts';
+import { refusalFor, responseTo, tell, type Grounds, type Refusal } from './refusals.ts';
 
 /** Which authorization server to ask, and with which credentials. */
 export interface ResourceServerOptions {
@@ -27,6 +28,12 @@ export interface ResourceServerOptions {
    * Takes tokens that are bound to a key of their client, in the scheme DPoP (RFC 9449). Off unless given: such a token is none then.
    */
   readonly dpop?: DpopOptions;
+  /**
+   * Is told of each refusal of `authorize`, and so of the guards, before it is answered: once, and of nothing secret. Off unless given. It cannot
+   * change the answer: what it throws is passed over, and a promise that it returns is not awaited, whether or not that is ever settled or
+   * is rejected. Only what it does before it returns holds the answer up.
+   */
+  readonly onRefusal?: (refusal: Refusal) => void | Promise<void>;
   /** Lets development, tests and other machines of a private network use plain http. */
   readonly allowInsecureRequests?: boolean;
 }
@@ -44,15 +51,14 @@ export interface ResourceServer {
   ): Promise<IntrospectedToken | Response>;
 }
 
-/** Makes a resource server; asks nobody before the first token. Throws for an issuer that it could not ask: http without `allowInsecureRequests`; and for metadata without a URL. */
+/**
+ * Makes a resource server; asks nobody before the first token. Throws a TypeError for an issuer that it could not ask (http without
+ * `allowInsecureRequests`, or one with user information), and for metadata without a URL.
+ */
 export function createResourceServer(options: ResourceServerOptions): ResourceServer {
-  const { issuer, clientId, clientSecret, audience, cache = { seconds: 0, entries: 0 } } = options;
+  const { issuer, clientId, clientSecret, audience, cache = { seconds: 0, entries: 0 }, onRefusal } = options;
   const allowsInsecureRequests = options.allowInsecureRequests === true;
-  if (new URL(issuer).protocol !== 'https:' && !allowsInsecureRequests) {
-    throw new TypeError(
-      `issuer: must be https, not ${issuer}. For http, in development, set allowInsecureRequests`,
-    );
-  }
+  requireIssuer(issuer, allowsInsecureRequests);
   const introspect = createIntrospect({
     issuer,
     clientId,
@@ -65,45 +71,66 @@ export function createResourceServer(options: ResourceServerOptions): ResourceSe
   const resourceMetadata =
     options.resourceMetadata === undefined ? null : new URL(options.resourceMetadata).href;
 
-  /** The token; otherwise what is wrong with it. */
+  /** The token; otherwise why it is refused. */
   async function check(
     { token: value, scheme }: Presented,
     scope: string,
     request: SentRequest | undefined,
-  ): Promise<IntrospectedToken | Problem> {
+  ): Promise<IntrospectedToken | Grounds> {
     const answer = await introspect(value);
-    if (answer === null) return 'invalid_token';
+    if ('reason' in answer) return answer;
     const { token, boundTo } = answer;
+    const { clientId: holder } = token;
     // Bound it is none as Bearer, unbound none in the scheme DPoP (RFC 9449 section 7.2).
-    if ((boundTo !== null) !== (scheme === 'DPoP')) return 'invalid_token';
+    if (boundTo !== null && scheme === 'Bearer') return { reason: 'bound_as_bearer', clientId: holder };
+    if (boundTo === null && scheme === 'DPoP') return { reason: 'unbound_as_dpop', clientId: holder };
     if (boundTo === null) {
-      if (proofs?.offer.required === true) return 'invalid_token';
+      if (proofs?.offer.required === true) return { reason: 'unbound', clientId: holder };
     } else {
-      if (proofs === null) return 'invalid_token';
-      if (request === undefined) return 'invalid_dpop_proof';
-      const problem = await proofs.problem(value, boundTo, request);
-      if (problem !== null) return problem;
+      if (proofs === null) return { reason: 'dpop_not_taken', clientId: holder };
+      if (request === undefined) return { reason: 'no_request', clientId: holder };
+      const refusal = await proofs.refusal(value, boundTo, request);
+      if (refusal !== null) return { ...refusal, clientId: holder };
     }
-    return token.scopes.includes(scope) ? token : 'insufficient_scope';
+    return token.scopes.includes(scope) ? token : { reason: 'scope_missing', clientId: holder };
+  }
+
+  async function checked(...given: Parameters<typeof check>): Promise<IntrospectedToken | Grounds> {
+    try {
+      return await check(...given);
+    } catch (error) {
+      if (!(error instanceof IntrospectionError)) return { reason: 'fault', detail: codeOf(error) };
+      const { reason, detail, answered } = error;
+      return { reason, detail, answered };
+    }
   }
 
   return {
     async authorize(authorization, scope, request) {
       const presented = presentedIn(authorization ?? null, proofs !== null);
-      const refusing = { scope, metadata: resourceMetadata };
-      const dpop = refusalOf(proofs, presented?.scheme === 'DPoP');
-      if (presented === null) return refuse({ ...refusing, error: null, dpop });
-      try {
-        const checked = await check(presented, scope, request);
-        return typeof checked === 'string' ? refuse({ ...refusing, error: checked, dpop }) : checked;
-      } catch {
-        return Response.json(
-          { error: 'temporarily_unavailable' },
-          { status: 503, headers: { 'Retry-After': '2' } },
-        );
-      }
+      const isPresented = 'token' in presented;
+      const outcome = isPresented ? await checked(presented, scope, request) : presented;
+      if (!('reason' in outcome)) return outcome;
+      const refusal = refusalFor(outcome, scope, isPresented ? [presented.token, clientSecret] : []);
+      if (onRefusal !== undefined) tell(onRefusal, { ...refusal });
+      const dpop = refusalOf(proofs, isPresented && presented.scheme === 'DPoP');
+      return responseTo(refusal, { metadata: resourceMetadata, dpop });
     },
   };
+}
+
+/** No message repeats a password, nor does what an error of a parser has beside its message. */
+function requireIssuer(issuer: string, allowsInsecureRequests: boolean): void {
+  const url = URL.parse(issuer);
+  if (url === null) throw new TypeError('issuer: must be a URL, such as https://app.example.com');
+  if (url.username !== '' || url.password !== '') {
+    throw new TypeError(
+      'issuer: must have no user information (user:password@): clientId and clientSecret are what is sent',
+    );
+  }
+  if (url.protocol === 'https:' || (url.protocol === 'http:' && allowsInsecureRequests)) return;
+  const named = issuer.includes('@') ? 'https' : `https, not ${issuer}`;
+  throw new TypeError(`issuer: must be ${named}. For http, in development, set allowInsecureRequests`);
 }
 
 interface Presented {
@@ -111,9 +138,13 @@ interface Presented {
   readonly scheme: 'Bearer' | 'DPoP';
 }
 
-function presentedIn(authorization: string | null, takesDpop: boolean): Presented | null {
-  const bearer = parseBearer(authorization)?.token ?? null;
-  if (bearer !== null) return { token: bearer, scheme: 'Bearer' };
-  const bound = takesDpop ? (parseDpop(authorization)?.token ?? null) : null;
-  return bound === null ? null : { token: bound, scheme: 'DPoP' };
+function presentedIn(authorization: string | null, takesDpop: boolean): Presented | Grounds {
+  if (authorization === null || /^\s*$/.test(authorization)) return { reason: 'no_token' };
+  const bearer = parseBearer(authorization);
+  const bound = parseDpop(authorization);
+  if (bound !== null && !takesDpop) return { reason: 'dpop_not_taken' };
+  const token = (bearer ?? bound)?.token;
+  if (token === undefined) return { reason: 'other_scheme' };
+  if (token === null) return { reason: 'malformed_token' };
+  return { token, scheme: bearer === null ? 'DPoP' : 'Bearer' };
 }
