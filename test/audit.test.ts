@@ -1,8 +1,10 @@
 import { AUDIT, type AuditEvent } from 'portico/oauth-server';
+import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { porticoHere, ROOT } from './support/console.ts';
+import { createLosingStore, openStore } from './support/opened-store.ts';
 import {
   ADA,
   authorizationUrl,
@@ -10,6 +12,7 @@ import {
   exchangeCode,
   introspect,
   obtainCode,
+  obtainTokens,
   refresh,
   registerClient,
   requestToken,
@@ -40,10 +43,12 @@ beforeEach(async () => {
 
 const log = () => readFile(path.join(portal.env['STORAGE_DIR'] ?? '', 'app.log'), 'utf8');
 const types = () => events.map(({ type }) => type);
-const revoke = (token: string) =>
-  fetch(`${portal.url}/oauth/revoke`, {
+/** Without the client that asks by introspection. */
+const ofTokens = () => events.filter(({ type }) => type !== 'client_registered');
+const revoke = (token: string, { id, secret } = client, at = portal) =>
+  fetch(`${at.url}/oauth/revoke`, {
     method: 'POST',
-    headers: { Authorization: `Basic ${Buffer.from(`${client.id}:${client.secret}`).toString('base64')}` },
+    headers: { Authorization: `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}` },
     body: new URLSearchParams({ token }),
   });
 
@@ -135,6 +140,111 @@ describe("events for a host's audit log", () => {
       { type: 'family_revoked', reason: 'client', clientId: client.id },
       { type: 'family_revoked', reason: 'person', clientId: client.id },
     ]);
+  });
+
+  // @shows AS-19.1, AS-19.7, AS-19.12
+  test('an access token revoked by the application: once, with whom it was for and of which authorization, and nothing of it', async () => {
+    const { access_token: token, refresh_token: refreshToken } = await obtainTokens(portal, client, ADA);
+    const [granted] = events.filter((event) => event.type === 'consent_granted');
+    events.length = 0;
+    expect((await revoke(token)).status).toBe(200);
+    expect((await revoke(token)).status).toBe(200);
+    const { authorization, person } = granted ?? {};
+    expect(person).toMatchObject({ id: expect.any(String) });
+    expect(events).toEqual([{ type: 'access_token_revoked', clientId: client.id, person, authorization }]);
+    expect((await introspect(portal, token))['active']).toBe(false);
+    const { access_token: next } = (await (await refresh(portal, client, refreshToken)).json()) as Tokens;
+    await revoke(next);
+    expect(ofTokens().map(({ type }) => type)).toEqual([
+      'access_token_revoked',
+      'tokens_issued',
+      'access_token_revoked',
+    ]);
+  });
+
+  // @shows AS-19.12
+  test('an access token that an application had for itself, revoked: nobody, and no authorization', async () => {
+    const robot = await registerClient(portal, {
+      redirectUris: [],
+      grants: ['client_credentials'],
+      scopes: ['notes:read'],
+    });
+    const issued = await requestToken(portal, robot, { grant_type: 'client_credentials' });
+    const { access_token: token } = (await issued.json()) as Tokens;
+    events.length = 0;
+    await revoke(token);
+    expect(events).toEqual([]);
+    await revoke(token, robot);
+    await revoke(token, robot);
+    expect(events).toEqual([
+      { type: 'access_token_revoked', clientId: robot.id, person: null, authorization: null },
+    ]);
+  });
+
+  // @shows AS-19.12
+  test('nothing of a token that is unknown, of another application, garbled, or was none any more', async () => {
+    const other = await registerClient(portal);
+    const ended = await obtainTokens(portal, client, ADA);
+    await revoke(ended.refresh_token);
+    const tokens = await obtainTokens(portal, client, ADA);
+    const { access_token: token } = tokens;
+    const code = await obtainCode(portal, client, await portal.signedIn(ADA));
+    events.length = 0;
+    await revoke(token, other);
+    const [id = '', secret = ''] = token.split('.');
+    const offered = [`${id}.${'x'.repeat(43)}`, `${'0'.repeat(32)}.${secret}`, id, secret, 'unknown', code];
+    for (const each of [...offered, ended.access_token, `${token}.`, ` ${token}`]) await revoke(each);
+    expect((await introspect(portal, token))['active']).toBe(true);
+    clock.advance(3600);
+    await revoke(token);
+    expect(ofTokens()).toEqual([]);
+  });
+
+  // @shows AS-10.1, AS-19.12
+  test('tokens of an earlier release, whose form does not say what they are', async () => {
+    const { access_token: token, refresh_token: refreshToken } = await obtainTokens(portal, client, ADA);
+    const [id = ''] = token.split('.');
+    const [authorization = ''] = refreshToken.split('.');
+    const [earlierAccess, earlierRefresh] = ['a'.repeat(43), 'r'.repeat(43)] as const;
+    const hashOf = (text: string) => createHash('sha256').update(text).digest('base64url');
+    const { database } = portal.application;
+    await database.execute('UPDATE oauth_access_tokens SET id = ?, secret_hash = NULL WHERE id = ?', [
+      hashOf(earlierAccess),
+      id,
+    ]);
+    await database.execute('INSERT INTO oauth_refresh_tokens (grant_hash, family_id) VALUES (?, ?)', [
+      hashOf(earlierRefresh),
+      authorization,
+    ]);
+    events.length = 0;
+    for (const each of [earlierAccess, earlierAccess, earlierRefresh, earlierRefresh]) await revoke(each);
+    expect(events).toMatchObject([
+      { type: 'access_token_revoked', clientId: client.id, authorization },
+      { type: 'family_revoked', clientId: client.id, authorization, reason: 'client' },
+    ]);
+  });
+
+  // @shows AS-19.12
+  test.each([
+    ['that did nothing: sent again it is told of', false, ['access_token_revoked']],
+    ['that took effect, whose answer was lost: it was 503, and nothing is told', true, []],
+  ])('an access token revoked by a statement %s', async (_, afterwards, told) => {
+    const opened = await openStore();
+    onTestFinished(() => opened.close());
+    const losing = createLosingStore(opened.inner);
+    const at = await startPortal({ database: losing.database });
+    onTestFinished(() => at.close());
+    const own = await registerClient(at);
+    const { access_token: token } = await obtainTokens(at, own, ADA);
+    const heard: AuditEvent[] = [];
+    at.application.events.on(AUDIT, (event: AuditEvent) => {
+      heard.push(event);
+    });
+    losing.loses = { statement: /^DELETE FROM oauth_access_tokens/, afterwards };
+    expect([(await revoke(token, own, at)).status, heard]).toEqual([503, []]);
+    expect((await revoke(token, own, at)).status).toBe(200);
+    expect(heard.map(({ type }) => type)).toEqual(told);
+    expect((await introspect(at, token))['active']).toBe(false);
   });
 
   test('tokens of an application for itself', async () => {

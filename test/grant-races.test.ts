@@ -30,8 +30,9 @@ let ada: Visitor;
 let ahead = 0;
 
 beforeAll(async () => {
-  one = await startPortal({ clock: () => Date.now() + ahead });
-  ({ other, process: process2 } = await startBeside(one));
+  const config = { oauth_server: { audit: { keep: true } } };
+  one = await startPortal({ clock: () => Date.now() + ahead, config });
+  ({ other, process: process2 } = await startBeside(one, {}, config));
   client = await registerClient(one);
   stranger = await registerClient(one);
   ada = await one.signedIn(ADA);
@@ -177,6 +178,20 @@ describe('while one process refreshes, another', () => {
     }
     process.stdout.write(`Exchanges against pruning: ${JSON.stringify(counts)}\n`);
   });
+});
+
+// @shows AS-10.1, AS-18.6, AS-19.12
+test('an access token that two processes revoke at once is revoked in both, and one event says so', async () => {
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const tokens = await authorized();
+    const all = [one, other, one, other].map((at) => revoke(at, client, tokens.access_token));
+    expect(await Promise.all(all)).toEqual([200, 200, 200, 200]);
+    expect([await opens(one, tokens), await opens(other, tokens)]).toEqual([false, false]);
+    const [authorization = ''] = tokens.refresh_token.split('.');
+    const { items } = await one.server.audit.list({ authorization, type: 'access_token_revoked' });
+    expect(items).toMatchObject([{ clientId: client.id, authorization, address: expect.any(String) }]);
+    await tokensOf(await refresh(other, client, tokens.refresh_token));
+  }
 });
 
 describe('a refresh token that is not as it was issued', () => {

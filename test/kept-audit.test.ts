@@ -139,6 +139,7 @@ async function live(): Promise<void> {
   await tokensOf(refresh(portal, client, second));
   await refresh(portal, client, first);
   await revoke((await authorize()).refresh_token);
+  await revoke((await authorize()).access_token);
   await authorize();
   await visitor.submit(await visitor.get('/oauth/applications'));
   for (let count = 0; count < 6; count += 1) {
@@ -214,6 +215,7 @@ const FROM: Readonly<Record<AuditEvent['type'], 'http' | 'console' | 'administra
   refresh_token_replayed: 'http',
   refresh_token_retried: 'http',
   family_revoked: 'http',
+  access_token_revoked: 'http',
   client_changed: 'http',
   client_authentication_failed: 'http',
   client_authentication_slowed: 'http',

@@ -18,16 +18,16 @@ import {
   type Tokens,
 } from './support/portal.ts';
 
-/** A code or refresh token that was read, and that another request uses or ends before it is written: in this order each time. */
+/** A code or a token that was read, and that another request uses or ends before it is written: in this order each time. */
 interface Overtaking {
   readonly portal: RunningPortal;
   readonly events: AuditEvent[];
-  /** The answer to what reads an authorization next, and goes on when `meanwhile` is done. */
+  /** The answer to what reads an authorization or an access token next, and goes on when `meanwhile` is done. */
   overtaken(slow: () => Promise<Response>, meanwhile: () => Promise<unknown>): Promise<Response>;
   close(): Promise<void>;
 }
 
-const READS = /^SELECT f\.id, [^]* FROM oauth_families f WHERE f\.id = \?$/;
+const READS = /^SELECT (?:f\.id, [^]* FROM oauth_families f WHERE f|t\.secret_hash, [^]* WHERE t)\.id = \?$/;
 
 async function start(oauthServer: Readonly<Record<string, unknown>>): Promise<Overtaking> {
   const opened: OpenedStore = await openStore();
@@ -278,5 +278,28 @@ describe('a refresh token that another request uses meanwhile', () => {
       'the refresh token was used for "notes:read", and is offered for "openid", "profile", "email", "notes:read", "notes:write"';
     await expectRefused(at, response, detail, 'invalid_scope');
     expect(await isActive(at, second)).toBe(true);
+  });
+});
+
+describe('an access token that its application revokes, and meanwhile', () => {
+  const revokeIt = () => revoke(strict, first.access_token);
+  beforeEach(() => begin(strict));
+
+  // @shows AS-19.12
+  test('revokes by another request, is told of once', async () => {
+    const response = await at.overtaken(revokeIt, async () => {
+      expect((await revokeIt()).status).toBe(200);
+      expect(typesOf(at)).toEqual(['access_token_revoked']);
+    });
+    expect(response.status).toBe(200);
+    expect(typesOf(at)).toEqual(['access_token_revoked']);
+    expect(await isActive(at, first)).toBe(false);
+  });
+
+  // @shows AS-19.12
+  test('loses with its authorization, is told of with that', async () => {
+    const response = await at.overtaken(revokeIt, () => revoke(at, first.refresh_token));
+    expect(response.status).toBe(200);
+    expect(typesOf(at)).toEqual(['family_revoked', 'access_token_revoked']);
   });
 });

@@ -110,16 +110,22 @@ describe('round trips to the server', () => {
       const exchanged = await counted('code', () => exchangeCode(portal, client, code));
       const first = (await exchanged.json()) as Tokens;
       const refreshed = await counted('refresh', () => refresh(portal, client, first.refresh_token));
-      const { access_token: token } = (await refreshed.json()) as Tokens;
+      const { access_token: token, refresh_token: last } = (await refreshed.json()) as Tokens;
       expect((await counted('own API', () => callApi(portal, '/api/notes', token))).status).toBe(200);
-      const revoked = await counted('revocation', () =>
-        fetch(`${portal.url}/oauth/revoke`, {
-          method: 'POST',
-          headers: { Authorization: `Basic ${btoa(`${client.id}:${client.secret}`)}` },
-          body: new URLSearchParams({ token }),
-        }),
-      );
-      expect(revoked.status).toBe(200);
+      for (const [name, each] of [
+        ['revocation', token],
+        ['revocation of what is gone', token],
+        ['revocation of the authorization', last],
+      ] as const) {
+        const revoked = await counted(name, () =>
+          fetch(`${portal.url}/oauth/revoke`, {
+            method: 'POST',
+            headers: { Authorization: `Basic ${btoa(`${client.id}:${client.secret}`)}` },
+            body: new URLSearchParams({ token: each }),
+          }),
+        );
+        expect(revoked.status).toBe(200);
+      }
     }
     const isPostgres = way.database.dialect === 'postgres';
     // Where issuing is no single statement, it has a BEGIN, a second statement and a COMMIT of its own.
@@ -131,6 +137,8 @@ describe('round trips to the server', () => {
       refresh: 6 + more,
       'own API': 3,
       revocation: 3,
+      'revocation of what is gone': 3,
+      'revocation of the authorization': 3,
     });
   });
 });

@@ -716,10 +716,11 @@ describe('an access token of an earlier release', () => {
 
   test('is revoked by its own client, by itself', async () => {
     const { hash, clientId } = await ofBefore();
-    await store.revokeAccessToken({ id: null, hash }, (await newClient()).id);
-    await store.revokeAccessToken({ id: hash, hash }, clientId);
+    expect(await store.revokeAccessToken({ id: null, hash }, (await newClient()).id, NOW)).toBeNull();
+    expect(await store.revokeAccessToken({ id: hash, hash }, clientId, NOW)).toBeNull();
     expect(await other.findAccessToken({ id: null, hash }, NOW)).toMatchObject({ clientId });
-    await store.revokeAccessToken({ id: null, hash }, clientId);
+    const revoked = await store.revokeAccessToken({ id: null, hash }, clientId, NOW);
+    expect(revoked).toMatchObject({ clientId, familyId: null, person: null });
     expect(await other.findAccessToken({ id: null, hash }, NOW)).toMatchObject({ dead: 'unknown' });
   });
 });
@@ -1058,13 +1059,54 @@ describe('refresh tokens and families', () => {
 
   test('an access token is revoked by its own client, by itself', async () => {
     const { family, first } = await started();
-    await store.revokeAccessToken(first.accessToken, (await newClient()).id);
-    await store.revokeAccessToken({ ...first.accessToken, hash: name('hash') }, family.clientId);
-    await store.revokeAccessToken({ id: null, hash: first.accessToken.id }, family.clientId);
+    const { accessToken: token } = first;
+    for (const [offered, by] of [
+      [token, (await newClient()).id],
+      [{ ...token, hash: name('hash') }, family.clientId],
+      [{ id: null, hash: token.id }, family.clientId],
+    ] as const) {
+      expect(await store.revokeAccessToken(offered, by, NOW)).toBeNull();
+    }
     expect(await lives(first)).toBe(true);
-    await store.revokeAccessToken(first.accessToken, family.clientId);
+    const known = await other.findAccessToken(token, NOW);
+    expect(known).toMatchObject({ familyId: family.id, person: family.person });
+    expect(await store.revokeAccessToken(token, family.clientId, NOW)).toEqual(known);
     expect(await lives(first)).toBe(false);
     expect((await refreshTokenOf(first, family)).used).toBe(false);
+  });
+
+  // @shows AS-18.3, AS-19.12
+  test('an access token is revoked once', async () => {
+    for (let round = 0; round < 10; round += 1) {
+      const { family, first } = await started();
+      const revoked = await many(6, (each) =>
+        each.revokeAccessToken(first.accessToken, family.clientId, NOW),
+      );
+      expect(revoked.map((each) => each !== null)).toSatisfy(onlyOne);
+    }
+  });
+
+  // @shows AS-19.12
+  test('an access token that was none any more is not told of as revoked, and is removed', async () => {
+    const ended: readonly ((of: Family) => unknown)[] = [
+      ({ id }) => store.revokeFamily(id, NOW),
+      ({ clientId }) =>
+        database.execute('UPDATE oauth_clients SET grants = ? WHERE client_id = ?', [
+          'refresh_token',
+          clientId,
+        ]),
+    ];
+    for (const end of ended) {
+      const { family, first } = await started();
+      await end(family);
+      expect(await store.revokeAccessToken(first.accessToken, family.clientId, NOW)).toBeNull();
+      expect(await other.findAccessToken(first.accessToken, NOW)).toMatchObject({ dead: 'unknown' });
+    }
+    const { family, first } = await started();
+    const { accessToken: token } = first;
+    expect(await store.revokeAccessToken(token, family.clientId, token.expiresAt)).toBeNull();
+    // By the clock of another process it would live still.
+    expect(await other.findAccessToken(token, NOW)).toMatchObject({ dead: 'unknown' });
   });
 
   // @shows AS-18.4

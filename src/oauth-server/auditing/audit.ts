@@ -57,6 +57,14 @@ export type AuditEvent =
         /** By a replay, by the application (RFC 7009), by the person, or by an administrator. */
         readonly reason: 'replay' | 'client' | 'person' | 'operator';
       })
+  /** The application ended one of its access tokens, which was good until then, and nothing else (RFC 7009). Which one is not said. */
+  | {
+      readonly type: 'access_token_revoked';
+      readonly clientId: string;
+      /** Null for a token of client credentials, with the authorization. */
+      readonly person: PersonReference | null;
+      readonly authorization: string | null;
+    }
   /** An administrator ended all that a person had allowed. One event for all, none for each authorization. */
   | (Acting & {
       readonly type: 'person_revoked';

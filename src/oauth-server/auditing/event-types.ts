@@ -9,6 +9,7 @@ export const EVENT_TYPES = Object.keys({
   refresh_token_replayed: true,
   refresh_token_retried: true,
   family_revoked: true,
+  access_token_revoked: true,
   person_revoked: true,
   person_erased: true,
   access_ended: true,

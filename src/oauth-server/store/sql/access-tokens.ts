@@ -12,17 +12,24 @@ import { insertInto, removeKeys, words } from './statements.ts';
  * nearly in its order: an index on when they expire would only be another thing to write.
  */
 export function accessTokensTable(database: Database, admits: Admits) {
-  return {
-    async findAccessToken(token, now) {
-      const { rows } = await database.execute<AccessTokenRow>(FIND, [token.id ?? token.hash]);
-      const [row] = rows;
-      return row === undefined || !isOf(row, token) ? UNKNOWN : toAccessToken(row, admits, now);
-    },
+  async function findAccessToken(token: OfferedToken, now: number): Promise<AccessToken | DeadToken> {
+    const { rows } = await database.execute<AccessTokenRow>(FIND, [token.id ?? token.hash]);
+    const [row] = rows;
+    return row === undefined || !isOf(row, token) ? UNKNOWN : toAccessToken(row, admits, now);
+  }
 
-    async revokeAccessToken({ id, hash }, clientId) {
-      await (id === null
+  return {
+    findAccessToken,
+
+    async revokeAccessToken(token, clientId, now) {
+      // Whose it is cannot change; once the row is gone nobody could say it. MySQL has no DELETE that returns what it removes.
+      const before = await findAccessToken(token, now);
+      const { id, hash } = token;
+      // Also where nothing was found: a server that may only be read from may be behind, and refuses this.
+      const { affected } = await (id === null
         ? database.execute(`${DELETE} AND secret_hash IS NULL`, [hash, clientId])
         : database.execute(`${DELETE} AND secret_hash = ?`, [id, clientId, hash]));
+      return affected === 1 && !('dead' in before) ? before : null;
     },
 
     async issueClientToken(clientId, audience, token, now) {
