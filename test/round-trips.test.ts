@@ -137,8 +137,8 @@ describe('round trips to the server', () => {
       refresh: 6 + more,
       'own API': 3,
       revocation: 3,
-      'revocation of what is gone': 3,
-      'revocation of the authorization': 3,
+      'revocation of what is gone': 4,
+      'revocation of the authorization': 5,
     });
   });
 });

@@ -1,7 +1,7 @@
 import { createHash, generateKeyPairSync, sign, type KeyObject } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { JwsError } from './compact.ts';
-import { checkDpopProof, type ProvedRequest } from './dpop-proof.ts';
+import { checkDpopProof, DpopProofError, type DpopProofProblem, type ProvedRequest } from './dpop-proof.ts';
 
 const NOW = 1_800_000_000;
 const URL = 'https://app.example/oauth/token';
@@ -170,6 +170,42 @@ describe('A proof', () => {
     expect(() => check(proof(), presented)).toThrow('its ath is missing');
     for (const wrong of [`${ath}=`, 'x', 7, null, createHash('sha256').update('another').digest('base64url')])
       expect(() => check(proof({ claims: { ath: wrong } }), presented)).toThrow('its ath is');
+  });
+
+  const PROBLEMS: Readonly<Record<DpopProofProblem, string>> = {
+    proof_repeated: `${proof()},${proof()}`,
+    proof_malformed: 'none',
+    proof_type: proof({ header: { typ: 'JWT' } }),
+    proof_algorithm: proof({ header: { alg: 'HS256' } }),
+    proof_jti: proof({ claims: { jti: 7 } }),
+    proof_nonce: proof({ claims: { nonce: 7 } }),
+    proof_method: proof({ claims: { htm: 'GET' } }),
+    proof_url: proof({ claims: { htu: `${URL}/more` } }),
+    proof_without_time: proof({ claims: { iat: undefined } }),
+    proof_from_the_future: proof({ claims: { iat: NOW + 61 } }),
+    proof_too_old: proof({ claims: { iat: NOW - 120 } }),
+    proof_expired: proof({ claims: { exp: NOW - 60 } }),
+    proof_not_yet_valid: proof({ claims: { nbf: NOW + 61 } }),
+    proof_without_token: proof(),
+    proof_for_another_token: proof({ claims: { ath: 'x' } }),
+    proof_key: proof({ header: { jwk: { kty: 'oct' } }, claims: { ath } }),
+    proof_signature: proof({ header: { alg: 'RS256' }, claims: { ath } }),
+  };
+
+  test.each([
+    ...Object.entries(PROBLEMS),
+    ['proof_url', proof({ claims: { htu: 'https:' } })],
+    ['proof_url', proof({ claims: { htu: undefined } })],
+    ['proof_key', proof({ header: { jwk: null }, claims: { ath } })],
+  ])('that does not hold says in one word why: %s', (problem, text) => {
+    let thrown: unknown = null;
+    try {
+      check(text, { accessToken: TOKEN });
+    } catch (error) {
+      thrown = error;
+    }
+    expect(thrown).toBeInstanceOf(DpopProofError);
+    expect(thrown).toMatchObject({ problem });
   });
 
   test('changed in one character is none', () => {
