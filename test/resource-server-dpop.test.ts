@@ -452,7 +452,15 @@ describe('what an API that takes bound tokens is told of a refusal', () => {
         told: AWAY,
       },
     ],
-    fault: [{ title: 'a header that is no text', sent: { dpop: 7 as never }, told: AWAY }],
+    fault: [
+      { title: 'a header that is no text', sent: { dpop: 7 as never }, detail: 'TypeError', told: AWAY },
+      {
+        title: 'no path, and no proof',
+        sent: { dpop: null, target: undefined as never },
+        detail: 'TypeError',
+        told: AWAY,
+      },
+    ],
   };
 
   // @shows AS-12.19

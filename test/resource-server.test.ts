@@ -213,6 +213,7 @@ describe.each(GUARDED)('a resource server elsewhere, on %s', (_, start) => {
       ['https://hunter2@app.example', says],
       ['https://:hunter2@app.example', says],
       ['https://me:hunter2@app exam.ple', 'issuer: must be a URL, such as https://app.example.com'],
+      ['me:hunter2', 'issuer: must be https. For http, in development, set allowInsecureRequests'],
       [
         'me:hunter2@app.example',
         'issuer: must be https. For http, in development, set allowInsecureRequests',
@@ -226,7 +227,7 @@ describe.each(GUARDED)('a resource server elsewhere, on %s', (_, start) => {
           thrown = error;
         }
         expect(thrown).toEqual(new TypeError(message));
-        expect(inspect(thrown, { depth: null, showHidden: true })).not.toContain('hunter2@');
+        expect(inspect(thrown, { depth: null, showHidden: true })).not.toContain('hunter2');
       }
     expect(() => resourceServer({ issuer: 'https://app.example/@me' })).not.toThrow();
   });
@@ -568,6 +569,7 @@ describe('what an API elsewhere is told of a refusal', () => {
     ['a client id with more', (said) => active({ scope: '', client_id: `of ${said}.` })],
     ['everything', (said) => active({ scope: said, client_id: said, sub: said, username: said, jti: said })],
     ['a target', (said) => active({ aud: said, client_id: said })],
+    ['our credentials', () => active({ scope: '', client_id: btoa(`${asker.id}:${asker.secret}`) })],
     ['a confirmation', (said) => active({ cnf: { [said]: said }, client_id: said })],
     ['a scope that fails', (said) => active({ scope: { [said]: said }, client_id: said })],
     [
@@ -595,6 +597,45 @@ describe('what an API elsewhere is told of a refusal', () => {
       const onRefusal = (refusal: Refusal) => void told.push(refusal);
       await resourceServer({ issuer, onRefusal }).authorize('Bearer abc', SCOPE);
       expect(told.map(({ reason, clientId: named }) => [reason, named])).toEqual([['scope_missing', null]]);
+    },
+  );
+
+  // @shows AS-12.19
+  test.each(['订单:read', 'a\nb'])(
+    'is what is answered, also where no header field holds the scope %j: 503, as before',
+    async (scope) => {
+      const told: Refusal[] = [];
+      const issuer = await authorizationServer(active({ scope: 'another' }));
+      const refusing = (changes: Partial<ResourceServerOptions>) =>
+        resourceServer({ issuer, onRefusal: (refusal) => void told.push(refusal), ...changes });
+      const resourceMetadata = 'https://api.example/.well-known/oauth-protected-resource';
+      for (const refused of [
+        await refusing({}).authorize('Bearer abc', scope),
+        await refusing({ resourceMetadata }).authorize(null, scope),
+      ]) {
+        expect(refused).toBeInstanceOf(Response);
+        expect(refused).toMatchObject({ status: 503 });
+      }
+      expect(told).toEqual(
+        [0, 1].map(() => ({
+          status: 503,
+          error: 'temporarily_unavailable',
+          reason: 'fault',
+          detail: 'TypeError',
+          answered: null,
+          clientId: null,
+          scope,
+        })),
+      );
+    },
+  );
+
+  test.each([null, {}, 'console'])(
+    'is told to nobody by what is no function, and that is said at the start: %j',
+    (it) => {
+      expect(() => resourceServer({ onRefusal: it as never })).toThrow(
+        new TypeError('onRefusal: must be a function'),
+      );
     },
   );
 

@@ -13,3 +13,10 @@ export function codeOf(error: unknown): string | null {
   }
   return null;
 }
+
+/** The code of an error, and for want of one its class, such as `TypeError`; null where it has neither. */
+export function nameOf(error: unknown): string | null {
+  const code = codeOf(error);
+  if (code !== null || !(error instanceof Error)) return code;
+  return /^\w{1,64}$/.test(error.name) ? error.name : null;
+}

@@ -80,8 +80,8 @@ export function createProofs(options: DpopOptions): Proofs {
   }
 
   function read(token: string, { method, target, dpop }: SentRequest): DpopProof | ProofRefusal {
-    if (dpop === null) return refused('proof_missing');
     const url = publicUrl(target);
+    if (dpop === null) return refused('proof_missing');
     if (url === null) return refused('proof_target');
     try {
       return checkDpopProof(dpop, { method, url, accessToken: token, now: Date.now() });

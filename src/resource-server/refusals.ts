@@ -1,3 +1,4 @@
+import { nameOf } from './causes.ts';
 import { challenges, type DpopRefusal } from '../http/challenges.ts';
 
 /** Why a request is refused: one for each way, and no other. `docs/protecting-an-api.md` says of each what to do. */
@@ -57,7 +58,7 @@ export interface Refusal {
   readonly reason: RefusalReason;
   /**
    * More of the reason, null where there is no more: of a proof in words, such as `its iat is too long ago`; otherwise the code of an error,
-   * such as `ECONNREFUSED`.
+   * such as `ECONNREFUSED`, or of a fault its class.
    */
   readonly detail: string | null;
   /** The HTTP status that the authorization server answered introspection with; null unless the reason is `introspection_refused`. */
@@ -152,7 +153,18 @@ export interface Challenge {
   readonly dpop: DpopRefusal | null;
 }
 
-export function responseTo({ status, error, scope }: Refusal, { metadata, dpop }: Challenge): Response {
+/** The answer, and what is told of it. What no header field can hold, such as a scope with a line break in it, is a fault: 503. */
+export function refuse(refusal: Refusal, challenge: Challenge): { refusal: Refusal; response: Response } {
+  try {
+    return { refusal, response: responseTo(refusal, challenge) };
+  } catch (error) {
+    const { scope, clientId } = refusal;
+    const fault = refusalFor({ reason: 'fault', detail: nameOf(error), clientId }, scope, []);
+    return { refusal: fault, response: responseTo(fault, challenge) };
+  }
+}
+
+function responseTo({ status, error, scope }: Refusal, { metadata, dpop }: Challenge): Response {
   if (status === 503) return Response.json({ error }, { status, headers: { 'Retry-After': '2' } });
   const parameters = {
     realm: 'oauth',

@@ -1,8 +1,8 @@
 import { parseBearer, parseDpop } from '../http/bearer.ts';
-import { codeOf } from './causes.ts';
+import { nameOf } from './causes.ts';
 import { createIntrospect, IntrospectionError, type IntrospectedToken } from './introspection.ts';
 import { createProofs, refusalOf, type DpopOptions, type SentRequest } from './proofs.ts';
-import { refusalFor, responseTo, tell, type Grounds, type Refusal } from './refusals.ts';
+import { refusalFor, refuse, tell, type Grounds, type Refusal } from './refusals.ts';
 
 /** Which authorization server to ask, and with which credentials. */
 export interface ResourceServerOptions {
@@ -53,12 +53,14 @@ export interface ResourceServer {
 
 /**
  * Makes a resource server; asks nobody before the first token. Throws a TypeError for an issuer that it could not ask (http without
- * `allowInsecureRequests`, or one with user information), and for metadata without a URL.
+ * `allowInsecureRequests`, or one with user information), for metadata without a URL, and for an `onRefusal` that is no function.
  */
 export function createResourceServer(options: ResourceServerOptions): ResourceServer {
   const { issuer, clientId, clientSecret, audience, cache = { seconds: 0, entries: 0 }, onRefusal } = options;
   const allowsInsecureRequests = options.allowInsecureRequests === true;
   requireIssuer(issuer, allowsInsecureRequests);
+  if (onRefusal !== undefined && typeof onRefusal !== 'function')
+    throw new TypeError('onRefusal: must be a function');
   const introspect = createIntrospect({
     issuer,
     clientId,
@@ -67,6 +69,10 @@ export function createResourceServer(options: ResourceServerOptions): ResourceSe
     cache,
     allowsInsecureRequests,
   });
+  /** In each form in which they are sent: whatever answers could repeat them. */
+  const encodedSecret = encodeURIComponent(clientSecret);
+  const basic = btoa(`${encodeURIComponent(clientId)}:${encodedSecret}`);
+  const credentials = [clientSecret, encodedSecret, basic];
   const proofs = options.dpop === undefined ? null : createProofs(options.dpop);
   const resourceMetadata =
     options.resourceMetadata === undefined ? null : new URL(options.resourceMetadata).href;
@@ -99,7 +105,7 @@ export function createResourceServer(options: ResourceServerOptions): ResourceSe
     try {
       return await check(...given);
     } catch (error) {
-      if (!(error instanceof IntrospectionError)) return { reason: 'fault', detail: codeOf(error) };
+      if (!(error instanceof IntrospectionError)) return { reason: 'fault', detail: nameOf(error) };
       const { reason, detail, answered } = error;
       return { reason, detail, answered };
     }
@@ -111,10 +117,12 @@ export function createResourceServer(options: ResourceServerOptions): ResourceSe
       const isPresented = 'token' in presented;
       const outcome = isPresented ? await checked(presented, scope, request) : presented;
       if (!('reason' in outcome)) return outcome;
-      const refusal = refusalFor(outcome, scope, isPresented ? [presented.token, clientSecret] : []);
-      if (onRefusal !== undefined) tell(onRefusal, { ...refusal });
       const dpop = refusalOf(proofs, isPresented && presented.scheme === 'DPoP');
-      return responseTo(refusal, { metadata: resourceMetadata, dpop });
+      const challenge = { metadata: resourceMetadata, dpop };
+      const secrets = isPresented ? [presented.token, ...credentials] : credentials;
+      const { refusal, response } = refuse(refusalFor(outcome, scope, secrets), challenge);
+      if (onRefusal !== undefined) tell(onRefusal, { ...refusal });
+      return response;
     },
   };
 }
@@ -129,7 +137,7 @@ function requireIssuer(issuer: string, allowsInsecureRequests: boolean): void {
     );
   }
   if (url.protocol === 'https:' || (url.protocol === 'http:' && allowsInsecureRequests)) return;
-  const named = issuer.includes('@') ? 'https' : `https, not ${issuer}`;
+  const named = url.protocol === 'http:' ? `https, not ${url.origin}` : 'https';
   throw new TypeError(`issuer: must be ${named}. For http, in development, set allowInsecureRequests`);
 }
 

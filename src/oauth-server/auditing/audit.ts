@@ -57,7 +57,7 @@ export type AuditEvent =
         /** By a replay, by the application (RFC 7009), by the person, or by an administrator. */
         readonly reason: 'replay' | 'client' | 'person' | 'operator';
       })
-  /** The application ended one of its access tokens, which was good until then, and nothing else (RFC 7009). Which one is not said. */
+  /** The application ended one of its access tokens, which had neither expired nor ended, and nothing else (RFC 7009). Which one is not said. */
   | {
       readonly type: 'access_token_revoked';
       readonly clientId: string;

@@ -19,7 +19,7 @@ export interface RevokeEndpointOptions {
 export function createRevokeEndpoint(options: RevokeEndpointOptions): Handler {
   const { authenticateClient, store, audit, clock } = options;
 
-  /** Whether it was a token of this client's, good until now. */
+  /** Whether it was a token of this client's that had neither expired nor ended. */
   async function revokeAccessToken(token: string, clientId: string): Promise<boolean> {
     const revoked = await store.revokeAccessToken(parseToken(token), clientId, clock());
     if (revoked === null) return false;

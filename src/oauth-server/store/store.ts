@@ -298,7 +298,7 @@ export interface Store {
     limit: number,
   ): Promise<{ readonly ended: number; readonly last: string | null }>;
 
-  /** Ends this client's access token, and nothing else. The token, when it was good until this call ended it; otherwise null. */
+  /** Ends this client's access token, and nothing else. The token, when this call ended it and nothing had before; otherwise null. */
   revokeAccessToken(token: OfferedToken, clientId: string, now: number): Promise<AccessToken | null>;
 
   /** Issues a token for the application itself, which descends from no authorization. */
