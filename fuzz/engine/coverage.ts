@@ -1,3 +1,5 @@
+import path from 'node:path';
+
 /** What the instrumented code calls, and what has been seen of it; one for each thread. */
 export interface Coverage {
   /** Forgets what the last input did. */
@@ -19,6 +21,9 @@ export interface Coverage {
 const MOST_COMPARED = 256;
 const LONGEST = 200;
 
+/** In paths of the machine that fuzzes: an input that is kept has none. */
+const OF_THIS_MACHINE = [path.join(import.meta.dirname, '..', '..'), 'portico-fuzz-'];
+
 /** Begins to count for this thread; before any instrumented file is loaded. */
 export function startCoverage(places: number): Coverage {
   const counts = new Uint32Array(places);
@@ -31,6 +36,7 @@ export function startCoverage(places: number): Coverage {
 
   function note(one: string, other: string): void {
     if (one.length > LONGEST || other.length > LONGEST || other === '') return;
+    if (OF_THIS_MACHINE.some((each) => other.includes(each))) return;
     compared[at] = [one, other];
     at = (at + 1) % MOST_COMPARED;
   }
