@@ -53,9 +53,13 @@ export function isOverloaded(error: unknown): error is OverloadedError {
   return hasCode(error, OVERLOADED);
 }
 
-/** Whether this is an error of Node's with this code, such as `ENOENT`, or one of ours that has one. */
+/** The code of an error of Node's, such as `ENOENT`, or of one of ours; null without one. */
+export function codeOf(error: unknown): string | null {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : null;
+}
+
 export function hasCode(error: unknown, code: string): boolean {
-  return error instanceof Error && 'code' in error && error.code === code;
+  return codeOf(error) === code;
 }
 
 /** What was asked for is out of range, or is not one of those that there are. The message says which there are, in one line. */

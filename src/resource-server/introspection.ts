@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import * as oauth from 'oauth4webapi';
-import { codeOf } from './causes.ts';
+import { codeWithin } from './causes.ts';
 
 /** What a token is good for, as the authorization server says at this moment. */
 export interface IntrospectedToken {
@@ -98,7 +98,7 @@ export function createIntrospect(asking: Asking): Introspect {
     } catch (error) {
       if (error instanceof IntrospectionError) throw error;
       const reason = signal.aborted ? 'introspection_timed_out' : 'introspection_unreachable';
-      throw new IntrospectionError(reason, codeOf(error));
+      throw new IntrospectionError(reason, codeWithin(error));
     }
   }
 
@@ -107,7 +107,7 @@ export function createIntrospect(asking: Asking): Introspect {
     try {
       return judged(await oauth.processIntrospectionResponse(as, client, response), audience);
     } catch (error) {
-      throw new IntrospectionError('introspection_malformed', codeOf(error));
+      throw new IntrospectionError('introspection_malformed', codeWithin(error));
     }
   }
 

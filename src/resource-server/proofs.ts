@@ -3,7 +3,7 @@ import type { DpopOffer, DpopRefusal } from '../http/challenges.ts';
 import { isLiteralTarget } from '../http/request-target.ts';
 import { checkDpopProof, DpopProofError, type DpopProof, type DpopProofProblem } from '../jws/dpop-proof.ts';
 import { VERIFIED_ALGORITHMS } from '../jws/public-keys.ts';
-import { codeOf } from './causes.ts';
+import { codeWithin } from './causes.ts';
 
 /** Tokens that are bound to a key of their client (RFC 9449), at an API in another process. */
 export interface DpopOptions {
@@ -102,7 +102,7 @@ export function createProofs(options: DpopOptions): Proofs {
       return isNew === true || isNew === 1 ? null : refused('proof_used');
     } catch (error) {
       if (error instanceof RememberedError) return refused('proofs_too_many');
-      return refused('claim_failed', codeOf(error));
+      return refused('claim_failed', codeWithin(error));
     }
   }
 

@@ -1,5 +1,7 @@
-import { nameOf } from './causes.ts';
 import { challenges, type DpopRefusal } from '../http/challenges.ts';
+import { nameOf } from './causes.ts';
+import type { IntrospectionProblem, UnusableReason } from './introspection.ts';
+import type { ProofReason } from './proofs.ts';
 
 /** Why a request is refused: one for each way, and no other. `docs/protecting-an-api.md` says of each what to do. */
 export type RefusalReason =
@@ -7,41 +9,14 @@ export type RefusalReason =
   | 'other_scheme'
   | 'malformed_token'
   | 'dpop_not_taken'
-  | 'token_not_active'
-  | 'other_audience'
-  | 'unknown_binding'
+  | UnusableReason
   | 'bound_as_bearer'
   | 'unbound_as_dpop'
   | 'unbound'
   | 'no_request'
-  | 'proof_missing'
-  | 'proof_target'
-  | 'proof_repeated'
-  | 'proof_malformed'
-  | 'proof_type'
-  | 'proof_algorithm'
-  | 'proof_jti'
-  | 'proof_nonce'
-  | 'proof_method'
-  | 'proof_url'
-  | 'proof_without_time'
-  | 'proof_from_the_future'
-  | 'proof_too_old'
-  | 'proof_expired'
-  | 'proof_not_yet_valid'
-  | 'proof_without_token'
-  | 'proof_for_another_token'
-  | 'proof_key'
-  | 'proof_signature'
-  | 'proof_of_another_key'
-  | 'proof_used'
-  | 'proofs_too_many'
-  | 'claim_failed'
+  | ProofReason
   | 'scope_missing'
-  | 'introspection_timed_out'
-  | 'introspection_unreachable'
-  | 'introspection_refused'
-  | 'introspection_malformed'
+  | IntrospectionProblem
   | 'fault';
 
 /**
@@ -83,7 +58,8 @@ const INVALID_TOKEN = { status: 401, error: 'invalid_token' } as const;
 const INVALID_PROOF = { status: 401, error: 'invalid_dpop_proof' } as const;
 const UNAVAILABLE = { status: 503, error: 'temporarily_unavailable' } as const;
 
-const ANSWERS: Readonly<Record<RefusalReason, Pick<Refusal, 'status' | 'error'>>> = {
+/** What each reason is answered with. */
+export const ANSWERS: Readonly<Record<RefusalReason, Pick<Refusal, 'status' | 'error'>>> = {
   no_token: WITHOUT_TOKEN,
   other_scheme: WITHOUT_TOKEN,
   malformed_token: WITHOUT_TOKEN,
@@ -158,8 +134,7 @@ export function refuse(refusal: Refusal, challenge: Challenge): { refusal: Refus
   try {
     return { refusal, response: responseTo(refusal, challenge) };
   } catch (error) {
-    const { scope, clientId } = refusal;
-    const fault = refusalFor({ reason: 'fault', detail: nameOf(error), clientId }, scope, []);
+    const fault: Refusal = { ...refusal, ...ANSWERS.fault, reason: 'fault', detail: nameOf(error) };
     return { refusal: fault, response: responseTo(fault, challenge) };
   }
 }

@@ -3,6 +3,7 @@ import { link, lstat, open, readdir, readFile, rename, rm, stat, unlink } from '
 import path from 'node:path';
 import { promisify } from 'node:util';
 import type { JWK } from 'jose';
+import { hasCode } from '../../contracts/errors.ts';
 import { openOwnedFolder } from '../../defaults/owned-files.ts';
 import { randomIdentifier, tokenHash } from '../crypto.ts';
 import type { SigningAlgorithm } from '../store/client.ts';
@@ -25,7 +26,7 @@ export async function keyFiles(directory: string): Promise<string[]> {
   try {
     return (await readdir(directory)).filter(isKeyFile);
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return [];
+    if (hasCode(error, 'ENOENT')) return [];
     throw error;
   }
 }
@@ -241,7 +242,7 @@ export async function removeFile(directory: string, name: string): Promise<boole
     await unlink(path.join(directory, name));
     return true;
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return false;
+    if (hasCode(error, 'ENOENT')) return false;
     throw error;
   }
 }
@@ -260,16 +261,11 @@ async function linkOnce(existing: string, name: string): Promise<boolean> {
     return true;
   } catch (error) {
     // Somebody else was quicker, or has renamed it already.
-    if (codeOf(error) === 'EEXIST' || codeOf(error) === 'ENOENT') return false;
+    if (hasCode(error, 'EEXIST') || hasCode(error, 'ENOENT')) return false;
     throw error;
   }
 }
 
 function isOfFileSystem(error: unknown): boolean {
   return error instanceof Error && 'syscall' in error;
-}
-
-/** Of an error of the file system, such as `EROFS`. */
-export function codeOf(error: unknown): string | null {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : null;
 }

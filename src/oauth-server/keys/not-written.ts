@@ -1,5 +1,5 @@
+import { codeOf } from '../../contracts/errors.ts';
 import { NotGivenError } from '../../defaults/owned-files.ts';
-import { codeOf } from './key-files.ts';
 import { KeyRotationError } from './signing-key.ts';
 
 /** What the file system says, with what to do; `effect` is what did not happen. What no file system says stays as it is. */
