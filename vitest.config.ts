@@ -1,20 +1,15 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
-import { STRESS } from './test/support/scale.ts';
+import { LeftOutReporter } from './test/support/left-out-reporter.ts';
+import { LONGEST, RUNS_ALL } from './test/support/scale.ts';
 import { PROJECT_NAMES, testFiles, type ProjectName } from './test/support/test-files.ts';
 
-/** CI runs every file once: in its long form, where it has one. */
-const EVERY_FILE = process.env['EVERY_FILE'] !== undefined;
-
 const all = testFiles(import.meta.dirname);
-const files = all.filter(({ short, long }) => EVERY_FILE || (STRESS ? long : short));
-
-/** At full length, for a night. */
-const LONGEST = process.env['STRESS'] === 'long';
+const files = all.filter(({ short }) => RUNS_ALL || short);
 
 /** In milliseconds, for what hangs: a machine under load does not come near it. In CI it has to be far below CI's own limit. */
-const patience = LONGEST ? 1_200_000 : STRESS ? 600_000 : 120_000;
+const patience = LONGEST ? 1_200_000 : RUNS_ALL ? 600_000 : 120_000;
 
 /**
  * More than processors: tests wait for servers, other processes and the network. A number, since Vitest takes a percentage above 100 for
@@ -49,16 +44,23 @@ class LongFormsFirst extends BaseSequencer {
   }
 }
 
-/** One project for each engine, and one for clusters; a server that is not installed fails the run that asks for it. */
+/** One project for each engine, and one for clusters. `npm test` is the one for SQLite alone. */
 export default defineConfig({
   test: {
     maxWorkers: WORKERS,
+    reporters: RUNS_ALL ? ['default'] : ['default', new LeftOutReporter(all.filter(({ short }) => !short))],
     sequence: { sequencer: LongFormsFirst },
     projects: PROJECT_NAMES.map((name) => ({
       test: {
         name,
+        // A worker imports what all files import once.
+        isolate: false,
+        server: { deps: { external: [/\/dist\//] } },
         include: files.filter(({ engines }) => engines.includes(name)).map(({ path }) => path),
-        globalSetup: isServer(name) ? [`test/support/engines/${name}.setup.ts`] : [],
+        globalSetup: [
+          'test/support/run-folder.ts',
+          ...(isServer(name) ? [`test/support/engines/${name}.setup.ts`] : []),
+        ],
         testTimeout: name === 'clusters' && LONGEST ? 5 * patience : patience,
         hookTimeout: patience,
       },

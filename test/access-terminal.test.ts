@@ -1,4 +1,4 @@
-// @engines sqlite: it is about what a terminal is asked
+// @engines sqlite, long: it is about what a terminal is asked
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';

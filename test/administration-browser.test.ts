@@ -1,11 +1,11 @@
-// @engines sqlite: a browser sees no difference
+// @engines sqlite, needs chromium: a browser sees no difference
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { PAGES, startAdministered } from './support/administration.ts';
-import { findChromium, launchChromium } from './support/chromium.ts';
+import { launchChromium } from './support/chromium.ts';
 import {
   ADA,
   obtainTokens,
@@ -18,7 +18,6 @@ import { freePort } from './support/free-port.ts';
 import { SCALE } from './support/scale.ts';
 
 /** Without a Chromium these tests are skipped; under CI test/browser.test.ts fails then. */
-const executable = findChromium();
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 /** Color schemes and widths; 640 is 1280 at a zoom of 200 %. */
@@ -40,7 +39,7 @@ const MANY_SCOPES = Object.fromEntries(
 const OF_EVERY_KIND = /\/(?:clients|access|client\?id=[0-9a-f]+|person\?.*ask=.*)$/;
 const HOSTILE = ['<script>alert(1)</script>', 'دفتر الملاحظات', 'x'.repeat(100)];
 
-describe.runIf(executable !== null)("an administrator's pages in a real Chromium", () => {
+describe("an administrator's pages in a real Chromium", () => {
   let portal: RunningPortal;
   let browser: Browser;
   let context: BrowserContext;
@@ -48,7 +47,7 @@ describe.runIf(executable !== null)("an administrator's pages in a real Chromium
   let client: TestClient;
 
   beforeAll(async () => {
-    browser = await launchChromium(executable ?? '');
+    browser = await launchChromium();
     ({ portal } = await startAdministered({
       random: () => 0,
       config: {

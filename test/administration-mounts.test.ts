@@ -5,7 +5,7 @@ import { MOUNTS } from './support/mounts.ts';
 import { NEST } from './support/mounts/nest.ts';
 import { NEXT } from './support/mounts/next.ts';
 import { ADA, GRACE, PASSWORD, registerClient } from './support/portal.ts';
-import { STRESS } from './support/scale.ts';
+import { waysOf } from './support/scale.ts';
 import { createVisitor, locationOf } from './support/visitor.ts';
 
 const CONFIG = { admin_permission: PERMISSION };
@@ -27,7 +27,7 @@ test.each([
       };
     },
   ] as const,
-  ...[...MOUNTS.filter(({ long }) => long !== true), ...(STRESS ? [...NEST, NEXT] : [])].map(
+  ...waysOf([...MOUNTS, ...NEST, NEXT]).map(
     (mount) =>
       [
         mount.name,

@@ -1,3 +1,4 @@
+// @engines all, long: it races processes
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

@@ -1,10 +1,10 @@
-// @engines sqlite: clients see no difference
+// @engines sqlite, needs chromium go cargo python npm: clients see no difference
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Browser, BrowserContext } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { findChromium, launchChromium } from './support/chromium.ts';
+import { launchChromium } from './support/chromium.ts';
 import { startClient } from './support/mcp/bare-client.ts';
 import { startBareHost, startCallback, type BareHost } from './support/mcp/bare-host.ts';
 import { PROGRAMS } from './support/mcp/bare-programs.ts';
@@ -14,7 +14,7 @@ import { SCALE } from './support/scale.ts';
 
 const programs = PROGRAMS.slice(0, SCALE.bareClients);
 
-describe.runIf(findChromium() !== null)('a client that knows nothing but the address of the tools', () => {
+describe('a client that knows nothing but the address of the tools', () => {
   let host: BareHost;
   let browser: Browser;
   let home: string;
@@ -24,7 +24,7 @@ describe.runIf(findChromium() !== null)('a client that knows nothing but the add
     for (const { command } of programs) command().catch(() => {});
     home = await mkdtemp(path.join(tmpdir(), 'portico-bare-url-'));
     host = await startBareHost();
-    browser = await launchChromium(findChromium() ?? '');
+    browser = await launchChromium();
   });
   afterAll(async () => {
     await browser.close();

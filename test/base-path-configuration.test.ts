@@ -24,6 +24,7 @@ import { MOUNTS, type RunningMount } from './support/mounts.ts';
 import { ADA, CHALLENGE, PASSWORD, REDIRECT_URI, startPortal } from './support/portal.ts';
 import { startProxy, type BasePathRule } from './support/reverse-proxy.ts';
 import { formOf } from './support/visitor.ts';
+import { waysOf } from './support/scale.ts';
 
 const BASE = '/auth';
 
@@ -169,7 +170,9 @@ describe('configured wrongly', () => {
 // @shows AS-2.17, AS-6.20
 test.each([
   ['the kit', null] as const,
-  ...MOUNTS.filter(({ name }) => /^portico\/\w+$/.test(name)).map((mount) => [mount.name, mount] as const),
+  ...waysOf(MOUNTS.filter(({ name }) => /^portico\/\w+$/.test(name))).map(
+    (mount) => [mount.name, mount] as const,
+  ),
 ])('%s takes every character that a base path may have for itself', async (_, mount) => {
   const basePath = '/v2.1/~A-z_0/...';
   const audience = `http://localhost${basePath}/mcp`;

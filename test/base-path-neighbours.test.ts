@@ -10,7 +10,8 @@ import { examineAssistant } from 'portico/assistant';
 import { examine } from 'portico/oauth-server';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startAssistant, type RunningAssistant } from './support/assistant.ts';
-import { findChromium, launchChromium } from './support/chromium.ts';
+import { launchChromium } from './support/chromium.ts';
+import { describeWith } from './support/describe-with.ts';
 import {
   authorize,
   discover,
@@ -296,8 +297,7 @@ describe('two installations on one origin, below /a and /b', () => {
 });
 // --- in a browser ---------------------------------------------------------------------------------------------
 
-const executable = findChromium();
-describe.runIf(executable !== null)('in a real Chromium', () => {
+describeWith('chromium')('in a real Chromium', () => {
   // @shows AS-2.18, AS-6.21, HOST-2.4
   test('one person, two installations of one origin, both tabs at once', async () => {
     const answers: (string | null)[] = [];
@@ -321,7 +321,7 @@ describe.runIf(executable !== null)('in a real Chromium', () => {
         return { portal, client: await register(portal.server, ['notes:read'], callback) };
       }),
     );
-    const browser = await launchChromium(executable ?? '');
+    const browser = await launchChromium();
     const context = await browser.newContext({ javaScriptEnabled: false });
     try {
       const tabs = [];

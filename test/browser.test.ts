@@ -1,29 +1,16 @@
-// @engines sqlite: a browser sees no difference
+// @engines sqlite, needs chromium: a browser sees no difference
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, afterEach, describe, expect, test } from 'vitest';
 import { startRelyingParty, type RelyingParty } from '../examples/relying-party/server.ts';
-import { findChromium, launchChromium } from './support/chromium.ts';
+import { launchChromium } from './support/chromium.ts';
 import { ADA, GRACE, PASSWORD, registerClient, startPortal, type RunningPortal } from './support/portal.ts';
 import { freePort } from './support/free-port.ts';
 import { SCALE } from './support/scale.ts';
 
-/**
- * The main flow in a real Chromium, with the portal and the relying party of the examples. Without a Chromium these tests
- * are skipped; under CI that is a failure.
- */
-const executable = findChromium();
-if (executable === null && process.env['CI'] !== undefined) {
-  throw new Error('CI needs a Chromium: install it, or name it in CHROMIUM');
-}
-if (executable === null) {
-  process.stderr.write(
-    'No Chromium on this machine, so the browser tests are left out; install one, or set CHROMIUM.\n',
-  );
-}
-
+/** The main flow in a real Chromium, with the portal and the relying party of the examples. */
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 /** Color schemes and widths; the first two cover both schemes and both widths. */
@@ -34,7 +21,7 @@ const LOOKS = [
   ['dark', 360],
 ] as const;
 
-describe.runIf(executable !== null)('in a real Chromium', () => {
+describe('in a real Chromium', () => {
   let portal: RunningPortal;
   let relyingParty: RelyingParty;
   let home: string;
@@ -43,7 +30,7 @@ describe.runIf(executable !== null)('in a real Chromium', () => {
   let page: Page;
 
   beforeAll(async () => {
-    browser = await launchChromium(executable ?? '');
+    browser = await launchChromium();
     // Some pages here need wrong passwords, which must not be slowed down.
     portal = await startPortal({ random: () => 0 });
     const port = await freePort();

@@ -1,3 +1,4 @@
+// @engines all, long: it races processes
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ClientChanges, ClientRegistration } from 'portico/oauth-server';
 import { startBeside } from './support/beside.ts';

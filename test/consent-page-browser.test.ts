@@ -1,9 +1,9 @@
-// @engines sqlite: what a page shows is the same whatever the database is
+// @engines sqlite, needs chromium: what a page shows is the same whatever the database is
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { findChromium, launchChromium } from './support/chromium.ts';
+import { launchChromium } from './support/chromium.ts';
 import {
   ADA,
   authorizationUrl,
@@ -39,13 +39,13 @@ afterAll(() => portal.close());
 const registered = (scope: string, more: object = {}) =>
   registerClient(portal, { name: 'Notebook', scopes: scope.split(' '), ...more });
 
-describe.runIf(findChromium() !== null)('in a real Chromium', () => {
+describe('in a real Chromium', () => {
   const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
   const names = ['openid', 'profile', 'email', 'notes:read', 'notes:write', ...Object.keys(MANY)];
   let browser: Browser;
 
   beforeAll(async () => {
-    browser = await launchChromium(findChromium() ?? '');
+    browser = await launchChromium();
   });
   afterAll(() => browser.close());
 

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { newKey } from './support/assertions.ts';
 import { portico, porticoHere, ROOT, start, type ConsoleResult } from './support/console.ts';
 import { freePort } from './support/free-port.ts';
+import { waysOf } from './support/scale.ts';
 
 const PORTAL = path.join(ROOT, 'examples', 'portal');
 let storage: string;
@@ -681,7 +682,7 @@ describe('db:migrate', () => {
 });
 
 describe('an application of another framework', () => {
-  test.each(['express-app', 'fastify-app', 'jwt-app'])(
+  test.each(waysOf(['express-app', 'fastify-app', 'jwt-app']))(
     '%s: the console finds it, and works on its own hasher and people',
     async (name) => {
       const own = await mkdtemp(path.join(tmpdir(), 'portico-framework-'));

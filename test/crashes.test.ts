@@ -1,3 +1,4 @@
+// @engines all, long: it kills processes
 import { createHash } from 'node:crypto';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';

@@ -1,4 +1,4 @@
-// @engines sqlite: it reads the files of examples/deploy
+// @engines sqlite, needs systemd: it reads the files of examples/deploy
 import { spawnSync } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';

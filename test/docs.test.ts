@@ -1,4 +1,4 @@
-// @engines sqlite: it reads the pages, and runs their programs on SQLite
+// @engines sqlite, long: it reads the pages, and runs their programs on SQLite
 import { execFile, spawn } from 'node:child_process';
 import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs';
 import { chmod, cp, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';

@@ -1,4 +1,4 @@
-// @engines sqlite: it asks over the network, and nothing of the database
+// @engines sqlite, long: it asks over the network, and nothing of the database
 import { readFile, rm, mkdtemp } from 'node:fs/promises';
 import type { IncomingHttpHeaders } from 'node:http';
 import { tmpdir } from 'node:os';

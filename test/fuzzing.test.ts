@@ -1,16 +1,16 @@
-// @engines sqlite: the parsers alone, and an application of their own
+// @engines sqlite, long: the parsers alone, and an application of their own
 import { beforeAll, describe, expect, test } from 'vitest';
 import { changedJson } from '../fuzz/engine/json-mutations.ts';
 import { createRandom } from '../fuzz/engine/random.ts';
 import { FAULTS } from '../fuzz/faults.ts';
 import { corpusOf, fuzz, targetNames, type Result } from '../fuzz/pool.ts';
-import { SCALE, STRESS } from './support/scale.ts';
+import { LONGEST, RUNS_ALL, SCALE } from './support/scale.ts';
 
 /** In milliseconds: starting every thread on a machine under load, and what they are given. */
 const PATIENCE = 300_000 + SCALE.fuzzSeconds * 2000;
 
 /** A change is judged by the same inputs as the one before it; at full length, and by `npm run fuzz`, each run draws others. */
-const SEED = process.env['STRESS'] === 'long' ? Date.now() % 2 ** 31 : 64;
+const SEED = LONGEST ? Date.now() % 2 ** 31 : 64;
 
 const told = ({ findings }: Result) =>
   findings.map(({ kind, message, input }) => `${kind}: ${message}\nof the input ${input}`);
@@ -24,7 +24,7 @@ describe('What strangers send', () => {
     const all = await fuzz({
       targets,
       seconds: SCALE.fuzzSeconds,
-      atOnce: STRESS ? targets.length : 2,
+      atOnce: RUNS_ALL ? targets.length : 2,
       seed: SEED,
     });
     for (const result of all) results.set(result.target, result);

@@ -1,3 +1,4 @@
+// @engines all, long: it races processes
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startBeside } from './support/beside.ts';
 import type { RunningProcess } from './support/console.ts';

@@ -1,3 +1,4 @@
+// @engines all, long: it kills processes and servers while it writes a history
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { ConfigMap } from 'portico/host';
@@ -10,7 +11,7 @@ import { startWorkload, type WorkloadOptions } from './support/history/workload.
 import { explain, longestOf } from './support/model/explaining.ts';
 import { startPortal, type RunningPortal } from './support/portal.ts';
 import { freePort } from './support/free-port.ts';
-import { SCALE, STRESS } from './support/scale.ts';
+import { SCALE, RUNS_ALL } from './support/scale.ts';
 
 /**
  * Two server processes on one database, each killed under load, and so is the database server where there is one. What was answered
@@ -92,7 +93,7 @@ test.each<[string, ConfigMap, Partial<WorkloadOptions>, number]>([
     const isWindow = given.lifetimes !== undefined;
     await keep(verdict.operations, isWindow);
     // TLC is what the long form needs, as test/model.test.ts says.
-    if (STRESS) await expectExplained(verdict.operations, isWindow);
+    if (RUNS_ALL) await expectExplained(verdict.operations, isWindow);
     // It happened: authorizations were ended, and uses refused.
     const answers = new Set(verdict.operations.map(({ answer }) => answer));
     expect([200, 400, 'good', 'dead', 'lost'].filter((each) => !answers.has(each as 200))).toEqual([]);

@@ -25,7 +25,7 @@ import {
   type Change,
   type Door,
 } from './support/hostile-proofs.ts';
-import { SCALE, STRESS } from './support/scale.ts';
+import { SCALE, RUNS_ALL } from './support/scale.ts';
 
 /** Proofs of possession as nobody should send them, at every door: none is a fault, and none is accepted. */
 
@@ -182,7 +182,7 @@ const SHORT = ['/oauth/token', '/oauth/userinfo'];
 const [KEY] = KEYS as readonly [ClientKey, ...ClientKey[]];
 
 // All of them are judged by one function: the others have the random ones, and the long form.
-describe.each(PLACES.filter(({ path }) => STRESS || SHORT.includes(path)))('a proof at $name', (place) => {
+describe.each(PLACES.filter(({ path }) => RUNS_ALL || SHORT.includes(path)))('a proof at $name', (place) => {
   // @shows AS-24.3, RFC9449-4.3a, RFC9449-4.3b, RFC9449-4.3c, RFC9449-4.3d
   test.each(CHANGES)('$name', async (change) => {
     await expectJudged({ place, key: KEY, changes: [change] });

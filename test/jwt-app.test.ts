@@ -1,4 +1,4 @@
-// @engines sqlite: a browser sees no difference
+// @engines sqlite, needs chromium: a browser sees no difference
 import { once } from 'node:events';
 import type { Server } from 'node:http';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -13,19 +13,14 @@ import { createTokens } from '../examples/jwt-app/jwt.ts';
 import { definePortico } from '../examples/jwt-app/portico.ts';
 import { openUsers, type Users } from '../examples/jwt-app/users.ts';
 import { createWeb } from '../examples/jwt-app/web.ts';
-import { findChromium, launchChromium } from './support/chromium.ts';
+import { launchChromium } from './support/chromium.ts';
 import { CHEAP, hashingWith } from './support/hashers.ts';
 import { createDatabase } from './support/database.ts';
 import { ADA, GRACE, PASSWORD, REDIRECT_URI } from './support/portal.ts';
 import { freePort } from './support/free-port.ts';
 
-const executable = findChromium();
-if (executable === null && process.env['CI'] !== undefined) {
-  throw new Error('CI needs a Chromium: install it, or name it in CHROMIUM');
-}
-
 /** The browser's storage goes with no navigation, so its pages need a browser that runs their scripts. */
-describe.runIf(executable !== null)('an application whose login is a JWT in the browser’s storage', () => {
+describe('an application whose login is a JWT in the browser’s storage', () => {
   let storage: string;
   let users: Users;
   let application: Application;
@@ -72,7 +67,7 @@ describe.runIf(executable !== null)('an application whose login is a JWT in the 
       openid.ClientSecretBasic(secret ?? ''),
       { execute: [openid.allowInsecureRequests] },
     );
-    browser = await launchChromium(executable ?? '');
+    browser = await launchChromium();
   });
   afterAll(async () => {
     await browser.close();

@@ -1,10 +1,11 @@
 // @engines sqlite: which request an event belongs to has nothing to do with the database
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { MOUNTS } from './support/mounts.ts';
+import { waysOf } from './support/scale.ts';
 
 /** One way to mount Portico of each kind. */
-const KINDS = MOUNTS.filter(({ name }) =>
-  /^portico\/\w+$|^Hono, with encrypted|by portico\/fetch$/.test(name),
+const KINDS = waysOf(
+  MOUNTS.filter(({ name }) => /^portico\/\w+$|^Hono, with encrypted|by portico\/fetch$/.test(name)),
 );
 
 /** Those whose host knows where requests come from; the others say null, or their framework does not tell. */

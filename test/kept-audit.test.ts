@@ -61,6 +61,7 @@ let client: TestClient;
 beforeAll(async () => {
   const file = path.join(streamed, 'audit.jsonl');
   portal = await startPortal({
+    signingKey: 'new',
     clock: () => time ?? Date.now(),
     random: () => 0.999,
     config: recording(file),

@@ -1,4 +1,4 @@
-// @engines sqlite: keys are files
+// @engines sqlite, needs root: keys are files
 import {
   chmod,
   chown,

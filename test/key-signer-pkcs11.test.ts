@@ -1,4 +1,4 @@
-// @engines sqlite: what signs is a module of PKCS#11
+// @engines sqlite, needs softhsm opensc: what signs is a module of PKCS#11
 import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -4,7 +4,8 @@ import { once } from 'node:events';
 import type { ScopedToolInterface } from 'portico/mcp';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { basic, startAssistant, type RunningAssistant } from './support/assistant.ts';
-import { findChromium, launchChromium } from './support/chromium.ts';
+import { launchChromium } from './support/chromium.ts';
+import { describeWith } from './support/describe-with.ts';
 import { ADA, REDIRECT_URI, type TestClient } from './support/portal.ts';
 import { freePort } from './support/free-port.ts';
 
@@ -287,11 +288,11 @@ test('with the challenges of the host’s own API beside it there is one documen
   }
 });
 
-describe.runIf(findChromium() !== null)('a page of another origin, in Chromium', () => {
+describeWith('chromium')('a page of another origin, in Chromium', () => {
   // @shows MCP-8.20
   test('reads the challenge, the metadata it leads to, and what it needs more', async () => {
     const token = await assistant.linkedToken();
-    const browser = await launchChromium(findChromium() ?? '');
+    const browser = await launchChromium();
     try {
       const page = await browser.newPage();
       await page.goto(pages);

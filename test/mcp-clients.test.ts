@@ -1,4 +1,4 @@
-// @engines sqlite: clients see no difference
+// @engines sqlite, needs chromium: clients see no difference
 import { createServer, type Server } from 'node:http';
 import { once } from 'node:events';
 import path from 'node:path';
@@ -9,7 +9,7 @@ import * as client1 from '@modelcontextprotocol/sdk/client/index.js';
 import * as http1 from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startAssistant, type RunningAssistant } from './support/assistant.ts';
-import { findChromium, launchChromium } from './support/chromium.ts';
+import { launchChromium } from './support/chromium.ts';
 import { ROOT, start, type ConsoleResult } from './support/console.ts';
 import { ADA, PASSWORD } from './support/portal.ts';
 import { freePort } from './support/free-port.ts';
@@ -173,7 +173,7 @@ const CASES = GENERATIONS.flatMap((generation) =>
 
 /** Signs Ada in at this URL and allows what is asked; returns the code that the browser brings back. */
 async function consentInBrowser(url: URL): Promise<string> {
-  const browser = await launchChromium(findChromium() ?? '');
+  const browser = await launchChromium();
   try {
     const page = await browser.newPage();
     await page.goto(url.href);
@@ -209,35 +209,32 @@ describe('client credentials, discovered from a bare 401', () => {
   });
 });
 
-describe.runIf(findChromium() !== null)(
-  'the authorization code, with a browser that answers the consent',
-  () => {
-    // @shows MCP-3.5, MCP-10.6
-    test.each(CASES)('%s under %s', async (_, version, generation) => {
-      const { client, secret } = await assistant.server.clients.create({
-        name: 'Linking',
-        redirectUris: [redirectUrl],
-        scopes: ['mcp:tools'],
-      });
-      const provider = codeProvider({ client_id: client.id, client_secret: secret ?? '' });
-      await expect(generation.connect(provider, offering(version))).rejects.toThrow(generation.unauthorized);
-      const url = provider.authorizationUrl();
-      expect(url?.searchParams.get('resource')).toBe(assistant.resource);
-      expect(url?.searchParams.get('code_challenge_method')).toBe('S256');
-      const code = await consentInBrowser(url ?? new URL(assistant.url));
-      await generation.finish(provider, code, offering(version));
-      const connected = await generation.connect(provider, offering(version));
-      try {
-        expect(connected.version).toBe(version);
-        expect(await connected.callTool({ name: 'my_account', arguments: {} })).toMatchObject({
-          structuredContent: { name: 'Ada Lovelace', email: ADA },
-        });
-      } finally {
-        await connected.close();
-      }
+describe('the authorization code, with a browser that answers the consent', () => {
+  // @shows MCP-3.5, MCP-10.6
+  test.each(CASES)('%s under %s', async (_, version, generation) => {
+    const { client, secret } = await assistant.server.clients.create({
+      name: 'Linking',
+      redirectUris: [redirectUrl],
+      scopes: ['mcp:tools'],
     });
-  },
-);
+    const provider = codeProvider({ client_id: client.id, client_secret: secret ?? '' });
+    await expect(generation.connect(provider, offering(version))).rejects.toThrow(generation.unauthorized);
+    const url = provider.authorizationUrl();
+    expect(url?.searchParams.get('resource')).toBe(assistant.resource);
+    expect(url?.searchParams.get('code_challenge_method')).toBe('S256');
+    const code = await consentInBrowser(url ?? new URL(assistant.url));
+    await generation.finish(provider, code, offering(version));
+    const connected = await generation.connect(provider, offering(version));
+    try {
+      expect(connected.version).toBe(version);
+      expect(await connected.callTool({ name: 'my_account', arguments: {} })).toMatchObject({
+        structuredContent: { name: 'Ada Lovelace', email: ADA },
+      });
+    } finally {
+      await connected.close();
+    }
+  });
+});
 
 describe('@modelcontextprotocol/inspector --cli', () => {
   const INSPECTOR = path.join(ROOT, 'node_modules', '.bin', 'mcp-inspector');

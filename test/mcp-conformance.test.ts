@@ -1,10 +1,10 @@
-// @engines sqlite: clients see no difference
+// @engines sqlite, needs chromium: clients see no difference
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startAssistant } from './support/assistant.ts';
-import { findChromium, launchChromium } from './support/chromium.ts';
+import { launchChromium } from './support/chromium.ts';
 import { ROOT, start, type RunningProcess } from './support/console.ts';
 import { startClient } from './support/mcp/bare-client.ts';
 import { startBearerProxy } from './support/mcp/bearer-proxy.ts';
@@ -185,7 +185,7 @@ describe('a client whose tokens are bound to a key', () => {
   });
 });
 
-describe.runIf(findChromium() !== null)('the conformance suite of authorization servers', () => {
+describe('the conformance suite of authorization servers', () => {
   let portal: RunningPortal;
   let documents: DocumentHost;
   beforeAll(async () => {
@@ -228,7 +228,7 @@ describe.runIf(findChromium() !== null)('the conformance suite of authorization 
   ])('authorization: metadata and the code grant, of a client %s', async (_, clientOf) => {
     const port = await freePort();
     const clientId = await clientOf(`http://127.0.0.1:${port}/callback`);
-    const browser = await launchChromium(findChromium() ?? '');
+    const browser = await launchChromium();
     try {
       const run = suite('authorization', { url: portal.url, 'client-id': clientId, port: String(port) });
       await run.says('/oauth/authorize?');

@@ -1,4 +1,4 @@
-// @engines sqlite, long: the model is checked by TLC, which `npm run model:fetch` brings, and uses no server
+// @engines sqlite, needs java python: the model is checked by TLC, which `npm run model:fetch` brings, and uses no server
 import { globSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';

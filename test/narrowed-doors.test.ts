@@ -8,7 +8,7 @@ import { MOUNTS } from './support/mounts.ts';
 import { NEST } from './support/mounts/nest.ts';
 import { NEXT } from './support/mounts/next.ts';
 import { ADA, REDIRECT_URI, VERIFIER } from './support/portal.ts';
-import { STRESS } from './support/scale.ts';
+import { waysOf } from './support/scale.ts';
 import { newer, older } from './support/soak/calls.ts';
 import { bearer, consentOf, requestOf } from './support/soak/path.ts';
 import { createVisitor, locationOf } from './support/visitor.ts';
@@ -25,11 +25,11 @@ const mine: ScopedToolInterface = {
 };
 
 const CONFIG = { mcp: { protocol_versions: ['2026-07-28', '2025-11-25'] } };
-const MOUNTED = [...MOUNTS.filter(({ long }) => long !== true), ...NEST, NEXT];
+const MOUNTED = [...MOUNTS, ...NEST, NEXT];
 const SCOPES = ['openid', 'orders:read', 'mcp:tools'];
 
 // @shows AS-30.3, AS-30.5
-test.each(STRESS ? MOUNTED : MOUNTED.slice(0, 1))(
+test.each(waysOf(MOUNTED))(
   '$name: a scope and a grant that are taken away are gone at the API, at /mcp, at UserInfo, in introspection and in an API elsewhere',
   async (mount) => {
     const running = await mount.start(CONFIG);

@@ -3,7 +3,8 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { findChromium, launchChromium } from './support/chromium.ts';
+import { launchChromium } from './support/chromium.ts';
+import { describeWith } from './support/describe-with.ts';
 import {
   ADA,
   authorizationUrl,
@@ -123,16 +124,13 @@ describe('a native application', () => {
   });
 });
 
-const executable = findChromium();
-if (executable === null && process.env['CI'] !== undefined) throw new Error('CI needs a Chromium');
-
-describe.runIf(executable !== null)('in a real Chromium, the answer of the consent screen', () => {
+describeWith('chromium')('in a real Chromium, the answer of the consent screen', () => {
   let browser: Browser;
   let page: Page;
   let listener: Server;
 
   beforeAll(async () => {
-    browser = await launchChromium(executable ?? '');
+    browser = await launchChromium();
     page = await browser.newPage();
     await page.goto(`${portal.url}/login`);
     await page.getByLabel('Email address').fill(ADA);

@@ -1,3 +1,4 @@
+// @engines all, long: it starts processes and breaks them
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

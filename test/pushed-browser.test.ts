@@ -1,19 +1,15 @@
-// @engines sqlite: a browser sees no difference
+// @engines sqlite, needs chromium: a browser sees no difference
 import { createServer, type Server } from 'node:http';
 import * as openid from 'openid-client';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { findChromium, launchChromium } from './support/chromium.ts';
+import { launchChromium } from './support/chromium.ts';
 import { ADA, GRACE, PASSWORD, registerClient, startPortal, type RunningPortal } from './support/portal.ts';
 import { freePort } from './support/free-port.ts';
 
 /** A person who signs in by pushed requests, in a real Chromium. Without one these tests are skipped; under CI that is a failure. */
-const executable = findChromium();
-if (executable === null && process.env['CI'] !== undefined) {
-  throw new Error('CI needs a Chromium: install it, or name it in CHROMIUM');
-}
 
-describe.runIf(executable !== null)('in a real Chromium', () => {
+describe('in a real Chromium', () => {
   let portal: RunningPortal;
   let browser: Browser;
   let context: BrowserContext;
@@ -24,7 +20,7 @@ describe.runIf(executable !== null)('in a real Chromium', () => {
   let application: Server;
 
   beforeAll(async () => {
-    browser = await launchChromium(executable ?? '');
+    browser = await launchChromium();
     portal = await startPortal({
       random: () => 0,
       config: { oauth_server: { pushed_authorization_requests: 'require' } },

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { MOUNTS } from './support/mounts.ts';
 import { ADA, PASSWORD, REDIRECT_URI, registerClient, startPortal } from './support/portal.ts';
 import { createVisitor, locationOf } from './support/visitor.ts';
+import { waysOf } from './support/scale.ts';
 
 const REQUIRE = { pushed_authorization_requests: 'require' } as const;
 const OF_PORTAL = { redirectUris: [REDIRECT_URI], scopes: ['openid'] };
@@ -23,7 +24,7 @@ test.each([
       };
     },
   ] as const,
-  ...MOUNTS.map(
+  ...waysOf(MOUNTS).map(
     (mount) =>
       [
         mount.name,

@@ -1,4 +1,4 @@
-// @engines sqlite: keys are files
+// @engines sqlite, needs root unshare: keys are files
 import { mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest';
 import { MOUNTS } from './support/mounts.ts';
 import { startPortal } from './support/portal.ts';
+import { waysOf } from './support/scale.ts';
 
 const OPEN = { registration: 'open' } as const;
 
@@ -12,7 +13,7 @@ test.each([
     '/auth',
     () => startPortal({ config: { base_path: '/auth', oauth_server: OPEN } }),
   ] as const,
-  ...MOUNTS.map((mount) => [mount.name, '', () => mount.start({ oauth_server: OPEN })] as const),
+  ...waysOf(MOUNTS).map((mount) => [mount.name, '', () => mount.start({ oauth_server: OPEN })] as const),
 ])('%s lets clients register, read, replace and delete', async (_, basePath, start) => {
   const running = await start();
   try {

@@ -1,4 +1,4 @@
-// @engines sqlite, long: it clones the repository and builds it twice
+// @engines sqlite, needs git npm: it clones the repository and builds it twice
 import { execFile, execFileSync } from 'node:child_process';
 import { cpSync, existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';

@@ -1,3 +1,4 @@
+// @engines all, long: it migrates many databases step by step
 import { createHash, randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

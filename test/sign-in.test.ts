@@ -12,7 +12,7 @@ import {
   startPortal,
   type RunningPortal,
 } from './support/portal.ts';
-import { SCALE } from './support/scale.ts';
+import { RUNS_ALL, SCALE } from './support/scale.ts';
 import { createRandom } from './support/random.ts';
 import { createVisitor, formOf, type Visitor } from './support/visitor.ts';
 
@@ -360,7 +360,7 @@ describe('guessing passwords', () => {
   });
 });
 
-describe('a flood of sign-ins', () => {
+describe.runIf(RUNS_ALL)('a flood of sign-ins', () => {
   // @shows AS-17.3
   test('from one network keeps nobody of another out, and is told in a line a second', async () => {
     // The worst case: nothing of the flood is slowed down, and every attempt costs a hash.

@@ -1,4 +1,4 @@
-// @engines sqlite, long: it builds the site of the pages, and reads it in a browser
+// @engines sqlite, needs chromium npm: it builds the site of the pages, and reads it in a browser
 import { spawnSync } from 'node:child_process';
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
@@ -8,14 +8,13 @@ import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { findChromium, launchChromium } from './support/chromium.ts';
+import { launchChromium } from './support/chromium.ts';
 import { ROOT } from './support/console.ts';
 import { SCALE } from './support/scale.ts';
 
 const SITE = path.join(ROOT, 'site');
 const BUILT = path.join(SITE, '.dist');
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-const executable = findChromium();
 
 /** In seconds or so; without a network once its packages are there. */
 function buildSite(): void {
@@ -122,14 +121,14 @@ describe('the built site', () => {
   });
 });
 
-describe.runIf(executable !== null)('the site in a real Chromium', () => {
+describe('the site in a real Chromium', () => {
   let browser: Browser;
   let context: BrowserContext | null = null;
   /** What went wrong, or went elsewhere, while a page was read. */
   let complaints: string[] = [];
 
   beforeAll(async () => {
-    browser = await launchChromium(executable ?? '');
+    browser = await launchChromium();
   });
   afterAll(() => browser.close());
   afterEach(async () => {

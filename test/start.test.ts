@@ -1,4 +1,4 @@
-// @engines sqlite: npm start uses SQLite
+// @engines sqlite, long: npm start uses SQLite
 import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

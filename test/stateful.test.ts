@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { SCALE } from './support/scale.ts';
+import { LONGEST, SCALE } from './support/scale.ts';
 import { commands } from './support/stateful/commands.ts';
 import { openEngine, type Engine } from './support/stateful/installation.ts';
 import { createKnown } from './support/stateful/known.ts';
@@ -14,7 +14,7 @@ import type { Settings } from './support/stateful/world.ts';
  */
 
 /** How many commands a run has at most. */
-const LONGEST = 80;
+const MOST_COMMANDS = 80;
 
 /** `STATEFUL='<seed>'` draws the same runs again, `STATEFUL='<seed>,<path>,<replay path>'` the one that failed: its message says which. */
 const [SEED, PATH, REPLAY_PATH] = (process.env['STATEFUL'] ?? '').split(',');
@@ -31,21 +31,25 @@ afterAll(() => engine.close());
 /** Holds so many runs against the model, and says what they were made of; throws what the shortest one that fails says. */
 async function holdAgainstModel(name: string, settings: Settings): Promise<Counts> {
   const counts = createCounts();
-  const drawn = process.env['STRESS'] === 'long' ? Math.floor(Math.random() * 2 ** 31) : SAME;
+  const drawn = LONGEST ? Math.floor(Math.random() * 2 ** 31) : SAME;
   const seed = SEED === undefined || SEED === '' ? drawn : Number(SEED);
-  const run = fc.asyncProperty(fc.scheduler(), commands(LONGEST, REPLAY_PATH), async (scheduler, all) => {
-    const installation = await engine.install(settings);
-    try {
-      await fc.asyncModelRun(async () => {
-        const real = { known: createKnown(installation, settings), scheduler, counts };
-        const model = createModel(settings);
-        await populate(model, real);
-        return { model, real };
-      }, all);
-    } finally {
-      await installation.close();
-    }
-  });
+  const run = fc.asyncProperty(
+    fc.scheduler(),
+    commands(MOST_COMMANDS, REPLAY_PATH),
+    async (scheduler, all) => {
+      const installation = await engine.install(settings);
+      try {
+        await fc.asyncModelRun(async () => {
+          const real = { known: createKnown(installation, settings), scheduler, counts };
+          const model = createModel(settings);
+          await populate(model, real);
+          return { model, real };
+        }, all);
+      } finally {
+        await installation.close();
+      }
+    },
+  );
   const once = PATH === undefined ? {} : { path: PATH, endOnFailure: true };
   const { failed, ...details } = await fc.check(run, {
     seed,

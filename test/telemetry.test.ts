@@ -19,7 +19,7 @@ import {
   type TestClient,
   type Tokens,
 } from './support/portal.ts';
-import { SCALE } from './support/scale.ts';
+import { SCALE, waysOf } from './support/scale.ts';
 import { carryContexts, record, type Recording, type Series } from './support/telemetry.ts';
 
 beforeAll(carryContexts);
@@ -173,50 +173,47 @@ describe('a request', () => {
   });
 
   // @shows AS-28.1
-  test.each(MOUNTS.filter(({ long }) => long !== true))(
-    'in $name is measured the same way',
-    async (mount) => {
-      const recording = record();
-      const running = await mount.start({}, { telemetry: recording.telemetry });
-      opened.push(running);
-      const client = await running.register({
-        name: 'A',
-        grants: ['client_credentials'],
-        scopes: ['orders:read'],
-        redirectUris: [],
-      });
-      recording.forgetSpans();
-      const form = { grant_type: 'client_credentials', client_id: client.id, client_secret: client.secret };
-      const response = await fetch(`${running.url}/oauth/token`, {
-        method: 'POST',
-        headers: { traceparent: CALLER },
-        body: new URLSearchParams(form),
-      });
-      expect(response.status).toBe(200);
-      const { access_token } = (await response.json()) as Tokens;
-      const headers = { Authorization: `Bearer ${access_token}`, 'Content-Type': 'application/json' };
-      await fetch(`${running.url}/mcp`, {
-        method: 'POST',
-        headers,
-        body: '{"jsonrpc":"2.0","method":"ping","id":1}',
-      });
-      const [endpoint] = recording.spans().filter(({ name }) => name === 'POST /oauth/token');
-      expect(endpoint?.spanContext().traceId).toBe('4bf92f3577b34da6a3ce929d0e0e4736');
-      const grants = recording.spans().filter(({ name }) => name === 'grant client_credentials');
-      expect(grants.map(parentOf)).toEqual([endpoint?.spanContext().spanId]);
-      expect(
-        await recording.value('http.server.request.duration', {
-          'http.route': '/oauth/token',
-          'http.response.status_code': 200,
-        }),
-      ).toBe(1);
-      expect(
-        await recording.value('http.server.request.duration', { 'portico.endpoint': 'mcp_server_rpc' }),
-      ).toBe(1);
-      expect(await recording.value('portico.tokens.issued')).toBe(1);
-      expect((await recording.everything()).includes(access_token)).toBe(false);
-    },
-  );
+  test.each(waysOf(MOUNTS))('in $name is measured the same way', async (mount) => {
+    const recording = record();
+    const running = await mount.start({}, { telemetry: recording.telemetry });
+    opened.push(running);
+    const client = await running.register({
+      name: 'A',
+      grants: ['client_credentials'],
+      scopes: ['orders:read'],
+      redirectUris: [],
+    });
+    recording.forgetSpans();
+    const form = { grant_type: 'client_credentials', client_id: client.id, client_secret: client.secret };
+    const response = await fetch(`${running.url}/oauth/token`, {
+      method: 'POST',
+      headers: { traceparent: CALLER },
+      body: new URLSearchParams(form),
+    });
+    expect(response.status).toBe(200);
+    const { access_token } = (await response.json()) as Tokens;
+    const headers = { Authorization: `Bearer ${access_token}`, 'Content-Type': 'application/json' };
+    await fetch(`${running.url}/mcp`, {
+      method: 'POST',
+      headers,
+      body: '{"jsonrpc":"2.0","method":"ping","id":1}',
+    });
+    const [endpoint] = recording.spans().filter(({ name }) => name === 'POST /oauth/token');
+    expect(endpoint?.spanContext().traceId).toBe('4bf92f3577b34da6a3ce929d0e0e4736');
+    const grants = recording.spans().filter(({ name }) => name === 'grant client_credentials');
+    expect(grants.map(parentOf)).toEqual([endpoint?.spanContext().spanId]);
+    expect(
+      await recording.value('http.server.request.duration', {
+        'http.route': '/oauth/token',
+        'http.response.status_code': 200,
+      }),
+    ).toBe(1);
+    expect(
+      await recording.value('http.server.request.duration', { 'portico.endpoint': 'mcp_server_rpc' }),
+    ).toBe(1);
+    expect(await recording.value('portico.tokens.issued')).toBe(1);
+    expect((await recording.everything()).includes(access_token)).toBe(false);
+  });
 });
 
 describe('what is counted', () => {

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ROOT } from './support/console.ts';
+import { RUNS_ALL } from './support/scale.ts';
 import { ENGINE_NAMES, testFiles } from './support/test-files.ts';
 
 describe('a test file', () => {
@@ -32,19 +33,24 @@ describe('a test file', () => {
     ['starts a cluster', '// @engines clusters: it stops a node of one\n', ['clusters']],
   ])('that %s runs where it should', async (_, source, engines) => {
     for (const file of ['test/new.test.ts', 'test/deeper/new.test.ts']) {
-      expect(await read(file, source)).toEqual([{ path: file, engines, short: true, long: false }]);
+      expect(await read(file, source)).toEqual([
+        { path: file, engines, short: true, long: false, needs: [] },
+      ]);
     }
   });
 
   test('beside the code runs once', async () => {
     const file = 'src/host/new.test.ts';
-    expect(await read(file, '')).toEqual([{ path: file, engines: ['sqlite'], short: true, long: false }]);
+    expect(await read(file, '')).toEqual([
+      { path: file, engines: ['sqlite'], short: true, long: false, needs: [] },
+    ]);
   });
 
   test.each([
     ['names an engine that there is not', '// @engines mysql: why not\n'],
     ['gives no reason', '// @engines sqlite\n'],
     ['says it further down', "import 'node:fs';\n// @engines sqlite: it reads files\n"],
+    ['names an extra that there is not', '// @engines sqlite, needs netscape: it browses\n'],
     ['is misspelt', '// @engine sqlite: it reads files\n'],
     ['names what every object has', '// @engines constructor: it is there\n'],
   ])('that %s stops the run, by its name', async (_, source) => {
@@ -61,7 +67,14 @@ describe('a test file', () => {
   test('that says so has no short form', async () => {
     const source = '// @engines sqlite, long: it takes a minute\n';
     expect(await read('test/new.test.ts', source)).toEqual([
-      { path: 'test/new.test.ts', engines: ['sqlite'], short: false, long: true },
+      { path: 'test/new.test.ts', engines: ['sqlite'], short: false, long: true, needs: [] },
+    ]);
+  });
+
+  test('that needs an extra has no short form', async () => {
+    const source = '// @engines all, needs chromium root: it browses\n';
+    expect(await read('test/new.test.ts', source)).toMatchObject([
+      { engines: ENGINE_NAMES, short: false, long: true, needs: ['chromium', 'root'] },
     ]);
   });
 });
@@ -94,20 +107,14 @@ describe('Vitest', () => {
   const sorted = (found: ReturnType<typeof listed>) =>
     new Map([...found].map(([file, engines]) => [file, engines.toSorted()]));
 
-  test('runs every file that has a short form, on its engines', () => {
+  test('runs every file that has a short form', () => {
     const files = testFiles(ROOT).filter(({ short }) => short);
     expect(files.length).toBeGreaterThan(40);
     expect(sorted(listed())).toEqual(expected(files));
   });
 
-  test('under stress runs those that have a long form, on the same engines', () => {
-    const files = testFiles(ROOT).filter(({ long }) => long);
-    expect(files.map(({ path: file }) => file)).toContain('test/races.test.ts');
-    expect(sorted(listed({ STRESS: '1' }))).toEqual(expected(files));
-  });
-
-  test('under CI runs every file', () => {
+  test.runIf(RUNS_ALL)('runs every file in `npm run test:all`', () => {
     const files = testFiles(ROOT);
-    expect(sorted(listed({ STRESS: '1', EVERY_FILE: '1' }))).toEqual(expected(files));
+    expect(sorted(listed({ TESTS: 'all' }))).toEqual(expected(files));
   });
 });

@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { AUDIT, examine, type AuditEvent } from 'portico/oauth-server';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { findChromium, launchChromium } from './support/chromium.ts';
+import { launchChromium } from './support/chromium.ts';
+import { describeWith } from './support/describe-with.ts';
 import { porticoHere, ROOT } from './support/console.ts';
 import { startDocumentHost } from './support/document-host.ts';
 import {
@@ -176,7 +177,7 @@ describe('the consent screen of a client that no operator registered', () => {
   });
 });
 
-describe.runIf(findChromium() !== null)('in a real Chromium', () => {
+describeWith('chromium')('in a real Chromium', () => {
   // @shows AS-8.15
   test('the longest host is there to be read as a whole, at the width of a small phone, and no name covers anything', async () => {
     const label = 'a'.repeat(63);
@@ -184,7 +185,7 @@ describe.runIf(findChromium() !== null)('in a real Chromium', () => {
     const redirectUri = `https://${host}/c`;
     const name = `${'W'.repeat(59)}${'\u0301'.repeat(60)}`;
     const client = await putUnverified(portal, { document: null, name, redirectUris: [redirectUri] });
-    const browser = await launchChromium(findChromium() ?? '');
+    const browser = await launchChromium();
     try {
       const page = await browser.newPage({ viewport: { width: 320, height: 640 } });
       await page.goto(`${portal.url}/login`);

@@ -1,9 +1,9 @@
-// @engines sqlite, long: it looks at many pages in a browser, to which the engine makes no difference
+// @engines sqlite, needs chromium: it looks at many pages in a browser, to which the engine makes no difference
 import type { Browser, BrowserContextOptions, Page, ViewportSize } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startRelyingParty, type RelyingParty } from '../examples/relying-party/server.ts';
 import { PAGES, startAdministered } from './support/administration.ts';
-import { findChromium, launchChromium } from './support/chromium.ts';
+import { launchChromium } from './support/chromium.ts';
 import {
   ADA,
   authorizationUrl,
@@ -18,7 +18,6 @@ import { SCALE } from './support/scale.ts';
 import { putUnverified } from './support/unverified.ts';
 
 /** Pages at 200 %, in a real Chromium. Without one these tests are skipped; under CI test/browser.test.ts fails then. */
-const executable = findChromium();
 
 /** A page of 200 % in a window of 640 pixels has 320 CSS pixels (WCAG 2.2, 1.4.10); text of 200 % has the window that it had (1.4.4). */
 const ZOOMS: readonly Zoom[] = [
@@ -65,7 +64,7 @@ const CUT = `[...document.querySelectorAll('body *')].flatMap((element) => {
   return beside ? [named + ' is beside the window'] : [];
 })`;
 
-describe.runIf(executable !== null)('at 200 %', () => {
+describe('at 200 %', () => {
   let portal: RunningPortal;
   let browser: Browser;
   let relyingParty: RelyingParty;
@@ -74,7 +73,7 @@ describe.runIf(executable !== null)('at 200 %', () => {
   let stranger: TestClient;
 
   beforeAll(async () => {
-    browser = await launchChromium(executable ?? '');
+    browser = await launchChromium();
     ({ portal } = await startAdministered({
       random: () => 0,
       config: {

@@ -10,12 +10,12 @@ import { NEST } from '../support/mounts/nest.ts';
 import { NEXT } from '../support/mounts/next.ts';
 import { newDpopKey } from '../support/dpop.ts';
 import { boundHeaders, hashOf, proofFor } from '../support/proofs.ts';
-import { STRESS } from '../support/scale.ts';
+import { waysOf } from '../support/scale.ts';
 
 /** A page that may call tools from a browser. */
 const PAGE = 'https://inspector.example';
 
-const ALL: readonly Mount[] = [...MOUNTS.filter(({ long }) => STRESS || long !== true), ...NEST, NEXT];
+const ALL: readonly Mount[] = waysOf([...MOUNTS, ...NEST, NEXT]);
 
 /** Wherever a token is presented, and what a request is answered whose token is one: it stands for no person. */
 const DOORS = [

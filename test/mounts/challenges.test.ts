@@ -2,12 +2,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { MOUNTS, type Mount, type RunningMount } from '../support/mounts.ts';
 import { NEST } from '../support/mounts/nest.ts';
-import { STRESS } from '../support/scale.ts';
+import { waysOf } from '../support/scale.ts';
 
 /** A page that may call tools from a browser. */
 const PAGE = 'https://inspector.example';
 
-const ALL: readonly Mount[] = [...MOUNTS.filter(({ long }) => STRESS || long !== true), ...NEST];
+const ALL: readonly Mount[] = waysOf([...MOUNTS, ...NEST]);
 
 describe.each(ALL)('challenges on $name', (mount) => {
   let running: RunningMount;

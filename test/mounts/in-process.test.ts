@@ -1,9 +1,9 @@
 // @engines sqlite: which framework Portico is mounted in makes no difference to a store
 import { describe } from 'vitest';
 import { MOUNTS } from '../support/mounts.ts';
-import { STRESS } from '../support/scale.ts';
+import { waysOf } from '../support/scale.ts';
 import { holdContract } from './contract.ts';
 
-describe.each(MOUNTS.filter(({ long }) => STRESS || long !== true))('$name', (mount) => {
+describe.each(waysOf(MOUNTS))('$name', (mount) => {
   holdContract(mount);
 });

@@ -2,9 +2,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { MOUNTS, type RunningMount } from '../support/mounts.ts';
 import { NEST } from '../support/mounts/nest.ts';
-import { STRESS } from '../support/scale.ts';
+import { waysOf } from '../support/scale.ts';
 
-const ALL = STRESS ? [...MOUNTS, ...NEST] : MOUNTS.filter(({ long }) => long !== true);
+const ALL = waysOf([...MOUNTS, ...NEST]);
 
 const form = (fields: Readonly<Record<string, string>>): RequestInit => ({
   method: 'POST',

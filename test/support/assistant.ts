@@ -22,6 +22,7 @@ import {
   type OutboundOptions,
   type Telemetry,
 } from 'portico/oauth-server';
+import { copyTemplate, keepTemplate } from './schema-template.ts';
 import { ensureSigningKey } from './signing-key.ts';
 import kitchen from '../../examples/assistant/app.ts';
 import { seed } from '../../examples/assistant/seed.ts';
@@ -106,11 +107,13 @@ export async function startAssistant(options: AssistantOptions = {}): Promise<Ru
       for (const route of routes) application.route(route);
     },
   };
+  await copyTemplate(database.url, definition);
   const application = await startApplication(hashingWith(CHEAP, definition), { env });
   await application.migrate();
+  await keepTemplate(application.database, definition);
   await seed(withHasher(CHEAP, application), PASSWORD);
   const server = authorizationServerOf(application);
-  await ensureSigningKey(application, server);
+  await ensureSigningKey(application, server, keySigners === undefined);
   const clients = await registerClients(server);
   const running = await listen(application, { port, hostname: '127.0.0.1' });
 

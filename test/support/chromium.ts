@@ -1,19 +1,10 @@
-import { existsSync } from 'node:fs';
 import { chromium, type Browser } from 'playwright-core';
-
-const EXECUTABLES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'] as const;
-
-/** The path of a Chromium: `CHROMIUM`, or where distributions install it; null when there is none. */
-export function findChromium(): string | null {
-  const named = process.env['CHROMIUM'];
-  if (named !== undefined && named !== '') return named;
-  return EXECUTABLES.find((file) => existsSync(file)) ?? null;
-}
+import { programOf } from './extras.ts';
 
 /** A headless Chromium that resolves no name but localhost. */
-export function launchChromium(executablePath: string): Promise<Browser> {
+export function launchChromium(): Promise<Browser> {
   return chromium.launch({
-    executablePath,
+    executablePath: programOf('chromium'),
     args: [
       '--no-sandbox',
       '--disable-gpu',

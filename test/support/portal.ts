@@ -23,6 +23,7 @@ import {
   type OutboundOptions,
   type Telemetry,
 } from 'portico/oauth-server';
+import { copyTemplate, keepTemplate } from './schema-template.ts';
 import { ensureSigningKey } from './signing-key.ts';
 import { freePort } from './free-port.ts';
 import portal from '../../examples/portal/app.ts';
@@ -64,8 +65,8 @@ export interface PortalOptions {
   readonly random?: () => number;
   /** A folder of views that replaces the portal's own. */
   readonly views?: string;
-  /** Whether there is a signing key; true by default. */
-  readonly signingKey?: boolean;
+  /** Whether there is a signing key; true by default, and then perhaps one of an earlier portal. */
+  readonly signingKey?: boolean | 'new';
   /** Hashes passwords and client secrets; cheap by default. */
   readonly passwordHasher?: PasswordHasher;
   /** Runs on the empty database, before the schema is applied. */
@@ -137,6 +138,9 @@ export async function startPortal(options: PortalOptions = {}): Promise<RunningP
     },
   };
   const definition = hashingWith(passwordHasher, asConfigured);
+  const isEmpty =
+    beforeSchema === undefined && options.databaseUrl === undefined && options.database === undefined;
+  if (isEmpty) await copyTemplate(database.url, definition);
   const application = await startApplication(definition, {
     env,
     clock: options.hostClock ?? Date.now,
@@ -144,8 +148,12 @@ export async function startPortal(options: PortalOptions = {}): Promise<RunningP
   });
   await beforeSchema?.(application);
   await migrate(application.database, migrationsOf(definition));
+  if (isEmpty) await keepTemplate(application.database, definition);
   const server = authorizationServerOf(application);
-  if (signingKey) await ensureSigningKey(application, server);
+  if (signingKey !== false) {
+    const reuse = isEmpty && options.keySigners === undefined && signingKey !== 'new';
+    await ensureSigningKey(application, server, reuse);
+  }
   await seedPeople(withHasher(passwordHasher, application), PASSWORD);
   const running = await listen(application, { port, hostname: '127.0.0.1' });
   const url = application.publicUrl;

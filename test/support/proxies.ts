@@ -1,6 +1,6 @@
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { request } from 'node:https';
@@ -8,6 +8,7 @@ import { connect } from 'node:net';
 import path from 'node:path';
 import { ROOT } from './console.ts';
 import { freePort } from './free-port.ts';
+import { programOf } from './extras.ts';
 
 /** The host of the certificate that the tests have. */
 export const HOST = 'client.example';
@@ -46,15 +47,6 @@ function deployed(file: string, replaced: Readonly<Record<string, string>>): str
 }
 
 const hostOf = (file: string) => (file.includes('below-a-path') ? 'app.example.com' : 'auth.example.com');
-
-/** The program of Debian's package of the same name; throws when it is not installed. */
-function programOf(name: string): string {
-  const found = ['/usr/sbin', '/usr/bin']
-    .map((folder) => path.join(folder, name))
-    .find((file) => existsSync(file));
-  if (found === undefined) throw new Error(`${name} is not installed (Debian's package ${name})`);
-  return found;
-}
 
 async function run(child: ChildProcess, port: number): Promise<void> {
   let said = '';

@@ -1,14 +1,13 @@
 /**
- * Counts and sizes for tests that have a short form, for `npm test`, and a long one, for `npm run test:stress` and CI, which set
- * STRESS. Some have a longest one, for `npm run test:stress:long` (STRESS=long). A test file that imports this one belongs to the
- * stress run.
+ * Counts and sizes for tests that have a short form (`npm test`), a long one (`npm run test:all`)
+ * and perhaps a longest one (`npm run test:longest`).
  */
 const COUNTS = {
   /**
    * Concurrent uses of one code, and of one refresh token, in two processes. Where the claim of a code forgets that it was spent, the
    * second round finds two answers.
    */
-  raceRounds: { short: 25, long: 100, longest: 1000 },
+  raceRounds: { short: 8, long: 100, longest: 1000 },
   /** Browsers of two processes that open one pushed request at once. Where each is put a question of its own, the first round finds it. */
   pushedRounds: { short: 10, long: 50, longest: 1000 },
   /**
@@ -29,7 +28,7 @@ const COUNTS = {
   /**
    * Random runs of clients, people and operators, for each choice of lifetimes (docs/assurance.md has what it takes to find a fault).
    */
-  statefulRuns: { short: 10, long: 20, longest: 1500 },
+  statefulRuns: { short: 4, long: 20, longest: 1500 },
   /**
    * Rounds in which one process changes a client while another serves it. Where a use goes by what it read before the change, and nothing
    * looks again, the first finds it; a lost update of two, the first.
@@ -56,8 +55,7 @@ const COUNTS = {
   /** MCP calls in each mount and mode whose bytes are counted; of the other paths a share. */
   soakedCalls: { short: 120, long: 240, longest: 6000 },
   /**
-   * Authorizations that go from node to node of a cluster: four times in each one reads what another has written. The longest form of
-   * this and the next is `npm run test:engines:long`.
+   * Authorizations that go from node to node of a cluster: four times in each one reads what another has written.
    */
   clusterAuthorizations: { short: 120, long: 120, longest: 2000 },
   /** How often each fault of a replicated database comes under load. */
@@ -95,27 +93,27 @@ const COUNTS = {
   /** Mounts that are soaked: the kit, one of each way to be mounted, or all. */
   soakedMounts: { short: 1, long: 6, longest: 99 },
   /** Stacks behind proxies that take a base path away or not: the kit, Express and bare Node, or every one. */
-  basePathStacks: { short: 3, long: 99 },
+  basePathStacks: { short: 1, long: 99 },
   /** Combinations of the other switches, for each of those that say how clients authenticate and what tokens are bound to. */
   otherSwitches: { short: 1, long: 12 },
   /** Odd paths near that of one endpoint. */
-  oddPaths: { short: 300, long: 20_000 },
+  oddPaths: { short: 60, long: 20_000 },
   /** Requests with secrets in wrong places. Where client ids of strangers are logged as they are, the first hundred finds it. */
-  plantedSecrets: { short: 600, long: 10_000 },
+  plantedSecrets: { short: 150, long: 10_000 },
   /** Odd requests to every endpoint of the server and the kit. The rarest answer that must be among them is one of 200. */
-  hostileRequests: { short: 200, long: 1500, longest: 10_000 },
+  hostileRequests: { short: 40, long: 1500, longest: 10_000 },
   /** Assertions with something wrong, or at the edge of what is right. Where one audience of
    * two is enough, the seventh hundred finds it. */
-  hostileAssertions: { short: 150, long: 1000 },
+  hostileAssertions: { short: 30, long: 1000 },
   /**
    * Rounds in which one assertion is offered four times at once, to two processes. Where its use is looked up first and written afterwards,
    * the first round finds two that are let in.
    */
   assertionRounds: { short: 25, long: 300, longest: 1000 },
   /** Proofs of possession with something about them, at each place that looks at them. */
-  hostileProofs: { short: 40, long: 250, longest: 10_000 },
+  hostileProofs: { short: 8, long: 250, longest: 10_000 },
   /** Rounds of eight odd requests that are measured. Where what is sent becomes an attribute, the first finds it. */
-  hostileMeasured: { short: 30, long: 1000 },
+  hostileMeasured: { short: 6, long: 1000 },
   /**
    * Steps of up to five minutes, in which two processes rotate their keys and sign. Where a new key signs at once, the first rotation is found.
    */
@@ -128,7 +126,7 @@ const COUNTS = {
   /** Faults that are planted for the fuzzer: the quickest first. */
   plantedFaults: { short: 1, long: 4, longest: 99 },
   /** Odd requests to every API of the examples. */
-  hostileApiRequests: { short: 200, long: 3000 },
+  hostileApiRequests: { short: 30, long: 3000 },
 } as const satisfies Readonly<Record<string, Count>>;
 
 interface Count {
@@ -137,15 +135,22 @@ interface Count {
   readonly longest?: number;
 }
 
-const { STRESS: asked } = process.env;
+const { TESTS: asked } = process.env;
 
-/** Whether this is a long form, or the longest. */
-export const STRESS = asked !== undefined;
+/** Whether this is `npm run test:all`, or the longest form: every file, in its long form. */
+export const RUNS_ALL = asked === 'all' || asked === 'longest';
+
+/** Whether this is the longest form, for a night. */
+export const LONGEST = asked === 'longest';
+
+/** Of several ways to do the same, `npm test` takes the first one. */
+export function waysOf<T>(all: readonly T[]): readonly T[] {
+  return RUNS_ALL ? all : all.slice(0, 1);
+}
 
 type Counts = Readonly<Record<keyof typeof COUNTS, number>>;
 
-const countOf = ({ short, long, longest = long }: Count) =>
-  asked === undefined ? short : asked === 'long' ? longest : long;
+const countOf = ({ short, long, longest = long }: Count) => (LONGEST ? longest : RUNS_ALL ? long : short);
 
 export const SCALE = Object.fromEntries(
   Object.entries(COUNTS).map(([name, count]) => [name, countOf(count)]),

@@ -173,7 +173,7 @@ const OUTSIDE: Environment = {
   ...Object.fromEntries(
     Object.entries(process.env).filter(
       ([name]) =>
-        !/^(?:npm_(?!config_)|VITEST|STRESS$|EVERY_FILE$|TEST$|NODE_ENV$|NODE_OPTIONS$|DEV$|PROD$|MODE$|SSR$|BASE_URL$)/.test(
+        !/^(?:npm_(?!config_)|VITEST|TESTS$|TEST$|NODE_ENV$|NODE_OPTIONS$|DEV$|PROD$|MODE$|SSR$|BASE_URL$)/.test(
           name,
         ),
     ),

@@ -1,5 +1,6 @@
 import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
+import { isExtra, type ExtraName } from './extras.ts';
 
 export const ENGINE_NAMES = ['sqlite', 'postgres', 'mariadb'] as const;
 export type EngineName = (typeof ENGINE_NAMES)[number];
@@ -12,25 +13,28 @@ export interface TestFile {
   /** From the root of the repository. */
   readonly path: string;
   readonly engines: readonly ProjectName[];
-  /** Whether it belongs to the short form: `npm test` and `npm run test:engines`. */
+  /** Whether `npm test` runs it; `npm run test:all` runs every file. */
   readonly short: boolean;
-  /** Whether it belongs to the long form: `npm run test:stress`. */
+  /** Whether it has a long form. */
   readonly long: boolean;
+  /** What it needs beyond Node and the packages of `npm ci`. */
+  readonly needs: readonly ExtraName[];
 }
 
 /** What the first line of a file may name; a file without it runs on every engine. */
-const CHOICES: Readonly<Record<string, readonly ProjectName[]>> = {
-  sqlite: ['sqlite'],
-  servers: ['postgres', 'mariadb'],
-  clusters: ['clusters'],
-};
+const CHOICES: ReadonlyMap<string, readonly ProjectName[]> = new Map([
+  ['sqlite', ['sqlite']],
+  ['servers', ['postgres', 'mariadb']],
+  ['clusters', ['clusters']],
+]);
 
 /**
- * Every test file below the root. One in `test/` runs on every engine, unless its first line is
- * `// @engines sqlite: <why>`, `servers` or `clusters`. Tests in `src` use no engine of the project, and run once. A
- * file that imports `scale.ts` belongs to both forms; one whose first line says `, long` belongs to the long form only.
+ * Every test file below the root. A file in `test/` runs on every engine, and a file in `src` once,
+ * unless the first line says otherwise: `// @engines sqlite: <why>`, `servers` or `clusters`. After
+ * the engines it may say `, long` (the file takes long) or `, needs chromium nginx` (see extras.ts):
+ * `npm test` leaves those files out. A file that imports `scale.ts` has a short and a long form.
  *
- * @throws {Error} When the first line of a file names no engines that are known.
+ * @throws {Error} When the first line of a file names no known engine or extra.
  */
 export function testFiles(root: string): readonly TestFile[] {
   const options = { cwd: root, exclude: (name: string) => name === 'node_modules' };
@@ -43,16 +47,21 @@ export function testFiles(root: string): readonly TestFile[] {
 function read(root: string, file: string, unlessSaid: readonly ProjectName[]): TestFile {
   const source = readFileSync(path.join(root, file), 'utf8');
   if (!/^\/\/ @engine/m.test(source)) {
-    return { path: file, engines: unlessSaid, short: true, long: isScaled(source) };
+    return { path: file, engines: unlessSaid, short: true, long: isScaled(source), needs: [] };
   }
-  const [, choice = '', long] = /^\/\/ @engines (\w+)(, long)?: \S.*\n/.exec(source) ?? [];
-  const engines = Object.hasOwn(CHOICES, choice) ? CHOICES[choice] : undefined;
-  if (engines === undefined) {
-    const known = Object.keys(CHOICES).map((name) => `'// @engines ${name}: <why>'`);
-    throw new Error(`${file}: the first line may be ${known.join(' or ')}`);
+  const [, choice = '', long, extras = ''] =
+    /^\/\/ @engines (\w+)(, long)?(?:, needs ([\w ]+))?: \S.*\n/.exec(source) ?? [];
+  const engines = choice === 'all' ? unlessSaid : CHOICES.get(choice);
+  const names = extras.split(' ').filter((name) => name !== '');
+  const needs = names.filter(isExtra);
+  if (engines === undefined || needs.length < names.length) {
+    const known = ['all', ...CHOICES.keys()].map((name) => `'// @engines ${name}: <why>'`);
+    throw new Error(
+      `${file}: the first line may be ${known.join(' or ')}, with ', long' or ', needs <extras>' after the engines`,
+    );
   }
-  const isLong = long !== undefined;
-  return { path: file, engines, short: !isLong, long: isLong || isScaled(source) };
+  const isShort = long === undefined && needs.length === 0;
+  return { path: file, engines, short: isShort, long: !isShort || isScaled(source), needs };
 }
 
 function isScaled(source: string): boolean {

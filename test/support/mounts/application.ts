@@ -24,6 +24,7 @@ import {
   type KeySigner,
   type Telemetry,
 } from 'portico/oauth-server';
+import { copyTemplate, keepTemplate } from '../schema-template.ts';
 import { ensureSigningKey } from '../signing-key.ts';
 import { openUsers, type User, type Users } from '../../../examples/express-app/users.ts';
 import { createDatabase } from '../database.ts';
@@ -84,8 +85,6 @@ export interface Contender extends Traits {
 
 /** A way to mount Portico; another framework is another row of MOUNTS. */
 export interface Mount extends Contender {
-  /** Whether it is left to the long form of the tests. */
-  readonly long?: true;
   start(config?: ConfigMap, options?: MountOptions): Promise<RunningMount>;
 }
 
@@ -118,12 +117,14 @@ export async function prepared(
     return mergeConfig(own, logged, extra);
   };
   const measured = options.telemetry === undefined ? {} : { telemetry: options.telemetry };
+  await copyTemplate(database.url, definition);
   const application = await startApplication(hashingWith(CHEAP, { ...definition, ...measured, config }), {
     env,
   });
   await application.migrate();
+  await keepTemplate(application.database, definition);
   const server = authorizationServerOf(application);
-  await ensureSigningKey(application, server);
+  await ensureSigningKey(application, server, (options.keySigners ?? []).length === 0);
   const running = await listen(application, users, port);
   return {
     url,

@@ -136,7 +136,6 @@ export const EXPRESS: readonly Mount[] = [
   },
   {
     name: 'portico/express, Express 4 behind parsers',
-    long: true,
     normalises: false,
     parsesJson: true,
     cookies: ['early', 'late'],

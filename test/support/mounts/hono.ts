@@ -125,13 +125,11 @@ export const HONO: readonly Mount[] = [
   {
     ...OF_HONO,
     name: 'Hono, behind what reads bodies',
-    long: true,
     start: mountInHono({ sessions: stored, before: [readBodies], onError: bearerErrors(inOwnWords) }),
   },
   {
     ...OF_HONO,
     name: 'Hono, with signed cookies',
-    long: true,
     start: mountInHono({ sessions: signed, onError: rethrow }),
   },
 ];

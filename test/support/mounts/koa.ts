@@ -145,14 +145,12 @@ export const KOA: readonly Mount[] = [
   {
     ...OF_KOA,
     name: 'portico/koa, Koa 2 with sessions in a store',
-    long: true,
     parsesJson: false,
     start: mountInKoa({ koa: Koa2, signingIn: byPassport, stored: true, before: [], behind: [koaBody()] }),
   },
   {
     ...OF_KOA,
     name: 'portico/koa, Koa 2 behind koa-bodyparser',
-    long: true,
     parsesJson: true,
     leavesBodies: true,
     start: mountInKoa({

@@ -1,0 +1,32 @@
+import { copyFile, mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { migrationsOf, type ApplicationDefinition, type Database } from 'portico/host';
+
+/** Files of migrated, empty SQLite databases, by the names of their migrations. */
+const templates = new Map<string, string>();
+
+const keyOf = (definition: ApplicationDefinition) =>
+  migrationsOf(definition)
+    .map(({ name }) => name)
+    .join();
+
+/**
+ * Puts a migrated database where this URL leads, when this worker has migrated one before: a copy
+ * takes a millisecond and the migrations take forty. Call it before anything opens the database.
+ */
+export async function copyTemplate(url: string, definition: ApplicationDefinition): Promise<void> {
+  const template = templates.get(keyOf(definition));
+  if (url.startsWith('sqlite:') && template !== undefined) {
+    await copyFile(template, url.slice('sqlite:'.length));
+  }
+}
+
+/** Keeps a copy of this database, which was just migrated and holds no rows. */
+export async function keepTemplate(database: Database, definition: ApplicationDefinition): Promise<void> {
+  const key = keyOf(definition);
+  if (database.dialect !== 'sqlite' || templates.has(key)) return;
+  const file = path.join(await mkdtemp(path.join(tmpdir(), 'template-')), 'migrated.sqlite');
+  await database.execute(`VACUUM INTO '${file}'`);
+  templates.set(key, file);
+}
