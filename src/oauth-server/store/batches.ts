@@ -21,8 +21,13 @@ export interface Batch {
 /** Waits before the next batch, of which the last took so many milliseconds. */
 export type Pause = (took: number) => Promise<void>;
 
-/** As long as the last batch took: the store belongs to those who are served for at least half of the time. */
-export const pauseAsLong: Pause = (took) => setTimeout(Math.min(took, LONGEST_PAUSE));
+/**
+ * Milliseconds to wait after a batch that took so many: as long as it took, so that requests have
+ * the store for at least half of the time.
+ */
+export const pauseAfter = (took: number): number => Math.min(took, LONGEST_PAUSE);
+
+export const pauseAsLong: Pause = (took) => setTimeout(pauseAfter(took));
 
 /** Does one batch after the other until none is left, with a pause between two; how many rows it was in all. */
 export async function inBatches(
