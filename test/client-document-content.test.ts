@@ -86,6 +86,7 @@ test('a document that demands pushed requests is taken where they are', () => {
   expect([undefined, false, true].map(pushes)).toEqual([false, false, true]);
 });
 
+// @shows AS-23.10
 test('the keys of a document are taken where clients may have keys, and fetched only from where they may be', () => {
   const keyed = {
     ...DOCUMENT,
@@ -101,6 +102,9 @@ test('the keys of a document are taken where clients may have keys, and fetched 
   });
   const refusing = { ...rules, keysRefusal: (url: string) => `${url} is denied` };
   expect(() => readDocument(keyed, URL_OF_IT, refusing)).toThrow('https://client.example/k is denied');
+  const elsewhere = { ...keyed, jwks_uri: 'https://client.example:8443/k' };
+  expect(() => readDocument(elsewhere, URL_OF_IT, rules)).toThrow('has a port other than 443');
+  expect(readDocument(elsewhere, URL_OF_IT, { ...rules, anyPort: true }).keys).not.toBeNull();
   const { jwks_uri: _, ...brought } = { ...keyed, jwks: { keys: [PUBLIC_KEY] } };
   expect(readDocument(brought, URL_OF_IT, refusing).keys?.jwksUri).toBeNull();
 });
@@ -162,7 +166,6 @@ describe('a document of which no client is made', () => {
     ['response_types lack code', { ...DOCUMENT, response_types: ['token'] }],
     ['response_types', { ...DOCUMENT, response_types: 'code' }],
     ['grant_types lack authorization_code', { ...DOCUMENT, grant_types: ['client_credentials'] }],
-    ['grant_types lack authorization_code', { ...DOCUMENT, grant_types: [] }],
     ['nothing is offered', { ...DOCUMENT, scope: 'admin root' }],
     ['id_token_signed_response_alg', { ...DOCUMENT, id_token_signed_response_alg: 'none' }],
     ['id_token_signed_response_alg', { ...DOCUMENT, id_token_signed_response_alg: 'HS256' }],
@@ -189,6 +192,22 @@ describe('a document of which no client is made', () => {
 });
 
 describe('what a document says and means', () => {
+  // @shows AS-21.12
+  test.each([
+    'application_type',
+    'grant_types',
+    'response_types',
+    'scope',
+    'token_endpoint_auth_method',
+    'token_endpoint_auth_methods_supported',
+    'token_endpoint_auth_signing_alg',
+    'id_token_signed_response_alg',
+    'jwks',
+    'jwks_uri',
+  ])('%s that is empty says nothing, as if it was left out', (name) => {
+    for (const empty of [null, '', []]) expect(read({ [name]: empty })).toEqual(read({}));
+  });
+
   test('the grants are those that it names, of two; without a word there is one (RFC 7591 section 2)', () => {
     expect(read({}).grants).toEqual(['authorization_code']);
     expect(read({ grant_types: ['refresh_token', 'authorization_code'] }).grants).toEqual([

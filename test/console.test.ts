@@ -186,7 +186,7 @@ describe('oauth:client:create', () => {
     // @shows RFC6749-3.1.2a
     ['https://client.example/cb#there', 'fragment'],
     ['https://user:pass@client.example/cb', 'credentials'],
-    ['https://client.example/c b', 'is not an absolute URL'],
+    ['https://client.example/c b', 'has the character U+0020'],
     ['https://client.example/cb?state=mine', 'has the parameter state in its query'],
     ['https://client.example/cb?a=b&iss=x', 'has the parameter iss in its query'],
   ])('refuses the redirect %s', async (uri, says) => {

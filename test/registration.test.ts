@@ -119,6 +119,28 @@ describe('without oauth_server:registration', () => {
   });
 });
 
+describe('with oauth_server:registrations_per_hour', () => {
+  beforeAll(() => start({ registration: 'open', registrations_per_hour: 2 }));
+  afterAll(() => portal.close());
+
+  // @shows AS-22.13
+  test('a network registers as many as it says, and replaces as many', async () => {
+    const first = await register();
+    await register();
+    clock.advance(1000);
+    const refused = await post({ redirect_uris: [LOOPBACK] });
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '2600']);
+    expect(await refused.json()).toMatchObject({
+      error_description: 'Too many clients have registered from this network; try again in 2600 s.',
+    });
+    const { client_id, redirect_uris } = first;
+    const replace = async () => (await manage('PUT', first, { client_id, redirect_uris })).status;
+    expect([await replace(), await replace(), await replace()]).toEqual([200, 200, 429]);
+    clock.advance(2601);
+    expect((await post({ redirect_uris: [LOOPBACK] })).status).toBe(201);
+  });
+});
+
 describe('open registration', () => {
   beforeAll(() => start({ registration: 'open', scopes: SCOPES }));
   beforeEach(forgetAll);
@@ -235,6 +257,49 @@ describe('open registration', () => {
     expect(client).not.toHaveProperty('software_statement');
   });
 
+  // @shows AS-22.11
+  test.each([
+    'application_type',
+    'client_name',
+    'client_uri',
+    'contacts',
+    'grant_types',
+    'id_token_signed_response_alg',
+    'jwks',
+    'jwks_uri',
+    'logo_uri',
+    'policy_uri',
+    'response_types',
+    'scope',
+    'software_id',
+    'software_statement',
+    'software_version',
+    'token_endpoint_auth_method',
+    'token_endpoint_auth_signing_alg',
+    'tos_uri',
+  ])('takes an empty %s as if it was left out', async (name) => {
+    const { client_id: _, ...left } = await register({ grant_types: undefined });
+    for (const empty of [null, '', []]) {
+      const { client_id: __, ...taken } = await register({ grant_types: undefined, [name]: empty });
+      for (const own of ['registration_access_token', 'registration_client_uri'] as const) {
+        expect(taken[own]).not.toBe(left[own]);
+        taken[own] = left[own];
+      }
+      expect(taken).toEqual(left);
+    }
+  });
+
+  // @shows AS-22.12
+  test.each([
+    ['none', 'The id_token_signed_response_alg must be one of RS256, ES256, EdDSA.'],
+    ['HS256', 'The id_token_signed_response_alg must be one of RS256, ES256, EdDSA.'],
+    ['ES256', 'The id_token_signed_response_alg cannot be ES256: the server has no signing key for it.'],
+  ])('names the field of an algorithm that it does not have: %s', async (algorithm, told) => {
+    const response = await post({ redirect_uris: [LOOPBACK], id_token_signed_response_alg: algorithm });
+    expect(response.status).toBe(400);
+    expect(await response.json()).toEqual({ error: 'invalid_client_metadata', error_description: told });
+  });
+
   // @shows AS-22.5, RFC7591-3.2.2, RFC7591-5
   test.each([
     ['no redirect URI', { redirect_uris: undefined }, 'invalid_redirect_uri'],
@@ -292,6 +357,10 @@ describe('open registration', () => {
     const refused = answers.filter(({ status }) => status === 429);
     expect(refused).toHaveLength(10);
     expect(refused[0]?.headers.get('retry-after')).toBe('3600');
+    expect(await refused[0]?.json()).toEqual({
+      error: 'temporarily_unavailable',
+      error_description: 'Too many clients have registered from this network; try again in 3600 s.',
+    });
     expect(await registered()).toHaveLength(60);
     clock.advance(3601);
     expect((await post({ redirect_uris: [LOOPBACK] })).status).toBe(201);

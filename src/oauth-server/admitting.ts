@@ -63,6 +63,7 @@ export function createAdmitting(options: AdmittingOptions): Admitting {
   const { issuer, config, store, singleUses, host, scopes, keys, profiles } = options;
   const { urls, fetching, audit, pruning, clock, random } = options;
   const { passwordHasher } = host;
+  const { anyPort } = fetching;
   const { registration: mode = 'off', private_key_jwt: takesKeys = false } = config;
   const { imported_pbkdf2_iterations: iterations = 0 } = config;
   const takes = {
@@ -71,13 +72,14 @@ export function createAdmitting(options: AdmittingOptions): Admitting {
     takesDpop: (config.dpop ?? 'off') !== 'off',
   };
   const blockable = (id: string) => (isClientUrl(id) ? { problem: fetchableUrlProblem(id) } : null);
-  const checkNew = createChecking({ scopes, keys, ...takes, profiles });
+  const checkNew = createChecking({ scopes, keys, ...takes, profiles, anyPort });
   const clients = createClients({
     store,
     scopes,
     keys,
     fetchImage: config.client_logos === true ? createFetchImage(fetching) : null,
     takesKeys,
+    anyPort,
     profiles,
     checkNew,
     passwordHasher,
@@ -112,9 +114,11 @@ export function createAdmitting(options: AdmittingOptions): Admitting {
             catalog: scopes,
             keys,
             ...takes,
+            anyPort,
             profiles,
             passwordHasher,
             secrets,
+            perHour: config.registrations_per_hour,
             audit,
             clock,
           }),

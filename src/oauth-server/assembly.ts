@@ -223,6 +223,7 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
     profiles,
     urls,
     fetchJson: createFetchJson(fetching),
+    anyPort: fetching.anyPort,
     authenticating: (findClient) => authenticating(findClient, TOKEN_PATH, PAR_PATH),
     dpop,
     resource,

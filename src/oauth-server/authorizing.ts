@@ -46,6 +46,8 @@ export interface AuthorizingOptions {
   readonly profiles: Profiles;
   readonly urls: ClientUrls;
   readonly fetchJson: FetchJson;
+  /** Whether keys of clients are fetched from any port: while developing. */
+  readonly anyPort: boolean;
   /** Proves clients that push their requests, whom this finds. */
   readonly authenticating: (findClient: FindClient) => AuthenticateClient;
   /** Null where `oauth_server:dpop` is off. */
@@ -85,6 +87,7 @@ export function createAuthorizing(options: AuthorizingOptions): Authorizing {
     urls: options.urls,
     store,
     fetchJson: options.fetchJson,
+    anyPort: options.anyPort,
     audit,
     scopes,
     takesKeys,

@@ -24,6 +24,8 @@ const LONGEST_RETENTION = 36_525;
 
 /** About a second of a processor core. */
 const MOST_ITERATIONS = 4_000_000;
+/** As many as are kept that nobody has used. */
+const MOST_REGISTRATIONS = 10_000;
 
 /** In seconds. A thief who is as quick as this goes unnoticed (decision 37). */
 const LONGEST_RETRY = 300;
@@ -230,6 +232,11 @@ export const oauthServerConfiguration = z.strictObject({
   registration: z
     .enum(['off', 'open', 'initial_access_token'], { error: 'must be off, open or initial_access_token' })
     .optional(),
+  registrations_per_hour: z
+    .int({ error: 'must be a whole number of clients' })
+    .min(1, 'must be at least 1 client')
+    .max(MOST_REGISTRATIONS, `must be at most ${MOST_REGISTRATIONS} clients`)
+    .optional(),
   branding: brandingSchema.optional(),
 });
 
@@ -337,6 +344,11 @@ export interface OAuthServerConfigInput {
    * whoever an operator gave one (`oauth:initial-access-token:create`); or `off`, which it is.
    */
   readonly registration?: 'off' | 'open' | 'initial_access_token' | undefined;
+  /**
+   * How many clients register from one network (an IPv4 address, or a /64 of IPv6) within an hour without an initial access token. Assistants
+   * that run on servers of their vendor all register from a few addresses there; 60.
+   */
+  readonly registrations_per_hour?: number | undefined;
   /** How the pages look, where the kit's own section `branding` does not say it; as Portico has it. Files are absolute without the kit. */
   readonly branding?: BrandingInput | undefined;
 }

@@ -123,9 +123,11 @@ export class TooManyRegistrationsError extends Error {
   readonly retryAfter: number;
 
   constructor(of: 'network' | 'all', wait: number) {
-    super('Too many clients have registered here; try again later.');
+    const retryAfter = Math.max(1, Math.ceil(wait / 1000));
+    const where = of === 'network' ? 'from this network' : 'here';
+    super(`Too many clients have registered ${where}; try again in ${retryAfter} s.`);
     this.of = of;
-    this.retryAfter = Math.max(1, Math.ceil(wait / 1000));
+    this.retryAfter = retryAfter;
   }
 }
 

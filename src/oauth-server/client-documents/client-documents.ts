@@ -47,6 +47,8 @@ export interface ClientDocumentsOptions {
   readonly takesPushed: boolean;
   /** Whether clients may demand bound tokens (`oauth_server:dpop`). */
   readonly takesDpop: boolean;
+  /** Whether keys of clients are fetched from any port: while developing; false unless given. */
+  readonly anyPort?: boolean | undefined;
   /** Whether all clients are held to the profile: then it decides what ID tokens are signed with where a document does not say. */
   readonly isProfiled: boolean;
   readonly keys: Pick<KeyRing, 'all'>;
@@ -76,6 +78,7 @@ export function createClientDocuments(options: ClientDocumentsOptions): ClientDo
     takesKeys,
     takesPushed,
     takesDpop,
+    anyPort,
     isProfiled,
     keys,
     serverName,
@@ -106,6 +109,7 @@ export function createClientDocuments(options: ClientDocumentsOptions): ClientDo
       takesDpop,
       unnamedAlgorithm: await unnamedAlgorithm(),
       keysRefusal: (at) => urls.refusal(at),
+      anyPort,
     });
     const client = newClient(
       { ...described, public: described.keys === null, profile: null },

@@ -2,7 +2,13 @@ import { z } from 'zod';
 import { PRIVATE_KEY_JWT } from '../clients/credentials.ts';
 import { checkClientKeys, showsPrivateKeys } from '../clients/key-sets.ts';
 import { checkName } from '../clients/registration.ts';
-import { applicationTypeFor, CODE_GRANTS, grantsNamed, scopesNamed } from '../clients/metadata.ts';
+import {
+  applicationTypeFor,
+  CODE_GRANTS,
+  grantsNamed,
+  saysNothing,
+  scopesNamed,
+} from '../clients/metadata.ts';
 import { redirectUriProblem } from '../clients/redirect-uris.ts';
 import { RegistrationError } from '../errors.ts';
 import { SIGNING_ALGORITHMS } from '../keys/algorithms.ts';
@@ -36,6 +42,8 @@ export interface DocumentRules {
   readonly unnamedAlgorithm: SigningAlgorithm;
   /** Why keys are not fetched from this URL; null when nothing is against it. */
   readonly keysRefusal: (url: string) => string | null;
+  /** Whether they are fetched from any port: while developing; false unless given. */
+  readonly anyPort?: boolean | undefined;
 }
 
 /** A document that no client can be made of; the message says why, for the log. */
@@ -62,6 +70,10 @@ const members = z.looseObject({
   jwks_uri: z.string().optional(),
 });
 
+const REQUIRED: readonly string[] = ['client_id', 'client_name', 'redirect_uris'];
+/** Of these an empty one is as good as left out. */
+const OPTIONAL = new Set(Object.keys(members.shape).filter((name) => !REQUIRED.includes(name)));
+
 type Members = z.output<typeof members>;
 
 /** Nothing can be agreed on in secret by a document that everybody reads (section 4.1 of the draft). */
@@ -74,7 +86,7 @@ const DEMANDS = ['tls_client_certificate_bound_access_tokens', 'require_signed_r
 
 /** Checks the document that was fetched from this URL. Throws a DocumentError that says what is wrong. */
 export function readDocument(value: unknown, url: string, rules: DocumentRules): DescribedClient {
-  const parsed = members.safeParse(value);
+  const parsed = members.safeParse(withoutEmpty(value));
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
     throw new DocumentError(`its ${issue?.path.join('.') || 'content'} is missing or not of the right kind`);
@@ -102,6 +114,13 @@ export function readDocument(value: unknown, url: string, rules: DocumentRules):
   };
 }
 
+function withoutEmpty(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).filter(([name, each]) => !(OPTIONAL.has(name) && saysNothing(each))),
+  );
+}
+
 function refuseSecrets(document: Members): void {
   const secret = SECRETS.find((name) => Object.hasOwn(document, name));
   if (secret !== undefined) throw new DocumentError(`it has a ${secret}, which everybody can read`);
@@ -123,7 +142,10 @@ function refuseDemands(document: Members, { takesDpop, takesPushed }: DocumentRu
  * null. `none` is chosen only where the document names it: as its method, as one of those that it can use (OpenID Connect Relying Party
  * Metadata Choices), or by naming none at all. A client of another method would be weaker here than it says it is.
  */
-function keysOf(document: Members, { takesKeys, keysRefusal }: DocumentRules): ClientKeys | null {
+function keysOf(
+  document: Members,
+  { takesKeys, keysRefusal, anyPort = false }: DocumentRules,
+): ClientKeys | null {
   const { token_endpoint_auth_method: method = 'none', token_endpoint_auth_methods_supported: others = [] } =
     document;
   const { jwks, jwks_uri: jwksUri, token_endpoint_auth_signing_alg: algorithm } = document;
@@ -143,7 +165,7 @@ function keysOf(document: Members, { takesKeys, keysRefusal }: DocumentRules): C
       'it authenticates by private_key_jwt alone, which oauth_server:private_key_jwt has to allow',
     );
   }
-  const keys = checked(() => checkClientKeys({ jwks, jwksUri, algorithm }), 'of its keys');
+  const keys = checked(() => checkClientKeys({ jwks, jwksUri, algorithm }, anyPort), 'of its keys');
   const refusal = keys.jwksUri === null ? null : keysRefusal(keys.jwksUri);
   if (refusal !== null) throw new DocumentError(`its jwks_uri is not taken: ${refusal}`);
   return keys;

@@ -18,13 +18,15 @@ export interface CheckingOptions {
   /** Whether clients may demand bound tokens (`oauth_server:dpop`). */
   readonly takesDpop: boolean;
   readonly profiles: Profiles;
+  /** Whether key sets are fetched from any port: while developing; false unless given. */
+  readonly anyPort?: boolean;
 }
 
 /** The rules of a registration, and those of what is switched off. */
 export function createChecking(options: CheckingOptions): CheckNewClient {
-  const { scopes, keys, takesKeys, takesPushed, takesDpop, profiles } = options;
+  const { scopes, keys, takesKeys, takesPushed, takesDpop, profiles, anyPort = false } = options;
   return async (registration) => {
-    const checked = await checkRegistration(registration, scopes, keys, profiles);
+    const checked = await checkRegistration(registration, scopes, keys, profiles, { anyPort });
     if (checked.keys !== null && !takesKeys) throw new RegistrationError(NO_KEYS);
     if (checked.pushesRequests && !takesPushed) {
       throw new RegistrationError(

@@ -117,6 +117,8 @@ export interface ClientsOptions {
   readonly fetchImage: FetchImage | null;
   /** Whether clients may have keys of their own (`oauth_server:private_key_jwt`). */
   readonly takesKeys: boolean;
+  /** Whether key sets are fetched from any port: while developing; false unless given. */
+  readonly anyPort?: boolean;
   readonly profiles: Profiles;
   readonly checkNew: CheckNewClient;
   readonly passwordHasher: PasswordHasher;
@@ -131,7 +133,7 @@ const CLIENT_ID = /^[\x20-\x7E]{1,255}$/;
 
 export function createClients(options: ClientsOptions): Clients {
   const { store, scopes, keys, takesKeys, profiles, checkNew, passwordHasher, fetchImage } = options;
-  const { clock, audit, blockable } = options;
+  const { clock, audit, blockable, anyPort = false } = options;
   async function find(clientId: string): Promise<Client | null> {
     const client = CLIENT_ID.test(clientId) ? await store.findClient(clientId) : null;
     return client !== null && client.registeredBy !== 'operator' && hasLapsed(client, clock())
@@ -220,7 +222,8 @@ export function createClients(options: ClientsOptions): Clients {
     update: createUpdating({
       store,
       requireLiving,
-      check: (registration) => checkRegistration(registration, scopes, keys, profiles),
+      check: (registration, before) =>
+        checkRegistration(registration, scopes, keys, profiles, { anyPort, before }),
       catalog: scopes,
       takesKeys,
       namedLogo: (named) => namedLogo(named, fetchImage),

@@ -1,5 +1,5 @@
 import { RegistrationError } from '../errors.ts';
-import { fetchableUrlProblem } from '../outbound/fetchable-urls.ts';
+import { fetchableUrlProblem, portProblem } from '../outbound/fetchable-urls.ts';
 import {
   hasPrivateMember,
   JwkError,
@@ -24,18 +24,18 @@ export interface NamedKeys {
   readonly algorithm?: string | undefined;
 }
 
-/** The keys as they are kept. Throws a RegistrationError that says what is wrong. */
-export function checkClientKeys({ jwks, jwksUri, algorithm }: NamedKeys): ClientKeys {
+/** The keys as they are kept. `anyPort` is whether they are fetched from any port. Throws a RegistrationError that says what is wrong. */
+export function checkClientKeys({ jwks, jwksUri, algorithm }: NamedKeys, anyPort = false): ClientKeys {
   if (algorithm !== undefined && !VERIFIED_ALGORITHMS.some((each) => each === algorithm)) {
     throw new RegistrationError(
-      `The signing algorithm of assertions is one of ${VERIFIED_ALGORITHMS.join(', ')}`,
+      `The signing algorithm of assertions (token_endpoint_auth_signing_alg) is one of ${VERIFIED_ALGORITHMS.join(', ')}`,
     );
   }
   const kept = { algorithm: algorithm ?? null };
   if (jwksUri === undefined) return { ...kept, jwks: checkKeySet(jwks, kept.algorithm), jwksUri: null };
   if (jwks !== undefined)
     throw new RegistrationError('The client has both jwks and jwks_uri; it can have one');
-  const problem = fetchableUrlProblem(jwksUri);
+  const problem = fetchableUrlProblem(jwksUri) ?? portProblem(new URL(jwksUri), anyPort);
   if (problem !== null) throw new RegistrationError(`The jwks_uri ${problem}`);
   return { ...kept, jwks: null, jwksUri };
 }

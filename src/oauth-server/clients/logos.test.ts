@@ -64,7 +64,7 @@ describe('a logo', () => {
   });
 
   test('that cannot be fetched is refused, and the refusal says why', async () => {
-    await expect(namedLogo({ logoUri: 'no address' }, nothing)).rejects.toThrow(
+    await expect(namedLogo({ logoUri: 'none' }, nothing)).rejects.toThrow(
       refusal('The address of the logo is no URL'),
     );
     const cause = new Error('nobody is there');
@@ -88,7 +88,7 @@ describe('the site of a client', () => {
   });
 
   test.each([
-    'no URL',
+    'none',
     'http://client.example',
     'https://user@client.example',
     'https://:password@client.example',

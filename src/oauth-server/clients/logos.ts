@@ -3,6 +3,7 @@ import { imageFacts } from '../../http/images.ts';
 import { RegistrationError } from '../errors.ts';
 import type { FetchImage } from '../outbound/fetch-json.ts';
 import type { ClientLogo } from '../store/client.ts';
+import { uriTextProblem } from '../uri-text.ts';
 import type { ClientRegistration } from './registration.ts';
 
 /** In bytes. */
@@ -49,6 +50,8 @@ export function checkLogo(bytes: Uint8Array): ClientLogo {
 
 /** Once, when an operator names it: it is never asked for again, and no browser goes there. */
 async function fetched(address: string, fetchImage: FetchImage): Promise<Uint8Array> {
+  const problem = uriTextProblem(address);
+  if (problem !== null) throw new RegistrationError(`The address of the logo ${problem}`);
   if (!URL.canParse(address)) throw new RegistrationError('The address of the logo is no URL');
   try {
     return await fetchImage(new URL(address), { limit: LARGEST_LOGO, person: 'operator', isKnown: false });
@@ -63,6 +66,8 @@ const LONGEST_SITE = 2048;
 
 /** The site of a client, as it is kept. Throws a RegistrationError for what people should not be led to. */
 export function checkSite(address: string): string {
+  const problem = uriTextProblem(address);
+  if (problem !== null) throw new RegistrationError(`The site of the client ${problem}`);
   const url = URL.canParse(address) ? new URL(address) : null;
   if (url === null || url.protocol !== 'https:' || url.username !== '' || url.password !== '') {
     throw new RegistrationError('The site of the client has to be an https URL without user and password');

@@ -6,6 +6,13 @@ import { OFFLINE_ACCESS } from '../tokens/scopes.ts';
  * wrong with them each says in its own way: the one is answered, the other read by nobody but the log.
  */
 
+/** What is empty says nothing, as if it was left out: clients write every field that they know. */
+export function saysNothing(value: unknown): boolean {
+  return (
+    value === undefined || value === null || value === '' || (Array.isArray(value) && value.length === 0)
+  );
+}
+
 /** The grants that are for people; whoever may be anybody has no others. */
 export const CODE_GRANTS: readonly Grant[] = ['authorization_code', 'refresh_token'];
 

@@ -110,15 +110,15 @@ describe('what a native application may register', () => {
     ['another address of the machine', 'http://127.0.0.2/callback', 'http is for loopback only'],
     ['an uppercase host', 'http://LOCALHOST/callback', 'http is for loopback only'],
     ['port 0', 'http://127.0.0.1:0/callback', 'http is for loopback only'],
-    ['a backslash', 'http:\\\\127.0.0.1\\callback', 'http is for loopback only'],
+    ['a backslash', 'http:\\\\127.0.0.1\\callback', 'has the character U+005C'],
     ['a single slash', 'http:/127.0.0.1/callback', 'http is for loopback only'],
     ['credentials', 'http://user@127.0.0.1/callback', 'carries credentials'],
     ['credentials of a private-use scheme', 'com.example.app://user:pass@host/', 'carries credentials'],
     ['a fragment', 'com.example.app:/callback#x', 'has a fragment'],
     ['a wildcard', 'com.example.app:/*', 'contains a wildcard'],
     ['a parameter of the answer', 'com.example.app:/callback?code=1', 'has the parameter code'],
-    ['a control character', 'com.example.app:/call\nback', 'is not an absolute URL'],
-    ['a space', 'com.example.app:/call back', 'is not an absolute URL'],
+    ['a control character', 'com.example.app:/call\nback', 'has the character U+000A'],
+    ['a space', 'com.example.app:/call back', 'has the character U+0020'],
   ])('not %s', (_, uri, problem) => {
     expect(redirectUriProblem(uri, 'native')).toContain(problem);
   });

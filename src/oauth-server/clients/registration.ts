@@ -7,7 +7,7 @@ import { quoted } from '../quoting.ts';
 import { checkClientKeys } from './key-sets.ts';
 import { ID_TOKEN_ALGORITHMS } from '../profiles/fapi2.ts';
 import { FAPI2, type Profiles } from '../profiles/profiles.ts';
-import { redirectUriProblem } from './redirect-uris.ts';
+import { hasScheme, redirectUriProblem, schemeProblem } from './redirect-uris.ts';
 
 /** An application that is to be registered. */
 export interface ClientRegistration {
@@ -30,6 +30,11 @@ export interface ClientRegistration {
    * `web` unless given.
    */
   readonly applicationType?: string;
+  /**
+   * Private-use schemes without a dot that redirect URIs of a native application may have, such as `cursor` for `cursor://…`. Any program
+   * on a device can claim such a scheme and take the answer in place of this client, so each has to be named here.
+   */
+  readonly allowedSchemes?: readonly string[];
   /**
    * The public keys that the client authenticates by, and by nothing else (`private_key_jwt`): a key set (RFC 7517). Where
    * `oauth_server:private_key_jwt` is on.
@@ -110,19 +115,28 @@ export function hasSecret({ public: isPublic, keys }: Pick<Client, 'public' | 'k
   return !isPublic && keys === null;
 }
 
+/** What else a registration is judged by. */
+export interface RegistrationRules {
+  /** Whether key sets are fetched from any port: while developing. */
+  readonly anyPort?: boolean;
+  /** The client as it is, where this changes it: URLs that it has are not judged again. */
+  readonly before?: Pick<Client, 'redirectUris' | 'keys'>;
+}
+
 /** Checks a registration, and completes it; throws a RegistrationError that says what is wrong. */
 export async function checkRegistration(
   registration: ClientRegistration,
   catalog: ScopeCatalog,
   keys: Pick<KeyRing, 'all'>,
   profiles: Pick<Profiles, 'governs' | 'requireRegistrable'>,
+  rules: RegistrationRules = {},
 ): Promise<CheckedRegistration> {
   const name = checkName(registration.name);
   const applicationType = checkApplicationType(registration.applicationType ?? 'web');
-  const redirectUris = checkRedirectUris(registration.redirectUris ?? [], applicationType);
+  const redirectUris = checkRedirectUris(registration, applicationType, rules.before?.redirectUris);
   const scopes = checkScopes(registration.scopes ?? [], catalog);
   const isPublic = registration.public ?? false;
-  const clientKeys = checkKeys(registration, isPublic);
+  const clientKeys = checkKeys(registration, isPublic, rules);
   const grants = checkGrants(registration.grants ?? [], redirectUris, isPublic);
   const grantTypes = grants.filter((grant) => grant !== 'introspection');
   if (grantTypes.length > 0 && scopes.length === 0) {
@@ -168,12 +182,17 @@ function checkProfile(requested: string | undefined): string | null {
   throw new RegistrationError(`The profile ${JSON.stringify(requested)} is unknown; it is ${FAPI2}`);
 }
 
-function checkKeys(registration: ClientRegistration, isPublic: boolean): ClientKeys | null {
+function checkKeys(
+  registration: ClientRegistration,
+  isPublic: boolean,
+  { anyPort = false, before }: RegistrationRules,
+): ClientKeys | null {
   const { jwks, jwksUri, tokenEndpointAuthSigningAlg: algorithm } = registration;
   if (jwks === undefined && jwksUri === undefined && algorithm === undefined) return null;
   if (isPublic)
     throw new RegistrationError('A client with keys of its own authenticates by them; it is not public');
-  return checkClientKeys({ jwks, jwksUri, algorithm });
+  const isKept = jwksUri !== undefined && jwksUri === before?.keys?.jwksUri;
+  return checkClientKeys({ jwks, jwksUri, algorithm }, anyPort || isKept);
 }
 
 export function checkName(name: string): string {
@@ -196,12 +215,37 @@ function checkApplicationType(requested: string): ApplicationType {
   );
 }
 
-function checkRedirectUris(uris: readonly string[], applicationType: ApplicationType): readonly string[] {
+function checkRedirectUris(
+  { redirectUris: uris = [], allowedSchemes = [] }: ClientRegistration,
+  applicationType: ApplicationType,
+  before: readonly string[] = [],
+): readonly string[] {
+  requireSchemes(allowedSchemes, uris, applicationType);
   for (const uri of uris) {
-    const problem = redirectUriProblem(uri, applicationType);
+    if (before.includes(uri)) continue;
+    const problem = redirectUriProblem(uri, applicationType, allowedSchemes);
     if (problem !== null) throw new RegistrationError(`The redirect URI ${JSON.stringify(uri)} ${problem}`);
   }
   return [...new Set(uris)];
+}
+
+/** An operator who names a scheme means one of the redirect URIs by it. */
+function requireSchemes(
+  schemes: readonly string[],
+  uris: readonly string[],
+  applicationType: ApplicationType,
+): void {
+  for (const scheme of schemes) {
+    const named = JSON.stringify(scheme);
+    const problem = schemeProblem(scheme);
+    if (problem !== null) throw new RegistrationError(`The scheme ${named} ${problem}`);
+    if (applicationType !== 'native') {
+      throw new RegistrationError(`The scheme ${named} needs a native application; add --native`);
+    }
+    if (!uris.some((uri) => hasScheme(uri, scheme))) {
+      throw new RegistrationError(`No redirect URI has the scheme ${named}; add one, or do not allow it`);
+    }
+  }
 }
 
 function checkScopes(requested: readonly string[], catalog: ScopeCatalog): readonly string[] {

@@ -16,6 +16,8 @@ export interface ClientChanges {
   readonly addRedirectUris?: readonly string[];
   /** Each has to be one that it has, character by character. */
   readonly removeRedirectUris?: readonly string[];
+  /** Private-use schemes without a dot that redirect URIs which are added may have, as at a registration. */
+  readonly allowedSchemes?: readonly string[];
   /** What it may ask for, too: built in, or one of `oauth_server:scopes`. */
   readonly addScopes?: readonly string[];
   /** Each has to be one that it has. */
@@ -70,8 +72,8 @@ export interface UpdatingOptions {
   readonly store: Pick<Store, 'updateClient'>;
   /** The living client of this id. Throws a RegistrationError for any other. */
   readonly requireLiving: (clientId: string) => Promise<Client>;
-  /** The rules of a new registration. */
-  readonly check: (registration: ClientRegistration) => Promise<CheckedRegistration>;
+  /** The rules of a new registration; URLs that the client has before are not judged again. */
+  readonly check: (registration: ClientRegistration, before: Client) => Promise<CheckedRegistration>;
   readonly catalog: ScopeCatalog;
   /** Whether clients may have keys of their own (`oauth_server:private_key_jwt`). */
   readonly takesKeys: boolean;
@@ -178,9 +180,10 @@ async function changed(
   const keys = namedKeys(client, changes, takesKeys);
   // What the configuration offered once is no obstacle to any other change.
   const known = scopes.filter((name) => catalog.has(name) || !client.scopes.includes(name));
-  const checked = await check({
+  const registration = {
     name: changes.name ?? client.name,
     redirectUris,
+    allowedSchemes: changes.allowedSchemes ?? [],
     scopes: known,
     grants,
     public: client.public,
@@ -192,7 +195,8 @@ async function changed(
     ...(hasIdTokens({ scopes, grants }) && isChosen(client)
       ? { idTokenSignedResponseAlg: client.idTokenSignedResponseAlg }
       : {}),
-  });
+  };
+  const checked = await check(registration, client);
   const { siteUri: _, logoHash: __, ...others } = client;
   return {
     ...others,

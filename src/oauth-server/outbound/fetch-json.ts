@@ -3,6 +3,7 @@ import { get } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
 import { createSecureContext, getCACertificates, type SecureContext } from 'node:tls';
 import { mediaTypeOf } from '../../http/media-types.ts';
+import { portProblem } from './fetchable-urls.ts';
 import { isLoopbackAddress, isPublicAddress } from './addresses.ts';
 import { resolveByDns, resolveBySystem } from './dns.ts';
 import { createOutboundLimits, OutboundError, type CountedRequest } from './limits.ts';
@@ -45,7 +46,7 @@ export interface OutboundOptions {
 export interface FetchJsonOptions extends OutboundOptions {
   /** Whether this machine's own addresses may be asked as well: while developing. */
   readonly allowsLoopback: boolean;
-  /** Whether any port may be asked: while developing. Elsewhere one could look around by what takes how long. */
+  /** Whether any port may be asked: while developing. */
   readonly anyPort: boolean;
   /** Milliseconds since 1970. */
   readonly clock: () => number;
@@ -144,7 +145,8 @@ function createFetch<T>(
 
 function requireFetchable(url: URL, anyPort: boolean): void {
   if (url.protocol !== 'https:') throw new OutboundError('it is not https');
-  if (url.port !== '' && !anyPort) throw new OutboundError('it has a port other than 443');
+  const problem = portProblem(url, anyPort);
+  if (problem !== null) throw new OutboundError(`it ${problem}`);
   // Node connects to an address that stands in a URL without a look-up, so it would be checked by nobody.
   if (isIP(url.hostname) !== 0 || url.hostname.startsWith('[')) {
     throw new OutboundError('it names an address instead of a host');

@@ -1,11 +1,16 @@
 import { isIPv4 } from 'node:net';
+import { uriTextProblem } from '../uri-text.ts';
+
+const LONGEST = 255;
 
 /**
  * Why nothing is fetched from this text. It has to be written as URLs are: what a parser would change (dot segments, a default port, other
  * ways to write a host) could be read in two ways.
  */
 export function fetchableUrlProblem(text: string): string | null {
-  if (!/^[\x21-\x7E]{1,255}$/.test(text)) return 'has more than 255 characters, or some that no URL has';
+  if (text.length > LONGEST) return `has more than ${LONGEST} characters`;
+  const problem = uriTextProblem(text);
+  if (problem !== null) return problem;
   if (!URL.canParse(text)) return 'is no URL';
   const url = new URL(text);
   if (url.protocol !== 'https:') return 'is not https';
@@ -16,4 +21,9 @@ export function fetchableUrlProblem(text: string): string | null {
   if (isIPv4(url.hostname) || url.hostname.startsWith('[')) return 'names an address instead of a host';
   if (url.hostname.endsWith('.')) return 'names a host with a dot at its end';
   return null;
+}
+
+/** Why this port is not asked: elsewhere than while developing, one could look around by what takes how long. Null where it is. */
+export function portProblem({ port }: URL, anyPort: boolean): string | null {
+  return port === '' || anyPort ? null : 'has a port other than 443';
 }

@@ -115,7 +115,7 @@ describe('What a client asks for', () => {
     ],
     ['is an object', { redirect_uris: { 0: SITE } }, 'The field redirect_uris must be a list of texts.'],
     ['is half a character', { client_name: 'a\uD800' }, 'The field client_name is not well-formed Unicode.'],
-    ['is no grant', { grant_types: [] }, 'The grant_types must name authorization_code.'],
+    ['is no grant', { grant_types: [''] }, 'The grant_types must name authorization_code.'],
     [
       'is a grant of nothing',
       { grant_types: ['refresh_token'] },

@@ -1,8 +1,15 @@
 import type { ClientRegistration } from '../clients/registration.ts';
 import { PRIVATE_KEY_JWT } from '../clients/credentials.ts';
-import { applicationTypeFor, CODE_GRANTS, grantsNamed, scopesNamed } from '../clients/metadata.ts';
+import {
+  applicationTypeFor,
+  CODE_GRANTS,
+  grantsNamed,
+  saysNothing,
+  scopesNamed,
+} from '../clients/metadata.ts';
 import { redirectUriProblem } from '../clients/redirect-uris.ts';
 import { OAuthError } from '../errors.ts';
+import { SIGNING_ALGORITHMS } from '../keys/algorithms.ts';
 import { quoted, quotedUri } from '../quoting.ts';
 import type { ApplicationType, Grant } from '../store/client.ts';
 import { SERVICE_SCOPES, type ScopeCatalog } from '../tokens/scopes.ts';
@@ -44,7 +51,7 @@ export function registrationOf(sent: SentMetadata, rules: MetadataRules): Client
     ? redirectUrisOf(sent)
     : { redirectUris: [], applicationType: applicationTypeOf(sent) ?? 'web' };
   requireResponseTypes(sent, grants);
-  const algorithm = textOf(sent, 'id_token_signed_response_alg');
+  const algorithm = algorithmOf(sent);
   return {
     name: nameOf(sent),
     redirectUris,
@@ -65,17 +72,17 @@ export function invalidMetadata(description: string, detail: string | null = nul
   return new OAuthError('invalid_client_metadata', description, detail);
 }
 
-/** A text, or undefined; null is as if it was left out (RFC 7591 section 2 knows no other nothing than that). */
+/** A text, or undefined where it says nothing. */
 function textOf(sent: SentMetadata, name: string): string | undefined {
   const value = Object.hasOwn(sent, name) ? sent[name] : undefined;
-  if (value === undefined || value === null) return undefined;
+  if (saysNothing(value)) return undefined;
   if (typeof value === 'string') return value;
   throw invalidMetadata(`The field ${name} must be a text.`);
 }
 
 function textsOf(sent: SentMetadata, name: string): readonly string[] | undefined {
   const value = Object.hasOwn(sent, name) ? sent[name] : undefined;
-  if (value === undefined || value === null) return undefined;
+  if (saysNothing(value)) return undefined;
   if (Array.isArray(value) && value.every((each): each is string => typeof each === 'string')) return value;
   throw invalidMetadata(`The field ${name} must be a list of texts.`);
 }
@@ -86,6 +93,15 @@ function flagOf(sent: SentMetadata, name: string): boolean {
   if (value === undefined || value === null) return false;
   if (typeof value === 'boolean') return value;
   throw invalidMetadata(`The field ${name} must be true or false.`);
+}
+
+function algorithmOf(sent: SentMetadata): string | undefined {
+  const algorithm = textOf(sent, 'id_token_signed_response_alg');
+  if (algorithm === undefined || SIGNING_ALGORITHMS.some((each) => each === algorithm)) return algorithm;
+  throw invalidMetadata(
+    `The id_token_signed_response_alg must be one of ${SIGNING_ALGORITHMS.join(', ')}.`,
+    `the id_token_signed_response_alg is ${quoted(algorithm)}`,
+  );
 }
 
 function nameOf(sent: SentMetadata): string {
@@ -128,7 +144,7 @@ function keysOf(
     throw invalidMetadata('The jwks_uri needs an initial access token; send the keys themselves, as jwks.');
   }
   const algorithm = textOf(sent, 'token_endpoint_auth_signing_alg');
-  const jwks = Object.hasOwn(sent, 'jwks') ? (sent['jwks'] ?? undefined) : undefined;
+  const jwks = Object.hasOwn(sent, 'jwks') && !saysNothing(sent['jwks']) ? sent['jwks'] : undefined;
   if (jwks === undefined && jwksUri === undefined) {
     throw invalidMetadata('The client needs its public keys: jwks or jwks_uri.');
   }

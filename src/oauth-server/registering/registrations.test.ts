@@ -214,8 +214,8 @@ describe('Whoever registers', () => {
     ]);
     expect(await errorOf(register({ id_token_signed_response_alg: 'none' }))).toEqual([
       'invalid_client_metadata',
-      'The client cannot be registered with these metadata.',
-      'The ID token algorithm "none" is unknown; it is one of RS256, ES256, EdDSA',
+      'The id_token_signed_response_alg must be one of RS256, ES256, EdDSA.',
+      'the id_token_signed_response_alg is "none"',
     ]);
   });
 

@@ -8,6 +8,7 @@ import {
   hasSecret,
   newClient,
   type CheckedRegistration,
+  type ClientRegistration,
 } from '../clients/registration.ts';
 import type { PasswordHasher } from '../../contracts/password-hasher.ts';
 import { randomIdentifier, randomToken, tokenHash } from '../crypto.ts';
@@ -67,10 +68,14 @@ export interface RegistrationsOptions {
   readonly takesPushed: boolean;
   /** Whether clients may demand bound tokens (`oauth_server:dpop`). */
   readonly takesDpop: boolean;
+  /** Whether key sets are fetched from any port: while developing; false unless given. */
+  readonly anyPort?: boolean;
   readonly profiles: Profiles;
   readonly passwordHasher: PasswordHasher;
   readonly secrets: Pick<ClientSecrets, 'verify'>;
   readonly audit: Audit;
+  /** How many register within an hour from one network (`oauth_server:registrations_per_hour`); 60 unless given. */
+  readonly perHour?: number | undefined;
   /** Milliseconds since 1970. */
   readonly clock: () => number;
 }
@@ -95,8 +100,10 @@ const [NO_CLIENT, NO_HASH] = ['0'.repeat(32), '-'.repeat(43)] as const;
 
 export function createRegistrations(options: RegistrationsOptions): Registrations {
   const { mode, store, clients, catalog, keys, takesKeys, takesPushed, takesDpop, profiles } = options;
-  const { passwordHasher, secrets, audit, clock } = options;
-  const countReplaced = createReplacing(REGISTRATION_LIMITS, clock);
+  const { passwordHasher, secrets, audit, clock, anyPort = false } = options;
+  const { perHour = REGISTRATION_LIMITS.ofOneNetwork } = options;
+  const limits = { ...REGISTRATION_LIMITS, ofOneNetwork: perHour };
+  const countReplaced = createReplacing(limits, clock);
 
   const isSecretOf = async (client: Client, secret: unknown) =>
     typeof secret === 'string' && secrets.verify(client, secret, client.id);
@@ -117,12 +124,9 @@ export function createRegistrations(options: RegistrationsOptions): Registration
 
   async function check(sent: SentMetadata, mayBeConfidential: boolean): Promise<CheckedRegistration> {
     try {
-      return await checkRegistration(
-        registrationOf(sent, { catalog, mayBeConfidential, takesKeys, takesPushed, takesDpop }),
-        catalog,
-        keys,
-        profiles,
-      );
+      const asked = registrationOf(sent, { catalog, mayBeConfidential, takesKeys, takesPushed, takesDpop });
+      await requireAlgorithm(asked, keys);
+      return await checkRegistration(asked, catalog, keys, profiles, { anyPort });
     } catch (error) {
       if (!(error instanceof RegistrationError)) throw error;
       throw invalidMetadata(
@@ -177,7 +181,7 @@ export function createRegistrations(options: RegistrationsOptions): Registration
           network: networkOf(address) ?? '',
           initialTokenHash,
         },
-        REGISTRATION_LIMITS,
+        limits,
         now,
       );
       if (refusal !== null) throw refused(refusal, now);
@@ -240,6 +244,23 @@ function requireSamePlaces(client: Client, replaced: Client): void {
   throw new OAuthError(
     'invalid_redirect_uri',
     'The redirect_uris stay as they are once somebody has allowed the client; register another one.',
+  );
+}
+
+/** A message about it that is for operators would not say which field it is about. */
+async function requireAlgorithm(
+  { idTokenSignedResponseAlg: algorithm, scopes = [], grants = [] }: ClientRegistration,
+  keys: Pick<KeyRing, 'all'>,
+): Promise<void> {
+  if (algorithm === undefined) return;
+  if (!scopes.includes('openid') || !grants.includes('authorization_code')) {
+    throw invalidMetadata(
+      'The id_token_signed_response_alg needs the scope openid and the grant authorization_code.',
+    );
+  }
+  if ((await keys.all()).some((key) => key.algorithm === algorithm)) return;
+  throw invalidMetadata(
+    `The id_token_signed_response_alg cannot be ${algorithm}: the server has no signing key for it.`,
   );
 }
 

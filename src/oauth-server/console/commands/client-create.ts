@@ -1,7 +1,7 @@
 import type { AddCommands } from '../../../host/contracts.ts';
 import { openServer } from '../open-server.ts';
 import { clientMetadata } from './client-metadata.ts';
-import { collect, collectList, namedKeys, namedLogo } from './client-options.ts';
+import { collect, collectList, namedKeys, namedLogo, warnOfSchemes } from './client-options.ts';
 import { orFail } from './or-fail.ts';
 
 interface Options {
@@ -10,6 +10,7 @@ interface Options {
   readonly grant?: readonly string[];
   readonly public?: boolean;
   readonly native?: boolean;
+  readonly allowScheme?: readonly string[];
   readonly idTokenAlg?: string;
   readonly jwks?: string;
   readonly jwksAlg?: string;
@@ -39,6 +40,12 @@ export const addClientCreate: AddCommands = (program, context) => {
       '--native',
       'a program on a device: a redirect to http://127.0.0.1, http://[::1] or http://localhost matches on any port, ' +
         'and one may have a private-use scheme, such as com.example.app:/callback',
+    )
+    .option(
+      '--allow-scheme <scheme>',
+      'with --native: a private-use scheme without a dot that its redirects may have, such as cursor (repeatable); ' +
+        'any program on a device can claim it',
+      collect,
     )
     .option(
       '--id-token-alg <algorithm>',
@@ -83,6 +90,7 @@ export const addClientCreate: AddCommands = (program, context) => {
         grants: options.grant ?? [],
         public: options.public === true,
         applicationType: options.native === true ? 'native' : 'web',
+        allowedSchemes: options.allowScheme ?? [],
         requirePushedAuthorizationRequests: options.par === true,
         dpopBoundAccessTokens: options.dpop === true,
         ...(options.profile === undefined ? {} : { profile: options.profile }),
@@ -95,6 +103,7 @@ export const addClientCreate: AddCommands = (program, context) => {
         ...(await orFail(context, namedLogo(options.logo))),
       };
       const { client, secret } = await orFail(context, server.clients.create(withKeys, { by: 'console' }));
+      warnOfSchemes(context, options.allowScheme);
       if (options.json === true) {
         const credentials = secret === null ? {} : { client_secret: secret, client_secret_expires_at: 0 };
         return context.printJson({ ...clientMetadata(client), ...credentials });

@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import type { ConsoleContext } from '../../../host/contracts.ts';
 import type { ClientRegistration } from '../../clients/registration.ts';
 import { RegistrationError } from '../../errors.ts';
 
@@ -12,6 +13,16 @@ export function collect(value: string, previous: readonly string[] = []): readon
 /** For one whose values are separated by commas, and that may come several times. */
 export function collectList(value: string, previous: readonly string[] = []): readonly string[] {
   return [...previous, ...value.split(/[\s,]+/).filter((item) => item !== '')];
+}
+
+/** Tells what a scheme of `--allow-scheme` cannot protect from. */
+export function warnOfSchemes(context: Pick<ConsoleContext, 'note'>, schemes: readonly string[] = []): void {
+  for (const scheme of schemes) {
+    context.note(
+      `Warning: any program on a device can claim ${scheme}: and take the answer in place of this application. PKCE keeps it from using ` +
+        'a code that it did not ask for; it can ask for one under the name of this application.',
+    );
+  }
 }
 
 /** `--logo`: a file, or an address that is fetched once. Throws a RegistrationError for a file that is none. */

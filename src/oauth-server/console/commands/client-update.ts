@@ -3,13 +3,14 @@ import type { ClientChanges, FieldChange } from '../../clients/updating.ts';
 import { quotedPublic } from '../../quoting.ts';
 import { openServer } from '../open-server.ts';
 import { clientMetadata } from './client-metadata.ts';
-import { collect, collectList, namedKeys, namedLogo } from './client-options.ts';
+import { collect, collectList, namedKeys, namedLogo, warnOfSchemes } from './client-options.ts';
 import { orFail } from './or-fail.ts';
 
 interface Options {
   readonly name?: string;
   readonly addRedirectUri?: readonly string[];
   readonly removeRedirectUri?: readonly string[];
+  readonly allowScheme?: readonly string[];
   readonly addScope?: readonly string[];
   readonly removeScope?: readonly string[];
   readonly addGrant?: readonly string[];
@@ -36,6 +37,11 @@ export const addClientUpdate: AddCommands = (program, context) => {
     .option(
       '--remove-redirect-uri <uri>',
       'written as oauth:client:show shows it (repeatable); codes that were sent there are no longer exchanged',
+      collect,
+    )
+    .option(
+      '--allow-scheme <scheme>',
+      'a private-use scheme without a dot that a redirect URI of --add-redirect-uri may have, as for oauth:client:create (repeatable)',
       collect,
     )
     .option('--add-scope <scopes>', 'more that it may ask for, separated by commas (repeatable)', collectList)
@@ -81,6 +87,7 @@ export const addClientUpdate: AddCommands = (program, context) => {
       }
       const { clients } = await openServer(context);
       const updated = await orFail(context, clients.update(clientId, changes, { by: 'console' }));
+      warnOfSchemes(context, options.allowScheme);
       if (options.json === true) {
         return context.printJson({ ...clientMetadata(updated.client), changes: updated.changes });
       }
@@ -93,12 +100,13 @@ export const addClientUpdate: AddCommands = (program, context) => {
 
 /** Those that were given; the program's own names are those of the options. */
 function named(options: Options): ClientChanges {
-  const { site, removeSite, removeLogo } = options;
+  const { site, removeSite, removeLogo, allowScheme } = options;
   const { name, addRedirectUri, removeRedirectUri, addScope, removeScope, addGrant, removeGrant } = options;
   const all = {
     name,
     addRedirectUris: addRedirectUri,
     removeRedirectUris: removeRedirectUri,
+    allowedSchemes: allowScheme,
     addScopes: addScope,
     removeScopes: removeScope,
     addGrants: addGrant,

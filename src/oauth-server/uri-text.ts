@@ -1,0 +1,39 @@
+import { isIPv4 } from 'node:net';
+
+/** How a URL of a client has to be written, whatever it is for: a parser must not make another text of it than people see. */
+
+/** What no URI contains (RFC 3986 section 2), with a percent sign that begins no escape. */
+const FOREIGN = /%(?![0-9A-Fa-f]{2})|[^\w.~:/?#[\]@!$&'()*+,;=%-]/u;
+const HTTP_AUTHORITY = /^https?:\/\/([^/?#\\]*)/i;
+const BEHIND_AUTHORITY = /^[^:/?#]+:(?:\/\/[^/?#]*)?(.*)$/;
+
+/** Why no URI is written so, or its host is written in another way than a browser does; null when nothing is against it. */
+export function uriTextProblem(text: string): string | null {
+  const host = hostProblem(text);
+  if (host !== null) return host;
+  const [found] = FOREIGN.exec(text) ?? [];
+  if (found === '%') return 'has a percent sign that begins no escape; write it as %25';
+  if (found !== undefined) {
+    return `has the character ${codePoint(found)}, which no URI has (RFC 3986); write it percent-encoded`;
+  }
+  if (/[[\]]/.test(BEHIND_AUTHORITY.exec(text)?.[1] ?? '')) {
+    return 'has a bracket behind its host, which no URI has (RFC 3986); write %5B and %5D';
+  }
+  return null;
+}
+
+/** A browser reads `0x7f000001` as an address, and an international name as another one: what people are shown is what it goes to. */
+function hostProblem(text: string): string | null {
+  const authority = HTTP_AUTHORITY.exec(text)?.[1];
+  if (authority === undefined || !URL.canParse(text)) return null;
+  const written = authority.slice(authority.lastIndexOf('@') + 1).replace(/:\d*$/, '');
+  const { hostname } = new URL(text);
+  if (written.toLowerCase() === hostname || !/^[\w.:[\]-]+$/.test(hostname)) return null;
+  if (isIPv4(hostname)) return `has a host that means the address ${hostname}; write it so`;
+  return `has a host that browsers write as ${hostname}; write it so`;
+}
+
+function codePoint(character: string): string {
+  const number = character.codePointAt(0) ?? 0;
+  return `U+${number.toString(16).toUpperCase().padStart(4, '0')}`;
+}
