@@ -211,9 +211,9 @@ describe('a client that is the URL of its document', () => {
   // @shows AS-21.4
   test('asks for no more than its document names', async () => {
     const url = publish({ scope: 'openid notes:read' });
-    const response = await ada.get(requestOf(url, { scope: 'openid notes:write' }));
+    const response = await ada.get(requestOf(url, { scope: 'notes:write' }));
     expect(await response.text()).toContain('invalid_scope');
-    const tokens = await exchange(url, await codeFor(url, ada, { scope: 'openid notes:read' }));
+    const tokens = await exchange(url, await codeFor(url, ada, { scope: 'openid notes:read notes:write' }));
     expect(await tokens.json()).toMatchObject({ scope: 'openid notes:read' });
   });
 

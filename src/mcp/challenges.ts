@@ -1,7 +1,7 @@
 import { challenges, type DpopRefusal } from '../http/challenges.ts';
 import { token, type AuthorizationServer, type BearerErrorCode } from '../oauth-server/index.ts';
 import type { McpConfig } from './config.ts';
-import { scopeOf } from './tool-access.ts';
+import { listedScopes, scopeOf } from './tool-access.ts';
 import type { RegisteredTool } from './tools.ts';
 
 type Fields = Readonly<Record<string, string>>;
@@ -29,11 +29,12 @@ export interface Challenges {
 const NO_FIELDS: Fields = {};
 
 export function createChallenges(
-  server: Pick<AuthorizationServer, 'offers' | 'scopesHeldBy'>,
+  server: Pick<AuthorizationServer, 'config' | 'offers' | 'scopesHeldBy'>,
   { oauth }: Pick<McpConfig, 'oauth'>,
   metadataUrl: string,
 ): Challenges {
   const supported = oauth.scopes_supported.filter((name) => server.offers(name));
+  const listed = listedScopes(server, supported);
   const [first = null] = supported;
 
   function challenge(
@@ -61,14 +62,14 @@ export function createChallenges(
     return first === null || supported.includes(scope) ? [scope] : [first, scope];
   }
 
-  const missing = challenge('missing_token', supported);
-  const invalid = challenge('invalid_token', supported);
-  const insufficient = challenge('insufficient_scope', supported);
+  const missing = challenge('missing_token', listed);
+  const invalid = challenge('invalid_token', listed);
+  const insufficient = challenge('insufficient_scope', listed);
   const goesBy = (dpop: DpopRefusal | null) => oauth.challenge || dpop?.presented === true;
   return {
     ofResource(error, dpop) {
       if (!goesBy(dpop)) return NO_FIELDS;
-      if (dpop !== null) return challenge(error, supported, dpop);
+      if (dpop !== null) return challenge(error, listed, dpop);
       return error === 'missing_token' ? missing : error === 'insufficient_scope' ? insufficient : invalid;
     },
     ofTools(status, tools, dpop) {

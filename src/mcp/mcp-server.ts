@@ -9,7 +9,7 @@ import { DOCUMENT_PREFLIGHT, withCors } from './origins.ts';
 import { refusal } from './refusal.ts';
 import { logRefusal } from './refusal-log.ts';
 import { createRpcEndpoint, RPC } from './rpc-endpoint.ts';
-import { SERVICE_SCOPE } from './tool-access.ts';
+import { listedScopes, SERVICE_SCOPE } from './tool-access.ts';
 import type { ToolRegistry } from './tools.ts';
 
 /** The name of the endpoint that refuses what is no POST. */
@@ -48,11 +48,12 @@ export function createMcpServer(given: McpServerOptions): McpServer {
   const { server, config, tools } = options;
   const resource = `${server.issuer}${MCP_PATH}`;
   const name = config.name ?? server.config.name;
+  const listed = listedScopes(server, config.oauth.scopes_supported);
   // Protected resource metadata (RFC 9728 section 2).
   const document = {
     resource,
     authorization_servers: [server.issuer],
-    scopes_supported: config.oauth.scopes_supported,
+    ...(listed.length === 0 ? {} : { scopes_supported: listed }),
     bearer_methods_supported: ['header'],
     resource_name: name,
     ...dpopMetadata(server.dpop),

@@ -12,6 +12,19 @@ export function reachesResource(server: AuthorizationServer, config: McpConfig):
   );
 }
 
+/**
+ * Those of the scopes that metadata and challenges of the resource name: not the one of services, where clients may come that no operator
+ * registered. None of these can have it, and many ask for all that is named.
+ */
+export function listedScopes(
+  { config }: Pick<AuthorizationServer, 'config'>,
+  scopes: readonly string[],
+): readonly string[] {
+  const { registration = 'off', client_id_metadata_documents: documents = false } = config;
+  if (registration === 'off' && documents === false) return scopes;
+  return scopes.filter((name) => name !== SERVICE_SCOPE);
+}
+
 /** Why the token of this request may not call a tool: 401 without a linked account, 403 when it lacks the scope. */
 export interface CallRefusal {
   readonly status: 401 | 403;

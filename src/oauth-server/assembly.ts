@@ -10,7 +10,7 @@ import { createBearerTokens } from './tokens/bearer.ts';
 import { createClaims } from './tokens/claims.ts';
 import { createClientUrls } from './client-documents/client-urls.ts';
 import { createNoteUse } from './clients/uses.ts';
-import type { OAuthServerConfig } from './config.ts';
+import { admitsUnverified, type OAuthServerConfig } from './config.ts';
 import { createRequireBinding, dpopProblems } from './dpop/demands.ts';
 import { createDpop } from './dpop/dpop.ts';
 import { createDpopNonces } from './dpop/nonces.ts';
@@ -197,6 +197,7 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
     accounts,
     issuing,
     scopes,
+    admitsUnverified: admitsUnverified(config),
     audience,
     resource,
     audit,
@@ -283,7 +284,7 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
       host,
       clock,
     }),
-    oauth_server_metadata: createMetadataEndpoint(metadata),
+    oauth_server_metadata: createMetadataEndpoint({ ...metadata, keys }),
     oauth_server_jwks: createJwksEndpoint({ keys }),
     oauth_server_register: admitting.register,
   };

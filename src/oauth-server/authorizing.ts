@@ -15,7 +15,7 @@ import type { ClientUrls } from './client-documents/client-urls.ts';
 import type { AuthenticateClient } from './clients/authentication.ts';
 import type { Clients, FindClient } from './clients/clients.ts';
 import type { NoteUse } from './clients/uses.ts';
-import type { OAuthServerConfig } from './config.ts';
+import { admitsUnverified, type OAuthServerConfig } from './config.ts';
 import { createAuthorizeEndpoints } from './endpoints/authorize.ts';
 import type { Dpop } from './dpop/dpop.ts';
 import type { Handler } from './endpoints/endpoint.ts';
@@ -103,6 +103,7 @@ export function createAuthorizing(options: AuthorizingOptions): Authorizing {
     documents,
     profiles,
     scopes,
+    admitsUnverified: admitsUnverified(config),
     keys: options.keys,
     audience: options.audience,
     takesDpop,

@@ -394,3 +394,11 @@ export type ScopeInput =
        */
       readonly claims?: readonly string[] | undefined;
     };
+
+/** Whether clients may come that no operator registered: by registering themselves, or as documents. */
+export function admitsUnverified({
+  registration = 'off',
+  client_id_metadata_documents: documents = false,
+}: Pick<OAuthServerConfig, 'registration' | 'client_id_metadata_documents'>): boolean {
+  return registration !== 'off' || documents !== false;
+}

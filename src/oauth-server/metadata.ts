@@ -4,9 +4,9 @@ import { claimNames } from './tokens/claims.ts';
 import { GRANT_TYPES_SUPPORTED } from './grants/grant-types.ts';
 import { DEFAULT_ALGORITHM, SIGNING_ALGORITHMS } from './keys/algorithms.ts';
 import type { SigningKey } from './keys/signing-key.ts';
-import { PROFILED_ALGORITHMS } from './profiles/fapi2.ts';
+import { ID_TOKEN_ALGORITHMS, PROFILED_ALGORITHMS } from './profiles/fapi2.ts';
 import { VERIFIED_ALGORITHMS } from '../jws/public-keys.ts';
-import type { ScopeCatalog } from './tokens/scopes.ts';
+import { listedScopes, type ScopeCatalog } from './tokens/scopes.ts';
 
 export interface MetadataOptions {
   readonly issuer: string;
@@ -25,6 +25,22 @@ export interface MetadataOptions {
   readonly takesDpop?: boolean;
   /** Whether the server is of the profile fapi2; false unless given. */
   readonly isProfiled?: boolean;
+}
+
+/** Whether a client that no operator registered can be granted `openid`. */
+function signsIdTokens(keys: readonly SigningKey[], isProfiled: boolean): boolean {
+  const algorithms = isProfiled ? ID_TOKEN_ALGORITHMS : SIGNING_ALGORITHMS;
+  return keys.some(({ algorithm }) => algorithms.includes(algorithm));
+}
+
+/** Where clients may come that no operator registered, only what such a client can be granted: many ask for all that is named. */
+function supportedScopes(
+  { scopes, clientDocuments = false, registers = false, isProfiled = false }: MetadataOptions,
+  keys: readonly SigningKey[],
+): readonly string[] {
+  const names = [...scopes.keys()];
+  if (!clientDocuments && !registers) return names;
+  return listedScopes(names, true).filter((name) => name !== 'openid' || signsIdTokens(keys, isProfiled));
 }
 
 function verifiedAlgorithms(isProfiled: boolean): readonly string[] {
@@ -55,17 +71,12 @@ function authenticationMethods(takesKeys: boolean, isProfiled: boolean): Readonl
 }
 
 /** Authorization server metadata (RFC 8414 section 2, RFC 9126 section 5, RFC 9207 section 3). */
-export function authorizationServerMetadata({
-  issuer,
-  scopes,
-  clientDocuments = false,
-  registers = false,
-  takesKeys = false,
-  pushing = 'off',
-  takesDpop = false,
-  isProfiled = false,
-  locales = null,
-}: MetadataOptions): Readonly<Record<string, unknown>> {
+export function authorizationServerMetadata(
+  options: MetadataOptions,
+  keys: readonly SigningKey[],
+): Readonly<Record<string, unknown>> {
+  const { issuer, clientDocuments = false, registers = false, takesKeys = false, pushing = 'off' } = options;
+  const { takesDpop = false, isProfiled = false, locales = null } = options;
   return {
     issuer,
     authorization_endpoint: `${issuer}/oauth/authorize`,
@@ -76,7 +87,7 @@ export function authorizationServerMetadata({
     introspection_endpoint: `${issuer}/oauth/introspect`,
     ...(registers ? { registration_endpoint: `${issuer}/oauth/register` } : {}),
     jwks_uri: `${issuer}/.well-known/jwks.json`,
-    scopes_supported: [...scopes.keys()],
+    scopes_supported: supportedScopes(options, keys),
     response_types_supported: ['code'],
     response_modes_supported: ['query'],
     grant_types_supported: GRANT_TYPES_SUPPORTED,
@@ -99,7 +110,7 @@ export function openidProviderMetadata(
 ): Readonly<Record<string, unknown>> {
   const { issuer, scopes, isProfiled = false } = options;
   return {
-    ...authorizationServerMetadata(options),
+    ...authorizationServerMetadata(options, keys),
     userinfo_endpoint: `${issuer}/oauth/userinfo`,
     subject_types_supported: ['public'],
     id_token_signing_alg_values_supported: SIGNING_ALGORITHMS.filter((each) =>

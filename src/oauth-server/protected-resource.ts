@@ -1,6 +1,7 @@
 import { ConfigurationError, type ConfigurationProblem } from '../contracts/errors.ts';
 import { dpopMetadata, type DpopOffer } from '../http/challenges.ts';
-import type { OAuthServerConfig } from './config.ts';
+import { admitsUnverified, type OAuthServerConfig } from './config.ts';
+import { listedScopes } from './tokens/scopes.ts';
 
 /** What the API that tokens are for, such as an MCP endpoint, needs of the server beside tokens. Nothing of it unless given. */
 export interface ResourceNeeds {
@@ -26,7 +27,10 @@ export interface ProtectedResource {
 
 export interface ProtectedResourceOptions {
   readonly issuer: string;
-  readonly config: Pick<OAuthServerConfig, 'audience' | 'challenge' | 'name' | 'scopes'>;
+  readonly config: Pick<
+    OAuthServerConfig,
+    'audience' | 'challenge' | 'name' | 'scopes' | 'registration' | 'client_id_metadata_documents'
+  >;
   /** Null unless DPoP is switched on. */
   readonly dpop: DpopOffer | null;
 }
@@ -43,7 +47,7 @@ export function createProtectedResource({
   const own = {
     resource: config.audience,
     authorization_servers: [issuer],
-    scopes_supported: Object.keys(config.scopes),
+    ...scopesSupported(listedScopes(Object.keys(config.scopes), admitsUnverified(config))),
     bearer_methods_supported: ['header'],
     resource_name: config.name,
     ...dpopMetadata(dpop),
@@ -56,6 +60,13 @@ export function createProtectedResource({
       needs = { ...needs, ...more };
     },
   };
+}
+
+/** The member of metadata that names scopes; none where there is none to name (RFC 9728 section 3.2). */
+export function scopesSupported(scopes: readonly string[]): {
+  readonly scopes_supported?: readonly string[];
+} {
+  return scopes.length === 0 ? {} : { scopes_supported: scopes };
 }
 
 /** What is wrong with `oauth_server:challenge`, beside the other keys. */

@@ -60,6 +60,7 @@ const STEPS: readonly (readonly [
 
 function check(sent: URLSearchParams, grants: Client['grants'], active: () => Promise<null>) {
   const checks = createRequestChecks({
+    admitsUnverified: false,
     clients: { find: async (id) => (id === CLIENT.id ? { ...CLIENT, grants } : null) },
     documents: { names: () => false, require: () => {}, find: () => Promise.reject(new Error('Not asked')) },
     profiles: createProfiles({ code_ttl: 60 }),

@@ -11,7 +11,7 @@ import type { Parameters } from '../parameters.ts';
 import { quotedClientId, quotedUri } from '../quoting.ts';
 import type { Profiles } from '../profiles/profiles.ts';
 import { noteClient } from '../refusals.ts';
-import { formatScope, requireScopes, type ScopeCatalog } from '../tokens/scopes.ts';
+import { formatScope, requireScopes, scopesLeftOut, type ScopeCatalog } from '../tokens/scopes.ts';
 import type { Client } from '../store/client.ts';
 import type { ConsentRequest } from '../store/requests.ts';
 import {
@@ -74,6 +74,8 @@ export interface RequestChecksOptions {
   readonly documents: Pick<ClientDocuments, 'names' | 'require' | 'find'>;
   readonly profiles: Pick<Profiles, 'refusal'>;
   readonly scopes: ScopeCatalog;
+  /** Whether clients may come that no operator registered: what these cannot have is left out of what they ask for. */
+  readonly admitsUnverified: boolean;
   readonly keys: Pick<KeyRing, 'active'>;
   /** `oauth_server:audience`; null when it is empty. */
   readonly audience: string | null;
@@ -95,6 +97,7 @@ export function createRequestChecks(options: RequestChecksOptions): RequestCheck
     documents,
     profiles,
     scopes: catalog,
+    admitsUnverified,
     keys,
     audience,
     takesDpop,
@@ -127,8 +130,9 @@ export function createRequestChecks(options: RequestChecksOptions): RequestCheck
     const codeChallenge = requirePkce(parameters);
     const dpopJkt = takesDpop ? requireThumbprint(parameters) : null;
     const resource = requireResource(parameters, audience);
-    const scopes = requireScope(parameters, client, catalog);
-    await requireSigningKey(scopes, client, keys, keyPath);
+    const leftOut = admitsUnverified ? scopesLeftOut(client, catalog) : [];
+    const asked = requireScope(parameters, client, catalog, leftOut);
+    const scopes = await signable(asked, client, leftOut, { keys, keyPath });
     const nonce = parameters.get('nonce') ?? null;
     return {
       clientId: client.id,
@@ -277,31 +281,38 @@ function requireGrant(client: Client): void {
 }
 
 /** The scopes asked for: without `scope` all that the client may have, except `openid`. */
-function requireScope(parameters: Parameters, client: Client, catalog: ScopeCatalog): readonly string[] {
+function requireScope(
+  parameters: Parameters,
+  client: Client,
+  catalog: ScopeCatalog,
+  leftOut: readonly string[],
+): readonly string[] {
   const offered = client.scopes.filter((name) => catalog.has(name));
   return requireScopes(parameters.get('scope'), {
     available: offered,
     omitted: offered.filter((name) => name !== 'openid'),
+    leftOut,
     refusal: 'The scope is empty, unknown, or not one that this client may ask for.',
     detail: 'unknown, or not registered for this client',
   });
 }
 
 /** Checked before the person is asked, since without a key the ID token could not be signed afterwards. */
-async function requireSigningKey(
+async function signable(
   scopes: readonly string[],
   { idTokenSignedResponseAlg: algorithm }: Client,
-  keys: Pick<KeyRing, 'active'>,
-  keyPath: string,
-): Promise<void> {
-  if (scopes.includes('openid') && (await keys.active(algorithm)) === null) {
-    const { key, command } = missingKey(algorithm);
-    throw new OAuthError(
-      'invalid_scope',
-      `The scope openid cannot be granted: the server has ${key}.`,
-      `there is ${key} in ${keyPath}; run ${command}`,
-    );
-  }
+  leftOut: readonly string[],
+  { keys, keyPath }: Pick<RequestChecksOptions, 'keys' | 'keyPath'>,
+): Promise<readonly string[]> {
+  if (!scopes.includes('openid') || (await keys.active(algorithm)) !== null) return scopes;
+  const remaining = scopes.filter((name) => name !== 'openid');
+  if (remaining.length > 0 && leftOut.includes('openid')) return remaining;
+  const { key, command } = missingKey(algorithm);
+  throw new OAuthError(
+    'invalid_scope',
+    `The scope openid cannot be granted: the server has ${key}.`,
+    `there is ${key} in ${keyPath}; run ${command}`,
+  );
 }
 
 /** The parameters of a new request for the same. */

@@ -14,12 +14,9 @@ const A_MINUTE = 60;
  * request for it.
  */
 export function createOpenidConfigurationEndpoint(options: MetadataOptions & RoundTripOptions): Handler {
-  let known: readonly SigningKey[] = [];
-  const configuration = documentOf<typeof known>((keys) => openidProviderMetadata(options, keys), A_MINUTE);
+  const configuration = documentOfKeys(options.keys, (keys) => openidProviderMetadata(options, keys));
   return async (request) => {
-    // Keys that are lost, or cannot be read, change nothing here.
-    known = await options.keys.published().catch(() => known);
-    const reply = documentReply(request, configuration(known));
+    const reply = documentReply(request, await configuration());
     const answer = await answerRoundTrip(options, request);
     if (answer === null) return reply;
     return {
@@ -30,9 +27,13 @@ export function createOpenidConfigurationEndpoint(options: MetadataOptions & Rou
 }
 
 /** GET /.well-known/oauth-authorization-server (RFC 8414 section 3). */
-export function createMetadataEndpoint(options: MetadataOptions): Handler {
-  const metadata = publicDocument(authorizationServerMetadata(options), A_MINUTE);
-  return async (request) => documentReply(request, metadata);
+export function createMetadataEndpoint(
+  options: MetadataOptions & { readonly keys: Pick<KeyRing, 'published'> },
+): Handler {
+  const dependsOnKeys = options.registers === true || options.clientDocuments === true;
+  const fixed = dependsOnKeys ? null : publicDocument(authorizationServerMetadata(options, []), A_MINUTE);
+  const metadata = documentOfKeys(options.keys, (keys) => authorizationServerMetadata(options, keys));
+  return async (request) => documentReply(request, fixed ?? (await metadata()));
 }
 
 /** GET /.well-known/oauth-protected-resource, and the path of the resource behind it (RFC 9728 section 3). */
@@ -48,6 +49,19 @@ export function createJwksEndpoint({ keys }: { readonly keys: Pick<KeyRing, 'pub
     KEY_SET_MAX_AGE,
   );
   return async (request) => documentReply(request, keySet(await keys.published()));
+}
+
+/** A document that the keys are a part of. Keys that are lost, or cannot be read, change nothing in it. */
+function documentOfKeys(
+  keys: Pick<KeyRing, 'published'>,
+  content: (known: readonly SigningKey[]) => unknown,
+): () => Promise<PublicDocument> {
+  let known: readonly SigningKey[] = [];
+  const document = documentOf(content, A_MINUTE);
+  return async () => {
+    known = await keys.published().catch(() => known);
+    return document(known);
+  };
 }
 
 /** A document that is made anew when what it is made of has changed, such as the keys. */

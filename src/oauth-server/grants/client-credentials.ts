@@ -1,5 +1,5 @@
 import type { Audit } from '../auditing/audit.ts';
-import { IDENTITY_SCOPES, requireScopes, type ScopeCatalog } from '../tokens/scopes.ts';
+import { IDENTITY_SCOPES, requireScopes, scopesLeftOut, type ScopeCatalog } from '../tokens/scopes.ts';
 import type { ProtectedResource } from '../protected-resource.ts';
 import type { Client } from '../store/client.ts';
 import type { Store } from '../store/store.ts';
@@ -12,6 +12,8 @@ export interface ClientCredentialsGrantOptions {
   readonly store: Pick<Store, 'issueClientToken'>;
   readonly issuing: Pick<Issuing, 'forClient'>;
   readonly scopes: ScopeCatalog;
+  /** Whether clients may come that no operator registered: what these cannot have is left out of what they ask for. */
+  readonly admitsUnverified: boolean;
   /** `oauth_server:audience`; null when it is empty. */
   readonly audience: string | null;
   readonly resource: Pick<ProtectedResource, 'needs'>;
@@ -22,13 +24,18 @@ export interface ClientCredentialsGrantOptions {
 
 /** A token for the application itself (RFC 6749 section 4.4): no person, no refresh token. */
 export function createClientCredentialsGrant(options: ClientCredentialsGrantOptions): GrantHandler {
-  const { store, issuing, scopes: catalog, audience, resource, audit, clock, measuring } = options;
+  const { store, issuing, scopes: catalog, admitsUnverified, audience, resource } = options;
+  const { audit, clock, measuring } = options;
   const grantType = 'client_credentials';
   return async (client, form, proved) => {
     requireGrant(client, grantType);
     if (proved !== null) await proved.claim();
     const thumbprint = proved?.thumbprint ?? null;
-    const scopes = applicationScopes(client, catalog, resource.needs().serviceScope, form.get('scope'));
+    const scopes = applicationScopes(client, form.get('scope'), {
+      catalog,
+      serviceScope: resource.needs().serviceScope,
+      leftOut: admitsUnverified ? scopesLeftOut(client, catalog) : [],
+    });
     const target = requireAudience(form.get('resource'), audience);
     const now = clock();
     const { tokens, response } = issuing.forClient({ client, scopes, thumbprint, now });
@@ -40,15 +47,20 @@ export function createClientCredentialsGrant(options: ClientCredentialsGrantOpti
   };
 }
 
+interface ApplicationScopeRules {
+  readonly catalog: ScopeCatalog;
+  readonly serviceScope: string | undefined;
+  readonly leftOut: readonly string[];
+}
+
 /**
  * The scopes asked for, or all that the client has; those about a person make no sense here. A service of the resource may ask for
  * others that the server offers, as clients do that ask for what metadata names: the service scope stands in for them.
  */
 function applicationScopes(
   client: Client,
-  catalog: ScopeCatalog,
-  serviceScope: string | undefined,
   scope: string | undefined,
+  { catalog, serviceScope, leftOut }: ApplicationScopeRules,
 ): readonly string[] {
   const available = client.scopes.filter(
     (name) => catalog.has(name) && !Object.hasOwn(IDENTITY_SCOPES, name),
@@ -57,6 +69,7 @@ function applicationScopes(
   return requireScopes(scope, {
     available,
     ...(isService ? { inPlace: { of: catalog, is: serviceScope } } : {}),
+    leftOut: leftOut.length === 0 ? leftOut : [...leftOut, ...Object.keys(IDENTITY_SCOPES)],
     refusal: 'The scope is unknown, or not one this client may use for itself.',
     detail: 'unknown, not registered for this client, or about a person',
   });

@@ -2,7 +2,7 @@ import { OAuthError } from '../errors.ts';
 import type { Parameters } from '../parameters.ts';
 import { quotedList } from '../quoting.ts';
 import type { Profiles } from '../profiles/profiles.ts';
-import { requireScopes } from '../tokens/scopes.ts';
+import { requireScopes, scopesLeftOut } from '../tokens/scopes.ts';
 import type { Client } from '../store/client.ts';
 import type { Family, StoredGrant } from '../store/grant.ts';
 import type { Store } from '../store/store.ts';
@@ -43,14 +43,23 @@ export function createRefreshTokenGrant(options: RefreshTokenGrantOptions): Gran
     accounts,
     issuing,
     scopes: catalog,
+    admitsUnverified,
     audience,
     audit,
     clock,
     refreshRetrySeconds,
     profiles,
   } = options;
-  const again = createAgain('refresh_token', options, (inForce, form) =>
-    narrowed(inForce, form.get('scope')),
+  /** The scopes of the new access token: those in force, or the part of them that was asked for. */
+  const narrowed = (inForce: readonly string[], client: Client, scope: string | undefined) =>
+    requireScopes(scope, {
+      available: inForce,
+      leftOut: admitsUnverified ? scopesLeftOut(client, catalog) : [],
+      refusal: 'The scope reaches beyond what was granted.',
+      detail: 'not granted, or no longer',
+    });
+  const again = createAgain('refresh_token', options, (inForce, form, client) =>
+    narrowed(inForce, client, form.get('scope')),
   );
   const outcomes = createOutcomes('refresh_token', options, again);
   const window = refreshRetrySeconds * 1000;
@@ -61,7 +70,7 @@ export function createRefreshTokenGrant(options: RefreshTokenGrantOptions): Gran
   function requireSame(client: Client, form: Parameters, { family }: StoredGrant, issued: readonly string[]) {
     requireSameResource(family, form.get('resource'));
     const inForce = requireScopesInForce(family, client, catalog);
-    const asked = narrowed(inForce, form.get('scope'));
+    const asked = narrowed(inForce, client, form.get('scope'));
     const given = issued.filter((scope) => inForce.includes(scope));
     if (asked.length === given.length && asked.every((scope) => given.includes(scope))) return;
     throw new OAuthError(
@@ -103,7 +112,7 @@ export function createRefreshTokenGrant(options: RefreshTokenGrantOptions): Gran
       if (token.expiresAt <= now) throw invalidGrant(expired('refresh token', token));
       requireSameResource(family, resource);
       requireSameAudience(family, audience);
-      const scopes = narrowed(requireScopesInForce(family, client, catalog), requestedScope);
+      const scopes = narrowed(requireScopesInForce(family, client, catalog), client, requestedScope);
       const user = await accounts.active(family.person);
       if (user === null) throw invalidGrant(INACTIVE_ACCOUNT);
       const kept = token.marked ? mark : null;
@@ -146,13 +155,4 @@ function requireSameResource({ audience }: Family, resource: string | undefined)
     'The resource is not the one that the grant was made for.',
     `the resource asked for is ${other}, the grant was made for ${quotedAudience(audience)}`,
   );
-}
-
-/** The scopes of the new access token: those in force, or the part of them that was asked for. */
-function narrowed(inForce: readonly string[], scope: string | undefined): readonly string[] {
-  return requireScopes(scope, {
-    available: inForce,
-    refusal: 'The scope reaches beyond what was granted.',
-    detail: 'not granted, or no longer',
-  });
 }

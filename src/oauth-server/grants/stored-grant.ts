@@ -16,6 +16,8 @@ export interface StoredGrantOptions extends OutcomesOptions {
   readonly accounts: Pick<Accounts, 'active'>;
   readonly issuing: Pick<Issuing, 'forPerson' | 'again'>;
   readonly scopes: ScopeCatalog;
+  /** Whether clients may come that no operator registered: what these cannot have is left out of what they ask for. */
+  readonly admitsUnverified: boolean;
   /** `oauth_server:audience`; null when it is empty. */
   readonly audience: string | null;
 }
@@ -65,13 +67,13 @@ export function requireScopesInForce(
 export function createAgain(
   grant: Grant,
   { accounts, issuing, scopes: catalog, audience, clock }: StoredGrantOptions,
-  scopesOf: (inForce: readonly string[], form: Parameters) => readonly string[],
+  scopesOf: (inForce: readonly string[], form: Parameters, client: Client) => readonly string[],
 ): Again {
   return async (client, form, { family, nonce, thumbprint }, issued) => {
     requireGrant(client, grant);
     requireSameAudience(family, audience);
     const inForce = requireScopesInForce({ ...family, scopes: issued.scopes }, client, catalog);
-    const scopes = scopesOf(inForce, form);
+    const scopes = scopesOf(inForce, form, client);
     const user = await accounts.active(family.person);
     if (user === null) throw invalidGrant(INACTIVE_ACCOUNT);
     return issuing.again({ client, family, user, scopes, thumbprint, nonce, now: clock() }, issued.response);

@@ -5,6 +5,7 @@ import type { PersonReference } from '../../contracts/person.ts';
 import { OAuthError } from '../errors.ts';
 import type { CompleteHost } from '../host.ts';
 import { quotedList } from '../quoting.ts';
+import type { Client } from '../store/client.ts';
 import { guessedGroup, type ScopeGroup } from './scope-groups.ts';
 
 /** Scopes that need no configuring and require no permission, with their labels in English. */
@@ -151,23 +152,44 @@ export interface ScopeChoice {
   readonly omitted?: readonly string[];
   /** What is given in place of scopes that are offered and not available; they are refused unless given. */
   readonly inPlace?: { readonly of: ScopeCatalog; readonly is: string };
+  /** What is left out of a request for it, in place of refusing that; nothing unless given. */
+  readonly leftOut?: readonly string[];
   /** The `error_description` when it asks for more, or for nothing. */
   readonly refusal: string;
   /** Why the scopes beyond are not available, for the log. */
   readonly detail: string;
 }
 
-/** The scopes that the parameter `scope` asks for; `invalid_scope` unless all of them are available, and there are some. */
+/** The scopes that the parameter `scope` asks for; `invalid_scope` unless all of them are available or left out, and there are some. */
 export function requireScopes(scope: string | undefined, choice: ScopeChoice): readonly string[] {
-  const { available, omitted = available, inPlace, refusal, detail } = choice;
+  const { available, omitted = available, inPlace, leftOut = [], refusal, detail } = choice;
   const scopes = requestedScopes(scope) ?? omitted;
   const beyond = scopes.filter((name) => !available.includes(name));
   if (scopes.length > 0 && beyond.length === 0) return scopes;
   if (inPlace !== undefined && beyond.length > 0 && beyond.every((name) => inPlace.of.has(name))) {
     return [...new Set(scopes.map((name) => (available.includes(name) ? name : inPlace.is)))];
   }
+  const remaining = scopes.filter((name) => available.includes(name));
+  if (remaining.length > 0 && beyond.every((name) => leftOut.includes(name))) return remaining;
   const reason = beyond.length === 0 ? 'no scope was asked for' : `${detail}: ${quotedList(beyond)}`;
   throw new OAuthError('invalid_scope', refusal, reason);
+}
+
+/**
+ * What is left out of a request of this client, where clients may come that no operator registered: offered scopes that it cannot have. Such
+ * clients ask for all that metadata names, or named a minute ago. `openid` is among them, which was left out where there was no key.
+ */
+export function scopesLeftOut(
+  { registeredBy, scopes }: Pick<Client, 'registeredBy' | 'scopes'>,
+  catalog: ScopeCatalog,
+): readonly string[] {
+  if (registeredBy === 'operator') return [];
+  return [...catalog.keys()].filter((name) => name === 'openid' || !scopes.includes(name));
+}
+
+/** Those of the scopes that metadata name: where clients may come that no operator registered, none that only services have. */
+export function listedScopes(names: readonly string[], admitsUnverified: boolean): readonly string[] {
+  return admitsUnverified ? names.filter((name) => !SERVICE_SCOPES.has(name)) : names;
 }
 
 export function formatScope(names: readonly string[]): string {
