@@ -1,7 +1,13 @@
 // @engines sqlite: a resource server sees no difference
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { createServer, get, type IncomingMessage, type RequestListener } from 'node:http';
+import {
+  createServer,
+  get,
+  type IncomingMessage,
+  type RequestListener,
+  type ServerResponse,
+} from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { once } from 'node:events';
 import type { Server } from 'node:http';
@@ -22,7 +28,7 @@ import {
   type ResourceServer,
   type ResourceServerOptions,
 } from 'portico/resource-server';
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import {
   ADA,
   obtainTokens,
@@ -328,6 +334,262 @@ describe('the cache', () => {
     // A clock that is set back does not make it longer.
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() - 3_600_000 });
     expect(await use(brief, 'a')).toEqual(['a']);
+  });
+});
+
+describe('how long a cached answer is used', () => {
+  const START = Date.parse('2030-01-01T00:00:00Z');
+  beforeEach(() => void vi.useFakeTimers({ toFake: ['Date', 'performance'], now: START }));
+  afterEach(() => void vi.useRealTimers());
+
+  /** An authorization server that gives each answer after the other, the last one again and again. */
+  async function answering(...answers: readonly (object | number | Promise<object>)[]) {
+    const asked: string[] = [];
+    const server = createServer((request, response) => {
+      let body = '';
+      request.on('data', (chunk: Buffer) => (body += chunk.toString()));
+      const end = async () => {
+        const answer = await answers[Math.min(asked.length, answers.length - 1)];
+        asked.push(new URLSearchParams(body).get('token') ?? '');
+        response.writeHead(typeof answer === 'number' ? answer : 200, { 'Content-Type': 'application/json' });
+        response.end(JSON.stringify(answer));
+      };
+      request.on('end', () => void end());
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    return { issuer: keep(server), asked };
+  }
+  const usable = (members: object = {}) => ({ active: true, scope: SCOPE, client_id: 'app', ...members });
+  const NONE = { active: false };
+  const use = async (resource: ResourceServer, token = 't', scope = SCOPE) => {
+    const answer = await resource.authorize(`Bearer ${token}`, scope);
+    return answer instanceof Response ? answer.status : 200;
+  };
+  const CACHE = { seconds: 60, entries: 10 };
+
+  // @shows AS-12.20
+  test.each([
+    ['a usable token', usable(), 200],
+    ['a token that is not active', NONE, 401],
+    ['a token for another target', usable({ aud: 'https://other.example/' }), 401],
+    ['a token that is bound to what is not known', usable({ cnf: { 'x5t#S256': 'x' } }), 401],
+  ])('of %s: as many seconds as were said, and no longer', async (_, answer, status) => {
+    const { issuer, asked } = await answering(answer);
+    const resource = resourceServer({ issuer, cache: CACHE });
+    for (const [milliseconds, times] of [
+      [0, 1],
+      [0, 1],
+      [59_999, 1],
+      [1, 2],
+      [59_999, 2],
+      [1, 3],
+    ] as const) {
+      vi.advanceTimersByTime(milliseconds);
+      expect([await use(resource), asked.length]).toEqual([status, times]);
+    }
+  });
+
+  // @shows AS-12.20
+  test('never past the exp of its token: what is answered then is what counts', async () => {
+    const exp = START / 1000 + 10;
+    const { issuer, asked } = await answering(usable({ exp }), NONE);
+    const resource = resourceServer({ issuer, cache: { seconds: 3600, entries: 10 } });
+    expect([await use(resource), asked.length]).toEqual([200, 1]);
+    vi.advanceTimersByTime(9999);
+    expect([await use(resource), asked.length]).toEqual([200, 1]);
+    vi.advanceTimersByTime(1);
+    expect([await use(resource), asked.length]).toEqual([401, 2]);
+  });
+
+  // @shows AS-12.20
+  test('no longer when the clock is set back, in which exp is read', async () => {
+    const { issuer, asked } = await answering(usable({ exp: START / 1000 + 10 }), NONE);
+    const resource = resourceServer({ issuer, cache: CACHE });
+    expect(await use(resource)).toBe(200);
+    vi.setSystemTime(START - 3_600_000);
+    vi.advanceTimersByTime(60_000);
+    expect([await use(resource), asked.length]).toEqual([401, 2]);
+  });
+
+  // @shows AS-12.20
+  test('counted from the question: a slow answer is not used for longer', async () => {
+    const slow = Promise.withResolvers<object>();
+    const { issuer, asked } = await answering(slow.promise, NONE);
+    const resource = resourceServer({ issuer, cache: CACHE });
+    const first = use(resource);
+    vi.advanceTimersByTime(4000);
+    slow.resolve(usable());
+    expect(await first).toBe(200);
+    vi.advanceTimersByTime(55_999);
+    expect([await use(resource), asked.length]).toEqual([200, 1]);
+    vi.advanceTimersByTime(1);
+    expect([await use(resource), asked.length]).toEqual([401, 2]);
+  });
+
+  // @shows AS-12.20
+  test('not after a later question was answered: an answer that was overtaken is not kept', async () => {
+    const isAsked = Promise.withResolvers<null>();
+    const overtaken = Promise.withResolvers<object>();
+    let times = 0;
+    const respond = async (response: ServerResponse) => {
+      times += 1;
+      const isFirst = times === 1;
+      if (isFirst) isAsked.resolve(null);
+      const body = JSON.stringify(isFirst ? await overtaken.promise : NONE);
+      response.writeHead(200, { 'Content-Type': 'application/json' }).end(body);
+    };
+    const server = createServer((_, response) => void respond(response));
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const resource = resourceServer({ issuer: keep(server), cache: CACHE });
+    const first = use(resource);
+    await isAsked.promise;
+    vi.advanceTimersByTime(1);
+    expect(await use(resource)).toBe(401);
+    overtaken.resolve(usable());
+    expect(await first).toBe(200);
+    expect([await use(resource), times]).toEqual([401, 2]);
+  });
+
+  // @shows AS-12.20
+  test('for each scope by itself: a scope that is missing is missing from the cache, too', async () => {
+    const { issuer, asked } = await answering(usable());
+    const resource = resourceServer({ issuer, cache: CACHE });
+    expect(await use(resource, 't', SCOPE)).toBe(200);
+    expect(await use(resource, 't', 'notes:write')).toBe(403);
+    expect(asked).toEqual(['t']);
+  });
+
+  test('not where there was no answer: a failure is asked about again', async () => {
+    const { issuer, asked } = await answering(500, { nothing: true }, usable());
+    const resource = resourceServer({ issuer, cache: CACHE });
+    expect([await use(resource), await use(resource), await use(resource)]).toEqual([503, 503, 200]);
+    expect([await use(resource), asked.length]).toEqual([200, 3]);
+  });
+
+  // @shows AS-12.20
+  test('only while there is room: the answer that was asked for longest ago goes first', async () => {
+    const exp = START / 1000 + 10;
+    const { issuer, asked } = await answering(usable({ exp }), usable(), usable());
+    const resource = resourceServer({ issuer, cache: { seconds: 60, entries: 2 } });
+    await use(resource, 'a');
+    await use(resource, 'b');
+    vi.advanceTimersByTime(10_000);
+    // It is asked about again, and so is the newest.
+    await use(resource, 'a');
+    await use(resource, 'c');
+    await use(resource, 'a');
+    await use(resource, 'b');
+    expect(asked).toEqual(['a', 'b', 'a', 'c', 'b']);
+    const without = await answering(usable());
+    const roomless = resourceServer({ issuer: without.issuer, cache: { seconds: 60, entries: 0 } });
+    await use(roomless, 'a');
+    await use(roomless, 'a');
+    expect(without.asked).toEqual(['a', 'a']);
+  });
+
+  test('without a cache, the answer of this moment', async () => {
+    const { issuer, asked } = await answering(usable(), NONE);
+    const resource = resourceServer({ issuer, cache: { seconds: 0, entries: 10 } });
+    expect([await use(resource), await use(resource), asked.length]).toEqual([200, 401, 2]);
+  });
+});
+
+describe('what an authorization server says of a token', () => {
+  async function says(answer: object): Promise<string> {
+    const server = createServer((_, response) =>
+      response.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify(answer)),
+    );
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    return keep(server);
+  }
+  const statusFor = async (answer: object, changes: Partial<ResourceServerOptions> = {}) => {
+    const resource = resourceServer({ issuer: await says(answer), ...changes });
+    const outcome = await resource.authorize('Bearer t', SCOPE);
+    return outcome instanceof Response ? outcome.status : 200;
+  };
+  const usable = { active: true, scope: `openid ${SCOPE} email` };
+  const API = 'https://api.example/';
+
+  // @shows RFC9700-2.3c
+  test.each<[string, string | null, unknown, number]>([
+    ['no target, and none is meant', null, undefined, 200],
+    ['a target where none is meant', null, API, 401],
+    ['a list of targets where none is meant', null, [API], 401],
+    ['an empty list where none is meant', null, [], 200],
+    ['the target', API, API, 200],
+    ['a list with the target', API, ['https://x.example/', API], 200],
+    ['a list without it', API, ['https://x.example/'], 401],
+    ['an empty list', API, [], 401],
+    ['none', API, undefined, 401],
+    ['the beginning of it', API, 'https://api.example', 401],
+    ['more than it', API, `${API}more`, 401],
+  ])('%s', async (_, audience, aud, status) => {
+    expect(await statusFor({ ...usable, aud }, { audience })).toBe(status);
+  });
+
+  test.each([
+    ['notes:read', 200],
+    ['notes:rea', 403],
+    ['notes:reader', 403],
+    ['notes:read:all notes', 403],
+    ['', 403],
+    [undefined, 403],
+  ])('the scope %j', async (scope, status) => {
+    expect(await statusFor({ active: true, scope })).toBe(status);
+  });
+
+  test.each([
+    [undefined, undefined, 200],
+    [undefined, 'Bearer', 200],
+    [undefined, 'DPoP', 401],
+    [undefined, 'dpop', 401],
+    [{}, undefined, 401],
+    [{ jkt: 7 }, undefined, 401],
+    [{ jkt: 'a' }, undefined, 401],
+    [{ 'x5t#S256': 'a' }, undefined, 401],
+    [{ jkt: 'a', 'x5t#S256': 'a' }, undefined, 401],
+  ])('a token bound to %j, of the type %s', async (cnf, type, status) => {
+    expect(await statusFor({ ...usable, cnf, token_type: type })).toBe(status);
+  });
+
+  test('whose token it is, and for how long', async () => {
+    const told = { client_id: 'app', sub: 'ada', exp: 1_900_000_000, scope: ' a  notes:read ' };
+    const issuer = await says({ active: true, ...told });
+    expect(await resourceServer({ issuer }).authorize('Bearer t', SCOPE)).toEqual({
+      clientId: 'app',
+      subject: 'ada',
+      expiresAt: 1_900_000_000_000,
+      scopes: ['a', SCOPE],
+    });
+    const less = await says({ active: true, scope: SCOPE });
+    expect(await resourceServer({ issuer: less }).authorize('Bearer t', SCOPE)).toEqual({
+      clientId: '',
+      subject: null,
+      expiresAt: null,
+      scopes: [SCOPE],
+    });
+  });
+
+  test.each(['', '/', '/base', '/base/'])('is asked below an issuer that ends in %j', async (end) => {
+    const asked: string[] = [];
+    const server = createServer(({ url, method, headers }, response) => {
+      asked.push(`${method} ${url} ${headers.authorization}`);
+      response.writeHead(200, { 'Content-Type': 'application/json' }).end('{"active":false}');
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const resource = resourceServer({
+      issuer: `${keep(server)}${end}`,
+      clientId: 'a b',
+      clientSecret: 'c:d',
+    });
+    await resource.authorize('Bearer t', SCOPE);
+    const credentials = Buffer.from('a+b:c%3Ad').toString('base64');
+    const below = end.startsWith('/base') ? '/base' : '';
+    expect(asked).toEqual([`POST ${below}/oauth/introspect Basic ${credentials}`]);
   });
 });
 

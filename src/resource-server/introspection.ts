@@ -117,9 +117,13 @@ export function createIntrospect(asking: Asking): Introspect {
     const found = cached.get(key);
     // Never longer than the token lives; the cache's own time is measured by a clock that is never set back.
     if (found !== undefined && lives(found.answer) && found.until > performance.now()) return found.answer;
+    // From before the question: what it says may change while the answer is on its way.
+    const until = performance.now() + cache.seconds * 1000;
     const answer = await ask(token);
+    // A later question may have been answered meanwhile.
+    if ((cached.get(key)?.until ?? 0) > until) return answer;
     cached.delete(key);
-    cached.set(key, { answer, until: performance.now() + cache.seconds * 1000 });
+    cached.set(key, { answer, until });
     for (const oldest of cached.keys()) {
       if (cached.size <= cache.entries) break;
       cached.delete(oldest);
