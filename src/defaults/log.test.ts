@@ -76,13 +76,66 @@ describe('the log', () => {
     expect(shown['stack']).toMatch(/^TypeError: outer\n +at [^]*\ncaused by Error: inner\n/);
   });
 
-  test('what stands under the name of a secret is not written', async () => {
-    log.info('token {token}', {
-      token: 'abc-secret',
-      client_secret: 'abc-secret',
-      Authorization: 'abc-secret',
+  // @shows AS-19.2
+  describe.each([
+    'authorization',
+    'proxy-authorization',
+    'cookie',
+    'set-cookie',
+    'password',
+    'secret',
+    'client_secret',
+    'client_assertion',
+    'code',
+    'code_verifier',
+    'access_token',
+    'refresh_token',
+    'id_token',
+    'id_token_hint',
+    'registration_access_token',
+    'token',
+  ])('what stands under %s is not written', (name) => {
+    const SECRET = 'abc-secret';
+    const circle: Record<string, unknown> = { [name]: SECRET };
+    circle['itself'] = circle;
+    test.each<[string, unknown]>([
+      ['as a field', { [name]: SECRET }],
+      ['in upper case', { [name.toUpperCase()]: SECRET }],
+      ['as names of headers are written', { [name.replace(/^./, (first) => first.toUpperCase())]: SECRET }],
+      ['as more than a text', { [name]: [{ value: SECRET }] }],
+      ['within a field', { value: { [name]: SECRET } }],
+      ['within a list', { value: [[{ [name]: SECRET }]] }],
+      ['within an object that JSON has no form for', { value: circle }],
+      ['within an object without a prototype', { value: Object.assign(Object.create(null), circle) }],
+      // The code of an error itself says what went wrong.
+      ...(name === 'code'
+        ? []
+        : ([['in an error', { err: Object.assign(new Error('x'), { [name]: SECRET }) }]] as [
+            string,
+            unknown,
+          ][])),
+      ['within an error', { err: Object.assign(new Error('x'), { config: { [name]: SECRET } }) }],
+    ])('%s', async (_, context) => {
+      for (const level of ['info', 'warning', 'error'] as const)
+        log[level](`{value} {exception} {${name}}`, { beside: 'shown', ...(context as object) });
+      const written = await lines();
+      expect(written).toHaveLength(3);
+      for (const line of written) expect(line).toMatchObject({ beside: 'shown' });
+      expect(JSON.stringify(written)).not.toContain(SECRET);
+      expect(JSON.stringify(written)).toContain('[redacted]');
     });
-    expect(JSON.stringify(await lines())).not.toContain('abc-secret');
+  });
+
+  test('what only begins or ends like the name of a secret is written', async () => {
+    const context = {
+      token_type: 'Bearer',
+      codes: 2,
+      client: 'app',
+      password_hasher: 'argon2id',
+      nested: {},
+    };
+    log.info('{token_type}', context);
+    expect(await lines()).toMatchObject([{ ...context, message: 'Bearer' }]);
   });
 
   // @shows HOST-1.8

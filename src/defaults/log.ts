@@ -22,20 +22,28 @@ export interface ClosableLog extends Log {
 
 const LEVELS = { debug: 20, info: 30, warning: 40, error: 50 } as const;
 
-/** Values under these names are never written. */
+/** Values under these names are never written, in upper or lower case, however deep they are. */
 const SECRET_KEYS: ReadonlySet<string> = new Set([
   'authorization',
+  'proxy-authorization',
   'cookie',
+  'set-cookie',
   'password',
   'secret',
   'client_secret',
+  'client_assertion',
   'code',
   'code_verifier',
   'access_token',
   'refresh_token',
   'id_token',
+  'id_token_hint',
+  'registration_access_token',
   'token',
 ]);
+const REDACTED = '[redacted]';
+
+const isSecret = (key: string) => SECRET_KEYS.has(key.toLowerCase());
 
 /** One JSON object a line, `{placeholders}` of the message filled from the context. The file is opened at once. */
 export function openLog({ file, level = 'info' }: LogOptions): ClosableLog {
@@ -113,8 +121,14 @@ function errorFields(error: Error): LogContext {
 /** A value that JSON cannot represent is written as text. Undefined for one that JSON leaves out, such as a function. */
 function valueAsJson(key: string, value: unknown): string | undefined {
   try {
-    const shown = key === 'err' && value instanceof Error ? errorFields(value) : value;
-    return JSON.stringify(shown, (_, inner: unknown) => (typeof inner === 'bigint' ? String(inner) : inner));
+    const isError = key === 'err' && value instanceof Error;
+    const shown = isError ? errorFields(value) : value;
+    return JSON.stringify(shown, function (this: unknown, name, inner: unknown) {
+      // An error's own code says what went wrong, such as ECONNREFUSED.
+      const isErrorCode = name === 'code' && (this === shown ? isError : this instanceof Error);
+      if (isSecret(name) && !isErrorCode) return REDACTED;
+      return typeof inner === 'bigint' ? String(inner) : inner;
+    });
   } catch {
     return JSON.stringify(asText(value));
   }
@@ -122,11 +136,20 @@ function valueAsJson(key: string, value: unknown): string | undefined {
 
 function withoutSecrets(context: LogContext): LogContext {
   return Object.fromEntries(
-    Object.entries(context).map(([key, value]) => [
-      key,
-      SECRET_KEYS.has(key.toLowerCase()) ? '[redacted]' : value,
-    ]),
+    Object.entries(context).map(([key, value]) => [key, isSecret(key) ? REDACTED : value]),
   );
+}
+
+/** As deep as a value is shown as text: objects that are no more than their members, and lists. */
+const TEXT_DEPTH = 4;
+
+function withoutInnerSecrets(value: unknown, depth = TEXT_DEPTH): unknown {
+  if (typeof value !== 'object' || value === null || depth < 0) return value;
+  if (Array.isArray(value)) return value.map((inner) => withoutInnerSecrets(inner, depth - 1));
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (prototype !== Object.prototype && prototype !== null) return value;
+  const shown = Object.entries(withoutSecrets(value as LogContext));
+  return Object.fromEntries(shown.map(([key, inner]) => [key, withoutInnerSecrets(inner, depth - 1)]));
 }
 
 function expand(message: string, context: LogContext): string {
@@ -141,7 +164,7 @@ function asText(value: unknown): string {
   try {
     return value instanceof Error
       ? describeError(value)
-      : inspect(value, { depth: 4, breakLength: Infinity });
+      : inspect(withoutInnerSecrets(value), { depth: TEXT_DEPTH, breakLength: Infinity });
   } catch {
     return '[cannot be shown]';
   }
