@@ -44,6 +44,74 @@ describe('argon2id', () => {
     expect(await hasher.verify('password', hash)).toBe(false);
   });
 
+  describe('what a stored hash may ask for', () => {
+    const SALT = 'c29tZXNhbHQ';
+    const TAG = 'CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc';
+    const withParameters = (parameters: string, salt = SALT, tag = TAG) =>
+      `$argon2id$v=19$${parameters}$${salt}$${tag}`;
+
+    /** What the engine was asked to compute; it answers at once, and with a tag that no hash has. */
+    async function askedFor(hash: string): Promise<readonly string[]> {
+      const { argon2 } = crypto;
+      const asked: string[] = [];
+      crypto.argon2 = (_, { memory, passes, parallelism, tagLength }, done) => {
+        asked.push(`m=${memory},t=${passes},p=${parallelism}`);
+        done(null, Buffer.alloc(tagLength));
+      };
+      try {
+        expect(await argon2idHasher().verify('secret', hash)).toBe(false);
+      } finally {
+        crypto.argon2 = argon2;
+      }
+      return asked;
+    }
+
+    test.each(['m=1048576,t=1,p=1', 'm=64,t=16,p=1', 'm=128,t=1,p=16', 'm=1048576,t=16,p=16', 'm=8,t=1,p=1'])(
+      'is up to 1 GiB, 16 passes and 16 lanes: %s',
+      async (parameters) => {
+        expect(await askedFor(withParameters(parameters))).toEqual([parameters]);
+      },
+    );
+
+    test.each([
+      'm=1048577,t=1,p=1',
+      'm=2097152,t=1,p=1',
+      'm=9999999,t=1,p=1',
+      'm=10485760,t=1,p=1',
+      'm=4294967295,t=1,p=1',
+      'm=64,t=17,p=1',
+      'm=64,t=99,p=1',
+      'm=64,t=100,p=1',
+      'm=4096,t=1,p=17',
+      'm=4096,t=1,p=99',
+      'm=4096,t=1,p=255',
+      'm=64,t=0,p=1',
+      'm=64,t=1,p=0',
+      'm=0,t=1,p=1',
+      'm=7,t=1,p=1',
+      'm=31,t=1,p=4',
+      'm=-64,t=1,p=1',
+      'm=64,t=1,p=1,data=x',
+      'm=64,p=1,t=1',
+      '',
+    ])('is nothing else, and nothing is computed: %s', async (parameters) => {
+      expect(await askedFor(withParameters(parameters))).toEqual([]);
+    });
+
+    test.each([
+      ['another kind', withParameters('m=64,t=1,p=1').replace('argon2id', 'argon2i')],
+      ['another version', withParameters('m=64,t=1,p=1').replace('v=19', 'v=16')],
+      ['a short salt', withParameters('m=64,t=1,p=1', 'c29tZXNhb')],
+      ['a long salt', withParameters('m=64,t=1,p=1', 'A'.repeat(87))],
+      ['a short tag', withParameters('m=64,t=1,p=1', SALT, 'A'.repeat(21))],
+      ['a long tag', withParameters('m=64,t=1,p=1', SALT, 'A'.repeat(87))],
+      ['something before it', ` ${withParameters('m=64,t=1,p=1')}`],
+      ['something behind it', `${withParameters('m=64,t=1,p=1')}$`],
+    ])('is not asked with %s', async (_, hash) => {
+      expect(await askedFor(hash)).toEqual([]);
+    });
+  });
+
   test('an engine without it says so when a password is hashed, and not before', async () => {
     const { argon2 } = crypto;
     const hash = await argon2idHasher({ memory: 64 }).hash('secret');

@@ -32,6 +32,8 @@ interface Options {
   readonly routes?: readonly Route[];
   readonly accounts?: boolean;
   readonly register?: (application: Application) => void;
+  /** Milliseconds since 1970; the system's clock unless given. */
+  readonly clock?: () => number;
 }
 
 async function start({
@@ -39,6 +41,7 @@ async function start({
   routes = [],
   accounts = true,
   register,
+  clock = Date.now,
 }: Options = {}): Promise<Application> {
   const definition: ApplicationDefinition = {
     directory: folder,
@@ -51,7 +54,7 @@ async function start({
       register?.(application);
     },
   };
-  const application = await startApplication(definition, { env: {} });
+  const application = await startApplication(definition, { env: {}, clock });
   started.push(application);
   await migrate(application.database, migrationsOf(definition));
   return application;
@@ -308,6 +311,205 @@ describe('the session', () => {
   });
 });
 
+/** In seconds. */
+const [HOUR, DAY] = [3600, 86_400];
+
+/** Stands still until the test moves it. */
+function createClock() {
+  let now = Date.now();
+  return { now: () => now, advance: (seconds: number) => void (now += seconds * 1000) };
+}
+
+describe('how long a session lives', () => {
+  const clock = createClock();
+  const LIFETIME = 10 * DAY;
+  const begin = async (config: Readonly<Record<string, unknown>> = { session_ttl: LIFETIME }) => {
+    const application = await start({ config, clock: clock.now });
+    await addPeople(application);
+    const visitor = browser(application);
+    await visitor.signIn('ada@example.com');
+    return { application, visitor };
+  };
+  const sessionCookieIn = (response: Response) =>
+    response.headers.getSetCookie().find((each) => each.startsWith(SESSION_COOKIE)) ?? null;
+
+  // @shows HOST-1.5
+  test('it lives for session_ttl after its last use, on the server and in the browser', async () => {
+    const { application, visitor } = await begin();
+    const cookie = visitor.session();
+    for (let use = 0; use < 3; use += 1) {
+      clock.advance(LIFETIME - 1);
+      const used = await visitor.send('/who');
+      expect(await used.json()).toBe('Ada');
+      expect(sessionCookieIn(used)).toBe(
+        `${SESSION_COOKIE}=${cookie}; Path=/; HttpOnly; SameSite=Lax; Secure; Max-Age=${LIFETIME}`,
+      );
+    }
+    clock.advance(LIFETIME);
+    expect(await browser(application, cookie).text('/who')).toBe('null');
+  });
+
+  // @shows HOST-1.5
+  test('without a use it ends at session_ttl to the second, whatever the browser still sends', async () => {
+    const { application, visitor } = await begin();
+    const cookie = visitor.session();
+    clock.advance(LIFETIME);
+    const late = await browser(application, cookie).send('/who');
+    expect([await late.json(), sessionCookieIn(late)]).toEqual([null, null]);
+    clock.advance(-1);
+    expect(await browser(application, cookie).text('/who')).toBe('"Ada"');
+  });
+
+  // @shows HOST-1.5
+  test('it is fourteen days unless the configuration says otherwise', async () => {
+    const { application, visitor } = await begin({});
+    const cookie = visitor.session();
+    clock.advance(14 * DAY - 1);
+    expect(await browser(application, cookie).text('/who')).toBe('"Ada"');
+    clock.advance(14 * DAY);
+    expect(await browser(application, cookie).text('/who')).toBe('null');
+  });
+
+  // @shows HOST-1.5
+  test('it is extended once an hour at most: other uses write nothing and set no cookie', async () => {
+    const { application, visitor } = await begin();
+    const end = async () =>
+      (await application.database.execute<{ expires_at: number }>('SELECT expires_at FROM host_sessions'))
+        .rows[0]?.expires_at;
+    const first = await end();
+    clock.advance(HOUR);
+    expect(sessionCookieIn(await visitor.send('/who'))).toBeNull();
+    expect(await end()).toBe(first);
+    clock.advance(1);
+    expect(sessionCookieIn(await visitor.send('/who'))).not.toBeNull();
+    expect(await end()).toBe((first ?? 0) + (HOUR + 1) * 1000);
+  });
+
+  // @shows HOST-1.5
+  test('a short one is extended after half of it', async () => {
+    const { visitor } = await begin({ session_ttl: 600 });
+    for (let use = 0; use < 3; use += 1) {
+      clock.advance(301);
+      expect(await visitor.text('/who')).toBe('"Ada"');
+    }
+  });
+
+  // @shows HOST-2.1
+  test.each([
+    ['two hours', LIFETIME, 2 * HOUR],
+    ['session_ttl where that is less', 600, 600],
+  ])('of a visitor who is not signed in it is %s after the last use', async (_, lifetime, lives) => {
+    const application = await start({ config: { session_ttl: lifetime }, clock: clock.now });
+    const visitor = browser(application);
+    const begun = await visitor.send('/secret');
+    expect(sessionCookieIn(begun)).toContain(`Max-Age=${lives}`);
+    const secret = await begun.text();
+    for (let use = 0; use < 3; use += 1) {
+      clock.advance(lives - 1);
+      const used = await visitor.send('/secret');
+      expect(await used.text()).toBe(secret);
+      expect(sessionCookieIn(used)).toContain(`Max-Age=${lives}`);
+    }
+    clock.advance(lives);
+    expect(await visitor.text('/secret')).not.toBe(secret);
+  });
+
+  // @shows HOST-2.1
+  test('signing in makes a visit of two hours a session of session_ttl', async () => {
+    const application = await start({ config: { session_ttl: LIFETIME }, clock: clock.now });
+    await addPeople(application);
+    const visitor = browser(application);
+    await visitor.text('/secret');
+    const signedIn = await visitor.signIn('ada@example.com');
+    expect(sessionCookieIn(signedIn)).toContain(`Max-Age=${LIFETIME}`);
+    clock.advance(LIFETIME - 1);
+    expect(await visitor.text('/who')).toBe('"Ada"');
+  });
+});
+
+describe('a session that was left', () => {
+  /** Signs in as each of them in turn. Returns the session of each. */
+  async function inTurn(application: Application, ...emails: readonly string[]) {
+    const visitor = browser(application);
+    const sessions: (string | null)[] = [];
+    for (const email of emails) {
+      expect((await visitor.signIn(email)).status).toBe(303);
+      sessions.push(visitor.session());
+    }
+    return { visitor, sessions };
+  }
+
+  // @shows HOST-2.2
+  test.each([
+    ['another person', 'grace@example.com', '"Grace"'],
+    ['the same person', 'ada@example.com', '"Ada"'],
+  ])('is good for nothing once %s signs in', async (_, next, name) => {
+    const application = await start();
+    await addPeople(application);
+    const { visitor, sessions } = await inTurn(application, 'ada@example.com', next);
+    expect(await visitor.text('/who')).toBe(name);
+    expect(new Set(sessions).size).toBe(2);
+    const [left = null] = sessions;
+    expect(await browser(application, left).text('/who')).toBe('null');
+    const { rows } = await application.database.execute('SELECT id_hash FROM host_sessions');
+    expect(rows).toHaveLength(1);
+  });
+
+  test('leaves other sessions of the person alone, by signing in and by signing out', async () => {
+    const application = await start();
+    await addPeople(application);
+    const elsewhere = await inTurn(application, 'ada@example.com');
+    const { visitor } = await inTurn(application, 'ada@example.com', 'grace@example.com');
+    await visitor.post('/logout', { _csrf: await visitor.text('/token') });
+    expect(await elsewhere.visitor.text('/who')).toBe('"Ada"');
+  });
+
+  test('has CSRF tokens that are good for nothing', async () => {
+    const application = await start();
+    await addPeople(application);
+    const { visitor } = await inTurn(application, 'ada@example.com');
+    const token = await visitor.text('/token');
+    expect((await visitor.post('/change', { _csrf: token })).status).toBe(200);
+    await visitor.signIn('grace@example.com');
+    expect((await visitor.post('/change', { _csrf: token })).status).toBe(403);
+    await visitor.post('/logout', { _csrf: await visitor.text('/token') });
+    expect((await visitor.post('/change', { _csrf: token })).status).toBe(403);
+  });
+
+  test('at sign-out its cookie is taken away, with the attributes that it was set with', async () => {
+    const application = await start();
+    await addPeople(application);
+    const { visitor } = await inTurn(application, 'ada@example.com');
+    const _csrf = await visitor.text('/token');
+    const out = await visitor.post('/logout', { _csrf });
+    expect(out.headers.getSetCookie()).toEqual([
+      `${SESSION_COOKIE}=; Path=/; HttpOnly; SameSite=Lax; Secure; Max-Age=0`,
+    ]);
+    expect([out.headers.get('location'), out.headers.get('cache-control')]).toEqual(['/', 'no-store']);
+  });
+
+  test('is not signed out by a form without a CSRF token', async () => {
+    const application = await start();
+    await addPeople(application);
+    const { visitor } = await inTurn(application, 'ada@example.com');
+    expect((await visitor.post('/logout', {})).status).toBe(403);
+    expect(await visitor.text('/who')).toBe('"Ada"');
+  });
+
+  test('of a suspended person is over in every browser, and no row is left of it', async () => {
+    const application = await start();
+    const { accounts, ada } = await addPeople(application);
+    const visitors = [
+      (await inTurn(application, 'ada@example.com')).visitor,
+      (await inTurn(application, 'ada@example.com')).visitor,
+    ];
+    await accounts.setActive(ada.id, false);
+    for (const visitor of visitors) expect(await visitor.text('/who')).toBe('null');
+    expect((await application.database.execute('SELECT 1 FROM host_sessions')).rows).toEqual([]);
+    for (const visitor of visitors) expect(visitor.session()).toBeNull();
+  });
+});
+
 describe('the session-wide CSRF check', () => {
   // @shows HOST-2.1, OIDC-3.1.2.3
   test('refuses an unsafe request without a token, with a wrong one, or with another session’s', async () => {
@@ -342,12 +544,60 @@ describe('the session-wide CSRF check', () => {
       403,
     ],
     ['our origin', { Origin: ORIGIN }, 200],
+    ['our origin on another port', { Origin: `${ORIGIN}:8443` }, 403],
+    ['our host without TLS', { Origin: ORIGIN.replace('https', 'http') }, 403],
+    ['a page of which nothing is known', { Origin: 'null' }, 200],
+    ['the address bar', { 'Sec-Fetch-Site': 'none' }, 200],
+    ['a site that calls itself ours', { 'Sec-Fetch-Site': 'cross-site', Origin: ORIGIN }, 403],
+    ['a place that no browser names', { 'Sec-Fetch-Site': '' }, 403],
     ['a page of ours without a referrer', { Origin: 'null', 'Sec-Fetch-Site': 'same-origin' }, 200],
   ])('a right token from %s', async (_, headers, status) => {
     const application = await start();
     const visitor = browser(application);
     const token = await visitor.text('/token');
     expect((await visitor.post('/change', { _csrf: token }, headers)).status).toBe(status);
+  });
+
+  // @shows HOST-2.1
+  test.each(['POST', 'PUT', 'PATCH', 'DELETE'] as const)('is asked of %s', async (method) => {
+    const handler = async () => new Response('changed');
+    const routes = [{ name: 'any', methods: [method], path: '/any', handler }];
+    const visitor = browser(await start({ routes }));
+    const token = await visitor.text('/token');
+    expect((await visitor.send('/any', { method })).status).toBe(403);
+    expect((await visitor.send('/any', { method, headers: { 'X-CSRF-Token': 'x' } })).status).toBe(403);
+    expect((await visitor.send('/any', { method, headers: { 'X-CSRF-Token': token } })).status).toBe(200);
+  });
+
+  // @shows HOST-2.1
+  test('is in a cookie that no script reads, and after signing in it is of the session alone', async () => {
+    const application = await start();
+    await addPeople(application);
+    const visitor = browser(application);
+    const shown = await visitor.send('/token');
+    expect(shown.headers.getSetCookie()).toEqual([
+      expect.stringMatching(/^__Host-portico_csrf=[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax; Secure$/),
+    ]);
+    const before = await shown.text();
+    expect((await visitor.post('/change', { _csrf: before })).status).toBe(200);
+    await visitor.signIn('ada@example.com');
+    expect((await visitor.post('/change', { _csrf: before })).status).toBe(403);
+    expect((await visitor.post('/change', { _csrf: await visitor.text('/token') })).status).toBe(200);
+  });
+
+  // @shows HOST-1.6
+  test('reads a form of up to a MiB, to the byte', async () => {
+    const application = await start();
+    const visitor = browser(application);
+    const first = `_csrf=${await visitor.text('/token')}&a=`;
+    const headers = { 'Content-Type': 'application/x-www-form-urlencoded' };
+    for (const [size, status] of [
+      [1024 * 1024, 200],
+      [1024 * 1024 + 1, 413],
+    ] as const) {
+      const body = first + 'x'.repeat(size - first.length);
+      expect((await visitor.send('/change', { method: 'POST', body, headers })).status).toBe(status);
+    }
   });
 
   test('leaves an exempt route alone, until the application switches it off by name', async () => {

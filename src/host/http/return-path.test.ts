@@ -10,6 +10,13 @@ describe('the path to return to after signing in', () => {
     },
   );
 
+  test.each([null, '', '//evil.example', '/.//evil.example', 'https://evil.example/'])(
+    '%j leads to the home that is given',
+    (path) => {
+      expect(returnPath(path, '/app')).toBe('/app');
+    },
+  );
+
   test('letters that no header can hold are percent-encoded', () => {
     expect(returnPath('/中?q=ä#é')).toBe('/%E4%B8%AD?q=%C3%A4#%C3%A9');
   });
@@ -28,6 +35,15 @@ describe('the path to return to after signing in', () => {
     'https://evil.example/',
     'javascript:alert(1)',
     '/a\0b',
+    '/.//evil.example',
+    '/..//evil.example',
+    '/a/..//evil.example',
+    '/%2e//evil.example',
+    '/\r/evil.example',
+    '/a\u007fb',
+    'http://',
+    '?return=/',
+    '#',
   ])('%j leads to /', (path) => {
     expect(returnPath(path)).toBe('/');
   });
