@@ -347,6 +347,84 @@ describe('what is counted', () => {
     }
     expect(kinds(await recording.series())).toEqual(before);
   });
+
+  // @shows AS-28.4
+  test('are series of the methods that standards have, where a host calls an endpoint with another', async () => {
+    const { portal, recording } = await measured({ config: { log: { level: 'error' } } });
+    const call = async (method: string) => {
+      for (const { path, handle } of portal.server.endpoints) {
+        const response = await handle(new Request(`${portal.url}${path}`, { method }));
+        await response.arrayBuffer();
+      }
+    };
+    const known = ['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT'];
+    for (const method of known) await call(method);
+    for (const method of ['PROPFIND', 'get', 'Patch', 'XMADEUP', 'X1', 'X2']) await call(method);
+    const requests = (await recording.series()).filter(
+      ({ metric }) => metric === 'http.server.request.duration',
+    );
+    const methods = requests.map(({ attributes }) => attributes['http.request.method']);
+    expect(new Set(methods)).toEqual(new Set([...known, '_OTHER']));
+    for (const { name, attributes } of recording.spans()) {
+      const method = attributes['http.request.method'];
+      expect([...known, '_OTHER', undefined]).toContain(method);
+      expect(name).not.toMatch(/PROPFIND|XMADEUP|X1|X2|Patch/);
+    }
+    const { length } = requests;
+    for (let index = 0; index < 20; index += 1) await call(`MADE${index}`);
+    expect(
+      (await recording.series()).filter(({ metric }) => metric === 'http.server.request.duration'),
+    ).toHaveLength(length);
+  });
+
+  // @shows AS-28.4
+  test('have no values but those that are listed, whatever was sent', async () => {
+    const { portal, recording } = await measured({
+      config: {
+        log: { level: 'error' },
+        oauth_server: { registration: 'open', pushed_authorization_requests: 'accept', dpop: 'accept' },
+      },
+    });
+    const odd = (index: number) => `odd${index}`;
+    for (let index = 0; index < 3; index += 1) {
+      const value = odd(index);
+      const form = Object.fromEntries(
+        [
+          'grant_type',
+          'client_id',
+          'client_secret',
+          'client_assertion_type',
+          'client_assertion',
+          'scope',
+          'resource',
+          'token',
+          'token_type_hint',
+          'error',
+          'response_type',
+          'prompt',
+        ].map((name) => [name, value]),
+      );
+      const headers = { DPoP: value, 'User-Agent': value, Host: value, 'X-Forwarded-Proto': value };
+      for (const { path, methods } of portal.server.endpoints) {
+        for (const method of methods) {
+          const body = method === 'POST' ? { body: new URLSearchParams(form) } : {};
+          const url = `${portal.url}${path}?${new URLSearchParams(form)}`;
+          const response = await portal.application.fetch(new Request(url, { method, headers, ...body }));
+          await response.arrayBuffer();
+        }
+      }
+      const registration = { method: 'POST', headers: { 'Content-Type': 'application/json' } };
+      await portal.application.fetch(
+        new Request(`${portal.url}/oauth/register`, {
+          ...registration,
+          body: JSON.stringify({ redirect_uris: ['https://a.example/'], scope: value, grant_types: [value] }),
+        }),
+      );
+    }
+    const labels = (await recording.series()).flatMap(({ attributes }) => Object.values(attributes));
+    expect(labels.length).toBeGreaterThan(50);
+    for (const label of labels) expect(String(label)).not.toContain('odd');
+  });
 });
 
 // @shows AS-28.5

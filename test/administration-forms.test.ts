@@ -1,0 +1,397 @@
+// @engines sqlite: it is about forms; what a store does with an id that is used once is the same for every form
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { createHandler } from 'portico/fetch';
+import {
+  createAuthorizationServer,
+  migrate,
+  oauthServerConfiguration,
+  oauthServerMigrations,
+  type Host,
+  type LogContext,
+  type PersonReference,
+} from 'portico/oauth-server';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { formDoing, PAGES, type PageForm } from './support/administration.ts';
+import { createDatabase } from './support/database.ts';
+import { CHEAP } from './support/hashers.ts';
+import { openOwnStore, type OwnStore } from './support/own-store.ts';
+import { CHALLENGE, createClock, REDIRECT_URI } from './support/portal.ts';
+import { formOf } from './support/visitor.ts';
+
+/** A host whose browsers keep one secret, whichever person is signed in: then only the form itself is bound to the person. */
+
+/** What the framework of the host knows of the browser of a request. */
+interface Browser {
+  readonly person: PersonReference | null;
+  readonly secret: string;
+}
+
+const ADA: PersonReference = { provider: 'staff', id: 'ada' };
+const BROWSER: Browser = { person: ADA, secret: 'the secret of this browser' };
+const ORIGIN = 'https://host.example';
+const [MINUTE, HALF_AN_HOUR] = [60, 1800];
+
+let folder: string;
+let created: Awaited<ReturnType<typeof createDatabase>>;
+let database: OwnStore;
+let clock: ReturnType<typeof createClock>;
+let details: unknown[];
+let tests = 0;
+
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'portico-forms-'));
+  created = await createDatabase(folder);
+  database = openOwnStore(created.url);
+  // No fsync: what a crash would lose is no matter here.
+  await database.execute('PRAGMA synchronous = OFF');
+  await migrate(database, oauthServerMigrations);
+});
+afterAll(async () => {
+  await database.close();
+  await created.drop();
+  await rm(folder, { recursive: true });
+});
+beforeEach(() => {
+  clock = createClock();
+  details = [];
+  tests += 1;
+});
+
+/** One process of the host, with its own clock if one is given. */
+function start(now = clock.now) {
+  const line = (_: string, { detail }: LogContext = {}) => {
+    if (detail !== undefined) details.push(detail);
+  };
+  const host: Host<Browser> = {
+    signedIn: async (_, { person }) => person,
+    browserSecret: async (_, { secret }) => secret,
+    loadAccount: async (reference) => ({ reference, isActive: () => true, getProfile: () => ({}) }),
+    holdsPermission: async () => true,
+    loginUrl: '/sign-in',
+    passwordHasher: CHEAP,
+    log: { debug: line, info: line, warning: line, error: line },
+  };
+  const config = oauthServerConfiguration.parse({
+    name: 'Host',
+    scopes: { 'notes:read': 'Read your notes' },
+    key_path: path.join(folder, `keys-${tests}`),
+    admin_permission: 'administer',
+    registration: 'initial_access_token',
+  });
+  const server = createAuthorizationServer({ publicUrl: ORIGIN, config, host, database, clock: now });
+  const handle = createHandler<Browser>(server);
+  const send = async (at: string, browser: Browser, fields?: Readonly<Record<string, string>>) => {
+    const form = fields === undefined ? {} : { method: 'POST', body: new URLSearchParams(fields) };
+    const response = await handle(
+      new Request(new URL(at, ORIGIN), { headers: { Accept: 'text/html' }, ...form }),
+      browser,
+    );
+    if (response === null) throw new Error(`${at} is the path of no endpoint`);
+    return response;
+  };
+  const register = async () => {
+    const registration = { name: 'App', redirectUris: [REDIRECT_URI], scopes: ['notes:read'] };
+    return (await server.clients.create(registration)).client.id;
+  };
+  const revokedAt = async (id: string) => (await server.clients.find(id))?.revokedAt;
+  return { server, send, register, revokedAt };
+}
+
+const pageOf = (id: string, ask: string) => `${PAGES}/client?${new URLSearchParams({ id, ask })}`;
+const formAt = async ({ send }: ReturnType<typeof start>, id: string, ask = 'revoke') =>
+  formDoing(await send(pageOf(id, ask), BROWSER), ask);
+
+describe('a form of an administrator is bound', () => {
+  /** It does nothing, and the log says why; the same form still does what it is for. */
+  async function expectGoodForNothingElse(
+    browser: Browser,
+    change: (form: PageForm) => PageForm = (form) => form,
+  ): Promise<void> {
+    const process = start();
+    const id = await process.register();
+    const form = await formAt(process, id);
+    const sent = change(form);
+    expect((await process.send(sent.action, browser, sent.fields)).status).toBe(400);
+    expect(details).toEqual(['the csrf_token is not that of this form, person and browser session']);
+    expect(await process.revokedAt(id)).toBeNull();
+    expect((await process.send(form.action, BROWSER, form.fields)).status).toBe(303);
+    expect(await process.revokedAt(id)).not.toBeNull();
+  }
+
+  // @shows AS-33.3
+  test.each([
+    ['the id', { provider: 'staff', id: 'grace' }],
+    ['the provider', { provider: 'customers', id: 'ada' }],
+    ['where the one ends and the other begins', { provider: 'staffa', id: 'da' }],
+  ])('to the person, by %s, also in a browser whose secret stays the same', async (_, person) => {
+    await expectGoodForNothingElse({ ...BROWSER, person });
+  });
+
+  // @shows AS-33.3
+  test('to the browser session', async () => {
+    await expectGoodForNothingElse({ ...BROWSER, secret: 'the secret of another browser' });
+  });
+
+  // @shows AS-33.3
+  test.each(['update', 'rotate-secret'])('to what it does: not good for %s', async (does) => {
+    await expectGoodForNothingElse(BROWSER, (form) => ({ ...form, fields: { ...form.fields, do: does } }));
+  });
+
+  // @shows AS-33.3
+  test('to what it is done to', async () => {
+    const other = await start().register();
+    await expectGoodForNothingElse(BROWSER, (form) => ({ ...form, action: pageOf(other, 'revoke') }));
+    expect(await start().revokedAt(other)).toBeNull();
+  });
+
+  // @shows AS-33.3
+  test.each(['form_id', 'shown_at', 'state'])('to its own %s', async (name) => {
+    const process = start();
+    const id = await process.register();
+    const earlier = await formAt(process, id);
+    clock.advance(1);
+    await process.server.clients.update(id, { name: 'Another name' });
+    details = [];
+    await expectGoodForNothingElse(BROWSER, (form) => ({
+      ...form,
+      fields: { ...form.fields, [name]: earlier.fields[name] ?? '' },
+    }));
+  });
+});
+
+describe('a form of an administrator', () => {
+  // @shows AS-33.3
+  test.each([
+    ['as soon as it is shown', 0, 303],
+    ['half an hour later', HALF_AN_HOUR, 303],
+    ['a second after that', HALF_AN_HOUR + 1, 400],
+    ['by a machine whose clock is a minute behind', -MINUTE, 303],
+    ['by a machine whose clock is further behind', -MINUTE - 1, 400],
+  ])('sent %s', async (_, later, status) => {
+    const process = start();
+    const id = await process.register();
+    const { action, fields } = await formAt(process, id);
+    clock.advance(later);
+    expect((await process.send(action, BROWSER, fields)).status).toBe(status);
+    expect((await process.revokedAt(id)) === null).toBe(status === 400);
+  });
+
+  // @shows AS-33.3
+  test('is good once in all processes, for as long as it is good at all', async () => {
+    const [one, other] = [start(), start(() => clock.now() - MINUTE * 1000)];
+    const form = await formDoing(await one.send(`${PAGES}/registration`, BROWSER), 'create');
+    expect((await one.send(form.action, BROWSER, form.fields)).status).toBe(200);
+    clock.advance(HALF_AN_HOUR + MINUTE);
+    await one.server.prune();
+    expect((await other.send(form.action, BROWSER, form.fields)).status).toBe(400);
+    expect(details).toEqual(['the form was sent before']);
+  });
+
+  // @shows AS-33.3
+  test('of which anything changed since it was shown does nothing', async () => {
+    const process = start();
+    const id = await process.register();
+    const { action, fields } = await formAt(process, id);
+    await process.server.clients.update(id, { name: 'Another name' });
+    expect((await process.send(action, BROWSER, fields)).status).toBe(400);
+    expect(details).toEqual(['what it is about has changed since it was shown']);
+    expect(await process.revokedAt(id)).toBeNull();
+  });
+});
+
+const query = (id: string) =>
+  new URLSearchParams({
+    client_id: id,
+    redirect_uri: REDIRECT_URI,
+    response_type: 'code',
+    code_challenge: CHALLENGE,
+    code_challenge_method: 'S256',
+    scope: 'notes:read',
+  });
+const consentOf = async ({ send }: ReturnType<typeof start>, id: string, browser = BROWSER) => {
+  const page = await send(`/oauth/authorize?${query(id)}`, browser);
+  expect(page.status).toBe(200);
+  return { ...formOf(await page.text()).fields, decision: 'allow' };
+};
+describe('where another person has signed in to the browser since', () => {
+  const GRACE: Browser = { ...BROWSER, person: { provider: 'staff', id: 'grace' } };
+  const held = async ({ server }: ReturnType<typeof start>, { person }: Browser) =>
+    person === null ? 0 : (await server.access.list({ person })).items.length;
+
+  test('the answer to a question that was shown to the first is not taken', async () => {
+    const process = start();
+    const id = await process.register();
+    const form = await consentOf(process, id);
+    const answer = await process.send('/oauth/authorize', GRACE, form);
+    expect(answer.headers.get('location') ?? '').not.toContain('code=');
+    expect([await held(process, BROWSER), await held(process, GRACE)]).toEqual([0, 0]);
+  });
+
+  test.each([
+    ['the provider', { provider: 'customers', id: 'ada' }],
+    ['the id', { provider: 'staff', id: 'grace' }],
+  ])('their page of applications ends nothing for the other, told apart by %s', async (_, person) => {
+    const process = start();
+    const id = await process.register();
+    const other = { ...BROWSER, person };
+    for (const browser of [BROWSER, other]) {
+      const allowed = await process.send('/oauth/authorize', browser, await consentOf(process, id, browser));
+      expect(allowed.headers.get('location')).toContain('code=');
+    }
+    const one = formOf(await (await process.send('/oauth/applications', BROWSER)).text()).fields;
+    const all = formOf(await (await process.send('/oauth/applications?remove=all', BROWSER)).text()).fields;
+    for (const form of [one, all])
+      expect((await process.send('/oauth/applications', other, form)).status).toBe(400);
+    expect(await held(process, other)).toBe(1);
+    expect((await process.send('/oauth/applications', BROWSER, one)).status).toBe(303);
+    expect([await held(process, BROWSER), await held(process, other)]).toEqual([0, 1]);
+  });
+
+  // @shows AS-33.3
+  test('the page of an administrator tells the other nothing of what the first has done', async () => {
+    const process = start();
+    const id = await process.register();
+    const { action, fields } = await formAt(process, id);
+    const done = (await process.send(action, BROWSER, fields)).headers.get('location') ?? '';
+    const tells = async (browser: Browser) =>
+      (await (await process.send(done, browser)).text()).includes('Done: it has ended');
+    expect(await tells(BROWSER)).toBe(true);
+    expect(await tells(GRACE)).toBe(false);
+    expect(await tells({ ...BROWSER, person: { provider: 'customers', id: 'ada' } })).toBe(false);
+    expect(await tells({ ...BROWSER, secret: 'the secret of another browser' })).toBe(false);
+    clock.advance(599);
+    expect(await tells(BROWSER)).toBe(true);
+    clock.advance(1);
+    expect(await tells(BROWSER)).toBe(false);
+  });
+});
+
+describe('each form of the pages is taken as it was shown, and no other', () => {
+  const GRACE: Browser = { ...BROWSER, person: { provider: 'staff', id: 'grace' } };
+
+  /** What an administrator has to do with, twice of each. */
+  async function prepare() {
+    const process = start();
+    const { server, send, register } = process;
+    await server.keys.generate();
+    const clients = [await register(), await register()];
+    const held: string[] = [];
+    for (const id of clients) {
+      await send('/oauth/authorize', BROWSER, await consentOf(process, id));
+      held.push((await server.access.list({ clientId: id })).items[0]?.id ?? '');
+    }
+    const tokens = [];
+    for (const note of ['one', 'other'])
+      tokens.push((await server.initialAccessTokens.create({ uses: 1, lifetime: 3600, note })).id);
+    return { ...process, clients, held, tokens };
+  }
+  type Prepared = Awaited<ReturnType<typeof prepare>>;
+
+  /** All that a form could change. */
+  const shown = async ({ server }: Prepared) => {
+    const clients = await server.clients.list();
+    const { items } = await server.access.list({}, { limit: 1000 });
+    const tokens = await server.initialAccessTokens.list();
+    const keys = await server.keys.list();
+    return [
+      clients.map(({ id, name, secretHash, revokedAt }) => [id, name, secretHash, revokedAt].join()),
+      [...items, ...tokens].map(({ id }) => id),
+      keys.map(({ kid }) => kid),
+    ]
+      .flat()
+      .toSorted()
+      .join('\n');
+  };
+  const person = new URLSearchParams({ provider: 'staff', id: 'ada' });
+  const otherPerson = new URLSearchParams({ provider: 'staff', id: 'somebody' });
+  const clientPage = ({ clients: [id = ''] }: Prepared, ask: string) => pageOf(id, ask);
+  const another = ({ clients: [, id = ''] }: Prepared, ask: string) => ({ action: pageOf(id, ask) });
+
+  interface Row {
+    readonly page: (prepared: Prepared) => string;
+    readonly does: string;
+    /** A text in the form, where the page has several. */
+    readonly about?: (prepared: Prepared) => string;
+    /** The same form for something else. */
+    readonly other?: (prepared: Prepared) => { action?: string; fields?: Record<string, string> };
+  }
+  const ROWS: Readonly<Record<string, Row>> = {
+    'an authorization': {
+      page: () => `${PAGES}/access`,
+      does: 'revoke',
+      about: ({ held: [id = ''] }) => id,
+      other: ({ held: [, id = ''] }) => ({ fields: { id } }),
+    },
+    'an authorization of a person': {
+      page: () => `${PAGES}/person?${person}`,
+      does: 'revoke',
+      about: ({ held: [id = ''] }) => id,
+      other: ({ held: [, id = ''] }) => ({ fields: { id } }),
+    },
+    'all of a person': {
+      page: () => `${PAGES}/person?${person}&ask=revoke-all`,
+      does: 'revoke-all',
+      other: () => ({ action: `${PAGES}/person?${otherPerson}` }),
+    },
+    'a person': {
+      page: () => `${PAGES}/person?${person}&ask=erase`,
+      does: 'erase',
+      other: () => ({ fields: { do: 'revoke-all' } }),
+    },
+    'a new initial access token': { page: () => `${PAGES}/registration`, does: 'create' },
+    'an initial access token': {
+      page: () => `${PAGES}/registration`,
+      does: 'revoke',
+      about: ({ tokens: [id = ''] }) => id,
+      other: ({ tokens: [, id = ''] }) => ({ fields: { id } }),
+    },
+    'keys, in stages': {
+      page: () => `${PAGES}/keys?ask=rotate`,
+      does: 'rotate',
+      other: () => ({ fields: { do: 'rotate-now' } }),
+    },
+    'keys, at once': {
+      page: () => `${PAGES}/keys?ask=rotate-now`,
+      does: 'rotate-now',
+      other: () => ({ fields: { do: 'rotate' } }),
+    },
+    'a changed application': {
+      page: (prepared) => clientPage(prepared, 'update'),
+      does: 'update',
+      other: (prepared) => another(prepared, 'update'),
+    },
+    'a new secret': {
+      page: (prepared) => clientPage(prepared, 'rotate-secret'),
+      does: 'rotate-secret',
+      other: (prepared) => another(prepared, 'rotate-secret'),
+    },
+  };
+
+  // @shows AS-33.3
+  test.each(Object.entries(ROWS))('%s', async (_, { page, does, about = () => '', other }) => {
+    const prepared = await prepare();
+    const { send } = prepared;
+    const form = await formDoing(await send(page(prepared), BROWSER), does, about(prepared));
+    const { action } = form;
+    const fields = does === 'update' ? { ...form.fields, name: 'Another name' } : form.fields;
+    const before = await shown(prepared);
+    const expectRefused = async (at: string, browser: Browser, sent: Readonly<Record<string, string>>) => {
+      expect((await send(at, browser, sent)).status).toBe(400);
+      expect((await shown(prepared)) === before).toBe(true);
+    };
+    await expectRefused(action, GRACE, fields);
+    await expectRefused(action, { ...BROWSER, secret: 'the secret of another browser' }, fields);
+    await expectRefused(action, BROWSER, { ...fields, csrf_token: '' });
+    await expectRefused(action, BROWSER, { do: does });
+    const changed = other?.(prepared) ?? {};
+    if (other !== undefined)
+      await expectRefused(changed.action ?? action, BROWSER, { ...fields, ...changed.fields });
+    expect([200, 303]).toContain((await send(action, BROWSER, fields)).status);
+    const after = await shown(prepared);
+    expect(after === before).toBe(false);
+    expect((await send(action, BROWSER, fields)).status).toBe(400);
+    expect((await shown(prepared)) === after).toBe(true);
+  });
+});
