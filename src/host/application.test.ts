@@ -10,7 +10,7 @@ import { HttpError } from './errors.ts';
 import { Event } from './events.ts';
 import { migrate } from '../sql/migrations.ts';
 import { argon2idHasher } from './accounts/password-hasher.ts';
-import { auth, session } from './accounts/request-context.ts';
+import { auth, clientAddress, session } from './accounts/request-context.ts';
 import { listen } from './http/server.ts';
 
 const ORIGIN = 'https://app.example';
@@ -650,6 +650,245 @@ describe('the session-wide CSRF check', () => {
     const application = await start({ accounts: false });
     expect((await browser(application).post('/change', {})).status).toBe(200);
     expect(application.hasRoute('login')).toBe(false);
+  });
+});
+
+describe('what the kit answers', () => {
+  const PAGE_POLICY =
+    "default-src 'none'; style-src 'self' 'nonce-N'; img-src 'self' data:; font-src 'self'; base-uri 'none'; frame-ancestors 'none'";
+  const headersOf = ({ headers }: Response) =>
+    Object.fromEntries(
+      [...headers]
+        .filter(([name]) => name !== 'x-request-id' && name !== 'set-cookie')
+        .map(([name, value]) => [name, value.replace(/'nonce-[\w+/=]{24}'/, "'nonce-N'")]),
+    );
+  const PAGE = {
+    'cache-control': 'no-store',
+    'content-security-policy': PAGE_POLICY,
+    'content-type': 'text/html; charset=utf-8',
+    'referrer-policy': 'no-referrer',
+    'x-content-type-options': 'nosniff',
+    'x-frame-options': 'DENY',
+  };
+  const html = { headers: { Accept: 'text/html' } };
+
+  test('each page says that it is framed nowhere, kept nowhere, and runs nothing', async () => {
+    const application = await start();
+    await addPeople(application);
+    const visitor = browser(application);
+    const pages: readonly (readonly [Response, number])[] = [
+      [await visitor.send('/login'), 200],
+      [await visitor.post('/login', {}), 403],
+      [await visitor.signIn('ada@example.com', 'wrong'), 401],
+      [await visitor.send('/nowhere', html), 404],
+      [await visitor.send('/change', { ...html, method: 'POST' }), 403],
+    ];
+    for (const [page, status] of pages) {
+      expect(page.status).toBe(status);
+      expect(headersOf(page)).toMatchObject(PAGE);
+    }
+    const nonces = pages.map(([{ headers }]) => headers.get('content-security-policy'));
+    expect(new Set(nonces).size).toBe(pages.length);
+  });
+
+  test('an error as JSON is kept nowhere, and is no other type', async () => {
+    const response = await browser(await start()).send('/nowhere');
+    expect(headersOf(response)).toEqual({
+      'cache-control': 'no-store',
+      'content-type': 'application/json',
+      'x-content-type-options': 'nosniff',
+      vary: 'Accept',
+    });
+  });
+
+  test('after signing in and out the browser keeps no answer', async () => {
+    const application = await start();
+    await addPeople(application);
+    const visitor = browser(application);
+    expect(headersOf(await visitor.signIn('ada@example.com'))).toEqual({
+      'cache-control': 'no-store',
+      location: '/who',
+    });
+    const out = await visitor.post('/logout', { _csrf: await visitor.text('/token') });
+    expect(headersOf(out)).toEqual({ 'cache-control': 'no-store', location: '/' });
+  });
+
+  test('a form that is refused is shown again without what was typed, and leads nowhere else', async () => {
+    const application = await start();
+    const form = { identifier: 'typed@example.com', password: 'typed-secret', return_to: '//evil.example' };
+    const page = await (await browser(application).post('/login', form)).text();
+    expect(page).toContain('name="return_to" value="/"');
+    for (const word of ['typed@example.com', 'typed-secret', 'evil']) expect(page).not.toContain(word);
+  });
+
+  test('a password that is wrong is in no page', async () => {
+    const application = await start();
+    await addPeople(application);
+    const response = await browser(application).signIn('ada@example.com', 'typed-secret', '/who');
+    const page = await response.text();
+    expect(page).toContain('ada@example.com');
+    expect(page).not.toContain('typed-secret');
+  });
+
+  // @shows HOST-1.6
+  test('a sign-in form has 64 KiB at most, to the byte', async () => {
+    const application = await start();
+    const headers = { 'Content-Type': 'application/x-www-form-urlencoded', 'Sec-Fetch-Site': 'same-origin' };
+    const sent = (size: number) => {
+      const first = 'identifier=x&password=';
+      const body = first + 'y'.repeat(size - first.length);
+      return browser(application).send('/login', { method: 'POST', body, headers });
+    };
+    expect((await sent(64 * 1024)).status).toBe(401);
+    expect((await sent(64 * 1024 + 1)).status).toBe(413);
+  });
+
+  // @shows HOST-2.1
+  test.each([
+    ['same-origin', 401],
+    ['none', 403],
+    ['same-site', 403],
+    ['cross-site', 403],
+  ])('a sign-in form without a token, of a browser that says %s, is answered %i', async (site, status) => {
+    const application = await start();
+    const form = { identifier: 'x', password: 'y' };
+    const sent = await browser(application).post('/login', form, { 'Sec-Fetch-Site': site });
+    expect(sent.status).toBe(status);
+  });
+
+  test.each([401, 403])('a sign-in that is refused with %i leaves one line', async (status) => {
+    const application = await start();
+    const visitor = browser(application);
+    const answer =
+      status === 401 ? await visitor.signIn('x', 'y') : await visitor.post('/login', { identifier: 'x' });
+    expect(answer.status).toBe(status);
+    await application.close();
+    started.pop();
+    const lines = (await readFile(path.join(folder, 'logs', 'app.log'), 'utf8')).trim().split('\n');
+    const id = answer.headers.get('x-request-id');
+    expect(
+      lines.filter((line) => (JSON.parse(line) as { requestId?: string }).requestId === id),
+    ).toHaveLength(1);
+  });
+});
+
+describe('the browser that a person has signed in with', () => {
+  const KNOWN = '__Host-portico_known';
+  const HALF_A_YEAR = 180 * DAY;
+  const clock = createClock();
+  const from = { address: '192.0.2.7' };
+
+  /** Whether it is known for the account: others of its network are slowed down. */
+  async function isKnown(application: Application, known: string | null, email = 'ada@example.com') {
+    const attempt = async (cookie: string | null) => {
+      const visitor = browser(application);
+      if (cookie !== null) visitor.kept.set(KNOWN, cookie);
+      const body = new URLSearchParams({ identifier: email, password: 'wrong' });
+      const headers = { 'Sec-Fetch-Site': 'same-origin' };
+      return (await visitor.send('/login', { method: 'POST', body, headers }, from)).status;
+    };
+    for (let times = 0; times < 6; times += 1) await attempt(null);
+    expect(await attempt(null)).toBe(429);
+    const answer = await attempt(known);
+    expect([401, 429]).toContain(answer);
+    clock.advance(HOUR);
+    return answer === 401;
+  }
+  const begin = async () => {
+    const application = await start({ clock: clock.now });
+    const { accounts } = await addPeople(application);
+    const visitor = browser(application);
+    const signedIn = await visitor.signIn('ada@example.com');
+    const cookie = signedIn.headers.getSetCookie().find((each) => each.startsWith(KNOWN)) ?? '';
+    return { application, accounts, visitor, cookie, known: visitor.kept.get(KNOWN) ?? '' };
+  };
+
+  // @shows AS-17.2
+  test('has a cookie for half a year that no script reads', async () => {
+    const { cookie } = await begin();
+    expect(cookie).toMatch(
+      new RegExp(
+        `^${KNOWN}=\\d{10}-[\\w-]{43}; Path=/; HttpOnly; SameSite=Lax; Secure; Max-Age=${HALF_A_YEAR}$`,
+      ),
+    );
+  });
+
+  // @shows AS-17.2
+  test('is known for half a year, for its account alone, and by no time to come', async () => {
+    const { application, known } = await begin();
+    const began = clock.now();
+    expect(await isKnown(application, known)).toBe(true);
+    expect(await isKnown(application, known, 'grace@example.com')).toBe(false);
+    const passed = () => (clock.now() - began) / 1000;
+    clock.advance(HALF_A_YEAR - passed() - 1);
+    expect(await isKnown(application, known)).toBe(true);
+    clock.advance(HALF_A_YEAR - passed());
+    expect(await isKnown(application, known)).toBe(false);
+    clock.advance(-DAY - passed());
+    expect(await isKnown(application, known)).toBe(false);
+  });
+
+  // @shows AS-17.2
+  test('is known for the four accounts that were signed in to last', async () => {
+    const { application, accounts, visitor } = await begin();
+    const emails = ['one', 'two', 'three', 'four'].map((name) => `${name}@example.com`);
+    for (const email of emails) {
+      await accounts.create({ email, name: email, password: 'correct' });
+      clock.advance(1);
+      expect((await visitor.signIn(email)).status).toBe(303);
+    }
+    const known = visitor.kept.get(KNOWN) ?? '';
+    expect(known.split('.')).toHaveLength(4);
+    expect(await isKnown(application, known)).toBe(false);
+    expect(await isKnown(application, known, emails[0])).toBe(true);
+    expect(await isKnown(application, known, emails[3])).toBe(true);
+  });
+});
+
+describe('where a request comes from', () => {
+  const where = route('where', 'GET', '/where', () => new Response(clientAddress()));
+
+  // @shows HOST-1.7
+  test.each([
+    [0, '198.51.100.1', '192.0.2.9'],
+    [1, null, '192.0.2.9'],
+    [1, '', '192.0.2.9'],
+    [1, '198.51.100.1', '198.51.100.1'],
+    [1, '203.0.113.5, 198.51.100.1', '198.51.100.1'],
+    [1, '203.0.113.5, unknown', '192.0.2.9'],
+    [1, '198.51.100.1:4711', '198.51.100.1'],
+    [1, '[2001:DB8::1]:443', '2001:db8::1'],
+    [1, '::ffff:198.51.100.1', '198.51.100.1'],
+    [2, '203.0.113.5, 198.51.100.1', '203.0.113.5'],
+    [2, '1.1.1.1, 203.0.113.5, 198.51.100.1', '203.0.113.5'],
+    [2, '198.51.100.1', '192.0.2.9'],
+    [3, '203.0.113.5,, 198.51.100.1, 10.0.0.1', '203.0.113.5'],
+  ])('behind %i proxies, by X-Forwarded-For %j, is %s', async (proxies, forwarded, address) => {
+    const application = await start({ config: { trusted_proxies: proxies }, routes: [where] });
+    const headers = forwarded === null ? {} : { 'X-Forwarded-For': forwarded };
+    const sent = await browser(application).send('/where', { headers }, { address: '192.0.2.9' });
+    expect(await sent.text()).toBe(address);
+  });
+});
+
+describe('the limit of a body', () => {
+  const LIMIT = 1024;
+  const echo = route('echo', 'POST', '/echo', async (_, request) => new Response(await request.text()));
+
+  // @shows HOST-1.6
+  test.each([
+    ['as many bytes', LIMIT, 200],
+    ['one more', LIMIT + 1, 413],
+  ])('%s, declared or not', async (_, size, status) => {
+    const application = await start({ config: { body_limit: LIMIT }, routes: [echo], accounts: false });
+    const body = 'x'.repeat(size);
+    const declared = { 'Content-Length': String(size) };
+    const send = (headers: Record<string, string>) =>
+      browser(application).send('/echo', { method: 'POST', body, headers });
+    for (const sent of [await send({}), await send(declared)]) {
+      expect(sent.status).toBe(status);
+      expect((await sent.text()) === body).toBe(status === 200);
+    }
   });
 });
 
