@@ -4,6 +4,7 @@ import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { migrationsOf, startApplication } from './application.ts';
 import type { Application, ApplicationDefinition, Connection, Route } from './contracts.ts';
+import type { PersonReference } from '../contracts/person.ts';
 import { databaseAccounts } from './accounts/database-accounts.ts';
 import { ErrorHandler } from './http/error-handler.ts';
 import { HttpError } from './errors.ts';
@@ -889,6 +890,52 @@ describe('the limit of a body', () => {
       expect(sent.status).toBe(status);
       expect((await sent.text()) === body).toBe(status === 200);
     }
+  });
+});
+
+describe('within one request', () => {
+  const name = async () => (await auth().user())?.getProfile().name ?? null;
+  const routes = (ada: () => PersonReference) => [
+    route('in', 'GET', '/in', async () => {
+      const before = await name();
+      await auth().signIn(ada());
+      return Response.json([before, await name(), (await auth().person())?.id === ada().id]);
+    }),
+    route('out', 'GET', '/out', async () => {
+      const before = await name();
+      await auth().signOut();
+      return Response.json([before, await name(), await auth().person()]);
+    }),
+    route('forget', 'GET', '/forget', async () => {
+      await session().set('a', 1);
+      await session().set('b', 2);
+      await session().set('a', undefined);
+      return Response.json([(await session().get('a')) ?? null, await session().get('b')]);
+    }),
+  ];
+
+  // @shows HOST-2.2
+  test('who is signed in changes at once, and the session with it', async () => {
+    let person: PersonReference = { provider: '', id: '' };
+    const application = await start({ routes: routes(() => person) });
+    const { ada } = await addPeople(application);
+    person = ada.reference;
+    const visitor = browser(application);
+    expect(await (await visitor.send('/in')).json()).toEqual([null, 'Ada', true]);
+    expect(await visitor.text('/who')).toBe('"Ada"');
+    const left = visitor.session();
+    expect(await (await visitor.send('/out')).json()).toEqual(['Ada', null, null]);
+    expect(await browser(application, left).text('/who')).toBe('null');
+  });
+
+  test('what the session keeps is taken away again, and nothing beside it', async () => {
+    const application = await start({ routes: routes(() => ({ provider: '', id: '' })) });
+    const visitor = browser(application);
+    expect(await (await visitor.send('/forget')).json()).toEqual([null, 2]);
+    expect(await visitor.text('/recall/a')).toBe('null');
+    expect(await visitor.text('/recall/b')).toBe('2');
+    for (const name of ['toString', '__proto__', 'constructor'])
+      expect(await visitor.text(`/recall/${name}`)).toBe('null');
   });
 });
 
