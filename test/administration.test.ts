@@ -722,6 +722,20 @@ describe('whoever is refused again and again', () => {
   });
 
   // @shows AS-33.8
+  test('has one event in a minute, also while others are refused, and when the clock is set back', async () => {
+    await portal.deny(ADA, PERMISSION);
+    const grace = await portal.signedIn(GRACE);
+    for (let count = 0; count < 3; count += 1)
+      for (const visitor of [ada, grace]) await visitor.get(`${PAGES}/clients`);
+    expect(refusals()).toHaveLength(2);
+    clock.advance(-3600);
+    await grace.get(`${PAGES}/clients`);
+    expect(refusals().slice(2)).toMatchObject([{ refusals: 3 }]);
+    clock.advance(3600);
+    await portal.grant(ADA, PERMISSION);
+  });
+
+  // @shows AS-33.8
   test('hides nothing of others, nor of other reasons', async () => {
     const grace = await portal.signedIn(GRACE);
     await grace.get(`${PAGES}/clients`);

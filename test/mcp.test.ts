@@ -783,7 +783,14 @@ describe('batches', () => {
 describe('who may ask from where', () => {
   // @shows MCP-8.11
   test('a page of a foreign origin: 403, before anything else', async () => {
-    for (const origin of ['https://evil.example', 'null', assistant.url.replace('http', 'https')]) {
+    for (const origin of [
+      'https://evil.example',
+      'null',
+      assistant.url.replace('http', 'https'),
+      `${assistant.url}.evil.example`,
+      `${assistant.url}0`,
+      assistant.url.slice(0, -1),
+    ]) {
       await expectRefused(send(request('tools/list'), { headers: { Origin: origin } }), 403);
     }
   });

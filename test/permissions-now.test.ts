@@ -57,6 +57,23 @@ test('an account that is suspended is nobody from the next call on', async () =>
   expect(await status()).toBe(200);
 });
 
+test('what a question has read of one person it is told of no other', async () => {
+  const [ada, grace] = [await reference(ADA), await reference(GRACE)];
+  await portal.grant(ADA, EDIT);
+  await portal.deny(GRACE, EDIT);
+  await portal.application.database.readTogether(async () => {
+    const holds = (person: typeof ada) => accounts().holdsPermission(person, EDIT);
+    // The name is read along from the second time on.
+    for (let time = 0; time < 2; time += 1) {
+      await accounts().find(ada);
+      expect([await holds(ada), await holds(grace)]).toEqual([true, false]);
+      await accounts().find(grace);
+      expect([await holds(ada), await holds(grace)]).toEqual([true, false]);
+    }
+  });
+  await portal.grant(GRACE, EDIT);
+});
+
 test('what a question changes itself it is told anew', async () => {
   const person = await reference(ADA);
   const holds = () => accounts().holdsPermission(person, EDIT);

@@ -555,6 +555,19 @@ describe('what an authorization server says of a token', () => {
     expect(await statusFor({ ...usable, cnf, token_type: type })).toBe(status);
   });
 
+  // @shows AS-12.19
+  test('our own secret, in whichever form it was sent, is told to nothing that logs', async () => {
+    const clientSecret = 'a b/c+d%é';
+    const basic = btoa(`${encodeURIComponent('app')}:${encodeURIComponent(clientSecret)}`);
+    const told: unknown[] = [];
+    for (const repeated of [encodeURIComponent(clientSecret), basic, 'a-name']) {
+      const issuer = await says({ active: true, scope: '', client_id: `<${repeated}>` });
+      const onRefusal = ({ clientId }: Refusal) => void told.push(clientId);
+      await resourceServer({ issuer, clientId: 'app', clientSecret, onRefusal }).authorize('Bearer t', SCOPE);
+    }
+    expect(told).toEqual([null, null, '<a-name>']);
+  });
+
   test('whose token it is, and for how long', async () => {
     const told = { client_id: 'app', sub: 'ada', exp: 1_900_000_000, scope: ' a  notes:read ' };
     const issuer = await says({ active: true, ...told });

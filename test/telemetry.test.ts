@@ -1,5 +1,5 @@
 // @engines sqlite: what is measured of requests; telemetry-store.test.ts has what differs between stores
-import { SpanKind, trace } from '@opentelemetry/api';
+import { SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
 import type { ReadableSpan } from '@opentelemetry/sdk-trace';
 import { token, type Telemetry } from 'portico/oauth-server';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
@@ -375,6 +375,28 @@ describe('what is counted', () => {
     expect(
       (await recording.series()).filter(({ metric }) => metric === 'http.server.request.duration'),
     ).toHaveLength(length);
+  });
+
+  // @shows AS-28.2
+  test('of an endpoint that fails are a fault, and neither throttled nor unavailable; nothing removed is no row', async () => {
+    const { portal, recording } = await measured();
+    await portal.server.prune();
+    const applications = portal.server.endpoints.find(({ path }) => path === '/oauth/applications');
+    // Outside of the kit, who is signed in is not known.
+    const response = await applications?.handle(new Request('https://portal.example/oauth/applications'));
+    expect(response?.status).toBe(500);
+    const all = await recording.series();
+    const [request] = all.filter(({ metric }) => metric === 'http.server.request.duration');
+    expect(request?.attributes).toMatchObject({
+      'url.scheme': 'https',
+      'http.response.status_code': 500,
+      'error.type': '500',
+    });
+    const metrics = new Set(all.map(({ metric }) => metric));
+    for (const name of ['requests.throttled', 'requests.unavailable', 'store.rows.removed'])
+      expect(metrics).not.toContain(`portico.${name}`);
+    const [span] = recording.spans().filter(({ name }) => name === 'GET /oauth/applications');
+    expect(span?.status.code).toBe(SpanStatusCode.ERROR);
   });
 
   // @shows AS-28.4
