@@ -1,0 +1,141 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, cp, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import path from 'node:path';
+import { ROOT } from '../console.ts';
+
+/** Assistants as they are published, pinned by the lock file of `test/clients/hosts`. */
+const SOURCE = path.join(ROOT, 'test', 'clients', 'hosts');
+export const INSTALLED = path.join(ROOT, 'node_modules', '.cache', 'mcp-clients', 'hosts');
+
+const bin = (...parts: readonly string[]) => path.join(INSTALLED, 'node_modules', ...parts);
+
+/** How each is started. Of opencode it is the program itself: the script that finds it is written by an install script. */
+export const HOSTS = {
+  codex: [process.execPath, bin('@openai', 'codex', 'bin', 'codex.js')],
+  opencode: [bin(`opencode-${process.platform}-${process.arch}`, 'bin', 'opencode')],
+  gemini: [process.execPath, path.join(INSTALLED, 'gemini.mjs')],
+} as const;
+
+/** Installs them, unless the same are there. */
+export async function installHosts(): Promise<void> {
+  const lock = await readFile(path.join(SOURCE, 'package-lock.json'), 'utf8');
+  const done = path.join(INSTALLED, 'installed.txt');
+  await mkdir(INSTALLED, { recursive: true });
+  await cp(SOURCE, INSTALLED, { recursive: true });
+  if ((await readFile(done, 'utf8').catch(() => '')) === lock) return;
+  const options = ['--ignore-scripts', '--no-audit', '--no-fund', '--silent'];
+  const child = spawn('npm', ['ci', ...options], { cwd: INSTALLED, stdio: 'inherit' });
+  const [code] = (await once(child, 'close')) as [number | null];
+  if (code !== 0) throw new Error(`npm ci of ${SOURCE} ended with ${code}`);
+  await writeFile(done, lock);
+}
+
+export interface OpenedBrowser {
+  /** Where the program that opens URLs is. */
+  readonly folder: string;
+  /** The next URL that it was given. */
+  opened(): Promise<URL>;
+  close(): Promise<void>;
+}
+
+/** Stands in for the program that opens a URL in the browser (`xdg-open`), and tells which one it was. */
+export async function startOpener(folder: string): Promise<OpenedBrowser> {
+  const waiting: ((url: URL) => void)[] = [];
+  const given: URL[] = [];
+  const server = createServer((request, response) => {
+    let body = '';
+    request.setEncoding('utf8').on('data', (text: string) => (body += text));
+    request.on('end', () => {
+      response.end();
+      const url = new URL(body);
+      const next = waiting.shift();
+      if (next === undefined) given.push(url);
+      else next(url);
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const file = path.join(folder, 'xdg-open');
+  await writeFile(
+    file,
+    `#!${process.execPath}\nfetch('http://127.0.0.1:${port}/', { method: 'POST', body: process.argv[2] });\n`,
+  );
+  await chmod(file, 0o755);
+  return {
+    folder,
+    opened() {
+      const known = given.shift();
+      return known === undefined ? new Promise((resolve) => waiting.push(resolve)) : Promise.resolve(known);
+    },
+    async close() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+export interface RunningHost {
+  readonly child: ChildProcess;
+  /** What it has written by now. */
+  said(): string;
+  /** The first line that begins so. */
+  line(begins: string): Promise<string>;
+  /** Its exit code. */
+  readonly ended: Promise<number | null>;
+}
+
+/** Starts a program in a home of its own, where nothing but the opener is asked to open a URL. */
+export function startHost(
+  command: readonly string[],
+  { home, opener }: { readonly home: string; readonly opener: OpenedBrowser },
+): RunningHost {
+  const [file = '', ...args] = command;
+  const child = spawn(file, args, {
+    cwd: home,
+    env: {
+      HOME: home,
+      PATH: [opener.folder, path.dirname(process.execPath), '/usr/bin', '/bin'].join(path.delimiter),
+      BROWSER: path.join(opener.folder, 'xdg-open'),
+      OPENCODE_DISABLE_MODELS_FETCH: '1',
+      OPENCODE_DISABLE_AUTOUPDATE: '1',
+    },
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
+  let said = '';
+  const lookers = new Set<() => void>();
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      said += text;
+      for (const look of lookers) look();
+    });
+  }
+  child.stdin.on('error', () => {});
+  const ended = once(child, 'close').then(([code]) => code as number | null);
+  return {
+    child,
+    said: () => said,
+    ended,
+    async line(begins) {
+      return new Promise((resolve, reject) => {
+        const look = () => {
+          // The last line may not be all there.
+          const found = said
+            .split('\n')
+            .slice(0, -1)
+            .find((each) => each.startsWith(begins));
+          if (found === undefined) return;
+          lookers.delete(look);
+          resolve(found);
+        };
+        lookers.add(look);
+        look();
+        void ended.then((code) => reject(new Error(`It ended with ${code}:\n${said}`)));
+      });
+    },
+  };
+}
