@@ -3,7 +3,7 @@ import { imageFacts } from '../../http/images.ts';
 import { RegistrationError } from '../errors.ts';
 import type { FetchImage } from '../outbound/fetch-json.ts';
 import type { ClientLogo } from '../store/client.ts';
-import { uriTextProblem } from '../uri-text.ts';
+import { uriTextProblem } from '../outbound/uri-text.ts';
 import type { ClientRegistration } from './registration.ts';
 
 /** In bytes. */

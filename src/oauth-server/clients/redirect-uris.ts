@@ -1,6 +1,6 @@
 import { isLoopback } from '../../http/loopback.ts';
 import type { ApplicationType, Client } from '../store/client.ts';
-import { uriTextProblem } from '../uri-text.ts';
+import { uriTextProblem } from '../outbound/uri-text.ts';
 
 /** `https://@host/`: nothing to a parser, but text before the host to whoever reads it. */
 const EMPTY_CREDENTIALS = /^[^:]+:\/\/[^/?#\\]*@/;

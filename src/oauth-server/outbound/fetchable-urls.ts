@@ -1,5 +1,5 @@
 import { isIPv4 } from 'node:net';
-import { uriTextProblem } from '../uri-text.ts';
+import { uriTextProblem } from './uri-text.ts';
 
 const LONGEST = 255;
 

@@ -19,7 +19,7 @@ export const HOSTS = {
   gemini: [process.execPath, path.join(INSTALLED, 'gemini.mjs')],
 } as const;
 
-/** Installs them, unless the same are there. */
+/** Installs what the lock file pins, unless it is there. `npm ci` would ask for the programs of every other platform, too. */
 export async function installHosts(): Promise<void> {
   const lock = await readFile(path.join(SOURCE, 'package-lock.json'), 'utf8');
   const done = path.join(INSTALLED, 'installed.txt');
@@ -27,9 +27,9 @@ export async function installHosts(): Promise<void> {
   await cp(SOURCE, INSTALLED, { recursive: true });
   if ((await readFile(done, 'utf8').catch(() => '')) === lock) return;
   const options = ['--ignore-scripts', '--no-audit', '--no-fund', '--silent'];
-  const child = spawn('npm', ['ci', ...options], { cwd: INSTALLED, stdio: 'inherit' });
+  const child = spawn('npm', ['install', '--no-save', ...options], { cwd: INSTALLED, stdio: 'inherit' });
   const [code] = (await once(child, 'close')) as [number | null];
-  if (code !== 0) throw new Error(`npm ci of ${SOURCE} ended with ${code}`);
+  if (code !== 0) throw new Error(`npm install of ${SOURCE} ended with ${code}`);
   await writeFile(done, lock);
 }
 
