@@ -547,10 +547,64 @@ describe('the keys', () => {
       '--redirect=https://client.example/cb',
       '--scope=openid',
     );
-    for (const overlap of ['9000000000000', 'soon']) {
+    expectRefusal(
+      await run('oauth:client:rotate-secret', id, '--overlap=9000000000000'),
+      'The overlap must be 0 to 31536000 seconds',
+    );
+  });
+
+  // @shows HOST-4.7
+  test('a span is written the same way in every option, and means the same', async () => {
+    const { client_id: id } = await json<ClientMetadata>(
+      'oauth:client:create',
+      'Turning',
+      '--redirect=https://client.example/cb',
+      '--scope=openid',
+    );
+    const now = Math.floor(Date.now() / 1000);
+    const rotated = await json<{ previous_secret_expires_at: number }>(
+      'oauth:client:rotate-secret',
+      id,
+      '--overlap=30m',
+    );
+    expect(Math.round((rotated.previous_secret_expires_at - now) / 60)).toBe(30);
+    const token = await json<{ created_at: number; expires_at: number }>(
+      'oauth:initial-access-token:create',
+      '--lifetime=2w',
+    );
+    expect(token.expires_at - token.created_at).toBe(14 * 86_400);
+    expectRefusal(await run('oauth:keys:prune', '--older-than=30m'), 'oauth_server:id_token_ttl');
+    expect((await run('oauth:keys:prune', '--older-than=90m')).code).toBe(0);
+
+    const spans = [
+      ['oauth:client:rotate-secret', id, '--overlap'],
+      ['oauth:initial-access-token:create', '--lifetime'],
+      ['oauth:keys:prune', '--older-than'],
+      ['oauth:keys:rotate', '--if-older-than'],
+      ['oauth:keys:rotate', '--staged-for'],
+      ['serve', '--drain'],
+    ];
+    const times = [
+      ['oauth:audit', '--since'],
+      ['oauth:audit', '--until'],
+      ['oauth:authorization:list', '--unused-since'],
+    ];
+    const nothing = ['soon', '', ' ', '-1', '1.5h', '1e3', '0x10', '30 m', '30M', '1h30m', '1y'];
+    for (const [command, value] of spans.flatMap((each) => nothing.map((text) => [each, text] as const))) {
+      const option = command.at(-1) ?? '';
       expectRefusal(
-        await run('oauth:client:rotate-secret', id, `--overlap=${overlap}`),
-        'The overlap must be 0 to 31536000 seconds',
+        await run(...command.slice(0, -1), `${option}=${value}`),
+        `${option} takes a span such as 30d, 12h, 90m or 45s, or a number of seconds`,
+      );
+    }
+    // A number alone could be meant as seconds or as days.
+    for (const [command, value] of times.flatMap((each) =>
+      [...nothing, '90'].map((text) => [each, text] as const),
+    )) {
+      const [name = '', option = ''] = command;
+      expectRefusal(
+        await run(name, `${option}=${value}`),
+        `${option} takes how long ago, such as 30d, 12h, 90m or 45s, a date such as 2026-01-31, or a time`,
       );
     }
   });
@@ -1048,5 +1102,24 @@ describe('account:grant', () => {
     );
     const right = await run('account:grant', 'new@example.com', 'notes.edit');
     expect({ code: right.code, stderr: right.stderr }).toEqual({ code: 0, stderr: '' });
+  });
+
+  // @shows HOST-4.2
+  test('knows the permission of the administrator, and no other that the configuration does not name', async () => {
+    await run('account:create', 'admin@example.com', 'Admin');
+    const grant = (permission: string) =>
+      porticoHere(['account:grant', 'admin@example.com', permission], {
+        cwd: path.join(ROOT, 'test', 'fixtures', 'configured-portal'),
+        env: {
+          STORAGE_DIR: storage,
+          PORTAL_CONFIG: JSON.stringify({ oauth_server: { admin_permission: 'portal:administer' } }),
+        },
+      });
+    const administrator = await grant('portal:administer');
+    expect({ code: administrator.code, stderr: administrator.stderr }).toEqual({ code: 0, stderr: '' });
+    expect((await grant('portal:administrate')).stderr).toBe(
+      'Warning: no scope names the permission portal:administrate, and it is not oauth_server:admin_permission; ' +
+        'those that are named are notes:read, notes.edit, portal:administer\n',
+    );
   });
 });

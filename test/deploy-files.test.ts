@@ -37,6 +37,17 @@ interface PodSpec {
   readonly containers: readonly Container[];
 }
 
+/** What is looked at in the file of Traefik. */
+interface TraefikFile {
+  readonly http: {
+    readonly routers: Readonly<
+      Record<string, { readonly middlewares: readonly string[]; readonly tls: unknown }>
+    >;
+    readonly middlewares: Readonly<Record<string, unknown>>;
+  };
+  readonly tls: { readonly options: unknown };
+}
+
 /** The parser that the tools of the tests bring along. */
 function documentsOf(file: string): readonly unknown[] {
   const inspector = createRequire(
@@ -69,6 +80,17 @@ test('every command in a unit, an image and a manifest is one of the console', a
     expect.arrayContaining(['serve', 'db:migrate', 'oauth:keys:rotate']),
   );
   expect(await Promise.all(all.map((words) => help.problemOf(words)))).toEqual(all.map(() => null));
+});
+
+test('Traefik agrees on TLS 1.3, or on 1.2 with the suites that Caddy has, and tells browsers to come by https alone', () => {
+  const [file] = documentsOf('traefik.yaml') as readonly TraefikFile[];
+  const suites = /^\s*ciphers (.*)$/m.exec(read('Caddyfile'))?.[1]?.split(' ');
+  expect(file?.tls.options).toEqual({ portico: { minVersion: 'VersionTLS12', cipherSuites: suites } });
+  for (const { middlewares, tls } of Object.values(file?.http.routers ?? {})) {
+    expect(middlewares[0]).toBe('https-alone');
+    expect(tls).toMatchObject({ options: 'portico' });
+  }
+  expect(file?.http.middlewares['https-alone']).toEqual({ headers: { stsSeconds: 31_536_000 } });
 });
 
 describe('the manifests of Kubernetes', () => {

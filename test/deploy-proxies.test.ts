@@ -6,11 +6,24 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { porticoHere, ROOT, start, type RunningProcess } from './support/console.ts';
 import { freePort } from './support/free-port.ts';
-import { askProxy, HOST, PROXIES, type Asking, type DeployedProxy } from './support/proxies.ts';
+import {
+  askProxy,
+  handshake,
+  HOST,
+  makeRsaCertificate,
+  PROXIES,
+  type Asking,
+  type DeployedProxy,
+} from './support/proxies.ts';
 
 /** The files of examples/deploy, read by the programs that they are for, in front of `portico serve`. */
 const APPLICATION = path.join(ROOT, 'test', 'fixtures', 'deployed');
 const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
+
+/** With an RSA key; section 4.2 of RFC 9325. */
+const RECOMMENDED = ['ECDHE-RSA-AES128-GCM-SHA256', 'ECDHE-RSA-AES256-GCM-SHA384'];
+/** All others that OpenSSL knows: without forward secrecy, with CBC, with finite fields, and what RFC 9325 does not name. */
+const NOT_RECOMMENDED = ['ALL', ...RECOMMENDED.map((name) => `!${name}`), '@SECLEVEL=0'].join(':');
 
 let folder: string;
 let root: Portico;
@@ -83,6 +96,46 @@ describe.each(PROXIES)('$name, by its file in examples/deploy', (program) => {
         { type: 'client_authentication_failed', address: program.from },
       ]);
     }
+  });
+
+  test('tells browsers once to come by https alone, also where the application does', async () => {
+    const below = (target: string) => askProxy(pathProxy.port, target, { from: program.from });
+    const answers = [
+      await ask('/.well-known/openid-configuration'),
+      await ask('/oauth/token', { method: 'POST', headers: FORM, body: form }),
+      await ask('/strict'),
+      await ask('/health/live'),
+      await ask('/nothing'),
+      await below('/auth/.well-known/openid-configuration'),
+      await below('/'),
+    ];
+    for (const { headers } of answers) expect(headers['strict-transport-security']).toBe('max-age=31536000');
+  });
+
+  test('agrees on TLS 1.3, or on 1.2 with a suite that RFC 9325 recommends, and on nothing else', async () => {
+    const rsa = makeRsaCertificate(folder);
+    for (const [file, { port }] of [
+      [program.files.host, root],
+      [program.files.path, below],
+    ] as const) {
+      const own = await program.start(file, await mkdtemp(path.join(folder, 'tls-')), port, rsa);
+      const suite = (name: string) => handshake(own.port, ['-tls1_2', '-cipher', name]);
+      try {
+        expect(handshake(own.port, ['-tls1_3'])).toMatch(/^TLS_AES_/);
+        for (const name of RECOMMENDED) expect(suite(name)).toBe(name);
+        expect(suite(NOT_RECOMMENDED)).toBe('SSL alert number 40');
+        for (const version of ['-tls1_1', '-tls1'])
+          expect([version, handshake(own.port, [version, '-cipher', 'ALL:@SECLEVEL=0'])]).toEqual([
+            version,
+            'SSL alert number 70',
+          ]);
+      } finally {
+        await own.stop();
+      }
+    }
+    expect(handshake(proxy.port, ['-tls1_2', '-cipher', 'ECDHE-ECDSA-AES256-GCM-SHA384'])).toBe(
+      'ECDHE-ECDSA-AES256-GCM-SHA384',
+    );
   });
 
   test('leaves what is too large to Portico, up to a point, and takes the longest of requests', async () => {

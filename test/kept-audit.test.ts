@@ -473,6 +473,32 @@ describe('oauth:audit', () => {
     expect(await readFile(file(), 'utf8')).not.toMatch(/[^\P{C}\n]|[\p{Zl}\p{Zp}]/u);
   });
 
+  // @shows HOST-4.7
+  test('--since and --until take the same spans: 30m is thirty minutes, and 2w is two weeks', async () => {
+    const [minute, hour, day] = [60, 3600, 86_400];
+    const ages = [20, 20 * minute, 40 * minute, 11 * hour, 13 * hour, 9 * day, 13 * day, 15 * day];
+    const began = Date.now();
+    for (const age of ages.toReversed()) {
+      time = began - age * 1000;
+      await tell({ type: 'consent_denied', clientId: 'ages', person: person(String(age)) });
+    }
+    time = null;
+    const agesOf = async (...args: string[]) =>
+      (await list('--client=ages', ...args)).items.map((item) => Number(item.person?.id));
+    for (const [span, count] of [
+      ['19s', 0],
+      ['30m', 2],
+      ['41m', 3],
+      ['12h', 4],
+      ['10d', 6],
+      ['2w', 7],
+      ['99999d', 8],
+    ] as const) {
+      expect([span, await agesOf(`--since=${span}`)]).toEqual([span, ages.slice(0, count)]);
+      expect([span, await agesOf(`--until=${span}`)]).toEqual([span, ages.slice(count)]);
+    }
+  });
+
   // @shows AS-19.8
   test('of two things that many events have and few have both, looks through some thousands for a page, and goes on', async () => {
     const { database } = portal.application;
@@ -504,6 +530,15 @@ describe('oauth:audit', () => {
     expect(found).toEqual([idOf(1), idOf(0)]);
     expect(pages).toBeGreaterThan(2);
     expect(pages).toBeLessThan(6);
+    // As lines there is all of it: past a page of a thousand, and past pages with nothing in them.
+    const linesOf = async (...args: string[]) =>
+      (await run('oauth:audit', '--json-lines', ...args)).stdout
+        .trim()
+        .split('\n')
+        .map((line) => (JSON.parse(line) as Item).id);
+    const wanted = inserted.filter(([, , , id]) => id === 'crowded').map(([id]) => id);
+    expect(await linesOf('--client=crowded')).toEqual(wanted.toReversed());
+    expect(await linesOf('--client=crowded', '--type=consent_denied')).toEqual(found);
     // What one of them seldom has is found at once.
     expect((await list('--client=pages', '--type=tool_called')).items).toHaveLength(5);
   });

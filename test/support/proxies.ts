@@ -29,12 +29,39 @@ export interface ProxyProgram {
   readonly files: { readonly host: string; readonly path: string };
   /** What sets a header of each answer, within a site. */
   readonly header: string;
-  start(file: string, folder: string, portico: number): Promise<DeployedProxy>;
+  start(file: string, folder: string, portico: number, certificate?: Certificate): Promise<DeployedProxy>;
+}
+
+/** Where a certificate and its key are, as PEM. */
+export interface Certificate {
+  readonly certificate: string;
+  readonly key: string;
 }
 
 const tls = (name: string) => path.join(import.meta.dirname, '..', 'fixtures', 'tls', name);
 const CERTIFICATE = tls('documents-certificate.pem');
-const KEY = tls('documents-key.pem');
+/** Of a key on an elliptic curve. */
+const OWN: Certificate = { certificate: CERTIFICATE, key: tls('documents-key.pem') };
+
+/** Another, of an RSA key: without one no server has the suites that exchange keys by RSA. */
+export function makeRsaCertificate(folder: string): Certificate {
+  const made = { certificate: path.join(folder, 'rsa.pem'), key: path.join(folder, 'rsa-key.pem') };
+  const args = ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '1', '-subj', `/CN=${HOST}`];
+  const { status, stderr } = spawnSync('openssl', [...args, '-out', made.certificate, '-keyout', made.key], {
+    encoding: 'utf8',
+  });
+  if (status !== 0) throw new Error(stderr);
+  return made;
+}
+
+/** What came of a handshake with nothing but this on offer: what was agreed on, or the alert of the server. */
+export function handshake(port: number, offer: readonly string[]): string {
+  const args = ['s_client', '-connect', `127.0.0.1:${port}`, '-servername', HOST, ...offer];
+  const { stdout, stderr } = spawnSync('openssl', args, { input: '', encoding: 'utf8' });
+  const [, agreed = '(NONE)'] = /Cipher is (\S+)/.exec(stdout) ?? [];
+  if (agreed !== '(NONE)') return agreed;
+  return /SSL alert number \d+/.exec(stderr)?.[0] ?? stderr;
+}
 
 /** The file, with each of these texts replaced; throws for one that it does not have. */
 function deployed(file: string, replaced: Readonly<Record<string, string>>): string {
@@ -77,7 +104,7 @@ const NGINX: ProxyProgram = {
   from: '127.0.0.2',
   files: { host: 'nginx.conf', path: 'nginx-below-a-path.conf' },
   header: 'add_header X-Generation 2 always;',
-  async start(file, folder, portico) {
+  async start(file, folder, portico, { certificate, key } = OWN) {
     const port = await freePort();
     const main = path.join(folder, 'nginx.conf');
     const whole = (addition: string) =>
@@ -88,8 +115,8 @@ const NGINX: ProxyProgram = {
         'listen 443 ssl': `listen 127.0.0.1:${port} ssl`,
         [hostOf(file)]: HOST,
         '127.0.0.1:8080': `127.0.0.1:${portico}`,
-        '/etc/ssl/portico/fullchain.pem': CERTIFICATE,
-        '/etc/ssl/portico/privkey.pem;': `${KEY}; ${addition}`,
+        '/etc/ssl/portico/fullchain.pem': certificate,
+        '/etc/ssl/portico/privkey.pem;': `${key}; ${addition}`,
       })} }`;
     await writeFile(main, whole(''));
     const program = programOf('nginx');
@@ -113,13 +140,14 @@ const CADDY: ProxyProgram = {
   from: '127.0.0.3',
   files: { host: 'Caddyfile', path: 'Caddyfile-below-a-path' },
   header: 'header X-Generation 2',
-  async start(file, folder, portico) {
+  async start(file, folder, portico, { certificate, key } = OWN) {
     const [port, admin, http] = [await freePort(), await freePort(), await freePort()];
     const main = path.join(folder, 'Caddyfile');
     const whole = (addition: string) =>
       `{\n admin 127.0.0.1:${admin}\n auto_https disable_redirects\n http_port ${http}\n}\n` +
       deployed(file, {
-        [`${hostOf(file)} {`]: `https://${HOST}:${port} {\n bind 127.0.0.1\n tls ${CERTIFICATE} ${KEY}\n ${addition}`,
+        [`${hostOf(file)} {`]: `https://${HOST}:${port} {\n bind 127.0.0.1\n ${addition}`,
+        'tls {': `tls ${certificate} ${key} {`,
         '127.0.0.1:8080': `127.0.0.1:${portico}`,
       });
     await writeFile(main, whole(''));

@@ -72,12 +72,8 @@ export const accountCommands: AddCommands = (program, context) => {
     .argument('<permission>')
     .action(async (email: string, permission: string) => {
       const { accounts, account } = await open(context, email);
-      const named = scopePermissions(await context.application());
-      if (named !== null && !named.includes(permission)) {
-        context.note(
-          `Warning: no scope names the permission ${permission}; those that scopes name are ${named.join(', ') || 'none'}`,
-        );
-      }
+      const warning = unnamed(permission, await context.application());
+      if (warning !== null) context.note(`Warning: ${warning}`);
       await accounts.grant(account.id, permission);
       context.print(`${account.email} holds ${permission}.`);
     });
@@ -98,10 +94,24 @@ export const accountCommands: AddCommands = (program, context) => {
     });
 };
 
-/** The permissions behind the configured scopes; null in an application without an authorization server. */
-function scopePermissions({ config }: Application): readonly string[] | null {
-  const { scopes } = (config['oauth_server'] ?? {}) as { readonly scopes?: ConfigMap };
+/** Why a permission may be misspelt; null for one that the configuration names, and without an authorization server. */
+function unnamed(permission: string, { config }: Application): string | null {
+  const { scopes, admin_permission: administrator } = (config['oauth_server'] ?? {}) as {
+    readonly scopes?: ConfigMap;
+    readonly admin_permission?: string;
+  };
   if (scopes === undefined) return null;
+  const ofScopes = permissionsOf(scopes);
+  const named = administrator === undefined ? ofScopes : [...ofScopes, administrator];
+  if (named.includes(permission)) return null;
+  const all = named.join(', ') || 'none';
+  return administrator === undefined
+    ? `no scope names the permission ${permission}; those that scopes name are ${all}`
+    : `no scope names the permission ${permission}, and it is not oauth_server:admin_permission; those that are named are ${all}`;
+}
+
+/** The permissions behind the configured scopes. */
+function permissionsOf(scopes: ConfigMap): readonly string[] {
   return Object.entries(scopes).map(([name, definition]) => {
     const { permission = name } = (typeof definition === 'object' ? definition : {}) as {
       permission?: string;

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
+import { spanOf } from '../../../contracts/spans.ts';
 import { STANDARD_OUTPUT } from '../../configuration.ts';
 import type { AddCommands, Application, Plugin } from '../../contracts.ts';
 import { Event } from '../../events.ts';
@@ -29,13 +30,12 @@ export const addServe =
         'the address to listen on (default: 127.0.0.1 under APP_ENV=dev, else 0.0.0.0)',
       )
       .option(
-        '--drain <seconds>',
+        '--drain <span>',
         'how long to go on serving after SIGTERM, while /health/ready says that it is stopping (default: 0)',
       )
       .action(async (options: Options) => {
-        const drain = Number(options.drain ?? 0);
-        if (!Number.isInteger(drain) || drain < 0 || drain > LONGEST_DRAIN)
-          context.fail(`--drain must be a whole number of seconds, 0 to ${LONGEST_DRAIN}`);
+        const drain = spanOf(context, '--drain', options.drain ?? '0');
+        if (drain > LONGEST_DRAIN) context.fail(`--drain must be 0 to ${LONGEST_DRAIN} seconds`);
         const application = await context.application({ serves: true });
         if (await isSchemaPending(application)) context.fail(SCHEMA_PENDING);
         const port = Number(options.port ?? application.env['PORT'] ?? 8080);

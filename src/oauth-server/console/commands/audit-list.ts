@@ -21,7 +21,7 @@ export const addAuditList: AddCommands = (program, context) => {
   program
     .command('oauth:audit')
     .description('list the audit events that are kept (oauth_server:audit:keep), newest first')
-    .option('--since <time>', 'from then on: a date, a time, or how long ago, such as 90d, 12h, 30m or 45s')
+    .option('--since <time>', 'from then on: a date, a time, or how long ago, such as 30d, 12h, 90m or 45s')
     .option('--until <time>', 'before then')
     .option('--client <client_id>', 'those about this application')
     .option(

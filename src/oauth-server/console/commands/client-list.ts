@@ -1,15 +1,14 @@
 import type { AddCommands, ConsoleContext } from '../../../host/contracts.ts';
-import type { ClientList, ClientPage } from '../../clients/listing.ts';
+import type { ClientList } from '../../clients/listing.ts';
 import { isVerified } from '../../clients/who-asks.ts';
 import { quoted } from '../../quoting.ts';
 import { openServer } from '../open-server.ts';
 import type { Client } from '../../store/client.ts';
 import { clientMetadata } from './client-metadata.ts';
+import { pageOf, type PageOptions } from './list-options.ts';
 import { orFail } from './or-fail.ts';
 
-interface Options {
-  readonly limit?: string;
-  readonly after?: string;
+interface Options extends PageOptions {
   readonly json?: boolean;
 }
 
@@ -29,7 +28,7 @@ export const addClientList: AddCommands = (program, context) => {
     .action(async ({ json, ...page }: Options) => {
       const server = await openServer(context);
       if (page.limit !== undefined || page.after !== undefined) {
-        return printPage(context, await orFail(context, server.clients.page(named(page))), json === true);
+        return printPage(context, await orFail(context, server.clients.page(pageOf(page))), json === true);
       }
       const clients = await server.clients.list();
       if (json === true) return context.printJson(clients.map(clientMetadata));
@@ -38,13 +37,6 @@ export const addClientList: AddCommands = (program, context) => {
       context.print(clients.map(describe).join('\n\n'));
     });
 };
-
-function named({ limit, after }: Options): ClientPage {
-  return {
-    ...(limit === undefined ? {} : { limit: Number(limit) }),
-    ...(after === undefined ? {} : { after }),
-  };
-}
 
 function printPage(context: ConsoleContext, { items, next }: ClientList, json: boolean): void {
   if (json) return context.printJson({ items: items.map(clientMetadata), next });

@@ -1,4 +1,5 @@
-import type { AddCommands } from '../../../host/contracts.ts';
+import { spanOf } from '../../../contracts/spans.ts';
+import type { AddCommands, ConsoleContext } from '../../../host/contracts.ts';
 import { openServer } from '../open-server.ts';
 import { orFail } from './or-fail.ts';
 
@@ -13,14 +14,13 @@ export const addClientRotateSecret: AddCommands = (program, context) => {
     .command('oauth:client:rotate-secret')
     .description('give an application a new secret; the one before is accepted for a while')
     .argument('<client_id>')
-    .option('--overlap <seconds>', 'how long the secret before is accepted (default: one day)')
+    .option('--overlap <span>', 'how long the secret before is accepted, such as 12h (default: one day)')
     .option('--now', 'end every secret before at once; the application breaks until it has the new one')
     .option('--json', 'print JSON, and nothing else, on standard output')
     .action(async (clientId: string, options: Options) => {
       if (options.now === true && options.overlap !== undefined)
         context.fail('Use --overlap or --now, not both');
-      const overlap =
-        options.now === true ? 0 : options.overlap === undefined ? undefined : Number(options.overlap);
+      const overlap = overlapOf(context, options);
       if (overlap === 0 && options.now !== true)
         context.fail('An overlap of 0 breaks the application at once; say --now');
       const { clients } = await openServer(context);
@@ -45,3 +45,8 @@ export const addClientRotateSecret: AddCommands = (program, context) => {
       );
     });
 };
+
+function overlapOf(context: ConsoleContext, { now, overlap }: Options): number | undefined {
+  if (now === true) return 0;
+  return overlap === undefined ? undefined : spanOf(context, '--overlap', overlap);
+}

@@ -1,3 +1,4 @@
+import { spanOf } from '../../../contracts/spans.ts';
 import type { AddCommands } from '../../../host/contracts.ts';
 import type { InitialAccessToken } from '../../store/client.ts';
 import { openServer } from '../open-server.ts';
@@ -15,7 +16,7 @@ export const addInitialAccessTokenCreate: AddCommands = (program, context) => {
     .command('oauth:initial-access-token:create')
     .description('make a token with which clients register themselves; prints it once')
     .option('--uses <number>', 'how many clients may register with it (default: 1)')
-    .option('--lifetime <seconds>', 'how long it lives (default: one day)')
+    .option('--lifetime <span>', 'how long it lives, such as 12h (default: one day)')
     .option('--note <text>', 'who it is for, for the list')
     .option('--json', 'print JSON, and nothing else, on standard output')
     .action(async ({ uses, lifetime, note, json }: Options) => {
@@ -25,7 +26,7 @@ export const addInitialAccessTokenCreate: AddCommands = (program, context) => {
         initialAccessTokens.create(
           {
             ...(uses === undefined ? {} : { uses: Number(uses) }),
-            ...(lifetime === undefined ? {} : { lifetime: Number(lifetime) }),
+            ...(lifetime === undefined ? {} : { lifetime: spanOf(context, '--lifetime', lifetime) }),
             ...(note === undefined ? {} : { note }),
           },
           { by: 'console' },

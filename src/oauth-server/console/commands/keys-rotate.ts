@@ -1,9 +1,9 @@
-import type { AddCommands, ConsoleContext } from '../../../host/contracts.ts';
+import { spanOf } from '../../../contracts/spans.ts';
+import type { AddCommands } from '../../../host/contracts.ts';
 import type { KeyDescription } from '../../keys/key-states.ts';
 import type { KeyRotation } from '../../keys/rotation.ts';
 import type { SigningAlgorithm } from '../../store/client.ts';
 import { openServer } from '../open-server.ts';
-import { secondsOf } from '../seconds.ts';
 import { keyRow, shownKid } from './keys-list.ts';
 import { orFail } from './or-fail.ts';
 
@@ -48,8 +48,8 @@ export const addKeysRotate: AddCommands = (program, context) => {
         ...(now === true ? { now } : {}),
         ...(ifOlderThan === undefined
           ? {}
-          : { ifOlderThan: requireTime(context, '--if-older-than', ifOlderThan) }),
-        ...(stagedFor === undefined ? {} : { stagedFor: requireTime(context, '--staged-for', stagedFor) }),
+          : { ifOlderThan: spanOf(context, '--if-older-than', ifOlderThan) }),
+        ...(stagedFor === undefined ? {} : { stagedFor: spanOf(context, '--staged-for', stagedFor) }),
       };
       const { keys } = await openServer(context);
       const isRefused = ifOlderThan !== undefined || stagedFor !== undefined;
@@ -59,10 +59,6 @@ export const addKeysRotate: AddCommands = (program, context) => {
       for (const line of linesOf(rotation)) context.print(line);
     });
 };
-
-function requireTime(context: ConsoleContext, option: string, text: string): number {
-  return secondsOf(text) ?? context.fail(`${option} is a time such as 30d, 12h, 90m, or a number of seconds`);
-}
 
 function rotationRow({ created, staged, removed, keys }: KeyRotation) {
   return { created: created.map(keyRow), staged: staged.map(keyRow), removed, keys: keys.map(keyRow) };

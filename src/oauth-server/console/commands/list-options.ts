@@ -1,4 +1,5 @@
 import type { PersonReference } from '../../../contracts/person.ts';
+import { secondsIn } from '../../../contracts/spans.ts';
 import type { ConsoleContext } from '../../../host/contracts.ts';
 
 /** What commands that list by pages take alike. */
@@ -24,18 +25,16 @@ export function personOf(context: ConsoleContext, words: readonly string[]): Per
   return { provider, id };
 }
 
-/** In milliseconds, by the letter behind a number. */
-const UNITS: Readonly<Record<string, number>> = { d: 86_400_000, h: 3_600_000, m: 60_000, s: 1000 };
-const AGO = /^(\d{1,6})([dhms])$/;
 const DATE = /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|[+-]\d{2}:\d{2}))?$/;
 
 /** The value of an option that is a time, such as `--since`; milliseconds since 1970. A date is its beginning in UTC. */
 export function timeOf(context: ConsoleContext, option: string, text: string, now: number): number {
-  const [, count, unit = ''] = AGO.exec(text) ?? [];
-  if (count !== undefined) return now - Number(count) * (UNITS[unit] ?? 0);
+  // A number alone is refused: it could be meant as seconds or as days.
+  const ago = /\d$/.test(text) ? null : secondsIn(text);
+  if (ago !== null) return now - ago * 1000;
   const time = DATE.test(text) ? Date.parse(text) : Number.NaN;
   if (!Number.isNaN(time)) return time;
   return context.fail(
-    `${option} takes how long ago, such as 90d, 12h, 30m or 45s, a date such as 2026-01-31, or a time such as 2026-01-31T12:00:00Z`,
+    `${option} takes how long ago, such as 30d, 12h, 90m or 45s, a date such as 2026-01-31, or a time such as 2026-01-31T12:00:00Z`,
   );
 }
