@@ -111,6 +111,8 @@ export const DEVELOPMENT: readonly (readonly [names: readonly string[], why: str
     [
       'express-session',
       'cookie-session',
+      'csrf-csrf',
+      'csrf-sync',
       'passport',
       'passport-local',
       'bcryptjs',
@@ -122,6 +124,7 @@ export const DEVELOPMENT: readonly (readonly [names: readonly string[], why: str
       'koa-bodyparser',
       'koa-passport',
       'koa-session',
+      'lusca',
     ],
     'what such applications sign people in by, in the tests of the mounts and in the examples',
   ],

@@ -1,0 +1,111 @@
+// @engines sqlite: what stands before a route makes no difference to a store
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { RunningMount } from './support/mounts.ts';
+import { checkedBy, CSRF_CHECKS } from './support/mounts/csrf.ts';
+import { ADA, CHALLENGE, PASSWORD, REDIRECT_URI, VERIFIER, type TestClient } from './support/portal.ts';
+import { createVisitor, locationOf, type Visitor } from './support/visitor.ts';
+
+/** A header of the scheme, with nothing in it that is a usable token. */
+const UNUSABLE = ['Bearer garbage', 'Bearer', 'bearer  x y', 'BEARER a, Bearer b', 'DPoP garbage', 'DPoP'];
+
+describe.each(Object.entries(CSRF_CHECKS))('an application on Express with %s', (_, check) => {
+  const { mount, written } = checkedBy(check);
+  let running: RunningMount;
+  let client: TestClient;
+  let ada: Visitor;
+  let accessToken: string;
+
+  beforeAll(async () => {
+    running = await mount.start();
+    client = await running.register({ name: 'Shop', redirectUris: [REDIRECT_URI], scopes: ['orders:read'] });
+    ada = createVisitor(running.url);
+    accessToken = await authorize();
+  });
+  afterAll(() => running.close());
+  beforeEach(() => {
+    (written as string[]).length = 0;
+  });
+
+  /** From signing in, past the check, to the token: the endpoints stand before it. */
+  async function authorize(): Promise<string> {
+    const request = new URLSearchParams({
+      response_type: 'code',
+      client_id: client.id,
+      redirect_uri: REDIRECT_URI,
+      scope: 'orders:read',
+      code_challenge: CHALLENGE,
+      code_challenge_method: 'S256',
+    });
+    const login = await ada.visit(`/oauth/authorize?${request}`);
+    const back = await ada.submit(login, { email: ADA, password: PASSWORD });
+    const question = await ada.visit(locationOf(back).href);
+    const callback = locationOf(await ada.submit(question, { decision: 'allow' }));
+    const answer = await fetch(`${running.url}/oauth/token`, {
+      method: 'POST',
+      headers: { Authorization: `Basic ${btoa(`${client.id}:${client.secret}`)}` },
+      body: new URLSearchParams({
+        grant_type: 'authorization_code',
+        code: callback.searchParams.get('code') ?? '',
+        redirect_uri: REDIRECT_URI,
+        code_verifier: VERIFIER,
+      }),
+    });
+    return ((await answer.json()) as { access_token: string }).access_token;
+  }
+
+  const write = (to: string, headers: Readonly<Record<string, string>>) =>
+    fetch(`${running.url}${to}`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', ...headers },
+      body: JSON.stringify({ note: 'one' }),
+    });
+  const cookie = () => ({ Cookie: ada.cookies() });
+
+  test('takes a write with a token, and one of a page with its CSRF token', async () => {
+    expect((await write('/api/orders', { Authorization: `Bearer ${accessToken}` })).status).toBe(200);
+    const { token } = (await (await ada.get('/profile')).json()) as { token: string };
+    expect((await ada.post('/profile', { _csrf: token })).status).toBe(200);
+    expect(written).toEqual(['a token of Ada Lovelace', 'the session of 1']);
+  });
+
+  test('refuses a write of a session without a CSRF token, whatever else is in its Authorization header', async () => {
+    for (const headers of [
+      {},
+      { Authorization: 'Basic YTpi' },
+      { Authorization: 'Bear x' },
+      { Authorization: '' },
+    ])
+      for (const to of ['/profile', '/api/orders'])
+        expect([to, headers, (await write(to, { ...cookie(), ...headers })).status]).toEqual([
+          to,
+          headers,
+          403,
+        ]);
+    expect(written).toEqual([]);
+  });
+
+  // @shows API-5.3
+  test('lets nobody in by a header that passes the check: the cookie beside it counts for nothing', async () => {
+    for (const authorization of [...UNUSABLE, `Bearer ${accessToken}x`])
+      for (const to of ['/profile', '/api/orders']) {
+        const { status } = await write(to, { ...cookie(), Authorization: authorization });
+        expect([to, authorization, status]).toEqual([to, authorization, 401]);
+      }
+    // A token that is good is one at the API alone: it makes no session.
+    const good = { ...cookie(), Authorization: `Bearer ${accessToken}` };
+    expect((await write('/profile', good)).status).toBe(401);
+    expect(written).toEqual([]);
+    expect((await write('/api/orders', good)).status).toBe(200);
+  });
+
+  test('shows nobody a page of Portico by the session beside a token', async () => {
+    for (const page of ['/oauth/applications', '/oauth/authorize']) {
+      const answer = await fetch(`${running.url}${page}`, {
+        redirect: 'manual',
+        headers: { ...cookie(), Authorization: `Bearer ${accessToken}` },
+      });
+      expect(await answer.text()).not.toContain('Ada Lovelace');
+      expect(answer.status).toBeLessThan(500);
+    }
+  });
+});

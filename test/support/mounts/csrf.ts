@@ -1,0 +1,144 @@
+import { once } from 'node:events';
+import { csrfSync } from 'csrf-sync';
+import { doubleCsrf } from 'csrf-csrf';
+import express, { type Express, type Request, type RequestHandler } from 'express';
+import session from 'express-session';
+import lusca from 'lusca';
+import { bearer, bearerErrors, portico } from 'portico/express';
+import { mcpServerOf } from 'portico/mcp';
+import { authorizationServerOf } from 'portico/oauth-server';
+import {
+  closing,
+  defineOrders,
+  loginPage,
+  orders,
+  prepared,
+  readLogin,
+  SECRET,
+  type Login,
+  type Mount,
+} from './application.ts';
+
+const secret = SECRET;
+
+/** Whether a request carries a token: a page of another site cannot send this header with somebody's cookies. */
+const carriesToken = (req: Request) => /^\s*(?:Bearer|DPoP)(?:\s|$)/i.test(req.get('authorization') ?? '');
+
+const sessions = () =>
+  session({ secret, resave: false, saveUninitialized: true, cookie: { sameSite: 'lax' } });
+
+/** What the application writes to, and whom it takes for whom. */
+export interface CheckedApplication {
+  readonly mount: Mount;
+  /** The writes that were let through: who wrote, by which door. */
+  readonly written: readonly string[];
+}
+
+/** Each library as its documentation has it, but for requests with a token. */
+export const CSRF_CHECKS: Readonly<Record<string, (app: Express) => void>> = {
+  'csrf-sync'(app) {
+    const { csrfSynchronisedProtection } = csrfSync({
+      getTokenFromRequest: (req) => fieldOf(req) ?? req.get('x-csrf-token'),
+      skipCsrfProtection: carriesToken,
+    });
+    app.use(csrfSynchronisedProtection);
+  },
+  'csrf-csrf'(app) {
+    const { doubleCsrfProtection } = doubleCsrf({
+      getSecret: () => secret,
+      getSessionIdentifier: (req) => req.session.id,
+      cookieName: 'csrf',
+      cookieOptions: { secure: false },
+      getCsrfTokenFromRequest: (req) => fieldOf(req) ?? req.get('x-csrf-token'),
+      skipCsrfProtection: carriesToken,
+    });
+    app.use(readCookies, doubleCsrfProtection);
+  },
+  lusca(app) {
+    const csrf = lusca.csrf();
+    app.use((req, res, next) => (carriesToken(req) ? next() : csrf(req, res, next)));
+  },
+};
+
+function fieldOf({ body }: Request): string | undefined {
+  const { _csrf: field } = (body ?? {}) as { readonly _csrf?: unknown };
+  return typeof field === 'string' ? field : undefined;
+}
+
+/** What cookie-parser does. */
+const readCookies: RequestHandler = (req, _, next) => {
+  const pairs = (req.headers.cookie ?? '').split('; ').map((pair) => pair.split(/=(.*)/s));
+  req.cookies = Object.fromEntries(pairs.map(([name = '', value = '']) => [name, decodeURIComponent(value)]));
+  next();
+};
+
+/** The session is not there for a request with a token. */
+const userIdOf = (req: Request) => (req.session as { readonly userId?: number } | undefined)?.userId ?? null;
+
+/** An application on Express that checks each write of a session, and has an API behind `token()`. */
+export function checkedBy(check: (app: Express) => void): CheckedApplication {
+  const written: string[] = [];
+  const own = {
+    userId: userIdOf,
+    signOut: (req: Request) => new Promise<void>((resolve) => req.session.regenerate(() => resolve())),
+  };
+  const start: Mount['start'] = (extra = {}, options = {}) =>
+    prepared(
+      { extra, options },
+      (users, signers) => defineOrders<Request>(users, own, signers),
+      async (application, users, port) => {
+        const app = express();
+        const server = authorizationServerOf(application);
+        const sessionOf = sessions();
+        // A request with a token has no session: the cookie beside it speaks for nobody.
+        app.use((req, res, next) => (carriesToken(req) ? next() : sessionOf(req, res, next)));
+        app.use(express.urlencoded({ extended: true }), express.json());
+        app.use(portico(server, mcpServerOf(application))); // before the CSRF check
+        check(app);
+        app.use('/api', bearer(server));
+        app.get('/login', (req, res) => {
+          const field = `<input type="hidden" name="_csrf" value="${tokenFor(req)}">`;
+          res.send(loginPage(req.query['return_to']).replace('</form>', `${field}</form>`));
+        });
+        app.post('/login', (req, res, next) => {
+          const { user, location } = readLogin(users, req.body as Login);
+          if (user === null) return res.redirect(303, location);
+          req.session.regenerate((error) => {
+            if (error) return next(error);
+            req.session.userId = user.id;
+            res.redirect(303, location);
+          });
+        });
+        app.get('/profile', (req, res) => void res.json({ token: tokenFor(req) }));
+        app.post('/profile', (req, res) => {
+          const id = userIdOf(req);
+          if (id === null) return void res.status(401).json({ error: 'Sign in first' });
+          written.push(`the session of ${id}`);
+          res.json({ ok: true });
+        });
+        app.post('/api/orders', (_, res) => {
+          const { of } = orders();
+          written.push(`a token of ${of ?? 'an application'}`);
+          res.json({ ok: true });
+        });
+        app.use(bearerErrors());
+        app.use(refused);
+        const listening = app.listen(port, '127.0.0.1');
+        await once(listening, 'listening');
+        return closing(listening);
+      },
+    );
+  return { written, mount: { name: 'a CSRF check', normalises: false, parsesJson: true, start } };
+}
+
+/** Each library has a function on the request that makes a token. */
+function tokenFor(req: Request): string {
+  const { csrfToken } = req as { readonly csrfToken?: () => string };
+  return csrfToken?.() ?? '';
+}
+
+/** Libraries refuse with an error: with its status, or with the one of the answer. */
+const refused: express.ErrorRequestHandler = (error: { readonly status?: number }, _, res, next) => {
+  if (res.headersSent) return next(error);
+  res.status(error.status ?? (res.statusCode < 400 ? 500 : res.statusCode)).json({ error: 'Refused' });
+};
