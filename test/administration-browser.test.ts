@@ -36,7 +36,8 @@ const MANY_SCOPES = Object.fromEntries(
   ]),
 );
 /** A list, a list with filters, the facts of one, and a question. */
-const OF_EVERY_KIND = /\/(?:clients|access|client\?id=[0-9a-f]+|person\?.*ask=.*)$/;
+const OF_EVERY_KIND =
+  /\/(?:clients|clients\?ask=register|access|access\?q=ada|client\?id=[0-9a-f]+|person\?.*ask=.*)$/;
 const HOSTILE = ['<script>alert(1)</script>', 'دفتر الملاحظات', 'x'.repeat(100)];
 
 describe("an administrator's pages in a real Chromium", () => {
@@ -159,7 +160,9 @@ describe("an administrator's pages in a real Chromium", () => {
     const paths = [
       '',
       '/clients',
+      '/clients?ask=register',
       '/access',
+      '/access?q=ada',
       '/rotations',
       '/keys',
       '/keys?ask=rotate-now',

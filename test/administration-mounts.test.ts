@@ -78,6 +78,15 @@ test.each([
         redirectUris: ['https://one.example/cb', 'https://two.example/cb?a=1&b=2'],
       });
       expect((await visitor.get(`${pages}/doctor`)).status).toBe(200);
+      // People are found by name where the host can; otherwise the page says that it cannot.
+      const finds = server.host.findPeople !== null;
+      const access = await textOf(await visitor.get(`${pages}/access`));
+      expect(access).toContain(finds ? 'By name, e-mail address or id' : 'finds nobody by name');
+      const found = await visitor.get(`${pages}/access?q=lovelace`);
+      expect([found.status, (await textOf(found)).includes('Ada Lovelace ada@example.com')]).toEqual([
+        finds ? 200 : 400,
+        finds,
+      ]);
       await withdraw();
       expect((await visitor.get(page)).status).toBe(403);
       expect((await server.clients.find(client.id))?.revokedAt).toBeNull();

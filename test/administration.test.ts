@@ -358,7 +358,7 @@ describe('what an administrator does', () => {
     expect(await textOf(none)).toContain('No authorization that lives fits');
     const answer = await doAt(ada, `${PAGES}/access?${new URLSearchParams(filters)}`, 'revoke');
     const after = await ada.get(locationOf(answer).href);
-    expect(await textOf(after)).toContain('that authorization has ended');
+    expect(await textOf(after)).toContain('that has ended');
     expect(await after.text()).toContain(`value="${client.id}"`);
     expect(administered.events).toMatchObject([
       {
@@ -536,6 +536,154 @@ describe('what an administrator does', () => {
       expect(text).toMatch(new RegExp(` ${part} ok `));
     }
     expect(text).toContain('No check fails');
+  });
+});
+
+describe('people', () => {
+  const PEOPLE = 'people@example.com';
+  /** What a person reads in the main part of a page. */
+  const shown = async (path: string) => textOf(await ada.get(`${PAGES}${path}`));
+
+  // @shows AS-33.11
+  test('stand by name and e-mail address beside their ids, wherever they are shown', async () => {
+    await obtainTokens(portal, client, ADA, { scope: 'notes:read' });
+    const { items } = await portal.server.access.list({ clientId: client.id });
+    const { provider, id } = items[0]?.person ?? { provider: '', id: '' };
+    const person = new URLSearchParams({ provider, id });
+    for (const path of [
+      `/access?client=${client.id}`,
+      `/person?${person}`,
+      `/person?${person}&ask=erase`,
+      `/audit?client=${client.id}&type=consent_granted`,
+    ]) {
+      const text = await shown(path);
+      for (const part of ['Ada Lovelace', ADA, id]) expect([path, text.includes(part)]).toEqual([path, true]);
+    }
+  });
+
+  // @shows AS-33.11
+  test.each([
+    ['lovelace', 'Ada Lovelace'],
+    ['ADA@EXAMPLE', 'Ada Lovelace'],
+    [' hopper ', 'Grace Hopper'],
+  ])('are found by a part of the name or of the e-mail address: %j', async (text, name) => {
+    const page = await shown(`/access?${new URLSearchParams({ q: text })}`);
+    expect(page).toContain(name);
+    expect(page).not.toContain(name === 'Ada Lovelace' ? GRACE : ADA.replace('ada', 'xx'));
+  });
+
+  // @shows AS-33.11
+  test('are found by the id, and by nothing that only looks like a pattern', async () => {
+    const account = await portal.application.accounts.search?.(GRACE, 5);
+    const { provider = '', id = '' } = account?.[0]?.reference ?? {};
+    expect(await shown(`/access?q=${id}`)).toContain('Grace Hopper');
+    expect(await shown(`/access?${new URLSearchParams({ provider, person: id })}`)).toContain(
+      'No authorization',
+    );
+    for (const text of ['%', '_', '!', '%a%', PEOPLE])
+      expect(await shown(`/access?${new URLSearchParams({ q: text })}`)).toContain('Nobody is found by that');
+    for (const text of ['x'.repeat(101), '\0', 'a\nb', '\ud800']) {
+      const page = await ada.get(`${PAGES}/access?${new URLSearchParams({ q: text })}`);
+      expect([text, page.status === 400 || (await textOf(page)).includes('Nobody is found')]).toEqual([
+        text,
+        true,
+      ]);
+    }
+  });
+
+  // @shows AS-33.12
+  test('have one row for each application, with a count, and lose all of it by one form', async () => {
+    const tokens = [];
+    for (let count = 0; count < 3; count += 1)
+      tokens.push(await obtainTokens(portal, client, ADA, { scope: count === 0 ? 'notes:read' : 'openid' }));
+    const others = await obtainTokens(portal, client, GRACE, { scope: 'notes:read' });
+    administered.events.length = 0;
+    const list = `${PAGES}/access?client=${client.id}`;
+    const html = await (await ada.get(list)).text();
+    expect(html.match(/<li class="held">/g)).toHaveLength(2);
+    const text = await textOf(await ada.get(list));
+    expect(text).toContain('3 authorizations');
+    // One by one on the page of the person.
+    const one = /href="([^"]*person[^"]*client=[^"]*)"/.exec(html)?.[1]?.replaceAll('&amp;', '&') ?? '';
+    expect((await (await ada.get(one)).text()).match(/<li class="held">/g)).toHaveLength(3);
+    // A form that was shown before there was another ends none.
+    const stale = await formDoing(await ada.get(list), 'revoke-group');
+    tokens.push(await obtainTokens(portal, client, ADA, { scope: 'openid' }));
+    administered.events.length = 0;
+    expect((await ada.post(stale.action, stale.fields)).status).toBe(400);
+    const answer = await doAt(ada, list, 'revoke-group');
+    expect(await textOf(await ada.get(locationOf(answer).href))).toContain('that has ended');
+    expect(administered.events.filter(({ type }) => type === 'family_revoked')).toHaveLength(4);
+    for (const { access_token: token } of tokens)
+      expect((await callApi(portal, '/api/whoami', token)).status).toBe(401);
+    expect((await callApi(portal, '/api/whoami', others.access_token)).status).toBe(200);
+  });
+});
+
+describe('the overview', () => {
+  const numbers = async () => {
+    const html = await (await ada.get(PAGES)).text();
+    const tiles = [...html.matchAll(/<strong>([\d,]+)[^]*?<\/strong> <span>([^<]+)<\/span>/g)];
+    return Object.fromEntries(
+      tiles.map(([, count = '', name = '']) => [name, Number(count.replace(',', ''))]),
+    );
+  };
+
+  // @shows AS-33.13
+  test('counts applications, people, authorizations, rotations and keys', async () => {
+    const before = await numbers();
+    await registerClient(portal);
+    await obtainTokens(portal, client, ADA, { scope: 'openid' });
+    await obtainTokens(portal, client, ADA, { scope: 'openid' });
+    await portal.server.clients.rotateSecret(client.id);
+    const after = await numbers();
+    const more = Object.fromEntries(
+      Object.entries(after).map(([name, count]) => [name, count - (before[name] ?? 0)]),
+    );
+    expect(more).toMatchObject({
+      Applications: 1,
+      Authorizations: 2,
+      'Open rotations': 1,
+      'Keys that ended': 0,
+    });
+    await portal.server.clients.revoke(client.id);
+    const revoked = await numbers();
+    expect(revoked['Authorizations']).toBe((after['Authorizations'] ?? 0) - 2);
+    expect(revoked['People with access']).toBeLessThanOrEqual(2);
+  });
+
+  test('leads to the form that registers an application, whose secret is shown once', async () => {
+    for (const path of ['', '/clients'])
+      expect(await (await ada.get(`${PAGES}${path}`)).text()).toContain(
+        `href="${PAGES}/clients?ask=register"`,
+      );
+    administered.events.length = 0;
+    const page = `${PAGES}/clients?ask=register`;
+    const { action, fields } = await formDoing(await ada.get(page), 'register');
+    const typed = { ...fields, name: 'A <shop>', [fieldOf('notes:read')]: '1' };
+    const refused = await ada.post(action, { ...typed, redirect_uris: 'javascript:alert(1)' });
+    expect(refused.status).toBe(400);
+    expect(await textOf(refused)).toContain('The redirect URI');
+    expect(administered.events).toEqual([]);
+    const again = await formDoing(refused, 'register');
+    expect(again.fields).toMatchObject({ name: 'A <shop>', redirect_uris: 'javascript:alert(1)' });
+    const done = await ada.post(again.action, { ...again.fields, redirect_uris: REDIRECT_URI });
+    expect([done.status, done.headers.get('cache-control')]).toEqual([200, 'no-store']);
+    const [event] = administered.events;
+    expect(event).toMatchObject({ type: 'client_registered', by: { provider: 'accounts' } });
+    const id = event !== undefined && 'clientId' in event ? (event.clientId ?? '') : '';
+    const secret = await shownSecret(done);
+    expect(await portal.server.clients.find(id)).toMatchObject({
+      name: 'A <shop>',
+      redirectUris: [REDIRECT_URI],
+      scopes: ['notes:read'],
+      public: false,
+    });
+    const credentials = { id, secret };
+    const asked = await requestToken(portal, credentials, { grant_type: 'authorization_code', code: 'none' });
+    expect(asked.status).toBe(400);
+    expect(await administered.log()).not.toContain(secret);
+    expect((await ada.post(again.action, { ...again.fields, redirect_uris: REDIRECT_URI })).status).toBe(400);
   });
 });
 

@@ -46,6 +46,11 @@ export interface AccountProvider {
   ): Promise<UserInterface | null>;
   /** Whether this account holds this permission now. */
   holdsPermission(id: string, permission: string): Promise<boolean>;
+  /**
+   * The accounts whom a text of 1 to 100 characters fits: a part of the name or of the e-mail address, in upper or lower case alike, or the id.
+   * At most `limit`. For administrators who look for somebody; a provider without it is not looked through.
+   */
+  search?(text: string, limit: number): Promise<readonly UserInterface[]>;
 }
 
 /** All providers of an application as one. */
@@ -63,6 +68,8 @@ export interface Accounts {
   ): Promise<UserInterface | null>;
   /** Whether the account holds the permission now; false for an unknown account. */
   holdsPermission(person: PersonReference, permission: string): Promise<boolean>;
+  /** The accounts of all providers whom the text fits, at most `limit`; null where no provider can look for them. */
+  readonly search: ((text: string, limit: number) => Promise<readonly UserInterface[]>) | null;
 }
 
 // --- a request ------------------------------------------------------------------------------------------------

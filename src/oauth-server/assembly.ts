@@ -319,6 +319,7 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
           singleUses,
           scopes,
           examined: options.examined ?? null,
+          store,
           database,
           branding: branding?.view ?? null,
           home: paths.home,

@@ -34,6 +34,7 @@ export function completeHost<Context>(
   const render = host.render?.bind(host);
   const address = host.clientAddress?.bind(host);
   const audit = host.audit?.bind(host);
+  const findPeople = host.findPeople?.bind(host);
 
   function loginUrl(returnTo: string): string {
     const { loginUrl: path } = host;
@@ -48,6 +49,7 @@ export function completeHost<Context>(
     signedIn: (request) => host.signedIn(request, context()),
     loadAccount: (person) => host.loadAccount(person, context()),
     holdsPermission: (person, permission) => host.holdsPermission(person, permission, context()),
+    findPeople: findPeople === undefined ? null : (text, limit) => findPeople(text, limit, context()),
     render: render === undefined ? defaults.renderer() : (view, data) => render(view, data, context()),
     clientAddress:
       address === undefined

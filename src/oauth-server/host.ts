@@ -20,6 +20,12 @@ export interface Host<Context = unknown> {
   /** Whether this account holds this permission now. */
   holdsPermission(person: PersonReference, permission: string, context: Context): Promise<boolean>;
   /**
+   * The people whom a text fits: a part of the name or of the e-mail address, in upper or lower case alike, or the id. At most `limit`, which is
+   * small; the text has 1 to 100 characters. An administrator looks for somebody by it. Unless given, the administrator's pages find people by
+   * provider and id alone.
+   */
+  findPeople?(text: string, limit: number, context: Context): Promise<readonly UserInterface[]>;
+  /**
    * Where a person signs in, and is sent back from to `returnTo` (a path of this host). A path, such as `/login`, is given
    * `return_to` as a parameter.
    */
@@ -70,6 +76,8 @@ export interface CompleteHost {
   loadAccount(person: PersonReference): Promise<UserInterface | null>;
   /** As `Host.holdsPermission`. */
   holdsPermission(person: PersonReference, permission: string): Promise<boolean>;
+  /** As `Host.findPeople`; null where the application finds nobody. */
+  readonly findPeople: ((text: string, limit: number) => Promise<readonly UserInterface[]>) | null;
   /** As `Host.browserSecret`, for the person who is signed in. */
   browserSecret(request: Request, person: PersonReference): Promise<string>;
   /** As `Host.signOut`. Where the browser goes next, to come to `returnTo` in the end; null when only the person can sign out. */

@@ -165,6 +165,7 @@ function kitHost(application: Application): CompleteHost {
       return account;
     },
     holdsPermission: (person, permission) => application.accounts.holdsPermission(person, permission),
+    findPeople: application.accounts.search,
     browserSecret: () => application.session().secret(),
     async signOut(_, returnTo) {
       await application.auth().signOut();

@@ -5,7 +5,13 @@ import type { AccountProvider, Accounts } from '../contracts.ts';
 export function createAccounts(providers: readonly AccountProvider[]): Accounts {
   const byName = new Map(providers.map((provider) => [provider.name, provider]));
   if (byName.size !== providers.length) throw new Error('Two account providers carry the same name');
+  const searched = providers.flatMap((provider) => provider.search?.bind(provider) ?? []);
   return {
+    search:
+      searched.length === 0
+        ? null
+        : async (text, limit) =>
+            (await Promise.all(searched.map((search) => search(text, limit)))).flat().slice(0, limit),
     find: async ({ provider, id }) => (await byName.get(provider)?.find(id)) ?? null,
     async authenticate(identifier, password, names) {
       for (const provider of providers) {

@@ -37,6 +37,7 @@ export interface DatabaseAccounts extends AccountProvider {
   find(id: string): Promise<DatabaseAccount | null>;
   /** The account with this address, in upper or lower case, or null. */
   findByEmail(email: string): Promise<DatabaseAccount | null>;
+  search(text: string, limit: number): Promise<readonly DatabaseAccount[]>;
   /** By email. */
   list(): Promise<readonly DatabaseAccount[]>;
   /** Fails when the email is taken. */
@@ -151,6 +152,19 @@ export function databaseAccounts(options: DatabaseAccountsOptions): DatabaseAcco
       );
       return rows.some((row) => row.permission === permission);
     },
+    async search(text, limit) {
+      // PostgreSQL's text cannot hold NUL, so no account has it.
+      if (text.includes('\0')) return [];
+      const [typed, lower] = [partOf(text), partOf(text.toLowerCase())];
+      const { rows } = await database.execute<AccountRow>(
+        `SELECT id, email, email_verified, name, active FROM (
+          SELECT id, email, email_verified, name, active FROM host_accounts WHERE provider = ? ORDER BY email LIMIT ${SEARCHED}
+        ) a WHERE a.email LIKE ? ESCAPE '!' OR LOWER(a.name) LIKE ? ESCAPE '!' OR a.name LIKE ? ESCAPE '!' OR a.id = ?
+        ORDER BY a.email LIMIT ${Math.trunc(limit)}`,
+        [provider, lower, lower, typed, text],
+      );
+      return rows.map(toAccount);
+    },
     async list() {
       const { rows } = await database.execute<AccountRow>(
         'SELECT id, email, email_verified, name, password_hash, active FROM host_accounts WHERE provider = ? ORDER BY email',
@@ -222,6 +236,14 @@ const findWithPermissions = keptByNumber(
 function keptByNumber(make: (number: number) => string): (number: number) => string {
   const kept: string[] = [];
   return (number) => (kept[number] ??= make(number));
+}
+
+/** Accounts that are looked through at most, in the order of their addresses. */
+const SEARCHED = 100_000;
+
+/** A pattern of LIKE for what has this text in it; no character of the text is one of the pattern's own. */
+function partOf(text: string): string {
+  return `%${text.replaceAll(/[!%_]/g, '!$&')}%`;
 }
 
 function canonical(email: string): string {

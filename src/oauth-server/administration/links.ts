@@ -32,6 +32,11 @@ export function pageLinks(basePath: string): PageLinks {
   };
 }
 
+/** Where an application is registered. */
+export function registrationLink({ clients }: Pick<PageLinks, 'clients'>): string {
+  return withQuery(clients, { ask: 'register' });
+}
+
 /** The address with these parameters, without those that are empty. */
 export function withQuery(path: string, parameters: Readonly<Record<string, string>>): string {
   const query = new URLSearchParams(Object.entries(parameters).filter(([, value]) => value !== ''));

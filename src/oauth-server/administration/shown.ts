@@ -3,6 +3,8 @@ import { isVerified } from '../clients/who-asks.ts';
 import { quoted } from '../quoting.ts';
 import type { Client } from '../store/client.ts';
 import type { Asked } from './page.ts';
+import type { PageLinks } from './links.ts';
+import type { KnownPerson } from './people.ts';
 import { markup, type Content, type Markup } from './markup.ts';
 
 /** How the pages show what is kept. */
@@ -38,6 +40,37 @@ export function clientName({ name, registeredBy }: Pick<Client, 'name' | 'regist
 export function personName({ provider, id }: PersonReference): Markup {
   return markup`${code(id)} <span class="soft">(${words(visible(provider))})</span>`;
 }
+
+/** A person as the application knows them, with the way to their page; the id stands beside the name. */
+export function personRow(links: PageLinks, person: PersonReference, known: KnownPerson): Markup {
+  return markup`<p class="person"><a href="${links.person(person.provider, person.id)}">${calledBy(person, known)}</a> ${aboutPerson(person, known)}</p>`;
+}
+
+/** By name, or else by address, or else by id: whatever the application says is text. */
+export function calledBy({ id }: PersonReference, { name, email }: KnownPerson): Markup {
+  const called = name ?? email;
+  return called === null ? code(id) : words(visible(called));
+}
+
+/** What stands behind that: the address, the id, and what is to be known of the account. */
+export function aboutPerson(person: PersonReference, { name, email, account }: KnownPerson): Markup {
+  const reference =
+    name === null && email === null
+      ? markup`<span class="soft">(${words(visible(person.provider))})</span>`
+      : personName(person);
+  const state = ACCOUNTS[account];
+  return markup`${name === null || email === null ? null : markup`<span class="mail">${words(visible(email))}</span> `}<span class="soft">${reference}</span>${
+    state === null ? null : markup` <span class="badge">${state}</span>`
+  }`;
+}
+
+/** What is worth a word. Where nothing is known of an account there is nothing to say. */
+const ACCOUNTS: Readonly<Record<KnownPerson['account'], string | null>> = {
+  active: null,
+  suspended: 'suspended',
+  gone: 'no account',
+  unknown: null,
+};
 
 export function list(values: readonly string[]): Content {
   return values.length === 0

@@ -94,6 +94,27 @@ export const STYLES = new Markup(`
       }
       textarea { display: block; min-height: 6rem; }
       .hint { margin: 0.25rem 0 0; color: var(--soft); font-size: 0.875rem; }
+      .empty { padding: 1.25rem; border: 1px dashed var(--line); border-radius: 0.75rem; max-width: none; color: var(--soft); }
+      .person { display: flex; flex-wrap: wrap; gap: 0.125rem 0.625rem; align-items: baseline; max-width: none; }
+      .person > a, .person > strong { font-weight: 600; }
+      .mail { color: var(--soft); }
+      .held { display: grid; grid-template-columns: 1fr auto; gap: 0.25rem 1.5rem; align-items: start; }
+      .held > div { min-width: 0; }
+      .held > form { margin: 0; }
+      .held p { max-width: none; }
+      time { white-space: nowrap; }
+      .scopes code { display: inline-block; margin: 0.125rem 0; padding: 0 0.4375rem; border: 1px solid var(--line); border-radius: 0.375rem; background: var(--page); font-size: 0.875rem; }
+      .tiles { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 13rem), 1fr)); gap: 0.75rem; margin: 0 0 1.25rem; padding: 0; list-style: none; }
+      .tiles a { display: flex; flex-direction: column; height: 100%; padding: 0.875rem 1rem; border: 1px solid var(--line); border-radius: 0.75rem; background: var(--page); text-decoration: none; color: var(--soft); font-size: 0.9375rem; }
+      .tiles a:hover { border-color: var(--accent); background: var(--accent-page); }
+      .tiles strong { font-size: 1.75rem; line-height: 1.2; font-weight: 650; font-variant-numeric: tabular-nums; color: var(--ink); }
+      .search { margin: 0 0 1.25rem; max-width: 36rem; }
+      .search label { margin-top: 0; }
+      .search > div { display: flex; gap: 0.5rem; }
+      .search input { flex: 1; min-width: 0; }
+      .more { margin: 0 0 1.5rem; padding: 0.625rem 1rem; border: 1px solid var(--line); border-radius: 0.75rem; }
+      .more summary { cursor: pointer; font-weight: 600; font-size: 0.9375rem; color: var(--accent); }
+      .more .filters { margin-bottom: 0.375rem; }
       .filters { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 13rem), 1fr)); gap: 0 1rem; align-items: end; margin-bottom: 1.5rem; }
       main > form:last-child > .choices { margin-bottom: 0; }
       .filters button { margin-top: 0.75rem; }
@@ -124,6 +145,9 @@ export const STYLES = new Markup(`
         main { padding: 1.25rem 1rem; }
         .facts { grid-template-columns: 1fr; gap: 0; }
         .facts dd { margin-bottom: 0.75rem; }
+        .held { grid-template-columns: 1fr; }
+        .held > form { margin-top: 0.5rem; }
+        .tiles { grid-template-columns: 1fr 1fr; }
       }
       @media (forced-colors: active) { main, button, .button, .badge { border-color: currentColor; } nav a[aria-current] { outline: 2px solid; } }
     `);

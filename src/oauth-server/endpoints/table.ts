@@ -75,7 +75,7 @@ export const RESOURCE_METADATA = {
 /** The administrator's pages, with `oauth_server:admin_permission`. What is posted to one is a form of its own. */
 export const ADMINISTRATION_TABLE = [
   { name: 'oauth_server_admin', path: ADMINISTRATION_PATH, methods: ['GET'] },
-  { name: 'oauth_server_admin_clients', path: `${ADMINISTRATION_PATH}/clients`, methods: ['GET'] },
+  { name: 'oauth_server_admin_clients', path: `${ADMINISTRATION_PATH}/clients`, methods: ['GET', 'POST'] },
   { name: 'oauth_server_admin_client', path: `${ADMINISTRATION_PATH}/client`, methods: ['GET', 'POST'] },
   { name: 'oauth_server_admin_rotations', path: `${ADMINISTRATION_PATH}/rotations`, methods: ['GET'] },
   { name: 'oauth_server_admin_keys', path: `${ADMINISTRATION_PATH}/keys`, methods: ['GET', 'POST'] },

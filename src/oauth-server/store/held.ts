@@ -66,6 +66,15 @@ export interface HeldRange {
   readonly examine: number;
 }
 
+/** How many authorizations live, among the newest that were looked at. */
+export interface CountedHeld {
+  readonly authorizations: number;
+  /** Who gave them, each counted once. */
+  readonly people: number;
+  /** Whether all were looked at; otherwise there may be more. */
+  readonly isAll: boolean;
+}
+
 /** What there is in a range. */
 export interface FoundHeld {
   readonly items: readonly HeldAuthorization[];

@@ -8,7 +8,7 @@ import type {
   RegistrationLimits,
   RegistrationRefusal,
 } from './client.ts';
-import type { AuthorizationFilter, FoundHeld, HeldRange } from './held.ts';
+import type { AuthorizationFilter, CountedHeld, FoundHeld, HeldRange } from './held.ts';
 import type { ConsentRequest, WaitingBudget, WaitingRequest } from './requests.ts';
 import type {
   AccessToken,
@@ -235,6 +235,8 @@ export interface Store {
 
   /** The authorizations that live, fit and are in the range, newest first. Looks at as many rows as the range says, and no more. */
   findHeld(filter: AuthorizationFilter, range: HeldRange, now: number): Promise<FoundHeld>;
+  /** How many of the newest `limit` authorizations live, and of how many people they are. */
+  countHeld(limit: number, now: number): Promise<CountedHeld>;
   /** Of which client and person an authorization is, whether it lives or not; null when it is unknown. */
   findHolder(
     familyId: string,

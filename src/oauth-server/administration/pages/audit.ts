@@ -1,4 +1,5 @@
 import { OutOfRangeError } from '../../../contracts/errors.ts';
+import type { PersonReference } from '../../../contracts/person.ts';
 import type { AuditFilter } from '../../auditing/kept-audit.ts';
 import { EVENT_TYPES, isEventType } from '../../auditing/event-types.ts';
 import type { AuditRecord } from '../../auditing/record.ts';
@@ -7,7 +8,8 @@ import { filterForm, filtersOf, personIn, type Filter } from '../filters.ts';
 import { withQuery } from '../links.ts';
 import { markup, type Content, type Markup } from '../markup.ts';
 import type { Asked, Page } from '../page.ts';
-import { alert, code, moment, personName } from '../shown.ts';
+import { knownPeople, type KnownPerson } from '../people.ts';
+import { aboutPerson, alert, calledBy, code, moment } from '../shown.ts';
 
 const FILTERS: readonly Filter[] = [
   { name: 'type', text: 'Type', options: EVENT_TYPES },
@@ -31,10 +33,14 @@ export const audit: Page = {
       const { items, next } = await parts.server.audit.list(filterOf(asked), page);
       const more =
         next === null ? null : withQuery(links.audit, { ...filtersOf(asked, FILTERS), after: next });
+      const people = items
+        .flatMap(({ person, by }) => [person, by])
+        .filter((each) => each !== null && each !== 'console');
+      const known = await knownPeople(parts.server.host, people);
       return {
         title,
         body: markup`${form}
-      ${items.length === 0 ? markup`<p>${none(asked, next)}</p>` : markup`<ul class="rows" role="list">${items.map((each) => row(each, asked))}</ul>`}
+      ${items.length === 0 ? markup`<p>${none(asked, next)}</p>` : markup`<ul class="rows" role="list">${items.map((each) => row(each, asked, known))}</ul>`}
       ${more === null ? null : markup`<p><a class="button" href="${more}">Go on: older ones</a></p>`}`,
       };
     } catch (error) {
@@ -76,10 +82,10 @@ function none({ parts }: Asked, next: string | null): string {
     : 'No event is there: oauth_server:audit:keep is off, so none is kept.';
 }
 
-function row(record: AuditRecord, { links }: Asked): Markup {
+function row(record: AuditRecord, { links }: Asked, who: (person: PersonReference) => KnownPerson): Markup {
   const { at, type, clientId, person, by, address, requestId, authorization, reason, details } = record;
-  const shownPerson = (of: NonNullable<typeof person>) =>
-    markup`<a href="${links.person(of.provider, of.id)}">${personName(of)}</a>`;
+  const shownPerson = (of: PersonReference) =>
+    markup`<a href="${links.person(of.provider, of.id)}">${calledBy(of, who(of))}</a> ${aboutPerson(of, { ...who(of), account: 'unknown' })}`;
   const told: readonly (readonly [string, Content])[] = [
     ['by', by === null ? null : by === 'console' ? 'the console' : shownPerson(by)],
     ['person', person === null ? null : shownPerson(person)],

@@ -2,6 +2,7 @@ import { isClientUrl } from '../../client-documents/client-urls.ts';
 import { isVerified } from '../../clients/who-asks.ts';
 import type { Client } from '../../store/client.ts';
 import { badges } from '../kinds.ts';
+import { withQuery } from '../links.ts';
 import { markup, type Content } from '../markup.ts';
 import type { Asked, Page, Refused, Sent, Shown } from '../page.ts';
 import { alert, clientName, code, moment, notice, secretOnce } from '../shown.ts';
@@ -33,7 +34,7 @@ export const client: Page = {
       <p class="head"><strong>${clientName(known)}</strong> <span>${badges(known)}</span></p>
       ${details(await parts.server.clients.show(id), parts)}
       ${actions(known, asked)}
-      <p class="soft"><a href="${links.clients}">All applications</a></p>`,
+      <p class="soft"><a href="${withQuery(links.access, { client: id })}">Who lets it have access</a> · <a href="${links.clients}">All applications</a></p>`,
     };
   },
 

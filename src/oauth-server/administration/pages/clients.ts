@@ -1,12 +1,16 @@
 import { badges, openUntil } from '../kinds.ts';
-import { withQuery } from '../links.ts';
+import { registrationLink, withQuery } from '../links.ts';
 import { markup } from '../markup.ts';
 import type { Page } from '../page.ts';
 import { clientName, code, moment } from '../shown.ts';
+import { register, registrationForm } from './registering.ts';
 
-/** GET /oauth/admin/clients: the applications, in the order of their ids. */
+/** /oauth/admin/clients: the applications, in the order of their ids, and one more. */
 export const clients: Page = {
-  async show({ parts: { server }, links, query }) {
+  async show(asked, refused) {
+    const { parts, links, query } = asked;
+    const { server } = parts;
+    if (refused !== undefined || query.get('ask') === 'register') return registrationForm(asked, refused);
     const after = query.get('after');
     const { items, next } = await server.clients.page(after === undefined ? {} : { after });
     const now = server.clock();
@@ -23,11 +27,12 @@ export const clients: Page = {
     return {
       title: 'Applications',
       body: markup`
-      <form method="get" action="${links.client('')}" class="filters">
-        <div><label for="id">Find one by its id, or its URL</label><input id="id" name="id" maxlength="2000" required autocomplete="off" spellcheck="false"></div>
-        <div><button type="submit">Look</button></div>
+      <p class="choices"><a class="button primary" href="${registrationLink(links)}">Register an application</a></p>
+      <form method="get" action="${links.client('')}" class="search">
+        <label for="id">Find one by its id, or its URL</label>
+        <div><input id="id" name="id" maxlength="2000" required autocomplete="off" spellcheck="false"><button type="submit">Find</button></div>
       </form>
-      ${rows.length === 0 ? markup`<p>There is no application${after === undefined ? '' : ' after that one'}.</p>` : markup`<ul class="rows" role="list">${rows}</ul>`}
+      ${rows.length === 0 ? markup`<p class="empty">There is no application${after === undefined ? '' : ' after that one'}.</p>` : markup`<ul class="rows" role="list">${rows}</ul>`}
       ${
         next === null
           ? null
@@ -35,4 +40,6 @@ export const clients: Page = {
       }`,
     };
   },
+
+  act: register,
 };

@@ -1,13 +1,16 @@
 import type { PersonReference } from '../../../contracts/person.ts';
-import { holdingRows } from '../holding.ts';
+import { heldGroups } from '../grouping.ts';
+import { holdingRows, singleRows } from '../holding.ts';
 import { isDoneSoon } from '../lasting.ts';
 import { withQuery } from '../links.ts';
-import { markup } from '../markup.ts';
+import { markup, type Content, type Markup } from '../markup.ts';
 import type { Asked, Page, Refused, Sent, Shown } from '../page.ts';
-import { alert, notice, personName } from '../shown.ts';
+import { knownPeople } from '../people.ts';
+import { aboutPerson, alert, calledBy, code, notice } from '../shown.ts';
+import { groupInForm } from './access.ts';
 
 const DONE = {
-  authorization: 'Done: that authorization has ended, with every token of it.',
+  authorization: 'Done: that has ended, with every token of it.',
   'revoke-all': 'Done: all that this person had allowed has ended. They may allow applications again.',
   erase: 'Done: nothing of this person is kept here any more.',
   continuing:
@@ -61,20 +64,16 @@ export const person: Page = {
     const ask = (refused === undefined ? query.get('ask') : refused.form.get('do')) ?? '';
     const ending = ENDINGS.get(ask);
     if (ending !== undefined) return question(asked, of, { ask, ending, refused });
-    const { items, next } = await parts.server.access.list({ person: of });
-    const here = links.person(of.provider, of.id);
-    const all = withQuery(links.access, { provider: of.provider, person: of.id });
+    const client = query.get('client');
+    const allowed = await (client === undefined ? allAllowed(asked, of) : allowedTo(asked, of, client));
+    const events = withQuery(links.audit, { provider: of.provider, person: of.id });
     return {
       title: 'A person',
       body: markup`
       ${notice(asked, DONE)}${alert(refused)}
-      <p>${personName(of)}</p>
-      ${
-        items.length === 0
-          ? markup`<p>Nothing that they have allowed lives now.</p>`
-          : markup`<h2>What they have allowed</h2>${holdingRows(items, asked, here)}`
-      }
-      ${next === null ? null : markup`<p><a href="${all}">All of it</a></p>`}
+      ${await whoItIs(parts, of)}
+      ${allowed}
+      <p class="soft"><a href="${events}">What the audit has of them</a></p>
       <ul class="choices" role="list">
         <li><a class="button" href="${links.person(of.provider, of.id, { ask: 'revoke-all' })}">Revoke all of it…</a></li>
         <li><a class="button" href="${links.person(of.provider, of.id, { ask: 'erase' })}">Erase this person…</a></li>
@@ -87,6 +86,10 @@ export const person: Page = {
     const of = personOf(sent);
     const here = (done: string) => ({ goTo: links.person(of.provider, of.id, { done }) });
     const does = form.get('do') ?? '';
+    if (does === 'revoke-group') {
+      const { end } = await groupInForm(sent, {});
+      return here((await end()) ? 'authorization' : 'continuing');
+    }
     if (does === 'revoke') {
       const id = form.get('id') ?? '';
       await accept({ action: 'revoke', target: id, state: null });
@@ -101,6 +104,36 @@ export const person: Page = {
   },
 };
 
+/** By application, the newest first. */
+async function allAllowed(asked: Asked, of: PersonReference): Promise<Content> {
+  const { parts, links, query } = asked;
+  const { groups, next } = await heldGroups(parts.server.access, { person: of }, query.get('after'));
+  if (groups.length === 0 && next === null)
+    return markup`<p class="empty">Nothing that they have allowed lives now.</p>`;
+  const action = links.person(of.provider, of.id);
+  return markup`<h2>What they have allowed</h2>${holdingRows(groups, asked, { action, known: null })}
+      ${next === null ? null : markup`<p><a class="button" href="${links.person(of.provider, of.id, { after: next })}">Go on: older ones</a></p>`}`;
+}
+
+/** One by one. */
+async function allowedTo(asked: Asked, of: PersonReference, client: string): Promise<Content> {
+  const { parts, links, query } = asked;
+  const after = query.get('after');
+  const page = after === undefined ? {} : { after };
+  const { items, next } = await parts.server.access.list({ person: of, clientId: client }, page);
+  const here = links.person(of.provider, of.id);
+  const more = next === null ? null : links.person(of.provider, of.id, { client, after: next });
+  return markup`<h2>What they have allowed ${code(client)}</h2>
+      ${items.length === 0 ? markup`<p class="empty">Nothing of it lives now.</p>` : singleRows(items, asked, here)}
+      ${more === null ? null : markup`<p><a class="button" href="${more}">Go on: older ones</a></p>`}
+      <p class="soft"><a href="${here}">All that they have allowed</a></p>`;
+}
+
+async function whoItIs({ server }: Asked['parts'], of: PersonReference): Promise<Markup> {
+  const known = (await knownPeople(server.host, [of]))(of);
+  return markup`<p class="person"><strong>${calledBy(of, known)}</strong> ${aboutPerson(of, known)}</p>`;
+}
+
 function personOf({ query }: Asked): PersonReference {
   return { provider: query.get('provider') ?? '', id: query.get('id') ?? '' };
 }
@@ -109,21 +142,21 @@ function targetOf({ provider, id }: PersonReference): string {
   return JSON.stringify([provider, id]);
 }
 
-function question(
-  { links, fields }: Asked,
+async function question(
+  { links, fields, parts }: Asked,
   of: PersonReference,
   {
     ask,
     ending,
     refused,
   }: { readonly ask: string; readonly ending: Ending; readonly refused: Refused | undefined },
-): Shown {
+): Promise<Shown> {
   const here = links.person(of.provider, of.id);
   return {
     title: ending.title,
     body: markup`
       ${alert(refused)}
-      <p>${personName(of)}</p>
+      ${await whoItIs(parts, of)}
       ${ending.says.map((text) => markup`<p>${text}</p>`)}
       <form method="post" action="${here}">
         ${fields({ action: ask, target: targetOf(of), state: null })}

@@ -12,11 +12,26 @@ import { code } from '../shown.ts';
 const scopeField = (name: string) => `scope_${Buffer.from(name).toString('hex')}`;
 const grantField = (name: string) => `grant_${name}`;
 
+/** What stands below the fields. */
+export interface FieldHints {
+  readonly redirects: string;
+  readonly scopes: string;
+  readonly grants: string;
+}
+
+const OF_CHANGES: FieldHints = {
+  redirects: 'Codes that were sent to one that goes are exchanged no longer.',
+  scopes: 'Its tokens are good for a scope that goes no longer, from the next request on.',
+  grants:
+    'What a grant gave counts only while it has the grant, and is there again with it. To end it for good, end who holds access.',
+};
+
 /** The fields: as the application is, or as they were sent when that was refused. */
 export function updateFields(
-  known: Client,
+  known: Pick<Client, 'name' | 'redirectUris' | 'scopes' | 'grants'>,
   { parts: { scopes } }: Asked,
   refused: Refused | undefined,
+  hints: FieldHints = OF_CHANGES,
 ): Markup {
   const sent = refused?.form;
   const isTicked = (field: string, has: boolean) => (sent === undefined ? has : sent.has(field));
@@ -29,7 +44,7 @@ export function updateFields(
         <label for="redirect_uris">Redirect URIs, one on each line</label>
         <textarea id="redirect_uris" name="redirect_uris" rows="${rows}" spellcheck="false" aria-describedby="redirects-hint">
 ${sent?.values.get('redirect_uris') ?? known.redirectUris.join('\n')}</textarea>
-        <p class="hint" id="redirects-hint">Codes that were sent to one that goes are exchanged no longer.</p>
+        <p class="hint" id="redirects-hint">${hints.redirects}</p>
         <fieldset>
           <legend>Scopes</legend>
           ${offered.map((name) =>
@@ -39,14 +54,14 @@ ${sent?.values.get('redirect_uris') ?? known.redirectUris.join('\n')}</textarea>
               markup`<span class="soft">${scopes.get(name)?.label ?? 'not offered any more'}</span>`,
             ]),
           )}
-          <p class="hint">Its tokens are good for a scope that goes no longer, from the next request on.</p>
+          <p class="hint">${hints.scopes}</p>
         </fieldset>
         <fieldset>
           <legend>Grants</legend>
           ${GRANT_NAMES.map((name) =>
             box(grantField(name), isTicked(grantField(name), known.grants.includes(name)), code(name)),
           )}
-          <p class="hint">What a grant gave counts only while it has the grant, and is there again with it. To end it for good, end who holds access.</p>
+          <p class="hint">${hints.grants}</p>
         </fieldset>`;
 }
 
@@ -55,13 +70,27 @@ function box(field: string, isTicked: boolean, text: Content): Markup {
           <label class="choice"><input type="checkbox" name="${field}" value="1"${isTicked ? markup` checked` : null}> <span>${text}</span></label>`;
 }
 
-/** What the form makes another of the application that it was shown for. */
-export function changesIn(form: Parameters, known: Client, { parts: { scopes } }: Asked): ClientChanges {
-  const name = form.get('name') ?? '';
-  const uris = (form.get('redirect_uris') ?? '')
+/** What the form says of an application that is to be registered. */
+export function namedIn(form: Parameters, { parts: { scopes } }: Asked) {
+  return {
+    name: form.get('name') ?? '',
+    redirectUris: linesIn(form),
+    scopes: [...scopes.keys()].filter((name) => form.has(scopeField(name))),
+    grants: GRANT_NAMES.filter((name) => form.has(grantField(name))),
+  };
+}
+
+function linesIn(form: Parameters): readonly string[] {
+  return (form.get('redirect_uris') ?? '')
     .split(/\r\n|\r|\n/)
     .map((line) => line.trim())
     .filter((line) => line !== '');
+}
+
+/** What the form makes another of the application that it was shown for. */
+export function changesIn(form: Parameters, known: Client, { parts: { scopes } }: Asked): ClientChanges {
+  const name = form.get('name') ?? '';
+  const uris = linesIn(form);
   const ticked = (names: Iterable<string>, field: (name: string) => string) =>
     [...new Set(names)].filter((each) => form.has(field(each)));
   const newScopes = ticked([...known.scopes, ...scopes.keys()], scopeField);

@@ -66,6 +66,20 @@ export function accessTables(database: Database) {
       return { items: shown.map((row) => toHeld(row, clients)), next: more };
     },
 
+    async countHeld(limit, now) {
+      const living = livingAt(now, dialect);
+      const { rows } = await database.execute<CountRow>(
+        `SELECT COUNT(*) AS seen, SUM(s.lives) AS living, COUNT(DISTINCT CASE WHEN s.lives = 1 THEN s.person END) AS people FROM (
+          SELECT CASE WHEN ${living.sql} THEN 1 ELSE 0 END AS lives,
+            CONCAT(LENGTH(f.user_provider), ' ', f.user_provider, f.user_id) AS person
+          FROM oauth_families f ORDER BY f.id DESC LIMIT ${limit}
+        ) s`,
+        living.parameters,
+      );
+      const [{ seen, living: lives, people } = { seen: 0, living: 0, people: 0 }] = rows;
+      return { authorizations: Number(lives ?? 0), people: Number(people), isAll: Number(seen) < limit };
+    },
+
     async findHolder(familyId) {
       const { rows } = await database.execute<Pick<HeldRow, 'client_id' | 'user_provider' | 'user_id'>>(
         'SELECT client_id, user_provider, user_id FROM oauth_families WHERE id = ?',
@@ -255,6 +269,13 @@ interface HeldRow {
   readonly expires_at: number;
   readonly refresh_generation: number | null;
   readonly used_at: number | null;
+}
+
+interface CountRow {
+  readonly seen: number | string;
+  /** MySQL tells a sum as text. */
+  readonly living: number | string | null;
+  readonly people: number | string;
 }
 
 interface ClientRow {
