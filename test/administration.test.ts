@@ -563,13 +563,13 @@ describe('people', () => {
 
   // @shows AS-33.11
   test.each([
-    ['lovelace', 'Ada Lovelace'],
-    ['ADA@EXAMPLE', 'Ada Lovelace'],
-    [' hopper ', 'Grace Hopper'],
-  ])('are found by a part of the name or of the e-mail address: %j', async (text, name) => {
+    ['lovelace', `Ada Lovelace ${ADA}`, GRACE],
+    ['ADA@EXAMPLE', `Ada Lovelace ${ADA}`, GRACE],
+    [' hopper ', `Grace Hopper ${GRACE}`, ADA],
+  ])('are found by a part of the name or of the e-mail address: %j', async (text, found, other) => {
     const page = await shown(`/access?${new URLSearchParams({ q: text })}`);
-    expect(page).toContain(name);
-    expect(page).not.toContain(name === 'Ada Lovelace' ? GRACE : ADA.replace('ada', 'xx'));
+    expect(page).toContain(found);
+    expect(page).not.toContain(other);
   });
 
   // @shows AS-33.11
