@@ -37,6 +37,7 @@ export interface DatabaseAccounts extends AccountProvider {
   find(id: string): Promise<DatabaseAccount | null>;
   /** The account with this address, in upper or lower case, or null. */
   findByEmail(email: string): Promise<DatabaseAccount | null>;
+  /** As `AccountProvider.search`, among the first hundred thousand accounts by email. */
   search(text: string, limit: number): Promise<readonly DatabaseAccount[]>;
   /** By email. */
   list(): Promise<readonly DatabaseAccount[]>;
