@@ -1013,7 +1013,7 @@ describe('mcp:audit', () => {
 
 describe('mcp:calls_per_minute', () => {
   // @shows MCP-15.12
-  test('one client and person is 429 with Retry-After, others are not, and what calls no tool is answered', async () => {
+  test('one client and person is 429 with Retry-After, and others are not', async () => {
     const config = { ...FAR, mcp: { protocol_versions: VERSIONS, calls_per_minute: 2 } };
     const limited = await startAssistant({ tools: TOOLS, config });
     try {
@@ -1044,14 +1044,42 @@ describe('mcp:calls_per_minute', () => {
         -32_000,
         true,
       ]);
-      expect((await send('tools/list', {}, at)).status).toBe(200);
+      expect((await send('tools/list', {}, at)).status).toBe(429);
       expect(calls.length).toBe(before + 6);
     } finally {
       await limited.close();
     }
   });
 
+  // @shows MCP-15.12
+  test.each([
+    ['requests that call no tool', { id: 1, method: 'ping' }],
+    ['calls without a name', { id: 1, method: 'tools/call', params: {} }],
+    ['notifications', { method: 'notifications/initialized' }],
+    ['what is no message', {}],
+  ])('every message of a batch counts: %s', async (_, message) => {
+    const config = { ...FAR, mcp: { protocol_versions: VERSIONS, calls_per_minute: 10 } };
+    const limited = await startAssistant({ tools: TOOLS, config });
+    try {
+      const headers = { 'MCP-Protocol-Version': '2025-03-26' };
+      const at = { at: limited, bearer: await limited.serviceToken(), headers };
+      const batch = (count: number) =>
+        Array.from({ length: count }, (__, id) => ({
+          jsonrpc: '2.0',
+          ...message,
+          ...('id' in message ? { id } : {}),
+        }));
+      expect((await post(batch(6), at)).status).not.toBe(429);
+      expect((await post(batch(6), at)).status).toBe(429);
+      expect((await post(batch(4), at)).status).not.toBe(429);
+      expect((await post(batch(1), at)).status).toBe(429);
+      expect((await call('noted', {}, at)).status).toBe(429);
+    } finally {
+      await limited.close();
+    }
+  });
+
   test.each([0, -1, 1.5, 'many'])('%j is refused at the start', async (calls_per_minute) => {
-    await expect(startAssistant({ config: { mcp: { calls_per_minute } } })).rejects.toThrow('calls');
+    await expect(startAssistant({ config: { mcp: { calls_per_minute } } })).rejects.toThrow('message');
   });
 });

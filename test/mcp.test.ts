@@ -473,6 +473,86 @@ describe('a caller who leaves', () => {
   });
 });
 
+describe('notifications/cancelled', () => {
+  const cancelling = (requestId: unknown) => ({
+    jsonrpc: '2.0',
+    method: 'notifications/cancelled',
+    params: { requestId, reason: 'no longer needed' },
+  });
+
+  /** A tool that works until its signal is aborted, or the test ends it. */
+  function createWork() {
+    const stop = Promise.withResolvers<void>();
+    const waiting: { readonly count: number; readonly resolve: () => void }[] = [];
+    let begun = 0;
+    return {
+      stop: () => stop.resolve(),
+      /** Resolves once so many calls run. */
+      running: (count: number) =>
+        new Promise<void>((resolve) => {
+          if (begun >= count) resolve();
+          else waiting.push({ count, resolve });
+        }),
+      tool: toolNamed('waiting', async (_, { signal }) => {
+        const aborted = new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+        begun += 1;
+        for (const { count, resolve } of waiting) if (count <= begun) resolve();
+        await Promise.race([aborted, stop.promise]);
+        return signal.aborted ? 'ended' : 'done';
+      }),
+    };
+  }
+
+  async function started(stream = false) {
+    const work = createWork();
+    const config = { mcp: { transport: { streaming: stream } } };
+    const at = await startAssistant({ tools: [work.tool], config });
+    const bearer = await at.linkedToken();
+    const call = (id: unknown, by = bearer) =>
+      send({ ...calling('waiting'), id }, { at, bearer: by }).then((response) => response.text());
+    const cancel = async (id: unknown, by = bearer, version = '2025-11-25') => {
+      const headers = { 'MCP-Protocol-Version': version };
+      const accepted = await send(cancelling(id), { at, bearer: by, headers });
+      expect([accepted.status, await accepted.text()]).toEqual([202, '']);
+    };
+    return { ...work, at, bearer, call, cancel };
+  }
+
+  // @shows MCP-8.28
+  test.each([false, true])('ends the call of the same token with this id (streaming: %s)', async (stream) => {
+    const { at, call, cancel, running, stop } = await started(stream);
+    const [meant, text] = [call(1), call('1')];
+    await running(2);
+    await cancel(1);
+    expect(await meant).toContain('"text":"The call was cancelled."');
+    stop();
+    expect(await text).toContain('"text":"done"');
+    // What has ended is forgotten, so the id may be used again.
+    await cancel(1);
+    expect(await call(1)).toContain('"text":"done"');
+    await at.close();
+  });
+
+  // @shows MCP-8.28
+  test('ends no call of another token, of a service, or of several with one id', async () => {
+    const { at, bearer, call, cancel, running, stop } = await started();
+    const other = await at.linkedToken();
+    const serving = await at.serviceToken();
+    const calls = [call(1), call(2), call(2), call(3, serving)];
+    await running(4);
+    await cancel(1, other);
+    await cancel(1, serving);
+    await cancel(3, serving);
+    await cancel(3);
+    await cancel(2);
+    for (const id of ['1', null, {}, 1.5]) await cancel(id);
+    expect((await send(cancelling(1), { at, bearer: `${bearer}x` })).status).toBe(401);
+    stop();
+    for (const text of await Promise.all(calls)) expect(text).toContain('"text":"done"');
+    await at.close();
+  });
+});
+
 /** Waits until as many are there. */
 function createMeeting(count: number): () => Promise<void> {
   let waiting: (() => void)[] = [];

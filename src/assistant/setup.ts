@@ -1,6 +1,7 @@
 import { link, unlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { randomUUID } from 'node:crypto';
+import { jsonText } from '../contracts/json.ts';
 import type { Application, ConfigurationProblem } from '../host/contracts.ts';
 import { mcpServerOf } from '../mcp/index.ts';
 import { authorizationServerOf, type AuthorizationServer, type Client } from '../oauth-server/index.ts';
@@ -108,7 +109,7 @@ export function createManifest(application: Application): string {
   const problems = listingProblems(listing);
   if (problems.length > 0) throw new ListingError(problems);
   const manifest = addonManifest(listing as Listing, mcpServerOf(application).resource);
-  return `${JSON.stringify(manifest, null, 2)}\n`;
+  return `${jsonText(manifest, undefined, 2)}\n`;
 }
 
 /** A manifest in a temporary file beside its place; publishing it is atomic. */

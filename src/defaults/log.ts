@@ -1,5 +1,6 @@
 import { closeSync, writeSync } from 'node:fs';
 import { inspect } from 'node:util';
+import { jsonText } from '../contracts/json.ts';
 import type { Log, LogContext } from '../contracts/log.ts';
 import { openToAppend } from './owned-files.ts';
 
@@ -107,7 +108,7 @@ function lineWriter(descriptor: number): (line: string) => void {
 function asJson(fields: LogContext): string {
   const members = Object.entries(fields).flatMap(([key, value]) => {
     const text = valueAsJson(key, value);
-    return text === undefined ? [] : [`${JSON.stringify(key)}:${text}`];
+    return text === undefined ? [] : [`${jsonText(key)}:${text}`];
   });
   return `{${members.join()}}`;
 }
@@ -123,14 +124,14 @@ function valueAsJson(key: string, value: unknown): string | undefined {
   try {
     const isError = key === 'err' && value instanceof Error;
     const shown = isError ? errorFields(value) : value;
-    return JSON.stringify(shown, function (this: unknown, name, inner: unknown) {
+    return jsonText(shown, function (this: unknown, name, inner: unknown) {
       // An error's own code says what went wrong, such as ECONNREFUSED.
       const isErrorCode = name === 'code' && (this === shown ? isError : this instanceof Error);
       if (isSecret(name) && !isErrorCode) return REDACTED;
       return typeof inner === 'bigint' ? String(inner) : inner;
     });
   } catch {
-    return JSON.stringify(asText(value));
+    return jsonText(asText(value));
   }
 }
 

@@ -1,5 +1,5 @@
 /** Portico in a Fastify 5 application. */
-import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
 import { createDispatcher, type Mountable } from '../fetch/dispatch.ts';
 import { answerTo, headersOnly, incomingOf, requestFrom, requestIdOfIncoming } from '../node/mount.ts';
 import { BearerError, bearerErrorResponse, type AuthorizationServer } from '../oauth-server/index.ts';
@@ -29,7 +29,7 @@ export function portico(server: AuthorizationServer, ...more: readonly Mountable
     fastify.removeAllContentTypeParsers();
     fastify.addContentTypeParser('*', (_request, body, done) => done(null, body));
     for (const url of paths) {
-      fastify.route({
+      const route: RouteOptions = {
         url,
         method: fastify.supportedMethods,
         async handler(request, reply) {
@@ -44,7 +44,13 @@ export function portico(server: AuthorizationServer, ...more: readonly Mountable
               : await endpoint.handle(requestFrom(asked, server.origin), request);
           return answer(answerTo(raw, response), reply);
         },
-      });
+      };
+      try {
+        fastify.route(route);
+      } catch (error) {
+        // With ignoreTrailingSlash a path with a slash behind it is the one without, which is there already.
+        if (!url.endsWith('/') || (error as FastifyError).code !== 'FST_ERR_DUPLICATED_ROUTE') throw error;
+      }
     }
   };
 }

@@ -4,7 +4,7 @@ import { KNOWN_VERSIONS, type ProtocolVersion } from './versions.ts';
 /** A day, in seconds. */
 const LONGEST_TOOL = 86_400;
 
-const MOST_CALLS = 1_000_000;
+const MOST_MESSAGES = 1_000_000;
 
 /** The section `mcp` of the configuration. */
 export const mcpConfiguration = z.strictObject({
@@ -36,9 +36,9 @@ export const mcpConfiguration = z.strictObject({
     .default(120),
   audit: z.boolean({ error: 'must be true or false' }).default(false),
   calls_per_minute: z
-    .int({ error: 'must be a whole number of calls' })
-    .min(1, 'must be at least 1 call')
-    .max(MOST_CALLS, `must be at most ${MOST_CALLS} calls`)
+    .int({ error: 'must be a whole number of messages' })
+    .min(1, 'must be at least 1 message')
+    .max(MOST_MESSAGES, `must be at most ${MOST_MESSAGES} messages`)
     .optional(),
   oauth: z
     .strictObject({
@@ -88,7 +88,7 @@ export interface McpConfigInput {
   readonly tool_timeout?: number | undefined;
   /** Whether each call of a tool is an audit event, `tool_called`; false. */
   readonly audit?: boolean | undefined;
-  /** How many calls of tools one client may make for one person in a minute, of each process; no limit. */
+  /** How many messages one client may send for one person in a minute, to each process; no limit. */
   readonly calls_per_minute?: number | undefined;
   /** What the resource says of itself (RFC 9728), and how it lets clients in. */
   readonly oauth?: McpOAuthInput | undefined;
@@ -107,7 +107,7 @@ export interface McpOAuthInput {
   /** The scopes that the resource metadata names; `['mcp:tools']`. */
   readonly scopes_supported?: readonly string[] | undefined;
   /**
-   * Whether 401 and 403 say in `WWW-Authenticate` where the metadata is and which scope is needed, and a client that then asks for more keeps
+   * Whether 401, of GET and HEAD too, and 403 say in `WWW-Authenticate` where the metadata is and which scope is needed, and a client that then asks for more keeps
    * what its person allowed it before; false.
    */
   readonly challenge?: boolean | undefined;

@@ -3,6 +3,7 @@ import { madeWithRequestId, REQUEST_ID_HEADER, requestIdOf } from '../http/reque
 import type { Messages } from './messages.ts';
 import type { Protocol } from './protocol.ts';
 import { protocolRefusal, refusal } from './refusal.ts';
+import type { RunningCalls } from './running-calls.ts';
 import { VERSION_HEADER } from './stateless.ts';
 import type { StatelessAnswer, StatelessProtocol } from './stateless-protocol.ts';
 import type { Caller } from './tool-call.ts';
@@ -13,6 +14,7 @@ export interface ExchangeOptions {
   readonly protocol: Protocol;
   /** For requests of 2026-07-28, which come only where it is offered. */
   readonly stateless: StatelessProtocol;
+  readonly running: RunningCalls;
   /** Whether answers are sent as events, with the progress of tools before them. */
   readonly streaming: boolean;
 }
@@ -21,12 +23,13 @@ export interface ExchangeOptions {
 export async function exchange(
   request: Request,
   messages: Messages,
-  { versions, protocol, stateless, streaming }: ExchangeOptions,
+  { versions, protocol, stateless, running, streaming }: ExchangeOptions,
 ): Promise<Response> {
   const version = request.headers.get(VERSION_HEADER) ?? BATCHING_VERSION;
   const { requests, metadata } = messages;
   const refused = metadata === null ? versionRefusal(messages, version, versions) : null;
   if (refused !== null) return refused;
+  for (const id of messages.cancelled) running.cancel({ request, id });
   const [first] = requests;
   if (first === undefined) return new Response(null, { status: 202 });
   const { signal } = request;
@@ -35,9 +38,15 @@ export async function exchange(
     const answer = streaming ? statelessEvents : statelessAnswer;
     return answer(request, (caller) => stateless(first, caller, metadata));
   }
-  if (streaming) return named(request, EVENT_STREAM, eventsOf(requests, protocol, signal, version));
+  const answered: Protocol = (message, caller) =>
+    message.method === 'tools/call'
+      ? running.run({ request, id: message.id }, caller.signal, (ended) =>
+          protocol(message, { ...caller, signal: ended }),
+        )
+      : protocol(message, caller);
+  if (streaming) return named(request, EVENT_STREAM, eventsOf(requests, answered, signal, version));
   const answers = await Promise.all(
-    requests.map((message) => protocol(message, { signal, notify: discard, version })),
+    requests.map((message) => answered(message, { signal, notify: discard, version })),
   );
   if (signal.aborted) return refusal(499, CALLER_IS_GONE);
   return named(request, JSON_BODY, answers.length === 1 ? answers[0] : `[${answers.join(',')}]`);

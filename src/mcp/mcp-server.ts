@@ -5,15 +5,12 @@ import { requestIdOf, withRequestId } from '../http/request-id.ts';
 import type { AuthorizationServer, Endpoint } from '../oauth-server/index.ts';
 import { createChallenges } from './challenges.ts';
 import type { McpConfig } from './config.ts';
-import { DOCUMENT_PREFLIGHT, withCors } from './origins.ts';
-import { refusal } from './refusal.ts';
-import { logRefusal } from './refusal-log.ts';
+import { DOCUMENT_PREFLIGHT } from './origins.ts';
+import { jsonResponse } from './refusal.ts';
+import { createMisplacedEndpoint, createStreamEndpoint, MISPLACED, STREAM } from './other-endpoints.ts';
 import { createRpcEndpoint, RPC } from './rpc-endpoint.ts';
 import { listedScopes, SERVICE_SCOPE } from './tool-access.ts';
 import type { ToolRegistry } from './tools.ts';
-
-/** The name of the endpoint that refuses what is no POST. */
-const STREAM = 'mcp_server_stream';
 
 /** Where the endpoint is, below the issuer. */
 export const MCP_PATH = '/mcp';
@@ -60,6 +57,7 @@ export function createMcpServer(given: McpServerOptions): McpServer {
   };
   const metadataPath = `/.well-known/oauth-protected-resource${server.basePath}${MCP_PATH}`;
   const challenges = createChallenges(server, config, `${server.origin}${metadataPath}`);
+  const answering = { ...options, name, resource, challenges };
   const { challenge, narrow_service_scope: narrows } = config.oauth;
   server.serveResource({
     ...(server.config.audience === resource ? { metadata: document } : {}),
@@ -69,8 +67,9 @@ export function createMcpServer(given: McpServerOptions): McpServer {
   const metadata = async (request: Request) =>
     request.method === 'OPTIONS'
       ? new Response(null, { status: 204, headers: DOCUMENT_PREFLIGHT })
-      : Response.json(document, {
-          headers: { 'Access-Control-Allow-Origin': '*', 'Cache-Control': 'public, max-age=60' },
+      : jsonResponse(document, 200, {
+          'Access-Control-Allow-Origin': '*',
+          'Cache-Control': 'public, max-age=60',
         });
   return {
     resource,
@@ -82,19 +81,21 @@ export function createMcpServer(given: McpServerOptions): McpServer {
         name: RPC,
         path: `${server.mountPath}${MCP_PATH}`,
         methods: ['POST', 'OPTIONS'],
-        handle: createRpcEndpoint({ ...options, name, resource, challenges }),
+        handle: createRpcEndpoint(answering),
       },
       {
         name: STREAM,
         path: `${server.mountPath}${MCP_PATH}`,
         methods: ['GET', 'DELETE', 'PUT', 'PATCH'],
         refusesMethods: true,
-        handle: async (request) => {
-          const refused = refusal(405, 'This server keeps no streams and no sessions.', { Allow: 'POST' });
-          logRefusal(options, STREAM, request, refused, null);
-          return withCors(refused, request, config.allowed_origins);
-        },
+        handle: createStreamEndpoint(answering),
       },
+      ...['/', '//'].map((slashes) => ({
+        name: `${MISPLACED}${slashes.length === 1 ? '' : '_twice'}`,
+        path: `${server.mountPath}${MCP_PATH}${slashes}`,
+        methods: ['POST', 'GET', 'DELETE', 'PUT', 'PATCH', 'OPTIONS'] as const,
+        handle: createMisplacedEndpoint(answering),
+      })),
       // RFC 9728 section 3.1 puts this in front of the path of the resource; some clients ask without its last part.
       // Below no other base path: what is in front of that one describes another installation.
       {

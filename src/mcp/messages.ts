@@ -5,6 +5,7 @@ import {
   isJSONRPCResponse,
   type JSONRPCRequest,
 } from '@modelcontextprotocol/server';
+import { hasHalves } from '../contracts/json.ts';
 import { readBytes } from '../http/body.ts';
 import { acceptsByName, mediaTypeOf } from '../http/media-types.ts';
 import { DEEPEST, isTooDeep } from './nesting.ts';
@@ -23,19 +24,30 @@ export interface Messages {
   readonly initializes: boolean;
   /** The names of the tools that they call. */
   readonly calledTools: readonly string[];
+  /** The ids of requests that notifications cancel; none in 2026-07-28, where a caller hangs up. */
+  readonly cancelled: readonly RequestId[];
   /** What a request of 2026-07-28 says of itself; null for those of other versions. */
   readonly metadata: RequestMetadata | null;
 }
+
+/** How an id of JSON-RPC is written is part of it: 1 is not "1". */
+export type RequestId = JSONRPCRequest['id'];
+
+/** Counts messages before anything is done for them: how long to wait in milliseconds, 0 where they are allowed. */
+export type TakeMessages = (count: number) => number;
 
 /** The largest body that is read, in bytes. */
 const BODY_LIMIT = 1024 * 1024;
 /** The most messages of one body. */
 const LARGEST_BATCH = 100;
+/** The most values of one body, at every level: the SDK's schemas take some microseconds for each. */
+const MOST_OF_A_BODY = 10_000;
 
 /** Reads and checks the messages; what cannot be accepted is returned as a refusal. */
 export async function readMessages(
   request: Request,
   versions: OfferedVersions,
+  take: TakeMessages,
 ): Promise<{ readonly messages: Messages } | { readonly refusal: Response }> {
   const unreadable = headerRefusal(request.headers);
   if (unreadable !== null) return { refusal: unreadable };
@@ -45,11 +57,14 @@ export async function readMessages(
   );
   if (body === null) return { refusal: refusal(413, 'The body is larger than 1 MiB.') };
   const parsed = parse(body);
+  const refused = (code: number, problem: string) => ({
+    refusal: bodyRefusal({ code, message: problem }, parsed, request.headers, versions),
+  });
+  const wait = take(Array.isArray(parsed) ? parsed.length : 1);
+  if (wait > 0) return { refusal: limitRefusal(wait, parsed, request.headers, versions) };
   if (parsed === undefined) return { refusal: refusal(400, 'The body is not JSON.', {}, -32_700) };
-  if (isTooDeep(body)) {
-    const problem = `The body is nested too deep: more than ${DEEPEST} levels.`;
-    return { refusal: bodyRefusal(-32_600, problem, parsed, request.headers, versions) };
-  }
+  const problem = bodyProblem(body, parsed);
+  if (problem !== null) return refused(-32_600, problem);
   let metadata: RequestMetadata | null = null;
   if (versions.stateless) {
     const read = readMetadata(parsed, request.headers, versions);
@@ -69,8 +84,8 @@ export async function readMessages(
   }
   // Nothing else looks at each of the messages before.
   if (messages.length > LARGEST_BATCH) {
-    const problem = `Invalid Request: Batch must not exceed ${LARGEST_BATCH} messages`;
-    return { refusal: protocolRefusal(problem, -32_600) };
+    const excess = `Invalid Request: Batch must not exceed ${LARGEST_BATCH} messages`;
+    return { refusal: protocolRefusal(excess, -32_600) };
   }
   const requests = messages.filter((message) => isJSONRPCRequest(message));
   if (requests.length < messages.length && !messages.every(isMessage)) {
@@ -82,8 +97,7 @@ export async function readMessages(
   }
   const initializing = requests.filter(({ method }) => method === 'initialize');
   if (initializing.length > 0 && !isShort(initializing)) {
-    const problem = `What the client says of itself is more than ${MOST_VALUES} values.`;
-    return { refusal: bodyRefusal(-32_602, problem, parsed, request.headers, versions) };
+    return refused(-32_602, `What the client says of itself is more than ${MOST_VALUES} values.`);
   }
   return {
     messages: {
@@ -91,6 +105,7 @@ export async function readMessages(
       count: messages.length,
       initializes: initializing.some((message) => isInitializeRequest(message)),
       calledTools: findCalledTools(messages),
+      cancelled: metadata === null ? findCancelled(messages) : [],
       metadata,
     },
   };
@@ -122,17 +137,36 @@ function parse(body: Buffer): unknown {
   }
 }
 
+/** What no message may be, before a schema looks at it; null for nothing. */
+function bodyProblem(body: Buffer, parsed: unknown): string | null {
+  if (isTooDeep(body)) return `The body is nested too deep: more than ${DEEPEST} levels.`;
+  if (!isShort(parsed, MOST_OF_A_BODY)) return `The body has more than ${MOST_OF_A_BODY} values.`;
+  const hasEscapes = body.includes('\\ud') || body.includes('\\uD');
+  return hasEscapes && hasHalves(parsed) ? 'The body has text that is not well-formed Unicode.' : null;
+}
+
 /** In 2026-07-28 an error names its request, which only a header field can say here: nothing has looked into the body. */
 function bodyRefusal(
-  code: number,
-  message: string,
+  { code, message }: { readonly code: number; readonly message: string },
   body: unknown,
   headers: Headers,
-  { stateless }: OfferedVersions,
+  versions: OfferedVersions,
 ): Response {
-  return stateless && headers.get(VERSION_HEADER) === STATELESS_VERSION
+  return namesRequest(headers, versions)
     ? requestRefusal(400, body, { code, message })
     : refusal(400, message, {}, code);
+}
+
+function limitRefusal(wait: number, body: unknown, headers: Headers, versions: OfferedVersions): Response {
+  const message = 'Too many messages: try again later.';
+  const retry = { 'Retry-After': String(Math.ceil(wait / 1000)) };
+  return namesRequest(headers, versions)
+    ? requestRefusal(429, body, { code: 429, message }, retry)
+    : refusal(429, message, retry);
+}
+
+function namesRequest(headers: Headers, { stateless }: OfferedVersions): boolean {
+  return stateless && headers.get(VERSION_HEADER) === STATELESS_VERSION;
 }
 
 const CANCELLED = 'notifications/cancelled';
@@ -150,6 +184,14 @@ function findCalledTools(messages: readonly unknown[]): readonly string[] {
     if (!isObject(message) || message['method'] !== 'tools/call' || !isObject(message['params'])) return [];
     const { name } = message['params'];
     return typeof name === 'string' ? [name] : [];
+  });
+}
+
+function findCancelled(messages: readonly unknown[]): readonly RequestId[] {
+  return messages.flatMap((message) => {
+    if (!isObject(message) || message['method'] !== CANCELLED || 'id' in message) return [];
+    const id = isObject(message['params']) ? message['params']['requestId'] : null;
+    return typeof id === 'string' || typeof id === 'number' ? [id] : [];
   });
 }
 

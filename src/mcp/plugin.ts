@@ -8,6 +8,14 @@ import { repeatedArguments } from './parameter-headers.ts';
 import { createToolRegistry, type ToolRegistry } from './tools.ts';
 import { STATELESS_VERSION } from './versions.ts';
 
+/** The routes that take no session, so that nothing can be forged. */
+const EXEMPT = {
+  mcp_server_rpc: true,
+  mcp_server_stream: true,
+  mcp_server_misplaced: true,
+  mcp_server_misplaced_twice: true,
+};
+
 /** The name under which `app.services` holds the McpServer. */
 const MCP = 'mcp';
 
@@ -39,7 +47,7 @@ export function mcpServerOf(application: Application): McpServer {
 export function mcp(): Plugin<{ mcp: McpConfigInput }> {
   return {
     name: 'mcp',
-    defaults: { mcp: {}, csrf_exempt_routes: { mcp_server_rpc: true, mcp_server_stream: true } },
+    defaults: { mcp: {}, csrf_exempt_routes: EXEMPT },
     configuration: { mcp: mcpConfiguration },
     problems,
     migrations: [],

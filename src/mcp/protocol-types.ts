@@ -23,13 +23,13 @@ export function readShort<Name extends SpecTypeName>(type: Name, value: unknown)
   return isShort(value) ? readAs(type, value) : null;
 }
 
-/** Whether a value has no more values in it than that. */
-export function isShort(value: unknown): boolean {
+/** Whether a value has no more values in it than that, or than another number. */
+export function isShort(value: unknown, most = MOST_VALUES): boolean {
   const found = [value];
   for (const each of found) {
     if (typeof each !== 'object' || each === null) continue;
     const members: readonly unknown[] = Object.values(each);
-    if (found.length + members.length > MOST_VALUES) return false;
+    if (found.length + members.length > most) return false;
     found.push(...members);
   }
   return true;

@@ -4,6 +4,7 @@ import {
   type SpecTypeName,
   type SpecTypes,
 } from '@modelcontextprotocol/server';
+import { jsonText } from '../contracts/json.ts';
 import type { Log } from '../contracts/log.ts';
 import type { McpConfig } from './config.ts';
 import { readAs } from './protocol-types.ts';
@@ -58,7 +59,7 @@ export function createProtocol(options: ProtocolOptions): Protocol {
     [
       'initialize',
       method('InitializeRequest', ({ params }) =>
-        JSON.stringify({ protocolVersion: versionFor(versions, params.protocolVersion), ...self }),
+        jsonText({ protocolVersion: versionFor(versions, params.protocolVersion), ...self }),
       ),
     ],
     ['ping', method('PingRequest', () => '{}')],
@@ -73,7 +74,7 @@ export function createProtocol(options: ProtocolOptions): Protocol {
         const refused = callRefusal(config, tool);
         if (refused !== null) return { code: ProtocolErrorCode.InvalidRequest, message: refused.message };
         const result = await call(tool, params, caller, onlyRound());
-        return JSON.stringify(result instanceof ToolQuestions ? CANNOT_ASK : withObjectsAlone(result));
+        return jsonText(result instanceof ToolQuestions ? CANNOT_ASK : withObjectsAlone(result));
       }),
     ],
   ]);
@@ -88,10 +89,10 @@ export function createProtocol(options: ProtocolOptions): Protocol {
   };
 
   return async (request, caller) => {
-    const id = JSON.stringify(request.id);
+    const id = jsonText(request.id);
     const outcome = await answer(request, caller);
     if (typeof outcome === 'string') return `{"result":${outcome},"jsonrpc":"2.0","id":${id}}`;
-    return `{"jsonrpc":"2.0","id":${id},"error":${JSON.stringify(outcome)}}`;
+    return `{"jsonrpc":"2.0","id":${id},"error":${jsonText(outcome)}}`;
   };
 }
 

@@ -1,3 +1,4 @@
+import { jsonText } from '../contracts/json.ts';
 import { createNote } from '../http/note.ts';
 
 /** The messages of the refusals, for the log: a Response does not give its body twice. */
@@ -10,17 +11,17 @@ export function refusal(
   headers: Readonly<Record<string, string>> = {},
   code = -32_000,
 ): Response {
-  const response = Response.json(
-    { jsonrpc: '2.0', error: { code, message }, id: null },
-    { status, headers: { 'Cache-Control': 'no-store', ...headers } },
-  );
+  const response = jsonResponse({ jsonrpc: '2.0', error: { code, message }, id: null }, status, {
+    'Cache-Control': 'no-store',
+    ...headers,
+  });
   messages.set(response, message);
   return response;
 }
 
 /** A refusal of the protocol itself, for a request that the endpoint lets through: it is not logged. */
 export function protocolRefusal(message: string, code: number): Response {
-  return Response.json({ jsonrpc: '2.0', error: { code, message }, id: null }, { status: 400 });
+  return jsonResponse({ jsonrpc: '2.0', error: { code, message }, id: null }, 400);
 }
 
 /** A refusal of a request that could be read: its error names the request (MCP 2026-07-28, Error Responses). */
@@ -30,12 +31,24 @@ export function requestRefusal(
   error: { readonly code: number; readonly message: string; readonly data?: unknown },
   headers: Readonly<Record<string, string>> = {},
 ): Response {
-  const response = Response.json(
-    { jsonrpc: '2.0', id: idOf(message), error },
-    { status, headers: { 'Cache-Control': 'no-store', ...headers } },
-  );
+  const response = jsonResponse({ jsonrpc: '2.0', id: idOf(message), error }, status, {
+    'Cache-Control': 'no-store',
+    ...headers,
+  });
   messages.set(response, error.message);
   return response;
+}
+
+/** `Response.json`, with text that is well-formed Unicode. */
+export function jsonResponse(
+  content: unknown,
+  status: number,
+  headers: Readonly<Record<string, string>> = {},
+): Response {
+  return new Response(jsonText(content), {
+    status,
+    headers: { 'content-type': 'application/json', ...headers },
+  });
 }
 
 function idOf(message: unknown): string | number | null {

@@ -16,6 +16,7 @@ import { callRefusal, reachesResource } from './tool-access.ts';
 import { createProtocol } from './protocol.ts';
 import { repeatedArguments, unrepeated } from './parameter-headers.ts';
 import { createRounds } from './rounds.ts';
+import { createRunningCalls } from './running-calls.ts';
 import { mismatchRefusal } from './stateless.ts';
 import { createStatelessProtocol } from './stateless-protocol.ts';
 import { audited, createToolCalls } from './tool-call.ts';
@@ -26,7 +27,7 @@ import { offeredVersions } from './versions.ts';
 /** The endpoint's name. */
 export const RPC = 'mcp_server_rpc';
 
-interface RpcEndpointOptions {
+export interface RpcEndpointOptions {
   /** What the server calls itself to assistants. */
   readonly name: string;
   readonly resource: string;
@@ -42,7 +43,7 @@ interface RpcEndpointOptions {
  * nor 403 has a challenge, which RFC 6750 section 3 would have, unless `mcp:oauth:challenge` is on (MCP-8.4).
  */
 export function createRpcEndpoint(options: RpcEndpointOptions): (request: Request) => Promise<Response> {
-  const { server, config, challenges, tools, log } = options;
+  const { server, config, tools, log } = options;
   const exchanging = createExchange(options);
   const perMinute = config.calls_per_minute;
   const limit = perMinute === undefined ? null : createCallLimit({ perMinute, clock: server.clock });
@@ -59,11 +60,8 @@ export function createRpcEndpoint(options: RpcEndpointOptions): (request: Reques
     }
     const response = await server
       .withToken(request, async () => {
-        const problem = tokenProblem();
-        if (problem !== null) {
-          const says = config.oauth.challenge && problem.code === 'invalid_token' ? ENDED : NEEDED;
-          return refusal(401, says, challenges.ofResource(problem.code, problem.dpop));
-        }
+        const unauthenticated = tokenRefusal(options);
+        if (unauthenticated !== null) return unauthenticated;
         const answer = await answerMessages(options, request, exchanging, limit);
         logRefusal(options, RPC, request, answer, token().clientId());
         return answer;
@@ -90,18 +88,23 @@ function createExchange(options: RpcEndpointOptions): ExchangeOptions {
     versions,
     protocol: createProtocol(all),
     stateless: createStatelessProtocol({ ...all, rounds: createRounds(server, resource) }),
+    running: createRunningCalls(),
     streaming: config.transport.streaming,
   };
 }
 
-/** Null for a usable token. `requireUsable` writes the reason to the log. */
-function tokenProblem(): BearerError | null {
+/** 401 without a usable token; null with one. `requireUsable` writes the reason to the log. */
+export function tokenRefusal({
+  config,
+  challenges,
+}: Pick<RpcEndpointOptions, 'config' | 'challenges'>): Response | null {
   try {
     token().requireUsable();
     return null;
   } catch (error) {
-    if (error instanceof BearerError) return error;
-    throw error;
+    if (!(error instanceof BearerError)) throw error;
+    const says = config.oauth.challenge && error.code === 'invalid_token' ? ENDED : NEEDED;
+    return refusal(401, says, challenges.ofResource(error.code, error.dpop));
   }
 }
 
@@ -123,7 +126,8 @@ async function answerMessages(
     const fields = challenges.ofResource('insufficient_scope', presented(server, request));
     return refusal(403, 'The token has no scope of this resource.', fields);
   }
-  const read = await readMessages(request, exchanging.versions);
+  const take = (count: number) => limit?.take(caller(), count) ?? 0;
+  const read = await readMessages(request, exchanging.versions, take);
   if ('refusal' in read) return read.refusal;
   const { messages } = read;
   for (const called of messages.calledTools) {
@@ -140,13 +144,10 @@ async function answerMessages(
       challenges.ofTools(refused.status, all, presented(server, request)),
     );
   }
-  const { calledTools, metadata, requests } = messages;
+  const { metadata, requests } = messages;
   const differing = metadata === null ? null : differingHeader(tools, requests[0], request.headers);
   if (differing !== null) return mismatchRefusal(requests[0], differing);
-  const wait = limit === null || calledTools.length === 0 ? 0 : limit.take(caller(), calledTools.length);
-  if (wait === 0) return exchange(request, messages, exchanging);
-  const headers = { 'Retry-After': String(Math.ceil(wait / 1000)) };
-  return refuse(messages, 429, 'Too many calls of tools: try again later.', headers);
+  return exchange(request, messages, exchanging);
 }
 
 /** In 2026-07-28 an error names its request, and has no code of the range that was left to implementations before it. */

@@ -4,6 +4,7 @@ import {
   type SpecTypeName,
   type SpecTypes,
 } from '@modelcontextprotocol/server';
+import { jsonText } from '../contracts/json.ts';
 import { readAs } from './protocol-types.ts';
 import type { Rounds } from './rounds.ts';
 import type { RequestMetadata } from './stateless.ts';
@@ -63,7 +64,7 @@ export function createStatelessProtocol(
     ...(instructions === undefined || instructions === '' ? {} : { instructions }),
     ...CACHED,
   };
-  const listed = JSON.stringify({ ...CACHED, _meta: meta }).slice(1, -1);
+  const listed = jsonText({ ...CACHED, _meta: meta }).slice(1, -1);
 
   const methods = new Map<string, Method>([
     ['server/discover', () => discovered],
@@ -101,7 +102,7 @@ export function createStatelessProtocol(
 
   /** The JSON text of the result. What a tool asks may fail to be written, too. */
   const written = (result: Result) =>
-    typeof result === 'string' ? result : JSON.stringify({ resultType: 'complete', ...result, _meta: meta });
+    typeof result === 'string' ? result : jsonText({ resultType: 'complete', ...result, _meta: meta });
 
   const answer = async (...given: Parameters<Method>): Promise<string | Failure> => {
     const [{ method: asked }] = given;
@@ -118,9 +119,9 @@ export function createStatelessProtocol(
     const { id } = request;
     const outcome = await answer(request, caller, metadata);
     if (outcome instanceof Failure) {
-      return { status: outcome.status, text: JSON.stringify({ jsonrpc: '2.0', id, error: outcome.error }) };
+      return { status: outcome.status, text: jsonText({ jsonrpc: '2.0', id, error: outcome.error }) };
     }
-    return { status: 200, text: `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${outcome}}` };
+    return { status: 200, text: `{"jsonrpc":"2.0","id":${jsonText(id)},"result":${outcome}}` };
   };
 }
 

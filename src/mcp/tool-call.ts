@@ -1,4 +1,5 @@
 import type { CallToolRequestParams } from '@modelcontextprotocol/server';
+import { jsonText } from '../contracts/json.ts';
 import type { Log } from '../contracts/log.ts';
 import { token, type AuthorizationServer } from '../oauth-server/index.ts';
 import type { Round } from './rounds.ts';
@@ -9,7 +10,7 @@ import { traceOf } from './trace.ts';
 
 /** Who waits for an answer. */
 export interface Caller {
-  /** Aborted when the caller gives up. */
+  /** Aborted when the caller hangs up or cancels the call. */
   readonly signal: AbortSignal;
   /** Sends the text of a notification; discards it when nothing but the answer can be sent. */
   readonly notify: (text: string) => void;
@@ -74,10 +75,9 @@ async function callTool(
     ]);
     if (returned instanceof ToolQuestions) return returned;
     if (returned !== REACHED) return toolResult(tool, returned);
+    if (caller.signal.aborted) return errorResult('The call was cancelled.');
     const took = `took longer than ${timeout} ${timeout === 1 ? 'second' : 'seconds'}`;
-    // A caller that gave up reaches the limit as well, which is nothing to log.
-    if (!caller.signal.aborted)
-      log.error('The tool {tool} {took} (mcp:tool_timeout)', { tool: tool.name, took });
+    log.error('The tool {tool} {took} (mcp:tool_timeout)', { tool: tool.name, took });
     return errorResult(`The tool ${took}.`);
   } catch (exception) {
     if (exception instanceof ToolError) return errorResult(exception.message);
@@ -91,7 +91,7 @@ async function callTool(
 const REACHED = Symbol('the time limit');
 
 interface TimeLimit {
-  /** Aborted when the time is up, or the caller gives up. */
+  /** Aborted when the time is up, or the caller hangs up or cancels the call. */
   readonly signal: AbortSignal;
   /** Resolves at the same moment. */
   readonly reached: Promise<typeof REACHED>;
@@ -140,7 +140,7 @@ function describeCall(
       if (progressToken === undefined || signal.aborted) return;
       const params = { progressToken, progress, total, message };
       try {
-        notify(JSON.stringify({ jsonrpc: '2.0', method: 'notifications/progress', params }));
+        notify(jsonText({ jsonrpc: '2.0', method: 'notifications/progress', params }));
       } catch {
         // What cannot be written as JSON is no progress.
       }

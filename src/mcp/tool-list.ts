@@ -1,3 +1,4 @@
+import { jsonText } from '../contracts/json.ts';
 import type { JsonSchema } from './tool-description.ts';
 import type { RegisteredTool, ToolRegistry } from './tools.ts';
 
@@ -15,7 +16,7 @@ export function createToolList(registry: ToolRegistry): ToolList {
     }
     const known = written.get(version);
     if (known !== undefined) return known;
-    const text = JSON.stringify(tools.map((tool) => listed(tool, version)));
+    const text = jsonText(tools.map((tool) => listed(tool, version)));
     written.set(version, text);
     return text;
   };

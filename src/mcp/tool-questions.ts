@@ -1,5 +1,6 @@
 import type { ClientCapabilities } from '@modelcontextprotocol/server';
 import { AjvJsonSchemaValidator } from '@modelcontextprotocol/server/validators/ajv';
+import { wellFormedJson } from '../contracts/json.ts';
 import { isLoopback } from '../http/loopback.ts';
 import { readAs, readShort } from './protocol-types.ts';
 import type { JsonSchema } from './tool-description.ts';
@@ -61,7 +62,8 @@ export class ToolQuestions {
       inputRequest(name, question),
     ]);
     if (requests.length === 0) throw new TypeError('ask() was given no question');
-    this.requests = Object.fromEntries(requests) as Readonly<Record<string, InputRequest>>;
+    // The answers have to fit what the client is sent.
+    this.requests = wellFormedJson(Object.fromEntries(requests) as Readonly<Record<string, InputRequest>>);
     this.state = state;
   }
 

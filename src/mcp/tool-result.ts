@@ -1,4 +1,5 @@
 import type { CallToolResult } from '@modelcontextprotocol/server';
+import { jsonText } from '../contracts/json.ts';
 import { readAs } from './protocol-types.ts';
 import type { RegisteredTool } from './tools.ts';
 
@@ -49,17 +50,17 @@ export function toolResult(tool: RegisteredTool, returned: unknown): ToolResult 
 
 function plainResult(returned: unknown, described: boolean): ToolResult {
   if (returned instanceof ToolContent) return contentResult(returned);
-  const text = typeof returned === 'string' ? returned : (JSON.stringify(returned) ?? '');
+  const text = typeof returned === 'string' ? returned : (jsonText(returned) ?? '');
   // The JSON form decides what is sent as structured content: a Date, for one, becomes a string.
   const sent: unknown = typeof returned === 'object' && returned !== null ? JSON.parse(text) : null;
   const content = [{ type: 'text' as const, text }];
   if (isMap(sent)) return { content, ...structured(sent) };
   if (!described || returned === undefined) return { content };
-  return { content, structuredContent: JSON.parse(JSON.stringify(returned)) as unknown };
+  return { content, structuredContent: JSON.parse(jsonText(returned)) as unknown };
 }
 
 function contentResult({ blocks, structuredContent }: ToolContent): ToolResult {
-  const sent = JSON.parse(JSON.stringify({ blocks, structuredContent })) as Readonly<Record<string, unknown>>;
+  const sent = JSON.parse(jsonText({ blocks, structuredContent })) as Readonly<Record<string, unknown>>;
   if (!Array.isArray(sent['blocks'])) throw new TypeError('content() was not given a list of content blocks');
   const content = sent['blocks'].map((block: unknown, index) => {
     const checked = readAs('ContentBlock', block);

@@ -1,4 +1,5 @@
 import { AjvJsonSchemaValidator } from '@modelcontextprotocol/server/validators/ajv';
+import { wellFormedJson } from '../contracts/json.ts';
 import { readDescription, type JsonSchema, type ToolAnnotations, type ToolIcon } from './tool-description.ts';
 import type { ToolAnswer } from './tool-questions.ts';
 import type { TraceContext } from './trace.ts';
@@ -10,7 +11,12 @@ export interface ToolCall {
    * also when the caller is gone.
    */
   readonly progress: (done: number, total?: number, message?: string) => Promise<void>;
-  /** Aborted when the caller gives up, and when the call takes longer than `mcp:tool_timeout`; the caller then gets a tool error. */
+  /**
+   * Aborted when the call takes longer than `mcp:tool_timeout`, when the caller hangs up, and when it cancels the call with
+   * `notifications/cancelled`; the caller then gets a tool error. A notification reaches a call of an account that is linked,
+   * of the same access token, in the process that answers the notification. It ends none where several such calls have its id.
+   * Before a proxy that balances several processes, and for a service token, count on the other two alone.
+   */
   readonly signal: AbortSignal;
   /** Where the call belongs in a distributed trace; null when the client said nothing of it. */
   readonly trace: TraceContext | null;
@@ -152,12 +158,13 @@ export function createToolRegistry(): ToolRegistry {
       throw new Error(`The tool name ${JSON.stringify(name)} is not 1 to 128 of A-Z a-z 0-9 _ - . /`);
     }
     if (tools.has(name)) throw new Error(`Two tools are named ${name}`);
-    const inputSchema = tool.inputSchema();
+    // Clients are sent it well formed, so arguments are checked by the same.
+    const inputSchema = wellFormedJson(tool.inputSchema());
     if (inputSchema['type'] !== 'object') {
       throw new Error(`The inputSchema() of the tool ${name} must describe an object: { type: 'object', … }`);
     }
     const validate = compileSchema(name, 'inputSchema', inputSchema);
-    const outputSchema = typeof tool.outputSchema === 'function' ? tool.outputSchema() : null;
+    const outputSchema = typeof tool.outputSchema === 'function' ? wellFormedJson(tool.outputSchema()) : null;
     const validateResult = outputSchema === null ? null : compileSchema(name, 'outputSchema', outputSchema);
     const scope = scopeOf(name, tool);
     return {

@@ -66,6 +66,53 @@ describe.each(ALL)('challenges on $name', (mount) => {
     }
   });
 
+  // @shows MCP-8.25
+  test('GET and HEAD of the MCP endpoint do without a token, and are 405 with one', async () => {
+    for (const method of ['GET', 'HEAD']) {
+      for (const [token, error] of [
+        [null, ''],
+        ['garbage', 'error="invalid_token", '],
+      ] as const) {
+        const asked = { method, headers: { Origin: PAGE, ...bearer(token) } };
+        const response = await fetch(`${running.url}/mcp`, asked);
+        expect([response.status, response.headers.get('www-authenticate')]).toEqual([
+          401,
+          `Bearer ${error}${metadata}, scope="mcp:tools"`,
+        ]);
+        expect(response.headers.get('access-control-expose-headers')).toContain('WWW-Authenticate');
+        expect((await response.text()).includes('"error"')).toBe(method === 'GET');
+      }
+      const refused = await fetch(`${running.url}/mcp`, { method, headers: bearer(await narrowToken()) });
+      expect([refused.status, refused.headers.get('allow')]).toEqual([405, 'POST']);
+      expect(refused.headers.has('www-authenticate')).toBe(false);
+    }
+    const foreign = await fetch(`${running.url}/mcp`, { headers: { Origin: 'https://evil.example' } });
+    expect([foreign.status, foreign.headers.has('www-authenticate')]).toEqual([405, false]);
+  });
+
+  // @shows MCP-8.26
+  test.each(['/mcp/', '/mcp//', '/mcp/?access_token=secret'])(
+    'POST %s says where the endpoint is, and leads nobody there',
+    async (path) => {
+      const headers = { ...bearer('secret'), Origin: PAGE, 'Content-Type': 'application/json' };
+      const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' });
+      const asked = { method: 'POST', headers, body, redirect: 'manual' } as const;
+      const response = await fetch(`${running.url}${path}`, asked);
+      expect([response.status, response.headers.get('location')]).toEqual([404, null]);
+      expect(response.headers.get('access-control-allow-origin')).toBe(PAGE);
+      const text = await response.text();
+      expect(text).not.toContain('secret');
+      expect(JSON.parse(text)).toEqual({
+        jsonrpc: '2.0',
+        id: null,
+        error: {
+          code: -32_000,
+          message: `The MCP endpoint is ${running.url}/mcp, without a slash at the end.`,
+        },
+      });
+    },
+  );
+
   // @shows MCP-8.20
   test('the MCP endpoint does, and the metadata is where they say', async () => {
     for (const [token, error] of [

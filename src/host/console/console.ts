@@ -9,6 +9,7 @@ import { addDbBackup } from './commands/db-backup.ts';
 import { addDbMigrate } from './commands/db-migrate.ts';
 import type { Application, ApplicationDefinition, ConsoleContext, Plugin } from '../contracts.ts';
 import { isConfigurationError } from '../../contracts/errors.ts';
+import { jsonText } from '../../contracts/json.ts';
 import { takeEnvironmentBack } from '../environment.ts';
 import { ConsoleError } from '../errors.ts';
 import { describeError } from '../../defaults/log.ts';
@@ -154,7 +155,7 @@ function createContext(
       return (opened.application ??= startApplication(found, { standardOutput }));
     },
     print: (line) => io.stdout(`${line}\n`),
-    printJson: (value) => io.stdout(`${printable(JSON.stringify(value, null, 2))}\n`),
+    printJson: (value) => io.stdout(`${printable(jsonText(value, undefined, 2))}\n`),
     note: (line) => io.stderr(`${line}\n`),
     progress: (what, work) => withProgress({ what, write: io.stderr, columns: io.columns?.() ?? null }, work),
     fail(line) {

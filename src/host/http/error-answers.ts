@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
+import { jsonText } from '../../contracts/json.ts';
 import { prefersPage } from '../../http/accept.ts';
 import { pageHeaders } from '../../http/page-headers.ts';
 import type { Speaking } from '../../words/speaking.ts';
@@ -71,7 +72,7 @@ export async function errorAnswer(
 /** The same as JSON, which needs no view. */
 export function errorJson({ request, status, headers }: ErrorAnswer): Response {
   const body = { error: reasonPhrase(status), method: request.method, path: new URL(request.url).pathname };
-  return new Response(JSON.stringify(body), {
+  return new Response(jsonText(body), {
     status,
     headers: {
       'Content-Type': 'application/json',

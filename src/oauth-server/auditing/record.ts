@@ -1,3 +1,4 @@
+import { jsonText } from '../../contracts/json.ts';
 import { samePerson, type PersonReference } from '../../contracts/person.ts';
 import type { Administrator, AuditEvent } from './audit.ts';
 
@@ -91,7 +92,7 @@ export function recordAsJson(record: AuditRecord) {
 
 /** The same as one line. */
 export function recordAsLine(record: AuditRecord): string {
-  return visibleJson(JSON.stringify(recordAsJson(record)));
+  return visibleJson(jsonText(recordAsJson(record)));
 }
 
 /**

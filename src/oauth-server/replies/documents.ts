@@ -1,3 +1,4 @@
+import { jsonText } from '../../contracts/json.ts';
 import { tokenHash } from '../crypto.ts';
 import type { Reply } from './responses.ts';
 
@@ -9,7 +10,7 @@ export interface PublicDocument {
 
 /** `maxAge`, in seconds, is how long a cache may keep it; its tag changes with its content (RFC 9110 section 8.8.3). */
 export function publicDocument(content: unknown, maxAge: number): PublicDocument {
-  const body = JSON.stringify(content);
+  const body = jsonText(content);
   const headers = {
     'Content-Type': 'application/json',
     'Cache-Control': `public, max-age=${maxAge}`,

@@ -1,3 +1,4 @@
+import { jsonText } from '../../contracts/json.ts';
 import { madeOfText } from '../../http/body-text.ts';
 import { challenges, type DpopRefusal } from '../../http/challenges.ts';
 import { madeWithRequestId, REQUEST_ID_HEADER } from '../../http/request-id.ts';
@@ -50,7 +51,7 @@ export function jsonReply(body: unknown, status = 200, headers?: Readonly<Record
   return {
     status,
     headers: headers === undefined ? JSON_NEVER_STORED : { 'Content-Type': 'application/json', ...headers },
-    body: JSON.stringify(body),
+    body: jsonText(body),
   };
 }
 

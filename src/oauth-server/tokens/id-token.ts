@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { jsonText } from '../../contracts/json.ts';
 import type { SigningKey } from '../keys/signing-key.ts';
 import type { SigningAlgorithm } from '../store/client.ts';
 
@@ -37,7 +38,7 @@ export function signIdToken(key: SigningKey, contents: IdTokenContents): Promise
 /** The compact serialisation of RFC 7515 section 7.1. */
 async function signJwt(key: SigningKey, payload: object): Promise<string> {
   const header = { alg: key.algorithm, kid: key.kid, typ: 'JWT' };
-  const text = `${base64url(JSON.stringify(header))}.${base64url(JSON.stringify(payload))}`;
+  const text = `${base64url(jsonText(header))}.${base64url(jsonText(payload))}`;
   const signature = await key.sign(Buffer.from(text));
   return `${text}.${Buffer.from(signature).toString('base64url')}`;
 }

@@ -1,3 +1,4 @@
+import { jsonText } from '../../../contracts/json.ts';
 import type { AddCommands, ConsoleContext } from '../../../host/contracts.ts';
 import type { AuditFilter } from '../../auditing/kept-audit.ts';
 import type { AuditRecord, recordAsJson } from '../../auditing/record.ts';
@@ -132,5 +133,5 @@ const BEFORE: readonly string[] = ['id', 'time', 'type'];
 /** A plain word as it is; anything else as JSON in which everything can be seen. */
 function shown(value: unknown): string {
   if (typeof value === 'string' && /^[\x21-\x7E]+$/.test(value)) return value;
-  return JSON.stringify(value);
+  return jsonText(value);
 }

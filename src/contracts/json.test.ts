@@ -1,0 +1,38 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { hasHalves, jsonText, wellFormedJson } from './json.ts';
+
+/** The value with each text made well formed, as the language does it. */
+function made(value: unknown): unknown {
+  if (typeof value === 'string') return value.toWellFormed();
+  if (Array.isArray(value)) return value.map(made);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key.toWellFormed(), made(each)]));
+}
+
+const TEXT = fc.string({
+  unit: fc.constantFrom('\ud83d', '\ude00', '\\', 'u', 'd83d', '"', '\n', 'a', '😀'),
+});
+
+test('the text of any value is that of the value whose texts are well formed', () => {
+  const { value: values } = fc.letrec((tie) => ({
+    value: fc.oneof(TEXT, fc.integer(), fc.array(tie('value')), fc.dictionary(TEXT, tie('value'))),
+  }));
+  fc.assert(
+    fc.property(values, (value) => {
+      const text = jsonText(value);
+      expect(JSON.parse(text)).toEqual(made(value));
+      expect(hasHalves(JSON.parse(text))).toBe(false);
+      expect(wellFormedJson(value)).toEqual(made(value));
+      expect(hasHalves(value)).toBe(text !== JSON.stringify(value));
+    }),
+  );
+});
+
+test('what is well formed stays as it is, and what JSON leaves out is left out', () => {
+  const value = { '😀': ['\\ud83d', 'ü'] };
+  expect(wellFormedJson(value)).toBe(value);
+  expect(jsonText(value)).toBe(JSON.stringify(value));
+  expect(jsonText(undefined)).toBe(undefined);
+  expect(jsonText({ a: 1 }, undefined, 2)).toBe('{\n  "a": 1\n}');
+});
