@@ -21,6 +21,7 @@ import { rolldown } from 'rolldown';
 import { startGroups } from './chunks.ts';
 import { finishDeclarations, writeCommonJs } from './declarations.ts';
 import { entriesOf, writeManifest } from './entries.ts';
+import { checkNodeFirst, writeNodeVersion } from './node-version.ts';
 
 const root = path.join(import.meta.dirname, '..');
 const dist = path.join(root, 'dist');
@@ -77,6 +78,7 @@ function inputFiles(): readonly string[] {
     'scripts/chunks.ts',
     'scripts/declarations.ts',
     'scripts/entries.ts',
+    'scripts/node-version.ts',
     'tsconfig.json',
     'tsconfig.build.json',
     'package.json',
@@ -152,10 +154,13 @@ async function bundle(): Promise<void> {
     codeSplitting: { groups: startGroups(root) },
   });
   await bundled.close();
+  writeNodeVersion(next);
   for (const chunk of output) {
     if (chunk.type === 'chunk') hideImports(path.join(next, chunk.fileName));
     const entry = published.find((name) => chunk.fileName === `${name}/index.js`);
-    if (entry !== undefined && chunk.type === 'chunk') writeCommonJs(next, entry, chunk.exports);
+    if (entry === undefined || chunk.type !== 'chunk') continue;
+    checkNodeFirst(path.join(next, chunk.fileName));
+    writeCommonJs(next, entry, chunk.exports);
   }
 }
 

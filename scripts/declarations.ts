@@ -18,7 +18,10 @@ export function finishDeclarations(folder: string, entries: readonly string[]): 
  * types are those of the module too. A module's types reach CommonJS by `resolution-mode`; its values are named one by one.
  */
 export function writeCommonJs(folder: string, entry: string, values: readonly string[]): void {
-  writeFileSync(path.join(folder, entry, 'index.cjs'), "module.exports = require('./index.js');\n");
+  writeFileSync(
+    path.join(folder, entry, 'index.cjs'),
+    "require('../node-version.cjs');\nmodule.exports = require('./index.js');\n",
+  );
   if (!existsSync(path.join(folder, entry, 'index.d.ts'))) return;
   const module = "'./index.js' with { 'resolution-mode': 'import' };";
   const alsoTypes = namesOfBoth(folder);

@@ -196,6 +196,34 @@ describe('assistant:setup', () => {
     for (const { client_secret: secret } of clients) expect(secret).toMatch(/\S{20}/);
   });
 
+  // @shows MCP-9.6
+  test.each([
+    '/proc/self/fd/1',
+    '/proc/nothing/addon.json',
+    '/proc/self/fd/addon.json',
+    '/sys/addon.json',
+    '/dev/full',
+    '/dev/null',
+    '/dev/null/addon.json',
+  ])('a manifest that cannot be a file of its own is an error, and registers nothing: %s', async (file) => {
+    await run(['db:migrate', 'up']);
+    const { code, clients, stderr } = await setup(['--manifest', file]);
+    expect([code, clients]).toEqual([1, []]);
+    expect(stderr).toContain(`${file} `);
+    expect(stderr.trim().split('\n')).toHaveLength(1);
+    expect(await registered()).toEqual([]);
+  });
+
+  // @shows MCP-9.6
+  test.each(['/proc/nothing/copy', '/proc/copy', '/proc/self/fd/1', '/sys/copy', '/dev/full'])(
+    'nor is a backup of the database written there: %s',
+    async (file) => {
+      const { code, stderr } = await run(['db:backup', file]);
+      expect(code).toBe(1);
+      expect(stderr.trim().split('\n')).toHaveLength(1);
+    },
+  );
+
   test('what cannot be exported registers nothing', async () => {
     await run(['db:migrate', 'up']);
     const file = path.join(storage, 'addon.json');
@@ -243,6 +271,19 @@ describe('the environment', () => {
 });
 
 describe('assistant:doctor', () => {
+  // @shows MCP-9.6
+  test.each([
+    [{ ASSISTANT_NAME: '' }, ['ASSISTANT_NAME']],
+    [{ ASSISTANT_MCP_RESOURCE: '' }, ['ASSISTANT_MCP_RESOURCE']],
+    [{ ASSISTANT_NAME: '', ASSISTANT_MCP_RESOURCE: '' }, ['ASSISTANT_NAME', 'ASSISTANT_MCP_RESOURCE']],
+  ])('names the variables that are missing: %j', async (env, missing) => {
+    for (const args of [['assistant:doctor'], ['assistant:doctor', '--json'], ['assistant:setup']]) {
+      const { code, stdout, stderr } = await run(args, env);
+      expect(code).toBe(1);
+      for (const name of missing) expect(stdout + stderr).toContain(name);
+    }
+  });
+
   // @shows MCP-1.2, MCP-9.2, MCP-9.3
   test('a line for each check, with what to do; exit 1, and 0 when all is well', async () => {
     const before = await run(['assistant:doctor', '--server-only']);

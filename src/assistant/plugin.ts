@@ -15,6 +15,7 @@ export function assistant(): Plugin<{ assistant: AssistantConfigInput }> {
   return {
     name: 'assistant',
     defaults,
+    variables: { ASSISTANT_NAME: 'oauth_server:name', ASSISTANT_MCP_RESOURCE: 'mcp:resource' },
     configuration: { assistant: assistantConfiguration },
     problems,
     migrations: [],
@@ -30,8 +31,9 @@ export function assistant(): Plugin<{ assistant: AssistantConfigInput }> {
 const LONGEST_NAME = 90;
 
 function defaults(env: Environment): ConfigMap {
-  const name = env['ASSISTANT_NAME'];
-  const resource = env['ASSISTANT_MCP_RESOURCE'];
+  // A variable that is empty is missing.
+  const name = env['ASSISTANT_NAME'] || undefined;
+  const resource = env['ASSISTANT_MCP_RESOURCE'] || undefined;
   return {
     public_url: env['PUBLIC_URL'],
     oauth_server: {

@@ -11,6 +11,7 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import { hasCode } from '../contracts/errors.ts';
+import { makeFolders } from '../contracts/make-folders.ts';
 
 /** Root made something in a folder of somebody else, and could not give it to them; nothing of it is left. */
 export class NotGivenError extends Error {
@@ -50,7 +51,7 @@ const FOLDER = constants.O_RDONLY | constants.O_DIRECTORY;
  */
 export function openOwnedFolder(folder: string): OwnedFolder {
   if (process.geteuid?.() !== 0) {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    makeFolders(folder, 0o700);
     return { uid: process.geteuid?.() ?? 0, path: folder, give() {}, close() {} };
   }
   const descriptor = openOrMake(folder);
@@ -135,7 +136,7 @@ function madeFolder(folder: string): OwnedFolder | null {
   } catch {
     // What is wrong with it is said below.
   }
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  makeFolders(folder, 0o700);
   return null;
 }
 

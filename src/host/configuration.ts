@@ -6,6 +6,7 @@ import type {
   ApplicationDefinition,
   ConfigMap,
   ConfigurationProblem,
+  Plugin,
   ConfigValue,
   Environment,
 } from './contracts.ts';
@@ -140,12 +141,30 @@ export function readConfiguration(definition: ApplicationDefinition, base?: Envi
     }
   } catch (error) {
     if (!isConfigurationError(error)) throw error;
-    problems.push(...error.problems);
+    problems.push(...withVariables(error.problems, plugins, env));
     const needsDev = error.problems.some(({ message }) => message.startsWith(HTTP_NEEDS_DEV));
     if (needsDev && env['APP_ENV'] === undefined)
       problems.push({ key: 'APP_ENV', message: `is not in the environment, nor in .env of ${directory}` });
   }
   throw new ConfigurationError(problems);
+}
+
+/** The problems, with the variables of the environment that would set a key and are missing. */
+function withVariables(
+  problems: readonly ConfigurationProblem[],
+  plugins: readonly Plugin[],
+  env: Environment,
+): readonly ConfigurationProblem[] {
+  const missing = plugins
+    .flatMap(({ variables = {} }) => Object.entries(variables))
+    .filter(([variable]) => (env[variable] ?? '') === '');
+  const named = problems.map(({ key, message }) => {
+    const [variable] = missing.find(([, each]) => each === key) ?? [];
+    return { key, message: variable === undefined ? message : `${message} (${variable} is not set)` };
+  });
+  const known = new Set(problems.map(({ key }) => key));
+  const others = missing.filter(([, key]) => !known.has(key));
+  return [...named, ...others.map(([variable, key]) => ({ key, message: `is missing; set ${variable}` }))];
 }
 
 /** Keys about connections that Portico opens by itself. */

@@ -327,6 +327,8 @@ export interface Plugin<Sections extends object = UntypedSections> {
   readonly name: string;
   /** Merged under the application's values: maps by key, arrays by position. */
   readonly defaults: ConfigMap | ((env: Environment) => ConfigMap);
+  /** The variables of the environment that `defaults` reads, with the keys that they set: problems name one that is not set. */
+  readonly variables?: Readonly<Record<string, string>>;
   /** How each top-level key of this plugin is validated; problems name the key in colon form. */
   readonly configuration: { readonly [Section in keyof Sections]: ZodType<unknown, Sections[Section]> };
   /** Finds what is wrong between keys that are each valid by themselves; called when all of them are. */

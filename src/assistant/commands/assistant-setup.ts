@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
-import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
+import { makeFolders } from '../../contracts/make-folders.ts';
 import type { AddCommands, Application, ConsoleContext } from '../../host/contracts.ts';
 import { mcpServerOf } from '../../mcp/index.ts';
 import { pendingSteps } from '../../sql/migrations.ts';
@@ -44,7 +44,7 @@ export const addAssistantSetup: AddCommands = (program, context) => {
         // The secrets are shown only now, so they are printed even if the file cannot be published.
         let written: string | null = null;
         try {
-          if (draft !== null && (await draft.publish())) written = file;
+          if (draft !== null && (await publish(context, draft, file))) written = file;
         } finally {
           if (json === true) {
             const { resource } = mcpServerOf(application);
@@ -92,14 +92,23 @@ async function registerClients(
   return clients;
 }
 
+async function publish(context: ConsoleContext, draft: ManifestDraft, file: string | null): Promise<boolean> {
+  try {
+    return await draft.publish();
+  } catch (error) {
+    return context.fail(unwritten(file, error));
+  }
+}
+
+const unwritten = (file: string | null, error: unknown) =>
+  `${file} cannot be written: ${error instanceof Error ? error.message : String(error)}`;
+
 async function writeDraft(context: ConsoleContext, file: string, manifest: string): Promise<ManifestDraft> {
   try {
-    await mkdir(path.dirname(file), { recursive: true });
+    makeFolders(path.dirname(file));
     return await draftManifest(file, manifest);
   } catch (error) {
-    return context.fail(
-      `${file} cannot be written: ${error instanceof Error ? error.message : String(error)}`,
-    );
+    return context.fail(unwritten(file, error));
   }
 }
 

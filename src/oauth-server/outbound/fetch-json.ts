@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { get } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
-import { createSecureContext, getCACertificates, type SecureContext } from 'node:tls';
+import tls, { createSecureContext, type SecureContext } from 'node:tls';
 import { mediaTypeOf } from '../../http/media-types.ts';
 import { portProblem } from './fetchable-urls.ts';
 import { isLoopbackAddress, isPublicAddress } from './addresses.ts';
@@ -163,7 +163,7 @@ function resolving({
 
 /** Made once: all authorities are read for it. */
 function trusting(ca: string | readonly string[]): { readonly secureContext: SecureContext } {
-  return { secureContext: createSecureContext({ ca: [...getCACertificates('default'), ca].flat() }) };
+  return { secureContext: createSecureContext({ ca: [...tls.getCACertificates('default'), ca].flat() }) };
 }
 
 /** The look-up that Node makes to connect: of what was checked, whatever the name is by now. */

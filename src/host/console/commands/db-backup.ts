@@ -36,8 +36,12 @@ async function makeOwn(context: ConsoleContext, target: string, named: string): 
   if (existsSync(target)) {
     context.fail(`${named} is there: another copy is being written, or was cut off; remove it if none is`);
   }
-  const made = await open(target, 'wx', 0o600);
-  await made.close();
+  try {
+    const made = await open(target, 'wx', 0o600);
+    await made.close();
+  } catch (error) {
+    context.fail(`${named} cannot be written: ${error instanceof Error ? error.message : String(error)}`);
+  }
 }
 
 /** SQLite does not wait until what `VACUUM INTO` writes is on the disk. */

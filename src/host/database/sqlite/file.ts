@@ -1,6 +1,6 @@
 import { closeSync, existsSync } from 'node:fs';
 import path from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import { makeFolder, openToAppend } from '../../../defaults/owned-files.ts';
 
 /** How a file is opened. */
@@ -14,7 +14,8 @@ export interface FileOptions {
 /** Opens a file, absolute, or `:memory:`, as the kit wants it. */
 export function openFile(file: string, { wait, isBorrowed }: FileOptions): DatabaseSync {
   if (file !== ':memory:') createForOwnerOnly(file);
-  const database = new DatabaseSync(file, { timeout: wait, enableForeignKeyConstraints: true });
+  const sqlite = process.getBuiltinModule('node:sqlite');
+  const database = new sqlite.DatabaseSync(file, { timeout: wait, enableForeignKeyConstraints: true });
   try {
     if (!isBorrowed) database.exec('PRAGMA journal_mode = WAL');
     // FULL: a revocation that was answered survives a power cut, which WAL alone does not promise.

@@ -1,4 +1,4 @@
-import { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import { ConfigurationError } from '../../../contracts/errors.ts';
 
 /**
@@ -7,8 +7,9 @@ import { ConfigurationError } from '../../../contracts/errors.ts';
  * belong to the process: a write that was answered is lost as soon as both write.
  */
 export function fileOf(database: DatabaseSync): string {
+  const sqlite = process.getBuiltinModule('node:sqlite');
   // Whoever writes JavaScript gives what they have.
-  if (!((database as unknown) instanceof DatabaseSync)) {
+  if (!((database as unknown) instanceof sqlite.DatabaseSync)) {
     refuse(
       "is no DatabaseSync of node:sqlite. Another library on the same file does not see Portico's locks, and each loses what the " +
         'other writes: leave `database` out, and give Portico a file of its own (database_url)',
