@@ -35,6 +35,7 @@ import { systemTimer } from './database/timer.ts';
 import { createDispatcher } from './dispatch.ts';
 import { createEvents } from './events.ts';
 import { createKnownBrowsers, secretsMigration } from './accounts/known-browsers.ts';
+import type { Log } from '../contracts/log.ts';
 import { openLog, type ClosableLog } from '../defaults/log.ts';
 import { loginRoutes, logoutRoute } from './accounts/login.ts';
 import { argon2idHasher } from './accounts/password-hasher.ts';
@@ -108,7 +109,7 @@ export async function startApplication(
   const log: ClosableLog = { ...withCurrentRequestId(opened), close: () => opened.close() };
   let database: OpenedDatabase | null = null;
   try {
-    database = openStore(definition, kit, timer);
+    database = openStore(definition, kit, { timer, log });
     return await assemble({ definition, configuration, log, database, clock, random });
   } catch (error) {
     await database?.close();
@@ -121,10 +122,10 @@ export async function startApplication(
 function openStore(
   definition: ApplicationDefinition,
   kit: Configuration['kit'],
-  timer: Timer,
+  { timer, log }: { readonly timer: Timer; readonly log: Log },
 ): OpenedDatabase {
   const chosen = { timer, ...(kit.database_schema === '' ? {} : { schema: kit.database_schema }) };
-  if (definition.database !== undefined) return definition.database.open(chosen);
+  if (definition.database !== undefined) return definition.database.open({ ...chosen, log });
   return openDatabase(kit.database_url, {
     directory: directoryOf(definition),
     poolSize: kit.database_pool_size,

@@ -178,6 +178,11 @@ export interface BorrowingOptions {
   readonly transactionIdleTimeout?: number;
   /** Measures these times; the system's unless given. */
   readonly timer?: Timer;
+  /**
+   * `fromPostgres`: where a broken idle connection of a pool without an `error` listener is reported. An application's own log
+   * unless given; without one, a warning of the process.
+   */
+  readonly log?: Log;
 }
 
 /**

@@ -3,6 +3,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { SqlDialect } from '../../sql/contract.ts';
 import type { BorrowedDatabase, BorrowingOptions, OpenedDatabase } from '../contracts.ts';
 import { ConfigurationError } from '../../contracts/errors.ts';
+import { surviveBrokenIdle } from './broken-idle.ts';
 import { createDatabase } from './database.ts';
 import type { Engine } from './engine.ts';
 import { openMysql } from './mysql.ts';
@@ -15,7 +16,7 @@ import { fileOf } from './sqlite/location.ts';
 import { systemTimer } from './timer.ts';
 
 /** How a store is opened. */
-export interface DatabaseOptions extends BorrowingOptions {
+export interface DatabaseOptions extends Omit<BorrowingOptions, 'log'> {
   /** The folder that a relative file of SQLite is in, absolute. */
   readonly directory: string;
   /** Connections to a server at most; 10. */
@@ -65,11 +66,12 @@ export function openDatabase(url: string, options: DatabaseOptions): OpenedDatab
 /**
  * The application's own pool of `pg` as the store. Portico takes a connection for each statement or transaction, waits 5 seconds
  * for one at most, and gives it back as it was. The pool stays the application's: Portico never ends it, and changes none of its
- * settings.
+ * settings. A pool without an `error` listener gets one, since a broken idle connection would end the process.
  */
 export function fromPostgres(pool: PostgresPool, options: BorrowingOptions = {}): BorrowedDatabase {
-  return borrowed(options, (chosen) =>
-    assemble(
+  return borrowed(options, (chosen) => {
+    surviveBrokenIdle(pool, chosen.log ?? null);
+    return assemble(
       {
         dialect: 'postgres',
         engine: (limits) => borrowPostgres(pool, limits, chosen.schema ?? null),
@@ -78,8 +80,8 @@ export function fromPostgres(pool: PostgresPool, options: BorrowingOptions = {})
         statementTimeout: STATEMENT_TIMEOUT,
       },
       chosen,
-    ),
-  );
+    );
+  });
 }
 
 /** The application's own pool of `mysql2`, or of `mysql2/promise`, as the store; the rest is as for `fromPostgres`. */

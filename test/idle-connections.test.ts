@@ -1,0 +1,79 @@
+// @engines servers: a database server ends connections that nothing uses
+import { spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import { openDatabase } from 'portico/host';
+import { afterAll, beforeAll, expect, inject, onTestFinished, test } from 'vitest';
+import type { OpenedDatabase } from 'portico/host';
+
+const server = inject('databaseServer') ?? '';
+const isPostgres = server.startsWith('postgres');
+const WAYS = [
+  'a pool',
+  ...(isPostgres ? ['a pool with a listener', 'a pool with a later listener'] : ['a pool of promises']),
+  'a pool given twice',
+  'a pool opened again',
+  'the pool of an application',
+  'a pool of our own',
+];
+
+let administrator: OpenedDatabase;
+beforeAll(() => {
+  administrator = openDatabase(server, { directory: '/' });
+});
+afterAll(() => administrator.close());
+
+/** The application in a process of its own. */
+function start(way: string) {
+  const file = `${import.meta.dirname}/fixtures/idle-pool/run.ts`;
+  const child = spawn(process.execPath, [file, way, server], { stdio: 'pipe' });
+  let errors = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (errors += text));
+  const ended = new Promise((resolve) => child.once('exit', resolve));
+  onTestFinished(async () => {
+    child.kill();
+    await ended;
+  });
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  return {
+    child,
+    ended,
+    errors: () => errors,
+    line: async () => String((await lines.next()).value),
+  };
+}
+
+async function end(id: string): Promise<void> {
+  const [kill, look] = isPostgres
+    ? [`SELECT pg_terminate_backend(${id})`, `SELECT 1 FROM pg_stat_activity WHERE pid = ${id}`]
+    : [`KILL CONNECTION ${id}`, `SELECT 1 FROM information_schema.processlist WHERE id = ${id}`];
+  await administrator.execute(kill);
+  await expect.poll(async () => (await administrator.execute(look)).rows).toEqual([]);
+}
+
+/** No line: the application has a listener, or gave no pool. */
+const UNTOLD = ['a pool of our own', 'a pool with a listener', 'a pool with a later listener'];
+
+/** What an application reads that lost a connection of its pool of `pg`. */
+const LINE = /An idle connection of the application's pool broke: .*\. The pool opens another one; .*\n/g;
+
+// @shows AS-18.25
+test.each(WAYS)(
+  'the server ends an idle connection of %s: the process goes on with another one',
+  async (way) => {
+    const { child, ended, errors, line } = start(way);
+    for (let round = 1; round <= 2; round += 1) {
+      const id = await line();
+      await end(id);
+      const isTold = isPostgres && !UNTOLD.includes(way);
+      if (isTold)
+        await expect
+          .poll(() => (child.exitCode === null ? errors().match(LINE)?.length : errors()))
+          .toBe(round);
+      child.stdin.write('again\n');
+      expect(errors().match(LINE)?.length ?? 0).toBe(isTold ? round : 0);
+    }
+    expect(await line()).toMatch(/^\d+$/);
+    child.stdin.end();
+    expect(await ended).toBe(0);
+  },
+);
