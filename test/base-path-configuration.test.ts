@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import express from 'express';
-import createFastify from 'fastify';
+import createFastify, { type FastifyInstance } from 'fastify';
 import { portico as expressPortico } from 'portico/express';
 import { portico as fastifyPortico } from 'portico/fastify';
 import { ConfigurationError, startApplication, type ConfigMap } from 'portico/host';
@@ -229,10 +229,18 @@ describe('mounted below a path of the framework', () => {
     await once(listening, 'close');
   });
 
-  test("Fastify's prefix is refused, saying what to do", async () => {
+  test.each([
+    ['by itself', BASE, undefined],
+    ['that of the plugin around it', undefined, BASE],
+    ['also one of both', '/auth', '/v1'],
+  ])("Fastify's prefix is refused, saying what to do: %s", async (_, own, around) => {
     const fastify = createFastify();
-    const registered = fastify.register(fastifyPortico(installation.server), { prefix: BASE });
-    await expect(registered).rejects.toThrow(/prefix \/auth.*register it without one, and set base_path/);
+    const prefixed = (prefix: string | undefined) => (prefix === undefined ? {} : { prefix });
+    const outer = async (inner: FastifyInstance) => {
+      await inner.register(fastifyPortico(installation.server), prefixed(own));
+    };
+    const registered = fastify.register(outer, prefixed(around));
+    await expect(registered).rejects.toThrow(/prefix .*\/auth.*register it without one, and set base_path/);
     await fastify.close();
   });
 });

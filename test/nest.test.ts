@@ -1,4 +1,5 @@
 // @engines sqlite: it is about Nest, and asks the database nothing of its own
+import type { ServerResponse } from 'node:http';
 import {
   Catch,
   Controller,
@@ -246,6 +247,28 @@ describe.each(PLATFORMS)('Nest on %s', (_, adapter) => {
       401,
       expect.stringContaining('error="invalid_token"'),
     ]);
+  });
+
+  // @shows AS-12.20
+  test('a refusal has nothing of the body that the application meant to send, and adds to its Vary', async () => {
+    const stale = { 'Content-Length': '3', 'Content-Encoding': 'gzip', ETag: '"x"', Vary: 'Accept' };
+    const other = await NestFactory.create(
+      applicationOf(PorticoModule.forRoot({ server: portal.server })),
+      adapter(),
+      { logger: false },
+    );
+    other.use((_: unknown, reply: ServerResponse, next: () => void) => {
+      for (const [name, value] of Object.entries(stale)) reply.setHeader(name, value);
+      next();
+    });
+    await other.listen(0, '127.0.0.1');
+    const refused = await fetch(`${await other.getUrl()}/notes`);
+    expect([refused.status, await refused.json()]).toMatchObject([401, { error: 'invalid_token' }]);
+    const { headers } = refused;
+    expect(headers.get('content-length')).not.toBe('3');
+    expect([headers.get('content-encoding'), headers.get('etag')]).toEqual([null, null]);
+    expect(headers.get('vary')).toMatch(/Accept/);
+    await other.close();
   });
 
   test('a scope that the token lacks, or its person: 403, asked by the decorator or by the handler', async () => {

@@ -3,9 +3,9 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest, Route
 import { createDispatcher, type Mountable } from '../fetch/dispatch.ts';
 import { answerTo, headersOnly, incomingOf, requestFrom, requestIdOfIncoming } from '../node/mount.ts';
 import { BearerError, bearerErrorResponse, type AuthorizationServer } from '../oauth-server/index.ts';
-import { isAdded } from '../http/added-headers.ts';
 import { authorizationOf } from '../http/bearer.ts';
 import { createNote } from '../http/note.ts';
+import { answer } from './answer.ts';
 
 export type { Mountable } from '../fetch/dispatch.ts';
 
@@ -55,15 +55,6 @@ export function portico(server: AuthorizationServer, ...more: readonly Mountable
   };
 }
 
-function answer(response: Response, reply: FastifyReply): FastifyReply {
-  reply.code(response.status);
-  for (const [name, value] of response.headers) {
-    const before = isAdded(name, response) ? reply.getHeader(name) : undefined;
-    reply.header(name, before === undefined ? value : [before, value].flat().join(', '));
-  }
-  return reply.send(response.body ?? undefined);
-}
-
 /** Gives the handlers behind it `token()`: `fastify.addHook('onRequest', bearer(server))`. It refuses nothing by itself. */
 export function bearer(server: AuthorizationServer) {
   return (request: FastifyRequest, reply: FastifyReply, done: () => void): void => {
@@ -92,7 +83,9 @@ export function bearerErrors(
   _: FastifyRequest,
   reply: FastifyReply,
 ): FastifyReply {
-  if (error instanceof BearerError) return answer(bearerErrorResponse(error), reply);
+  // Behind the first bytes of an answer Fastify would write this one, too: what it is thrown, it ends.
+  if (error instanceof BearerError && !reply.raw.headersSent)
+    return answer(bearerErrorResponse(error), reply);
   throw error;
 }
 

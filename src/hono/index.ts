@@ -3,6 +3,7 @@ import type { Context, ErrorHandler, MiddlewareHandler } from 'hono';
 import { createHandler, type Mountable } from '../fetch/index.ts';
 import { isAdded } from '../http/added-headers.ts';
 import { BodyTakenError } from '../http/body.ts';
+import { OF_THE_BODY } from '../http/replaced-body.ts';
 import { BearerError, bearerErrorResponse, type AuthorizationServer } from '../oauth-server/index.ts';
 
 export type { Mountable } from '../fetch/index.ts';
@@ -44,6 +45,8 @@ export function bearer(server: AuthorizationServer): MiddlewareHandler {
     if (!(c.error instanceof BearerError)) return;
     const refusal = bearerErrorResponse(c.error);
     if (!c.finalized || c.res.status !== refusal.status) answer(c, refusal);
+    // Hono's own error handler keeps what was set for the body that it replaces.
+    else c.header('content-length', undefined);
   };
 }
 
@@ -63,6 +66,7 @@ export function bearerErrors(otherwise?: ErrorHandler): ErrorHandler {
 
 /** Hono itself lets one of two values of a field win. */
 function addedTo(c: Context, refusal: Response): Response {
+  for (const name of OF_THE_BODY) c.header(name, undefined);
   const headers = new Headers(refusal.headers);
   for (const [name, value] of refusal.headers) {
     if (!isAdded(name, refusal)) continue;
@@ -71,9 +75,6 @@ function addedTo(c: Context, refusal: Response): Response {
   }
   return c.newResponse(refusal.body, new Response(null, { status: refusal.status, headers }));
 }
-
-/** What belongs to the body that an answer replaces. */
-const OF_THE_BODY = ['content-type', 'content-length', 'content-encoding', 'etag'];
 
 /** Answers with the headers of the context, too: Hono itself drops its cookies, or those of the response. */
 function answer(c: Context, response: Response): void {

@@ -6,6 +6,7 @@ import { createDispatcher, type Mountable } from '../fetch/dispatch.ts';
 import { isAdded } from '../http/added-headers.ts';
 import { authorizationOf } from '../http/bearer.ts';
 import { bodyTextOf } from '../http/body-text.ts';
+import { OF_THE_BODY } from '../http/replaced-body.ts';
 import { answerTo, headersOnly, requestFrom, requestIdOfIncoming } from '../node/mount.ts';
 import { BearerError, bearerErrorResponse, type AuthorizationServer } from '../oauth-server/index.ts';
 
@@ -61,6 +62,7 @@ async function answer(ctx: Context, given: Response): Promise<void> {
   const response = answerTo(ctx.req, given);
   const body = await bodyOf(response);
   if (body instanceof Readable) forgiveLeaving(ctx);
+  for (const name of OF_THE_BODY) ctx.remove(name);
   ctx.body = body;
   // After the body, which has Koa choose a status and a type.
   ctx.status = response.status;

@@ -16,6 +16,8 @@ import {
   type NestInterceptor,
 } from '@nestjs/common';
 import { HttpAdapterHost, Reflector } from '@nestjs/core';
+import type { FastifyReply } from 'fastify';
+import { answer } from '../fastify/answer.ts';
 import { authorizationOf } from '../http/bearer.ts';
 import { createNote } from '../http/note.ts';
 import { headersOnly, send } from '../node/mount.ts';
@@ -53,8 +55,7 @@ export class PorticoFilter implements ExceptionFilter<BearerError | FailedLookUp
     const response = error instanceof BearerError ? bearerErrorResponse(error) : error.response;
     // Express would add an ETag to what Nest replies; and both a charset, to text.
     if (adapter.getType() === 'express') return send(response, reply as ServerResponse, false);
-    for (const [name, value] of response.headers) adapter.setHeader(reply, name, value);
-    adapter.reply(reply, Buffer.from(await response.arrayBuffer()), response.status);
+    answer(response, reply as FastifyReply);
   }
 }
 Catch(BearerError, FailedLookUp)(PorticoFilter);

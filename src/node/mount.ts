@@ -7,6 +7,7 @@ import { BodyTakenError, MOST_DISCARDED } from '../http/body.ts';
 import { mediaTypeOf } from '../http/media-types.ts';
 import { messages, noteRequestLine } from '../http/request-line.ts';
 import { isLiteralTarget } from '../http/request-target.ts';
+import { OF_THE_BODY } from '../http/replaced-body.ts';
 import { nameRequest, requestIdFor, withRequestId } from '../http/request-id.ts';
 import type { Dispatched } from '../fetch/dispatch.ts';
 
@@ -193,6 +194,7 @@ function addFields(form: URLSearchParams, name: string, value: unknown): void {
 /** Sends a Response; its `Set-Cookie` headers are added to those that the framework has set. */
 export async function send(response: Response, outgoing: ServerResponse, head: boolean): Promise<void> {
   outgoing.statusCode = response.status;
+  for (const name of OF_THE_BODY) outgoing.removeHeader(name);
   for (const [name, value] of response.headers) {
     if (isAdded(name, response)) outgoing.appendHeader(name, value);
     else if (name !== 'set-cookie') outgoing.setHeader(name, value);

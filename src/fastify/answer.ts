@@ -1,0 +1,14 @@
+import type { FastifyReply } from 'fastify';
+import { isAdded } from '../http/added-headers.ts';
+import { OF_THE_BODY } from '../http/replaced-body.ts';
+
+/** Sends a Response as Fastify's reply. */
+export function answer(response: Response, reply: FastifyReply): FastifyReply {
+  reply.code(response.status);
+  for (const name of OF_THE_BODY) reply.removeHeader(name);
+  for (const [name, value] of response.headers) {
+    const before = isAdded(name, response) ? reply.getHeader(name) : undefined;
+    reply.header(name, before === undefined ? value : [before, value].flat().join(', '));
+  }
+  return reply.send(response.body ?? undefined);
+}

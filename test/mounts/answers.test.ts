@@ -1,0 +1,301 @@
+// @engines sqlite: it is about the answers of frameworks, and asks no store
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import { createRequire } from 'node:module';
+import type { AddressInfo } from 'node:net';
+import { serve } from '@hono/node-server';
+import express from 'express';
+import Fastify from 'fastify';
+import { Hono, type Context as HonoContext } from 'hono';
+import Koa from 'koa';
+import * as ofExpress from 'portico/express';
+import * as ofFastify from 'portico/fastify';
+import * as ofHono from 'portico/hono';
+import * as ofKoa from 'portico/koa';
+import * as ofNode from 'portico/node';
+import { BearerError, type AuthorizationServer } from 'portico/oauth-server';
+import { describe, expect, onTestFinished, test } from 'vitest';
+
+/** Its types are those of Express 5. */
+const express4 = createRequire(import.meta.url)('express-4') as typeof express;
+
+/** What the application has written for a body of its own, which the answer of Portico replaces. */
+const STALE: Readonly<Record<string, string>> = {
+  'content-length': '3',
+  'content-encoding': 'gzip',
+  'content-disposition': 'attachment; filename="invoice.pdf"',
+  'content-language': 'de',
+  'content-range': 'bytes 0-2/9',
+  etag: '"of the invoice"',
+  'last-modified': 'Thu, 26 Nov 2026 12:00:00 GMT',
+};
+
+const COOKIES = ['ours=4; Expires=Thu, 26 Nov 2026 12:00:00 GMT', 'ours_too=5'];
+
+/** What the endpoint learns of a caller who leaves. */
+interface Seen {
+  left: PromiseWithResolvers<void>;
+  errors: unknown[];
+}
+
+const startSeen = (): Seen => ({ left: Promise.withResolvers<void>(), errors: [] });
+
+/** A server with one endpoint, which finds no token, whatever is sent. */
+function serverOf({ left }: Seen): AuthorizationServer {
+  const stub = {
+    origin: 'http://localhost',
+    lookUpToken: async () => ({ run: (work: () => unknown) => work() }),
+    endpoints: [
+      {
+        name: 'shown',
+        path: '/shown',
+        methods: ['GET', 'POST'],
+        async handle(request: Request) {
+          const headers = new Headers({ 'Content-Type': 'text/plain' });
+          for (const cookie of COOKIES) headers.append('Set-Cookie', cookie);
+          return new Response(`read ${(await request.text()).length}`, { status: 201, headers });
+        },
+      },
+      {
+        name: 'streamed',
+        path: '/streamed',
+        methods: ['GET'],
+        async handle(request: Request) {
+          request.signal.addEventListener('abort', () => left.resolve());
+          const headers = { 'Content-Type': 'text/event-stream' };
+          const body = new ReadableStream({
+            start: (controller) => controller.enqueue(new TextEncoder().encode('data: first\n\n')),
+          });
+          return new Response(body, { headers });
+        },
+      },
+    ],
+  };
+  return stub as unknown as AuthorizationServer;
+}
+
+interface Way {
+  readonly name: string;
+  /** Whether a handler of the framework can write a part of its answer, and fail then. */
+  readonly writesParts: boolean;
+  /** `/api/refused` is refused behind `STALE`, `/api/late` behind the first bytes of an answer. `STALE` stands before the endpoints, too. */
+  start(server: AuthorizationServer, seen: Seen): Promise<Server>;
+}
+
+const refuse = (): never => {
+  throw new BearerError('missing_token');
+};
+
+const inExpress = (name: string, framework: typeof express): Way => ({
+  name,
+  writesParts: true,
+  async start(server, { errors }) {
+    const app = framework();
+    app.use((_, res, next) => {
+      res.set({ ...STALE, 'X-Kept': 'yes' });
+      res.cookie('before', '1');
+      next();
+    });
+    app.use(ofExpress.portico(server));
+    app.use('/api', ofExpress.bearer(server));
+    app.get('/api/refused', refuse);
+    app.get('/api/late', (_, res) => {
+      for (const each of Object.keys(STALE)) res.removeHeader(each);
+      res.write('a part');
+      refuse();
+    });
+    app.use(ofExpress.bearerErrors());
+    const noted: express.ErrorRequestHandler = (error, _req, _res, next) => {
+      errors.push(error);
+      next(error);
+    };
+    app.use(noted);
+    // The default handler would print what it was given.
+    app.set('env', 'test');
+    const listening = app.listen(0, '127.0.0.1');
+    await once(listening, 'listening');
+    return listening;
+  },
+});
+
+const WAYS: readonly Way[] = [
+  inExpress('Express 4', express4),
+  inExpress('Express 5', express),
+  {
+    name: 'Fastify',
+    writesParts: true,
+    async start(server, { errors }) {
+      const app = Fastify();
+      app.addHook('onRequest', async (_, reply) => {
+        reply.headers({ ...STALE, 'X-Kept': 'yes', 'Set-Cookie': 'before=1' });
+      });
+      await app.register(ofFastify.portico(server));
+      await app.register(async (api) => {
+        api.addHook('onRequest', ofFastify.bearer(server));
+        api.setErrorHandler((error: Error, request, reply) => {
+          errors.push(error);
+          return ofFastify.bearerErrors(error, request, reply);
+        });
+        api.get('/api/refused', async () => refuse());
+        api.get('/api/late', async (_, reply) => {
+          reply.raw.write('a part');
+          refuse();
+        });
+      });
+      await app.listen({ port: 0, host: '127.0.0.1' });
+      return app.server;
+    },
+  },
+  {
+    name: 'node:http',
+    writesParts: true,
+    async start(server, { errors }) {
+      const mounted = ofNode.portico(server);
+      const http = createServer((incoming, outgoing) => {
+        const late = incoming.url === '/api/late';
+        if (!late) for (const [name, value] of Object.entries(STALE)) outgoing.setHeader(name, value);
+        outgoing.setHeader('X-Kept', 'yes').setHeader('Set-Cookie', 'before=1');
+        const answer = async () => {
+          if (await mounted.handle(incoming, outgoing)) return;
+          await mounted.withToken(incoming, outgoing, async () => {
+            if (late) outgoing.write('a part');
+            refuse();
+          });
+        };
+        answer().catch((error: unknown) => {
+          errors.push(error);
+          outgoing.destroy();
+        });
+      });
+      http.listen(0, '127.0.0.1');
+      await once(http, 'listening');
+      return http;
+    },
+  },
+  {
+    name: 'Koa',
+    writesParts: true,
+    async start(server, { errors }) {
+      const app = new Koa();
+      app.on('error', (error) => errors.push(error));
+      app.use(async (ctx, next) => {
+        ctx.set({ ...STALE, 'X-Kept': 'yes' });
+        ctx.cookies.set('before', '1');
+        await next();
+      });
+      app.use(ofKoa.portico(server));
+      app.use(ofKoa.bearer(server));
+      app.use((ctx) => {
+        if (ctx.path === '/api/late') {
+          for (const each of Object.keys(STALE)) ctx.remove(each);
+          ctx.status = 200;
+          ctx.res.write('a part');
+          // Koa itself leaves an answer open that has begun.
+          ctx.res.end();
+        }
+        refuse();
+      });
+      const listening = app.listen(0, '127.0.0.1');
+      await once(listening, 'listening');
+      return listening;
+    },
+  },
+  {
+    name: 'Hono',
+    writesParts: false,
+    async start(server) {
+      const app = new Hono()
+        .use(async (c: HonoContext, next) => {
+          for (const [name, value] of Object.entries(STALE)) c.header(name, value);
+          c.header('X-Kept', 'yes');
+          c.header('Set-Cookie', 'before=1', { append: true });
+          await next();
+        })
+        .use(ofHono.portico(server))
+        .use('/api/*', ofHono.bearer(server))
+        .get('/api/refused', () => refuse())
+        .onError(ofHono.bearerErrors());
+      const listening = serve({ fetch: app.fetch, port: 0, hostname: '127.0.0.1' }) as Server;
+      await once(listening, 'listening');
+      return listening;
+    },
+  },
+];
+
+async function startWay(way: Way) {
+  const seen = startSeen();
+  const listening = await way.start(serverOf(seen), seen);
+  onTestFinished(() => {
+    listening.closeAllConnections();
+    listening.close();
+  });
+  const { port } = listening.address() as AddressInfo;
+  return { ...seen, url: `http://127.0.0.1:${port}` };
+}
+
+const staleIn = ({ headers }: Response) =>
+  Object.keys(STALE).filter((name) => headers.get(name) === STALE[name]);
+
+describe.each(WAYS)('an answer of Portico in $name', (way) => {
+  // @shows AS-6.25
+  test.each(['GET', 'HEAD'])(
+    'to %s has nothing of the body that the application meant to send, and every cookie once',
+    async (method) => {
+      const { url } = await startWay(way);
+      const response = await fetch(`${url}/shown`, { method });
+      expect([response.status, response.headers.get('content-type')]).toEqual([201, 'text/plain']);
+      expect(await response.text()).toBe(method === 'GET' ? 'read 0' : '');
+      expect([staleIn(response), response.headers.get('x-kept')]).toEqual([[], 'yes']);
+      const cookies = response.headers.getSetCookie().map((each) => each.replace(/; path=\/.*/i, ''));
+      expect(cookies).toEqual(['before=1', ...COOKIES]);
+    },
+  );
+
+  // @shows AS-12.20
+  test('that refuses a token has nothing of the body that the application meant to send', async () => {
+    const { url } = await startWay(way);
+    const response = await fetch(`${url}/api/refused`);
+    expect([response.status, response.headers.get('www-authenticate')]).toEqual([
+      401,
+      'Bearer realm="oauth"',
+    ]);
+    expect(await response.json()).toBeTypeOf('object');
+    expect([staleIn(response), response.headers.get('x-kept')]).toEqual([[], 'yes']);
+  });
+
+  test('comes to a large body whole', async () => {
+    const { url } = await startWay(way);
+    const body = 'x'.repeat(3_000_000);
+    const response = await fetch(`${url}/shown`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'text/plain' },
+      body,
+    });
+    expect(await response.text()).toBe('read 3000000');
+  });
+
+  test('is sent as it comes when it is one of events, and its request is aborted when the caller leaves', async () => {
+    const { url, left } = await startWay(way);
+    const leaving = new AbortController();
+    const response = await fetch(`${url}/streamed`, { signal: leaving.signal });
+    const reader = response.body?.getReader();
+    expect(new TextDecoder().decode((await reader?.read())?.value)).toBe('data: first\n\n');
+    expect(response.headers.get('content-length')).toBeNull();
+    leaving.abort();
+    await left.promise;
+  });
+});
+
+describe.each(WAYS.filter(({ writesParts }) => writesParts))('$name', (way) => {
+  // @shows AS-12.20
+  test('a refusal behind the first bytes of an answer goes to the application: that answer ends, and the next one is given', async () => {
+    const { url, errors } = await startWay(way);
+    const begun = await fetch(`${url}/api/late`).then(
+      (response) => response.text().catch(() => 'cut off'),
+      () => 'cut off',
+    );
+    expect(begun).toMatch(/^(?:a part|cut off)$/);
+    expect(errors).toEqual([expect.any(BearerError)]);
+    expect((await fetch(`${url}/shown`)).status).toBe(201);
+  });
+});
