@@ -230,16 +230,15 @@ describe('mounted below a path of the framework', () => {
   });
 
   test.each([
-    ['by itself', BASE, undefined],
-    ['that of the plugin around it', undefined, BASE],
+    ['by itself', BASE, ''],
+    ['that of the plugin around it', '', BASE],
     ['also one of both', '/auth', '/v1'],
   ])("Fastify's prefix is refused, saying what to do: %s", async (_, own, around) => {
     const fastify = createFastify();
-    const prefixed = (prefix: string | undefined) => (prefix === undefined ? {} : { prefix });
     const outer = async (inner: FastifyInstance) => {
-      await inner.register(fastifyPortico(installation.server), prefixed(own));
+      await inner.register(fastifyPortico(installation.server), { prefix: own });
     };
-    const registered = fastify.register(outer, prefixed(around));
+    const registered = fastify.register(outer, { prefix: around });
     await expect(registered).rejects.toThrow(/prefix .*\/auth.*register it without one, and set base_path/);
     await fastify.close();
   });
