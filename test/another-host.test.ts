@@ -15,7 +15,7 @@ import {
   type LogContext,
   type PasswordHasher,
 } from 'portico/oauth-server';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { formDoing } from './support/administration.ts';
 import { createDatabase } from './support/database.ts';
 import { openOwnStore, type OwnStore } from './support/own-store.ts';
@@ -44,6 +44,9 @@ let server: AuthorizationServer;
 let verifications = 0;
 let loads = 0;
 let someone: typeof PERSON | null = PERSON;
+/** Whose account the host answers; null for the one that was asked for. */
+let accountOf: typeof PERSON | null = null;
+let lastLoaded: typeof PERSON | null = null;
 /** For a host that never answers. */
 const HANGS = Symbol('hangs');
 let held: unknown = true;
@@ -69,7 +72,12 @@ const host: Host = {
   signedIn: () => asked(someone),
   loadAccount(reference) {
     loads += 1;
-    return asked({ reference, isActive: () => active as boolean, getProfile: () => ({}) });
+    lastLoaded = reference;
+    return asked({
+      reference: accountOf ?? reference,
+      isActive: () => active as boolean,
+      getProfile: () => ({}),
+    });
   },
   holdsPermission: () => (held === HANGS ? new Promise(() => {}) : asked(held as boolean)),
   browserSecret: () => asked(browserSecret as string),
@@ -437,6 +445,114 @@ describe('a hasher in JavaScript that answers what is neither true nor false', (
     verified = null;
     expect(refused.status).toBe(401);
   });
+});
+
+describe('a person of the host', () => {
+  /** The `sub` that an application knows this person by, once they have allowed it; and who was asked for by its token. */
+  async function meet(person: typeof PERSON) {
+    someone = person;
+    const registration = { name: 'App', redirectUris: [REDIRECT_URI], scopes: ['openid', 'notes:read'] };
+    const { client, secret } = await server.clients.create(registration);
+    const query = new URLSearchParams({
+      client_id: client.id,
+      redirect_uri: REDIRECT_URI,
+      response_type: 'code',
+      scope: 'openid notes:read',
+      code_challenge: CHALLENGE,
+      code_challenge_method: 'S256',
+    });
+    const page = await answer('oauth_server_authorize', `/oauth/authorize?${query}`);
+    const { requestId, csrfToken } = (await page.json()) as { requestId: string; csrfToken: string };
+    const form = { request_id: requestId, csrf_token: csrfToken, decision: 'allow' };
+    const allowed = await answer('oauth_server_consent', '/oauth/authorize', form);
+    // The token request comes from no browser.
+    someone = null;
+    const issued = await answer('oauth_server_token', '/oauth/token', {
+      grant_type: 'authorization_code',
+      client_id: client.id,
+      client_secret: secret ?? '',
+      code: new URL(allowed.headers.get('location') ?? '').searchParams.get('code') ?? '',
+      redirect_uri: REDIRECT_URI,
+      code_verifier: VERIFIER,
+    });
+    const { id_token: idToken } = (await issued.json()) as Tokens;
+    return { sub: String(decodeJwt(idToken).sub), loaded: lastLoaded };
+  }
+  afterEach(() => {
+    someone = PERSON;
+    accountOf = null;
+  });
+
+  // @shows AS-4.14
+  test.each<[string, readonly string[]]>([
+    ['in upper and lower case', ['ada', 'Ada', 'ADA']],
+    ['with a space before or behind it', ['ada', 'ada ', 'ada  ', ' ada']],
+    ['in the normal forms of Unicode', ['caf\u00E9', 'cafe\u0301', 'cafe']],
+    ['that look alike', ['ada', '\u0430da', 'ad\u0430', 'ada\u200B']],
+    ['that a collation might fold', ['ss', '\u00DF', 'SS', '\u1E9E']],
+    ['beside the replacement character', ['\uFFFD', '\uFFFD\uFFFD', 'a\uFFFD']],
+    ['as long as it may be', [`${'\u{1F600}'.repeat(254)}a`, `${'\u{1F600}'.repeat(254)}b`]],
+  ])('is one for each spelling of the id %s', async (_, ids) => {
+    const found = [];
+    for (const id of ids) found.push(await meet({ provider: 'spelling', id }));
+    expect(found.map(({ loaded }) => loaded)).toEqual(ids.map((id) => ({ provider: 'spelling', id })));
+    expect(new Set(found.map(({ sub }) => sub)).size).toBe(ids.length);
+    const again = await meet({ provider: 'spelling', id: ids[0] ?? '' });
+    expect(again.sub).toBe(found[0]?.sub);
+  });
+
+  const WRONG: readonly (readonly [string, unknown, string])[] = [
+    ['half a character', '\uD800', 'well-formed Unicode'],
+    ['the other half', 'ada\uDC00', 'well-formed Unicode'],
+    ['two halves in the wrong order', '\uDC00\uD800', 'well-formed Unicode'],
+    ['NUL', 'ada\0', 'without NUL'],
+    ['nothing', '', 'is not empty'],
+    ['too much', 'x'.repeat(256), 'characters'],
+    ['a number', 7, 'is a text'],
+    ['no value', undefined, 'is a text'],
+  ];
+
+  // @shows AS-4.14
+  test.each(
+    (['id', 'provider'] as const).flatMap((member) =>
+      WRONG.flatMap(([what, value, says]) =>
+        (['signedIn', 'loadAccount'] as const).map((by) => ({ member, what, value, says, by })),
+      ),
+    ),
+  )('with $what as the $member, by $by: a fault that says so, and nothing is kept', async (given) => {
+    const { member, value, says, by } = given;
+    const person = { ...PERSON, [member]: value };
+    if (by === 'signedIn') someone = person;
+    else accountOf = person;
+    const count = async () =>
+      (await database.execute('SELECT user_provider FROM oauth_subjects')).rows.length +
+      (await database.execute('SELECT id_hash FROM oauth_consent_requests')).rows.length;
+    const before = await count();
+    logged.length = 0;
+    for (const [name, at] of [
+      ['oauth_server_authorize', `/oauth/authorize?${await asking()}`],
+      ['oauth_server_applications', '/oauth/applications'],
+    ] as const) {
+      const refused = await answer(name, at);
+      expect([refused.status, await refused.text()]).toEqual([500, expect.not.stringContaining('Host.')]);
+    }
+    expect(await count()).toBe(before);
+    const told = logged.filter(({ level }) => level === 'error').map(({ text }) => text);
+    expect(told).toHaveLength(2);
+    for (const text of told) expect(text).toMatch(new RegExp(`Host\\.${by}.*${member} of a person.*${says}`));
+  });
+
+  async function asking(): Promise<URLSearchParams> {
+    const registration = { name: 'App', redirectUris: [REDIRECT_URI], scopes: ['notes:read'] };
+    const { client } = await server.clients.create(registration);
+    return new URLSearchParams({
+      client_id: client.id,
+      redirect_uri: REDIRECT_URI,
+      response_type: 'code',
+      code_challenge: CHALLENGE,
+      code_challenge_method: 'S256',
+    });
+  }
 });
 
 describe('administrators', () => {

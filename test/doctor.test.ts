@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from 'node:crypto';
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -10,10 +11,13 @@ import {
   type Database,
 } from 'portico/oauth-server';
 import { describe, expect, test } from 'vitest';
+import { startDocumentHost } from './support/document-host.ts';
 import { CHEAP } from './support/hashers.ts';
 import {
   ADA,
   authorizationUrl,
+  createClock,
+  REDIRECT_URI,
   registerClient,
   startPortal,
   type PortalOptions,
@@ -122,6 +126,97 @@ describe('the doctor', () => {
       expect(await demands({ oauth_server: { dpop: 'accept' } })).toEqual([ofPushing]);
       const both = { dpop: 'accept', pushed_authorization_requests: 'accept' };
       expect(await demands({ oauth_server: both })).toEqual([]);
+    } finally {
+      await portal.close();
+    }
+  });
+
+  // @shows AS-13.26
+  test('says nothing against a client that is a document: it is read anew when somebody comes with it', async () => {
+    const host = await startDocumentHost();
+    const all = {
+      client_id_metadata_documents: true,
+      dpop: 'accept',
+      private_key_jwt: true,
+      pushed_authorization_requests: 'accept',
+      scopes: { 'old:read': { label: 'Read what was', permission: 'notes:read' } },
+    };
+    const portal = await startPortal({ outbound: host.outbound, config: { oauth_server: all } });
+    try {
+      const document = {
+        client_name: 'Assistant',
+        redirect_uris: [REDIRECT_URI],
+        grant_types: ['authorization_code', 'refresh_token'],
+        scope: 'openid old:read',
+        id_token_signed_response_alg: 'ES256',
+      };
+      const { publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+      const jwks = { keys: [{ ...publicKey.export({ format: 'jwk' }), kid: 'a', alg: 'ES256' }] };
+      const kinds = [
+        {},
+        { dpop_bound_access_tokens: true },
+        { token_endpoint_auth_method: 'private_key_jwt', jwks },
+      ];
+      const urls = kinds.map((kind, index) => host.publish(`/${index}.json`, { ...document, ...kind }));
+      const ada = await portal.signedIn(ADA);
+      for (const id of urls) {
+        const page = await ada.visit(authorizationUrl(portal, { id, secret: '' }, { scope: 'old:read' }));
+        expect(page.status).toBe(200);
+        await ada.submit(page, { decision: 'allow' });
+        expect((await portal.server.clients.find(id))?.registeredBy).toBe('document');
+      }
+      const later = await startPortal({
+        databaseUrl: portal.env['DATABASE_URL'] ?? '',
+        config: { oauth_server: { client_id_metadata_documents: true } },
+      });
+      try {
+        const { checks, healthy } = await examine(later.application, later.server);
+        const about = checks.filter(({ detail }) => urls.some((url) => detail.includes(url)));
+        expect([healthy, about]).toEqual([true, []]);
+        const parts = Object.fromEntries(checks.map((check) => [check.part, check]));
+        expect(parts).not.toHaveProperty('client keys');
+        expect(parts).not.toHaveProperty('client demands');
+        expect(parts['clients']).toMatchObject({ outcome: 'ok', detail: '3 registered' });
+        expect(parts['documents']).toMatchObject({ detail: 'of any host: 3 known, 0 blocked' });
+      } finally {
+        await later.close();
+      }
+    } finally {
+      await portal.close();
+      await host.close();
+    }
+  });
+
+  // @shows AS-13.27
+  test('lists a rotation while the replaced secret is accepted, to the second, by the clock of the server', async () => {
+    const clock = createClock();
+    const portal = await startPortal({ clock: clock.now });
+    try {
+      const open = async () => (await examine(portal.application, portal.server)).open_rotations;
+      const client = await registerClient(portal);
+      const other = await registerClient(portal);
+      expect(await open()).toEqual([]);
+      await portal.server.clients.rotateSecret(client.id, 3600);
+      await portal.server.clients.rotateSecret(other.id, 7200);
+      const ends = Math.floor(clock.now() / 1000) + 3600;
+      expect(await open()).toEqual([
+        expect.objectContaining({ client_id: client.id, previous_secret_expires_at: ends }),
+        expect.objectContaining({ client_id: other.id }),
+      ]);
+      const accepts = async () => {
+        const answer = await fetch(`${portal.url}/oauth/revoke`, {
+          method: 'POST',
+          headers: { Authorization: `Basic ${btoa(`${client.id}:${client.secret}`)}` },
+          body: new URLSearchParams({ token: 'x' }),
+        });
+        return answer.status === 200;
+      };
+      clock.advance(3599);
+      expect([(await open()).length, await accepts()]).toEqual([2, true]);
+      clock.advance(1);
+      expect([(await open()).length, await accepts()]).toEqual([1, false]);
+      await portal.server.clients.revoke(other.id);
+      expect(await open()).toEqual([]);
     } finally {
       await portal.close();
     }

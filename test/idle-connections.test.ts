@@ -65,10 +65,8 @@ test.each(WAYS)(
       const id = await line();
       await end(id);
       const isTold = isPostgres && !UNTOLD.includes(way);
-      if (isTold)
-        await expect
-          .poll(() => (child.exitCode === null ? errors().match(LINE)?.length : errors()))
-          .toBe(round);
+      const told = () => (child.exitCode === null ? (errors().match(LINE)?.length ?? 0) : errors());
+      await expect.poll(told).toBe(isTold ? round : 0);
       child.stdin.write('again\n');
       expect(errors().match(LINE)?.length ?? 0).toBe(isTold ? round : 0);
     }

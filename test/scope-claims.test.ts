@@ -1,4 +1,6 @@
 // @engines sqlite: which claims are released is decided without the database
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
 import { decodeJwt } from 'jose';
 import { oauthServerConfiguration } from 'portico/oauth-server';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -98,6 +100,34 @@ describe('claims of a scope of oauth_server:scopes', () => {
     expect(
       await released((await (await refresh(portal, client, next.refresh_token)).json()) as Tokens),
     ).toHaveProperty('roles');
+  });
+
+  // @shows AS-3.9
+  test('of ill-formed Unicode are left out, and the log names them once: no reader has to mend them', async () => {
+    const claims = () => ({
+      roles: ['editor', 'half\uD800'],
+      tenant_id: { name: { '\uDC00': 1 } },
+      'https://portal.example/plan': { name: 'l\u00E4rge \u{1F600} \uFFFD' },
+    });
+    const other = await startPortal({ config: { oauth_server: { scopes: SCOPES, claims } } });
+    try {
+      await other.grant(ADA, 'notes.read');
+      const at = await registerClient(other, { scopes: ['openid', ...Object.keys(SCOPES)] });
+      const tokens = await obtainTokens(other, at, ADA, { scope: 'openid team:read plan:read' });
+      const told = await (await callApi(other, '/oauth/userinfo', tokens.access_token)).json();
+      for (const found of [decodeJwt(tokens.id_token), told]) {
+        expect(found).toMatchObject({
+          'https://portal.example/plan': { name: 'l\u00E4rge \u{1F600} \uFFFD' },
+        });
+        expect(found).not.toHaveProperty('roles');
+        expect(found).not.toHaveProperty('tenant_id');
+      }
+      const log = await readFile(path.join(other.env['STORAGE_DIR'] ?? '', 'app.log'), 'utf8');
+      expect(log.match(/The claim roles is dropped: its text is not well-formed Unicode/g)).toHaveLength(1);
+      expect(log.match(/The claim tenant_id is dropped: its text/g)).toHaveLength(1);
+    } finally {
+      await other.close();
+    }
   });
 
   // @shows AS-3.8

@@ -12,6 +12,7 @@ import {
   startPortal,
   type RunningPortal,
 } from './support/portal.ts';
+import { accountsOf } from '../examples/portal/people.ts';
 import { RUNS_ALL, SCALE } from './support/scale.ts';
 import { createRandom } from './support/random.ts';
 import { createVisitor, formOf, type Visitor } from './support/visitor.ts';
@@ -414,5 +415,50 @@ describe.runIf(RUNS_ALL)('a flood of sign-ins', () => {
     } finally {
       await flooded.close();
     }
+  });
+});
+
+describe('a person whom no store can keep', () => {
+  // @shows AS-4.14
+  test('is signed in to no session: the id is a fault, and somebody else is not loaded for it', async () => {
+    const ids = ['\uD800', 'ada\0', '', 'x'.repeat(256)];
+    let id = '';
+    const other = await startPortal({
+      routes: (application) => [
+        {
+          name: 'enters',
+          path: '/enters',
+          methods: ['GET'],
+          async handler() {
+            await application.auth().signIn({ provider: 'accounts', id });
+            return new Response('in');
+          },
+        },
+      ],
+    });
+    try {
+      for (id of ids) {
+        const answer = await fetch(`${other.url}/enters`);
+        expect([id, answer.status, answer.headers.getSetCookie()]).toEqual([id, 500, []]);
+      }
+      const kept = await other.application.database.execute('SELECT id_hash FROM host_sessions');
+      expect(kept.rows).toEqual([]);
+      const told = (await logOf(other)).match(/Nobody can be signed in: The id of a person/g);
+      expect(told?.length).toBeGreaterThanOrEqual(ids.length);
+    } finally {
+      await other.close();
+    }
+  });
+
+  // @shows AS-4.14
+  test.each([
+    ['email', { email: 'eve\uD800@example.com' }],
+    ['email', { email: 'eve\0@example.com' }],
+    ['name', { name: 'Eve\uDC00' }],
+  ])('gets no account: the %s is refused', async (what, changed) => {
+    const accounts = accountsOf(portal.application);
+    const eve = { email: 'eve@example.com', name: 'Eve', password: PASSWORD, ...changed };
+    await expect(accounts.create(eve)).rejects.toThrow(`The ${what} of an account is well-formed Unicode`);
+    expect((await accounts.list()).map(({ email }) => email)).not.toContain('eve\uFFFD@example.com');
   });
 });

@@ -29,6 +29,30 @@ export interface UserInterface {
   getProfile(): Profile;
 }
 
+/** Characters at most, as the store takes them. */
+const LONGEST = { provider: 64, id: 255 } as const;
+
+/**
+ * Why this can be no account; null when it can. Engines keep ill-formed text as another one, in which two people would be the same; NUL
+ * and what is too long they refuse or cut off, each in its way.
+ */
+export function personProblem(person: PersonReference): string | null {
+  for (const what of ['provider', 'id'] as const) {
+    const text: unknown = person[what];
+    const problem = typeof text === 'string' ? textProblem(text, LONGEST[what]) : 'is a text';
+    if (problem !== null) return `The ${what} of a person ${problem}`;
+  }
+  return null;
+}
+
+function textProblem(text: string, longest: number): string | null {
+  if (text === '') return 'is not empty';
+  if (!text.isWellFormed() || text.includes('\0')) return 'is well-formed Unicode without NUL';
+  // Most are so short that nothing has to be counted.
+  if (text.length > longest && Array.from(text).length > longest) return `has at most ${longest} characters`;
+  return null;
+}
+
 /** Whether both name the same account. */
 export function samePerson(one: PersonReference, other: PersonReference): boolean {
   return one.provider === other.provider && one.id === other.id;

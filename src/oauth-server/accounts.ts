@@ -1,5 +1,5 @@
 import { isYes } from '../contracts/answers.ts';
-import type { PersonReference, UserInterface } from '../contracts/person.ts';
+import { personProblem, type PersonReference, type UserInterface } from '../contracts/person.ts';
 import type { CompleteHost } from './host.ts';
 
 /** The person at the browser that sent a request. */
@@ -45,10 +45,18 @@ export function createAccounts(
     active,
     async visitor(request) {
       const person = await host.signedIn(request);
+      if (person !== null) requireStorable('signedIn', person);
       const user = person === null ? null : await active(person);
-      return user === null
-        ? null
-        : { user, browserSecret: await browserSecret(request, user.reference), request };
+      if (user === null) return null;
+      requireStorable('loadAccount', user.reference);
+      return { user, browserSecret: await browserSecret(request, user.reference), request };
     },
   };
+}
+
+/** What is kept of a person has to lead to them again, and to nobody else. */
+function requireStorable(member: string, person: PersonReference): void {
+  const problem = personProblem(person);
+  if (problem !== null)
+    throw new Error(`Host.${member} answered a person whom no store can keep: ${problem}`);
 }

@@ -174,6 +174,10 @@ export function databaseAccounts(options: DatabaseAccountsOptions): DatabaseAcco
       return rows.map(toAccount);
     },
     async create({ email, name, password, emailVerified = false }) {
+      // Engines would keep another text, by which somebody else might sign in.
+      for (const [what, text] of Object.entries({ email, name }))
+        if (!text.isWellFormed() || text.includes('\0'))
+          throw new Error(`The ${what} of an account is well-formed Unicode without NUL`);
       const row = {
         id: randomUUID(),
         email: canonical(email),

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { samePerson, type PersonReference } from '../../contracts/person.ts';
+import { personProblem, samePerson, type PersonReference } from '../../contracts/person.ts';
 import { isBearerRequest } from '../../http/bearer.ts';
 import type { Database } from '../../sql/contract.ts';
 import type { Session } from '../contracts.ts';
@@ -102,6 +102,8 @@ export function createSessions({ database, lifetime, cookies, takesDpop, clock }
       existingSecret: async () => (await load())?.secret ?? null,
       person: async () => (await load())?.person ?? null,
       async signIn(person) {
+        const problem = personProblem(person);
+        if (problem !== null) throw new Error(`Nobody can be signed in: ${problem}`);
         const before = await load();
         const same = before !== null && (before.person === null || samePerson(before.person, person));
         const kept = same

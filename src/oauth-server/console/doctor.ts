@@ -100,7 +100,7 @@ export async function examine(
 
 /** Empty when the clients cannot be read; the check of the schema says so. */
 async function openRotations(server: AuthorizationServer): Promise<readonly OpenRotation[]> {
-  const now = Date.now();
+  const now = server.clock();
   const rotating = await livingClients(
     server,
     ({ previousSecretExpiresAt: until }) => until !== null && until > now,

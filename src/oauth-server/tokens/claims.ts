@@ -89,10 +89,14 @@ export function createClaims({ mapper, catalog, log }: ClaimsOptions): Claims {
   /** Once for each name, up to a number that somebody would still read. */
   function warnOfDropped(claims: Readonly<Record<string, unknown>>): void {
     for (const claim of Object.keys(claims)) {
-      if (released.has(claim) || warned.has(claim) || warned.size >= MOST_WARNINGS) continue;
-      warned.add(claim);
-      log.warning('The claim {claim} is dropped: {reason}', { claim, reason: whyDropped(claim) });
+      if (!released.has(claim)) warnOf(claim, whyDropped(claim));
     }
+  }
+
+  function warnOf(claim: string, reason: string): void {
+    if (warned.has(claim) || warned.size >= MOST_WARNINGS) return;
+    warned.add(claim);
+    log.warning('The claim {claim} is dropped: {reason}', { claim, reason });
   }
 
   return async (user, scopes) => {
@@ -105,13 +109,27 @@ export function createClaims({ mapper, catalog, log }: ClaimsOptions): Claims {
     const claims: Record<string, unknown> = {};
     for (const name of names) {
       const value = own(profile, name) ?? own(added, name);
-      if (value !== undefined && value !== null) claims[name] = value;
+      if (value === undefined || value === null) continue;
+      if (isWellFormed(value)) claims[name] = value;
+      else warnOf(name, 'its text is not well-formed Unicode');
     }
     return claims;
   };
 }
 
 const MOST_WARNINGS = 100;
+
+/** Half a character is none to readers of JSON: some refuse the whole of it, others make two people's values the same. */
+function isWellFormed(value: unknown): boolean {
+  if (typeof value === 'string') return value.isWellFormed();
+  if (typeof value !== 'object') return true;
+  let found = true;
+  JSON.stringify(value, (key, each: unknown) => {
+    found &&= key.isWellFormed() && (typeof each !== 'string' || each.isWellFormed());
+    return each;
+  });
+  return found;
+}
 
 function whyDropped(claim: string): string {
   const [scope] = Object.entries(CLAIMS_OF_SCOPE).find(([, names]) => names.includes(claim)) ?? [];
