@@ -249,7 +249,7 @@ describe.each(PLATFORMS)('Nest on %s', (_, adapter) => {
     ]);
   });
 
-  // @shows AS-12.20
+  // @shows AS-12.21
   test('a refusal has nothing of the body that the application meant to send, and adds to its Vary', async () => {
     const stale = { 'Content-Length': '3', 'Content-Encoding': 'gzip', ETag: '"x"', Vary: 'Accept' };
     const other = await NestFactory.create(

@@ -237,7 +237,7 @@ const staleIn = ({ headers }: Response) =>
   Object.keys(STALE).filter((name) => headers.get(name) === STALE[name]);
 
 describe.each(WAYS)('an answer of Portico in $name', (way) => {
-  // @shows AS-6.25
+  // @shows AS-6.26
   test.each(['GET', 'HEAD'])(
     'to %s has nothing of the body that the application meant to send, and every cookie once',
     async (method) => {
@@ -251,7 +251,7 @@ describe.each(WAYS)('an answer of Portico in $name', (way) => {
     },
   );
 
-  // @shows AS-12.20
+  // @shows AS-12.21
   test('that refuses a token has nothing of the body that the application meant to send', async () => {
     const { url } = await startWay(way);
     const response = await fetch(`${url}/api/refused`);
@@ -287,7 +287,7 @@ describe.each(WAYS)('an answer of Portico in $name', (way) => {
 });
 
 describe.each(WAYS.filter(({ writesParts }) => writesParts))('$name', (way) => {
-  // @shows AS-12.20
+  // @shows AS-12.21
   test('a refusal behind the first bytes of an answer goes to the application: that answer ends, and the next one is given', async () => {
     const { url, errors } = await startWay(way);
     const begun = await fetch(`${url}/api/late`).then(
