@@ -131,7 +131,7 @@ describe('the doctor', () => {
     }
   });
 
-  // @shows AS-13.26
+  // @shows AS-13.30
   test('says nothing against a client that is a document: it is read anew when somebody comes with it', async () => {
     const host = await startDocumentHost();
     const all = {
@@ -187,7 +187,7 @@ describe('the doctor', () => {
     }
   });
 
-  // @shows AS-13.27
+  // @shows AS-13.31
   test('lists a rotation while the replaced secret is accepted, to the second, by the clock of the server', async () => {
     const clock = createClock();
     const portal = await startPortal({ clock: clock.now });
