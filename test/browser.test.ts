@@ -145,14 +145,42 @@ describe('in a real Chromium', () => {
     await page.waitForURL(`${home}/`);
   });
 
+  // @shows AS-8.21
+  test('a double click on Allow: the browser drops the first answer, and the second leads on', async () => {
+    await askFor(ADA);
+    await page.getByRole('button', { name: 'Allow' }).dblclick();
+    await arrive('Signed in with Portal');
+    expect(await page.locator('main').innerText()).toContain('The notes API answers 200');
+
+    // The same, where the first answer took effect for sure.
+    await context.clearCookies();
+    await askFor(ADA);
+    const answers: number[] = [];
+    const taken = Promise.withResolvers<void>();
+    await page.route('**/oauth/authorize', async (route) => {
+      const response = await route.fetch({ maxRedirects: 0 });
+      answers.push(response.status());
+      taken.resolve();
+      // The browser has dropped the first by the time that the second is asked.
+      if (answers.length > 1) await route.fulfill({ response });
+    });
+    const box = await page.getByRole('button', { name: 'Allow' }).boundingBox();
+    const click = () => page.mouse.click((box?.x ?? 0) + 10, (box?.y ?? 0) + 10);
+    await click();
+    await taken.promise;
+    await click();
+    await arrive('Signed in with Portal');
+    expect(await page.locator('main').innerText()).toContain('The notes API answers 200');
+    expect(answers).toEqual([303, 303]);
+  });
+
   // @shows AS-8.9
   test('the back button after the answer: it says that it was answered, and leads to the applications', async () => {
     await askFor(ADA);
     await allow();
     await arrive('Signed in with Portal');
     await page.goBack();
-    const answerable = await page.getByRole('button', { name: 'Allow' }).count();
-    if (answerable > 0) await allow();
+    await page.reload();
     await arrive('You have answered this request');
     const text = await page.locator('main').innerText();
     expect(text).toContain('You allowed it');

@@ -7,6 +7,7 @@ import {
   callApi,
   errorOf,
   exchangeCode,
+  authorizationUrl,
   obtainCode,
   refresh,
   registerClient,
@@ -16,7 +17,7 @@ import {
   type Tokens,
 } from './support/portal.ts';
 import { SCALE } from './support/scale.ts';
-import type { Visitor } from './support/visitor.ts';
+import { createVisitor, formOf, locationOf, type Visitor } from './support/visitor.ts';
 
 /** One authorization, and two processes that do different things to it at the same moment. */
 const ROUNDS = SCALE.mixedRaceRounds;
@@ -178,6 +179,68 @@ describe('while one process refreshes, another', () => {
       ahead = 0;
     }
     process.stdout.write(`Exchanges against pruning: ${JSON.stringify(counts)}\n`);
+  });
+});
+
+describe('while a person answers Allow twice at once, in two processes,', () => {
+  /** The person's browser, at the other process. */
+  let there: Visitor;
+  beforeAll(() => {
+    there = createVisitor(other.url);
+    for (const cookie of ada.cookies().split('; ')) there.accept(`${cookie}; path=/`);
+  });
+  const pageOf = (of: TestClient) => ada.visit(authorizationUrl(one, of, { scope: 'notes:read' }));
+  const allowAt = async (browser: Visitor, page: Response) => {
+    const { action, fields } = formOf(await page.clone().text());
+    return browser.post(action, { ...fields, decision: 'allow' });
+  };
+  const answered = (response: Response) => {
+    expect(response.status).toBe(303);
+    return locationOf(response).searchParams;
+  };
+  const grantedTo = async (clientId: string) =>
+    (await one.server.audit.list({ clientId, type: 'consent_granted' })).items.length;
+
+  // @shows AS-8.9, AS-8.21
+  test('each answer leads back, one of the codes is good, and there is one authorization', async () => {
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const own = await registerClient(one);
+      const page = await pageOf(own);
+      const browsers = [ada, there, ada, there].slice(0, 2 + (round % 3));
+      const answers = await Promise.all(browsers.map((browser) => allowAt(browser, page)));
+      const codes = answers.map((each) => answered(each).get('code') ?? '');
+      expect(new Set(codes).size).toBe(browsers.length);
+      const exchanges = [];
+      // One after the other: what was replaced is refused before and after, and ends nothing.
+      for (const code of round % 2 === 0 ? codes : codes.toReversed())
+        exchanges.push(await exchangeCode(round % 2 === 0 ? one : other, own, code));
+      const [given, ...more] = exchanges.filter(({ status }) => status === 200);
+      expect([given?.status, more.length]).toEqual([200, 0]);
+      expect(await opens(other, (await given?.json()) as Tokens)).toBe(true);
+      expect(await grantedTo(own.id)).toBe(1);
+    }
+  });
+
+  // @shows AS-8.21, AS-8.22
+  test('and the application exchanges the first code: there are tokens for one of the codes, and they live', async () => {
+    const counts = { first: 0, second: 0 };
+    for (let round = 0; round < ROUNDS * 2; round += 1) {
+      const page = await pageOf(client);
+      const first = answered(await allowAt(ada, page)).get('code') ?? '';
+      const racing = [exchangeCode(one, client, first), allowAt(there, page)] as const;
+      const [exchanged, again] = await Promise.all(racing);
+      const told = answered(again);
+      if (exchanged.status === 200) {
+        counts.first += 1;
+        expect([told.has('code'), told.get('error')]).toEqual([false, 'access_denied']);
+        await expectLiving(exchanged);
+      } else {
+        counts.second += 1;
+        expect([exchanged.status, await errorOf(exchanged)]).toEqual([400, 'invalid_grant']);
+        await expectLiving(await exchangeCode(one, client, told.get('code') ?? ''));
+      }
+    }
+    process.stdout.write(`A code exchanged while it is replaced: ${JSON.stringify(counts)}\n`);
   });
 });
 

@@ -384,7 +384,9 @@ describe("an answer to the question of consent whose statement's acknowledgement
     expect([answer.get('error'), exchange.status]).toEqual(
       decision === 'deny' ? ['access_denied', 400] : [null, 200],
     );
-    expect((await visitor.submit(page, { decision })).status).toBe(400);
+    // The same answer leads back again, and gives nothing.
+    const again = locationOf(await visitor.submit(page, { decision })).searchParams;
+    expect([again.get('code'), again.get('error')]).toEqual([null, 'access_denied']);
   });
 
   // @shows AS-18.9

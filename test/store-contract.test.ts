@@ -44,6 +44,8 @@ afterAll(async () => {
 });
 
 const NOW = 1_795_240_016_123;
+/** A person's answer. */
+const YES = { allow: true, at: NOW };
 const HOUR = 3_600_000;
 let numbers = 0;
 const name = (what: string) => `${what}-${(numbers += 1)}`;
@@ -134,9 +136,7 @@ async function authorization(changes: Partial<Family> = {}): Promise<{ family: F
   const hash = name('code');
   const parameters = { redirectUri: 'https://client.example/cb', codeChallenge: 'c', nonce: null };
   const code = { hash, expiresAt: NOW + HOUR, parameters };
-  expect(
-    await store.answerConsent({ idHash: request.idHash, person: family.person }, { family, code }, NOW),
-  ).toBe(true);
+  expect(await store.answerConsent(request, { family, code }, YES)).toBe(true);
   const found = await store.findCode({ id: family.id, hash });
   if (found === null) throw new Error('The code is not there');
   return { family, code: found };
@@ -458,11 +458,10 @@ describe('clients', () => {
         expiresAt: NOW + HOUR,
         parameters: { redirectUri: 'https://client.example/cb', codeChallenge: 'c', nonce: null },
       };
-      const { idHash } = asked;
       const use = () => [
         other.spendCode(exchanged.code, byCode, NOW),
         other.rotateRefreshToken(token, byRefresh, NOW),
-        other.answerConsent({ idHash, person: allowed.person }, { family: allowed, code }, NOW),
+        other.answerConsent(asked, { family: allowed, code }, YES),
       ];
       // Each is sent before, and after.
       const under = round % 2 === 0 ? [store.unblockDocumentClient(client.id, NOW), ...use()] : [...use()];
@@ -785,13 +784,12 @@ describe('consent', () => {
     await store.insertConsentRequest(request);
     await other.voidConsentRequest(request.idHash);
     expect(await store.presentConsentRequest(request, ['openid'], NOW)).toBe(false);
-    const { person: who } = request.asked;
-    expect(await store.answerConsent({ idHash: request.idHash, person: who }, null, NOW)).toBe(false);
+    expect(await store.answerConsent(request, null, YES)).toBe(false);
     expect(await store.findConsentRequest(request.idHash)).toMatchObject({ outcome: 'void' });
 
     const denied = requestOf(await newClient());
     await store.insertConsentRequest(denied);
-    await store.answerConsent({ idHash: denied.idHash, person: denied.asked.person }, null, NOW);
+    await store.answerConsent(denied, null, YES);
     await other.voidConsentRequest(denied.idHash);
     expect(await store.findConsentRequest(denied.idHash)).toMatchObject({ outcome: 'denied' });
   });
@@ -803,7 +801,7 @@ describe('consent', () => {
     const request = requestOf(client, { asked });
     await store.insertConsentRequest(request);
     const answer = (each: Store, who = asked.person, now = NOW) =>
-      each.answerConsent({ idHash: request.idHash, person: who }, null, now);
+      each.answerConsent({ ...request, asked: { ...asked, person: who } }, null, { allow: true, at: now });
     expect(await answer(store, person())).toBe(false);
     expect(await answer(store, { ...asked.person, id: asked.person.id.toUpperCase() })).toBe(false);
     for (const late of [NOW + HOUR, NOW + 2 * HOUR])
@@ -822,9 +820,9 @@ describe('consent', () => {
     const parameters = { redirectUri: '', codeChallenge: '', nonce: null };
     const code = { hash: name('code'), expiresAt: NOW + HOUR, parameters };
     const taken = { ...family, person: asked.person };
-    await expect(
-      store.answerConsent({ idHash, person: asked.person }, { family: taken, code }, NOW),
-    ).rejects.toThrow(/unique|duplicate/i);
+    await expect(store.answerConsent(request, { family: taken, code }, YES)).rejects.toThrow(
+      /unique|duplicate/i,
+    );
     expect(await other.findConsentRequest(idHash)).toMatchObject({ outcome: null });
     expect(await other.listAuthorizations(asked.person, NOW)).toEqual([]);
   });
@@ -870,12 +868,11 @@ describe('a use whose outcome the store was lost before it could say', () => {
         parameters: { redirectUri: 'https://client.example/cb', codeChallenge: 'c', nonce: null },
       };
       const allowed = () => ({ family: familyOf(client, asked.person), code });
-      const answered = { idHash: request.idHash, person: asked.person };
       losing.loses = when;
-      const answer = lossyStore.answerConsent(answered, allowed(), NOW);
+      const answer = lossyStore.answerConsent(request, allowed(), YES);
       const said = await answer.catch((error: Error) => error.message);
       expect(said).toBe(when === 'after it took effect' ? true : 'The store is away');
-      expect(await store.answerConsent(answered, allowed(), NOW)).toBe(when === 'before it took effect');
+      expect(await store.answerConsent(request, allowed(), YES)).toBe(when === 'before it took effect');
     }
   });
 });

@@ -2,6 +2,7 @@
 import type { OpenedDatabase, SqlParameter } from 'portico/host';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Family, GrantOutcome, NewTokens, StoredGrant } from '../src/oauth-server/store/grant.ts';
+import type { ConsentRequest } from '../src/oauth-server/store/requests.ts';
 import { removeFamilies } from '../src/oauth-server/store/sql/families.ts';
 import { createSqlStore } from '../src/oauth-server/store/sql/index.ts';
 import type { Store } from '../src/oauth-server/store/store.ts';
@@ -123,7 +124,22 @@ function confirming(): { readonly store: Store; readonly confirmed: number[] } {
 }
 
 describe('a person’s answer', () => {
-  const ASKED = { idHash: 'asked', person: ADA };
+  const YES = { allow: true, at: NOW };
+  const ASKED: ConsentRequest = {
+    idHash: 'asked',
+    browserHash: '',
+    clientId: 'notes',
+    redirectUri: 'https://client.example/cb',
+    scopes: ['notes:read'],
+    state: null,
+    nonce: null,
+    codeChallenge: 'challenge',
+    audience: null,
+    dpopJkt: null,
+    asked: { person: ADA, scopes: [] },
+    outcome: null,
+    expiresAt: NOW + 1,
+  };
   const NEW = { family: FAMILY, code: { hash: 'code', expiresAt: NOW + 60, parameters: PARAMETERS } };
   const ask = (changes: Row = {}) =>
     insert('oauth_consent_requests', {
@@ -145,12 +161,12 @@ describe('a person’s answer', () => {
   test('that allows is a row with all that was allowed, and given once', async () => {
     await ask();
     await ask({ id_hash: 'other' });
-    expect(await store.answerConsent(ASKED, NEW, NOW)).toBe(true);
+    expect(await store.answerConsent(ASKED, NEW, YES)).toBe(true);
     expect(await families()).toEqual([ALLOWED]);
     expect(await outcome()).toEqual(['allowed', null]);
     const again = { ...NEW, family: { ...FAMILY, id: 'g' } };
-    expect(await store.answerConsent(ASKED, again, NOW)).toBe(false);
-    expect(await store.answerConsent(ASKED, null, NOW)).toBe(false);
+    expect(await store.answerConsent(ASKED, again, YES)).toBe(false);
+    expect(await store.answerConsent(ASKED, null, YES)).toBe(false);
     expect(await families()).toHaveLength(1);
     expect(await outcome()).toEqual(['allowed', null]);
   });
@@ -158,10 +174,10 @@ describe('a person’s answer', () => {
   test('that denies is given once, and gives nothing', async () => {
     await ask();
     await ask({ id_hash: 'other' });
-    expect(await store.answerConsent(ASKED, null, NOW)).toBe(true);
+    expect(await store.answerConsent(ASKED, null, YES)).toBe(true);
     expect(await outcome()).toEqual(['denied', null]);
-    expect(await store.answerConsent(ASKED, null, NOW)).toBe(false);
-    expect(await store.answerConsent(ASKED, NEW, NOW)).toBe(false);
+    expect(await store.answerConsent(ASKED, null, YES)).toBe(false);
+    expect(await store.answerConsent(ASKED, NEW, YES)).toBe(false);
     expect(await families()).toEqual([]);
     expect(await outcome()).toEqual(['denied', null]);
   });
@@ -175,13 +191,13 @@ describe('a person’s answer', () => {
   ])('is none to %s', async (_, changes: Row) => {
     await ask(changes);
     const { outcome: before = null } = changes;
-    for (const allowed of [null, NEW]) expect(await store.answerConsent(ASKED, allowed, NOW)).toBe(false);
+    for (const allowed of [null, NEW]) expect(await store.answerConsent(ASKED, allowed, YES)).toBe(false);
     expect([await outcome(), await families()]).toEqual([[before], []]);
   });
 
   test.each(EITHER)('that denies, and is lost %s, is given all the same', async (when) => {
     await ask();
-    expect(await losing(when).answerConsent(ASKED, null, NOW)).toBe(true);
+    expect(await losing(when).answerConsent(ASKED, null, YES)).toBe(true);
     expect(await outcome()).toEqual(['denied']);
   });
 
@@ -192,21 +208,21 @@ describe('a person’s answer', () => {
       const late = losing('before it took effect', () =>
         set('oauth_consent_requests', ['id_hash', 'asked'], { outcome: other }),
       );
-      await expect(late.answerConsent(ASKED, null, NOW)).rejects.toThrow(AWAY);
+      await expect(late.answerConsent(ASKED, null, YES)).rejects.toThrow(AWAY);
       expect(await outcome()).toEqual([other]);
     }
   });
 
   test('that allows, and is lost, was given or never will be', async () => {
     await ask();
-    await expect(losing('before it took effect').answerConsent(ASKED, NEW, NOW)).rejects.toThrow(AWAY);
+    await expect(losing('before it took effect').answerConsent(ASKED, NEW, YES)).rejects.toThrow(AWAY);
     expect(await outcome()).toEqual([null]);
     expect(await store.listAuthorizations(ADA, NOW)).toEqual([]);
     expect(await revokedAt()).toEqual([NOW]);
-    await expect(store.answerConsent(ASKED, NEW, NOW)).rejects.toThrow('oauth_families.id');
+    await expect(store.answerConsent(ASKED, NEW, YES)).rejects.toThrow('oauth_families.id');
     expect(await outcome()).toEqual([null]);
     await emptied('oauth_families');
-    expect(await losing('after it took effect').answerConsent(ASKED, NEW, NOW)).toBe(true);
+    expect(await losing('after it took effect').answerConsent(ASKED, NEW, YES)).toBe(true);
     expect([await outcome(), await families()]).toEqual([['allowed'], [ALLOWED]]);
   });
 });

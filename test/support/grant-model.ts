@@ -95,6 +95,12 @@ export function allowed(state: State, family: string, client: string, lifetimes:
   return withFamily(state, family, { client, ...code, ...refreshState, ended: false });
 }
 
+/** The person allows it once more before the code was used: there is another code in its place. */
+export function allowedAgain(state: State, id: string, lifetimes: Lifetimes): State {
+  const codeExpires = state.now + lifetimes.code;
+  return withFamily(state, id, { ...found(state.families, id), codeExpires });
+}
+
 export function isGood(state: State, token: string): boolean {
   const { family, expires, revoked } = found(state.accessTokens, token);
   const { client, ended } = found(state.families, family);

@@ -46,7 +46,10 @@ export interface Consent {
   presentConsent(requestId: string, visitor: Visitor): Promise<Presented | null>;
   /** Throws a page error unless the token is the one of this request and browser session. */
   requireCsrfToken(requestId: string, visitor: Visitor, csrfToken: string): Promise<void>;
-  /** Records this visitor's decision, once. Throws a page error when there is no request that they may answer. */
+  /**
+   * Records this visitor's decision, once. The same decision again, within `code_ttl`, leads back to the application again. Throws
+   * a page error when there is no request that they may answer.
+   */
   completeConsent(requestId: string, visitor: Visitor, allow: boolean): Promise<AuthorizationResponse>;
   /** The request, if this visitor may answer it now. Throws a page error otherwise. */
   requirePending(requestId: string, visitor: Visitor): Promise<ConsentRequest>;
@@ -78,6 +81,7 @@ export interface ConsentOptions {
     | 'presentConsentRequest'
     | 'voidConsentRequest'
     | 'answerConsent'
+    | 'replaceCode'
     | 'assignSubject'
   >;
   readonly clients: Pick<Clients, 'find'>;
@@ -182,15 +186,26 @@ export function createConsent(options: ConsentOptions): Consent {
     visitor: Visitor,
     allow: boolean,
   ): Promise<AuthorizationResponse> {
-    const pending = await requirePending(requestId, visitor);
+    const saved = await requireOwn(requestId, visitor);
+    const again = await answerAgain(saved, visitor, allow);
+    if (again !== null) return again;
+    const response = await answerFirst(requireOpen(saved), visitor, allow);
+    if (response !== null) return response;
+    // A double click: the same answer came at the same moment, and was quicker.
+    const meanwhile = await answerAgain(await requireOwn(requestId, visitor), visitor, allow);
+    if (meanwhile === null) throw await endedMeanwhile(requestId, visitor);
+    return meanwhile;
+  }
+
+  /** Null when the request was answered, voided or expired since it was read. */
+  async function answerFirst(
+    pending: ConsentRequest,
+    visitor: Visitor,
+    allow: boolean,
+  ): Promise<AuthorizationResponse | null> {
     const client = await requireClient(pending);
     const person = visitor.user.reference;
-    const before =
-      allow && stepsUp() ? await options.grantedBefore(client, person, pending.audience) : NOTHING;
-    // Only what was shown can be granted, and only as far as it is still held.
-    const scopes = allow
-      ? await scopesHeldBy(host, catalog, shownScopes(pending, client, before), person)
-      : [];
+    const scopes = allow ? await grantable(pending, client, person) : [];
     const now = clock();
     const familyId = orderedIdentifier(now);
     const code = newCode(familyId);
@@ -203,18 +218,56 @@ export function createConsent(options: ConsentOptions): Consent {
       // From its first use on the redirect URIs stay: what was shown is asked once more, after that.
       await requireClient(pending);
     }
-    if (!(await store.answerConsent({ idHash: pending.idHash, person }, allowed, now))) {
-      throw await endedMeanwhile(requestId, visitor);
-    }
+    if (!(await store.answerConsent(pending, allowed, { allow, at: now }))) return null;
     const { clientId, redirectUri, state } = pending;
     if (allowed === null) {
       await audit({ type: 'consent_denied', clientId, person });
-      const detail = allow ? noPermission(pending) : 'the person answered no';
-      return denied(pending, client, 'The person did not allow it.', detail);
+      return notAllowed(pending, client, allow);
     }
     const { audience } = pending;
     await audit({ type: 'consent_granted', authorization: familyId, clientId, person, scopes, audience });
     return { client, redirectUri, state, result: { code } };
+  }
+
+  /**
+   * The same decision again, of this person in this browser: they clicked twice, and the browser waits for the second answer alone. A code
+   * that nobody has used is replaced, so that one is good. Null when it is another decision, or there was none.
+   */
+  async function answerAgain(
+    saved: ConsentRequest,
+    visitor: Visitor,
+    allow: boolean,
+  ): Promise<AuthorizationResponse | null> {
+    const { answer } = saved;
+    if (answer?.allow !== allow) return null;
+    const client = await requireClient(saved);
+    const [now, lifetime] = [clock(), codeLifetime(client) * 1000];
+    if (now >= answer.at + lifetime) return null;
+    const { familyId: id } = answer;
+    if (id === null) return notAllowed(saved, client, allow);
+    const { clientId, redirectUri, state } = saved;
+    const person = visitor.user.reference;
+    // Not the same where another permission is held by now: then the store finds no such authorization.
+    const scopes = await grantable(saved, client, person);
+    const code = newCode(id);
+    const replaced = await store.replaceCode(
+      { id, clientId, person, scopes },
+      { hash: tokenHash(code), expiresAt: now + lifetime },
+    );
+    if (replaced === 'ended') return null;
+    return replaced === 'used'
+      ? denied(saved, client, CODE_USED, 'the person allowed it again, and the code was used before')
+      : { client, redirectUri, state, result: { code } };
+  }
+
+  /** Only what was shown can be granted, and only as far as it is still held. */
+  async function grantable(
+    saved: ConsentRequest,
+    client: Client,
+    person: PersonReference,
+  ): Promise<readonly string[]> {
+    const before = stepsUp() ? await options.grantedBefore(client, person, saved.audience) : NOTHING;
+    return scopesHeldBy(host, catalog, shownScopes(saved, client, before), person);
   }
 
   async function authorization(
@@ -236,6 +289,12 @@ export function createConsent(options: ConsentOptions): Consent {
 
   /** The request, if this visitor may answer it now; null when no request of this id was saved. */
   async function findPending(requestId: string, visitor: Visitor): Promise<ConsentRequest | null> {
+    const saved = await findOwn(requestId, visitor);
+    return saved === null ? null : requireOpen(saved);
+  }
+
+  /** The request, answered or not, if it was put to this visitor; null when no request of this id was saved. */
+  async function findOwn(requestId: string, visitor: Visitor): Promise<ConsentRequest | null> {
     const saved = await store.findConsentRequest(tokenHash(requestId));
     if (saved === null) return null;
     noteClient(visitor.request, saved.clientId);
@@ -245,6 +304,10 @@ export function createConsent(options: ConsentOptions): Consent {
       await voidConsent(saved);
       throw notAnswerable('it was put to another person');
     }
+    return saved;
+  }
+
+  function requireOpen(saved: ConsentRequest): ConsentRequest {
     if (saved.outcome === 'allowed' || saved.outcome === 'denied') {
       throw answeredBefore(saved.outcome, applicationsPath);
     }
@@ -254,9 +317,13 @@ export function createConsent(options: ConsentOptions): Consent {
   }
 
   async function requirePending(requestId: string, visitor: Visitor): Promise<ConsentRequest> {
-    const pending = await findPending(requestId, visitor);
-    if (pending === null) throw notAnswerable('it is unknown, or expired long ago');
-    return pending;
+    return requireOpen(await requireOwn(requestId, visitor));
+  }
+
+  async function requireOwn(requestId: string, visitor: Visitor): Promise<ConsentRequest> {
+    const saved = await findOwn(requestId, visitor);
+    if (saved === null) throw notAnswerable('it is unknown, or expired long ago');
+    return saved;
   }
 
   /** Why the store refused to change a request that was pending when it was read. */
@@ -383,6 +450,13 @@ function nothingHeld(request: AuthorizationRequest, client: Client): Authorizati
     'The person holds no permission that the scopes ask for.',
     noPermission(request),
   );
+}
+
+const CODE_USED = 'The person has allowed this request before, and its code was used.';
+
+function notAllowed(request: AuthorizationRequest, client: Client, allow: boolean): AuthorizationResponse {
+  const detail = allow ? noPermission(request) : 'the person answered no';
+  return denied(request, client, 'The person did not allow it.', detail);
 }
 
 function noPermission({ scopes }: AuthorizationRequest): string {

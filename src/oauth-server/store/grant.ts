@@ -98,6 +98,12 @@ export interface NewCode {
   readonly parameters: CodeParameters;
 }
 
+/**
+ * What became of giving an authorization another code: its code was `used`, or it has `ended`, was never there, or is not as
+ * it was said to be.
+ */
+export type CodeReplacement = 'replaced' | 'used' | 'ended';
+
 export interface NewTokens {
   readonly accessToken: NewAccessToken;
   /** Null when the client may not refresh. */
@@ -168,6 +174,8 @@ export type GrantRefusal =
   | 'used'
   /** The family was revoked before. */
   | 'revoked'
+  /** The code was replaced by another before it was used; that one stays good. */
+  | 'replaced'
   /** It was used before, or the family was revoked, and nothing was done about it: another use may have the answer to this one. */
   | 'taken';
 

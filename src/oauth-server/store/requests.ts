@@ -27,7 +27,19 @@ export interface ConsentRequest {
   readonly pushed?: true | undefined;
   /** Null while it waits for the answer. */
   readonly outcome: ConsentOutcome | null;
+  /** What was answered; absent while it waits, and where an earlier release took the answer. */
+  readonly answer?: ConsentAnswer | undefined;
   readonly expiresAt: number;
+}
+
+/** What the person answered, by which the same answer is known when it comes again. */
+export interface ConsentAnswer {
+  /** The button. A person who allows may hold nothing that could be granted: then the outcome is `denied`. */
+  readonly allow: boolean;
+  /** In milliseconds since 1970. */
+  readonly at: number;
+  /** The authorization that it began; null for none. */
+  readonly familyId: string | null;
 }
 
 /** `void`: it ended without an answer, such as when another person signed in. */

@@ -9,11 +9,12 @@ import type {
   RegistrationRefusal,
 } from './client.ts';
 import type { AuthorizationFilter, CountedHeld, FoundHeld, HeldRange } from './held.ts';
-import type { ConsentRequest, WaitingBudget, WaitingRequest } from './requests.ts';
+import type { ConsentAnswer, ConsentRequest, WaitingBudget, WaitingRequest } from './requests.ts';
 import type {
   AccessToken,
   Authorization,
   AuthorizationCode,
+  CodeReplacement,
   DeadToken,
   Family,
   GrantOutcome,
@@ -172,10 +173,18 @@ export interface Store {
    * False when the request was answered, voided or expired meanwhile.
    */
   answerConsent(
-    request: { readonly idHash: string; readonly person: PersonReference },
+    read: ConsentRequest,
     allowed: { readonly family: Family; readonly code: NewCode } | null,
-    now: number,
+    answer: Omit<ConsentAnswer, 'familyId'>,
   ): Promise<boolean>;
+  /**
+   * Gives the authorization another code in place of the one that nobody has used: of the two this one alone is good. What it
+   * says about the authorization has to be what the store has.
+   */
+  replaceCode(
+    family: Pick<Family, 'id' | 'clientId' | 'person' | 'scopes'>,
+    code: Pick<NewCode, 'hash' | 'expiresAt'>,
+  ): Promise<CodeReplacement>;
 
   /**
    * Keeps the request, within the budget. Where there is no room, the oldest requests of the network that holds most go, if

@@ -1,4 +1,4 @@
-import { allowed, ended, step, type REFRESH_FAULTS } from '../grant-model.ts';
+import { allowed, allowedAgain, ended, step, type REFRESH_FAULTS } from '../grant-model.ts';
 import {
   grantsFor,
   heldBy,
@@ -173,7 +173,7 @@ export function ask(world: World, request: Ask, settings: Settings): readonly Ou
   });
 }
 
-/** AS-5.11, AS-8.7, AS-8.9, AS-30.3, AS-30.4. */
+/** AS-5.11, AS-8.7, AS-8.9, AS-8.21, AS-8.22, AS-30.3, AS-30.4. */
 export function reply(world: World, request: Reply, settings: Settings): readonly Outcome[] {
   const { question: id, allows, family } = request;
   const question: Question = found(world.questions, id);
@@ -183,16 +183,43 @@ export function reply(world: World, request: Reply, settings: Settings): readonl
   return lives(world, clientId).flatMap((isThere) => {
     const left = both(scopes, client.scopes);
     const hasUri = client.grants.includes('authorization_code');
-    if (!open || expires <= now(world) || !isThere || !hasUri || left.length === 0) return only(world, PAGE);
-    const answered = changed(world, 'questions', id, { open: false });
+    if (!isThere || !hasUri || left.length === 0) return only(world, PAGE);
     const held = allows ? heldBy(world, person, left) : [];
-    if (held.length === 0) return only(answered, redirected('access_denied'));
+    if (!open) return replyAgain(world, request, held, settings);
+    if (expires <= now(world)) return only(world, PAGE);
+    const isGiven = held.length > 0;
+    const answer = { allows, at: now(world), family: isGiven ? family : null };
+    const answered = changed(world, 'questions', id, { open: false, answered: answer });
+    if (!isGiven) return only(answered, redirected('access_denied'));
     const used = client.kind === 'registered' ? { used: now(world) } : {};
     const noted = changed(answered, 'clients', clientId, used);
     const about = { ...noted.about, [family]: { person, scopes: held, erased: false } };
     const grants = allowed(noted.grants, family, clientId, settings);
     return only({ ...noted, about, grants }, { is: 'code' });
   });
+}
+
+/** The same answer once more; what would be granted now has to be what was granted. */
+function replyAgain(
+  world: World,
+  { question: id, allows }: Reply,
+  held: readonly string[],
+  settings: Settings,
+): readonly Outcome[] {
+  const { answered, expires } = found(world.questions, id);
+  const isSame = answered?.allows === allows && now(world) < answered.at + settings.code;
+  if (!isSame) return only(world, PAGE);
+  // Too late to be answered it may have been removed.
+  const gone = expires <= now(world) ? [PAGE] : [];
+  const { family } = answered;
+  if (family === null) return only(world, redirected('access_denied'), ...gone);
+  const { ended: isEnded, codeSpent } = found(world.grants.families, family);
+  if (isEnded) return only(world, PAGE);
+  if (codeSpent) return only(world, redirected('access_denied'), ...gone);
+  const { scopes } = found(world.about, family);
+  if (held.join(' ') !== scopes.join(' ')) return only(world, PAGE);
+  const grants = allowedAgain(world.grants, family, settings);
+  return [...only({ ...world, grants }, { is: 'code' }), ...only(world, ...gone)];
 }
 
 /** AS-13, AS-22.8, AS-30, AS-31, AS-33. */
@@ -340,7 +367,8 @@ function endPerson(world: World, person: string, erases: boolean): readonly Outc
     families.some((each) => !found(world.about, each).erased && !isOver(world, each)) ||
     open.some(([, question]) => question.open && question.expires > now(world));
   let after = endedAll(world, families);
-  for (const [id] of open) after = changed(after, 'questions', id, { open: false });
+  const forgets = erases ? { answered: null } : {};
+  for (const [id] of open) after = changed(after, 'questions', id, { open: false, ...forgets });
   if (erases) {
     for (const family of families) after = changed(after, 'about', family, { erased: true });
     after = changed(after, 'people', person, { erasures: found(world.people, person).erasures + 1 });

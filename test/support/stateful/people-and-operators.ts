@@ -86,7 +86,10 @@ export async function reply(
   const code = to.searchParams.get('code');
   const told = redirected(response, { redirectUri });
   if (code === null || told['error'] !== 'none') return told;
-  known.codes.set(family, code);
+  const [id = ''] = code.split('.');
+  const before = [...known.authorizations].find(([, authorization]) => authorization.id === id);
+  known.codes.set(before?.[0] ?? family, code);
+  if (before !== undefined) return { is: 'code' };
   known.authorizations.set(family, {
     id: known.installation.lastAuthorization(),
     client,

@@ -67,6 +67,15 @@ export interface Question {
   readonly scopes: readonly string[];
   readonly expires: number;
   readonly open: boolean;
+  /** What was answered; absent where nothing was, or it was forgotten. */
+  readonly answered?: Answered | null;
+}
+
+export interface Answered {
+  readonly allows: boolean;
+  readonly at: number;
+  /** The authorization; null for none. */
+  readonly family: string | null;
 }
 
 export interface Kept {

@@ -7,23 +7,11 @@ import { exists, insertInto, words } from './statements.ts';
 export function consentRequestsTable(database: Database) {
   return {
     async insertConsentRequest(request) {
-      const { redirectUri, scopes, state, nonce, codeChallenge, dpopJkt, shownName, uiLocales, pushed } =
-        request;
       const insert = database.execute(INSERT, [
         request.idHash,
         request.browserHash,
         request.clientId,
-        JSON.stringify({
-          redirectUri,
-          scopes,
-          state,
-          nonce,
-          codeChallenge,
-          dpopJkt,
-          shownName,
-          uiLocales,
-          pushed,
-        } satisfies ConsentParameters),
+        consentParameters(request),
         request.audience,
         request.asked.person.provider,
         request.asked.person.id,
@@ -71,6 +59,23 @@ const INSERT = insertInto('oauth_consent_requests', COLUMNS);
 const FIND = `SELECT ${COLUMNS} FROM oauth_consent_requests WHERE id_hash = ?`;
 
 /** Kept as JSON: what a client sent may hold characters that a text column refuses, such as NUL. */
+export function consentParameters(request: ConsentParameters): string {
+  const { redirectUri, scopes, state, nonce, codeChallenge, dpopJkt } = request;
+  const { shownName, uiLocales, pushed, answer } = request;
+  return JSON.stringify({
+    redirectUri,
+    scopes,
+    state,
+    nonce,
+    codeChallenge,
+    dpopJkt,
+    shownName,
+    uiLocales,
+    pushed,
+    answer,
+  } satisfies ConsentParameters);
+}
+
 type ConsentParameters = Pick<
   ConsentRequest,
   | 'redirectUri'
@@ -82,6 +87,7 @@ type ConsentParameters = Pick<
   | 'shownName'
   | 'uiLocales'
   | 'pushed'
+  | 'answer'
 >;
 
 interface ConsentRequestRow {

@@ -1,10 +1,11 @@
 import { equalInConstantTime } from '../../../http/constant-time.ts';
 import type { Database, SqlParameter } from '../../../sql/contract.ts';
-import type { GrantOutcome, NewTokens, OfferedToken, StoredGrant } from '../grant.ts';
+import type { GrantOutcome, GrantRefusal, NewTokens, OfferedToken, StoredGrant } from '../grant.ts';
 import type { ConsentOutcome } from '../requests.ts';
 import type { Store } from '../store.ts';
 import { ACCESS_TOKEN_COLUMNS, ACCESS_TOKEN_FENCE, accessTokenValues } from './access-tokens.ts';
 import { claimAndInsert, claimThenInsert, type ClaimAndInsert } from './claim.ts';
+import { consentParameters } from './consent-requests.ts';
 import {
   AUTHORIZATION_COLUMNS,
   GRANT_COLUMNS,
@@ -50,7 +51,7 @@ export function familiesTable(database: Database) {
     { family }: StoredGrant,
     { accessToken, refreshToken }: NewTokens,
     now: number,
-    revokes = true,
+    otherwise: () => Promise<GrantRefusal>,
   ): Promise<GrantOutcome> {
     const owner = { clientId: family.clientId, familyId: family.id, audience: null };
     const insert = accessTokenValues(owner, accessToken, now);
@@ -73,9 +74,25 @@ export function familiesTable(database: Database) {
         settle: async () => (await tookEffect()) && isLastWord(family.id, inUse),
       };
     }
-    // The row was not as the grant needs it, and never will be again: the grant was used, or the family was revoked.
-    if (!revokes) return { issued: false, refusal: 'taken' };
-    return { issued: false, refusal: (await revokeFamily(family.id, now)) ? 'used' : 'revoked' };
+    // The row was not as the grant needs it, and never will be again.
+    return { issued: false, refusal: await otherwise() };
+  }
+
+  /** The grant was used, or the family was revoked. */
+  async function revokeUsed({ family }: StoredGrant, now: number): Promise<GrantRefusal> {
+    return (await revokeFamily(family.id, now)) ? 'used' : 'revoked';
+  }
+
+  /** The code was used, or replaced by another, or the family was revoked. */
+  async function revokeUnlessReplaced(code: StoredGrant, now: number): Promise<GrantRefusal> {
+    const { family, hash } = code;
+    const { affected } = await database.execute(REVOKE_BY_CODE, [now, family.id, hash]);
+    if (affected === 1) return 'used';
+    const { rows } = await database.execute<StateRow>(FIND_STATE, [family.id]);
+    const [row] = rows;
+    if (row?.revoked_at === null && row.code_hash !== hash) return 'replaced';
+    await wasRevoked(family.id);
+    return 'revoked';
   }
 
   /** Whether the family lives, and this is its refresh token now: another process may have answered, and its answer been used. */
@@ -101,16 +118,21 @@ export function familiesTable(database: Database) {
   return {
     revokeFamily,
 
-    async answerConsent({ idHash, person }, allowed, now) {
-      const answer = (outcome: ConsentOutcome) => [outcome, idHash, person.provider, person.id, now];
+    async answerConsent(read, allowed, { allow, at: now }) {
+      const { idHash, asked } = read;
+      const familyId = allowed?.family.id ?? null;
+      const parameters = consentParameters({ ...read, answer: { allow, at: now, familyId } });
+      const answered = (outcome: ConsentOutcome) => {
+        return [outcome, parameters, idHash, asked.person.provider, asked.person.id, now];
+      };
       if (allowed === null) {
         const deny = async (statement: string, again?: () => Promise<boolean>) =>
-          (await database.execute(statement, answer('denied'), again)).affected === 1;
+          (await database.execute(statement, answered('denied'), again)).affected === 1;
         return deny(ANSWER, () => deny(DENY_AGAIN));
       }
       const { family, code } = allowed;
       return claimThenInsert(database, ALLOW, {
-        claim: answer('allowed'),
+        claim: answered('allowed'),
         insert: [
           family.id,
           family.clientId,
@@ -131,6 +153,20 @@ export function familiesTable(database: Database) {
       });
     },
 
+    async replaceCode({ id, clientId, person, scopes }, { hash, expiresAt }) {
+      const replace = async (again?: () => Promise<boolean>) => {
+        const set = [hash, expiresAt, expiresAt, expiresAt];
+        const which = [id, clientId, person.provider, person.id, scopes.join(' ')];
+        return (await database.execute(REPLACE_CODE, [...set, ...which], again)).affected === 1;
+      };
+      // A statement that was lost is simply run again: nobody has its code yet.
+      if (await replace(replace)) return 'replaced';
+      const { rows } = await database.execute<StateRow>(FIND_STATE, [id]);
+      const [row] = rows;
+      // A code that is spent stays so.
+      return row?.revoked_at === null && row.code_spent_at !== null ? 'used' : 'ended';
+    },
+
     async findCode(offered) {
       const row = await find(offered, 'oauth_authorization_codes');
       if (row === undefined) return null;
@@ -141,13 +177,14 @@ export function familiesTable(database: Database) {
 
     spendCode(code, tokens, now) {
       const claim = [now, ...refreshState(tokens, now), code.family.id, code.hash];
-      return issue(SPEND_CODE, claim, code, tokens, now);
+      return issue(SPEND_CODE, claim, code, tokens, now, () => revokeUnlessReplaced(code, now));
     },
 
-    async burnCode({ hash, family }, offeredBy, now) {
+    async burnCode(code, offeredBy, now) {
+      const { hash, family } = code;
       const { affected } = await database.execute(BURN_CODE, [now, family.id, hash]);
       if (affected === 1 || offeredBy !== family.clientId) return false;
-      return revokeFamily(family.id, now);
+      return (await revokeUnlessReplaced(code, now)) === 'used';
     },
 
     async findRefreshToken(offered) {
@@ -161,8 +198,12 @@ export function familiesTable(database: Database) {
 
     rotateRefreshToken(token, tokens, now, sealed = null) {
       const [state, which] = [refreshState(tokens, now), [token.family.id, token.hash]];
-      if (sealed === null) return issue(USE_REFRESH_TOKEN, [...state, ...which], token, tokens, now);
-      return issue(USE_AND_KEEP, [...state, sealed, now, ...which], token, tokens, now, false);
+      if (sealed === null) {
+        const revoke = () => revokeUsed(token, now);
+        return issue(USE_REFRESH_TOKEN, [...state, ...which], token, tokens, now, revoke);
+      }
+      const claim = [...state, sealed, now, ...which];
+      return issue(USE_AND_KEEP, claim, token, tokens, now, () => Promise.resolve('taken'));
     },
 
     async revokeReplayed({ hash, family }, now) {
@@ -232,10 +273,11 @@ function findEarlier(table: string): string {
 
 const ANSWERABLE = 'id_hash = ? AND user_provider = ? AND user_id = ? AND expires_at > ?';
 
-const ANSWER = `UPDATE oauth_consent_requests SET outcome = ? WHERE ${ANSWERABLE} AND outcome IS NULL`;
+const ANSWER = `UPDATE oauth_consent_requests SET outcome = ?, parameters = ?
+  WHERE ${ANSWERABLE} AND outcome IS NULL`;
 
 /** For the values of `ANSWER`: denies what is not answered yet, or was denied by a statement that was lost. */
-const DENY_AGAIN = `UPDATE oauth_consent_requests SET outcome = ?
+const DENY_AGAIN = `UPDATE oauth_consent_requests SET outcome = ?, parameters = ?
   WHERE ${ANSWERABLE} AND (outcome IS NULL OR outcome = 'denied')`;
 
 const ALLOW = claimAndInsert(
@@ -261,6 +303,22 @@ const SPEND_CODE = claimAndInsert(
 
 const BURN_CODE = `UPDATE oauth_families SET code_spent_at = ?, code_parameters = NULL
   WHERE id = ? AND code_hash = ? AND code_spent_at IS NULL`;
+
+/** The code that this row has is good, and no other: of two answers at once the later one's. */
+const REPLACE_CODE = `UPDATE oauth_families SET code_hash = ?, code_expires_at = ?, expires_at = ?, prune_after = ?
+  WHERE id = ? AND client_id = ? AND user_provider = ? AND user_id = ? AND scope = ?
+    AND code_spent_at IS NULL AND revoked_at IS NULL`;
+
+const REVOKE_BY_CODE =
+  'UPDATE oauth_families SET revoked_at = ? WHERE id = ? AND code_hash = ? AND revoked_at IS NULL';
+
+const FIND_STATE = 'SELECT code_hash, code_spent_at, revoked_at FROM oauth_families WHERE id = ?';
+
+interface StateRow {
+  readonly code_hash: string | null;
+  readonly code_spent_at: number | null;
+  readonly revoked_at: number | null;
+}
 
 const USE_REFRESH_TOKEN = claimAndInsert(
   `UPDATE oauth_families SET ${SET_REFRESH_STATE} WHERE id = ? AND refresh_hash = ? AND revoked_at IS NULL`,
