@@ -49,14 +49,18 @@ describe('in a real Chromium', () => {
   });
   afterAll(() => browser.close());
 
-  async function open(client: TestClient, size: { width: number; height: number }): Promise<Page> {
+  async function open(
+    client: TestClient,
+    size: { width: number; height: number },
+    asks: Record<string, string> = {},
+  ): Promise<Page> {
     const context = await browser.newContext({ viewport: size, bypassCSP: true });
     const page = await context.newPage();
     await page.goto(`${portal.url}/login`);
     await page.fill('[name=identifier]', ADA);
     await page.fill('[name=password]', PASSWORD);
     await page.click('button[type=submit]');
-    await page.goto(authorizationUrl(portal, client, { scope: names.join(' ') }));
+    await page.goto(authorizationUrl(portal, client, { scope: names.join(' '), ...asks }));
     return page;
   }
 
@@ -89,6 +93,35 @@ describe('in a real Chromium', () => {
     expect(reached.length).toBeGreaterThan(22);
     await page.context().close();
   });
+
+  // @shows AS-40.4
+  test.each([
+    [1280, 800],
+    [390, 844],
+  ])(
+    'where the answer goes is in view beside the buttons from the start, at %i by %i',
+    async (width, height) => {
+      const site = 'a-client-of-somebody.with-a-long-name.example';
+      const few = 'openid profile email notes:read notes:write';
+      for (const scope of [few, names.join(' ')]) {
+        const client = await registered(scope, { redirectUris: [`https://${site}/callback`] });
+        const redirect_uri = `https://${site}/callback`;
+        const page = await open(client, { width, height }, { scope, redirect_uri });
+        const place = page.getByText(site, { exact: true });
+        await place.waitFor();
+        const seen = await place.evaluate((element) => {
+          // What is on top there: the bar of the buttons covers what is below it.
+          return [...element.getClientRects()].map(
+            ({ left, top, width: w, height: h }) =>
+              document.elementFromPoint(left + w / 2, top + h / 2) === element,
+          );
+        });
+        expect(seen.length).toBeGreaterThan(0);
+        expect(seen.every(Boolean)).toBe(true);
+        await page.context().close();
+      }
+    },
+  );
 
   // @shows AS-40.4
   test.each([

@@ -891,6 +891,14 @@ describe('who may ask from where', () => {
     // A client that first tries 2026-07-28 sends Mcp-Method and Mcp-Name too.
     for (const header of ['MCP-Protocol-Version', 'Mcp-Method', 'Mcp-Name'])
       expect(preflight.headers.get('access-control-allow-headers')).toContain(header);
+    const headers = { Origin: origin, 'Access-Control-Request-Headers': 'baggage,traceparent' };
+    const traced = await fetch(assistant.resource, { method: 'OPTIONS', headers });
+    expect(traced.headers.get('access-control-allow-headers')).toMatch(/, baggage, traceparent$/);
+    expect(traced.headers.get('vary')).toBe('Access-Control-Request-Headers, Origin');
+    expect(traced.headers.has('access-control-allow-credentials')).toBe(false);
+    const foreign = { ...headers, Origin: 'https://evil.example' };
+    const untold = await fetch(assistant.resource, { method: 'OPTIONS', headers: foreign });
+    expect([untold.status, untold.headers.get('access-control-allow-headers')]).toEqual([403, null]);
     const refused = await send(request('ping'), { bearer: null, headers: { Origin: origin } });
     expect([refused.status, refused.headers.get('access-control-allow-origin')]).toEqual([401, origin]);
   });

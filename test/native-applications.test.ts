@@ -1,5 +1,6 @@
 // @engines sqlite: a redirect URI is compared in the process
 import { createServer, type Server } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -17,6 +18,7 @@ import {
   type RunningPortal,
   type TestClient,
 } from './support/portal.ts';
+import { selfSigned } from './support/tls.ts';
 import { locationOf, type Visitor } from './support/visitor.ts';
 
 const PRIVATE_USE = 'com.example.desktop:/callback';
@@ -55,7 +57,6 @@ describe('a native application', () => {
   test('is answered on the loopback port that it asks for, and exchanges the code with the same address', async () => {
     const redirectUri = 'http://127.0.0.1:49152/callback';
     const consent = await visitor.visit(authorizationUrl(portal, native, { redirect_uri: redirectUri }));
-    expect(consent.headers.get('content-security-policy')).toContain("form-action 'self' https: http:");
     expect(await consent.clone().text()).toContain('127.0.0.1:49152');
     const answer = locationOf(await visitor.submit(consent, { decision: 'allow' }));
     expect(answer.href.startsWith(`${redirectUri}?code=`)).toBe(true);
@@ -113,9 +114,6 @@ describe('a native application', () => {
   test('is answered by its private-use scheme, which people are told', async () => {
     const url = authorizationUrl(portal, native, { redirect_uri: PRIVATE_USE });
     const consent = await visitor.visit(url);
-    expect(consent.headers.get('content-security-policy')).toContain(
-      "form-action 'self' https: com.example.desktop:",
-    );
     expect(await consent.clone().text()).toContain('com.example.desktop:');
     const answer = locationOf(await visitor.submit(consent, { decision: 'allow' }));
     expect(answer.href.startsWith(`${PRIVATE_USE}?code=`)).toBe(true);
@@ -128,10 +126,14 @@ describeWith('chromium')('in a real Chromium, the answer of the consent screen',
   let browser: Browser;
   let page: Page;
   let listener: Server;
+  /** A callback over https that leads on to another place, with what it was sent. */
+  let relay: Server;
+  let leadsTo: string;
+  let relayed: TestClient;
 
   beforeAll(async () => {
     browser = await launchChromium();
-    page = await browser.newPage();
+    page = await (await browser.newContext({ ignoreHTTPSErrors: true })).newPage();
     await page.goto(`${portal.url}/login`);
     await page.getByLabel('Email address').fill(ADA);
     await page.getByLabel('Password').fill(PASSWORD);
@@ -139,10 +141,16 @@ describeWith('chromium')('in a real Chromium, the answer of the consent screen',
     await page.waitForURL(`${portal.url}/`);
     listener = createServer((_, response) => void response.end('back in the application'));
     await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve));
+    relay = createTlsServer(selfSigned(), ({ url = '' }, response) => {
+      response.writeHead(302, { Location: `${leadsTo}${new URL(url, 'https://relay').search}` }).end();
+    });
+    await new Promise<void>((resolve) => relay.listen(0, 'localhost', resolve));
+    const redirectUris = [`https://localhost:${(relay.address() as AddressInfo).port}/callback`];
+    relayed = await registerClient(portal, { name: 'Relayed', redirectUris });
   });
   afterAll(async () => {
     await browser.close();
-    await new Promise((resolve) => listener.close(resolve));
+    await Promise.all([listener, relay].map((each) => new Promise((resolve) => each.close(resolve))));
   });
 
   /** The address at which the browser asks for the answer. */
@@ -163,5 +171,27 @@ describeWith('chromium')('in a real Chromium, the answer of the consent screen',
   // @shows RFC8252-7.1
   test('opens a private-use scheme: the policy of the page does not hold it back', async () => {
     expect(await answeredAt(PRIVATE_USE)).toContain('?code=');
+  });
+
+  // @shows AS-8.8
+  test.each<[string, () => string]>([
+    [
+      'a program on this computer',
+      () => `http://127.0.0.1:${(listener.address() as AddressInfo).port}/callback`,
+    ],
+    ['a private-use scheme', () => PRIVATE_USE],
+    ['a scheme without a dot', () => 'claude://callback'],
+  ])('is led on to %s by a callback over https', async (_, place) => {
+    leadsTo = place();
+    const redirectUri = `https://localhost:${(relay.address() as AddressInfo).port}/callback`;
+    for (const decision of ['Deny', 'Allow']) {
+      const tab = await page.context().newPage();
+      await tab.goto(authorizationUrl(portal, relayed, { redirect_uri: redirectUri }));
+      const answer = tab.waitForRequest((request) => request.url().startsWith(leadsTo));
+      await tab.getByRole('button', { name: decision }).click();
+      const { searchParams } = new URL((await answer).url());
+      expect(searchParams.has(decision === 'Allow' ? 'code' : 'error')).toBe(true);
+      await tab.close();
+    }
   });
 });

@@ -551,6 +551,32 @@ describe('pages of any origin', () => {
     expect(answer.headers.get('access-control-allow-origin')).toBe('*');
   });
 
+  const preflightWith = async (asked: string, path = '/oauth/token') => {
+    const headers = { ...origin, 'Access-Control-Request-Headers': asked };
+    const answer = await fetch(portal.url + path, { method: 'OPTIONS', headers });
+    expect([answer.status, answer.headers.get('vary')]).toEqual([204, 'Access-Control-Request-Headers']);
+    return answer.headers.get('access-control-allow-headers');
+  };
+  const NAMED = 'Authorization, Content-Type, MCP-Protocol-Version';
+
+  // @shows AS-6.27
+  test('may send any header fields, such as those of tracing', async () => {
+    const traced = 'authorization,baggage,content-type,sentry-trace,traceparent';
+    for (const path of ['/oauth/token', '/oauth/userinfo', '/.well-known/jwks.json'])
+      expect(await preflightWith(traced, path)).toBe(`${NAMED}, baggage, sentry-trace, traceparent`);
+    expect(await preflightWith('')).toBe(NAMED);
+  });
+
+  // @shows AS-6.27
+  test.each([
+    ['what is no name of a field', 'x y, <b>, x:1, x;y, "x", x-ok', `${NAMED}, x-ok`],
+    ['the same name twice', 'x-a, x-a,X-A ,,authorization', `${NAMED}, x-a, X-A`],
+    ['a star', '*', `${NAMED}, *`],
+    ['more than any browser asks for', Array.from({ length: 400 }, (_, at) => `x-${at}`).join(), NAMED],
+  ])('are not told %s', async (_, asked, told) => {
+    expect(await preflightWith(asked)).toBe(told);
+  });
+
   // @shows AS-6.15, RFC9700-2.6e
   test.each(['/oauth/authorize', '/login', '/'])('may not read %s', async (path) => {
     for (const method of ['GET', 'OPTIONS']) {

@@ -5,7 +5,7 @@ import { requestIdOf, withRequestId } from '../http/request-id.ts';
 import type { AuthorizationServer, Endpoint } from '../oauth-server/index.ts';
 import { createChallenges } from './challenges.ts';
 import type { McpConfig } from './config.ts';
-import { DOCUMENT_PREFLIGHT } from './origins.ts';
+import { documentPreflight } from './origins.ts';
 import { jsonResponse } from './refusal.ts';
 import { createMisplacedEndpoint, createStreamEndpoint, MISPLACED, STREAM } from './other-endpoints.ts';
 import { createRpcEndpoint, RPC } from './rpc-endpoint.ts';
@@ -66,7 +66,7 @@ export function createMcpServer(given: McpServerOptions): McpServer {
   });
   const metadata = async (request: Request) =>
     request.method === 'OPTIONS'
-      ? new Response(null, { status: 204, headers: DOCUMENT_PREFLIGHT })
+      ? documentPreflight(request)
       : jsonResponse(document, 200, {
           'Access-Control-Allow-Origin': '*',
           'Cache-Control': 'public, max-age=60',

@@ -1,3 +1,5 @@
+import { allowedFields } from '../http/preflight.ts';
+
 /**
  * Which pages may call tools from a browser: those of this very origin, and of `mcp:allowed_origins`. A request without an
  * `Origin` comes from no page (MCP, Security Warning of the transport: DNS rebinding).
@@ -40,7 +42,7 @@ function corsHeaders(
 /** The last two are sent also by clients that first try a newer protocol version and then fall back. */
 const ALLOWED_FIELDS = 'Authorization, Content-Type, Accept, MCP-Protocol-Version, Mcp-Method, Mcp-Name';
 
-/** `fields` are header fields of requests, besides those of every client. */
+/** `fields` are header fields of requests, besides those of every client and those that the page asks for. */
 export function preflightResponse(
   request: Request,
   allowed: readonly string[],
@@ -50,7 +52,7 @@ export function preflightResponse(
   const headers = new Headers([
     // GET and DELETE are answered 405, but pages send them to find that out.
     ['Access-Control-Allow-Methods', 'POST, GET, DELETE'],
-    ['Access-Control-Allow-Headers', [ALLOWED_FIELDS, ...fields].join(', ')],
+    ...Object.entries(allowedFields(request, [ALLOWED_FIELDS, ...fields].join(', '))),
     ['Access-Control-Max-Age', '7200'],
   ]);
   for (const [name, value] of cors) headers.append(name, value);
@@ -58,9 +60,12 @@ export function preflightResponse(
 }
 
 /** For the public documents, which any page may read. Clients send the protocol version when they fetch them. */
-export const DOCUMENT_PREFLIGHT: Readonly<Record<string, string>> = {
-  'Access-Control-Allow-Origin': '*',
-  'Access-Control-Allow-Methods': 'GET',
-  'Access-Control-Allow-Headers': 'Authorization, Content-Type, MCP-Protocol-Version',
-  'Access-Control-Max-Age': '7200',
-};
+export function documentPreflight(request: Request): Response {
+  const headers = {
+    'Access-Control-Allow-Origin': '*',
+    'Access-Control-Allow-Methods': 'GET',
+    'Access-Control-Max-Age': '7200',
+    ...allowedFields(request, 'Authorization, Content-Type, MCP-Protocol-Version'),
+  };
+  return new Response(null, { status: 204, headers });
+}

@@ -476,6 +476,25 @@ export function holdContract(contender: Contender): void {
     expect(preflight.headers.get('access-control-allow-methods')).toMatch(/\bGET\b/);
   });
 
+  // @shows AS-6.27
+  test.each([
+    '/oauth/token',
+    '/oauth/revoke',
+    '/oauth/userinfo',
+    '/.well-known/jwks.json',
+    '/.well-known/oauth-authorization-server',
+    '/.well-known/oauth-protected-resource/mcp',
+  ])('the preflight of %s lets a page of any origin send the header fields of tracing', async (path) => {
+    const asked = 'authorization,baggage,sentry-trace,traceparent';
+    const headers = { Origin: 'https://app.example', 'Access-Control-Request-Headers': asked };
+    const preflight = await fetch(mount.url + path, { method: 'OPTIONS', headers });
+    expect([preflight.status, preflight.headers.get('access-control-allow-origin')]).toEqual([204, '*']);
+    const allowed = preflight.headers.get('access-control-allow-headers')?.toLowerCase().split(', ');
+    expect(allowed).toEqual(expect.arrayContaining(asked.split(',')));
+    expect(preflight.headers.get('vary')?.toLowerCase()).toContain('access-control-request-headers');
+    expect(preflight.headers.has('access-control-allow-credentials')).toBe(false);
+  });
+
   test('what a proxy says changes nothing of the issuer', async () => {
     const response = await fetch(`${mount.url}/.well-known/openid-configuration`, {
       headers: {

@@ -22,7 +22,7 @@ import type { SignInNotes } from '../authorization/waiting-for.ts';
 import { destinationOf, isVerified } from '../clients/who-asks.ts';
 import { AuthorizationPageError, OAuthError } from '../errors.ts';
 import type { CompleteHost } from '../host.ts';
-import { pageReply, redirectReply } from '../replies/pages.ts';
+import { ANYWHERE, pageReply, redirectReply } from '../replies/pages.ts';
 import { createParameters, queryParameters, readForm, unrepeated, type Parameters } from '../parameters.ts';
 import type { Profiles } from '../profiles/profiles.ts';
 import type { Reply } from '../replies/responses.ts';
@@ -284,7 +284,7 @@ export function createAuthorizeEndpoints(options: AuthorizeEndpointsOptions): Au
       view: 'oauth/consent',
       status: 200,
       data: { ...consentPageData(question, server, words) },
-      formLeadsTo: question.redirectUri,
+      formLeadsTo: ANYWHERE,
     });
   }
 

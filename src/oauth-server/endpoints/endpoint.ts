@@ -92,7 +92,6 @@ function createEndpoint({
   const { name, path, methods, anyOrigin = false, forPeople = false, onlyReads = false } = description;
   // Applications send no session along, so there is none to keep.
   const commit = forPeople ? host.commit : null;
-  const preflightReply = preflight(methods, takesDpop);
   const readable = readableHeaders(takesDpop);
   const handle: Handler = onlyReads ? (request) => database.readTogether(() => handler(request)) : handler;
 
@@ -103,7 +102,9 @@ function createEndpoint({
 
   async function answer(request: Request): Promise<Response> {
     const requestId = requestIdOf(request);
-    if (anyOrigin && request.method === 'OPTIONS') return toResponse(preflightReply, requestId);
+    if (anyOrigin && request.method === 'OPTIONS') {
+      return toResponse(preflight(request, methods, takesDpop), requestId);
+    }
     let replied: Reply;
     try {
       replied = await handle(request);

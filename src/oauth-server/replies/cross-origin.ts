@@ -1,3 +1,4 @@
+import { allowedFields } from '../../http/preflight.ts';
 import type { Reply } from './responses.ts';
 
 /**
@@ -8,19 +9,19 @@ import type { Reply } from './responses.ts';
 const PREFLIGHT_HEADERS = {
   'Access-Control-Allow-Origin': '*',
   'Access-Control-Allow-Methods': 'GET, POST',
-  // MCP clients send their version with the request for the metadata.
-  'Access-Control-Allow-Headers': 'Authorization, Content-Type, MCP-Protocol-Version',
   'Access-Control-Max-Age': '7200',
 } as const;
 
-/** For an endpoint with these methods: beyond GET and POST it names them. Proofs (RFC 9449) may be sent where they are taken. */
-export function preflight(methods: readonly string[], takesDpop: boolean): Reply {
-  const { 'Access-Control-Allow-Headers': allowed, ...others } = PREFLIGHT_HEADERS;
+/** MCP clients send their version with the request for the metadata. */
+const FIELDS = 'Authorization, Content-Type, MCP-Protocol-Version';
+
+/** For an endpoint with these methods: beyond GET and POST it names them. Proofs (RFC 9449) are named where they are taken. */
+export function preflight(request: Request, methods: readonly string[], takesDpop: boolean): Reply {
   const named = methods.every((method) => method === 'GET' || method === 'POST')
     ? {}
     : { 'Access-Control-Allow-Methods': methods.join(', ') };
-  const fields = { 'Access-Control-Allow-Headers': takesDpop ? `${allowed}, DPoP` : allowed };
-  return { status: 204, headers: { ...others, ...named, ...fields }, body: null };
+  const fields = allowedFields(request, takesDpop ? `${FIELDS}, DPoP` : FIELDS);
+  return { status: 204, headers: { ...PREFLIGHT_HEADERS, ...named, ...fields }, body: null };
 }
 
 const EXPOSED = 'WWW-Authenticate, Retry-After, X-Request-Id';

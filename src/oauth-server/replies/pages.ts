@@ -15,8 +15,11 @@ export interface PageOptions<View extends keyof PageData> {
   readonly status: number;
   readonly data: PageData[View];
   /** Where the redirects behind a form of this page end; null for a page without a form. */
-  readonly formLeadsTo: string | null;
+  readonly formLeadsTo: string | typeof ANYWHERE | null;
 }
+
+/** An application decides what follows its callback: another site, a program on this computer, a private-use scheme. */
+export const ANYWHERE = Symbol('anywhere');
 
 export async function pageReply<View extends keyof PageData>({
   host,
@@ -47,12 +50,12 @@ export function ownPageReply(
 }
 
 /**
- * Chromium checks every redirect that follows a form against `form-action`, also those that the application makes after
- * its own callback. So the policy names schemes instead of hosts: https, and http or a private-use scheme only for a redirect URI of
- * it (docs/decisions/0003-form-action.md).
+ * Chromium checks every redirect that follows a form against `form-action`, also those that an application makes after its
+ * own callback. Undefined leaves the directive out (docs/decisions/0003-form-action.md).
  */
-function formAction(formLeadsTo: string | null): string {
+function formAction(formLeadsTo: PageOptions<keyof PageData>['formLeadsTo']): string | undefined {
   if (formLeadsTo === null) return "'none'";
+  if (formLeadsTo === ANYWHERE) return undefined;
   const { protocol } = new URL(formLeadsTo);
   return protocol === 'https:' ? "'self' https:" : `'self' https: ${protocol}`;
 }
