@@ -387,6 +387,27 @@ describe('assistant:doctor', () => {
     ]);
   });
 
+  // @shows MCP-9.3
+  test.each([
+    ['another resource', { resource: 'https://other.example/mcp' }],
+    ['another authorization server', { authorization_servers: ['https://other.example'] }],
+  ])('discovery that names %s', async (_, wrong) => {
+    const assistant = await startAssistant();
+    try {
+      const { application } = assistant;
+      const fetchWrong: typeof application.fetch = async (request, ...more) => {
+        const response = await application.fetch(request, ...more);
+        if (!request.url.includes('oauth-protected-resource')) return response;
+        return Response.json({ ...((await response.json()) as object), ...wrong });
+      };
+      const { checks } = await examineAssistant({ ...application, fetch: fetchWrong }, { serverOnly: true });
+      const outcomes = checks.filter(({ part }) => part === 'discovery').map(({ outcome }) => outcome);
+      expect(outcomes).toEqual(['failing', 'failing', 'ok']);
+    } finally {
+      await assistant.close();
+    }
+  });
+
   // @shows MCP-3.2, MCP-9.5
   test('a linking client that lives while linking is off', async () => {
     const config = { assistant: { account_linking: false } };

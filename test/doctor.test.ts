@@ -194,6 +194,7 @@ describe('the doctor', () => {
     try {
       const open = async () => (await examine(portal.application, portal.server)).open_rotations;
       const client = await registerClient(portal);
+      clock.advance(1);
       const other = await registerClient(portal);
       expect(await open()).toEqual([]);
       await portal.server.clients.rotateSecret(client.id, 3600);
@@ -337,10 +338,36 @@ describe('the doctor', () => {
 
   // @shows AS-13.2
   test('an unreadable signing key is named', async () => {
-    const torn = await finding('signing key', {}, (portal) =>
-      writeFile(path.join(portal.server.config.key_path, '9000000000000-torn.json'), '{'),
-    );
-    expect(torn).toMatchObject({ outcome: 'failing', detail: expect.stringContaining('9000000000000-torn') });
+    const weak = generateKeyPairSync('rsa', { modulusLength: 1024 }).privateKey.export({ format: 'jwk' });
+    const right = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({ format: 'jwk' });
+    const { d, p, q, dp, dq, qi } = right;
+    const other = generateKeyPairSync('rsa', { modulusLength: 2048 }).publicKey.export({ format: 'jwk' });
+    const keys = [
+      '{',
+      ...[
+        weak,
+        { ...right, alg: 'PS256' },
+        { ...right, use: 'enc' },
+        { ...other, d, p, q, dp, dq, qi },
+        other,
+      ].map((jwk) => JSON.stringify({ ...jwk, kid: 'torn' })),
+    ];
+    const portal = await startPortal();
+    try {
+      for (const [index, content] of keys.entries()) {
+        const file = path.join(portal.server.config.key_path, '9000000000000-torn.json');
+        await writeFile(file, content, { mode: 0o600 });
+        const { checks } = await examine(portal.application, portal.server);
+        const torn = checks.find(({ part }) => part === 'signing key');
+        expect([index, torn]).toMatchObject([
+          index,
+          { outcome: 'failing', detail: expect.stringContaining('9000000000000-torn') as string },
+        ]);
+        await rm(file);
+      }
+    } finally {
+      await portal.close();
+    }
   });
 
   // @shows AS-13.2
@@ -422,6 +449,41 @@ describe('the doctor', () => {
     });
     const withToken = (portal: RunningPortal) => portal.server.initialAccessTokens.create({});
     expect(await registering('initial_access_token', withToken)).toMatchObject({ outcome: 'ok' });
+    const revoked = async (portal: RunningPortal) => {
+      const { client_id: id } = (await (await register(portal)).json()) as { client_id: string };
+      await portal.server.clients.revoke(id);
+    };
+    expect(await registering('open', revoked)).toMatchObject({
+      detail: 'open; 0 registered themselves, 0 of which nobody has used',
+    });
+  });
+
+  // @shows AS-13.25
+  test('an initial access token that has ended lets nobody register: to the second, and to the last use', async () => {
+    const clock = createClock();
+    const config = { oauth_server: { registration: 'initial_access_token' } };
+    const portal = await startPortal({ clock: clock.now, config });
+    try {
+      const outcome = async () => {
+        const { checks } = await examine(portal.application, portal.server);
+        return checks.find(({ part }) => part === 'registration')?.outcome;
+      };
+      await portal.server.initialAccessTokens.create({ lifetime: 60 });
+      clock.advance(59);
+      expect(await outcome()).toBe('ok');
+      clock.advance(1);
+      expect(await outcome()).toBe('warning');
+      const { token } = await portal.server.initialAccessTokens.create({ uses: 1 });
+      expect(await outcome()).toBe('ok');
+      const used = await fetch(`${portal.url}/oauth/register`, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json', Authorization: `Bearer ${token}` },
+        body: JSON.stringify({ redirect_uris: ['http://127.0.0.1/callback'] }),
+      });
+      expect([used.status, await outcome()]).toEqual([201, 'warning']);
+    } finally {
+      await portal.close();
+    }
   });
 
   // @shows AS-13.25

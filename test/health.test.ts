@@ -239,6 +239,20 @@ describe('in an application of another framework', () => {
   });
 
   // @shows AS-29.4
+  test('what was found does not hold for longer when the clock is set back', async () => {
+    let isGone = false;
+    const { server } = await serverOn((store) => ({
+      execute: (...statement: Parameters<Database['execute']>) =>
+        isGone ? Promise.reject(new Error('gone')) : store.execute(...statement),
+    }));
+    expect((await server.health.readiness()).status).toBe('ready');
+    isGone = true;
+    clock.advance(-3600);
+    expect((await server.health.readiness()).status).toBe('not_ready');
+    clock.advance(3600);
+  });
+
+  // @shows AS-29.4
   test('however many ask, the store is looked at once in a second', async () => {
     let asked = 0;
     const { server } = await serverOn((store) => ({
