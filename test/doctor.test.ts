@@ -572,6 +572,25 @@ describe('the doctor', () => {
     await portal.close();
   });
 
+  test('endpoints that something else answers are a fault: with another issuer, or another status', async () => {
+    const portal = await startPortal();
+    try {
+      const found = async (answer: Response) => {
+        const application = { ...portal.application, fetch: async () => answer };
+        const { checks } = await examine(application, portal.server);
+        return checks.find(({ part }) => part === 'endpoints');
+      };
+      const document = { issuer: portal.url };
+      expect(await found(Response.json(document))).toMatchObject({ outcome: 'ok' });
+      const failing = { outcome: 'failing', remedy: expect.stringContaining('in its place') as string };
+      const another = { issuer: 'https://other.example' };
+      expect(await found(Response.json(another))).toMatchObject(failing);
+      expect(await found(Response.json(document, { status: 404 }))).toMatchObject(failing);
+    } finally {
+      await portal.close();
+    }
+  });
+
   test('endpoints that the application mounts itself are not looked for', async () => {
     const config = { oauth_server: { routes: false } };
     const found = await finding('endpoints', { config });
