@@ -60,6 +60,7 @@ export const target: Target = {
     ),
     form('POST /auth/oauth/revoke', 'token={token}x&client_id={client}'),
     request('GET /auth/oauth/userinfo', ['Authorization: DPoP {token}', 'DPoP: x']),
+    request('GET /auth/login', ['Cookie: session=%41%20; other="b"; empty=']),
     request(
       'POST /auth/oauth/register',
       ['Content-Type: application/json'],
