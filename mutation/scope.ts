@@ -11,7 +11,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
     files: ['src/oauth-server/grants/*.ts', 'src/oauth-server/store/grant.ts'],
     tests: [
       'src/oauth-server/grants/unanswered.test.ts',
-      'src/oauth-server/grants/told-replays.test.ts',
+      'src/oauth-server/auditing/told.test.ts',
       'test/overtaken-uses.test.ts',
       'test/refusal-lines.test.ts',
       'test/audit.test.ts',

@@ -263,6 +263,130 @@ describe('a document', () => {
     expect((await authenticate(url, key)).status).toBe(400);
   });
 
+  /** A document of this key, and what its client was given. */
+  async function authorized(key: ClientKey, headers: Readonly<Record<string, string>> = {}) {
+    clock.advance(901);
+    const path = newPath('client');
+    const url = host.publish(path, { ...DOCUMENT, jwks: keySet(key) }, headers);
+    const answer = await exchange(url, withAssertion(assertionOf(url, key)));
+    expect(answer.status).toBe(200);
+    let { refresh_token: token } = (await answer.json()) as Tokens;
+    const refreshWith = async (by: ClientKey, at = portal) => {
+      const form = { client_id: url, grant_type: 'refresh_token', refresh_token: token };
+      const response = await requestToken(at, null, {
+        ...form,
+        ...withAssertion(assertionOf(url, by, {}, at)),
+      });
+      if (response.status === 200) ({ refresh_token: token } = (await response.clone().json()) as Tokens);
+      return response;
+    };
+    const change = (changes: object) => void host.publish(path, { ...DOCUMENT, ...changes }, headers);
+    return {
+      path,
+      url,
+      change,
+      refreshWith,
+      status: async (by: ClientKey, at = portal) => (await refreshWith(by, at)).status,
+    };
+  }
+
+  // @shows AS-23.11
+  test('is read again for keys that are not in it: a new one is taken at once, and a withdrawn one no more; nothing else of it counts', async () => {
+    const [old, next] = [newKey('ES256'), newKey('PS256')];
+    const { url, change, status } = await authorized(old);
+    expect(await status(old)).toBe(200);
+    const before = await portal.server.clients.find(url);
+    clock.advance(61);
+    change({
+      client_name: 'Another name',
+      redirect_uris: ['https://elsewhere.example/cb'],
+      grant_types: ['authorization_code'],
+      scope: 'openid',
+      token_endpoint_auth_signing_alg: 'PS256',
+      jwks: keySet(next),
+    });
+    expect([await status(next), await status(old), await status(next)]).toEqual([200, 401, 200]);
+    expect(await portal.server.clients.find(url)).toEqual(before);
+    // One of another algorithm than the document says now is refused.
+    clock.advance(61);
+    change({ token_endpoint_auth_signing_alg: 'ES256', jwks: keySet(old, next) });
+    expect([await status(old), await status(next)]).toEqual([200, 401]);
+  });
+
+  // @shows AS-23.11
+  test('is not older than an hour for the keys in it, whatever its host says, and they are not used when it is away', async () => {
+    const [old, next] = [newKey('ES256'), newKey('ES256')];
+    const { path, change, refreshWith, status } = await authorized(old, { 'Cache-Control': 'max-age=86400' });
+    change({ jwks: keySet(next) });
+    clock.advance(3599);
+    expect(await status(old)).toBe(200);
+    clock.advance(2);
+    expect([await status(old), await status(next)]).toEqual([401, 200]);
+    const fetched = asked(path);
+    for (const [at, answer] of [
+      [3599, () => host.answer(path, (_, response) => void response.writeHead(404).end())],
+      [3601, () => change({ token_endpoint_auth_method: 'none' })],
+    ] as const) {
+      answer();
+      clock.advance(at);
+      // A key that is fresh goes on for the rest of its hour.
+      expect(await status(next)).toBe(at < 3600 ? 200 : 503);
+      clock.advance(11);
+      const gone = await refreshWith(next);
+      expect([gone.status, gone.headers.get('retry-after'), await errorOf(gone)]).toEqual([
+        503,
+        '10',
+        'temporarily_unavailable',
+      ]);
+      expect(await status(next)).toBe(503);
+      change({ jwks: keySet(next) });
+      clock.advance(11);
+      expect(await status(next)).toBe(200);
+    }
+    expect(asked(path)).toBe(fetched + 5);
+  });
+
+  // @shows AS-23.11
+  test('is fetched once a minute at most by a stranger who signs with other keys, whatever kid they name', async () => {
+    const key = newKey('ES256');
+    const { path, status } = await authorized(key);
+    const before = asked(path);
+    clock.advance(61);
+    for (let times = 0; times < 20; times += 1) expect(await status(newKey('ES256'))).toBe(401);
+    expect(asked(path)).toBe(before + 1);
+    expect(await status(key)).toBe(200);
+  });
+
+  // @shows AS-23.11
+  test('may move its keys to a jwks_uri; in another process, too, the keys of now count', async () => {
+    const [old, next, last] = [newKey('ES256'), newKey('ES256'), newKey('ES256')];
+    const { change, status } = await authorized(old);
+    const beside = await startPortal({
+      clock: clock.now,
+      outbound: host.outbound,
+      databaseUrl: portal.env['DATABASE_URL'] ?? '',
+      config: config('open'),
+    });
+    try {
+      const at = (key: ClientKey) => status(key, beside);
+      clock.advance(61);
+      change({ jwks: keySet(next) });
+      expect([await at(old), await at(next), await status(next), await status(old)]).toEqual([
+        401, 200, 200, 401,
+      ]);
+      clock.advance(61);
+      change({ jwks_uri: publishKeys(newPath('keys'), last) });
+      expect([await status(last), await status(next), await status(last)]).toEqual([200, 401, 200]);
+      clock.advance(61);
+      change({ jwks_uri: 'https://vendor.example/keys.json' });
+      expect([await status(next), await status(last)]).toEqual([401, 200]);
+      clock.advance(3601);
+      expect(await status(last)).toBe(503);
+    } finally {
+      await beside.close();
+    }
+  });
+
   // @shows AS-23.1, AS-23.8
   test('that names none beside is that of a public client where keys are not taken, also if it was kept', async () => {
     clock.advance(901);

@@ -411,6 +411,22 @@ describe('authorization requests', () => {
     await expectRefused(refresh(at, banker, answered.refresh_token), 'invalid_grant');
   });
 
+  // @shows AS-27.7, AS-5.2
+  test('give a code that is spent, and is invalid_grant, when it comes without its verifier', async () => {
+    for (const verifier of [undefined, '']) {
+      const code = await obtainCode(at, banker, ada);
+      const form = { code_verifier: verifier };
+      await expectRefused(exchange(at, banker, code, { form }), 'invalid_grant');
+      await expectRefused(exchange(at, banker, code), 'invalid_grant');
+    }
+    // An exchanged code that comes again so ends what it gave, as with a wrong verifier.
+    const code = await obtainCode(at, banker, ada);
+    const { access_token: token } = await tokensOf(exchange(at, banker, code));
+    const form = { code_verifier: undefined };
+    await expectRefused(exchange(at, banker, code, { form }), 'invalid_grant');
+    expect((await call(at, '/oauth/userinfo', banker.proofKey, token)).status).toBe(401);
+  });
+
   // @shows FAPI2-5.4.1.4, FAPI2-5.4.2.3
   test('give what nobody guesses, and keys have names of their own', async () => {
     const { access_token: access, refresh_token: again } = await tokens();
@@ -627,7 +643,7 @@ describe('a client of the profile at a server of none', () => {
   });
   afterAll(() => mixed.close());
 
-  // @shows AS-27.2
+  // @shows AS-27.2, AS-27.7
   test('is held to it, and nobody else is', async () => {
     const answered = await tokensOf(exchange(here, own, await obtainCode(here, own, visitor)));
     const again = await tokensOf(refresh(here, own, answered.refresh_token));
@@ -651,15 +667,25 @@ describe('a client of the profile at a server of none', () => {
     await expectRefused(refresh(here, own, again.refresh_token, { proofKey: rsa }), 'invalid_dpop_proof');
     await expectRefused(push(here, own, { proofKey: rsa }), 'invalid_dpop_proof');
 
+    clock.advance(3600);
+    const unverified = await obtainCode(here, own, visitor);
+    await expectRefused(
+      exchange(here, own, unverified, { form: { code_verifier: undefined } }),
+      'invalid_grant',
+    );
+
     // Beside it, a client as ever.
     const other = await registerClient(mixed);
     const asked = await visitor.visit(authorizationUrl(mixed, other));
     const reply = locationOf(await visitor.submit(asked, { decision: 'allow' }));
     const form = { redirect_uri: REDIRECT_URI, code_verifier: VERIFIER, grant_type: 'authorization_code' };
     clock.advance(61);
-    const bearer = await tokensOf(
-      requestToken(mixed, other, { ...form, code: reply.searchParams.get('code') ?? '' }),
+    const code2 = reply.searchParams.get('code') ?? '';
+    await expectRefused(
+      requestToken(mixed, other, { ...form, code: code2, code_verifier: '' }),
+      'invalid_request',
     );
+    const bearer = await tokensOf(requestToken(mixed, other, { ...form, code: code2 }));
     expect(bearer.token_type).toBe('Bearer');
     const rotated = await tokensOf(
       requestToken(mixed, other, { grant_type: 'refresh_token', refresh_token: bearer.refresh_token }),

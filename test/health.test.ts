@@ -269,7 +269,8 @@ describe('in an application of another framework', () => {
     expect(asked).toBe(once);
     clock.advance(LATER);
     await flood();
-    expect(asked).toBe(2 * once);
+    // Whether a key is missed is asked once in a minute.
+    expect(asked).toBe(2 * once - 1);
   });
 
   // @shows AS-29.4

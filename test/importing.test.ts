@@ -84,8 +84,8 @@ const hashed = (hash: string) => record({ client_secret: undefined, client_secre
 
 const sha256 = (encoding: 'hex' | 'base64' | 'base64url') =>
   `sha256:${createHash('sha256').update(SECRET).digest(encoding)}`;
-function django(iterations = ITERATIONS): string {
-  const value = pbkdf2Sync(SECRET, 'some salt', iterations, 32, 'sha256').toString('base64');
+function django(iterations = ITERATIONS, secret = SECRET): string {
+  const value = pbkdf2Sync(secret, 'some salt', iterations, 32, 'sha256').toString('base64');
   return `pbkdf2_sha256$${iterations}$some salt$${value}`;
 }
 
@@ -357,11 +357,108 @@ describe('a secret of which the other server kept a hash', () => {
     ['bcrypt, which the host does not use', `$2b$12$${'a'.repeat(53)}`, 'can be verified here'],
     ['PBKDF2 of more iterations than are configured', django(ITERATIONS + 1), 'imported_pbkdf2_iterations'],
     ['SHA-256 that was cut', sha256('hex').slice(0, -1), 'can be verified here'],
+    ['SHA-256 of nothing', `sha256:${createHash('sha256').digest('hex')}`, 'of an empty secret'],
+    ['PBKDF2 of nothing', django(ITERATIONS, ''), 'of an empty secret'],
   ] as const)('is refused: %s', async (_, hash, reason) => {
     const { written, clients } = await take([hashed(hash)]);
     expect([written, clients[0]?.outcome]).toEqual([false, 'refused']);
     expect(clients[0]?.problem).toContain(reason);
     expect(clients[0]?.problem).not.toContain(hash);
+  });
+});
+
+describe('an empty secret', () => {
+  // @shows AS-41.9
+  test('is not imported: neither as a hash that the host’s hasher made, nor as spaces', async () => {
+    const own = hashed(await CHEAP.hash(''));
+    const spaces = record({ client_secret: ' '.repeat(20) });
+    const { written, clients } = await take([own, spaces]);
+    expect([written, ...clients.map(({ problem }) => problem)]).toEqual([
+      false,
+      expect.stringContaining('client_secret_hash is of an empty secret'),
+      expect.stringContaining('client_secret is blank'),
+    ]);
+  });
+
+  /** As an earlier release imported it: nothing looked at what the hash is of. */
+  async function importedBefore(secretHash: string, at = portal): Promise<string> {
+    const about = record({ grant_types: ['client_credentials', 'introspection'] });
+    await at.server.importing.clients([about]);
+    await at.application.database.execute('UPDATE oauth_clients SET secret_hash = ? WHERE client_id = ?', [
+      secretHash,
+      idOf(about),
+    ]);
+    return idOf(about);
+  }
+  const digestOfNothing = createHash('sha256').digest('hex');
+  const [, , salt, derivedFromNothing] = django(ITERATIONS, '').split('$');
+  const HASHES: readonly (readonly [what: string, hash: () => Promise<string>])[] = [
+    ['SHA-256', async () => `imported$sha256$${await CHEAP.hash(digestOfNothing)}`],
+    [
+      'PBKDF2',
+      async () =>
+        `imported$pbkdf2_sha256$${ITERATIONS}$${Buffer.from(salt ?? '').toString('base64url')}$${await CHEAP.hash(
+          Buffer.from(derivedFromNothing ?? '', 'base64').toString('hex'),
+        )}`,
+    ],
+    ['the host’s hasher', () => CHEAP.hash('')],
+    ['the host’s hasher, of a space', () => CHEAP.hash(' ')],
+  ];
+
+  // @shows AS-9.11, AS-9.3
+  test.each(HASHES)('opens no endpoint for a client whose hash is of one: %s', async (_, hash) => {
+    const id = await importedBefore(await hash());
+    const own = await registerClient(portal);
+    const cost = async (of: string, secret: string) => {
+      const before = verified;
+      expect(await status({ id: of, secret })).toBe(401);
+      return verified - before;
+    };
+    const wrong = await cost(own.id, 'a wrong one');
+    expect([await cost(id, ''), await cost(id, ' '), await cost(id, '\u3000')]).toEqual([
+      wrong,
+      wrong,
+      wrong,
+    ]);
+    for (const endpoint of ['introspect', 'revoke']) {
+      const response = await fetch(`${portal.url}/oauth/${endpoint}`, {
+        method: 'POST',
+        headers: { Authorization: `Basic ${btoa(`${id}:`)}` },
+        body: new URLSearchParams({ token: 'any' }),
+      });
+      expect(response.status).toBe(401);
+    }
+    const posted = { grant_type: 'client_credentials', client_id: id, client_secret: '' };
+    expect((await requestToken(portal, null, posted)).status).toBe(401);
+  });
+
+  // @shows AS-41.9
+  test('of a client that an earlier release imported so is found by the doctor, until it has another', async () => {
+    const lone = await startPortal({ config: CONFIG, passwordHasher: CHEAP });
+    try {
+      const ids: string[] = [];
+      for (const [, hash] of HASHES.slice(0, 3)) ids.push(await importedBefore(await hash(), lone));
+      const sound = record();
+      await lone.server.importing.clients([sound]);
+      const doctor = async () => {
+        const { stdout } = await porticoHere(['oauth:server:doctor', '--json'], {
+          cwd: path.join(ROOT, 'test', 'fixtures', 'configured-portal'),
+          env: { ...lone.env, PORTAL_CONFIG: JSON.stringify(CONFIG) },
+        });
+        const { checks } = JSON.parse(stdout) as { readonly checks: readonly { readonly part: string }[] };
+        return checks.filter(({ part }) => part === 'imported secrets');
+      };
+      expect(await doctor()).toEqual([
+        expect.objectContaining({
+          outcome: 'failing',
+          detail: `The secret of these is empty, which opened them to every caller before this release, and is refused now: ${ids.join(', ')}`,
+        }),
+      ]);
+      for (const id of ids) await lone.server.clients.rotateSecret(id, 0);
+      expect(await doctor()).toEqual([]);
+    } finally {
+      await lone.close();
+    }
   });
 });
 

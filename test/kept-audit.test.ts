@@ -4,16 +4,19 @@ import path from 'node:path';
 import type { AuditEvent } from 'portico/oauth-server';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startAssistant } from './support/assistant.ts';
+import { accountsOf } from '../examples/portal/people.ts';
 import { portico, porticoHere, ROOT } from './support/console.ts';
 import {
   ADA,
   authorizationUrl,
   exchangeCode,
+  GRACE,
   obtainCode,
   PASSWORD,
   refresh,
   registerClient,
   requestToken,
+  signIn,
   startPortal,
   VERIFIER,
   type RunningPortal,
@@ -145,6 +148,9 @@ async function live(): Promise<void> {
   await visitor.submit(await visitor.get('/oauth/applications'));
   for (let count = 0; count < 6; count += 1) {
     await requestToken(portal, { ...client, secret: secret('a wrong secret') }, { grant_type: 'x' });
+    const stranger = portal.visitor();
+    const typed = secret('a password that was typed');
+    await signIn(stranger, await stranger.get('/login'), secret('a-name-that-is-a-password'), typed);
   }
 }
 
@@ -220,6 +226,8 @@ const FROM: Readonly<Record<AuditEvent['type'], 'http' | 'console' | 'administra
   client_changed: 'http',
   client_authentication_failed: 'http',
   client_authentication_slowed: 'http',
+  sign_in_failed: 'http',
+  sign_in_slowed: 'http',
   client_registered: 'console',
   client_revoked: 'console',
   client_unblocked: 'console',
@@ -313,6 +321,46 @@ describe('with oauth_server:audit:keep and :stream', () => {
     const after = await rows();
     expect(after.length).toBeGreaterThan(before.length);
     expect(after.filter(({ id }) => before.some((row) => row['id'] === id))).toEqual(before);
+  });
+
+  // @shows AS-19.13, AS-19.9
+  test('has sign-ins that failed, with whose account and from where; a few of each; and a pseudonym of a person who is erased', async () => {
+    const from = (address: string) => ({ headers: { 'X-Forwarded-For': address } });
+    const attempt = async (identifier: string, address: string) => {
+      const answer = await fetch(`${portal.url}/login`, {
+        method: 'POST',
+        headers: { ...from(address).headers, 'Sec-Fetch-Site': 'same-origin', Origin: portal.url },
+        body: new URLSearchParams({ identifier, password: 'a guess' }),
+      });
+      return answer.headers.get('x-request-id');
+    };
+    time = Date.now() - 120_000;
+    const grace = await accountsOf(portal.application).findByEmail(GRACE);
+    const person = { provider: 'accounts', id: grace?.id ?? '' };
+    const id = await attempt(GRACE, '192.0.2.70');
+    const failed = async () => (await list('--type=sign_in_failed', '--limit=1000')).items;
+    const found = (await failed()).find(({ request_id: request }) => request === id);
+    expect(found).toMatchObject({ person, address: '192.0.2.70', client_id: null, by: null, details: {} });
+
+    // Of one account five in a minute, from however many networks; and of what names no account five for each network.
+    const of = async (address: RegExp) =>
+      (await failed()).filter((item) => address.test(item.address ?? '')).length;
+    for (let count = 0; count < 8; count += 1) await attempt(GRACE, `192.0.2.${80 + count}`);
+    expect(await of(/^192\.0\.2\.8\d$/)).toBe(4);
+    for (let count = 0; count < 8; count += 1) await attempt(`nobody-${count}`, '192.0.2.99');
+    expect(await of(/^192\.0\.2\.99$/)).toBe(5);
+    time += 60_000;
+    await attempt('nobody-8', '192.0.2.99');
+    expect(await of(/^192\.0\.2\.99$/)).toBe(6);
+    time = null;
+
+    const before = (await rows()).length;
+    await run('oauth:person:erase', person.provider, person.id, '--yes');
+    expect((await rows()).length).toBeGreaterThanOrEqual(before);
+    const erased = (await failed()).find((item) => item.id === found?.id);
+    expect(erased).toMatchObject({ address: null, request_id: null });
+    expect(erased?.person?.id).not.toBe(person.id);
+    expect(JSON.stringify(await rows())).not.toContain(person.id);
   });
 
   // @shows AS-19.6, HOST-1.7

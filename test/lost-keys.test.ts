@@ -1,9 +1,17 @@
 // @engines sqlite: keys are files, and of the store it is asked whether authorizations live
-import { mkdir, readdir, rename } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import { porticoHere, ROOT } from './support/console.ts';
-import { ADA, obtainTokens, registerClient, startPortal } from './support/portal.ts';
+import {
+  ADA,
+  authorizationUrl,
+  createClock,
+  obtainTokens,
+  refresh,
+  registerClient,
+  startPortal,
+} from './support/portal.ts';
 
 const FOLDER = path.join(ROOT, 'examples', 'portal');
 
@@ -39,6 +47,54 @@ test('where people have allowed applications that were given ID tokens, setup ma
     expect(await run('oauth:server:setup')).toMatchObject({ code: 0 });
     expect(await run('oauth:keys:generate')).toMatchObject({ code: 0, stderr: '' });
   } finally {
+    await portal.close();
+  }
+});
+
+// @shows AS-11.23
+test('a process that starts without the keys of the ID tokens that were issued answers 503 until it has them', async () => {
+  const portal = await startPortal();
+  const clock = createClock();
+  const { key_path: directory } = portal.server.config;
+  const elsewhere = `${directory}-elsewhere`;
+  const started = await startPortal({
+    clock: clock.now,
+    databaseUrl: portal.env['DATABASE_URL'] ?? '',
+    config: { oauth_server: { key_path: elsewhere } },
+    signingKey: false,
+  });
+  const keySet = () => fetch(`${started.url}/.well-known/jwks.json`);
+  try {
+    const client = await registerClient(portal);
+    await obtainTokens(portal, client, ADA, { scope: 'notes:read' });
+    // No ID token was ever issued: as on a new server.
+    const fresh = await keySet();
+    expect([fresh.status, await fresh.json()]).toEqual([200, { keys: [] }]);
+    const tokens = await obtainTokens(portal, client, ADA, { scope: 'openid notes:read' });
+    clock.advance(61);
+    const lost = await keySet();
+    expect([lost.status, lost.headers.get('retry-after'), lost.headers.get('cache-control')]).toEqual([
+      503,
+      '2',
+      'no-store',
+    ]);
+    const log = await readFile(path.join(started.application.storageDirectory, 'app.log'), 'utf8');
+    const lines = log.split('\n').filter((line) => line.includes('KeysLostError'));
+    expect(lines.map((line) => (JSON.parse(line) as { readonly level: string }).level)).toEqual(['error']);
+    expect(lines[0]).toContain(`The signing keys that were in ${elsewhere} are gone`);
+    // What needs an ID token is 503 and spends nothing; what needs none goes on.
+    expect((await refresh(started, client, tokens.refresh_token)).status).toBe(503);
+    const visitor = await started.signedIn(ADA);
+    const asked = (scope: string) => visitor.get(authorizationUrl(started, client, { scope }));
+    expect([(await asked('openid')).status, (await asked('notes:read')).status]).toEqual([503, 200]);
+    const run = (...args: string[]) => porticoHere(args, { cwd: FOLDER, env: portal.env });
+    expect(await run('oauth:keys:list')).toMatchObject({ code: 0 });
+
+    await rename(directory, elsewhere);
+    expect((await keySet()).status).toBe(200);
+    expect((await refresh(started, client, tokens.refresh_token)).status).toBe(200);
+  } finally {
+    await started.close();
     await portal.close();
   }
 });

@@ -101,6 +101,33 @@ test('of five uses of one refresh token all have the same tokens, which are good
   process.stdout.write(`${ROUNDS} rounds of five uses of one refresh token: ${JSON.stringify(found)}\n`);
 });
 
+// @shows AS-5.18
+test('no use of a refresh token that begins after its access token was revoked is given that token, and none ends the authorization', async () => {
+  let held = await tokensOf(await exchangeCode(one, client, await obtainCode(one, client, ada)));
+  for (let round = 0; round < Math.min(ROUNDS, 100); round += 1) {
+    const next = await tokensOf(await use(one, held));
+    const revoke = () =>
+      fetch(`${other.url}/oauth/revoke`, {
+        method: 'POST',
+        body: new URLSearchParams({
+          client_id: client.id,
+          client_secret: client.secret,
+          token: next.access_token,
+        }),
+      });
+    const [revoked, ...atOnce] = await Promise.all([revoke(), use(one, held), use(other, held)]);
+    expect(revoked.status).toBe(200);
+    for (const response of atOnce) expect([200, 400]).toContain(response.status);
+    for (const at of [one, other]) {
+      const response = await use(at, held);
+      expect([response.status, await errorOf(response)]).toEqual([400, 'invalid_grant']);
+    }
+    expect(await opens(next)).toEqual([401, 401]);
+    held = next;
+  }
+  expect(await opens(await tokensOf(await use(other, held)))).toEqual([200, 200]);
+});
+
 // @shows AS-5.18, AS-18.5
 test.each<[string, ConfigMap | null, boolean]>([
   ['with a window goes on', config, true],

@@ -234,10 +234,31 @@ describe('the log says which of the possible reasons it was, where the client is
 
   test.each([
     ['an unknown client', { client_id: 'f'.repeat(32) }, `no client has the id "${'f'.repeat(32)}"`],
+    ['a placeholder', { client_id: 'your-client-id' }, 'no client has the id "your-client-id"'],
     [
-      'a placeholder',
-      { client_id: 'your-client-id' },
-      'no client has the id that was sent; it has 14 characters and may be a secret, so it is not shown',
+      'an id of which a character is missing',
+      { client_id: `0123${'f'.repeat(23)}4567` },
+      'no client has the id "012…567" (31 characters, shortened: it may be a secret)',
+    ],
+    [
+      'an id as long as the shortest secret',
+      { client_id: 'abcdefgh-ijklmno' },
+      'no client has the id "ab…no" (16 characters, shortened: it may be a secret)',
+    ],
+    [
+      'an id with characters that are not seen',
+      { client_id: 'a\u202e\nb"' },
+      String.raw`no client has the id "a\u{202e}\u{a}b\u{22}"`,
+    ],
+    [
+      'an id that is very long',
+      { client_id: `\u202e${'😀'.repeat(300)}\0` },
+      String.raw`no client has the id "\u{202e}😀😀😀…😀😀😀\u{0}" (302 characters, shortened: it may be a secret)`,
+    ],
+    [
+      'a URL',
+      { client_id: 'https://ada:secret@client.example/client.json?key=secret#secret' },
+      'no client has the id "https://…@client.example/client.json?…"',
     ],
     ['no client', { client_id: undefined }, 'no client_id was sent, or more than one'],
   ])('of an authorization request by %s', async (_, changes, reason) => {
@@ -328,7 +349,18 @@ describe('what a stranger sends is no line of its own', () => {
   test('is not shown where it may be a secret in the wrong place', async () => {
     const form = { grant_type: 'client_credentials' };
     const swapped = await requestToken(portal, { id: client.secret, secret: client.id }, form);
-    expect(JSON.stringify(await linesOf(swapped))).not.toContain(client.secret);
+    // Of a secret at most four characters stand at either end of what is shown.
+    const [line] = await linesOf(swapped);
+    const [start, end] = [client.secret.slice(0, 4), client.secret.slice(-4)];
+    expect(line).toMatchObject({
+      detail: `no client has the id "${start}…${end}" (43 characters, shortened: it may be a secret)`,
+    });
+    const { access_token: token, refresh_token: other } = await obtainTokens(portal, client, ADA);
+    const assertion = `eyJhbGciOiJFUzI1NiJ9.${Buffer.from('{"iss":"client"}').toString('base64url')}.${'s'.repeat(86)}`;
+    for (const id of [client.secret, token, other, assertion, 'hunter2-hunter2-']) {
+      const lines = JSON.stringify(await linesOf(await requestToken(portal, { id, secret: 'x' }, form)));
+      for (let at = 0; at + 5 <= id.length; at += 1) expect(lines).not.toContain(id.slice(at, at + 5));
+    }
     const visitor = await portal.signedIn(ADA);
     const misplaced = await visitor.get(
       authorizationUrl(portal, client, { scope: `openid ${client.secret}` }),

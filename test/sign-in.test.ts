@@ -1,7 +1,13 @@
 // @engines sqlite: what is counted is in memory
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { argon2idHasher, Event, startApplication, type FailedSignIn } from 'portico/host';
+import {
+  argon2idHasher,
+  Event,
+  startApplication,
+  type FailedSignIn,
+  type PasswordHasher,
+} from 'portico/host';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import {
   ADA,
@@ -13,6 +19,7 @@ import {
   type RunningPortal,
 } from './support/portal.ts';
 import { accountsOf } from '../examples/portal/people.ts';
+import { CHEAP, withHasher } from './support/hashers.ts';
 import { RUNS_ALL, SCALE } from './support/scale.ts';
 import { createRandom } from './support/random.ts';
 import { createVisitor, formOf, type Visitor } from './support/visitor.ts';
@@ -198,6 +205,34 @@ test('a hasher in JavaScript lets nobody in that answers what is neither true no
   }
 });
 
+// @shows HOST-2.6
+test('an empty password is never right, also where an account has the hash of one, and takes as many hashes as a wrong one', async () => {
+  let verified = 0;
+  const passwordHasher: PasswordHasher = {
+    hash: (password) => CHEAP.hash(password),
+    verify(password, hash) {
+      verified += 1;
+      return CHEAP.verify(password, hash);
+    },
+  };
+  const own = await startPortal({ passwordHasher });
+  try {
+    const accounts = accountsOf(withHasher(CHEAP, own.application));
+    const email = 'moved@example.com';
+    await accounts.create({ email, name: 'Moved from elsewhere', password: '' });
+    const visitor = own.visitor();
+    const cost = async (password: string) => {
+      const before = verified;
+      expect((await signIn(visitor, await visitor.get('/login'), email, password)).status).toBe(401);
+      return verified - before;
+    };
+    expect([await cost(''), await cost('wrong')]).toEqual([1, 1]);
+    expect(await accounts.authenticate(email, '')).toBeNull();
+  } finally {
+    await own.close();
+  }
+});
+
 describe('guessing passwords', () => {
   // @shows AS-17.2
   test('is slowed down for an account and a network, with a page that says when to try again', async () => {
@@ -345,10 +380,11 @@ describe('guessing passwords', () => {
     const named = (await tryToSignIn('wrong 0')).headers.get('x-request-id');
     const slowed = (await tryToSignIn('wrong')).headers.get('x-request-id');
     for (let count = 0; count < 2; count += 1) expect(await status(tryToSignIn('wrong'))).toBe(429);
+    const requestId = expect.stringMatching(/^[\w-]{36}$/) as string;
     expect(events).toEqual([
-      { event: 'sign_in_failed', person: null, address },
-      ...Array.from({ length: 5 }, () => ({ event: 'sign_in_failed', person, address })),
-      { event: 'sign_in_slowed', person: null, address },
+      { event: 'sign_in_failed', person: null, address, requestId },
+      ...Array.from({ length: 5 }, () => ({ event: 'sign_in_failed', person, address, requestId })),
+      { event: 'sign_in_slowed', person: null, address, requestId },
     ]);
     const lines = (await logOf(portal)).split('\n').filter((line) => line.includes(`"${address}"`));
     expect(lines).toHaveLength(7);

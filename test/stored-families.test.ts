@@ -227,6 +227,19 @@ describe('a person’s answer', () => {
   });
 });
 
+test('is one of openid by that word among its scopes, also when it has ended', async () => {
+  expect(await store.hasOpenidFamily()).toBe(false);
+  for (const [scope, has] of [
+    ['notes:read openid2', false],
+    ['openid notes:read', true],
+    ['notes:read openid', true],
+  ] as const) {
+    await emptied('oauth_families');
+    await family({ scope, revoked_at: NOW });
+    expect(await store.hasOpenidFamily(), scope).toBe(has);
+  }
+});
+
 describe('a code', () => {
   const offered = { id: 'f', hash: 'code' };
   const known = { ...CODE, parameters: PARAMETERS };

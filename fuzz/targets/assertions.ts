@@ -72,7 +72,7 @@ export const target: Target = {
     const assertions = createAssertions({
       issuer: ISSUER,
       endpoints: [TOKENS],
-      keys: { haveOne: async (_, fits) => fits(known), problems: async () => [] },
+      keys: { haveOne: async (_, fits) => fits(known, null), problems: async () => [] },
       singleUses: {
         async claim(_, of) {
           const key = JSON.stringify(of);

@@ -1,6 +1,7 @@
 import { createFailedAttempts } from '../http/failed-attempts.ts';
 import type { Audit } from './auditing/audit.ts';
 import { isClientUrl, type ClientUrls } from './client-documents/client-urls.ts';
+import { DocumentError, readDocumentKeys } from './client-documents/document.ts';
 import { createAssertions } from './clients/assertions.ts';
 import { createClientAuthentication, type AuthenticateClient } from './clients/authentication.ts';
 import { createChecking } from './clients/checking.ts';
@@ -16,11 +17,12 @@ import type { Importing } from './importing/contract.ts';
 import { importingWith } from './importing/on-demand.ts';
 import type { KeyRing } from './keys/key-ring.ts';
 import { fetchableUrlProblem } from './outbound/fetchable-urls.ts';
+import { OutboundError } from './outbound/limits.ts';
 import { createFetchImage, createFetchJson, type FetchJsonOptions } from './outbound/fetch-json.ts';
 import type { Profiles } from './profiles/profiles.ts';
 import { createInitialAccessTokens, type InitialAccessTokens } from './registering/initial-access-tokens.ts';
 import { createRegistrations } from './registering/registrations.ts';
-import type { Client } from './store/client.ts';
+import type { Client, ClientKeys } from './store/client.ts';
 import type { Pruning } from './store/pruning.ts';
 import type { SingleUses } from './store/single-uses.ts';
 import type { Store } from './store/store.ts';
@@ -58,6 +60,15 @@ export interface Admitting {
   readonly authenticating: (findClient: FindClient, ...paths: readonly string[]) => AuthenticateClient;
 }
 
+/** A document that says nothing usable is as one that cannot be fetched. */
+function keysInDocument(...given: Parameters<typeof readDocumentKeys>): ClientKeys {
+  try {
+    return readDocumentKeys(...given);
+  } catch (error) {
+    throw error instanceof DocumentError ? new OutboundError(error.message) : error;
+  }
+}
+
 /** Puts together what becomes of clients, from where they are made known to where they prove themselves. */
 export function createAdmitting(options: AdmittingOptions): Admitting {
   const { issuer, config, store, singleUses, host, scopes, keys, profiles } = options;
@@ -90,10 +101,16 @@ export function createAdmitting(options: AdmittingOptions): Admitting {
   const secretHasher = createImportedSecrets({ passwordHasher, iterations });
   const secrets = createClientSecrets({ passwordHasher: secretHasher, clock });
   const failedAttempts = createFailedAttempts({ clock, random });
+  const failedAssertions = createFailedAttempts({ clock, random });
   const clientKeys = takesKeys
     ? createClientKeySource({
         newFetchJson: () => createFetchJson(fetching),
         documentRefusal: (url) => urls.refusal(url),
+        keysInDocument: (document, url) =>
+          keysInDocument(document, url, {
+            keysRefusal: (at) => urls.refusal(at),
+            anyPort: fetching.anyPort,
+          }),
         clock,
       })
     : null;
@@ -144,6 +161,7 @@ export function createAdmitting(options: AdmittingOptions): Admitting {
         assertions: assertionsAt(paths),
         profiles,
         failedAttempts,
+        failedAssertions,
         host,
         audit,
         clock,

@@ -148,6 +148,12 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
     idTokenLifetime: config.id_token_ttl,
     audit,
     log,
+    isNeeded: () =>
+      store.hasOpenidFamily().catch((error: unknown) => {
+        if (database.isUnavailable(error)) throw error;
+        // Without a schema there is no authorization.
+        return false;
+      }),
   });
 
   const scopes = createScopeCatalog(config.scopes);

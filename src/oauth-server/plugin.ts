@@ -1,6 +1,6 @@
 import { isYes } from '../contracts/answers.ts';
 import path from 'node:path';
-import { AUDIT } from './auditing/audit.ts';
+import { AUDIT, type AuditedSignIn } from './auditing/audit.ts';
 import type { Application, Auth, Plugin } from '../host/contracts.ts';
 import { assembleServer } from './assembly.ts';
 import { dpopOffer } from './tokens/resource-proofs.ts';
@@ -23,6 +23,8 @@ import { oauthServerMigrations } from './store/migrations/index.ts';
 
 /** The kit's event of a process that is told to stop. */
 const STOPPING = 'stopping';
+/** The kit's events of its sign-in. */
+const SIGN_INS = ['sign_in_failed', 'sign_in_slowed'] as const;
 
 /** What an application gives the plugin besides its configuration. */
 export interface OAuthServerPluginOptions<Context = unknown> {
@@ -98,6 +100,10 @@ export function oauthServer<Context = unknown>({
       });
       application.services.set(OAUTH_SERVER, server);
       application.events.on(STOPPING, () => server.health.stop());
+      const { signIns } = server.audit;
+      if (signIns !== null)
+        for (const type of SIGN_INS)
+          application.events.on(type, (failed: AuditedSignIn) => signIns(type, failed));
       application.middleware((request, next) => server.withToken(request, next));
       if (!server.config.routes) return;
       for (const { name, path, methods, handle } of server.endpoints) {

@@ -34,9 +34,23 @@ export function quotedList(names: readonly string[]): string {
   return names.length > 10 ? `${shown} and ${names.length - 10} more` : shown;
 }
 
-/** A client id that nobody has may be anything, a secret too; one of this server's form is shown. */
+/** The shortest secret that an import takes, and so the shortest text that may be one. */
+const SHORTEST_SECRET = 16;
+
+/**
+ * A client id that no client has. It may be a typing error, which the log has to show, or a secret in the wrong place, which it must not:
+ *
+ * - one of this server's form, and one that is too short to be a secret, is shown whole;
+ * - a URL is shown as any URI;
+ * - everything else is shortened in the middle: at most four characters at either end, and never more than a quarter of it.
+ */
 export function quotedClientId(clientId: string): string {
-  return /^[0-9a-f]{32}$/.test(clientId)
-    ? quoted(clientId)
-    : `that was sent; it has ${clientId.length} characters and may be a secret, so it is not shown`;
+  if (/^[0-9a-f]{32}$/.test(clientId)) return quoted(clientId);
+  if (clientId.startsWith('https://')) return quotedUri(clientId);
+  const characters = Array.from(clientId);
+  const { length } = characters;
+  if (length < SHORTEST_SECRET) return quotedPublic(clientId);
+  const shown = Math.min(4, Math.floor(length / 8));
+  const ends = [characters.slice(0, shown), characters.slice(-shown)].map((each) => each.join(''));
+  return `${quotedPublic(ends.join('…'))} (${length} characters, shortened: it may be a secret)`;
 }

@@ -142,7 +142,8 @@ export function databaseAccounts(options: DatabaseAccountsOptions): DatabaseAcco
       decoy ??= await passwordHasher.hash(randomUUID());
       const matches: unknown = await passwordHasher.verify(password, row?.password_hash ?? decoy);
       // Whatever else a hasher in JavaScript answers, such as a result with a flag in it, is no yes.
-      return row !== null && matches === true && row.active === 1 ? toAccount(row) : null;
+      const isRight = matches === true && password !== '';
+      return row !== null && isRight && row.active === 1 ? toAccount(row) : null;
     },
     async holdsPermission(id, permission) {
       const known = prefetched.answer(id, permission);

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { networkOf } from '../../http/addresses.ts';
 import { onBehalfOf } from '../../http/caller.ts';
 import type { AttemptKey, FailedAttempts } from '../../http/failed-attempts.ts';
@@ -18,6 +18,8 @@ export interface FailedSignIn {
   readonly person: PersonReference | null;
   /** Where the request came from; null when it is not known. */
   readonly address: string | null;
+  /** The id of the request, by which the log names it; null outside of one. */
+  readonly requestId: string | null;
 }
 
 /** Too many sign-ins failed before this one, so the password was not checked; answered 429. */
@@ -63,8 +65,10 @@ export function guardSignIn(accounts: Accounts, options: GuardOptions): Accounts
       const isKnown = (await browser?.knows(account)) ?? false;
       const { keys, caller } = isKnown ? countedByBrowser(account) : countedByNetwork(account, from);
       let person: PersonReference | null = null;
+      // An empty password is never the right one, whatever a provider would say: a random one is checked in its place.
+      const offered = password === '' ? randomUUID() : password;
       const check = () =>
-        accounts.authenticate(identifier, password, (named) => {
+        accounts.authenticate(identifier, offered, (named) => {
           person = named;
         });
       const attempt = await failedAttempts.attempt(keys, () => onBehalfOf(caller, check));
@@ -72,17 +76,14 @@ export function guardSignIn(accounts: Accounts, options: GuardOptions): Accounts
         await browser?.remember(account);
         return attempt.value;
       }
-      const failed: FailedSignIn = { person, address: from };
+      const failed: FailedSignIn = { person, address: from, requestId: requestId() };
       if (attempt.outcome === 'wrong') {
-        log.info('A sign-in failed, from {address}', { ...failed, requestId: requestId() });
+        log.info('A sign-in failed, from {address}', { ...failed });
         await events.emit(Event.SIGN_IN_FAILED, failed);
         return null;
       }
       if (attempt.first) {
-        log.warning('Sign-ins from {address} are slowed down after many that failed', {
-          ...failed,
-          requestId: requestId(),
-        });
+        log.warning('Sign-ins from {address} are slowed down after many that failed', { ...failed });
         await events.emit(Event.SIGN_IN_SLOWED, failed);
       }
       throw new SignInSlowedError(attempt.wait);

@@ -162,7 +162,22 @@ export type AuditEvent =
    * The first attempt that was answered 429, after many wrong secrets. Those that follow are no events until there was no
    * failure for a quarter of an hour.
    */
-  | (FailedClientAuthentication & { readonly type: 'client_authentication_slowed' });
+  | (FailedClientAuthentication & { readonly type: 'client_authentication_slowed' })
+  /**
+   * At the kit's sign-in: a password was wrong, or no account has the name; or the first attempt of a series was answered 429. They are kept
+   * and streamed, and not emitted: the kit emits events of the same names.
+   */
+  | (AuditedSignIn & { readonly type: 'sign_in_failed' | 'sign_in_slowed' });
+
+/** A sign-in that failed. What was typed is never in it. */
+export interface AuditedSignIn {
+  /** Whose account was named; null when no account has the name, or its provider does not say. */
+  readonly person: PersonReference | null;
+  /** Where the request came from, as far as the host knows. */
+  readonly address: string | null;
+  /** Of the answer. */
+  readonly requestId: string | null;
+}
 
 /** Which client an event is about, and who said what it is. */
 export interface AuditedClient {

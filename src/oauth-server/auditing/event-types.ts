@@ -29,6 +29,8 @@ export const EVENT_TYPES = Object.keys({
   tool_called: true,
   client_authentication_failed: true,
   client_authentication_slowed: true,
+  sign_in_failed: true,
+  sign_in_slowed: true,
 } satisfies Record<AuditEvent['type'], true>) as readonly AuditEvent['type'][];
 
 export function isEventType(text: string): text is AuditEvent['type'] {

@@ -38,12 +38,14 @@ interface AnyEvent {
   readonly person?: PersonReference | null;
   readonly by?: Administrator;
   readonly address?: string | null;
+  readonly requestId?: string | null;
   readonly authorization?: string | null;
   readonly reason?: string;
 }
 
 export function toRecord(event: AuditEvent, origin: RecordOrigin): AuditRecord {
-  const { type, clientId, person, by, address, authorization, reason, ...rest } = event as AnyEvent;
+  const { type, clientId, person, by, address, requestId, authorization, reason, ...rest } =
+    event as AnyEvent;
   const isOwn = isOwnErasure(event);
   return {
     ...origin,
@@ -53,7 +55,7 @@ export function toRecord(event: AuditEvent, origin: RecordOrigin): AuditRecord {
     person: person === undefined || person === null ? null : { provider: person.provider, id: person.id },
     by: by === undefined || by === 'console' ? (by ?? null) : { provider: by.provider, id: by.id },
     address: isOwn ? null : (address ?? origin.address),
-    requestId: isOwn ? null : origin.requestId,
+    requestId: isOwn ? null : (requestId ?? origin.requestId),
     authorization: authorization ?? null,
     reason: reason ?? null,
     details: Object.fromEntries(Object.entries(rest).map(([name, value]) => detail(name, value))),

@@ -3,9 +3,10 @@ import { createAudit, type Audit } from './audit.ts';
 import type { AuditStore } from './keeping.ts';
 import type { AuditTable, KeptAudit } from './kept-audit.ts';
 import { runFrom, type RunFrom } from './origin.ts';
+import { createSignInAudit, type SignInAudit } from './sign-ins.ts';
 
 /** Takes audit events, and lists those that are kept. */
-export type ServerAudit = Audit & KeptAudit;
+export type ServerAudit = Audit & KeptAudit & { readonly signIns: SignInAudit | null };
 
 export interface ServerAuditOptions {
   /** Whether events are kept. */
@@ -45,7 +46,11 @@ export function createServerAudit(options: ServerAuditOptions): AuditParts {
     pseudonymise: async (person, pseudonym, batch) => (await kept()).pseudonymise(person, pseudonym, batch),
   };
   return {
-    audit: Object.assign(createAudit(host, isRecording ? record : null), reading),
+    audit: Object.assign(createAudit(host, isRecording ? record : null), reading, {
+      signIns: isRecording
+        ? createSignInAudit({ record: createAudit({ audit: record, log: host.log }), clock })
+        : null,
+    }),
     runFrom: isRecording ? runFrom : null,
     removeOld:
       retentionDays === null

@@ -76,6 +76,17 @@ const OPTIONAL = new Set(Object.keys(members.shape).filter((name) => !REQUIRED.i
 
 type Members = z.output<typeof members>;
 
+const keyMembers = members.pick({
+  client_id: true,
+  token_endpoint_auth_method: true,
+  token_endpoint_auth_methods_supported: true,
+  token_endpoint_auth_signing_alg: true,
+  jwks: true,
+  jwks_uri: true,
+});
+
+type KeyMembers = z.output<typeof keyMembers>;
+
 /** Nothing can be agreed on in secret by a document that everybody reads (section 4.1 of the draft). */
 const SECRETS = ['client_secret', 'client_secret_expires_at'] as const;
 /** What a client may demand for its own protection, and has here where it is switched on. */
@@ -121,7 +132,26 @@ function withoutEmpty(value: unknown): unknown {
   );
 }
 
-function refuseSecrets(document: Members): void {
+/**
+ * What the document says of the keys of its client, whatever else it says now. Throws a DocumentError where it is not that of a client with
+ * keys.
+ */
+export function readDocumentKeys(
+  value: unknown,
+  url: string,
+  rules: Pick<DocumentRules, 'keysRefusal' | 'anyPort'>,
+): ClientKeys {
+  const parsed = keyMembers.safeParse(withoutEmpty(value));
+  if (!parsed.success) throw new DocumentError('what it says of its keys is not of the right kind');
+  if (parsed.data.client_id !== url)
+    throw new DocumentError('its client_id is not the URL that it was fetched from');
+  refuseSecrets(parsed.data);
+  const keys = keysOf(parsed.data, { ...rules, takesKeys: true });
+  if (keys === null) throw new DocumentError('it authenticates by none, and by keys no more');
+  return keys;
+}
+
+function refuseSecrets(document: KeyMembers): void {
   const secret = SECRETS.find((name) => Object.hasOwn(document, name));
   if (secret !== undefined) throw new DocumentError(`it has a ${secret}, which everybody can read`);
   if (showsPrivateKeys(document.jwks))
@@ -143,8 +173,8 @@ function refuseDemands(document: Members, { takesDpop, takesPushed }: DocumentRu
  * Metadata Choices), or by naming none at all. A client of another method would be weaker here than it says it is.
  */
 function keysOf(
-  document: Members,
-  { takesKeys, keysRefusal, anyPort = false }: DocumentRules,
+  document: KeyMembers,
+  { takesKeys, keysRefusal, anyPort = false }: Pick<DocumentRules, 'takesKeys' | 'keysRefusal' | 'anyPort'>,
 ): ClientKeys | null {
   const { token_endpoint_auth_method: method = 'none', token_endpoint_auth_methods_supported: others = [] } =
     document;

@@ -1,9 +1,9 @@
 import { JwsError, type JsonObject, type Jws } from '../../jws/compact.ts';
-import { algorithmOf, isSignedBy, type PublicKey } from '../../jws/public-keys.ts';
+import { algorithmOf, isSignedBy } from '../../jws/public-keys.ts';
 import { checkForNobody, isNobody } from './nobody.ts';
 import { PROFILED_ALGORITHMS } from '../profiles/fapi2.ts';
 import type { SingleUses } from '../store/single-uses.ts';
-import type { ClientKeySource, KeyedClient } from './client-keys.ts';
+import { areInDocument, type ClientKeySource, type Fits, type KeyedClient } from './client-keys.ts';
 
 /** Proves clients by assertions that they signed (RFC 7523 section 3, OpenID Connect Core section 9: `private_key_jwt`). */
 export interface Assertions {
@@ -61,8 +61,8 @@ export function createAssertions(options: AssertionsOptions): Assertions {
   ): Promise<void> {
     const { header, payload } = assertion;
     const algorithm = algorithmOf(assertion);
-    const { algorithm: only } = client.keys;
-    if (only !== null && algorithm !== only)
+    const { algorithm: kept } = client.keys;
+    if (kept !== null && algorithm !== kept && !areInDocument(client))
       throw new JwsError('its alg is not the one that the client registered');
     if (isProfiled && !PROFILED_ALGORITHMS.includes(algorithm))
       throw new JwsError(`its alg is ${algorithm}, which the profile fapi2 does not allow`);
@@ -74,7 +74,8 @@ export function createAssertions(options: AssertionsOptions): Assertions {
     requireAudience(assertion, isProfiled);
     const expiry = requireTimes(payload, clock() / 1000);
     const jti = requireJti(payload);
-    const fits = (known: readonly PublicKey[]) =>
+    const fits: Fits = (known, only) =>
+      (only === null || algorithm === only) &&
       known
         .filter((key) => (kid === null || key.kid === kid) && key.algorithms.includes(algorithm))
         .slice(0, MOST_TRIED)

@@ -21,7 +21,7 @@ import {
   type AssertionCredentials,
   type SecretCredentials,
 } from './credentials.ts';
-import type { ClientSecrets } from './secrets.ts';
+import { isBlank, type ClientSecrets } from './secrets.ts';
 
 /**
  * Returns the client that sent this request: authenticated by its secret when it is confidential, by an assertion when it has keys,
@@ -37,16 +37,31 @@ export interface ClientAuthenticationOptions {
   readonly assertions: Assertions | null;
   readonly profiles: Pick<Profiles, 'governs' | 'refusal'>;
   readonly failedAttempts: FailedAttempts;
+  /** Of assertions. They are counted apart, so that none of them hides or slows down a guess at a secret. */
+  readonly failedAssertions: FailedAttempts;
   readonly host: Pick<CompleteHost, 'clientAddress'>;
   readonly audit: Audit;
   readonly clock: () => number;
 }
 
-/** Failures of one client from one network, and of all clients from one network, before anything slows down. */
-const FREE_FAILURES = { client: 5, address: 50 } as const;
+/**
+ * Failures of one client from one network, and of all clients from one network, before anything slows down. A secret may be guessed. A
+ * signature cannot: a clock that is wrong or a key that was not published yet fails for as long as it is not mended.
+ */
+const FREE_FAILURES = {
+  secrets: { client: 5, address: 50 },
+  assertions: { client: 60, address: 600 },
+} as const;
+
+/** Who failed to prove to be which client, and by what. */
+interface Judged {
+  readonly clientId: string;
+  readonly found: Client | null;
+  readonly kind: keyof typeof FREE_FAILURES;
+}
 
 export function createClientAuthentication(options: ClientAuthenticationOptions): AuthenticateClient {
-  const { findClient, secrets, assertions, profiles, failedAttempts, host, audit, clock } = options;
+  const { findClient, secrets, assertions, profiles, host, audit, clock } = options;
 
   /** Verifies the secret with the slow hash, unless so many attempts have failed that this one has to wait. */
   function proveSecret(
@@ -57,10 +72,10 @@ export function createClientAuthentication(options: ClientAuthenticationOptions)
   ): Promise<Client> {
     return judge(
       request,
-      { clientId, found },
+      { clientId, found, kind: 'secrets' },
       {
         verify: async () => ((await secrets.verify(active, secret, clientId)) ? active : null),
-        reason: () => (active === null ? notActive(clientId, found) : wrongSecret(active, clock())),
+        reason: () => (active === null ? notActive(clientId, found) : wrongSecret(active, secret, clock())),
       },
     );
   }
@@ -79,7 +94,7 @@ export function createClientAuthentication(options: ClientAuthenticationOptions)
     if (active !== null && problem === null) return active;
     return judge(
       request,
-      { clientId, found },
+      { clientId, found, kind: 'assertions' },
       {
         verify: async () => null,
         reason: () => `of the assertion: ${problem ?? ''}`,
@@ -109,16 +124,17 @@ export function createClientAuthentication(options: ClientAuthenticationOptions)
 
   async function judge(
     request: Request,
-    { clientId, found }: { readonly clientId: string; readonly found: Client | null },
+    { clientId, found, kind }: Judged,
     { verify, reason }: { readonly verify: () => Promise<Client | null>; readonly reason: () => string },
   ): Promise<Client> {
     const address = callerAddress(host, request);
     const network = networkOf(address);
     // An id that no client has is counted by its hash: it may be long, and there may be many.
     const keys = [
-      { key: JSON.stringify([found?.id ?? tokenHash(clientId), network]), free: FREE_FAILURES.client },
-      { key: JSON.stringify([network]), free: FREE_FAILURES.address },
+      { key: JSON.stringify([found?.id ?? tokenHash(clientId), network]), free: FREE_FAILURES[kind].client },
+      { key: JSON.stringify([network]), free: FREE_FAILURES[kind].address },
     ];
+    const failedAttempts = kind === 'secrets' ? options.failedAttempts : options.failedAssertions;
     const attempt = await failedAttempts.attempt(keys, () => onBehalfOf(network, verify));
     if (attempt.outcome === 'right') return attempt.value;
     const about = { clientId: found?.id ?? null, address };
@@ -159,9 +175,14 @@ function nothingCame({ keys }: Client): string {
     : 'no assertion that is taken came with the id of a client that authenticates by private_key_jwt';
 }
 
-function wrongSecret({ public: isPublic, keys, previousSecretExpiresAt }: Client, now: number): string {
+function wrongSecret(
+  { public: isPublic, keys, previousSecretExpiresAt }: Client,
+  secret: string,
+  now: number,
+): string {
   if (keys !== null) return 'a secret came with the id of a client that authenticates by private_key_jwt';
   if (isPublic) return 'a secret came with the id of a public client, which has none';
+  if (isBlank(secret)) return 'the secret is blank, which is never one';
   const isRotating = previousSecretExpiresAt !== null && previousSecretExpiresAt > now;
   return isRotating ? 'the secret is neither the current nor the previous one' : 'the secret is wrong';
 }

@@ -30,6 +30,9 @@ function start() {
   const source = createClientKeySource({
     newFetchJson,
     documentRefusal: () => state.refusal,
+    keysInDocument: () => {
+      throw new OutboundError('no document is read here');
+    },
     clock: () => state.now,
   });
   const client = (at: string, registeredBy: KeyedClient['registeredBy'] = 'operator'): KeyedClient => ({

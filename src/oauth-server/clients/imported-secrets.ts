@@ -47,6 +47,13 @@ export async function isWrapped(
   return hasher.verify(foreign.digest, found.inner);
 }
 
+/** Whether the other server made this hash of an empty secret. */
+export async function isOfNothing(foreign: ForeignHash): Promise<boolean> {
+  if (foreign.kind === 'sha256') return foreign.digest === createHash('sha256').digest('hex');
+  const derived = await deriveWithNode('', foreign.salt, foreign.iterations);
+  return foreign.digest === derived.toString('hex');
+}
+
 /** What PBKDF2-HMAC-SHA256 derives: 32 bytes. */
 export type Derive = (secret: string, salt: Buffer, iterations: number) => Promise<Buffer>;
 
@@ -106,6 +113,11 @@ export function createImportedSecrets(options: ImportedSecretsOptions): Password
       return passwordHasher.verify(prepared, inner);
     },
   };
+}
+
+/** Whether another server made what is kept. */
+export function isImported(kept: string): boolean {
+  return kept.startsWith(IMPORTED);
 }
 
 /** How many iterations of PBKDF2 a secret takes before it is held against what is kept; 0 for any other kind. */

@@ -3,6 +3,14 @@ import { equalInConstantTime } from '../../http/constant-time.ts';
 import { randomToken, tokenHash } from '../crypto.ts';
 import type { Client } from '../store/client.ts';
 
+/**
+ * Whether a secret is blank: empty, or nothing but spaces. Such a secret is no credential, whatever hash a client has: another
+ * server may have kept one of an empty secret, and everybody knows that one.
+ */
+export function isBlank(secret: string): boolean {
+  return secret.trim() === '';
+}
+
 /** Checks client secrets with the hasher that the host uses for people. */
 export interface ClientSecrets {
   /**
@@ -13,7 +21,7 @@ export interface ClientSecrets {
   isKnown(client: Client | null, secret: string, clientId: string): Promise<boolean>;
   /**
    * Whether the secret is the client's current one, or its previous one within the overlap. Without a client, or for a
-   * client that has no secret, false after the same work as for a wrong secret.
+   * client that has no secret, false after the same work as for a wrong secret. So for a blank secret.
    */
   verify(client: Client | null, secret: string, clientId: string): Promise<boolean>;
 }
@@ -45,7 +53,12 @@ export function createClientSecrets({ passwordHasher, clock }: ClientSecretsOpti
   const proofOf = (clientId: string, hash: string, secret: string) =>
     tokenHash(JSON.stringify([key, clientId, hash, secret]));
 
-  function acceptedHashes(client: Client | null): readonly string[] {
+  function acceptedHashes(client: Client | null, secret: string): readonly string[] {
+    const hashes = keptHashes(client);
+    return isBlank(secret) ? [] : hashes;
+  }
+
+  function keptHashes(client: Client | null): readonly string[] {
     if (client === null || client.secretHash === null) return [];
     const { secretHash, previousSecretHash, previousSecretExpiresAt } = client;
     if (previousSecretHash === null || previousSecretExpiresAt === null || previousSecretExpiresAt <= clock())
@@ -92,7 +105,7 @@ export function createClientSecrets({ passwordHasher, clock }: ClientSecretsOpti
 
   return {
     async isKnown(client, secret, clientId) {
-      const hashes = acceptedHashes(client);
+      const hashes = acceptedHashes(client, secret);
       const anyIsRemembered = () =>
         client !== null && hashes.some((hash) => isRemembered(client, hash, secret));
       if (anyIsRemembered()) return true;
@@ -101,7 +114,7 @@ export function createClientSecrets({ passwordHasher, clock }: ClientSecretsOpti
       return anyIsRemembered();
     },
     async verify(client, secret, clientId) {
-      const hashes = acceptedHashes(client);
+      const hashes = acceptedHashes(client, secret);
       const proof = proofOf(clientId, hashes.join(), secret);
       const verifying = inFlight.get(proof) ?? verifySlowly(client, hashes, secret);
       inFlight.set(proof, verifying);

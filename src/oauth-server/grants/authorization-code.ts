@@ -1,5 +1,6 @@
 import { isRegistered } from '../clients/redirect-uris.ts';
 import { verifiesChallenge } from './pkce.ts';
+import type { Profiles } from '../profiles/profiles.ts';
 import { quotedUri } from '../quoting.ts';
 import type { Client } from '../store/client.ts';
 import type { AuthorizationCode } from '../store/grant.ts';
@@ -21,12 +22,13 @@ import {
 } from './stored-grant.ts';
 
 export interface AuthorizationCodeGrantOptions extends StoredGrantOptions {
-  readonly store: Pick<Store, 'findCode' | 'burnCode' | 'spendCode' | 'revokeReplayed'>;
+  readonly store: Pick<Store, 'findCode' | 'burnCode' | 'spendCode' | 'revokeReplayed' | 'findAccessToken'>;
+  readonly profiles: Pick<Profiles, 'governs'>;
 }
 
 /** Exchanges a code (RFC 6749 section 4.1.3, RFC 7636 section 4.6): once, and only for what it was issued for. */
 export function createAuthorizationCodeGrant(options: AuthorizationCodeGrantOptions): GrantHandler {
-  const { store, accounts, issuing, scopes: catalog, audience, clock } = options;
+  const { store, accounts, issuing, scopes: catalog, audience, clock, profiles } = options;
   const again = createAgain('authorization_code', options, (inForce) => inForce);
   const outcomes = createOutcomes('authorization_code', options, again);
 
@@ -40,7 +42,7 @@ export function createAuthorizationCodeGrant(options: AuthorizationCodeGrantOpti
     const offered = parseToken(form.require('code'));
     const presentation = {
       redirectUri: form.require('redirect_uri'),
-      codeVerifier: form.require('code_verifier'),
+      codeVerifier: profiles.governs(client) ? form.get('code_verifier') : form.require('code_verifier'),
       resource: form.get('resource'),
       thumbprint,
     };
@@ -79,7 +81,8 @@ export function createAuthorizationCodeGrant(options: AuthorizationCodeGrantOpti
 /** What a token request says about the code that it offers. */
 interface Presentation {
   readonly redirectUri: string;
-  readonly codeVerifier: string;
+  /** Left out only for a client of the profile fapi2, where that counts as a wrong one. */
+  readonly codeVerifier: string | undefined;
   readonly resource: string | undefined;
   readonly thumbprint: string | null;
 }
@@ -103,6 +106,7 @@ function mismatch(
   if (client.registeredBy !== 'document' && !isRegistered(client, redirectUri)) {
     return `the client is no longer registered with the redirect_uri ${quotedUri(redirectUri)}`;
   }
+  if (codeVerifier === undefined) return 'the code_verifier is missing';
   if (!verifiesChallenge(codeVerifier, parameters.codeChallenge)) return 'the code_verifier is wrong';
   // As the verifier, it shows who asked (RFC 9449 section 10).
   if (family.thumbprint !== null && family.thumbprint !== thumbprint) return ofAnotherKey('code', thumbprint);

@@ -7,7 +7,7 @@ import type { GrantOutcome, GrantRefusal, StoredGrant } from '../store/grant.ts'
 import type { Store } from '../store/store.ts';
 import type { TokenResponse } from './grant.ts';
 import type { PersonalTokenRequest, PreparedTokens } from './issuing.ts';
-import { createToldReplays } from './told-replays.ts';
+import { createToldReplays } from '../auditing/told.ts';
 import type { Unanswered } from './unanswered.ts';
 
 /** Turns the store's outcome for a code or refresh token into the response to the client, and into events of the audit log. */

@@ -26,7 +26,7 @@ import {
 export interface RefreshTokenGrantOptions extends StoredGrantOptions {
   readonly store: Pick<
     Store,
-    'findRefreshToken' | 'rotateRefreshToken' | 'revokeReplayed' | 'findKeptAnswer'
+    'findRefreshToken' | 'rotateRefreshToken' | 'revokeReplayed' | 'findKeptAnswer' | 'findAccessToken'
   >;
   /** `oauth_server:refresh_retry_seconds`; 0: a second use is a replay, whenever it comes. */
   readonly refreshRetrySeconds: number;

@@ -5,7 +5,9 @@ import { quotedList } from '../quoting.ts';
 import { scopesInForce, type ScopeCatalog } from '../tokens/scopes.ts';
 import type { Client, Grant } from '../store/client.ts';
 import type { Family, StoredGrant } from '../store/grant.ts';
+import type { Store } from '../store/store.ts';
 import { quotedAudience } from '../tokens/resource-indicators.ts';
+import { parseToken } from '../tokens/token-formats.ts';
 import { requireGrant } from './grant.ts';
 import type { Issuing } from './issuing.ts';
 import { invalidGrant, type Again, type OutcomesOptions } from './outcome.ts';
@@ -13,6 +15,7 @@ import { invalidGrant, type Again, type OutcomesOptions } from './outcome.ts';
 /** What the grants that exchange a stored code or refresh token share: what they need, and their reasons to refuse. */
 
 export interface StoredGrantOptions extends OutcomesOptions {
+  readonly store: Pick<Store, 'revokeReplayed' | 'findAccessToken'>;
   readonly accounts: Pick<Accounts, 'active'>;
   readonly issuing: Pick<Issuing, 'forPerson' | 'again'>;
   readonly scopes: ScopeCatalog;
@@ -23,6 +26,9 @@ export interface StoredGrantOptions extends OutcomesOptions {
 }
 
 export const INACTIVE_ACCOUNT = 'the account is gone, or may no longer sign in';
+
+const REVOKED_TOKEN =
+  'the access token that was given for it was revoked meanwhile, and it is given no other';
 
 export function ofAnotherClient(what: string, { family }: StoredGrant): string {
   return `the ${what} belongs to the client ${family.clientId}`;
@@ -66,7 +72,7 @@ export function requireScopesInForce(
  */
 export function createAgain(
   grant: Grant,
-  { accounts, issuing, scopes: catalog, audience, clock }: StoredGrantOptions,
+  { store, accounts, issuing, scopes: catalog, audience, clock }: StoredGrantOptions,
   scopesOf: (inForce: readonly string[], form: Parameters, client: Client) => readonly string[],
 ): Again {
   return async (client, form, { family, nonce, thumbprint }, issued) => {
@@ -76,6 +82,9 @@ export function createAgain(
     const scopes = scopesOf(inForce, form, client);
     const user = await accounts.active(family.person);
     if (user === null) throw invalidGrant(INACTIVE_ACCOUNT);
+    const token = await store.findAccessToken(parseToken(issued.response.access_token), clock());
+    // Its row stays for an hour after it has expired, and is gone at once when it is revoked.
+    if ('dead' in token && token.dead === 'unknown') throw invalidGrant(REVOKED_TOKEN);
     return issuing.again({ client, family, user, scopes, thumbprint, nonce, now: clock() }, issued.response);
   };
 }

@@ -101,6 +101,7 @@ async function createJudge(parts: ImportingParts, options: ClientImportOptions) 
       newSecret === null
         ? readSecret(read, { readHash, hasher: secretHasher })
         : plainSecret(newSecret, secretHasher);
+    if (secret !== null && (await secret.isOfNothing())) throw new RegistrationError(OF_NOTHING);
     const begun = { id: clientId, registeredBy: 'operator', secretHash: null } as const;
     const createdAt = read.createdAt ?? clock();
     return { client: newClient(checked, { ...begun, createdAt }), secret, newSecret, changes };
@@ -121,6 +122,9 @@ async function createJudge(parts: ImportingParts, options: ClientImportOptions) 
     }
   };
 }
+
+const OF_NOTHING =
+  'client_secret_hash is of an empty secret, which everybody knows; leave it out, and let --new-secrets make a secret';
 
 function needsNewSecret(
   { secret, secretHash }: ClientRecord,

@@ -1,5 +1,6 @@
 import type { PasswordHasher } from '../../contracts/password-hasher.ts';
-import { isWrapped, wrapHash, type ForeignHash } from '../clients/imported-secrets.ts';
+import { isOfNothing, isWrapped, wrapHash, type ForeignHash } from '../clients/imported-secrets.ts';
+import { isBlank } from '../clients/secrets.ts';
 import { randomToken } from '../crypto.ts';
 import { RegistrationError } from '../errors.ts';
 
@@ -8,6 +9,8 @@ export interface ImportedSecret {
   /** Works slowly. */
   readonly hash: () => Promise<string>;
   readonly isKept: (kept: string) => Promise<boolean>;
+  /** Whether an empty secret is the right one, which everybody knows. */
+  readonly isOfNothing: () => Promise<boolean>;
 }
 
 /** Shorter ones can be guessed. */
@@ -32,7 +35,12 @@ export function plainSecret(secret: string, hasher: PasswordHasher): ImportedSec
       `client_secret has fewer than ${SHORTEST} characters and could be guessed; leave it out, and let --new-secrets make one`,
     );
   }
-  return { hash: () => hasher.hash(secret), isKept: (kept) => hasher.verify(secret, kept) };
+  if (isBlank(secret)) throw new RegistrationError('client_secret is blank, which no secret is');
+  return {
+    hash: () => hasher.hash(secret),
+    isKept: (kept) => hasher.verify(secret, kept),
+    isOfNothing: async () => false,
+  };
 }
 
 export interface HashReader {
@@ -44,10 +52,18 @@ export async function createHashReader(hasher: PasswordHasher, iterations: numbe
   const own = shapeOf(await hasher.hash(randomToken()));
   return (text) => {
     if (own !== null && shapeOf(text) === own) {
-      return { hash: async () => text, isKept: async (kept) => kept === text };
+      return {
+        hash: async () => text,
+        isKept: async (kept) => kept === text,
+        isOfNothing: () => hasher.verify('', text),
+      };
     }
     const foreign = readForeign(text, iterations, own);
-    return { hash: () => wrapHash(foreign, hasher), isKept: (kept) => isWrapped(foreign, kept, hasher) };
+    return {
+      hash: () => wrapHash(foreign, hasher),
+      isKept: (kept) => isWrapped(foreign, kept, hasher),
+      isOfNothing: () => isOfNothing(foreign),
+    };
   };
 }
 

@@ -38,7 +38,7 @@ export interface KeyRing {
   /**
    * The key that signs with the algorithm (RS256 unless given) now, or null when there is none. Another process's new key is
    * seen within a second. Like `all` and `published`, it throws a KeysLostError when this process knew keys and the directory
-   * shows none any more.
+   * shows none any more. It and `published` throw one also where there never was a key, and the store has authorizations that need one.
    */
   active(algorithm?: SigningAlgorithm): Promise<SigningKey | null>;
   /** All keys, those that sign latest first, as the directory holds them at this moment. */
@@ -71,6 +71,8 @@ export interface KeyRing {
 
 /** How old a listing may be that the key set is made from, in milliseconds: one for each request would double its cost. */
 const LOOK_HOLDS = 10;
+/** For how long it holds that the store has no authorization that needs a key, or has one, in milliseconds. */
+const NEED_HOLDS = 60_000;
 /** For how long after a change the directory is listed at each request, in milliseconds: changes seldom come alone. */
 const RECENT_CHANGE = 1000;
 
@@ -85,6 +87,8 @@ export interface KeyRingOptions {
   readonly idTokenLifetime: number;
   readonly audit: Audit;
   readonly log: Log;
+  /** Whether the store has authorizations for which there was a key. It is asked only while there is no key, once a minute at most. */
+  readonly isNeeded: () => Promise<boolean>;
 }
 
 /** What the last listing of the directory found. */
@@ -97,7 +101,7 @@ interface KnownKeys {
 }
 
 export function createKeyRing(options: KeyRingOptions): KeyRing {
-  const { directory, signers, clock, idTokenLifetime, audit, log } = options;
+  const { directory, signers, clock, idTokenLifetime, audit, log, isNeeded } = options;
   const loaded = new Map<string, Promise<SigningKey>>();
   let known: KnownKeys | null = null;
   /** Of the files that there ever were here. */
@@ -106,6 +110,7 @@ export function createKeyRing(options: KeyRingOptions): KeyRing {
   let looking: Promise<readonly SigningKey[]> | null = null;
   let lookedAt = Number.NEGATIVE_INFINITY;
   let changedAt = Number.NEGATIVE_INFINITY;
+  let need: { readonly asked: Promise<boolean>; readonly at: number } | null = null;
 
   function look(): Promise<readonly SigningKey[]> {
     lookedAt = performance.now();
@@ -133,6 +138,23 @@ export function createKeyRing(options: KeyRingOptions): KeyRing {
     if (known?.names !== names) changedAt = performance.now();
     known = { keys: inOrder(keys), names, complete: keys.length === files.length };
     return known.keys;
+  }
+
+  /** The keys that are served: without any where there were some, they are lost. */
+  async function requireNeeded(keys: readonly SigningKey[]): Promise<readonly SigningKey[]> {
+    return keys.length === 0 && (await askForNeed()) ? lost() : keys;
+  }
+
+  function askForNeed(): Promise<boolean> {
+    const age = need === null ? Number.NaN : clock() - need.at;
+    if (need !== null && age >= 0 && age < NEED_HOLDS) return need.asked;
+    const asked = isNeeded();
+    need = { asked, at: clock() };
+    // A question that failed is asked again.
+    asked.catch(() => {
+      if (need?.asked === asked) need = null;
+    });
+    return asked;
   }
 
   /** Whether something cannot be signed any more once the files are gone. */
@@ -198,9 +220,10 @@ export function createKeyRing(options: KeyRingOptions): KeyRing {
 
   return {
     all: look,
-    published: () => lookWithin(performance.now() - changedAt < RECENT_CHANGE ? 0 : LOOK_HOLDS),
+    published: async () =>
+      requireNeeded(await lookWithin(performance.now() - changedAt < RECENT_CHANGE ? 0 : LOOK_HOLDS)),
     async active(algorithm = DEFAULT_ALGORITHM) {
-      const key = signingKeyOf(await lookWithin(RELOAD_AFTER), algorithm, clock());
+      const key = signingKeyOf(await requireNeeded(await lookWithin(RELOAD_AFTER)), algorithm, clock());
       // A new key signs only once no process publishes a listing from before it was there.
       if (performance.now() - changedAt < LOOK_HOLDS) await setTimeout(2 * LOOK_HOLDS);
       return key;

@@ -87,6 +87,8 @@ export interface Store {
   listClientsAfter(id: string, limit: number): Promise<readonly Client[]>;
   /** Whether a client that is not revoked may ask for ID tokens. */
   hasOpenidClient(): Promise<boolean>;
+  /** Whether there is an authorization with the scope `openid`, also one that has ended: when it was given there was a signing key. */
+  hasOpenidFamily(): Promise<boolean>;
 
   /** The client whose id is the URL of a document, also a revoked one, and until when the document need not be fetched again. */
   findDocumentClient(url: string): Promise<DocumentClient | null>;

@@ -18,6 +18,7 @@ export const accountCommands: AddCommands = (program, context) => {
       const accounts = openAccounts(await context.application());
       if ((await accounts.findByEmail(email)) !== null)
         context.fail(`There is an account for ${email} already`);
+      if (options.password === '') context.fail('--password is empty; leave it out, and one is made');
       const password = options.password ?? randomBytes(12).toString('base64url');
       await accounts.create({ email, name, password });
       context.print(`${email} is there.`);

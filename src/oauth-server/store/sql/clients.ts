@@ -11,7 +11,7 @@ import type {
 } from '../client.ts';
 import type { Store } from '../store.ts';
 import { replaceLogo } from './logos.ts';
-import { confirmRevocation, exists, insertInto, words } from './statements.ts';
+import { confirmRevocation, exists, HAS_OPENID, insertInto, words } from './statements.ts';
 
 /** The registered applications: `oauth_clients`. */
 export function clientsTable(database: Database, admits: Admits) {
@@ -139,7 +139,7 @@ export function clientsTable(database: Database, admits: Admits) {
     async hasOpenidClient() {
       const { rows } = await database.execute(
         `SELECT 1 FROM oauth_clients WHERE revoked_at IS NULL AND grants LIKE '%authorization_code%'
-        AND (scope = 'openid' OR scope LIKE 'openid %' OR scope LIKE '% openid' OR scope LIKE '% openid %') LIMIT 1`,
+        AND (${HAS_OPENID}) LIMIT 1`,
       );
       return rows.length > 0;
     },

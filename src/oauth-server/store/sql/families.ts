@@ -22,6 +22,7 @@ import {
 import { fenceOf, wasInserted } from './fence.ts';
 import {
   confirmRevocation,
+  HAS_OPENID,
   keysWhere,
   placeholders,
   removeKeys,
@@ -213,6 +214,11 @@ export function familiesTable(database: Database) {
         [now, family.id, hash],
       );
       return affected === 1 || wasRevoked(family.id);
+    },
+
+    async hasOpenidFamily() {
+      const { rows } = await database.execute(`SELECT 1 FROM oauth_families WHERE ${HAS_OPENID} LIMIT 1`);
+      return rows.length > 0;
     },
 
     async listAuthorizations(person, now) {

@@ -21,6 +21,10 @@ export function placeholders(values: readonly unknown[]): string {
   return values.map(() => '?').join(', ');
 }
 
+/** Whether `openid` is among the scopes of a row. */
+export const HAS_OPENID =
+  "scope = 'openid' OR scope LIKE 'openid %' OR scope LIKE '% openid' OR scope LIKE '% openid %'";
+
 /** The words of a column that keeps a list of them. */
 export function words(text: string): string[] {
   return text === '' ? [] : text.split(' ');

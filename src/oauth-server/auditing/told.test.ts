@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createToldReplays } from './told-replays.ts';
+import { createToldReplays } from './told.ts';
 
 function createTelling() {
   let now = 1_000_000_000_000;
