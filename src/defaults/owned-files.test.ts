@@ -1,3 +1,4 @@
+// @engines sqlite, needs root: it makes files for another account
 import { closeSync, writeSync } from 'node:fs';
 import {
   chown,
