@@ -3,7 +3,7 @@
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import path from 'node:path';
-import { isCurrent, readReport, type Mutant } from './report.ts';
+import { isCurrent, readReport, staleShare, type Mutant } from './report.ts';
 import { mutate, rangeOf } from './stryker.ts';
 
 /** How many killed mutants are run again: those that one file of tests kills, another file for each commit. */
@@ -37,6 +37,7 @@ const [tests] = inOrder([...new Set(killed.map(({ by }) => by))]);
 const sample = inOrder(killed.filter(({ by }) => by === tests)).slice(0, SAMPLE);
 if (tests === undefined || sample.length === 0)
   throw new Error('There is no mutant to run again: npm run mutation');
+say(`${Math.round(100 * staleShare(report))} % of the mutants are in files that changed since 'npm run mutation'`);
 say(`${sample.length} mutants that ${tests} kills`);
 const again = await mutate({
   mutate: sample.map((mutant) => rangeOf(mutant.file, mutant)),

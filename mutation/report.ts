@@ -80,6 +80,13 @@ export function isCurrent(report: Report, file: string): boolean {
   return existsSync(path.join(root, file)) && report[file]?.source === hashOf(file);
 }
 
+/** The share of the mutants, 0 to 1, whose file is not as it was when it was mutated. */
+export function staleShare(report: Report): number {
+  const all = Object.values(report).flatMap(({ mutants }) => mutants).length;
+  const stale = Object.keys(report).filter((file) => !isCurrent(report, file));
+  return stale.flatMap((file) => report[file]?.mutants ?? []).length / Math.max(all, 1);
+}
+
 /** In hundredths, rounded down: of the mutants that a test could have killed, how many one did. */
 export function scoreOf(report: Report): {
   readonly killed: number;
