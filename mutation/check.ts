@@ -37,7 +37,9 @@ const [tests] = inOrder([...new Set(killed.map(({ by }) => by))]);
 const sample = inOrder(killed.filter(({ by }) => by === tests)).slice(0, SAMPLE);
 if (tests === undefined || sample.length === 0)
   throw new Error('There is no mutant to run again: npm run mutation');
-say(`${Math.round(100 * staleShare(report))} % of the mutants are in files that changed since 'npm run mutation'`);
+say(
+  `${Math.round(100 * staleShare(report))} % of the mutants are in files that changed since 'npm run mutation'`,
+);
 say(`${sample.length} mutants that ${tests} kills`);
 const again = await mutate({
   mutate: sample.map((mutant) => rangeOf(mutant.file, mutant)),
