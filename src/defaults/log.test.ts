@@ -76,7 +76,6 @@ describe('the log', () => {
     expect(shown['stack']).toMatch(/^TypeError: outer\n +at [^]*\ncaused by Error: inner\n/);
   });
 
-  // @shows AS-19.2
   describe.each([
     'authorization',
     'proxy-authorization',
@@ -98,6 +97,7 @@ describe('the log', () => {
     const SECRET = 'abc-secret';
     const circle: Record<string, unknown> = { [name]: SECRET };
     circle['itself'] = circle;
+    // @shows AS-19.2
     test.each<[string, unknown]>([
       ['as a field', { [name]: SECRET }],
       ['in upper case', { [name.toUpperCase()]: SECRET }],
