@@ -62,7 +62,13 @@ const LAYERS: readonly Layer[] = [
   ),
   layer('src/nest', {
     within: ['src/http', 'src/fetch'],
-    files: ['src/express/index.ts', 'src/fastify/index.ts', 'src/node/mount.ts', 'src/oauth-server/index.ts'],
+    files: [
+      'src/express/index.ts',
+      'src/fastify/answer.ts',
+      'src/fastify/index.ts',
+      'src/node/mount.ts',
+      'src/oauth-server/index.ts',
+    ],
   }),
   layer('src/next', { within: ['src/http', 'src/fetch'], files: ['src/oauth-server/index.ts'] }),
   layer('src/telemetry', { within: ['src/contracts'] }),

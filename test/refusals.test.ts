@@ -286,7 +286,8 @@ describe('the log says which of the possible reasons it was, where the client is
     const question = formOf(await (await visitor.get(authorizationUrl(portal, client))).text());
     const answer = { ...question.fields, decision: 'allow' };
     expect((await visitor.post(question.action, answer)).status).toBe(303);
-    expect(await linesOf(await visitor.post(question.action, answer))).toEqual([
+    const other = { ...question.fields, decision: 'deny' };
+    expect(await linesOf(await visitor.post(question.action, other))).toEqual([
       expect.objectContaining({ detail: 'it was allowed before', clientId: client.id }),
     ]);
   });
