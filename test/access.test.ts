@@ -299,9 +299,9 @@ describe('who holds access', () => {
     [['--person', 'accounts', 'x'.repeat(256)], 'at most 255'],
     [['--client', 'nobody'], 'No client has this id'],
     [['--scope', 'two scopes'], 'scope'],
-    [['--unused-since', 'yesterday'], '90d'],
+    [['--unused-since', 'yesterday'], '30d'],
     [['--unused-since', '2999-01-01'], 'has passed'],
-    [['--unused-since', '2026-13-01'], '90d'],
+    [['--unused-since', '2026-13-01'], '30d'],
   ])('is not told for what is ill-formed: %j', async (args, message) => {
     const { code, stdout, stderr } = await run('oauth:authorization:list', '--json', ...args);
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });

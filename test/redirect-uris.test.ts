@@ -184,9 +184,6 @@ describe('a redirect URI that no browser would be sent to as it stands', () => {
 describe('another URL of a client', () => {
   // @shows AS-13.27
   test.each([
-    ['--site', 'https://app.example/{id}', 'U+007B'],
-    ['--site', 'https://m\u00fcnchen.example/', 'xn--mnchen-3ya.example'],
-    ['--site', 'https://0x7f000001/', '127.0.0.1'],
     ['--logo', 'https://app.example/{id}.png', 'U+007B'],
     ['--jwks', 'https://app.example/{id}', 'U+007B'],
     ['--jwks', 'https://m\u00fcnchen.example/keys', 'xn--mnchen-3ya.example'],

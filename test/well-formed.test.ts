@@ -240,8 +240,9 @@ describe('the authorization server', () => {
     const client = await registerClient(portal, { scopes: ['openid', 'team:read'] });
     const tokens = await obtainTokens(portal, client, ADA, { scope: 'openid team:read' });
     const [, payload = ''] = tokens.id_token.split('.');
-    expect(read(Buffer.from(payload, 'base64url').toString())).toMatchObject({ team: { [CUT]: [CUT] } });
+    // A claim that is ill-formed is left out.
+    expect(read(Buffer.from(payload, 'base64url').toString())).not.toHaveProperty('team');
     const userinfo = await callApi(portal, '/oauth/userinfo', tokens.access_token);
-    expect(read(await userinfo.text())).toMatchObject({ team: { [CUT]: [CUT] } });
+    expect(read(await userinfo.text())).not.toHaveProperty('team');
   });
 });

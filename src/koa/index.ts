@@ -62,7 +62,8 @@ async function answer(ctx: Context, given: Response): Promise<void> {
   const response = answerTo(ctx.req, given);
   const body = await bodyOf(response);
   if (body instanceof Readable) forgiveLeaving(ctx);
-  for (const name of OF_THE_BODY) ctx.remove(name);
+  // Node closes the connection after an answer whose Transfer-Encoding was removed, also when there was none.
+  for (const name of OF_THE_BODY) if (ctx.res.hasHeader(name)) ctx.remove(name);
   ctx.body = body;
   // After the body, which has Koa choose a status and a type.
   ctx.status = response.status;

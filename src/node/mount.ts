@@ -194,7 +194,8 @@ function addFields(form: URLSearchParams, name: string, value: unknown): void {
 /** Sends a Response; its `Set-Cookie` headers are added to those that the framework has set. */
 export async function send(response: Response, outgoing: ServerResponse, head: boolean): Promise<void> {
   outgoing.statusCode = response.status;
-  for (const name of OF_THE_BODY) outgoing.removeHeader(name);
+  // Node closes the connection after an answer whose Transfer-Encoding was removed, also when there was none.
+  for (const name of OF_THE_BODY) if (outgoing.hasHeader(name)) outgoing.removeHeader(name);
   for (const [name, value] of response.headers) {
     if (isAdded(name, response)) outgoing.appendHeader(name, value);
     else if (name !== 'set-cookie') outgoing.setHeader(name, value);

@@ -26,6 +26,7 @@ export function uriTextProblem(text: string): string | null {
 function hostProblem(text: string): string | null {
   const authority = HTTP_AUTHORITY.exec(text)?.[1];
   if (authority === undefined || !URL.canParse(text)) return null;
+  if (authority === '') return 'has no host behind its slashes';
   const written = authority.slice(authority.lastIndexOf('@') + 1).replace(/:\d*$/, '');
   const { hostname } = new URL(text);
   if (written.toLowerCase() === hostname || !/^[\w.:[\]-]+$/.test(hostname)) return null;
