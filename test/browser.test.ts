@@ -21,6 +21,18 @@ const LOOKS = [
   ['dark', 360],
 ] as const;
 
+const LINKS = { forgot_password: 'https://help.example/reset', terms: '/terms' };
+
+async function violationsOf(look: Page): Promise<readonly string[]> {
+  await look.evaluate(axe);
+  return look.evaluate(async () => {
+    const { axe } = globalThis as unknown as {
+      axe: { run(): Promise<{ violations: { id: string }[] }> };
+    };
+    return (await axe.run()).violations.map(({ id }) => id);
+  });
+}
+
 describe('in a real Chromium', () => {
   let portal: RunningPortal;
   let relyingParty: RelyingParty;
@@ -367,6 +379,72 @@ describe('in a real Chromium', () => {
     await page.waitForURL(`${home}/`);
   });
 
+  // @shows AS-39.14
+  test('a button shows the password, by mouse and by keyboard, and hides it before it is sent', async () => {
+    const other = await startPortal({ config: { sign_in_show_password: true, sign_in_links: LINKS } });
+    const own = await browser.newContext();
+    try {
+      const look = await own.newPage();
+      const broken: string[] = [];
+      look.on('console', (message) => {
+        if (message.text().includes('Content Security Policy')) broken.push(message.text());
+      });
+      look.on('pageerror', (error) => broken.push(error.message));
+      await look.goto(`${other.url}/login`);
+      const field = look.getByLabel('Password', { exact: true });
+      const button = look.getByRole('button', { name: /^(Show|Hide) password$/ });
+      const state = async () =>
+        [
+          await field.getAttribute('type'),
+          await button.innerText(),
+          await button.getAttribute('aria-pressed'),
+        ].join(', ');
+      const [hidden, shown] = ['password, Show password, false', 'text, Hide password, true'];
+      await look.getByLabel('Email address').fill(ADA);
+      await field.fill(PASSWORD);
+      expect(await state()).toBe(hidden);
+      await button.click();
+      expect([await state(), await field.inputValue()]).toEqual([shown, PASSWORD]);
+      expect(await violationsOf(look)).toEqual([]);
+      await button.click();
+      expect(await state()).toBe(hidden);
+      expect(await violationsOf(look)).toEqual([]);
+      await field.focus();
+      await look.keyboard.press('Tab');
+      await look.keyboard.press('Space');
+      expect(await state()).toBe(shown);
+      await look.keyboard.press('Enter');
+      expect(await state()).toBe(hidden);
+      await look.keyboard.press('Enter');
+      expect(await state()).toBe(shown);
+      // Held back, so that the form is seen as it is sent.
+      const hold = () => addEventListener('submit', (event) => event.preventDefault(), { once: true });
+      await look.evaluate(hold);
+      await field.press('Enter');
+      expect(await state()).toBe(hidden);
+      await button.click();
+      await field.press('Enter');
+      await look.waitForURL(`${other.url}/`);
+      expect(broken).toEqual([]);
+    } finally {
+      await own.close();
+      await other.close();
+    }
+  });
+
+  // @shows AS-39.14
+  test('without JavaScript there is no button to show the password, and people sign in', async () => {
+    const other = await startPortal({ config: { sign_in_show_password: true } });
+    try {
+      await page.goto(`${other.url}/login`);
+      expect(await page.getByRole('button').allInnerTexts()).toEqual(['Sign in']);
+      await signIn(page, ADA);
+      await page.waitForURL(`${other.url}/`);
+    } finally {
+      await other.close();
+    }
+  });
+
   test('no page has a fault that axe knows, in light and in dark, on a phone and on a desktop', async () => {
     for (const [colorScheme, width] of LOOKS.slice(0, SCALE.looks)) {
       const own = await browser.newContext({
@@ -376,14 +454,7 @@ describe('in a real Chromium', () => {
       });
       const look = await own.newPage();
       const check = async (name: string) => {
-        await look.evaluate(axe);
-        const violations = await look.evaluate(async () => {
-          const { axe } = globalThis as unknown as {
-            axe: { run(): Promise<{ violations: { id: string }[] }> };
-          };
-          return (await axe.run()).violations.map(({ id }) => id);
-        });
-        expect(violations, `${name}, ${colorScheme}, ${width} pixels`).toEqual([]);
+        expect(await violationsOf(look), `${name}, ${colorScheme}, ${width} pixels`).toEqual([]);
         const overflow = await look.evaluate(() => document.documentElement.scrollWidth > window.innerWidth);
         expect(overflow, `${name} scrolls sideways at ${width} pixels`).toBe(false);
       };

@@ -1,4 +1,5 @@
 // @engines sqlite: what is shown makes no difference to a database
+import { createHash } from 'node:crypto';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -266,6 +267,94 @@ describe('slots', () => {
       expect(await page()).not.toContain('Closed tonight');
     } finally {
       await production.close();
+    }
+  });
+});
+
+describe('the sign-in page of the kit', () => {
+  const LINKS = {
+    forgot_password: 'https://help.example/reset?from=portal&lang=en',
+    terms: '/terms',
+  };
+  const formIn = (html: string) =>
+    (/<form[^]*<\/form>/.exec(html)?.[0] ?? '').replaceAll(/(name="_csrf" value=")[^"]*/g, '$1token');
+
+  // @shows AS-39.13
+  test('has links for a forgotten password and to the terms, in the language of the page', async () => {
+    const linked = await startPortal({
+      config: { sign_in_links: LINKS, oauth_server: { languages: ['en', 'de'] } },
+    });
+    try {
+      const html = await (await linked.visitor().get('/login')).text();
+      expect(html).toContain(
+        '<a href="https://help.example/reset?from=portal&amp;lang=en">Forgot your password?</a>',
+      );
+      expect(html).toContain('<a href="/terms">Terms</a>');
+      const german = await (await linked.visitor().get('/login', { 'accept-language': 'de' })).text();
+      expect(german).toContain('>Passwort vergessen?</a>');
+      expect(german).toContain('>Nutzungsbedingungen</a>');
+    } finally {
+      await linked.close();
+    }
+  });
+
+  // @shows AS-39.13
+  test('is byte for byte as before without links and without the button', async () => {
+    const plain = await startPortal();
+    try {
+      const html = await (await plain.visitor().get('/login')).text();
+      expect(formIn(html)).toBe(`<form method="post" action="/login">
+  <input type="hidden" name="_csrf" value="token">
+  <input type="hidden" name="return_to" value="/">
+  <label for="identifier">Email address</label>
+  <input id="identifier" name="identifier" type="email" autocomplete="username" autocapitalize="none" spellcheck="false" required value="" autofocus>
+  <label for="password">Password</label>
+  <input id="password" name="password" type="password" autocomplete="current-password" required>
+  <button class="primary wide" type="submit">Sign in</button>
+</form>`);
+      expect(html).toContain('</form>\n\n\n\n    </main>');
+    } finally {
+      await plain.close();
+    }
+  });
+
+  // @shows AS-39.13
+  test.each([
+    ['forgot_password', 'javascript:alert(1)'],
+    ['forgot_password', 'http://help.example/reset'],
+    ['terms', '//evil.example/terms'],
+    ['terms', '/\\evil.example'],
+    ['terms', 'https://ada:secret@help.example/'],
+    ['terms', ''],
+  ])('does not start with a link %s of %j', async (key, href) => {
+    await expect(startPortal({ config: { sign_in_links: { [key]: href } } })).rejects.toThrow(
+      `sign_in_links:${key}: must be an https URL, or a path such as /terms`,
+    );
+  });
+
+  // @shows AS-39.14
+  test('allows one script, by its hash, with sign_in_show_password, and no other', async () => {
+    const portal = await startPortal({ config: { sign_in_show_password: true } });
+    try {
+      const page = await portal.visitor().get('/login');
+      const policy = policyOf(page);
+      const html = await page.text();
+      const script = /<script>([^]*?)<\/script>/.exec(html)?.[1] ?? '';
+      const hash = createHash('sha256').update(script).digest('base64');
+      expect(policy).toContain(`; script-src 'sha256-${hash}'`);
+      expect(policy).not.toContain('connect-src');
+      expect(html).toMatch(/<button [^>]*type="button"[^>]* hidden>Show password<\/button>/);
+      expect(policyOf(await portal.visitor().get('/nowhere'))).not.toContain('script-src');
+    } finally {
+      await portal.close();
+    }
+    const both = await startPortal({ config: { sign_in_show_password: true, sign_in_scripts: true } });
+    try {
+      expect(policyOf(await both.visitor().get('/login'))).toMatch(
+        /; script-src 'nonce' 'sha256-[^']{44}'; connect-src 'self'$/,
+      );
+    } finally {
+      await both.close();
     }
   });
 });

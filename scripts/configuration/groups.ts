@@ -34,6 +34,8 @@ export const GROUPS: readonly Group[] = [
     keys: [
       'oauth_server:login_route',
       'sign_in_scripts',
+      'sign_in_show_password',
+      'sign_in_links',
       'session_ttl',
       'csrf_exempt_routes',
       'oauth_server:claims',
@@ -117,6 +119,8 @@ export const PAGES: Readonly<Record<string, string>> = {
   branding: 'pages.md#branding',
   'oauth_server:branding': 'pages.md#branding',
   sign_in_scripts: 'pages.md#slots',
+  sign_in_show_password: 'pages.md#show-password-and-links',
+  sign_in_links: 'pages.md#show-password-and-links',
   mcp: 'mcp.md',
   assistant: 'voice-assistant.md',
 };

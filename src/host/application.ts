@@ -287,6 +287,8 @@ async function assemble(parts: Parts): Promise<Application> {
       csrf,
       logOverload,
       scripts: kit.sign_in_scripts,
+      showsPassword: kit.sign_in_show_password,
+      links: kit.sign_in_links,
       waitingFor: (request, returnTo) => firstWaiting(plugins, application, request, returnTo),
       ...places,
     });

@@ -11,6 +11,7 @@ import type {
   Environment,
 } from './contracts.ts';
 import { brandingProblems, brandingSchema, type BrandingConfig } from '../defaults/branding/branding.ts';
+import { signInLinksSchema } from './accounts/sign-in-links.ts';
 import { LONGEST_LIFETIME } from '../contracts/lifetimes.ts';
 import { loadEnvironment } from './environment.ts';
 import { strippedProblems } from '../http/base-path.ts';
@@ -67,6 +68,8 @@ function kitConfiguration(mode: Application['mode']) {
       .min(0, 'must be 0 or more'),
     branding: brandingSchema.optional(),
     sign_in_scripts: z.boolean({ error: 'must be true or false' }),
+    sign_in_show_password: z.boolean({ error: 'must be true or false' }),
+    sign_in_links: signInLinksSchema.optional(),
     session_ttl: z
       .int({ error: 'must be a whole number of seconds' })
       .min(60, 'must be at least 60 seconds')
@@ -112,6 +115,7 @@ export function readConfiguration(definition: ApplicationDefinition, base?: Envi
     body_limit: 1024 * 1024,
     trusted_proxies: 0,
     sign_in_scripts: false,
+    sign_in_show_password: false,
     session_ttl: FOURTEEN_DAYS,
     log: { path: path.join('logs', 'app.log'), level: 'info' },
   };

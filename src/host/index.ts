@@ -5,6 +5,7 @@ export type {
   ConfigInput,
   KitConfigInput,
   LogConfigInput,
+  SignInLinksInput,
   NoSections,
 } from './typed-configuration.ts';
 export type { Log, LogContext } from '../contracts/log.ts';

@@ -38,8 +38,20 @@ export interface KitConfigInput {
    * alone; false.
    */
   readonly sign_in_scripts?: boolean | undefined;
+  /** Whether the kit's sign-in page has a button that shows the password, with a script of Portico, the only one that this allows; false. */
+  readonly sign_in_show_password?: boolean | undefined;
+  /** Links below the form of the kit's sign-in page, each an https URL or a path of this origin. */
+  readonly sign_in_links?: SignInLinksInput | undefined;
   /** The log. */
   readonly log?: LogConfigInput | undefined;
+}
+
+/** The section `sign_in_links` of the configuration. */
+export interface SignInLinksInput {
+  /** "Forgot your password?": where people get a new one; none. */
+  readonly forgot_password?: string | undefined;
+  /** "Terms": where they are; none. */
+  readonly terms?: string | undefined;
 }
 
 /** The section `log` of the configuration. */

@@ -10,8 +10,10 @@ import type { WaitingFor } from '../../contracts/waiting.ts';
 import type { Application, Route } from '../contracts.ts';
 import { isExempt, type CsrfOptions } from './csrf.ts';
 import { readBody } from '../http/body-limit.ts';
+import { SHOW_PASSWORD_HASH, SHOW_PASSWORD_SCRIPT } from './show-password.ts';
 import { csrfTokens } from './request-context.ts';
 import { returnPath } from '../http/return-path.ts';
+import type { SignInLinks } from './sign-in-links.ts';
 import { SignInSlowedError } from './sign-in.ts';
 
 /** The largest sign-in form that is read, in bytes: the path to return to may be long. */
@@ -36,6 +38,12 @@ export interface SignInView extends Omit<SignInForm, 'error'>, Words {
   readonly nonce: string;
   /** For which application somebody signs in; null when the page was opened by itself. */
   readonly waiting: WaitingFor | null;
+  /** Where a person with a forgotten password goes on; null for no link. */
+  readonly forgotPassword: string | null;
+  /** Where the terms are; null for no link. */
+  readonly terms: string | null;
+  /** The script of the button that shows the password, the one that the page may run without a nonce; null for no button. */
+  readonly showPassword: string | null;
 }
 
 /** After an attempt, what was typed and what is wrong. */
@@ -66,6 +74,10 @@ export interface LoginOptions extends PagePlaces {
   readonly logOverload: () => void;
   /** `sign_in_scripts`. */
   readonly scripts: boolean;
+  /** `sign_in_show_password`. */
+  readonly showsPassword: boolean;
+  /** `sign_in_links`. */
+  readonly links: SignInLinks | undefined;
   /** Who waits for somebody to sign in, and come to this path. */
   readonly waitingFor: (request: Request, returnTo: string) => Promise<WaitingFor | null>;
 }
@@ -76,7 +88,7 @@ export interface LoginOptions extends PagePlaces {
  */
 export function loginRoutes(
   application: Application,
-  { name, csrf, logOverload, scripts, waitingFor, mountPath, home }: LoginOptions,
+  { name, csrf, logOverload, scripts, showsPassword, links, waitingFor, mountPath, home }: LoginOptions,
 ): readonly Route[] {
   const { speaking } = application;
 
@@ -98,12 +110,18 @@ export function loginRoutes(
       csrfToken: await csrfTokens().token(),
       nonce,
       waiting,
+      forgotPassword: links?.forgot_password ?? null,
+      terms: links?.terms ?? null,
+      showPassword: showsPassword ? SHOW_PASSWORD_SCRIPT : null,
       ...form,
       error: error === null ? null : told(words, error),
       identifier: form.identifier === '' ? (waiting?.loginHint ?? '') : form.identifier,
     };
     const html = await application.views.render('login', { ...view });
-    const own = pageHeaders(nonce, undefined, { scripts });
+    const own = pageHeaders(nonce, undefined, {
+      scripts,
+      scriptHash: showsPassword ? SHOW_PASSWORD_HASH : undefined,
+    });
     return new Response(html, { status, headers: { ...own, ...speaking.headers(words), ...headers } });
   }
 

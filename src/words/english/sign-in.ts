@@ -5,7 +5,11 @@ export const SIGN_IN = {
   'sign_in.to_unverified': 'to continue to {client}, which {server} has not verified',
   'sign_in.identifier': 'Email address',
   'sign_in.password': 'Password',
+  'sign_in.show_password': 'Show password',
+  'sign_in.hide_password': 'Hide password',
   'sign_in.submit': 'Sign in',
+  'sign_in.forgot_password': 'Forgot your password?',
+  'sign_in.terms': 'Terms',
   'sign_in.wrong': 'The email address or the password is wrong.',
   'sign_in.stale': 'This page had been open for too long, or in too many tabs. Please sign in once more.',
   'sign_in.slowed': {

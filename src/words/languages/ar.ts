@@ -7,7 +7,11 @@ export const MESSAGES: CompleteCatalog = {
   'sign_in.to_unverified': 'للمتابعة إلى {client} (لم يتحقق منه {server})',
   'sign_in.identifier': 'عنوان البريد الإلكتروني',
   'sign_in.password': 'كلمة المرور',
+  'sign_in.show_password': 'إظهار كلمة المرور',
+  'sign_in.hide_password': 'إخفاء كلمة المرور',
   'sign_in.submit': 'تسجيل الدخول',
+  'sign_in.forgot_password': 'هل نسيت كلمة المرور؟',
+  'sign_in.terms': 'شروط الاستخدام',
   'sign_in.wrong': 'عنوان البريد الإلكتروني أو كلمة المرور غير صحيحة.',
   'sign_in.stale':
     'ظلت هذه الصفحة مفتوحة لوقت طويل جدًا أو في علامات تبويب كثيرة جدًا. يُرجى تسجيل الدخول مرة أخرى.',

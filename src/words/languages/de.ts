@@ -7,7 +7,11 @@ export const MESSAGES: CompleteCatalog = {
   'sign_in.to_unverified': 'Danach geht es weiter zu: {client} (von {server} nicht überprüft)',
   'sign_in.identifier': 'E-Mail-Adresse',
   'sign_in.password': 'Passwort',
+  'sign_in.show_password': 'Passwort anzeigen',
+  'sign_in.hide_password': 'Passwort verbergen',
   'sign_in.submit': 'Anmelden',
+  'sign_in.forgot_password': 'Passwort vergessen?',
+  'sign_in.terms': 'Nutzungsbedingungen',
   'sign_in.wrong': 'Die E-Mail-Adresse oder das Passwort ist falsch.',
   'sign_in.stale':
     'Diese Seite war zu lange oder in zu vielen Tabs geöffnet. Bitte melden Sie sich noch einmal an.',

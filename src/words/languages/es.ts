@@ -7,7 +7,11 @@ export const MESSAGES: CompleteCatalog = {
   'sign_in.to_unverified': 'para continuar a {client} ({server} no lo ha verificado)',
   'sign_in.identifier': 'Correo electrónico',
   'sign_in.password': 'Contraseña',
+  'sign_in.show_password': 'Mostrar contraseña',
+  'sign_in.hide_password': 'Ocultar contraseña',
   'sign_in.submit': 'Iniciar sesión',
+  'sign_in.forgot_password': '¿Ha olvidado su contraseña?',
+  'sign_in.terms': 'Condiciones de uso',
   'sign_in.wrong': 'El correo electrónico o la contraseña no son correctos.',
   'sign_in.stale':
     'Esta página ha estado abierta demasiado tiempo o en demasiadas pestañas. Inicie sesión de nuevo.',

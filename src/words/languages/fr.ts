@@ -7,7 +7,11 @@ export const MESSAGES: CompleteCatalog = {
   'sign_in.to_unverified': 'pour continuer vers {client}, que {server} n’a pas vérifié',
   'sign_in.identifier': 'Adresse e-mail',
   'sign_in.password': 'Mot de passe',
+  'sign_in.show_password': 'Afficher le mot de passe',
+  'sign_in.hide_password': 'Masquer le mot de passe',
   'sign_in.submit': 'Se connecter',
+  'sign_in.forgot_password': 'Mot de passe oublié ?',
+  'sign_in.terms': 'Conditions d’utilisation',
   'sign_in.wrong': 'L’adresse e-mail ou le mot de passe est incorrect.',
   'sign_in.stale':
     'Cette page est restée ouverte trop longtemps, ou dans trop d’onglets. Veuillez vous connecter à nouveau.',

@@ -7,7 +7,11 @@ export const MESSAGES: CompleteCatalog = {
   'sign_in.to_unverified': 'ログイン後、{client}（{server} は未確認）に進みます',
   'sign_in.identifier': 'メールアドレス',
   'sign_in.password': 'パスワード',
+  'sign_in.show_password': 'パスワードを表示',
+  'sign_in.hide_password': 'パスワードを隠す',
   'sign_in.submit': 'ログイン',
+  'sign_in.forgot_password': 'パスワードをお忘れですか？',
+  'sign_in.terms': '利用規約',
   'sign_in.wrong': 'メールアドレスまたはパスワードが正しくありません。',
   'sign_in.stale':
     'このページは開いてから時間が経ちすぎたか、開いているタブが多すぎます。もう一度ログインしてください。',

@@ -7,7 +7,11 @@ export const MESSAGES: CompleteCatalog = {
   'sign_in.to_unverified': 'para continuar em: {client} (não verificado por {server})',
   'sign_in.identifier': 'Endereço de e-mail',
   'sign_in.password': 'Senha',
+  'sign_in.show_password': 'Mostrar senha',
+  'sign_in.hide_password': 'Ocultar senha',
   'sign_in.submit': 'Entrar',
+  'sign_in.forgot_password': 'Esqueceu sua senha?',
+  'sign_in.terms': 'Termos de uso',
   'sign_in.wrong': 'O endereço de e-mail ou a senha está incorreto.',
   'sign_in.stale':
     'Esta página ficou aberta por tempo demais ou em guias demais. Entre novamente, por favor.',

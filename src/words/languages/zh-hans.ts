@@ -7,7 +7,11 @@ export const MESSAGES: CompleteCatalog = {
   'sign_in.to_unverified': '登录后将继续前往 {client}（未经 {server} 验证）',
   'sign_in.identifier': '电子邮箱',
   'sign_in.password': '密码',
+  'sign_in.show_password': '显示密码',
+  'sign_in.hide_password': '隐藏密码',
   'sign_in.submit': '登录',
+  'sign_in.forgot_password': '忘记密码？',
+  'sign_in.terms': '服务条款',
   'sign_in.wrong': '电子邮箱或密码不正确。',
   'sign_in.stale': '此页面打开的时间过长，或在过多标签页中打开。请重新登录。',
   'sign_in.slowed': {

@@ -1,0 +1,23 @@
+import { createHash } from 'node:crypto';
+
+/**
+ * What the button "Show password" of the sign-in page runs. Without it the button stays hidden. The password is hidden again before
+ * the form is sent and before the page is left, so that no browser keeps it as text.
+ */
+export const SHOW_PASSWORD_SCRIPT = `(() => {
+  const button = document.getElementById('show-password');
+  const field = document.getElementById('password');
+  const texts = { show: button.textContent, hide: button.dataset.hide };
+  const show = (shown) => {
+    field.type = shown ? 'text' : 'password';
+    button.setAttribute('aria-pressed', String(shown));
+    button.textContent = shown ? texts.hide : texts.show;
+  };
+  button.addEventListener('click', () => show(field.type === 'password'));
+  field.form.addEventListener('submit', () => show(false));
+  window.addEventListener('pagehide', () => show(false));
+  button.hidden = false;
+})();`;
+
+/** That script in a content security policy. */
+export const SHOW_PASSWORD_HASH = `sha256-${createHash('sha256').update(SHOW_PASSWORD_SCRIPT).digest('base64')}`;

@@ -1,0 +1,24 @@
+import { z } from 'zod';
+
+/** A path of this origin, as a browser asks for it. */
+const OWN_PATH = /^\/(?!\/)[\w.~!$&()*+,;=:@%/?#-]*$/;
+
+const HTTPS = /^https:\/\/[^\s\\]+$/;
+
+function leadsSomewhere(href: string): boolean {
+  if (OWN_PATH.test(href)) return true;
+  const url = HTTPS.test(href) ? URL.parse(href) : null;
+  return url !== null && url.username === '' && url.password === '';
+}
+
+const MESSAGE = 'must be an https URL, or a path such as /terms';
+const link = z.string({ error: MESSAGE }).refine(leadsSomewhere, MESSAGE);
+
+/** The section `sign_in_links` of the configuration. */
+export const signInLinksSchema = z.strictObject(
+  { forgot_password: link.optional(), terms: link.optional() },
+  { error: 'must be an object { forgot_password, terms }' },
+);
+
+/** The validated section `sign_in_links`. */
+export type SignInLinks = z.output<typeof signInLinksSchema>;
