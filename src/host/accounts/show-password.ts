@@ -10,7 +10,6 @@ export const SHOW_PASSWORD_SCRIPT = `(() => {
   const texts = { show: button.textContent, hide: button.dataset.hide };
   const show = (shown) => {
     field.type = shown ? 'text' : 'password';
-    button.setAttribute('aria-pressed', String(shown));
     button.textContent = shown ? texts.hide : texts.show;
   };
   button.addEventListener('click', () => show(field.type === 'password'));
