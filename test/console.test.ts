@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { newKey } from './support/assertions.ts';
 import { portico, porticoHere, ROOT, start, type ConsoleResult } from './support/console.ts';
 import { freePort } from './support/free-port.ts';
-import { waysOf } from './support/scale.ts';
+import { RUNS_ALL } from './support/scale.ts';
 
 const PORTAL = path.join(ROOT, 'examples', 'portal');
 let storage: string;
@@ -735,8 +735,8 @@ describe('db:migrate', () => {
   });
 });
 
-describe('an application of another framework', () => {
-  test.each(waysOf(['express-app', 'fastify-app', 'jwt-app']))(
+describe.runIf(RUNS_ALL)('an application of another framework', () => {
+  test.each(['express-app', 'fastify-app', 'jwt-app'])(
     '%s: the console finds it, and works on its own hasher and people',
     async (name) => {
       const own = await mkdtemp(path.join(tmpdir(), 'portico-framework-'));
@@ -911,7 +911,7 @@ describe('serve', () => {
   });
 });
 
-describe('an application without accounts', () => {
+describe.runIf(RUNS_ALL)('an application without accounts', () => {
   let folder: string;
   beforeAll(async () => {
     folder = await mkdtemp(path.join(tmpdir(), 'portico-nobody-'));
@@ -959,7 +959,7 @@ describe('an application without accounts', () => {
   });
 });
 
-describe('a mistake in the file of an application', () => {
+describe.runIf(RUNS_ALL)('a mistake in the file of an application', () => {
   let folder: string;
   beforeAll(async () => {
     folder = await mkdtemp(path.join(tmpdir(), 'portico-mistake-'));
@@ -1042,7 +1042,7 @@ describe('a mistake in the file of an application', () => {
   });
 });
 
-describe('log:path', () => {
+describe.runIf(RUNS_ALL)('log:path', () => {
   const fixture = path.join(ROOT, 'test', 'fixtures', 'misconfigured', 'app.ts');
   const standardOutput = (folder: string, port: number) => ({
     STORAGE_DIR: folder,

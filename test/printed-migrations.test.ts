@@ -1,3 +1,4 @@
+// @engines all, long: it prints and applies the schema of every engine
 import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
