@@ -1,3 +1,4 @@
+// @engines all, long: it starts a host for each row
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
 import { mkdir, mkdtemp, rm, rmdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,3 +1,4 @@
+// @engines all, long: it copies databases under load
 import { execFile } from 'node:child_process';
 import { cp, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

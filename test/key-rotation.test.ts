@@ -1,4 +1,4 @@
-// @engines sqlite: keys are files
+// @engines sqlite, long: keys are files
 import { execFile } from 'node:child_process';
 import {
   link,

@@ -1,4 +1,4 @@
-// @engines sqlite: nothing is kept
+// @engines sqlite, long: nothing is kept
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
