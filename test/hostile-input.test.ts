@@ -1,3 +1,4 @@
+// @engines all, long: it takes seconds for each engine
 import { setImmediate } from 'node:timers/promises';
 import fc, { type Arbitrary } from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

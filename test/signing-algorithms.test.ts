@@ -1,4 +1,4 @@
-// @engines sqlite: which key signs makes no difference to the database
+// @engines sqlite, long: which key signs makes no difference to the database
 import { hash } from 'node:crypto';
 import { mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,3 +1,4 @@
+// @engines all, long: it takes seconds for each engine
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   ADA,
