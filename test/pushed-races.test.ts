@@ -2,7 +2,14 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startBeside } from './support/beside.ts';
 import type { RunningProcess } from './support/console.ts';
-import { ADA, registerClient, signIn, startPortal, type RunningPortal } from './support/portal.ts';
+import {
+  ADA,
+  exchangeCode,
+  registerClient,
+  signIn,
+  startPortal,
+  type RunningPortal,
+} from './support/portal.ts';
 import { pushedNow } from './support/pushing.ts';
 import { SCALE } from './support/scale.ts';
 import { isRedirect, locationOf, type Visitor } from './support/visitor.ts';
@@ -36,7 +43,7 @@ async function signedInAt(at: RunningPortal): Promise<Visitor> {
 }
 
 // @shows AS-25.6, RFC9126-4b
-test('one of them is put the question, twice at once if it likes, and one answer is taken', async () => {
+test('one of them is put the question, twice at once if it likes, and one code gives tokens', async () => {
   const client = await registerClient(one);
   for (let round = 0; round < SCALE.pushedRounds; round += 1) {
     const url = new URL(await pushedNow(one, client, { scope: 'notes:read' }));
@@ -56,7 +63,11 @@ test('one of them is put the question, twice at once if it likes, and one answer
     const codes = answers.filter(
       (answer) => isRedirect(answer) && locationOf(answer).searchParams.has('code'),
     );
-    expect(codes).toHaveLength(1);
+    // Each equal answer leads on to the application; the last code replaces the others.
+    const exchanged = await Promise.all(
+      codes.map((answer) => exchangeCode(one, client, locationOf(answer).searchParams.get('code') ?? '')),
+    );
+    expect(exchanged.map(({ status }) => status).filter((status) => status === 200)).toHaveLength(1);
     expect((await open(visitor)).status).toBe(400);
   }
 });
