@@ -43,11 +43,23 @@ const knex = (...argv: readonly string[]): Command => [
 ];
 const PUSH = push(isPostgres ? 'drizzle.config.ts' : 'mysql.config.ts');
 
+/**
+ * Runs a command, up to three times: it reads the whole `information_schema`, where other tests create and drop databases
+ * meanwhile. The error has what the command printed.
+ */
 async function runOn(url: string, [tool, program, ...argv]: Command): Promise<void> {
-  await run(process.execPath, [path.join(folder, 'node_modules', program), ...argv], {
-    cwd: path.join(folder, tool),
-    env: { PATH: process.env['PATH'], HOME: folder, DATABASE_URL: url },
-  });
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      await run(process.execPath, [path.join(folder, 'node_modules', program), ...argv], {
+        cwd: path.join(folder, tool),
+        env: { PATH: process.env['PATH'], HOME: folder, DATABASE_URL: url },
+      });
+      return;
+    } catch (error) {
+      const { message, stdout } = error as Error & { readonly stdout: string };
+      if (attempt === 3) throw new Error(`${message}\n${stdout}`, { cause: error });
+    }
+  }
 }
 
 async function tables(url: string): Promise<readonly string[]> {
