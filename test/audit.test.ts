@@ -1,5 +1,4 @@
 import { AUDIT, type AuditEvent } from 'portico/oauth-server';
-import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
@@ -198,30 +197,6 @@ describe("events for a host's audit log", () => {
     clock.advance(3600);
     await revoke(token);
     expect(ofTokens()).toEqual([]);
-  });
-
-  // @shows AS-10.1, AS-19.12
-  test('tokens of an earlier release, whose form does not say what they are', async () => {
-    const { access_token: token, refresh_token: refreshToken } = await obtainTokens(portal, client, ADA);
-    const [id = ''] = token.split('.');
-    const [authorization = ''] = refreshToken.split('.');
-    const [earlierAccess, earlierRefresh] = ['a'.repeat(43), 'r'.repeat(43)] as const;
-    const hashOf = (text: string) => createHash('sha256').update(text).digest('base64url');
-    const { database } = portal.application;
-    await database.execute('UPDATE oauth_access_tokens SET id = ?, secret_hash = NULL WHERE id = ?', [
-      hashOf(earlierAccess),
-      id,
-    ]);
-    await database.execute('INSERT INTO oauth_refresh_tokens (grant_hash, family_id) VALUES (?, ?)', [
-      hashOf(earlierRefresh),
-      authorization,
-    ]);
-    events.length = 0;
-    for (const each of [earlierAccess, earlierAccess, earlierRefresh, earlierRefresh]) await revoke(each);
-    expect(events).toMatchObject([
-      { type: 'access_token_revoked', clientId: client.id, authorization },
-      { type: 'family_revoked', clientId: client.id, authorization, reason: 'client' },
-    ]);
   });
 
   // @shows AS-19.12

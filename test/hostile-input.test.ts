@@ -210,8 +210,6 @@ const TABLES = [
   'oauth_clients',
   'oauth_subjects',
   'oauth_families',
-  'oauth_authorization_codes',
-  'oauth_refresh_tokens',
   'oauth_access_tokens',
   'host_accounts',
   'host_account_permissions',

@@ -37,13 +37,7 @@ async function rows(table: string): Promise<number> {
   return Number(found[0]?.n);
 }
 
-const TABLES = [
-  'oauth_access_tokens',
-  'oauth_refresh_tokens',
-  'oauth_authorization_codes',
-  'oauth_families',
-  'oauth_consent_requests',
-];
+const TABLES = ['oauth_access_tokens', 'oauth_families', 'oauth_consent_requests'];
 
 describe('removing expired rows', () => {
   // @shows AS-13.10, AS-18.8
@@ -107,22 +101,6 @@ describe('removing expired rows', () => {
     } finally {
       await own.close();
     }
-  });
-
-  // @shows AS-18.8
-  test('takes an authorization of an earlier release, which may know more tokens than a batch takes', async () => {
-    await obtainTokens(portal, client, ADA);
-    const { database } = portal.application;
-    const { rows: found } = await database.execute<{ id: string }>('SELECT id FROM oauth_families');
-    for (let count = 0; count < 250; count += 1) {
-      await database.execute('INSERT INTO oauth_refresh_tokens (grant_hash, family_id) VALUES (?, ?)', [
-        `used-${count}`,
-        found[0]?.id ?? '',
-      ]);
-    }
-    clock.advance(31 * DAY);
-    expect(await portal.server.prune()).toMatchObject({ families: 1 });
-    expect(await rows('oauth_refresh_tokens')).toBe(0);
   });
 
   // @shows AS-18.8

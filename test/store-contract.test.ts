@@ -179,14 +179,12 @@ describe('the schema', () => {
     expect(names.toSorted()).toEqual([
       'oauth_access_tokens',
       'oauth_audit',
-      'oauth_authorization_codes',
       'oauth_client_logos',
       'oauth_clients',
       'oauth_consent_requests',
       'oauth_cookie_keys',
       'oauth_families',
       'oauth_initial_access_tokens',
-      'oauth_refresh_tokens',
       'oauth_single_uses',
       'oauth_subjects',
       'oauth_waiting_requests',
@@ -672,7 +670,7 @@ describe('an access token that is none says why', () => {
     await store.spendCode(code, issued, NOW);
     const garbled = { ...token, hash: name('hash') };
     expect(await store.findAccessToken(garbled, NOW)).toMatchObject({ dead: 'unknown' });
-    expect(await store.findAccessToken({ id: null, hash: token.id }, NOW)).toMatchObject({ dead: 'unknown' });
+    expect(await store.findAccessToken({ ...token, id: '' }, NOW)).toMatchObject({ dead: 'unknown' });
     expect(await store.findAccessToken(token, token.expiresAt)).toMatchObject({ dead: 'expired' });
     await store.revokeFamily(code.family.id, NOW);
     const { id: familyId, clientId } = code.family;
@@ -680,47 +678,6 @@ describe('an access token that is none says why', () => {
     expect(await store.findAccessToken(token, NOW)).toEqual({ dead, clientId, familyId });
     await store.revokeClient(code.family.clientId, NOW);
     expect(await store.findAccessToken(token, NOW)).toMatchObject({ dead: 'client revoked' });
-  });
-});
-
-describe('an access token of an earlier release', () => {
-  /** Its row has no hash beside its id, which is the hash of the token itself. */
-  async function ofBefore(): Promise<{ readonly hash: string; readonly clientId: string }> {
-    const { id: clientId } = await newClient({ profile: 'fapi2' });
-    const token = newAccessToken();
-    await store.issueClientToken(clientId, 'https://api.example/', token, NOW);
-    await database.execute('UPDATE oauth_access_tokens SET secret_hash = NULL WHERE id = ?', [token.id]);
-    return { hash: token.id, clientId };
-  }
-
-  test('is found by its hash alone, with all that decides on it, and is none that names a row', async () => {
-    const { hash, clientId } = await ofBefore();
-    expect(await other.findAccessToken({ id: null, hash }, NOW)).toMatchObject({ clientId });
-    expect(await store.findAccessToken({ id: null, hash }, NOW)).toEqual({
-      clientId,
-      familyId: null,
-      scopes: ['openid'],
-      clientScopes: ['openid', 'notes:read'],
-      clientProfile: 'fapi2',
-      audience: 'https://api.example/',
-      person: null,
-      subject: null,
-      issuedAt: NOW,
-      expiresAt: NOW + HOUR,
-      thumbprint: null,
-    });
-    expect(await store.findAccessToken({ id: hash, hash }, NOW)).toMatchObject({ dead: 'unknown' });
-    expect(await store.findAccessToken({ id: hash, hash: '' }, NOW)).toMatchObject({ dead: 'unknown' });
-  });
-
-  test('is revoked by its own client, by itself', async () => {
-    const { hash, clientId } = await ofBefore();
-    expect(await store.revokeAccessToken({ id: null, hash }, (await newClient()).id, NOW)).toBeNull();
-    expect(await store.revokeAccessToken({ id: hash, hash }, clientId, NOW)).toBeNull();
-    expect(await other.findAccessToken({ id: null, hash }, NOW)).toMatchObject({ clientId });
-    const revoked = await store.revokeAccessToken({ id: null, hash }, clientId, NOW);
-    expect(revoked).toMatchObject({ clientId, familyId: null, person: null });
-    expect(await other.findAccessToken({ id: null, hash }, NOW)).toMatchObject({ dead: 'unknown' });
   });
 });
 
@@ -966,14 +923,13 @@ describe('refresh tokens and families', () => {
       const rows = { families: await rowsIn('oauth_families'), access: await rowsIn('oauth_access_tokens') };
       for (let count = 0; count < 8; count += 1) {
         const token = await refreshTokenOf(issued.at(-1) ?? first, family);
-        expect(token).toMatchObject({ used: false, marked: true });
+        expect(token).toMatchObject({ used: false });
         const next = tokens();
         expect(await inTurn(count).rotateRefreshToken(token, next, NOW)).toEqual({ issued: true });
         issued.push(next);
       }
       expect(await rowsIn('oauth_families')).toBe(rows.families);
       expect(await rowsIn('oauth_access_tokens')).toBe(rows.access + 8);
-      expect(await rowsIn('oauth_refresh_tokens')).toBe(0);
       const used = await refreshTokenOf(issued[replayed] ?? first, family);
       expect(used).toMatchObject({ used: true, family: { id: family.id } });
       expect(await other.revokeReplayed(used, NOW)).toBe(true);
@@ -1060,7 +1016,7 @@ describe('refresh tokens and families', () => {
     for (const [offered, by] of [
       [token, (await newClient()).id],
       [{ ...token, hash: name('hash') }, family.clientId],
-      [{ id: null, hash: token.id }, family.clientId],
+      [{ ...token, id: '' }, family.clientId],
     ] as const) {
       expect(await store.revokeAccessToken(offered, by, NOW)).toBeNull();
     }
@@ -1190,7 +1146,10 @@ describe('requests that wait for somebody to sign in', () => {
       await keep(waiting('d', 100)),
     ];
     expect(more.at(-1)).toBe(false);
-    expect(await held()).toEqual({ all: 1000, ofOne: 300 });
+    // Which of equal networks makes room first is the engine's choice, and whether that is one request or two.
+    const { all, ofOne } = await held();
+    expect(ofOne).toBe(300);
+    expect([950, 1000]).toContain(all);
   });
 
   test('that have expired make room by themselves', async () => {

@@ -6,7 +6,6 @@ import {
   GRANT_COLUMNS,
   hasMark,
   refreshState,
-  requireMigrated,
   SET_REFRESH_STATE,
   toAuthorization,
   toCode,
@@ -274,25 +273,22 @@ describe('the row of an authorization', () => {
       refresh_expires_at: NOW + 2,
     });
     const common = { family: FOUND, expiresAt: NOW + 2, generation: 3 };
-    expect(toRefreshToken(row, offered('refresh'), true)).toEqual({
+    expect(toRefreshToken(row, offered('refresh'))).toEqual({
       ...common,
       hash: 'refresh',
       used: false,
-      marked: true,
     });
-    expect(toRefreshToken(row, offered('before'), false)).toEqual({
+    expect(toRefreshToken(row, offered('before'))).toEqual({
       ...common,
       hash: 'before',
       used: true,
-      marked: false,
     });
-    expect(toRefreshToken(await grant(), offered('before'), true)).toEqual({
+    expect(toRefreshToken(await grant(), offered('before'))).toEqual({
       hash: 'before',
       family: FOUND,
       expiresAt: NOW + HOUR,
       generation: 0,
       used: true,
-      marked: true,
     });
   });
 
@@ -304,11 +300,6 @@ describe('the row of an authorization', () => {
     expect(holds(marked, null)).toBe(false);
     expect(holds(unmarked, 'mark')).toBe(false);
     expect(holds(unmarked, null)).toBe(false);
-  });
-
-  test('that the schema has not reached is no grant that was used', () => {
-    expect(() => requireMigrated(null)).toThrow('run db:migrate up');
-    for (const state of ['', 0, 'code', 1]) requireMigrated(state);
   });
 
   test('is shown to its person with its client', async () => {
@@ -407,7 +398,7 @@ describe('tokens that are issued', () => {
     const bound = async (refreshToken: Partial<NewRefreshToken>) => {
       await after(tokens(refreshToken));
       const [row] = await rowsOf<GrantRow>(`SELECT ${GRANT_COLUMNS} FROM oauth_families f`);
-      const { thumbprint, isBoundLate } = toRefreshToken(row as GrantRow, offered('refresh'), true).family;
+      const { thumbprint, isBoundLate } = toRefreshToken(row as GrantRow, offered('refresh')).family;
       return [thumbprint, isBoundLate];
     };
     expect(await bound({ thumbprint: 'key' })).toEqual(['key', false]);

@@ -31,7 +31,7 @@ const EXAMINED = 5000;
 
 const A_DAY = 86_400_000;
 
-/** As ids are: hexadecimal, or what an earlier release made. */
+/** Ids of authorizations are hexadecimal. Any other text of these characters is only a place to go on from. */
 const ID = /^[A-Za-z0-9_-]{1,255}$/;
 const CLIENT_ID = /^[\x20-\x7E]{1,255}$/;
 

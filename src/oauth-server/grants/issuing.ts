@@ -45,7 +45,7 @@ export interface PersonalTokenRequest extends ClientTokenRequest {
   readonly user: UserInterface;
   /** Of the authorization request; null after a refresh. */
   readonly nonce: string | null;
-  /** The mark that all refresh tokens of the family share; null for its first, and when an earlier release issued the one before. */
+  /** The mark that all refresh tokens of the family share; null for its first. */
   readonly mark: string | null;
   /** The refresh token that was used, where it stays the one in use: the profile of its client has no rotation. */
   readonly again?: string | null;

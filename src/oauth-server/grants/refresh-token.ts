@@ -115,9 +115,7 @@ export function createRefreshTokenGrant(options: RefreshTokenGrantOptions): Gran
       const scopes = narrowed(requireScopesInForce(family, client, catalog), client, requestedScope);
       const user = await accounts.active(family.person);
       if (user === null) throw invalidGrant(INACTIVE_ACCOUNT);
-      const kept = token.marked ? mark : null;
-      // A token of an earlier release, which has no mark, is replaced by one that has.
-      const stays = token.marked && profiles.governs(client);
+      const stays = profiles.governs(client);
       const again = stays ? presented : null;
       const isBoundLate = family.isBoundLate === true || family.thumbprint === null;
       const request = {
@@ -127,7 +125,7 @@ export function createRefreshTokenGrant(options: RefreshTokenGrantOptions): Gran
         scopes,
         thumbprint,
         nonce: null,
-        mark: kept,
+        mark,
         again,
         isBoundLate,
         now,

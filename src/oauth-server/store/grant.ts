@@ -32,7 +32,7 @@ export interface Authorization {
   readonly clientLook: Pick<Client, 'siteUri' | 'logoHash'>;
   /** Whether tokens were issued for its code. */
   readonly redeemed: boolean;
-  /** When tokens were last issued; null for one that was issued none, and for one whose tokens an earlier release issued. */
+  /** When tokens were last issued; null for one that was issued none. */
   readonly usedAt: number | null;
   /** When the person allowed it. */
   readonly createdAt: number;
@@ -49,19 +49,17 @@ export interface StoredGrant {
 
 /** What was offered as a code or token. */
 export interface OfferedToken {
-  /** The key of the row that it names: its own, or its family's. Null for one of an earlier release, which names none. */
-  readonly id: string | null;
+  /** The key of the row that it names: its own, or its family's. Empty for a text of another form, and no row has that key. */
+  readonly id: string;
   readonly hash: string;
 }
 
 export interface OfferedRefreshToken extends OfferedToken {
-  /** The hash of the mark in it; null for one of an earlier release, which has none. */
+  /** The hash of the mark in it; null for a text of another form. */
   readonly markHash: string | null;
 }
 
 export interface RefreshToken extends StoredGrant {
-  /** Whether it has the mark of its family; a token of an earlier release has none. */
-  readonly marked: boolean;
   /** How often its family was issued tokens when it was read. */
   readonly generation: number;
 }

@@ -27,7 +27,7 @@ export interface ConsentRequest {
   readonly pushed?: true | undefined;
   /** Null while it waits for the answer. */
   readonly outcome: ConsentOutcome | null;
-  /** What was answered; absent while it waits, and where an earlier release took the answer. */
+  /** What was answered; absent while it waits. */
   readonly answer?: ConsentAnswer | undefined;
   readonly expiresAt: number;
 }

@@ -323,8 +323,7 @@ export interface Store {
   ): Promise<void>;
 
   /**
-   * Removes expired families, with all that is known of them, and consent requests: at most `limit` of each. There may be more,
-   * also when none was removed: a family with many tokens of an earlier release takes several batches.
+   * Removes expired families, with all that is known of them, and consent requests: at most `limit` of each. `more` says whether there may be others.
    */
   prune(
     expiredBefore: number,

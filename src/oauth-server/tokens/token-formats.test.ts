@@ -13,10 +13,10 @@ test('what is issued is found again: its parts, and the hash of the whole', () =
   const code = newCode(ID);
   expect(code).toMatch(new RegExp(`^${ID}\\.[\\w-]{43}$`));
   expect(parseToken(code)).toEqual({ id: ID, hash: hashOf(code) });
-  const refreshToken = newRefreshToken('family-1', SECRET);
-  expect(refreshToken).toMatch(new RegExp(`^family-1\\.${SECRET}\\.[\\w-]{43}$`));
+  const refreshToken = newRefreshToken(ID, SECRET);
+  expect(refreshToken).toMatch(new RegExp(`^${ID}\\.${SECRET}\\.[\\w-]{43}$`));
   expect(parseRefreshToken(refreshToken)).toEqual({
-    offered: { id: 'family-1', hash: hashOf(refreshToken), markHash: hashOf(SECRET) },
+    offered: { id: ID, hash: hashOf(refreshToken), markHash: hashOf(SECRET) },
     mark: SECRET,
   });
 });
@@ -36,24 +36,25 @@ test.each([
   `${ID}.${SECRET.slice(1)}\0`,
   `${ID.slice(1)}\0.${SECRET}`,
 ])('no other text names an access token or a code, and each has its hash: %j', (text) => {
-  expect(parseToken(text)).toEqual({ id: null, hash: hashOf(text) });
+  expect(parseToken(text)).toEqual({ id: '', hash: hashOf(text) });
 });
 
 test.each([
   SECRET,
   '',
   '..',
-  `family.${SECRET}`,
+  `${ID}.${SECRET}`,
   `.${SECRET}.x`,
-  `family.${SECRET.slice(1)}.x`,
-  `family.${SECRET}x.x`,
-  `family.${SECRET.slice(1)}\0.x`,
-  `fam\0ily.${SECRET}.x`,
-  `\0family.${SECRET}.x`,
-  `${'f'.repeat(256)}.${SECRET}.x`,
+  `${ID}.${SECRET.slice(1)}.x`,
+  `${ID}.${SECRET}x.x`,
+  `${ID}.${SECRET.slice(1)}\0.x`,
+  `${ID.slice(1)}\0.${SECRET}.x`,
+  `\0${ID}.${SECRET}.x`,
+  `${ID.toUpperCase()}.${SECRET}.x`,
+  `${ID}0.${SECRET}.x`,
 ])('no other text names a family, and each has its hash: %j', (text) => {
   expect(parseRefreshToken(text)).toEqual({
-    offered: { id: null, hash: hashOf(text), markHash: null },
+    offered: { id: '', hash: hashOf(text), markHash: null },
     mark: null,
   });
 });

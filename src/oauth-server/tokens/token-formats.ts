@@ -3,7 +3,6 @@ import type { OfferedRefreshToken, OfferedToken } from '../store/grant.ts';
 
 /**
  * What is issued says where its row is, and proves itself with a secret of 256 random bits; the parts are separated by dots.
- * Of an earlier release are codes and tokens of 43 characters.
  *
  * | access token  | `<id>.<secret>`               |
  * | code          | `<family id>.<secret>`        |
@@ -27,12 +26,12 @@ export function newRefreshToken(familyId: string, mark: string): string {
 
 /** No other text reaches the store: not every engine takes any. */
 const ID_AND_SECRET = /^([0-9a-f]{32})\.[\w-]{43}$/;
-/** Family ids of earlier releases match, too; what follows the mark does not matter, since the whole is hashed. */
-const FAMILY_AND_MARK = /^([\w-]{1,255})\.([\w-]{43})\./;
+/** What follows the mark does not matter, since the whole is hashed. */
+const FAMILY_AND_MARK = /^([0-9a-f]{32})\.([\w-]{43})\./;
 
 /** What the store knows an access token or a code by. */
 export function parseToken(token: string): OfferedToken {
-  return { id: ID_AND_SECRET.exec(token)?.[1] ?? null, hash: tokenHash(token) };
+  return { id: ID_AND_SECRET.exec(token)?.[1] ?? '', hash: tokenHash(token) };
 }
 
 /** What the store knows a refresh token by, and the mark in it; null when it has none. */
@@ -43,7 +42,7 @@ export function parseRefreshToken(token: string): {
   const [, familyId, mark] = FAMILY_AND_MARK.exec(token) ?? [];
   const hash = tokenHash(token);
   if (familyId === undefined || mark === undefined) {
-    return { offered: { id: null, hash, markHash: null }, mark: null };
+    return { offered: { id: '', hash, markHash: null }, mark: null };
   }
   return { offered: { id: familyId, hash, markHash: tokenHash(mark) }, mark };
 }

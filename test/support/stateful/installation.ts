@@ -77,8 +77,6 @@ const digest = (text: string) => createHash('sha256').update(text).digest('base6
 const EMPTIED = [
   'oauth_families',
   'oauth_access_tokens',
-  'oauth_authorization_codes',
-  'oauth_refresh_tokens',
   'oauth_consent_requests',
   'oauth_waiting_requests',
   'oauth_subjects',

@@ -13,9 +13,10 @@ import { insertInto, removeKeys, words } from './statements.ts';
  */
 export function accessTokensTable(database: Database, admits: Admits) {
   async function findAccessToken(token: OfferedToken, now: number): Promise<AccessToken | DeadToken> {
-    const { rows } = await database.execute<AccessTokenRow>(FIND, [token.id ?? token.hash]);
+    const { rows } = await database.execute<AccessTokenRow>(FIND, [token.id]);
     const [row] = rows;
-    return row === undefined || !isOf(row, token) ? UNKNOWN : toAccessToken(row, admits, now);
+    const isKnown = row !== undefined && equalInConstantTime(row.secret_hash, token.hash);
+    return isKnown ? toAccessToken(row, admits, now) : UNKNOWN;
   }
 
   return {
@@ -24,11 +25,8 @@ export function accessTokensTable(database: Database, admits: Admits) {
     async revokeAccessToken(token, clientId, now) {
       // Whose it is cannot change; once the row is gone nobody could say it. MySQL has no DELETE that returns what it removes.
       const before = await findAccessToken(token, now);
-      const { id, hash } = token;
       // Also where nothing was found: a server that may only be read from may be behind, and refuses this.
-      const { affected } = await (id === null
-        ? database.execute(`${DELETE} AND secret_hash IS NULL`, [hash, clientId])
-        : database.execute(`${DELETE} AND secret_hash = ?`, [id, clientId, hash]));
+      const { affected } = await database.execute(DELETE, [token.id, clientId, token.hash]);
       return affected === 1 && !('dead' in before) ? before : null;
     },
 
@@ -77,7 +75,7 @@ export function accessTokenValues(
   return [id, hash, clientId, familyId, scopes.join(' '), audience, now, expiresAt, thumbprint];
 }
 
-const DELETE = 'DELETE FROM oauth_access_tokens WHERE id = ? AND client_id = ?';
+const DELETE = 'DELETE FROM oauth_access_tokens WHERE id = ? AND client_id = ? AND secret_hash = ?';
 
 const FIND = `SELECT t.secret_hash, t.client_id, t.family_id, t.scope, t.audience AS token_audience, t.issued_at,
     t.expires_at, t.thumbprint, c.scope AS living_client_scope, c.grants AS client_grants, c.profile AS client_profile,
@@ -88,7 +86,7 @@ const FIND = `SELECT t.secret_hash, t.client_id, t.family_id, t.scope, t.audienc
   WHERE t.id = ?`;
 
 interface AccessTokenRow {
-  readonly secret_hash: string | null;
+  readonly secret_hash: string;
   readonly client_id: string;
   readonly family_id: string | null;
   readonly scope: string;
@@ -104,11 +102,6 @@ interface AccessTokenRow {
   readonly user_id: string | null;
   readonly subject: string | null;
   readonly audience: string | null;
-}
-
-/** Whether the row is this token's. One of an earlier release was found by its hash, and has no other. */
-function isOf({ secret_hash: known }: AccessTokenRow, { id, hash }: OfferedToken): boolean {
-  return known === null || id === null ? known === id : equalInConstantTime(known, hash);
 }
 
 const UNKNOWN: DeadToken = { dead: 'unknown', clientId: null, familyId: null };

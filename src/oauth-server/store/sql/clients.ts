@@ -284,20 +284,20 @@ export interface ClientRow {
   readonly previous_secret_expires_at: number | null;
   readonly created_at: number;
   readonly revoked_at: number | null;
-  /** Null for a client of before there was a choice, also one that such a release still registers. */
+  /** Null is RS256. */
   readonly id_token_alg: SigningAlgorithm | null;
-  /** Null, as the next, for a client of before there were others. */
+  /** Null is `web`. */
   readonly application_type: ApplicationType | null;
+  /** Null is `operator`. */
   readonly registered_by: RegisteredBy | null;
   readonly used_at: number | null;
   readonly profile: string | null;
-  /** `private_key_jwt`; null for a client of another method, and for one of before there was that. */
+  /** `private_key_jwt`; null for a client of another method. */
   readonly token_endpoint_auth_method: string | null;
   readonly token_endpoint_auth_signing_alg: string | null;
   readonly jwks: string | null;
   readonly jwks_uri: string | null;
   readonly pushes_requests: number | null;
-  /** Null for a client of before there was a choice. */
   readonly dpop_bound_access_tokens: number | null;
   readonly client_uri: string | null;
   readonly logo_hash: string | null;

@@ -96,27 +96,22 @@ interface ConsentRequestRow {
   readonly client_id: string;
   readonly parameters: string;
   readonly audience: string | null;
-  readonly user_provider: string | null;
-  readonly user_id: string | null;
-  readonly asked_scope: string | null;
+  readonly user_provider: string;
+  readonly user_id: string;
+  readonly asked_scope: string;
   readonly outcome: string | null;
   readonly expires_at: number;
 }
 
-function toConsentRequest(row: ConsentRequestRow): ConsentRequest | null {
-  const { user_provider: provider, user_id: id, asked_scope: scope } = row;
-  // An earlier release also kept requests here that no person had been shown yet.
-  if (provider === null || id === null || scope === null) return null;
+function toConsentRequest(row: ConsentRequestRow): ConsentRequest {
   const parameters = JSON.parse(row.parameters) as ConsentParameters;
   return {
     ...parameters,
-    // An earlier release keeps none.
-    dpopJkt: parameters.dpopJkt ?? null,
     idHash: row.id_hash,
     browserHash: row.browser_hash,
     clientId: row.client_id,
     audience: row.audience,
-    asked: { person: { provider, id }, scopes: words(scope) },
+    asked: { person: { provider: row.user_provider, id: row.user_id }, scopes: words(row.asked_scope) },
     outcome: row.outcome as ConsentOutcome | null,
     expiresAt: row.expires_at,
   };

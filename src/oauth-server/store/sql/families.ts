@@ -11,7 +11,6 @@ import {
   GRANT_COLUMNS,
   hasMark,
   refreshState,
-  requireMigrated,
   SET_REFRESH_STATE,
   toAuthorization,
   toCode,
@@ -20,28 +19,15 @@ import {
   type GrantRow,
 } from './family-rows.ts';
 import { fenceOf, wasInserted } from './fence.ts';
-import {
-  confirmRevocation,
-  HAS_OPENID,
-  keysWhere,
-  placeholders,
-  removeKeys,
-  removeWhere,
-  type Condition,
-} from './statements.ts';
+import { confirmRevocation, HAS_OPENID, keysWhere, removeKeys, type Condition } from './statements.ts';
 
 /**
  * Authorizations, each with its code, its current refresh token and whether it is revoked: `oauth_families`. Issuing updates the
  * row and revoking updates the same row, so neither passes the other, and a second use finds the row changed (decision 29).
  */
 export function familiesTable(database: Database) {
-  async function find(
-    { id, hash }: OfferedToken,
-    earlier: keyof typeof FIND_EARLIER,
-  ): Promise<GrantRow | undefined> {
-    const { rows } = await (id === null
-      ? database.execute<GrantRow>(FIND_EARLIER[earlier], [hash])
-      : database.execute<GrantRow>(FIND, [id]));
+  async function find({ id }: OfferedToken): Promise<GrantRow | undefined> {
+    const { rows } = await database.execute<GrantRow>(FIND, [id]);
     return rows[0];
   }
 
@@ -169,10 +155,8 @@ export function familiesTable(database: Database) {
     },
 
     async findCode(offered) {
-      const row = await find(offered, 'oauth_authorization_codes');
-      if (row === undefined) return null;
-      if (offered.id === null) requireMigrated(row.code_hash);
-      else if (!equalInConstantTime(row.code_hash ?? '', offered.hash)) return null;
+      const row = await find(offered);
+      if (row === undefined || !equalInConstantTime(row.code_hash ?? '', offered.hash)) return null;
       return toCode(row, offered);
     },
 
@@ -189,12 +173,8 @@ export function familiesTable(database: Database) {
     },
 
     async findRefreshToken(offered) {
-      const row = await find(offered, 'oauth_refresh_tokens');
-      if (row === undefined) return null;
-      const marked = hasMark(row, offered);
-      if (offered.id !== null && !marked) return null;
-      requireMigrated(row.refresh_generation);
-      return toRefreshToken(row, offered, marked);
+      const row = await find(offered);
+      return row === undefined || !hasMark(row, offered) ? null : toRefreshToken(row, offered);
     },
 
     rotateRefreshToken(token, tokens, now, sealed = null) {
@@ -240,10 +220,7 @@ export function familiesTable(database: Database) {
   } satisfies Partial<Store>;
 }
 
-/**
- * Removes families to which the condition applies. The rows by which their grants of earlier releases are known go before them, so that a
- * crash in between leaves nothing that no family names.
- */
+/** Removes at most `limit` families to which the condition applies. */
 export async function removeFamilies(
   database: Database,
   condition: Condition,
@@ -251,14 +228,7 @@ export async function removeFamilies(
 ): Promise<{ readonly removed: number; readonly more: boolean }> {
   const families = ['oauth_families', 'id'] as const;
   const ids = await keysWhere(database, families, condition, limit);
-  if (ids.length === 0) return { removed: 0, more: false };
-  for (const table of Object.keys(FIND_EARLIER)) {
-    const ofThese = ['family_id', `IN (${placeholders(ids)})`, ids] as const;
-    const count = await removeWhere(database, [table, 'grant_hash'], ofThese, limit);
-    // A request waits for this: however many there are, no more than a batch.
-    if (count === limit) return { removed: 0, more: true };
-  }
-  return { removed: await removeKeys(database, families, ids, condition), more: true };
+  return { removed: await removeKeys(database, families, ids, condition), more: ids.length > 0 };
 }
 
 // --- statements -----------------------------------------------------------------------------------------------
@@ -266,16 +236,6 @@ export async function removeFamilies(
 const FIND = `SELECT ${GRANT_COLUMNS} FROM oauth_families f WHERE f.id = ?`;
 
 const FIND_IN_USE = 'SELECT refresh_hash FROM oauth_families WHERE id = ? AND revoked_at IS NULL';
-
-/** A grant of an earlier release names no family; a row of these tables does, and nothing adds to them. */
-const FIND_EARLIER = {
-  oauth_authorization_codes: findEarlier('oauth_authorization_codes'),
-  oauth_refresh_tokens: findEarlier('oauth_refresh_tokens'),
-} as const;
-
-function findEarlier(table: string): string {
-  return `SELECT ${GRANT_COLUMNS} FROM ${table} e JOIN oauth_families f ON f.id = e.family_id WHERE e.grant_hash = ?`;
-}
 
 const ANSWERABLE = 'id_hash = ? AND user_provider = ? AND user_id = ? AND expires_at > ?';
 

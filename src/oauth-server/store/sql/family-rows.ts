@@ -95,13 +95,12 @@ export function toCode(row: GrantRow, { hash }: OfferedToken): AuthorizationCode
   };
 }
 
-export function toRefreshToken(row: GrantRow, { hash }: OfferedToken, marked: boolean): RefreshToken {
+export function toRefreshToken(row: GrantRow, { hash }: OfferedToken): RefreshToken {
   return {
     hash,
     family: toFamily(row),
     used: !equalInConstantTime(row.refresh_hash ?? '', hash),
     expiresAt: row.refresh_expires_at ?? row.expires_at,
-    marked,
     generation: row.refresh_generation ?? 0,
   };
 }
@@ -124,11 +123,6 @@ export function toAuthorization(row: AuthorizationRow): Authorization {
 export function hasMark(row: GrantRow, { markHash }: OfferedRefreshToken): boolean {
   const { refresh_mark_hash: known } = row;
   return known !== null && markHash !== null && equalInConstantTime(known, markHash);
-}
-
-/** A row that the schema's step has not reached yet must not be taken for one whose grant was used. */
-export function requireMigrated(state: unknown): void {
-  if (state === null) throw new Error('A family is still as the release before kept it: run db:migrate up');
 }
 
 /** For the values of `refreshState`. */

@@ -6,7 +6,7 @@ import type {
   RegistrationRefusal,
 } from '../client.ts';
 import type { Store } from '../store.ts';
-import { REGISTRATION_TURN } from '../migrations/0011-registration.ts';
+import { REGISTRATION_TURN } from '../migrations/locked-rows.ts';
 import { insertClient, keyValues, SET_KEYS } from './clients.ts';
 import { exists, keysWhere, placeholders, removeWhere } from './statements.ts';
 

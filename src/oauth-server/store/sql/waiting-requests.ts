@@ -1,6 +1,6 @@
 import type { Database, SqlConnection } from '../../../sql/contract.ts';
 import { makeRoom } from '../fair-share.ts';
-import { BUDGET_ROW } from '../migrations/0005-waiting-requests.ts';
+import { BUDGET_ROW } from '../migrations/locked-rows.ts';
 import type { WaitingBudget, WaitingRequest } from '../requests.ts';
 import type { Store } from '../store.ts';
 import { exists, insertInto, placeholders, removeWhere } from './statements.ts';
