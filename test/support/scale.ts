@@ -53,7 +53,7 @@ const COUNTS = {
   /** Uses whose statement is lost while a third transaction changes the row that it waits for. */
   lostUses: { short: 8, long: 60 },
   /** MCP calls in each mount and mode whose bytes are counted; of the other paths a share. */
-  soakedCalls: { short: 120, long: 240, longest: 6000 },
+  soakedCalls: { short: 120, long: 160, longest: 6000 },
   /**
    * Authorizations that go from node to node of a cluster: four times in each one reads what another has written.
    */
@@ -81,7 +81,7 @@ const COUNTS = {
   /** Applications that are compiled, each with another framework installed. */
   compiledApplications: { short: 1, long: 8 },
   /** Ways to compile an application to CommonJS. */
-  commonJsModes: { short: 1, long: 6 },
+  commonJsModes: { short: 1, long: 3, longest: 6 },
   /** Bundlers that an application is bundled with: the one of the build, or all. */
   bundlers: { short: 1, long: 3 },
   /** Clients that connect from a bare URL: one, or every one, of which three are built first. */
@@ -101,7 +101,7 @@ const COUNTS = {
   /** Requests with secrets in wrong places. Where client ids of strangers are logged as they are, the first hundred finds it. */
   plantedSecrets: { short: 150, long: 10_000 },
   /** Odd requests to every endpoint of the server and the kit. The rarest answer that must be among them is one of 200. */
-  hostileRequests: { short: 40, long: 1500, longest: 10_000 },
+  hostileRequests: { short: 40, long: 600, longest: 10_000 },
   /** Assertions with something wrong, or at the edge of what is right. Where one audience of
    * two is enough, the seventh hundred finds it. */
   hostileAssertions: { short: 30, long: 1000 },
