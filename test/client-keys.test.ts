@@ -159,6 +159,7 @@ describe('keys that a client publishes', () => {
     ],
     ['fifty-one keys', { keys: Array.from({ length: 51 }, () => newKey('Ed25519').jwk) }],
     ['a megabyte', { keys: [], more: 'a'.repeat(1024 * 1024) }],
+    ['64 KB and a little', { ...keySet(newKey('ES256')), more: 'a'.repeat(64 * 1024) }],
     ['the private key as well', { keys: [{ ...newKey('ES256').jwk, d: 'AAAA' }] }],
   ])('nobody is let in by %s', async (_, keys) => {
     const path = newPath('keys');

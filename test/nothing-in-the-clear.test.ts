@@ -127,6 +127,7 @@ describe('nothing bearable is kept in the clear', () => {
     for (const [name, value] of handedOut) expect(log.includes(value), name).toBe(false);
   });
 
+  // @shows AS-18.14
   test('signing keys are readable by their owner only', async () => {
     const directory = portal.server.config.key_path;
     expect((await stat(directory)).mode & 0o777).toBe(0o700);
