@@ -241,6 +241,8 @@ describe('who holds access', () => {
     expect(found.map((each) => each.used)).toEqual(['known', 'never', 'unknown', 'known']);
     const since = new Date(days(13) + 1).toISOString();
     expect((await list('--unused-since', since)).items.map(({ id }) => id)).toEqual(['ffee', unknown, old]);
+    const exactly = new Date(days(13)).toISOString();
+    expect((await list('--unused-since', exactly)).items.map(({ id }) => id)).toEqual(['ffee', old]);
     // Page by page it is the same.
     const pages: (string | undefined)[] = [];
     for (let after: string[] = []; ;) {

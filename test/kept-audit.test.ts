@@ -458,6 +458,9 @@ describe('oauth:audit', () => {
     expect(toolsOf(between)).toEqual(['three', 'two']);
     expect(toolsOf(await list('--client=pages', '--type=tool_called', '--until', at(90)))).toEqual(['one']);
     expect(toolsOf(await list('--client=pages', '--since=45s'))).toHaveLength(5);
+    // Where a page begins that is later than what is asked for, it begins there.
+    const late = ['--after', first.next ?? '', '--until', at(180)];
+    expect(toolsOf(await list('--client=pages', ...late))).toEqual(['two', 'one']);
     const lines = await run('oauth:audit', '--json-lines', '--client=pages');
     const tools = lines.stdout
       .trim()
@@ -484,6 +487,49 @@ describe('oauth:audit', () => {
       expect([code, stdout]).toEqual([1, '']);
       expect(stderr).toContain(message);
     }
+  });
+
+  // @shows AS-19.8
+  test('--since has the moment itself, --until what is before it, in whatever time zone, and in the future', async () => {
+    const noon = Date.parse('2026-03-29T12:00:00Z');
+    for (const [seconds, tool] of [
+      [-1, 'before'],
+      [0, 'noon'],
+      [1, 'after'],
+    ] as const) {
+      time = noon + seconds * 1000;
+      await tell({
+        type: 'tool_called',
+        tool,
+        clientId: 'noon',
+        person: null,
+        outcome: 'failed',
+        duration: 1,
+      });
+    }
+    time = null;
+    const found = async (...args: string[]) =>
+      (await list('--client=noon', ...args)).items.map(({ details }) => details['tool']).toReversed();
+    const [before, at, after] = ['before', 'noon', 'after'];
+    for (const text of ['2026-03-29T12:00:00Z', '2026-03-29T14:00:00+02:00', '2026-03-29T07:30-04:30']) {
+      expect([text, await found('--since', text)]).toEqual([text, [at, after]]);
+      expect([text, await found('--until', text)]).toEqual([text, [before]]);
+    }
+    expect(await found('--since', '2026-03-29T12:00:01Z')).toEqual([after]);
+    expect(await found('--until', '2026-03-29T12:00:01Z')).toEqual([before, at]);
+    expect(await found('--since', '2026-03-29T11:59:59Z')).toEqual([before, at, after]);
+    expect(await found('--until', '2026-03-29T11:59:59Z')).toEqual([]);
+    // A date is its beginning in UTC.
+    expect(await found('--since', '2026-03-30')).toEqual([]);
+    expect(await found('--since', '2026-03-29')).toEqual([before, at, after]);
+    expect(await found('--until', '2026-03-29')).toEqual([]);
+    expect(await found('--since', '9999-12-31')).toEqual([]);
+    expect(await found('--until', '9999-12-31T23:59:59Z')).toEqual([before, at, after]);
+    for (const text of ['2026-03-29T12:00:00', '2026-03-29 12:00', '1774785600', '-1h', '1.5h', '30M', ''])
+      for (const option of ['--since', '--until'])
+        expect((await run('oauth:audit', `${option}=${text}`)).stderr).toContain(
+          `${option} takes how long ago`,
+        );
   });
 
   // @shows AS-19.8

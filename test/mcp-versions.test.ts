@@ -449,6 +449,20 @@ describe('a request of 2026-07-28', () => {
     expect([refused.status, refused.headers.get('content-type')]).toEqual([400, 'application/json']);
   });
 
+  // @shows MCP-8.14
+  test('is answered in one piece of JSON without mcp:transport:streaming', async () => {
+    const bearer = await assistant.serviceToken();
+    const meta = { ...META, progressToken: 'p' };
+    const answers = [
+      await call('progressing', {}, { bearer, meta }),
+      await call('service_status', {}, { bearer }),
+    ];
+    for (const { status, headers, text } of answers) {
+      expect([status, headers.get('content-type')]).toEqual([200, 'application/json']);
+      expect(JSON.parse(text)).toMatchObject({ jsonrpc: '2.0', result: { resultType: 'complete' } });
+    }
+  });
+
   test('a page may send its header fields', async () => {
     const preflight = await fetch(assistant.resource, {
       method: 'OPTIONS',
