@@ -111,6 +111,23 @@ describe('what token() refuses', () => {
     expect([answer.status, challenge(answer)]).toEqual([401, 'Bearer realm="oauth"']);
     expect(seen).toEqual([expect.any(BearerError)]);
   });
+
+  test('is answered by an error handler of the application without the length of the body that it replaces', async () => {
+    const app = new Hono()
+      .use(async (c, next) => {
+        c.header('Content-Length', '3');
+        await next();
+      })
+      .route('/', refusing())
+      .onError((_, c) => {
+        c.header('Content-Language', 'de');
+        return c.text('Kein Zugang', 401);
+      });
+    const answer = await app.request('/');
+    expect([answer.status, await answer.text()]).toEqual([401, 'Kein Zugang']);
+    expect(answer.headers.get('content-length')).toBeNull();
+    expect(answer.headers.get('content-language')).toBe('de');
+  });
 });
 
 test('portico/hono can be loaded again by itself, as what reloads changed modules does', async () => {

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { readFile, rename } from 'node:fs/promises';
 import path from 'node:path';
+import { Event } from 'portico/host';
 import type { AuditEvent } from 'portico/oauth-server';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startAssistant } from './support/assistant.ts';
@@ -352,6 +353,13 @@ describe('with oauth_server:audit:keep and :stream', () => {
     time += 60_000;
     await attempt('nobody-8', '192.0.2.99');
     expect(await of(/^192\.0\.2\.99$/)).toBe(6);
+    // And of all three hundred in a minute, one of which was that.
+    const { events } = portal.application;
+    for (let count = 0; count < 310; count += 1) {
+      const address = `203.0.${100 + Math.floor(count / 200)}.${count % 200}`;
+      await events.emit(Event.SIGN_IN_FAILED, { person: null, address, requestId: null });
+    }
+    expect(await of(/^203\.0\.10[01]\./)).toBe(299);
     time = null;
 
     const before = (await rows()).length;

@@ -5,7 +5,7 @@ import { ask, content, ToolError, type ToolCall, type ToolInterface } from 'port
 import { AUDIT, type AuditEvent } from 'portico/oauth-server';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { basic, startAssistant, type RunningAssistant } from './support/assistant.ts';
-import { PASSWORD } from './support/portal.ts';
+import { PASSWORD, REDIRECT_URI } from './support/portal.ts';
 
 const VERSIONS = ['2026-07-28', '2025-11-25', '2025-06-18', '2025-03-26'] as const;
 const STATELESS = '2026-07-28';
@@ -1046,6 +1046,14 @@ describe('mcp:calls_per_minute', () => {
       );
       expect((await call('noted', {}, own)).status).toBe(429);
       expect((await call('noted', {}, other)).status).toBe(200);
+      // Of the same person, by another client.
+      const { client, secret } = await limited.server.clients.create({
+        name: 'Another',
+        redirectUris: [REDIRECT_URI],
+        scopes: ['mcp:tools'],
+      });
+      const bearer = await limited.linkedToken('mcp:tools', { id: client.id, secret: secret ?? '' });
+      expect((await call('noted', {}, { at: limited, bearer })).status).toBe(200);
       expect((await call('noted', {}, at)).status).toBe(200);
       expect((await call('noted', {}, at)).status).toBe(200);
       const refused = await call('noted', {}, at);
@@ -1059,7 +1067,7 @@ describe('mcp:calls_per_minute', () => {
         true,
       ]);
       expect((await send('tools/list', {}, at)).status).toBe(429);
-      expect(calls.length).toBe(before + 6);
+      expect(calls.length).toBe(before + 7);
     } finally {
       await limited.close();
     }

@@ -200,10 +200,13 @@ const WAYS: readonly Way[] = [
       return listening;
     },
   },
-  {
-    name: 'Hono',
+  ...[
+    { name: 'Hono', answers: true },
+    { name: 'Hono, whose own error handler answers refusals', answers: false },
+  ].map(({ name, answers }) => ({
+    name,
     writesParts: false,
-    async start(server) {
+    async start(server: AuthorizationServer) {
       const app = new Hono()
         .use(async (c: HonoContext, next) => {
           for (const [name, value] of Object.entries(STALE)) c.header(name, value);
@@ -213,13 +216,13 @@ const WAYS: readonly Way[] = [
         })
         .use(ofHono.portico(server))
         .use('/api/*', ofHono.bearer(server))
-        .get('/api/refused', () => refuse())
-        .onError(ofHono.bearerErrors());
+        .get('/api/refused', () => refuse());
+      if (answers) app.onError(ofHono.bearerErrors());
       const listening = serve({ fetch: app.fetch, port: 0, hostname: '127.0.0.1' }) as Server;
       await once(listening, 'listening');
       return listening;
     },
-  },
+  })),
 ];
 
 async function startWay(way: Way) {
