@@ -95,7 +95,7 @@ describe('a move from SQLite to the engine of the project', () => {
     const moved = await move();
     expect(moved).toMatchObject({ code: 0, stderr: '' });
     const lines = moved.stdout.trim().split('\n');
-    expect(lines.length).toBeGreaterThan(15);
+    expect(lines.length).toBeGreaterThan(13);
     const tables = lines.map((line) => line.split(':')[0] ?? '');
     expect(await countRows(target.url, tables)).toEqual(lines);
     expect(await countRows(portal.env['DATABASE_URL'] ?? '', tables)).toEqual(lines);

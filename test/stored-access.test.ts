@@ -276,8 +276,8 @@ describe('all that a person has allowed', () => {
     await request('2', { user_id: 'grace' });
     await request('3', { user_provider: 'others' });
     await request('4', { outcome: 'denied' });
-    await request('5', { user_provider: null });
-    await request('6', { user_id: null });
+    await request('5', { user_provider: 'Accounts' });
+    await request('6', { user_id: 'Ada' });
     await request('7');
   }
 
@@ -376,7 +376,7 @@ describe('a restored backup', () => {
     for (const id of ['1', '4', '5', '6']) await token(id);
     await token('2', { family_id: 'a family' });
     await token('3', { secret_hash: '' });
-    await token('4b', { secret_hash: null });
+    await token('4b');
     expect(await store.removeClientTokens('', '5', 3)).toEqual({ ended: 1, last: '3' });
     expect(await store.removeClientTokens('3', '5', 9)).toEqual({ ended: 3, last: null });
     expect(await store.removeClientTokens('', '5', 2)).toEqual({ ended: 0, last: '3' });

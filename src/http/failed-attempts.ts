@@ -1,4 +1,5 @@
 import { randomInt } from 'node:crypto';
+import { RecentMap } from './recent-map.ts';
 
 /**
  * Slows guessing down. After some free failures, attempts with the same key go ahead only at intervals that double; in between
@@ -67,7 +68,7 @@ const MOST_KEYS = 10_000;
 const GOES_AHEAD = 20;
 
 export function createFailedAttempts({ clock, random }: FailedAttemptsOptions): FailedAttempts {
-  const failures = new Map<string, Failures>();
+  const failures = new RecentMap<string, Failures>(MOST_KEYS);
 
   function current({ key, free }: AttemptKey): Failures | null {
     const now = clock();
@@ -98,9 +99,7 @@ export function createFailedAttempts({ clock, random }: FailedAttemptsOptions): 
       const before = current({ key, free });
       const count = (before?.count ?? 0) + 1;
       const interval = count < free ? 0 : Math.min(FIRST_INTERVAL * 2 ** (count - free), LONGEST_INTERVAL);
-      // Keeps the keys in the order of their last failure.
-      failures.delete(key);
-      failures.set(key, {
+      failures.put(key, {
         count,
         leaksFrom: before === null || before.count === 0 ? now : before.leaksFrom,
         nextAt: now + interval,
@@ -108,10 +107,6 @@ export function createFailedAttempts({ clock, random }: FailedAttemptsOptions): 
         forgottenAt: now + MEMORY,
         reported: before?.reported ?? false,
       });
-    }
-    for (const key of failures.keys()) {
-      if (failures.size <= MOST_KEYS) break;
-      failures.delete(key);
     }
   }
 

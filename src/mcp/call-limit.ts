@@ -1,3 +1,5 @@
+import { RecentMap } from '../http/recent-map.ts';
+
 /** Limits how many messages the same caller sends. Counted by this process alone. */
 export interface CallLimit {
   /** Counts so many messages, or none of them: how long to wait until they are allowed, in milliseconds; 0 when they are. */
@@ -20,7 +22,7 @@ const MOST_CALLERS = 10_000;
 export function createCallLimit({ perMinute, clock }: CallLimitOptions): CallLimit {
   const each = MINUTE / perMinute;
   /** When what was called will have been earned again. */
-  const usedUntil = new Map<string, number>();
+  const usedUntil = new RecentMap<string, number>(MOST_CALLERS);
   return {
     take(caller, messages) {
       const now = clock();
@@ -30,12 +32,7 @@ export function createCallLimit({ perMinute, clock }: CallLimitOptions): CallLim
       // A batch that is larger than the limit would never be allowed: it is once the caller was quiet, who then waits for all of it.
       const wait = Math.max(0, from + Math.min(messages, perMinute) * each - now - MINUTE);
       if (wait > 0) return wait;
-      usedUntil.delete(caller);
-      usedUntil.set(caller, from + Math.min(messages, MOST_AT_ONCE) * each);
-      for (const oldest of usedUntil.keys()) {
-        if (usedUntil.size <= MOST_CALLERS) break;
-        usedUntil.delete(oldest);
-      }
+      usedUntil.put(caller, from + Math.min(messages, MOST_AT_ONCE) * each);
       return 0;
     },
   };

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import * as oauth from 'oauth4webapi';
+import { RecentMap } from '../http/recent-map.ts';
 import { codeWithin } from './causes.ts';
 
 /** What a token is good for, as the authorization server says at this moment. */
@@ -82,7 +83,7 @@ export function createIntrospect(asking: Asking): Introspect {
   const client: oauth.Client = { client_id: asking.clientId };
   const authenticate = oauth.ClientSecretBasic(asking.clientSecret);
   /** By the SHA-256 of the token: tokens are kept nowhere (RFC 9700 section 4.9.3). */
-  const cached = new Map<string, CachedAnswer>();
+  const cached = new RecentMap<string, CachedAnswer>(cache.entries);
 
   /** The whole answer: what ends a connection is no matter of what it says. */
   async function exchange(token: string): Promise<Response> {
@@ -122,13 +123,7 @@ export function createIntrospect(asking: Asking): Introspect {
     const answer = await ask(token);
     // A later question may have been answered meanwhile.
     if ((cached.get(key)?.until ?? 0) > until) return answer;
-    cached.delete(key);
-    cached.set(key, { answer, until });
-    for (const oldest of cached.keys()) {
-      if (cached.size <= cache.entries) break;
-      cached.delete(oldest);
-    }
-    return answer;
+    return cached.put(key, { answer, until }).answer;
   };
 }
 

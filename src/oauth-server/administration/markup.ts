@@ -1,3 +1,5 @@
+import { escapeHtml } from '../../words/markup.ts';
+
 /** HTML that is ready to be sent: what came into it as text is escaped. */
 export class Markup {
   readonly html: string;
@@ -10,14 +12,6 @@ export class Markup {
 /** What a page may put into `markup`; null, undefined and false are nothing. */
 export type Content = Markup | string | number | null | undefined | false | readonly Content[];
 
-const ENTITIES: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-};
-
 /** The template as HTML. Every value is text, and escaped, also for an attribute in quotes, unless it is Markup itself. */
 export function markup(parts: TemplateStringsArray, ...values: readonly Content[]): Markup {
   const rest = values.map((value, index) => `${written(value)}${parts[index + 1] ?? ''}`);
@@ -28,7 +22,7 @@ function written(value: Content): string {
   if (value === null || value === undefined || value === false) return '';
   if (value instanceof Markup) return value.html;
   if (typeof value === 'string' || typeof value === 'number') {
-    return String(value).replaceAll(/[&<>"']/g, (each) => ENTITIES[each] ?? '');
+    return escapeHtml(String(value));
   }
   return value.map(written).join('');
 }

@@ -1,4 +1,5 @@
 import type { PersonReference } from '../../contracts/person.ts';
+import { RecentMap } from '../../http/recent-map.ts';
 
 /** For how long one event stands for all refusals of a person for one reason, in milliseconds. */
 const A_MINUTE = 60_000;
@@ -22,7 +23,7 @@ interface Told {
 
 /** `clock`: milliseconds since 1970. */
 export function createRefusedPeople(clock: () => number): RefusedPeople {
-  const told = new Map<string, Told>();
+  const told = new RecentMap<string, Told>(MOST);
   return {
     count({ provider, id }, reason) {
       const key = JSON.stringify([provider, id, reason]);
@@ -33,13 +34,7 @@ export function createRefusedPeople(clock: () => number): RefusedPeople {
         told.set(key, { ...before, untold: before.untold + 1 });
         return null;
       }
-      // Keeps them in the order of their last event.
-      told.delete(key);
-      told.set(key, { at: now, untold: 0 });
-      for (const oldest of told.keys()) {
-        if (told.size <= MOST) break;
-        told.delete(oldest);
-      }
+      told.put(key, { at: now, untold: 0 });
       return (before?.untold ?? 0) + 1;
     },
   };

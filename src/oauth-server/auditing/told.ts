@@ -1,3 +1,5 @@
+import { RecentMap } from '../../http/recent-map.ts';
+
 /** In milliseconds. */
 const A_MINUTE = 60_000;
 /** Of one authorization, or whatever else is told of, in a minute. */
@@ -15,7 +17,7 @@ interface Told {
  * often as somebody likes, who would fill the audit with it. The log has a line for each. `clock`: milliseconds since 1970.
  */
 export function createToldReplays(clock: () => number, most = MOST_TOLD): (authorization: string) => boolean {
-  const told = new Map<string, Told>();
+  const told = new RecentMap<string, Told>(MOST);
   return (authorization) => {
     const now = clock();
     const before = told.get(authorization);
@@ -23,12 +25,7 @@ export function createToldReplays(clock: () => number, most = MOST_TOLD): (autho
     const isOpen = before !== undefined && Math.abs(now - before.since) < A_MINUTE;
     const { since, count } = isOpen ? before : { since: now, count: 0 };
     if (count >= most) return false;
-    told.delete(authorization);
-    told.set(authorization, { since, count: count + 1 });
-    for (const oldest of told.keys()) {
-      if (told.size <= MOST) break;
-      told.delete(oldest);
-    }
+    told.put(authorization, { since, count: count + 1 });
     return true;
   };
 }

@@ -1,4 +1,5 @@
 import type { PersonReference } from '../../contracts/person.ts';
+import { RecentMap } from '../../http/recent-map.ts';
 import type { Audit } from '../auditing/audit.ts';
 import { page } from '../../words/words.ts';
 import { AuthorizationPageError } from '../errors.ts';
@@ -84,7 +85,7 @@ export function createClientDocuments(options: ClientDocumentsOptions): ClientDo
     serverName,
     clock,
   } = options;
-  const remembered = new Map<string, Known>();
+  const remembered = new RecentMap<string, Known>(MOST_REMEMBERED);
   const underWay = new Map<string, Promise<Known>>();
   /** Fetched, and not kept yet. */
   const fetched = new WeakMap<Client, number>();
@@ -128,12 +129,7 @@ export function createClientDocuments(options: ClientDocumentsOptions): ClientDo
   /** What failed is not remembered: how often it is tried again is limited where it is fetched. */
   async function fetchAndRemember(url: string, forWhom: FetchedFor, isKnown: boolean): Promise<Known> {
     try {
-      const known = await fetchDocument(url, forWhom, isKnown);
-      remembered.delete(url);
-      remembered.set(url, known);
-      const [oldest] = remembered.keys();
-      if (remembered.size > MOST_REMEMBERED && oldest !== undefined) remembered.delete(oldest);
-      return known;
+      return remembered.put(url, await fetchDocument(url, forWhom, isKnown));
     } finally {
       underWay.delete(url);
     }

@@ -1,3 +1,4 @@
+import { RecentMap } from '../../http/recent-map.ts';
 import { secondsFresh } from '../outbound/freshness.ts';
 import type { FetchJson } from '../outbound/fetch-json.ts';
 import { OutboundError } from '../outbound/limits.ts';
@@ -68,7 +69,7 @@ interface Published {
 export function createClientKeySource(options: ClientKeySourceOptions): ClientKeySource {
   const { newFetchJson, documentRefusal, keysInDocument, clock } = options;
   /** By the text that is kept. */
-  const kept = new Map<string, readonly PublicKey[]>();
+  const kept = new RecentMap<string, readonly PublicKey[]>(MOST_REMEMBERED);
   // Anybody may publish a document that names any URL, and offer assertions of its client. Neither what is fetched then, nor what fails,
   // is anything to a client that an operator let in.
   const ofDocuments = createPublishedKeys({ fetchJson: newFetchJson(), clock, ...KEY_SETS });
@@ -85,7 +86,7 @@ export function createClientKeySource(options: ClientKeySourceOptions): ClientKe
   const fetchForOperator = newFetchJson();
 
   function keysOf(jwks: string): readonly PublicKey[] {
-    return recent(kept, jwks) ?? remember(kept, jwks, readKeySet(JSON.parse(jwks)) ?? []);
+    return kept.touch(jwks) ?? kept.put(jwks, readKeySet(JSON.parse(jwks)) ?? []);
   }
 
   async function keySetOf({ id, keys: { jwks, jwksUri } }: Pick<KeyedClient, 'id' | 'keys'>) {
@@ -159,7 +160,7 @@ const KEY_SETS = {
 
 function createPublishedKeys({ fetchJson, clock, limit, read }: PublishedKeysOptions): PublishedKeys {
   /** By URL. */
-  const published = new Map<string, Published>();
+  const published = new RecentMap<string, Published>(MOST_REMEMBERED);
   const underWay = new Map<string, Promise<Published>>();
 
   const freshSet = ({ set, freshUntil }: Published) => (freshUntil > clock() ? set : null);
@@ -179,15 +180,15 @@ function createPublishedKeys({ fetchJson, clock, limit, read }: PublishedKeysOpt
       const now = clock();
       const fresh = Math.min(secondsFresh(headers) * 1000, LONGEST_FRESH);
       const fetched = { set, freshUntil: now + fresh, nextFetchAt: now + BETWEEN_FETCHES };
-      remember(published, url, fetched);
+      published.put(url, fetched);
       forgetOldest(published);
       return fetched;
     } catch (error) {
       if (!(error instanceof OutboundError)) throw error;
       const nextFetchAt = clock() + AFTER_FAILURE;
       if (before !== undefined && freshSet(before) !== null)
-        return remember(published, url, { ...before, nextFetchAt });
-      remember(published, url, { set: null, freshUntil: 0, nextFetchAt });
+        return published.put(url, { ...before, nextFetchAt });
+      published.put(url, { set: null, freshUntil: 0, nextFetchAt });
       throw unavailable(error.message, error.retryAfter ?? AFTER_FAILURE / 1000);
     }
   }
@@ -203,7 +204,7 @@ function createPublishedKeys({ fetchJson, clock, limit, read }: PublishedKeysOpt
   }
 
   return async (clientId, url, fits) => {
-    const known = recent(published, url);
+    const known = published.touch(url);
     const fresh = known === undefined ? null : freshSet(known);
     if (fresh !== null && fits(fresh)) return true;
     const wait = (known?.nextFetchAt ?? 0) - clock();
@@ -223,15 +224,6 @@ function unavailable(detail: string, retryAfter: number): ClientKeysError {
   return new ClientKeysError(`the keys of the client: ${detail}`, retryAfter);
 }
 
-/** Moves it to the end of the map: the first entry is the least recently used. */
-function recent<Value>(map: Map<string, Value>, key: string): Value | undefined {
-  const value = map.get(key);
-  if (value === undefined) return undefined;
-  map.delete(key);
-  map.set(key, value);
-  return value;
-}
-
 /** Anybody may publish the largest set there is. */
 function forgetOldest(published: Map<string, Published>): void {
   const count = ({ set }: Published) => set?.keys.length ?? 0;
@@ -241,12 +233,4 @@ function forgetOldest(published: Map<string, Published>): void {
     published.delete(url);
     total -= count(each);
   }
-}
-
-function remember<Value>(map: Map<string, Value>, key: string, value: Value): Value {
-  map.delete(key);
-  map.set(key, value);
-  const [oldest] = map.keys();
-  if (map.size > MOST_REMEMBERED && oldest !== undefined) map.delete(oldest);
-  return value;
 }

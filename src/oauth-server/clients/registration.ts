@@ -5,6 +5,7 @@ import { DEFAULT_ALGORITHM, missingKey, SIGNING_ALGORITHMS } from '../keys/algor
 import type { KeyRing } from '../keys/key-ring.ts';
 import { quoted } from '../quoting.ts';
 import { checkClientKeys } from './key-sets.ts';
+import { CODE_GRANTS } from './metadata.ts';
 import { ID_TOKEN_ALGORITHMS } from '../profiles/fapi2.ts';
 import { FAPI2, type Profiles } from '../profiles/profiles.ts';
 import { hasScheme, redirectUriProblem, schemeProblem } from './redirect-uris.ts';
@@ -83,7 +84,6 @@ export const GRANT_NAMES: readonly Grant[] = [
   'introspection',
 ];
 const GRANTS: ReadonlySet<string> = new Set(GRANT_NAMES);
-const CODE_GRANTS: readonly Grant[] = ['authorization_code', 'refresh_token'];
 
 /** The fields of a client that its registration determines. */
 export type CheckedRegistration = Pick<

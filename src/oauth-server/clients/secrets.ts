@@ -1,5 +1,6 @@
 import type { PasswordHasher } from '../../contracts/password-hasher.ts';
 import { equalInConstantTime } from '../../http/constant-time.ts';
+import { RecentMap } from '../../http/recent-map.ts';
 import { randomToken, tokenHash } from '../crypto.ts';
 import type { Client } from '../store/client.ts';
 
@@ -41,7 +42,7 @@ const MOST_REMEMBERED = 10_000;
  */
 export function createClientSecrets({ passwordHasher, clock }: ClientSecretsOptions): ClientSecrets {
   const key = randomToken();
-  const verified = new Map<string, string>();
+  const verified = new RecentMap<string, string>(MOST_REMEMBERED);
   const inFlight = new Map<string, Promise<boolean>>();
   let decoy: string | null = null;
   /** Until when a client has two secrets, as far as this process has seen; milliseconds since 1970. */
@@ -71,16 +72,12 @@ export function createClientSecrets({ passwordHasher, clock }: ClientSecretsOpti
     const entry = cacheKey(client, hash);
     const proof = verified.get(entry);
     if (proof === undefined || !equalInConstantTime(proof, proofOf(client.id, hash, secret))) return false;
-    // Moves it to the end of the map: the first entry is the least recently used.
-    verified.delete(entry);
-    verified.set(entry, proof);
+    verified.touch(entry);
     return true;
   }
 
   function remember(client: Client, hash: string, secret: string): void {
-    verified.set(cacheKey(client, hash), proofOf(client.id, hash, secret));
-    const [oldest] = verified.keys();
-    if (verified.size > MOST_REMEMBERED && oldest !== undefined) verified.delete(oldest);
+    verified.put(cacheKey(client, hash), proofOf(client.id, hash, secret));
   }
 
   async function verifySlowly(

@@ -1,3 +1,4 @@
+import { RecentMap } from '../../http/recent-map.ts';
 import { TooManyRegistrationsError } from '../errors.ts';
 import type { RegistrationLimits } from '../store/client.ts';
 
@@ -12,7 +13,7 @@ export function createReplacing(
   { ofOneNetwork, period }: RegistrationLimits,
   clock: () => number,
 ): (network: string) => void {
-  const begun = new Map<string, { count: number; readonly until: number }>();
+  const begun = new RecentMap<string, { count: number; readonly until: number }>(MOST_NETWORKS);
   return (network) => {
     const now = clock();
     const known = begun.get(network);
@@ -22,11 +23,6 @@ export function createReplacing(
       known.count += 1;
       return;
     }
-    begun.delete(network);
-    begun.set(network, { count: 1, until: now + period });
-    for (const oldest of begun.keys()) {
-      if (begun.size <= MOST_NETWORKS) break;
-      begun.delete(oldest);
-    }
+    begun.put(network, { count: 1, until: now + period });
   };
 }

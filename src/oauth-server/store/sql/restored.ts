@@ -39,7 +39,7 @@ export function restoredTables(database: Database) {
       const { rows } = await database.execute<{
         id: string;
         family_id: string | null;
-        secret_hash: string | null;
+        secret_hash: string;
       }>(
         `SELECT id, family_id, secret_hash FROM oauth_access_tokens WHERE id > ? AND id <= ? ORDER BY id LIMIT ${limit}`,
         [after, newestId],

@@ -1,0 +1,31 @@
+/** A map with at most so many entries: the oldest goes when there are more. Reading an entry does not make it newer; `touch` does. */
+export class RecentMap<Key, Value> extends Map<Key, Value> {
+  readonly #most: number;
+
+  /** `most`: how many entries it holds. */
+  constructor(most: number) {
+    super();
+    this.#most = most;
+  }
+
+  /** Sets an entry and makes it the newest. Returns its value. */
+  put(key: Key, value: Value): Value {
+    this.delete(key);
+    this.set(key, value);
+    if (this.size > this.#most) this.#removeOldest();
+    return value;
+  }
+
+  /** Returns the value of an entry, which becomes the newest; undefined when there is none. */
+  touch(key: Key): Value | undefined {
+    const value = this.get(key);
+    return value === undefined ? undefined : this.put(key, value);
+  }
+
+  #removeOldest(): void {
+    for (const oldest of this.keys()) {
+      if (this.size <= this.#most) return;
+      this.delete(oldest);
+    }
+  }
+}
