@@ -1,3 +1,4 @@
+// @engines sqlite: the configuration does not depend on the database
 import { mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

@@ -1,3 +1,4 @@
+// @engines sqlite: tools and their messages do not depend on the database
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { content, mcpServerOf, tool, ToolError, type ToolCall, type ToolInterface } from 'portico/mcp';

@@ -1,3 +1,4 @@
+// @engines sqlite: ID tokens and claims do not depend on the database
 import { generateKeyPairSync } from 'node:crypto';
 import { mkdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';

@@ -1,3 +1,4 @@
+// @engines sqlite: the portal’s API does not depend on the database
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   ADA,

@@ -1,3 +1,4 @@
+// @engines sqlite: what token() answers does not depend on the database
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { token } from 'portico/oauth-server';
 import {

@@ -7,24 +7,24 @@ const COUNTS = {
    * Concurrent uses of one code, and of one refresh token, in two processes. Where the claim of a code forgets that it was spent, the
    * second round finds two answers.
    */
-  raceRounds: { short: 8, long: 100, longest: 1000 },
+  raceRounds: { short: 8, long: 40, longest: 1000 },
   /** Browsers of two processes that open one pushed request at once. Where each is put a question of its own, the first round finds it. */
-  pushedRounds: { short: 10, long: 50, longest: 1000 },
+  pushedRounds: { short: 10, long: 25, longest: 1000 },
   /**
    * Rounds of five concurrent uses of one refresh token, with a window. Where whoever is late asks for nothing but a replay, the first
    * finds a dead authorization.
    */
-  retryRounds: { short: 20, long: 100, longest: 1000 },
+  retryRounds: { short: 20, long: 40, longest: 1000 },
   /**
    * Rounds of two processes that do different things to one authorization. Where the claim of a refresh forgets the revocation, the
    * first finds it.
    */
-  mixedRaceRounds: { short: 5, long: 30, longest: 100 },
+  mixedRaceRounds: { short: 5, long: 12, longest: 100 },
   /**
    * Rounds in which all that a person allowed is ended while two processes refresh, exchange codes and take the person's answer. Where
    * requests that wait for it are not ended, the second finds it.
    */
-  accessRounds: { short: 4, long: 20, longest: 400 },
+  accessRounds: { short: 4, long: 10, longest: 400 },
   /**
    * Random runs of clients, people and operators, for each choice of lifetimes (docs/assurance.md has what it takes to find a fault).
    */
@@ -33,17 +33,17 @@ const COUNTS = {
    * Rounds in which one process changes a client while another serves it. Where a use goes by what it read before the change, and nothing
    * looks again, the first finds it; a lost update of two, the first.
    */
-  updateRounds: { short: 2, long: 30, longest: 200 },
+  updateRounds: { short: 2, long: 10, longest: 200 },
   /** Of the statements of a change of the schema, one in so many is the last before it is cut off. */
   cutOffStride: { short: 5, long: 1 },
   /** The same where each statement commits by itself. */
   cutOffStrideByStatement: { short: 3, long: 2, longest: 1 },
   /** How often a server process is killed under load. Where it answers before it commits, the first finds it. */
-  kills: { short: 3, long: 15, longest: 50 },
+  kills: { short: 3, long: 6, longest: 50 },
   /** The same with a window for refreshing again. */
   retryKills: { short: 2, long: 5, longest: 30 },
   /** How often a database server is stopped under load. */
-  outages: { short: 1, long: 3 },
+  outages: { short: 1, long: 2, longest: 3 },
   /** Whose connections the server has then: its own, or also those of the application's pool. */
   outageStores: { short: 1, long: 2 },
   /** How often two processes and their database server are killed while a history is written. */
@@ -51,7 +51,7 @@ const COUNTS = {
   /** The same with a window for refreshing again. */
   windowHistoryRounds: { short: 1, long: 1, longest: 3 },
   /** Uses whose statement is lost while a third transaction changes the row that it waits for. */
-  lostUses: { short: 8, long: 60 },
+  lostUses: { short: 8, long: 25, longest: 60 },
   /** MCP calls in each mount and mode whose bytes are counted; of the other paths a share. */
   soakedCalls: { short: 120, long: 160, longest: 6000 },
   /**
@@ -95,13 +95,15 @@ const COUNTS = {
   /** Stacks behind proxies that take a base path away or not: the kit, Express and bare Node, or every one. */
   basePathStacks: { short: 1, long: 99 },
   /** Combinations of the other switches, for each of those that say how clients authenticate and what tokens are bound to. */
-  otherSwitches: { short: 1, long: 12 },
+  otherSwitches: { short: 1, long: 6, longest: 12 },
   /** Odd paths near that of one endpoint. */
-  oddPaths: { short: 60, long: 20_000 },
+  oddPaths: { short: 60, long: 4000, longest: 20_000 },
   /** Requests with secrets in wrong places. Where client ids of strangers are logged as they are, the first hundred finds it. */
-  plantedSecrets: { short: 150, long: 10_000 },
+  plantedSecrets: { short: 150, long: 2000, longest: 10_000 },
   /** Odd requests to every endpoint of the server and the kit. The rarest answer that must be among them is one of 200. */
-  hostileRequests: { short: 40, long: 600, longest: 10_000 },
+  hostileRequests: { short: 40, long: 1500, longest: 10_000 },
+  /** The same on a database server. */
+  hostileRequestsOnServers: { short: 40, long: 200, longest: 10_000 },
   /** Assertions with something wrong, or at the edge of what is right. Where one audience of
    * two is enough, the seventh hundred finds it. */
   hostileAssertions: { short: 30, long: 1000 },
@@ -109,24 +111,24 @@ const COUNTS = {
    * Rounds in which one assertion is offered four times at once, to two processes. Where its use is looked up first and written afterwards,
    * the first round finds two that are let in.
    */
-  assertionRounds: { short: 25, long: 300, longest: 1000 },
+  assertionRounds: { short: 25, long: 100, longest: 1000 },
   /** Proofs of possession with something about them, at each place that looks at them. */
   hostileProofs: { short: 8, long: 250, longest: 10_000 },
   /** Rounds of eight odd requests that are measured. Where what is sent becomes an attribute, the first finds it. */
-  hostileMeasured: { short: 6, long: 1000 },
+  hostileMeasured: { short: 6, long: 300, longest: 1000 },
   /**
    * Steps of up to five minutes, in which two processes rotate their keys and sign. Where a new key signs at once, the first rotation is found.
    */
-  keyRotationSteps: { short: 80, long: 300, longest: 1000 },
+  keyRotationSteps: { short: 80, long: 150, longest: 1000 },
   /**
    * For how many seconds each target of `fuzz/` is fuzzed, all of them side by side; 0 tries what is kept in `fuzz/corpus` and nothing else.
    * Most of the planted faults are found in ten.
    */
-  fuzzSeconds: { short: 0, long: 60, longest: 600 },
+  fuzzSeconds: { short: 0, long: 30, longest: 600 },
   /** Faults that are planted for the fuzzer: the quickest first. */
   plantedFaults: { short: 1, long: 4, longest: 99 },
   /** Odd requests to every API of the examples. */
-  hostileApiRequests: { short: 30, long: 3000 },
+  hostileApiRequests: { short: 30, long: 1000, longest: 3000 },
 } as const satisfies Readonly<Record<string, Count>>;
 
 interface Count {
