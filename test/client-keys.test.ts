@@ -649,6 +649,7 @@ describe('the doctor', () => {
         outcome: 'ok',
         detail: '1 authenticate by private_key_jwt',
       });
+      expect(await examined(own, true)).not.toHaveProperty('published client keys');
       const paths = ['right', 'weak', 'private', 'empty', 'none', 'away'].map(newPath);
       const [right = '', weak = '', shown = '', empty = '', none = '', away = ''] = paths;
       publishKeys(right, newKey('EdDSA'));
@@ -659,7 +660,10 @@ describe('the doctor', () => {
       host.publish(none, { key: 'none' });
       const create = (at: string) => own.server.clients.create({ ...service, jwksUri: host.url(at) });
       const published = await create(right);
-      expect((await examined(own, true))['published client keys']).toMatchObject({ outcome: 'ok' });
+      expect((await examined(own, true))['published client keys']).toMatchObject({
+        outcome: 'ok',
+        detail: 'those of 1 were fetched',
+      });
       const wrong = await Promise.all([weak, shown, empty, none, away].map(create));
       const before = host.asked.length;
       expect((await examined(own))['client keys']).toMatchObject({
@@ -681,11 +685,22 @@ describe('the doctor', () => {
           outcome: 'failing',
           detail: expect.stringContaining(published.client.id) as string,
         });
+        expect(await examined(off, true)).not.toHaveProperty('published client keys');
       } finally {
         await off.close();
       }
       for (const { id } of await own.server.clients.list()) await own.server.clients.revoke(id);
       expect(await examined(own, true)).not.toHaveProperty('client keys');
+      // Keys that were good enough for an earlier release.
+      const { client: kept } = await own.server.clients.create({ ...service, jwks: keySet(newKey('ES256')) });
+      await own.application.database.execute('UPDATE oauth_clients SET jwks = ? WHERE client_id = ?', [
+        JSON.stringify(keySet(newKey('RS256', 'a', 1024))),
+        kept.id,
+      ]);
+      expect((await examined(own))['client keys']).toMatchObject({
+        outcome: 'warning',
+        detail: expect.stringContaining(`of ${kept.id}: `) as string,
+      });
     } finally {
       await own.close();
     }

@@ -12,6 +12,7 @@ import {
 } from 'portico/oauth-server';
 import { describe, expect, test } from 'vitest';
 import { startDocumentHost } from './support/document-host.ts';
+import { registerBanker } from './support/fapi2.ts';
 import { CHEAP } from './support/hashers.ts';
 import {
   ADA,
@@ -223,6 +224,51 @@ describe('the doctor', () => {
     }
   });
 
+  // @shows AS-27.5
+  test('what a server of the profile fapi2, and clients of it, lack', async () => {
+    const all = { dpop: 'accept', private_key_jwt: true, pushed_authorization_requests: 'accept' };
+    const able = await startPortal({ config: { oauth_server: all } });
+    const databaseUrl = able.env['DATABASE_URL'] ?? '';
+    const ofProfile = async (portal: RunningPortal) => {
+      const { checks, healthy } = await examine(portal.application, portal.server);
+      expect(checks.map(({ part }) => part)).not.toContain('client demands');
+      const { outcome, detail } = checks.find(({ part }) => part === 'profile') ?? {};
+      expect(healthy).toBe(checks.every((check) => check.outcome !== 'failing'));
+      return outcome === undefined ? null : `${outcome}: ${detail}`;
+    };
+    try {
+      expect(await ofProfile(able)).toBeNull();
+      const plain = await registerClient(able);
+      expect(await ofProfile(able)).toBeNull();
+      await able.server.keys.generate('ES256');
+      const held = await registerBanker(able, { profile: 'fapi2' });
+      expect(await ofProfile(able)).toMatch(/^ok: 1 held to/);
+
+      const unable = await startPortal({ databaseUrl });
+      try {
+        expect(await ofProfile(unable)).toMatch(new RegExp(`^failing: clients .* nothing: ${held.id}: `));
+      } finally {
+        await unable.close();
+      }
+      await able.server.clients.revoke(held.id);
+      expect(await ofProfile(able)).toBeNull();
+
+      const config = { oauth_server: { profile: 'fapi2' } };
+      const strict = await startPortal({ databaseUrl, config, signingKey: false });
+      try {
+        expect(await ofProfile(strict)).toMatch(/^failing: there is no signing key for \S+ or /);
+        await strict.server.keys.generate('ES256');
+        expect(await ofProfile(strict)).toMatch(new RegExp(`^warning: clients .* nothing: ${plain.id}: `));
+        await able.server.clients.revoke(plain.id);
+        expect(await ofProfile(strict)).toMatch(/^ok: every client is held to/);
+      } finally {
+        await strict.close();
+      }
+    } finally {
+      await able.close();
+    }
+  });
+
   test('examines an application without the kit, which gives its store and its schema alone', async () => {
     const portal = await startPortal();
     try {
@@ -292,6 +338,33 @@ describe('the doctor', () => {
         detail: expect.stringContaining('lacks request_id, csrf_token'),
       });
     });
+    await withView('<form><%= it.requestId %> <%= it.csrfToken %></form>', async (views) => {
+      expect(await finding('views', { views })).toMatchObject({
+        outcome: 'failing',
+        detail: 'the form of oauth/consent lacks decision, so no answer can be taken',
+      });
+    });
+  });
+
+  // @shows AS-1.7
+  test('a sign-in route that is there: by its name, by its path, or as the host says', async () => {
+    expect(await finding('sign-in route', {})).toMatchObject({ outcome: 'ok', detail: 'login' });
+    const config = { oauth_server: { login_route: '/own/sign-in' } };
+    expect(await finding('sign-in route', { config })).toMatchObject({
+      outcome: 'ok',
+      detail: '/own/sign-in',
+    });
+    const portal = await startPortal({ config: { oauth_server: { login_route: 'signin' } } });
+    try {
+      const host = { ...portal.server.host, loginUrl: (back: string) => `/of/the/host?back=${back}` };
+      const { checks } = await examine(portal.application, { ...portal.server, host });
+      expect(checks.find(({ part }) => part === 'sign-in route')).toMatchObject({
+        outcome: 'ok',
+        detail: '/of/the/host',
+      });
+    } finally {
+      await portal.close();
+    }
   });
 
   // @shows AS-1.7
@@ -413,7 +486,10 @@ describe('the doctor', () => {
   test('no client, where clients come by themselves, is no fault', async () => {
     const found = (oauth_server: object) =>
       finding('clients', { config: { oauth_server: { ...oauth_server } } });
-    expect(await found({})).toMatchObject({ outcome: 'warning', detail: 'none is registered' });
+    const alone = await found({});
+    expect(alone).toMatchObject({ outcome: 'warning', detail: 'none is registered' });
+    expect(alone?.remedy).toMatch(/^run npx portico oauth:client:create/);
+    expect(alone?.remedy).not.toContain('initial-access-token');
     expect(await found({ registration: 'open' })).toMatchObject({
       outcome: 'ok',
       detail: 'none is registered yet; clients register themselves',
@@ -449,6 +525,18 @@ describe('the doctor', () => {
     });
     const withToken = (portal: RunningPortal) => portal.server.initialAccessTokens.create({});
     expect(await registering('initial_access_token', withToken)).toMatchObject({ outcome: 'ok' });
+    const used = async (portal: RunningPortal) => {
+      await register(portal);
+      await register(portal);
+      const [first] = await portal.server.clients.list();
+      await portal.application.database.execute(
+        'UPDATE oauth_clients SET used_at = created_at WHERE client_id = ?',
+        [first?.id ?? ''],
+      );
+    };
+    expect(await registering('open', used)).toMatchObject({
+      detail: 'open; 2 registered themselves, 1 of which nobody has used',
+    });
     const revoked = async (portal: RunningPortal) => {
       const { client_id: id } = (await (await register(portal)).json()) as { client_id: string };
       await portal.server.clients.revoke(id);
@@ -503,6 +591,10 @@ describe('the doctor', () => {
   test('the metadata that challenges lead to, also behind a route of the application in its place', async () => {
     const challenging = (url: string) => ({ oauth_server: { challenge: true, audience: `${url}/api` } });
     expect(await finding('resource', {})).toBeUndefined();
+    const elsewhere = { oauth_server: { audience: 'https://api.elsewhere.example/' } };
+    expect(await finding('resource', { config: elsewhere })).toBeUndefined();
+    const unchallenged = (url: string) => ({ oauth_server: { audience: `${url}/api` } });
+    expect(await finding('resource', { config: unchallenged })).toBeUndefined();
     expect(await finding('resource', { config: challenging })).toMatchObject({
       outcome: 'ok',
       detail: expect.stringMatching(

@@ -456,6 +456,34 @@ describe('an empty secret', () => {
       ]);
       for (const id of ids) await lone.server.clients.rotateSecret(id, 0);
       expect(await doctor()).toEqual([]);
+
+      // What another server made is tried first, however many others stand before it: each costs a slow hash.
+      const { client: own } = await lone.server.clients.create({
+        name: 'Own',
+        scopes: ['notes:read'],
+        grants: ['client_credentials'],
+      });
+      const { database } = lone.application;
+      const [row = {}] = (await database.execute('SELECT * FROM oauth_clients WHERE client_id = ?', [own.id]))
+        .rows;
+      const names = Object.keys(row);
+      const statement = `INSERT INTO oauth_clients (${names.join(', ')}) VALUES (${names.map(() => '?').join(', ')})`;
+      await database.transaction(async (connection) => {
+        for (let count = 0; count < 500; count += 1) {
+          const changes: Readonly<Record<string, unknown>> = {
+            client_id: count.toString(16).padStart(32, '0'),
+            created_at: 1,
+          };
+          await connection.execute(
+            statement,
+            names.map((name) => changes[name] ?? row[name]) as (string | number | null)[],
+          );
+        }
+      });
+      const last = await importedBefore((await HASHES[0]?.[1]()) ?? '', lone);
+      expect(await doctor()).toEqual([
+        expect.objectContaining({ detail: expect.stringMatching(new RegExp(`: ${last}$`)) as string }),
+      ]);
     } finally {
       await lone.close();
     }

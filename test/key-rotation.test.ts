@@ -508,6 +508,17 @@ describe('the doctor', () => {
   });
 
   // @shows AS-11.16
+  test('says of each algorithm by itself which key is old, whatever waits for another', async () => {
+    await keys().generate('EdDSA');
+    clock.advance(367 * DAY);
+    const old = async () =>
+      (await rotation()).filter(({ outcome }) => outcome === 'warning').map(({ detail }) => detail);
+    expect(await old()).toHaveLength(2);
+    await keys().rotate({ algorithm: 'EdDSA' });
+    expect(await old()).toEqual([expect.stringMatching(/ \(RS256\) signs since .* more than a year$/)]);
+  });
+
+  // @shows AS-11.16
   test('says that a staged key cannot be read, while the others go on', async () => {
     await keys().rotate();
     const name = (await readdir(keyPath)).find((each) => each.startsWith('0-next-')) ?? '';
