@@ -290,6 +290,17 @@ describe('oauth:server:doctor --online', () => {
   });
 
   // @shows AS-13.15, AS-6.20
+  test('is content when all of it leads here, what is in front of the base path too', async () => {
+    const found = await examined({ base_path_stripped: true }, (port) => ({
+      basePath: BASE,
+      strips: true,
+      port,
+    }));
+    for (const part of ['public address', 'in front of base_path', 'public key set', 'proxies'])
+      expect([part, found.get(part)]).toMatchObject([part, { outcome: 'ok' }]);
+  });
+
+  // @shows AS-13.15, AS-6.20
   test('warns when what is in front of the base path does not lead here', async () => {
     const found = await examined({ base_path_stripped: true }, (port) => ({
       basePath: BASE,

@@ -79,6 +79,7 @@ describe('the public address, with --online', () => {
       ) as string,
       remedy: expect.stringContaining('PUBLIC_URL') as string,
     });
+    expect(found['public address']?.remedy).not.toContain('base_path');
     expect(found['public key set']?.outcome).toBe('skipped');
     expect(found['proxies']?.outcome).toBe('skipped');
   });
@@ -176,6 +177,33 @@ describe('the public address, with --online', () => {
     });
     expect(found['proxies']?.outcome).toBe('skipped');
   });
+
+  // @shows AS-13.15
+  test.each(['n', 'x', 'kid'])(
+    'that a key set of the same keys but for another %s answers at',
+    async (member) => {
+      const front = keep(await startProxy());
+      const portal = keep(await startPortal({ config: { public_url: front.url } }));
+      await portal.server.keys.generate('EdDSA');
+      const changing = keep(
+        await startServer((incoming, outgoing) => {
+          void fetch(`http://127.0.0.1:${portal.env['PORT']}${incoming.url}`).then(async (response) => {
+            const document = (await response.json()) as { keys?: Record<string, string>[] };
+            for (const key of document.keys ?? []) if (key[member] !== undefined) key[member] = 'AQAB';
+            outgoing.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify(document));
+          });
+        }),
+      );
+      expect((await examined(portal))['public key set']?.outcome).not.toBe('ok');
+      front.leadTo(Number(portal.env['PORT']));
+      expect((await examined(portal))['public key set']?.outcome).toBe('ok');
+      front.leadTo(Number(new URL(changing.url).port));
+      expect((await examined(portal))['public key set']).toMatchObject({
+        outcome: 'failing',
+        detail: expect.stringMatching(/ lacks \S+.* and has \S+/) as string,
+      });
+    },
+  );
 });
 
 describe('probes at the public address', () => {

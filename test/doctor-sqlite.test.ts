@@ -1,4 +1,6 @@
 // @engines sqlite: it looks at files
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { migrationStatus, openDatabase, type OpenedDatabase } from 'portico/host';
 import { examine, oauthServerMigrations, type Check, type ExaminedApplication } from 'portico/oauth-server';
@@ -46,8 +48,41 @@ test('a file that is written with less care', async () => {
   ]);
 });
 
+// @shows AS-13.17
+test('a file whose journal is in memory', async () => {
+  const folder = await mkdtemp(path.join(tmpdir(), 'portico-journal-'));
+  const store = openOwnStore(`sqlite:${path.join(folder, 'own.sqlite')}`);
+  onTestFinished(async () => {
+    await store.close();
+    await rm(folder, { recursive: true });
+  });
+  await store.execute('PRAGMA journal_mode = MEMORY');
+  expect(await findings(store, 'durability')).toMatchObject([
+    { outcome: 'warning', detail: expect.stringMatching(/^journal_mode is memory:/) as string },
+  ]);
+});
+
 test('a database in memory', async () => {
   expect(await findings(opened('sqlite::memory:'), 'database file')).toMatchObject([
     { outcome: 'ok', detail: expect.stringContaining('gone with the process') },
   ]);
+});
+
+// @shows AS-13.2
+test('a database without tables answers: what is missing is its schema, and nothing is written to find that out', async () => {
+  const empty = opened('sqlite::memory:');
+  const migrations = () => migrationStatus(empty, oauthServerMigrations);
+  const { checks, healthy } = await examine({ database: empty, migrations }, portal.server);
+  const of = (name: string) => checks.filter(({ part }) => part === name);
+  expect(healthy).toBe(false);
+  expect(of('store')).toMatchObject([{ outcome: 'ok', detail: 'sqlite answers', remedy: null }]);
+  expect(of('schema')).toMatchObject([
+    {
+      outcome: 'failing',
+      detail: expect.stringMatching(/^not applied: oauth_server_/) as string,
+      remedy: 'run npx portico db:migrate up',
+    },
+  ]);
+  const { rows } = await empty.execute("SELECT name FROM sqlite_master WHERE type = 'table'");
+  expect(rows).toEqual([]);
 });

@@ -295,6 +295,26 @@ describe('a client whose algorithm has no key any more', () => {
         detail: `oauth_server:key_path: openid cannot be granted to clients whose algorithm has no key in ${portal.server.config.key_path}: ${client.id} (ES256)`,
         remedy: 'run npx portico oauth:keys:generate --alg ES256',
       });
+      // Without openid, or the grant in which it can be asked for, no ID token of it is signed.
+      const { database } = portal.application;
+      for (const [column, value] of [
+        ['scope', 'notes:read'],
+        ['grants', 'client_credentials'],
+      ]) {
+        const { rows } = await database.execute(
+          `SELECT ${column} AS own FROM oauth_clients WHERE client_id = ?`,
+          [client.id],
+        );
+        const set = (to: unknown) =>
+          database.execute(`UPDATE oauth_clients SET ${column} = ? WHERE client_id = ?`, [
+            String(to),
+            client.id,
+          ]);
+        await set(value);
+        expect([column, await check()]).toMatchObject([column, { outcome: 'ok' }]);
+        await set(rows[0]?.['own']);
+        expect(await check()).toMatchObject({ outcome: 'failing' });
+      }
       await portal.server.clients.revoke(client.id);
       expect(await check()).toMatchObject({ outcome: 'ok' });
     });
