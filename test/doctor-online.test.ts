@@ -179,31 +179,45 @@ describe('the public address, with --online', () => {
   });
 
   // @shows AS-13.15
-  test.each(['n', 'x', 'kid'])(
-    'that a key set of the same keys but for another %s answers at',
-    async (member) => {
-      const front = keep(await startProxy());
-      const portal = keep(await startPortal({ config: { public_url: front.url } }));
-      await portal.server.keys.generate('EdDSA');
-      const changing = keep(
-        await startServer((incoming, outgoing) => {
-          void fetch(`http://127.0.0.1:${portal.env['PORT']}${incoming.url}`).then(async (response) => {
-            const document = (await response.json()) as { keys?: Record<string, string>[] };
-            for (const key of document.keys ?? []) if (key[member] !== undefined) key[member] = 'AQAB';
-            outgoing.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify(document));
-          });
-        }),
-      );
-      expect((await examined(portal))['public key set']?.outcome).not.toBe('ok');
-      front.leadTo(Number(portal.env['PORT']));
-      expect((await examined(portal))['public key set']?.outcome).toBe('ok');
-      front.leadTo(Number(new URL(changing.url).port));
-      expect((await examined(portal))['public key set']).toMatchObject({
-        outcome: 'failing',
-        detail: expect.stringMatching(/ lacks \S+.* and has \S+/) as string,
-      });
-    },
-  );
+  test.each<[what: string, change: (keys: Record<string, string>[]) => unknown, says: RegExp]>([
+    [
+      'another modulus',
+      (keys) => keys.filter((key) => 'n' in key).map((key) => (key['n'] = 'AQAB')),
+      / lacks \S+ and has /,
+    ],
+    [
+      'another point',
+      (keys) => keys.filter((key) => 'x' in key).map((key) => (key['x'] = 'AQAB')),
+      / lacks \S+ and has /,
+    ],
+    ['another name', (keys) => keys.map((key) => (key['kid'] = 'AQAB')), / lacks .* and has AQAB, /],
+    ['a key less', (keys) => keys.shift(), /json lacks \S+; looked at here/],
+    [
+      'a key more',
+      (keys) => keys.push({ ...keys[0], kid: 'more' }),
+      /json has more, which this directory has not;/,
+    ],
+  ])('that a key set with %s answers at', async (_, change, says) => {
+    const front = keep(await startProxy());
+    const portal = keep(await startPortal({ config: { public_url: front.url } }));
+    await portal.server.keys.generate('EdDSA');
+    const changing = keep(
+      await startServer((incoming, outgoing) => {
+        void fetch(`http://127.0.0.1:${portal.env['PORT']}${incoming.url}`).then(async (response) => {
+          const document = (await response.json()) as { keys?: Record<string, string>[] };
+          if (document.keys !== undefined) change(document.keys);
+          outgoing.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify(document));
+        });
+      }),
+    );
+    front.leadTo(Number(portal.env['PORT']));
+    expect((await examined(portal))['public key set']?.outcome).toBe('ok');
+    front.leadTo(Number(new URL(changing.url).port));
+    expect((await examined(portal))['public key set']).toMatchObject({
+      outcome: 'failing',
+      detail: expect.stringMatching(says) as string,
+    });
+  });
 });
 
 describe('probes at the public address', () => {
@@ -338,6 +352,21 @@ describe('what reaches the process through the proxies', () => {
       remedy: expect.stringMatching(/proxy_set_header Host .*proxy_set_header X-Forwarded-Proto/) as string,
     });
   });
+
+  // @shows AS-13.15
+  test.each(['http', 'HTTP', 'http, https'])(
+    'is right where X-Forwarded-Proto says %s, and X-Forwarded-Host the host that another took the place of',
+    async (proto) => {
+      const portal = await behind([{ host: 'backend:3000', saysHost: true, proto }], 0);
+      const { host } = new URL(portal.url);
+      expect((await examined(portal))['proxies']).toMatchObject({
+        outcome: 'ok',
+        detail: expect.stringContaining(
+          `sees the host backend:3000, and ${host} in X-Forwarded-Host; X-Forwarded-Proto says http`,
+        ) as string,
+      });
+    },
+  );
 
   test('says when what the process saw does not come back', async () => {
     const found = await examined(await behind([{ drops: 'portico-doctor' }], 0));

@@ -17,6 +17,8 @@ export interface ProxyOptions {
   readonly forgets?: boolean;
   /** Replaces the caller's `Host`. */
   readonly host?: string;
+  /** Says the caller's `Host` in `X-Forwarded-Host`. */
+  readonly saysHost?: boolean;
   /** Sets `X-Forwarded-Proto`. */
   readonly proto?: string;
   /** Removes this request header. */
@@ -98,6 +100,7 @@ function passOn(
     headers['x-forwarded-for'] = [headers['x-forwarded-for'], caller].filter(Boolean).join(', ');
   }
   if (host !== undefined) headers.host = host;
+  if (options.saysHost === true) headers['x-forwarded-host'] = incoming.headers.host;
   if (proto !== undefined) headers['x-forwarded-proto'] = proto;
   if (drops !== undefined) delete headers[drops];
   const { method } = incoming;
