@@ -201,13 +201,15 @@ describe('the public address, with --online', () => {
     const front = keep(await startProxy());
     const portal = keep(await startPortal({ config: { public_url: front.url } }));
     await portal.server.keys.generate('EdDSA');
+    const changed = async (url: string | undefined): Promise<string> => {
+      const response = await fetch(`http://127.0.0.1:${portal.env['PORT']}${url}`);
+      const document = (await response.json()) as { keys?: Record<string, string>[] };
+      if (document.keys !== undefined) change(document.keys);
+      return JSON.stringify(document);
+    };
     const changing = keep(
       await startServer((incoming, outgoing) => {
-        void fetch(`http://127.0.0.1:${portal.env['PORT']}${incoming.url}`).then(async (response) => {
-          const document = (await response.json()) as { keys?: Record<string, string>[] };
-          if (document.keys !== undefined) change(document.keys);
-          outgoing.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify(document));
-        });
+        void changed(incoming.url).then((document) => outgoing.writeHead(200).end(document));
       }),
     );
     front.leadTo(Number(portal.env['PORT']));
