@@ -13,6 +13,7 @@ export const TOPICS: readonly Topic[] = [
       'README.md',
       'docs/application-file.md',
       'docs/configuration.md',
+      'docs/console.md',
       'docs/pages.md',
       'docs/messages.md',
       'docs/comparison.md',

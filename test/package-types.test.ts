@@ -417,14 +417,13 @@ describe('the packed package', () => {
     for (const [index, [, message]] of MISSPELT.entries()) expect(said[index]).toContain(message);
   });
 
-  test("compiles the README's app.ts in a new folder, with the tsconfig.json of getting started", async () => {
-    const readme = await readFile(path.join(root, 'README.md'), 'utf8');
-    const app = /```ts\n(\/\/ app\.ts\n.*?)```/s.exec(readme)?.[1] ?? '';
+  test('compiles the app.ts of getting started in a new folder, with its tsconfig.json', async () => {
     const started = await readFile(path.join(root, 'docs', 'getting-started.md'), 'utf8');
+    const app = /```ts\n(\/\/ app\.ts\n.*?)```/s.exec(started)?.[1] ?? '';
     const settings = /```json\n(\{\s*"compilerOptions".*?)```/s.exec(started)?.[1] ?? '';
     expect(settings).toContain('erasableSyntaxOnly');
     expect(app).toContain('defineApplication');
-    const own = await application('readme', [], { 'app.ts': app, 'tsconfig.json': settings });
+    const own = await application('started', [], { 'app.ts': app, 'tsconfig.json': settings });
     expect(await compile(own)).toBe('');
     await writeFile(path.join(own, 'tsconfig.json'), STRICT);
     expect(await compile(own)).toBe('');
