@@ -300,11 +300,14 @@ describe('what reaches the process through the proxies', () => {
       '1 proxy appends',
     ],
     ['one that writes ports', [{ appends: '198.51.100.7:4711' }], 1, '1 proxy appends'],
+    ['one that is asked from this machine', [{ appends: true }], 1, 'trusted_proxies should be 1'],
     ['two proxies', [{ appends: '198.51.100.7' }, { appends: '10.0.0.2' }], 2, '2 proxies append'],
   ])('is right with %s', async (_, chain, trusted, says) => {
     const found = await examined(await behind(chain, trusted));
     expect(found['proxies']).toMatchObject({ outcome: 'ok', remedy: null });
     expect(found['proxies']?.detail).toContain(says);
+    const isUncertain = says.includes('should be');
+    expect(found['proxies']?.detail.includes('trusted_proxies should be')).toBe(isUncertain);
   });
 
   test.each<[what: string, chain: readonly ProxyOptions[], trusted: number, says: RegExp, remedy: RegExp]>([
@@ -341,6 +344,18 @@ describe('what reaches the process through the proxies', () => {
     expect(found['proxies']).toMatchObject({ outcome: 'failing' });
     expect(found['proxies']?.detail).toMatch(says);
     expect(found['proxies']?.remedy).toMatch(remedy);
+  });
+
+  // @shows AS-13.15
+  test('warns where the process sees another address than the one that asked, and no proxy appends', async () => {
+    const found = await examined(await behind([{ from: '127.0.0.2' }], 0));
+    expect(found['proxies']).toMatchObject({
+      outcome: 'warning',
+      detail: expect.stringContaining(
+        'the process sees the address 127.0.0.2, this one asked from 127.0.0.1, and no proxy appends',
+      ) as string,
+      remedy: expect.stringContaining('if a router translates addresses, this is right') as string,
+    });
   });
 
   // @shows AS-13.15
