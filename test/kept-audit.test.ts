@@ -541,6 +541,28 @@ describe('oauth:audit', () => {
   });
 
   // @shows AS-19.8
+  test('of a client and a person has those about both: the same id of another provider is another person', async () => {
+    const [one, other] = [person('same', 'one'), person('same', 'other')];
+    await tell(
+      { type: 'consent_denied', clientId: 'of two', person: one },
+      { type: 'consent_denied', clientId: 'of two', person: other },
+      { type: 'consent_denied', clientId: 'of one', person: one },
+    );
+    for (const [args, people] of [
+      [['--client=of two', '--person', 'one', 'same'], [one]],
+      [
+        ['--client=of two', '--type=consent_denied'],
+        [other, one],
+      ],
+      [['--client=of one', '--person', 'other', 'same'], []],
+      [['--type=consent_denied', '--person', 'other', 'same'], [other]],
+    ] as const) {
+      const { items } = await list(...args);
+      expect([args, items.map((item) => item.person)]).toEqual([args, people]);
+    }
+  });
+
+  // @shows AS-19.8
   test('finds what is about one authorization, alone and with a type', async () => {
     const { refresh_token: token } = await authorize();
     const [issued] = (await list('--type=tokens_issued', '--limit=1')).items;

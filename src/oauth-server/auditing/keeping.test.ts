@@ -34,3 +34,33 @@ test('a log that throws holds nobody up, and what comes later is kept', async ()
   await keep(recordOf('2'));
   expect(kept).toEqual(['2']);
 });
+
+test('ten thousand wait for a store that hangs, and no more: the next one is in the log at once', async () => {
+  const hangs = Promise.withResolvers<void>();
+  const said: unknown[] = [];
+  const kept: string[] = [];
+  const nothing = () => {};
+  const keep = createKeeping({
+    store: {
+      async insert(records) {
+        await hangs.promise;
+        kept.push(...records.map(({ id }) => id));
+      },
+      isUnavailable: () => true,
+    },
+    log: {
+      debug: nothing,
+      info: nothing,
+      warning: nothing,
+      error: (_, context) => void said.push((context?.['record'] as { id?: unknown } | undefined)?.id),
+    },
+  });
+  // The first is being written, the others wait behind it.
+  const all = Array.from({ length: 10_001 }, (_, index) => keep(recordOf(String(index))));
+  expect(said).toEqual([]);
+  await keep(recordOf('one more'));
+  expect(said).toEqual(['one more']);
+  hangs.resolve();
+  await Promise.all(all);
+  expect(kept).toHaveLength(10_001);
+});
