@@ -541,6 +541,18 @@ describe('oauth:audit', () => {
   });
 
   // @shows AS-19.8
+  test('has what happened in one millisecond in the order in which it did', async () => {
+    time = Date.now() - 60_000;
+    const order = Array.from({ length: 12 }, (_, index) => String(index));
+    await tell(
+      ...order.map((id) => ({ type: 'consent_denied', clientId: 'at once', person: person(id) }) as const),
+    );
+    time = null;
+    const { items } = await list('--client=at once');
+    expect(items.map((item) => item.person?.id)).toEqual(order.toReversed());
+  });
+
+  // @shows AS-19.8
   test('of a client and a person has those about both: the same id of another provider is another person', async () => {
     const [one, other] = [person('same', 'one'), person('same', 'other')];
     await tell(

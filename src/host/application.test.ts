@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { migrationsOf, startApplication } from './application.ts';
-import type { Application, ApplicationDefinition, Connection, Route } from './contracts.ts';
+import type { AccountProvider, Application, ApplicationDefinition, Connection, Route } from './contracts.ts';
 import type { PersonReference } from '../contracts/person.ts';
 import { databaseAccounts } from './accounts/database-accounts.ts';
 import { ErrorHandler } from './http/error-handler.ts';
@@ -36,6 +36,8 @@ interface Options {
   readonly config?: Readonly<Record<string, unknown>>;
   readonly routes?: readonly Route[];
   readonly accounts?: boolean;
+  /** In place of that of the database's accounts. */
+  readonly authenticate?: AccountProvider['authenticate'];
   readonly register?: (application: Application) => void;
   /** Milliseconds since 1970; the system's clock unless given. */
   readonly clock?: () => number;
@@ -45,6 +47,7 @@ async function start({
   config = {},
   routes = [],
   accounts = true,
+  authenticate,
   register,
   clock = Date.now,
   random = Math.random,
@@ -53,7 +56,12 @@ async function start({
     directory: folder,
     config: { public_url: ORIGIN, ...config },
     ...(accounts
-      ? { accounts: ({ database }) => [databaseAccounts({ database, passwordHasher: HASHER })] }
+      ? {
+          accounts: ({ database }) => {
+            const own = databaseAccounts({ database, passwordHasher: HASHER });
+            return [{ ...own, authenticate: authenticate ?? own.authenticate }];
+          },
+        }
       : {}),
     register(application) {
       for (const route of [...ROUTES, ...routes]) application.route(route);
@@ -157,6 +165,24 @@ describe('signing in', () => {
     }
     expect(new Set(pages).size).toBe(1);
     expect(await visitor.text('/who')).toBe('null');
+  });
+
+  // @shows HOST-2.6
+  test('no provider of people is asked about an empty password: each gets one that nobody can know', async () => {
+    const offered: string[] = [];
+    const application = await start({
+      authenticate: async (_, password) => {
+        offered.push(password);
+        return null;
+      },
+    });
+    for (let times = 0; times < 2; times += 1) {
+      const response = await browser(application).signIn('ada@example.com', '');
+      expect(response.status).toBe(401);
+    }
+    expect(offered).toHaveLength(2);
+    expect(new Set(offered).size).toBe(2);
+    for (const password of offered) expect(password).toMatch(/^[\w-]{36}$/);
   });
 
   test.each(['a\0@example.com', '', ' ', `${'a'.repeat(10_000)}@example.com`, "' OR 1=1 --"])(
