@@ -59,7 +59,7 @@ async function start({
       ? {
           accounts: ({ database }) => {
             const own = databaseAccounts({ database, passwordHasher: HASHER });
-            return [{ ...own, authenticate: authenticate ?? own.authenticate }];
+            return [authenticate === undefined ? own : { ...own, authenticate }];
           },
         }
       : {}),
