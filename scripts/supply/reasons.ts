@@ -103,9 +103,11 @@ export const DEVELOPMENT: readonly (readonly [names: readonly string[], why: str
       'rxjs',
       'reflect-metadata',
       'pg',
+      'pg-floor',
       'mysql2',
+      'mysql2-floor',
     ],
-    'the frameworks and drivers that applications bring',
+    'the frameworks and drivers that applications bring; of the drivers also the oldest that are enough',
   ],
   [
     [

@@ -188,7 +188,11 @@ async function reportError(
   }
   const application = await opened?.catch(() => null);
   application?.log.error('A console command failed: {exception}', { exception: error });
-  if (application !== null && application !== undefined && (await isSchemaPending(application))) {
+  if (
+    application !== null &&
+    application !== undefined &&
+    (await isSchemaPending(application).catch(() => false))
+  ) {
     io.stderr(`${SCHEMA_PENDING}\n`);
     return 1;
   }

@@ -2,10 +2,16 @@ import type { Pool, PoolConnection, QueryOptions, ResultSetHeader } from 'mysql2
 import { ConfigurationError } from '../../contracts/errors.ts';
 import type { SqlParameter } from '../../sql/contract.ts';
 import { createBorrowing } from './borrowing.ts';
+import { needed, refusalOfOld } from './driver.ts';
 import type { Engine, StatementResult } from './engine.ts';
 import { ask, figuresOf, GALERA, isStatementError, isUnknownVariable, promised, toHeader } from './mysql.ts';
 import type { MysqlPool } from './pools.ts';
-import { createPoolEngine, type PooledConnection, type PoolLimits } from './pool.ts';
+import {
+  createPoolEngine,
+  type Pool as LendingPool,
+  type PooledConnection,
+  type PoolLimits,
+} from './pool.ts';
 import { isAboutSession } from './transaction-control.ts';
 
 /** What is known of a connection for as long as it lives. */
@@ -40,30 +46,34 @@ export function borrowMysql(given: MysqlPool, limits: PoolLimits): Engine {
     return known;
   }
 
-  return createPoolEngine({
-    open: async () => ({
-      async connect() {
-        for (;;) {
-          const lent = await borrowing.take();
-          try {
-            const known = await knownOf(lent);
-            const before = await tell(lent, known);
-            if (before !== null)
-              return toConnection(lent, { known, before, limits }, () => borrowing.isBack());
-            // The application gave it back in the middle of a transaction.
-            lent.destroy();
-            borrowing.isBack();
-          } catch (error) {
-            if (isConfiguration(error)) lent.release();
-            else lent.destroy();
-            borrowing.isBack();
-            throw error;
-          }
+  const lending: LendingPool = {
+    async connect() {
+      for (;;) {
+        const lent = await borrowing.take();
+        try {
+          const known = await knownOf(lent);
+          const before = await tell(lent, known);
+          if (before !== null) return toConnection(lent, { known, before, limits }, () => borrowing.isBack());
+          // The application gave it back in the middle of a transaction.
+          lent.destroy();
+          borrowing.isBack();
+        } catch (error) {
+          if (isConfiguration(error)) lent.release();
+          else lent.destroy();
+          borrowing.isBack();
+          throw error;
         }
-      },
-      end: () => borrowing.allBack(),
-      figures: () => figuresOf(pool),
-    }),
+      }
+    },
+    end: () => borrowing.allBack(),
+    figures: () => figuresOf(pool),
+  };
+  return createPoolEngine({
+    async open() {
+      const old = await refusalOfOld('mysql2', () => import('mysql2'), pool);
+      if (old !== null) refuse(old);
+      return lending;
+    },
     isStatementError,
     limits,
   });
@@ -73,7 +83,7 @@ const isConfiguration = (error: unknown) => error instanceof ConfigurationError;
 
 function refuse(message: string): never {
   throw new ConfigurationError([
-    { key: 'database', message: `fromMysql() takes a pool of mysql2${message}` },
+    { key: 'database', message: `fromMysql() takes a pool of ${needed('mysql2')}${message}` },
   ]);
 }
 

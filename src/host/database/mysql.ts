@@ -1,7 +1,7 @@
 import type { PoolConnection, QueryOptions, ResultSetHeader, RowDataPacket } from 'mysql2';
 import type { SqlParameter } from '../../sql/contract.ts';
 import { ConfigurationError } from '../../contracts/errors.ts';
-import { ESCAPES, loadDriver } from './driver.ts';
+import { ESCAPES, loadDriver, refuseOldDriver } from './driver.ts';
 import type { Engine, StatementResult } from './engine.ts';
 import { isUnknown } from './failures.ts';
 import {
@@ -65,6 +65,7 @@ export function openMysql(url: string, limits: PoolLimits & { readonly size: num
   const { statementTimeout } = limits;
   const session = sessionOf(limits);
   const address = withoutReset(url);
+  refuseOldDriver('mysql2');
   return createPoolEngine({
     async open() {
       const { createPool } = await loadDriver('mysql2', () => import('mysql2'));

@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto';
-import type { PoolClient, QueryConfig } from 'pg';
+import type { Connection, PoolClient } from 'pg';
 import { quotedSchema } from '../../sql/schema.ts';
 import type { StatementResult } from './engine.ts';
 import { isAboutName, isOutdatedPlan, isUnknown, rolledBack } from './failures.ts';
 import type { PooledConnection, PoolLimits } from './pool.ts';
-import { PostgresStatement, type KnownColumns } from './postgres-statement.ts';
+import { PostgresCommand, PostgresStatement } from './postgres-statement.ts';
 
 /** What the statements of an engine have in common. */
 export interface Settings {
@@ -25,12 +25,16 @@ const TEXTS: ReadonlySet<number> = new Set([19, 25, 1043, 1700]);
 
 const asText = (text: string) => text;
 
+interface PostgresConnection extends PooledConnection {
+  /** Asks the server something that does nothing: from then on it is known whether the connection is idle. */
+  askStatus(): Promise<unknown>;
+}
+
 export function toConnection(
   client: PoolClient,
   { names, schema, limits, timeout, limitsTransactions }: Settings,
   release: (broken: boolean) => void,
-): PooledConnection {
-  const known: KnownColumns = new Map();
+): PostgresConnection {
   const searchPath = schema === null ? null : quotedSchema(schema);
   /** The others are read as the application has told `pg`. */
   const parserOf = (type: number): ((text: string) => unknown) => {
@@ -38,7 +42,15 @@ export function toConnection(
     if (TEXTS.has(type)) return asText;
     return client.getTypeParser(type, 'text') as (text: string) => unknown;
   };
-  const control = (text: string) => client.query(withTimeout(text, timeout));
+  const control = (text: string) =>
+    new Promise<PostgresCommand>((resolve, reject) => {
+      const command = new PostgresCommand(text, timeout, (error) => {
+        if (error === null) resolve(command);
+        else reject(error);
+      });
+      client.query(command);
+    });
+  const statusOf = watchStatus(client);
   const [statementTime, idleTime] = timesOf(limits);
   const begin = [
     'BEGIN ISOLATION LEVEL READ COMMITTED',
@@ -56,7 +68,7 @@ export function toConnection(
       const text = numbered(sql);
       const name = names.of(text) ?? '';
       const path = isInTransaction ? null : searchPath;
-      const options = { text, name, parameters, known, parserOf, searchPath: path, query_timeout: timeout };
+      const options = { text, name, parameters, parserOf, searchPath: path, query_timeout: timeout };
       return new Promise<StatementResult>((resolve, reject) => {
         const statement = new PostgresStatement(options, (error, result) => {
           if (result !== undefined) {
@@ -74,10 +86,14 @@ export function toConnection(
       return control(begin);
     },
     async commit() {
-      const { command } = await control('COMMIT');
-      if (command === 'ROLLBACK') throw rolledBack();
+      const { tag } = await control('COMMIT');
+      if (tag === 'ROLLBACK') throw rolledBack();
     },
-    isIdle: () => client.getTransactionStatus() === 'I',
+    isIdle() {
+      const status = statusOf();
+      return status === null ? null : status === 'I';
+    },
+    askStatus: () => control(''),
     release(broken) {
       isInTransaction = false;
       release(broken);
@@ -90,9 +106,27 @@ export function timesOf({ statementTimeout, idleTimeout }: PoolLimits): readonly
   return [statementTimeout ?? 0, statementTimeout === null ? 0 : statementTimeout + (idleTimeout ?? 0)];
 }
 
-/** A statement that begins or ends a transaction. The types of `pg` do not know of its own time limit. */
-function withTimeout(text: string, timeout: number): QueryConfig {
-  return { text, query_timeout: timeout } as QueryConfig;
+/** The transaction status of a connection, as the server said it last. */
+interface Heard {
+  status: string | null;
+}
+/** Of the connections whose driver does not tell it. */
+const heard = new WeakMap<Connection, Heard>();
+
+/** How to know the transaction status of a connection: `I` when it is in none, null as long as the server has not been asked. */
+function watchStatus(client: PoolClient): () => string | null {
+  const { connection } = client;
+  // `pg` tells from 8.23 on.
+  if ('getTransactionStatus' in client) return () => client.getTransactionStatus();
+  const last = heard.get(connection) ?? { status: null };
+  if (!heard.has(connection)) {
+    heard.set(connection, last);
+    // Before `pg` goes on with what waits for the answer.
+    connection.prependListener('readyForQuery', ({ status }: { readonly status: string }) => {
+      last.status = status;
+    });
+  }
+  return () => last.status;
 }
 
 /** Named statements are parsed and planned once for each connection. */

@@ -5,8 +5,20 @@ import type { StatementResult } from './engine.ts';
 /** The columns that a statement answers with. */
 type Columns = readonly { readonly name: string; readonly parse: (text: string) => unknown }[];
 
-/** The columns of the named statements of one connection, once one of them has answered. */
-export type KnownColumns = Map<string, Columns>;
+/**
+ * The statements that a connection has by name, as far as they have answered: each with its columns, or null where those may change.
+ * One that failed is not among them, whatever the server has of it. What `pg` knows of them it keeps for itself.
+ */
+const namedStatements = new WeakMap<Connection, Map<string, Columns | null>>();
+
+function namedStatementsOf(connection: Connection): Map<string, Columns | null> {
+  let named = namedStatements.get(connection);
+  if (named === undefined) {
+    named = new Map();
+    namedStatements.set(connection, named);
+  }
+  return named;
+}
 
 /** What a statement is made of. */
 export interface PostgresStatementOptions {
@@ -14,7 +26,6 @@ export interface PostgresStatementOptions {
   /** Empty for a statement that the server forgets. */
   readonly name: string;
   readonly parameters: readonly SqlParameter[];
-  readonly known: KnownColumns;
   /** How a column of this type is read. */
   readonly parserOf: (type: number) => (text: string) => unknown;
   /** What `search_path` is for this statement alone; null for what the session has. */
@@ -25,12 +36,6 @@ export interface PostgresStatementOptions {
 
 /** In the transaction that the statement itself is. `SET LOCAL` would do the same with a warning in the server's log. */
 const SET_SEARCH_PATH = "SELECT pg_catalog.set_config('search_path', $1, true)";
-
-/** What `pg` knows of a connection's statements by name; its types do not say so. */
-interface NamedStatements {
-  readonly parsedStatements: Record<string, string | undefined>;
-  readonly submittedNamedStatements: Record<string, string | undefined>;
-}
 
 /**
  * One statement, as `pg` lets others send their own (`Submittable`). Beside its own it asks for the columns only the first time
@@ -43,38 +48,41 @@ export class PostgresStatement {
   readonly name: string;
   readonly query_timeout: number;
   readonly #values: readonly (string | null)[];
-  readonly #known: KnownColumns;
   readonly #parserOf: PostgresStatementOptions['parserOf'];
   readonly #searchPath: string | null;
   /** Whether what arrives is still the answer to the setting before. */
   #isSetting = false;
-  /** Whether the statement's text was sent with it. */
-  #isParsing = false;
-  #columns: Columns | undefined;
+  /** Those of the connection that it was sent on. */
+  #named: Map<string, Columns | null> | null = null;
+  #columns: Columns | null = null;
   readonly #rows: Record<string, unknown>[] = [];
-  #tag = '';
+  /** What the server says was done, such as `UPDATE 1`. */
+  tag = '';
   #failed: { readonly error: unknown } | null = null;
   /** `pg` puts its time limit around this one. */
   callback: (error: unknown, result?: StatementResult) => void;
 
   constructor(
-    { text, name, parameters, known, parserOf, searchPath, query_timeout }: PostgresStatementOptions,
+    { text, name, parameters, parserOf, searchPath, query_timeout }: PostgresStatementOptions,
     callback: (error: unknown, result?: StatementResult) => void,
   ) {
     this.text = text;
     this.name = name;
     this.#values = parameters.map(toText);
-    this.#known = known;
     this.#parserOf = parserOf;
     this.#searchPath = searchPath;
     this.query_timeout = query_timeout;
-    this.#columns = known.get(name);
     this.callback = callback;
   }
 
   submit(connection: Connection): void {
     const { name, text } = this;
-    const { parsedStatements, submittedNamedStatements } = connection as unknown as NamedStatements;
+    const named = namedStatementsOf(connection);
+    this.#named = named;
+    const columns = named.get(name);
+    this.#columns = columns ?? null;
+    // Until it has answered.
+    named.delete(name);
     // All of it in one packet.
     connection.stream.cork();
     if (this.#searchPath !== null) {
@@ -83,13 +91,13 @@ export class PostgresStatement {
       connection.bind({ statement: '', values: [this.#searchPath] }, true);
       connection.execute({}, true);
     }
-    if (name === '' || (parsedStatements[name] ?? submittedNamedStatements[name]) === undefined) {
-      this.#isParsing = true;
+    if (columns === undefined) {
+      // The server may have it from before; to close what it has not is no error.
+      if (name !== '') connection.close({ type: 'S', name }, true);
       connection.parse({ name, text, types: [] }, true);
-      if (name !== '') submittedNamedStatements[name] = text;
     }
     connection.bind({ statement: name, values: this.#values as string[] }, true);
-    if (this.#columns === undefined) connection.describe({ type: 'P', name: '' }, true);
+    if (this.#columns === null) connection.describe({ type: 'P', name: '' }, true);
     connection.execute({}, true);
     connection.sync();
     connection.stream.uncork();
@@ -120,7 +128,7 @@ export class PostgresStatement {
 
   handleCommandComplete({ text }: { readonly text: string }): void {
     if (this.#isSetting) this.#isSetting = false;
-    else this.#tag = text;
+    else this.tag = text;
   }
 
   handleReadyForQuery(): void {
@@ -128,15 +136,12 @@ export class PostgresStatement {
       this.callback(this.#failed.error);
       return;
     }
-    if (this.name !== '' && !MAY_CHANGE.test(this.text)) this.#known.set(this.name, this.#columns ?? []);
-    this.callback(null, { rows: this.#rows, affected: affectedBy(this.#tag) });
+    if (this.name !== '')
+      this.#named?.set(this.name, MAY_CHANGE.test(this.text) ? null : (this.#columns ?? []));
+    this.callback(null, { rows: this.#rows, affected: affectedBy(this.tag) });
   }
 
-  handleError(error: unknown, connection?: Connection): void {
-    // `pg` has taken the parsing of the setting for that of the statement, which may have failed (class 42).
-    const statements = connection as unknown as NamedStatements | undefined;
-    if (this.#searchPath !== null && this.#isParsing && isAboutText(error))
-      delete statements?.parsedStatements[this.name];
+  handleError(error: unknown): void {
     this.callback(error);
   }
 
@@ -151,8 +156,19 @@ export class PostgresStatement {
   handleCopyData(): void {}
 }
 
-function isAboutText(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && String(error.code).startsWith('42');
+/**
+ * Statements without parameters, one or several, that answer with no rows; none at all asks the server for a sign of life. Older versions
+ * of `pg` limit the time of nothing but a `Submittable`.
+ */
+export class PostgresCommand extends PostgresStatement {
+  constructor(text: string, query_timeout: number, callback: (error: unknown) => void) {
+    const parserOf = () => String;
+    super({ text, name: '', parameters: [], parserOf, searchPath: null, query_timeout }, callback);
+  }
+
+  override submit(connection: Connection): void {
+    connection.query(this.text);
+  }
 }
 
 interface Field {

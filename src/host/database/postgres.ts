@@ -2,7 +2,7 @@ import type pg from 'pg';
 import type { ClientConfig, PoolClient } from 'pg';
 import { ConfigurationError } from '../../contracts/errors.ts';
 import { createBorrowing } from './borrowing.ts';
-import { loadDriver } from './driver.ts';
+import { loadDriver, needed, refusalOfOld, refuseOldDriver } from './driver.ts';
 import type { Engine, StatementResult } from './engine.ts';
 import { noConnection } from './failures.ts';
 import type { PostgresPool } from './pools.ts';
@@ -39,6 +39,7 @@ export function openPostgres(
   schema: string | null,
 ): Engine {
   const { hosts, wanted } = readPostgresUrl(url);
+  refuseOldDriver('pg');
   const { statementTimeout } = limits;
   const timeout = statementTimeout === null ? NO_LIMIT : statementTimeout + LONGER_THAN_THE_SERVER;
   const settings = {
@@ -96,6 +97,8 @@ function openHost(
 
   async function greet(client: PoolClient): Promise<PooledConnection> {
     try {
+      const refusal = refusalOf(client);
+      if (refusal !== null) refuse('database_url', `needs the package ${needed('pg')}${refusal}`);
       const session = await tellSession(client, settings.limits, patience);
       if (wanted !== 'any' && (session.isStandby || (wanted === 'read-write' && session.isReadOnly)))
         throw noConnection(session.isStandby ? 'is a standby' : 'may only be read from');
@@ -159,7 +162,6 @@ async function tellSession(client: PoolClient, limits: PoolLimits, query_timeout
     text: TELL_SESSION,
     name: '',
     parameters,
-    known: new Map(),
     searchPath: null,
     query_timeout,
   };
@@ -186,7 +188,7 @@ export function borrowPostgres(pool: PostgresPool, limits: PoolLimits, schema: s
   // What limits a statement there is the application's choice, but for migrations.
   const limitsTransactions = limits.statementTimeout === null;
   const settings = { names: createStatementNames(schema), schema, limits, timeout, limitsTransactions };
-  const connections = new WeakMap<PoolClient, PooledConnection>();
+  const connections = new WeakMap<PoolClient, ReturnType<typeof toConnection>>();
   const ignore = () => {};
   const borrowing = createBorrowing(
     limits.timer,
@@ -204,32 +206,49 @@ export function borrowPostgres(pool: PostgresPool, limits: PoolLimits, schema: s
     client.release(broken);
     borrowing.isBack();
   };
-  return createPoolEngine({
-    open: async () => ({
-      async connect() {
-        for (;;) {
-          const client = await borrowing.take();
-          // While it is out, a connection that breaks would end the process.
-          client.on('error', ignore);
-          const refusal = refusalOf(client);
-          if (refusal !== null) {
-            giveBack(client, false);
-            throw new ConfigurationError([{ key: 'database', message: refusal }]);
-          }
-          let connection = connections.get(client);
-          connection ??= toConnection(client, settings, (broken) => giveBack(client, broken));
-          connections.set(client, connection);
-          if (connection.isIdle() === true) return connection;
-          // The application gave it back in the middle of a transaction.
-          giveBack(client, true);
+  const lending: Pool = {
+    async connect() {
+      for (;;) {
+        const client = await borrowing.take();
+        // While it is out, a connection that breaks would end the process.
+        client.on('error', ignore);
+        const refusal = refusalOf(client);
+        if (refusal !== null) {
+          giveBack(client, false);
+          refuse('database', `${TAKES}${refusal}`);
         }
-      },
-      end: () => borrowing.allBack(),
-      figures: () => figuresOf(pool),
-    }),
+        let connection = connections.get(client);
+        connection ??= toConnection(client, settings, (broken) => giveBack(client, broken));
+        connections.set(client, connection);
+        try {
+          if (connection.isIdle() === null) await connection.askStatus();
+        } catch (error) {
+          giveBack(client, true);
+          throw error;
+        }
+        if (connection.isIdle() === true) return connection;
+        // The application gave it back in the middle of a transaction.
+        giveBack(client, true);
+      }
+    },
+    end: () => borrowing.allBack(),
+    figures: () => figuresOf(pool),
+  };
+  return createPoolEngine({
+    async open() {
+      const old = await refusalOfOld('pg', () => import('pg'), pool);
+      if (old !== null) refuse('database', `${TAKES}${old}`);
+      return lending;
+    },
     isStatementError,
     limits,
   });
+}
+
+const TAKES = `fromPostgres() takes a Pool of ${needed('pg')}`;
+
+function refuse(key: string, message: string): never {
+  throw new ConfigurationError([{ key, message }]);
 }
 
 /** What `pg` tells of a pool. */
@@ -241,17 +260,20 @@ function figuresOf(pool: object): PoolFigures {
   return { idle: numberOrNull(idleCount), most: numberOrNull(options?.max) };
 }
 
-/** What `pg` knows of a connection; its types do not say so. */
-interface ClientOptions {
-  readonly connection?: { readonly stream?: unknown };
+/** What is asked of a connection, whose driver need not be the one of the types. */
+interface GivenClient {
+  readonly connection?: Readonly<Record<string, unknown>>;
   readonly pipeline?: boolean;
-  readonly getTransactionStatus?: unknown;
+  readonly getTypeParser?: unknown;
 }
+const ASKED = ['parse', 'bind', 'describe', 'execute', 'close', 'sync', 'query', 'prependListener'] as const;
 
+/** Why it cannot be used, after the version that is needed; null if it can. */
 function refusalOf(client: PoolClient): string | null {
-  const { connection, pipeline, getTransactionStatus } = client as unknown as ClientOptions;
-  if (connection?.stream === undefined) return 'fromPostgres() takes a Pool of pg; pg-native cannot be used';
-  if (pipeline === true) return 'fromPostgres() takes a Pool of pg without its option pipeline';
-  if (getTransactionStatus === undefined) return 'fromPostgres() takes a Pool of pg 8.23 or later';
-  return null;
+  const { connection, pipeline, getTypeParser } = client as unknown as GivenClient;
+  if (connection?.['stream'] === undefined) return '; pg-native cannot be used';
+  if (pipeline === true) return ' without its option pipeline';
+  const missing =
+    typeof getTypeParser !== 'function' || ASKED.some((name) => typeof connection[name] !== 'function');
+  return missing ? '; this one lacks what is needed' : null;
 }

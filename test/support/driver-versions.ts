@@ -1,0 +1,49 @@
+import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type mysql from 'mysql2/promise';
+import type pg from 'pg';
+import type * as host from 'portico/host';
+import { ROOT } from './console.ts';
+
+/** Portico in the installation of an application whose drivers are others than those of the tests. */
+export interface OtherInstallation {
+  readonly host: typeof host;
+  /** What the application imports. */
+  readonly pg: typeof pg;
+  readonly mysql: typeof mysql;
+  /** The folder of the application. */
+  readonly folder: string;
+  remove(): Promise<void>;
+}
+
+/** With the oldest drivers that are enough; `changes` are made to the package.json of one. */
+export async function installWithFloor(
+  changes: { readonly [name in 'pg' | 'mysql2']?: object } = {},
+): Promise<OtherInstallation> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'portico-drivers-'));
+  await symlink(path.join(ROOT, 'node_modules'), path.join(folder, 'node_modules'));
+  // Nearer than those of the tests.
+  const application = path.join(folder, 'application');
+  const modules = path.join(application, 'node_modules');
+  const portico = path.join(modules, 'portico');
+  for (const part of ['bin', 'dist', 'package.json'])
+    await cp(path.join(ROOT, part), path.join(portico, part), { recursive: true });
+  for (const name of ['pg', 'mysql2'] as const) {
+    await cp(path.join(ROOT, 'node_modules', `${name}-floor`), path.join(modules, name), { recursive: true });
+    const manifest = path.join(modules, name, 'package.json');
+    const found = JSON.parse(await readFile(manifest, 'utf8')) as object;
+    await writeFile(manifest, JSON.stringify({ ...found, ...changes[name] }));
+  }
+  const require = createRequire(path.join(application, 'app.js'));
+  const entry = pathToFileURL(path.join(portico, 'dist', 'host', 'index.js')).href;
+  return {
+    host: (await import(entry)) as typeof host,
+    pg: require('pg') as typeof pg,
+    mysql: require('mysql2/promise') as typeof mysql,
+    folder: application,
+    remove: () => rm(folder, { recursive: true }),
+  };
+}
