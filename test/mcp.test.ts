@@ -431,6 +431,13 @@ describe('nobody sees another message than was judged', () => {
       Accept: 'application/json, text/event-stream',
     };
     expect((await fetch(assistant.resource, { method: 'POST', headers, body })).status).toBe(400);
+    // Within a text, too, where nothing else would be wrong.
+    const within = async (byte: number) => {
+      const named = Buffer.from(JSON.stringify({ ...calling('service_status'), id: '#' }));
+      named[named.indexOf('#')] = byte;
+      return (await fetch(assistant.resource, { method: 'POST', headers, body: named })).status;
+    };
+    expect([await within(0x61), await within(0xff)]).toEqual([200, 400]);
   });
 });
 
