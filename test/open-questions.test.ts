@@ -366,31 +366,6 @@ describe('a question that', () => {
       expect.objectContaining({ context: expect.objectContaining({ clientId }) as unknown }),
     ]);
   });
-
-  test('has the id of a request that an earlier release kept, and never put to anybody, is not put', async () => {
-    const browser = browserOf(null);
-    const clientId = await usual.newClient();
-    const away = await usual.send(browser, usual.asking(clientId));
-    const login = new URL(away.headers.get('location') ?? '', 'https://host.example');
-    const back = login.searchParams.get('return_to') ?? '';
-    const requestId = new URL(back, login).searchParams.get('request_id') ?? '';
-    await database.execute(
-      `INSERT INTO oauth_consent_requests (id_hash, browser_hash, client_id, parameters, expires_at)
-      VALUES (?, ?, ?, ?, ?)`,
-      [
-        createHash('sha256').update(requestId).digest('base64url'),
-        'x',
-        clientId,
-        '{}',
-        clock.now() + 600_000,
-      ],
-    );
-    browser.person = 'ada';
-    expect(await refusalOf(() => usual.send(browser, back))).toMatchObject({
-      ...UNANSWERABLE,
-      reasons: ['it was pruned at the same moment'],
-    });
-  });
 });
 
 describe('the client of a question', () => {

@@ -887,24 +887,6 @@ describe('a request that a person was shown', () => {
     await expect(store.insertConsentRequest(request)).rejects.toThrow(/browser_hash/);
   });
 
-  test('of an earlier release has no key that its code is for, and none whom nobody was shown is one', async () => {
-    const request = requestOf();
-    await store.insertConsentRequest(request);
-    const { dpopJkt, ...parameters } = requestOf();
-    const { redirectUri, scopes, state, nonce, codeChallenge } = parameters;
-    expect(dpopJkt).not.toBeNull();
-    await set('oauth_consent_requests', ['id_hash', request.idHash], {
-      parameters: JSON.stringify({ redirectUri, scopes, state, nonce, codeChallenge }),
-    });
-    expect(await store.findConsentRequest(request.idHash)).toMatchObject({ dpopJkt: null, state });
-    for (const column of ['user_provider', 'user_id', 'asked_scope']) {
-      const nobodys = requestOf();
-      await store.insertConsentRequest(nobodys);
-      await set('oauth_consent_requests', ['id_hash', nobodys.idHash], { [column]: null });
-      expect(await store.findConsentRequest(nobodys.idHash), column).toBeNull();
-    }
-  });
-
   test('is shown again with other scopes as it was read, in time, and until it has ended', async () => {
     const request = requestOf();
     await store.insertConsentRequest(request);
