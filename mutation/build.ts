@@ -10,7 +10,7 @@ if (!existsSync(link)) symlinkSync(path.join(process.env['MUTATION_ROOT'] ?? '',
 
 // A test that is called a hundred times fails to sign in a hundred times, and is slowed: every-mutant.ts has that forgotten in between.
 const attempts = path.join(root, 'src', 'http', 'failed-attempts.ts');
-const remembered = 'const failures = new Map<string, Failures>();';
+const remembered = 'const failures = new RecentMap<string, Failures>(MOST_KEYS);';
 const before = readFileSync(attempts, 'utf8');
 if (!before.includes(remembered))
   throw new Error(`${attempts} remembers in another way than mutation/build.ts knows`);
