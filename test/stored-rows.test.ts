@@ -13,8 +13,8 @@ import {
   type AuthorizationRow,
   type GrantRow,
 } from '../src/oauth-server/store/sql/family-rows.ts';
-import { ACCESS_TOKEN_FENCE } from '../src/oauth-server/store/sql/access-tokens.ts';
-import { fenceOf, wasInserted } from '../src/oauth-server/store/sql/fence.ts';
+import { ACCESS_TOKEN_BLOCKER } from '../src/oauth-server/store/sql/access-tokens.ts';
+import { blockingRow, settleInsert } from '../src/oauth-server/store/sql/lost-insert.ts';
 import {
   confirmRevocation,
   exists,
@@ -74,7 +74,7 @@ describe('whether a row was inserted by a statement that was lost', () => {
       expires_at: NOW + HOUR,
     });
   const kept = () => rowsOf('SELECT * FROM oauth_access_tokens');
-  const asked = (now = NOW) => wasInserted(database, ACCESS_TOKEN_FENCE, token, now);
+  const asked = (now = NOW) => settleInsert(database, ACCESS_TOKEN_BLOCKER, token, now);
 
   test('is yes for as long as it is there, and it stays as it is', async () => {
     await emptied('oauth_access_tokens');
@@ -106,7 +106,7 @@ describe('whether a row was inserted by a statement that was lost', () => {
     await asked();
     expect(watched.transactions).toBe(before + 1);
     const { told, postgres } = toldPostgres();
-    expect(await wasInserted(postgres, ACCESS_TOKEN_FENCE, token, NOW)).toBe(false);
+    expect(await settleInsert(postgres, ACCESS_TOKEN_BLOCKER, token, NOW)).toBe(false);
     expect(told.map(({ sql, parameters }) => [sql.slice(0, 22), ...parameters])).toEqual([
       ['SET LOCAL lock_timeout'],
       ['INSERT INTO oauth_acce', token.id, NOW, NOW],
@@ -116,7 +116,7 @@ describe('whether a row was inserted by a statement that was lost', () => {
   });
 
   test('is settled by a row that is empty but for its key and its times', () => {
-    expect(fenceOf('things', 'id, name, made_at, kept_at_home, prune_after, format', 'name_hash')).toEqual({
+    expect(blockingRow('things', 'id, name, made_at, kept_at_home, prune_after, format', 'name_hash')).toEqual({
       insert:
         "INSERT INTO things (id, name, made_at, kept_at_home, prune_after, format) VALUES (?, '', ?, '', ?, '')",
       times: 2,

@@ -1,7 +1,7 @@
 import { createKnownBrowsers } from '../../src/host/accounts/known-browsers.ts';
 import { readRandomValue } from '../../src/host/http/cookies.ts';
 import { cookiesIn } from '../../src/http/cookies.ts';
-import { createWaitingRequests } from '../../src/oauth-server/authorization/waiting.ts';
+import { createWaitingRequests } from '../../src/oauth-server/authorization/waiting-requests.ts';
 import { createCookieSealer, createSealing } from '../../src/oauth-server/authorization/cookie-keys.ts';
 import { hold, type Target } from '../target.ts';
 

@@ -2,7 +2,7 @@ import path from 'node:path';
 import { createFailedAttempts, systemRandom } from '../http/failed-attempts.ts';
 import { currentRequestId, withCurrentRequestId } from '../http/context.ts';
 import type { WaitingFor } from '../contracts/waiting.ts';
-import { occasionally } from '../http/occasionally.ts';
+import { throttleLog } from '../http/throttle-log.ts';
 import { createSpeaking } from '../words/speaking.ts';
 import { migrationStatus } from '../sql/migrations.ts';
 import { printMigrations } from '../sql/print-migrations.ts';
@@ -155,7 +155,7 @@ async function assemble(parts: Parts): Promise<Application> {
   const [removed, mountPath] = stripped ? [basePath, ''] : ['', basePath];
   const cookies = { secure: origin.startsWith('https:'), basePath };
   const name = applicationName(config, origin);
-  const logOverload = occasionally((times) =>
+  const logOverload = throttleLog((times) =>
     log.warning('Too many passwords to check: requests answered 503: {times}', { times }),
   );
 

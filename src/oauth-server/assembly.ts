@@ -1,7 +1,7 @@
 import { createAccess } from './access/access.ts';
 import { createAccounts } from './accounts.ts';
 import { createAdmitting } from './admitting.ts';
-import { administrationDoor } from './administration/door.ts';
+import { lazyAdministration } from './administration/lazy.ts';
 import { createServerAudit } from './auditing/server-audit.ts';
 import { createBrowsers, type Browsers } from './authorization/browsers.ts';
 import { createCookieSealer, createSealing } from './authorization/cookie-keys.ts';
@@ -9,7 +9,7 @@ import { createAuthorizing } from './authorizing.ts';
 import { createBearerTokens } from './tokens/bearer.ts';
 import { createClaims } from './tokens/claims.ts';
 import { createClientUrls } from './client-documents/client-urls.ts';
-import { createNoteUse } from './clients/uses.ts';
+import { createRecordUse } from './clients/last-use.ts';
 import { admitsUnverified, type OAuthServerConfig } from './config.ts';
 import { createRequireBinding, dpopProblems } from './dpop/demands.ts';
 import { createDpop } from './dpop/dpop.ts';
@@ -49,7 +49,7 @@ import { OWN_DEFAULTS } from './host-defaults.ts';
 import { callerAddress, type CompleteHost } from './host.ts';
 import { createGrants } from './grants/grant-types.ts';
 import { createIssuing } from './grants/issuing.ts';
-import { createUnanswered } from './grants/unanswered.ts';
+import { createLostAnswers } from './grants/lost-answers.ts';
 import { createKeyRing } from './keys/key-ring.ts';
 import { signingKeysOf } from './keys/signers.ts';
 import { createFetchJson } from './outbound/fetch-json.ts';
@@ -192,11 +192,11 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
   });
   const { clients, authenticating } = admitting;
   const takesLogos = config.client_logos === true;
-  const noteUse = createNoteUse({ store, clock, log });
+  const recordUse = createRecordUse({ store, clock, log });
   const authenticateClient = authenticating((id) => clients.find(id), TOKEN_PATH);
 
   const issuing = createIssuing({ issuer, config, scopes, host, keys, claims, requireBinding });
-  const unanswered = createUnanswered(clock);
+  const lostAnswers = createLostAnswers(clock);
   const { refresh_retry_seconds: refreshRetrySeconds } = config;
   const grants = createGrants({
     store,
@@ -208,7 +208,7 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
     resource,
     audit,
     clock,
-    unanswered,
+    lostAnswers,
     refreshRetrySeconds,
     profiles,
     measuring,
@@ -236,7 +236,7 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
     resource,
     speaking,
     audit,
-    noteUse,
+    recordUse,
     pruning,
     clock,
   });
@@ -274,8 +274,8 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
       dpop,
       url: `${issuer}${TOKEN_PATH}`,
       profiles,
-      unanswered,
-      noteUse,
+      lostAnswers,
+      recordUse,
       pruning,
     }),
     oauth_server_revoke: createRevokeEndpoint({ authenticateClient, store, audit, clock }),
@@ -318,7 +318,7 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
   const administration =
     config.admin_permission === undefined
       ? null
-      : administrationDoor(() => ({
+      : lazyAdministration(() => ({
           server,
           permission: config.admin_permission ?? '',
           accounts,

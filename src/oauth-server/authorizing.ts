@@ -7,14 +7,14 @@ import { createGrantedBefore } from './authorization/granted-before.ts';
 import { createPushedRequests } from './authorization/pushed.ts';
 import { createPushingClients } from './authorization/pushing-clients.ts';
 import { createRequestChecks } from './authorization/request.ts';
-import { createWaitingRequests } from './authorization/waiting.ts';
+import { createWaitingRequests } from './authorization/waiting-requests.ts';
 import type { Hint } from './authorization/sign-in-hints.ts';
-import { createSignInNotes, type SignInNotes } from './authorization/waiting-for.ts';
+import { createSignInNotes, type SignInNotes } from './authorization/sign-in-notes.ts';
 import { createClientDocuments } from './client-documents/client-documents.ts';
 import type { ClientUrls } from './client-documents/client-urls.ts';
 import type { AuthenticateClient } from './clients/authentication.ts';
 import type { Clients, FindClient } from './clients/clients.ts';
-import type { NoteUse } from './clients/uses.ts';
+import type { RecordUse } from './clients/last-use.ts';
 import { admitsUnverified, type OAuthServerConfig } from './config.ts';
 import { createAuthorizeEndpoints } from './endpoints/authorize.ts';
 import type { Dpop } from './dpop/dpop.ts';
@@ -55,7 +55,7 @@ export interface AuthorizingOptions {
   readonly resource: ProtectedResource;
   readonly speaking: Speaking;
   readonly audit: Audit;
-  readonly noteUse: NoteUse;
+  readonly recordUse: RecordUse;
   readonly pruning: Pruning;
   /** Milliseconds since 1970. */
   readonly clock: () => number;
@@ -143,7 +143,7 @@ export function createAuthorizing(options: AuthorizingOptions): Authorizing {
     resource: options.resource,
     grantedBefore: createGrantedBefore({ store, scopes, clock }),
     audit,
-    noteUse: options.noteUse,
+    recordUse: options.recordUse,
     pruning,
     clock,
     lifetimes: config,

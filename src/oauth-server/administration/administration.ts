@@ -11,7 +11,7 @@ import { createForms } from './forms.ts';
 import { layout } from './layout.ts';
 import { pageLinks } from './links.ts';
 import { createNotices } from './notices.ts';
-import { alert } from './shown.ts';
+import { alert } from './formatting.ts';
 import type { AdministrationParts, AnswerAdministration, Asked, Sent, Shown } from './page.ts';
 import { PAGES } from './pages/index.ts';
 import { createRefusedPeople } from './refused-people.ts';

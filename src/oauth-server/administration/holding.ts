@@ -4,7 +4,7 @@ import { markup, type Content, type Markup } from './markup.ts';
 import type { Asked } from './page.ts';
 import type { KnownPerson } from './people.ts';
 import type { PersonReference } from '../../contracts/person.ts';
-import { clientName, code, moment, personRow } from './shown.ts';
+import { clientName, code, moment, personRow } from './formatting.ts';
 
 export interface HoldingOptions {
   /** What takes the forms. */

@@ -1,6 +1,6 @@
 import type { BrandingView } from '../../defaults/branding/branding.ts';
 import type { Visitor } from '../accounts.ts';
-import { shownPerson } from '../authorization/shown.ts';
+import { shownPerson } from '../authorization/page-data.ts';
 import type { AdministrationPageName } from '../endpoints/table.ts';
 import type { AdministrationParts } from './page.ts';
 import type { PageLinks } from './links.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Profile, UserInterface } from '../../contracts/person.ts';
-import { aboutPerson, calledBy, personRow } from './shown.ts';
+import { aboutPerson, calledBy, personRow } from './formatting.ts';
 import { findPeople, knownPeople, MOST_FOUND } from './people.ts';
 import { pageLinks } from './links.ts';
 

@@ -1,5 +1,5 @@
 import { networkOf } from '../../http/addresses.ts';
-import { createToldReplays } from './told.ts';
+import { createReplayEventLimit } from './replay-event-limit.ts';
 import type { Audit, AuditedSignIn } from './audit.ts';
 
 /** Records sign-ins that failed at the kit, which has emitted its own events already. */
@@ -19,11 +19,11 @@ export function createSignInAudit({
   /** Milliseconds since 1970. */
   readonly clock: () => number;
 }): SignInAudit {
-  const isRoom = createToldReplays(clock, MOST);
-  const isTold = createToldReplays(clock);
+  const isRoom = createReplayEventLimit(clock, MOST);
+  const isRecorded = createReplayEventLimit(clock);
   return async (type, { person, address, requestId = null }) => {
     const whose = person === null ? [networkOf(address)] : [person.provider, person.id];
-    if (isTold(JSON.stringify([type, ...whose])) && isRoom(type))
+    if (isRecorded(JSON.stringify([type, ...whose])) && isRoom(type))
       await record({ type, person, address, requestId });
   };
 }

@@ -10,7 +10,7 @@ import {
   type ShownPerson,
   type ShownScope,
   type ShownScopeGroup,
-} from './shown.ts';
+} from './page-data.ts';
 
 /** What the view `oauth/applications` is rendered with (AS-6.10, AS-40, docs/pages.md). All of it is to be escaped. */
 export interface ApplicationsView {

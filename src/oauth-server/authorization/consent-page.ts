@@ -14,7 +14,7 @@ import {
   type ShownPerson,
   type ShownScope,
   type ShownScopeGroup,
-} from './shown.ts';
+} from './page-data.ts';
 
 /** What the view `oauth/consent` is rendered with (AS-8.5, AS-40, docs/pages.md). All of it is to be escaped. */
 export interface ConsentView extends ShownLook {

@@ -7,7 +7,7 @@ import type { Audit } from '../auditing/audit.ts';
 import type { ClientDocuments } from '../client-documents/client-documents.ts';
 import type { Clients } from '../clients/clients.ts';
 import { isRegistered } from '../clients/redirect-uris.ts';
-import type { NoteUse } from '../clients/uses.ts';
+import type { RecordUse } from '../clients/last-use.ts';
 import { keyedHash, orderedIdentifier, randomIdentifier, randomToken, tokenHash } from '../crypto.ts';
 import { OAuthError } from '../errors.ts';
 import type { CompleteHost } from '../host.ts';
@@ -91,7 +91,7 @@ export interface ConsentOptions {
   readonly resource: Pick<ProtectedResource, 'needs'>;
   readonly grantedBefore: GrantedBefore;
   readonly audit: Audit;
-  readonly noteUse: NoteUse;
+  readonly recordUse: RecordUse;
   readonly pruning: Pick<Pruning, 'tick'>;
   /** Milliseconds since 1970. */
   readonly clock: () => number;
@@ -113,7 +113,7 @@ export function createConsent(options: ConsentOptions): Consent {
     scopes: catalog,
     resource,
     audit,
-    noteUse,
+    recordUse,
     pruning,
     clock,
     lifetimes,
@@ -212,7 +212,7 @@ export function createConsent(options: ConsentOptions): Consent {
     const allowed = isPartHeld(pending, scopes)
       ? await authorization(pending, client, person, scopes, familyId, code, now)
       : null;
-    const noted = allowed === null ? null : noteUse(client);
+    const noted = allowed === null ? null : recordUse(client);
     if (noted !== null) {
       await noted;
       // From its first use on the redirect URIs stay: what was shown is asked once more, after that.

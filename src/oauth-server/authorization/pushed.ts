@@ -7,7 +7,7 @@ import type { Parameters } from '../parameters.ts';
 import type { Pruning } from '../store/pruning.ts';
 import type { Client } from '../store/client.ts';
 import type { Store } from '../store/store.ts';
-import { ROW_BYTES, WAITING_BUDGET, type SentParameters } from './waiting.ts';
+import { ROW_BYTES, WAITING_BUDGET, type SentParameters } from './waiting-requests.ts';
 
 /**
  * Authorization requests that their client pushed (RFC 9126), until a browser comes with their `request_uri` (decision 44). What a

@@ -4,7 +4,7 @@ import type { Parameters } from '../parameters.ts';
 import { quoted } from '../quoting.ts';
 import { requireAudience } from '../tokens/resource-indicators.ts';
 import { sentHints, type Hint } from './sign-in-hints.ts';
-import type { SentParameters } from './waiting.ts';
+import type { SentParameters } from './waiting-requests.ts';
 
 /** The parameters of an authorization request, each by itself: what needs no client, no key and no configuration but the audience. */
 

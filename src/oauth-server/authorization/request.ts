@@ -28,7 +28,7 @@ import {
 } from './request-parameters.ts';
 import { hintOf } from './sign-in-hints.ts';
 import type { AuthorizationResponse } from './response.ts';
-import type { SentParameters } from './waiting.ts';
+import type { SentParameters } from './waiting-requests.ts';
 
 /** An authorization request (RFC 6749 section 4.1.1, OpenID Connect Core section 3.1.2.1), and the checks of it. */
 

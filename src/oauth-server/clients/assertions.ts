@@ -1,6 +1,6 @@
 import { JwsError, type JsonObject, type Jws } from '../../jws/compact.ts';
 import { algorithmOf, isSignedBy } from '../../jws/public-keys.ts';
-import { checkForNobody, isNobody } from './nobody.ts';
+import { checkDecoySignature, isDecoyClient } from './decoy-client.ts';
 import { PROFILED_ALGORITHMS } from '../profiles/fapi2.ts';
 import type { SingleUses } from '../store/single-uses.ts';
 import { areInDocument, type ClientKeySource, type Fits, type KeyedClient } from './client-keys.ts';
@@ -9,7 +9,7 @@ import { areInDocument, type ClientKeySource, type Fits, type KeyedClient } from
 export interface Assertions {
   /**
    * Resolves when this client signed the assertion, for this server, now, and it is its first use in all processes. Throws a JwsError
-   * that says why not, and a ClientKeysError; for `nobody()` always, after the same work. `isProfiled`: with an algorithm of the profile fapi2, for the issuer alone, as one text.
+   * that says why not, and a ClientKeysError; for `decoyClient()` always, after the same work. `isProfiled`: with an algorithm of the profile fapi2, for the issuer alone, as one text.
    */
   verify(client: KeyedClient, assertion: Jws, isProfiled: boolean): Promise<void>;
 }
@@ -80,7 +80,7 @@ export function createAssertions(options: AssertionsOptions): Assertions {
         .filter((key) => (kid === null || key.kid === kid) && key.algorithms.includes(algorithm))
         .slice(0, MOST_TRIED)
         .some((key) => isSigned(key, assertion));
-    if (!(await keys.haveOne(client, fits)) || isNobody(client))
+    if (!(await keys.haveOne(client, fits)) || isDecoyClient(client))
       throw new JwsError('none of the keys of the client signed it');
     // Only now: whoever has no key uses up nothing.
     const isFirst = await singleUses.claim('assertion', [client.id, jti], (expiry + SKEW) * 1000);
@@ -97,7 +97,7 @@ export function createAssertions(options: AssertionsOptions): Assertions {
       try {
         await requireRight(client, assertion, isProfiled, isSigned);
       } catch (error) {
-        if (!isChecked) checkForNobody(assertion);
+        if (!isChecked) checkDecoySignature(assertion);
         throw error;
       }
     },

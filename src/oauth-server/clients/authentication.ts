@@ -13,7 +13,7 @@ import type { Profiles } from '../profiles/profiles.ts';
 import type { Client } from '../store/client.ts';
 import type { FindClient } from './clients.ts';
 import type { Assertions } from './assertions.ts';
-import { nobody } from './nobody.ts';
+import { decoyClient } from './decoy-client.ts';
 import {
   invalidClient,
   PRIVATE_KEY_JWT,
@@ -113,7 +113,7 @@ export function createClientAuthentication(options: ClientAuthenticationOptions)
     try {
       // Without such a client the same is done, for nobody.
       const isProfiled = active !== null && profiles.governs(active);
-      await assertions?.verify(keyed ?? nobody(clientId), assertion, isProfiled);
+      await assertions?.verify(keyed ?? decoyClient(clientId), assertion, isProfiled);
       if (keyed !== null && assertions !== null) return null;
     } catch (error) {
       if (!(error instanceof JwsError)) throw error;

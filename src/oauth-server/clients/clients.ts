@@ -6,7 +6,7 @@ import type { Parameters } from '../parameters.ts';
 import { DEFAULT_ALGORITHM } from '../keys/algorithms.ts';
 import type { KeyRing } from '../keys/key-ring.ts';
 import type { ScopeCatalog } from '../tokens/scopes.ts';
-import { hasLapsed } from '../store/lapsing.ts';
+import { hasExpired } from '../store/client-expiry.ts';
 import type { FetchImage } from '../outbound/fetch-json.ts';
 import type { Client, ClientLogo } from '../store/client.ts';
 import type { Store } from '../store/store.ts';
@@ -136,7 +136,7 @@ export function createClients(options: ClientsOptions): Clients {
   const { clock, audit, blockable, anyPort = false } = options;
   async function find(clientId: string): Promise<Client | null> {
     const client = CLIENT_ID.test(clientId) ? await store.findClient(clientId) : null;
-    return client !== null && client.registeredBy !== 'operator' && hasLapsed(client, clock())
+    return client !== null && client.registeredBy !== 'operator' && hasExpired(client, clock())
       ? null
       : client;
   }

@@ -2,7 +2,7 @@ import { createHash, pbkdf2 } from 'node:crypto';
 import { promisify } from 'node:util';
 import type { PasswordHasher } from '../../contracts/password-hasher.ts';
 import { currentCaller } from '../../http/caller.ts';
-import { createFairLine } from '../../defaults/fair-line.ts';
+import { createFairQueue } from '../../defaults/fair-queue.ts';
 
 /**
  * Client secrets of another server, of which that server kept a hash alone. The hash that it kept is hashed once more by the host's
@@ -78,7 +78,7 @@ const LINE = { atOnce: 2, mostWaiting: 200, mostOfOne: 100 } as const;
  */
 export function createImportedSecrets(options: ImportedSecretsOptions): PasswordHasher {
   const { passwordHasher, iterations, derive = deriveWithNode } = options;
-  const line = createFairLine(LINE);
+  const line = createFairQueue(LINE);
 
   /**
    * What this salt and so many iterations make of it, then the rest of the work that every secret costs: always twice, and one more than the

@@ -8,7 +8,7 @@ import {
   shownApplication,
   type ApplicationsView,
 } from '../authorization/applications-page.ts';
-import { shownPerson } from '../authorization/shown.ts';
+import { shownPerson } from '../authorization/page-data.ts';
 import { keyedHash } from '../crypto.ts';
 import { AuthorizationPageError } from '../errors.ts';
 import type { CompleteHost } from '../host.ts';

@@ -1,5 +1,5 @@
 import { isBearerRequest } from '../../http/bearer.ts';
-import { occasionally } from '../../http/occasionally.ts';
+import { throttleLog } from '../../http/throttle-log.ts';
 import { requestIdOf } from '../../http/request-id.ts';
 import { noteWish, type Speaking } from '../../words/speaking.ts';
 import { page, told, type PageText, type Text } from '../../words/words.ts';
@@ -17,8 +17,8 @@ import {
   type RequestChecks,
 } from '../authorization/request.ts';
 import { responseUrl, type AuthorizationResponse } from '../authorization/response.ts';
-import type { RequestToWait, SentParameters, WaitingRequests } from '../authorization/waiting.ts';
-import type { SignInNotes } from '../authorization/waiting-for.ts';
+import type { RequestToWait, SentParameters, WaitingRequests } from '../authorization/waiting-requests.ts';
+import type { SignInNotes } from '../authorization/sign-in-notes.ts';
 import { destinationOf, isVerified } from '../clients/who-asks.ts';
 import { AuthorizationPageError, OAuthError } from '../errors.ts';
 import type { CompleteHost } from '../host.ts';
@@ -92,7 +92,7 @@ export function createAuthorizeEndpoints(options: AuthorizeEndpointsOptions): Au
     return { sent, pushed: wasPushed, ...(requestId === undefined ? {} : { requestId }) };
   }
 
-  const warnOfNobody = occasionally((times) =>
+  const warnOfNobody = throttleLog((times) =>
     host.log.warning(
       'Somebody came back from signing in, and signedIn() found nobody ({times}). If it is so for everybody: is portico() mounted ' +
         'behind the session, and is the cookie of the session sent to {path}?',

@@ -80,14 +80,14 @@ function start({ dpop = 'off', governs = false, kept, notes = false }: Server = 
     dpop: dpop === 'off' ? null : made,
     url: URL_OF_IT,
     profiles: { governs: () => governs },
-    unanswered: {
+    lostAnswers: {
       find(client, form, thumbprint) {
         steps.push(['looked for', client.id, form.get('code') ?? null, thumbprint]);
         if (kept === undefined) return null;
         return (otherwise) => (kept === 'spent' ? Promise.resolve(again) : otherwise());
       },
     },
-    noteUse(client) {
+    recordUse(client) {
       steps.push(['noted', client.id]);
       if (!notes) return null;
       return new Promise((resolve) => {

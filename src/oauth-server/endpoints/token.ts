@@ -1,11 +1,11 @@
 import type { DpopProof } from '../../jws/dpop-proof.ts';
 import type { AuthenticateClient } from '../clients/authentication.ts';
-import type { NoteUse } from '../clients/uses.ts';
+import type { RecordUse } from '../clients/last-use.ts';
 import { proofOf, requireAlgorithm, type Dpop } from '../dpop/dpop.ts';
 import { OAuthError } from '../errors.ts';
 import type { ProvedKey } from '../grants/grant.ts';
 import type { Grants } from '../grants/grant-types.ts';
-import type { Unanswered } from '../grants/unanswered.ts';
+import type { LostAnswers } from '../grants/lost-answers.ts';
 import { formParameters } from '../parameters.ts';
 import { PROFILED_ALGORITHMS } from '../profiles/fapi2.ts';
 import type { Profiles } from '../profiles/profiles.ts';
@@ -22,14 +22,14 @@ export interface TokenEndpointOptions {
   /** The URL of this endpoint, which proofs are for. */
   readonly url: string;
   readonly profiles: Pick<Profiles, 'governs'>;
-  readonly unanswered: Pick<Unanswered, 'find'>;
-  readonly noteUse: NoteUse;
+  readonly lostAnswers: Pick<LostAnswers, 'find'>;
+  readonly recordUse: RecordUse;
   readonly pruning: Pick<Pruning, 'tick'>;
 }
 
 /** POST /oauth/token (RFC 6749 section 3.2). */
 export function createTokenEndpoint(options: TokenEndpointOptions): Handler {
-  const { authenticateClient, grants, dpop, url, profiles, unanswered, noteUse, pruning } = options;
+  const { authenticateClient, grants, dpop, url, profiles, lostAnswers, recordUse, pruning } = options;
   return async (request) => {
     const form = await formParameters(request);
     // Before the client is authenticated: whoever has to ask again, with a nonce, sends the same assertion, which is good once.
@@ -48,13 +48,13 @@ export function createTokenEndpoint(options: TokenEndpointOptions): Handler {
     const proved = dpop === null || proof === null ? null : provedKey(dpop, proof);
     // Nothing that may fail is left to do once tokens are issued.
     const nonce = dpop === null || proof === null ? null : await dpop.nonce();
-    const kept = unanswered.find(client, form, proved?.thumbprint ?? null);
+    const kept = lostAnswers.find(client, form, proved?.thumbprint ?? null);
     if (kept !== null && proved !== null) await proved.claim();
     const reply = jsonReply(
       await (kept === null ? grant(client, form, proved) : kept(() => grant(client, form, proved))),
     );
     const response = withDpopNonce(reply, nonce);
-    const noted = noteUse(client);
+    const noted = recordUse(client);
     if (noted !== null) await noted;
     await pruning.tick();
     return response;

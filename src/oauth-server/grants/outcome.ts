@@ -7,8 +7,8 @@ import type { GrantOutcome, GrantRefusal, StoredGrant } from '../store/grant.ts'
 import type { Store } from '../store/store.ts';
 import type { TokenResponse } from './grant.ts';
 import type { PersonalTokenRequest, PreparedTokens } from './issuing.ts';
-import { createToldReplays } from '../auditing/told.ts';
-import type { Unanswered } from './unanswered.ts';
+import { createReplayEventLimit } from '../auditing/replay-event-limit.ts';
+import type { LostAnswers } from './lost-answers.ts';
 
 /** Turns the store's outcome for a code or refresh token into the response to the client, and into events of the audit log. */
 export interface Outcomes {
@@ -76,7 +76,7 @@ const LATE_REFUSALS: Readonly<Record<GrantRefusal, string>> = {
 
 export interface OutcomesOptions {
   readonly store: Pick<Store, 'revokeReplayed'>;
-  readonly unanswered: Pick<Unanswered, 'keep'>;
+  readonly lostAnswers: Pick<LostAnswers, 'keep'>;
   readonly audit: Audit;
   readonly clock: () => number;
   readonly measuring: Measuring | null;
@@ -84,15 +84,15 @@ export interface OutcomesOptions {
 
 export function createOutcomes(
   grantType: keyof typeof KINDS,
-  { store, unanswered, audit, clock, measuring }: OutcomesOptions,
+  { store, lostAnswers, audit, clock, measuring }: OutcomesOptions,
   again: Again,
 ): Outcomes {
   const { name, replayed, isSpentRefused } = KINDS[grantType];
-  const isTold = createToldReplays(clock);
+  const isRecorded = createReplayEventLimit(clock);
 
   async function auditReplay({ family }: StoredGrant, revoked = true): Promise<void> {
     const about = { authorization: family.id, clientId: family.clientId, person: family.person };
-    if (revoked || isTold(family.id)) await audit({ type: replayed, ...about });
+    if (revoked || isRecorded(family.id)) await audit({ type: replayed, ...about });
     measuring?.replayed(grantType === 'refresh_token' ? grantType : 'code');
     if (revoked) await audit({ type: 'family_revoked', ...about, reason: 'replay' });
   }
@@ -127,7 +127,7 @@ export function createOutcomes(
         });
       };
       const { client, thumbprint } = request;
-      unanswered.keep({ client, form, thumbprint }, { unsettled: outcome, answer, isSpentRefused });
+      lostAnswers.keep({ client, form, thumbprint }, { unsettled: outcome, answer, isSpentRefused });
       throw outcome.error;
     },
     async revokeReplayed(used) {

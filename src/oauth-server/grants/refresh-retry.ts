@@ -7,7 +7,7 @@ import type { Store } from '../store/store.ts';
 import { tokenTypeOf, type TokenResponse } from './grant.ts';
 import type { PreparedTokens } from './issuing.ts';
 import { invalidGrant, secondsLeft, type Again } from './outcome.ts';
-import type { TokenRequest } from './unanswered.ts';
+import type { TokenRequest } from './lost-answers.ts';
 
 /**
  * What `oauth_server:refresh_retry_seconds` switches on (decision 37): the last use of a refresh token is answered again, with the

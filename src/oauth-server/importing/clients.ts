@@ -3,7 +3,7 @@ import { hasSecret, newClient, type CheckedRegistration } from '../clients/regis
 import { randomToken } from '../crypto.ts';
 import { RegistrationError } from '../errors.ts';
 import type { Client } from '../store/client.ts';
-import { hasLapsed } from '../store/lapsing.ts';
+import { hasExpired } from '../store/client-expiry.ts';
 import { clientIdOf, readClientRecord, type ClientRecord } from './client-records.ts';
 import type { ClientImport, ClientImportOptions, ImportedClient, ImportingParts } from './contract.ts';
 import { createHashReader, plainSecret, type HashReader, type ImportedSecret } from './secret-hashes.ts';
@@ -159,7 +159,7 @@ async function requireSame(
     throw new RegistrationError('a client of this id was revoked here, for good');
   if (existing.registeredBy !== 'operator') {
     throw new RegistrationError(
-      hasLapsed(existing, now)
+      hasExpired(existing, now)
         ? 'a client of this id had registered itself here, and nobody used it: oauth:prune removes it within an hour after it has lapsed'
         : 'a client of this id has registered itself here',
     );

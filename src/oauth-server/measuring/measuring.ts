@@ -9,7 +9,7 @@ import type {
   Telemetry,
   TokenKind,
 } from '../../contracts/telemetry.ts';
-import { occasionally } from '../../http/occasionally.ts';
+import { throttleLog } from '../../http/throttle-log.ts';
 import { reasonOf } from './reasons.ts';
 
 /**
@@ -48,7 +48,7 @@ export interface MeasuringOptions {
 
 export function createMeasuring({ telemetry, isUnavailable, log }: MeasuringOptions): Measuring {
   let latest: unknown;
-  const logFailures = occasionally((times) =>
+  const logFailures = throttleLog((times) =>
     log().warning('The telemetry failed, and nothing else did: {exception} ({times})', {
       exception: latest,
       times,

@@ -15,7 +15,7 @@ import { randomIdentifier, randomToken, tokenHash } from '../crypto.ts';
 import { BearerError, OAuthError, RegistrationError, TooManyRegistrationsError } from '../errors.ts';
 import type { KeyRing } from '../keys/key-ring.ts';
 import type { Profiles } from '../profiles/profiles.ts';
-import { COUNTED } from '../store/lapsing.ts';
+import { COUNTED } from '../store/client-expiry.ts';
 import type { Client, RegistrationLimits, RegistrationRefusal } from '../store/client.ts';
 import type { Store } from '../store/store.ts';
 import type { ScopeCatalog } from '../tokens/scopes.ts';

@@ -1,5 +1,5 @@
 import { isOverloaded } from '../../contracts/errors.ts';
-import { occasionally } from '../../http/occasionally.ts';
+import { throttleLog } from '../../http/throttle-log.ts';
 import type { Database } from '../../sql/contract.ts';
 import type { Speaking } from '../../words/speaking.ts';
 import { ENGLISH_WORDS, page, told, type PageText } from '../../words/words.ts';
@@ -46,11 +46,11 @@ export function createFailures({
   speaking,
   showsDetails,
 }: FailuresOptions): Failures {
-  const logOverload = occasionally((times) =>
+  const logOverload = throttleLog((times) =>
     host.log.warning('Too many secrets to check: requests of applications answered 503: {times}', { times }),
   );
   /** A mount starts without its tables, and the error of an engine does not say what makes them. */
-  const explainFault = occasionally(() => {
+  const explainFault = throttleLog(() => {
     const explain = (steps: readonly string[]) => {
       if (steps.length > 0)
         host.log.error('The schema is not applied: {steps}; run npx portico db:migrate up', {

@@ -1,6 +1,6 @@
 import type { Log } from '../../contracts/log.ts';
 import { inBatches, pauseAsLong, type Batch, type Pause } from './batches.ts';
-import { COUNTED, NEVER_USED, UNUSED } from './lapsing.ts';
+import { COUNTED, NEVER_USED, UNUSED } from './client-expiry.ts';
 import type { PrunedRows, Store } from './store.ts';
 
 /** Removes expired rows in small batches, safe while serving. */

@@ -103,7 +103,7 @@ export const FAULTS: readonly Fault[] = [
     name: 'no signature is looked at for an unknown client',
     edits: [
       [
-        'await assertions?.verify(keyed ?? nobody(clientId), assertion, isProfiled);',
+        'await assertions?.verify(keyed ?? decoyClient(clientId), assertion, isProfiled);',
         'if (keyed !== null) await assertions?.verify(keyed, assertion, isProfiled);',
       ],
     ],
@@ -112,7 +112,7 @@ export const FAULTS: readonly Fault[] = [
   },
   {
     name: 'no signature is looked at where no key fits',
-    edits: [['if (!isChecked) checkForNobody(assertion);', '']],
+    edits: [['if (!isChecked) checkDecoySignature(assertion);', '']],
     row: 'private_key_jwt, ES256',
     classes: 'a client of RS256',
     inTime: 'at length',

@@ -8,7 +8,7 @@ import { withQuery } from '../links.ts';
 import { markup, type Markup } from '../markup.ts';
 import type { Asked, Page, Sent } from '../page.ts';
 import { findPeople, knownPeople, MOST_FOUND } from '../people.ts';
-import { alert, notice, personRow } from '../shown.ts';
+import { alert, notice, personRow } from '../formatting.ts';
 
 const DONE = {
   revoked: 'Done: that has ended, with every token of it.',

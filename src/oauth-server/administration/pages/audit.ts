@@ -9,7 +9,7 @@ import { withQuery } from '../links.ts';
 import { markup, type Content, type Markup } from '../markup.ts';
 import type { Asked, Page } from '../page.ts';
 import { knownPeople, type KnownPerson } from '../people.ts';
-import { aboutPerson, alert, calledBy, code, moment } from '../shown.ts';
+import { aboutPerson, alert, calledBy, code, moment } from '../formatting.ts';
 
 const FILTERS: readonly Filter[] = [
   { name: 'type', text: 'Type', options: EVENT_TYPES },

@@ -1,10 +1,10 @@
 import type { DescribedKey, ShownClient } from '../../clients/describing.ts';
 import { comesFrom, isVerified } from '../../clients/who-asks.ts';
 import { quotedPublic } from '../../quoting.ts';
-import { authenticationOf } from '../kinds.ts';
+import { authenticationOf } from '../client-badges.ts';
 import { markup, type Content, type Markup } from '../markup.ts';
 import type { AdministrationParts } from '../page.ts';
-import { code, facts, list, moment, words } from '../shown.ts';
+import { code, facts, list, moment, words } from '../formatting.ts';
 
 /** All that is known of an application, as oauth:client:show tells it. */
 export function details(shown: ShownClient, { scopes }: Pick<AdministrationParts, 'scopes'>): Markup {

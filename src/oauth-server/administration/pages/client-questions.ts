@@ -1,8 +1,8 @@
 import type { Client } from '../../store/client.ts';
-import { badges } from '../kinds.ts';
+import { badges } from '../client-badges.ts';
 import { markup, type Markup } from '../markup.ts';
 import type { Asked, Refused, Shown } from '../page.ts';
-import { alert, clientName, code } from '../shown.ts';
+import { alert, clientName, code } from '../formatting.ts';
 import { rotationFields } from './rotating.ts';
 import { updateFields } from './updating.ts';
 

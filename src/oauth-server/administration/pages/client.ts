@@ -1,11 +1,11 @@
 import { isClientUrl } from '../../client-documents/client-urls.ts';
 import { isVerified } from '../../clients/who-asks.ts';
 import type { Client } from '../../store/client.ts';
-import { badges } from '../kinds.ts';
+import { badges } from '../client-badges.ts';
 import { withQuery } from '../links.ts';
 import { markup, type Content } from '../markup.ts';
 import type { Asked, Page, Refused, Sent, Shown } from '../page.ts';
-import { alert, clientName, code, moment, notice, secretOnce } from '../shown.ts';
+import { alert, clientName, code, moment, notice, secretOnce } from '../formatting.ts';
 import { QUESTIONS, stateOf } from './client-questions.ts';
 import { details } from './client-details.ts';
 import { changesIn } from './updating.ts';

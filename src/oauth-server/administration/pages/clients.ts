@@ -1,8 +1,8 @@
-import { badges, openUntil } from '../kinds.ts';
+import { badges, openUntil } from '../client-badges.ts';
 import { registrationLink, withQuery } from '../links.ts';
 import { markup } from '../markup.ts';
 import type { Page } from '../page.ts';
-import { clientName, code, moment } from '../shown.ts';
+import { clientName, code, moment } from '../formatting.ts';
 import { register, registrationForm } from './registering.ts';
 
 /** /oauth/admin/clients: the applications, in the order of their ids, and one more. */

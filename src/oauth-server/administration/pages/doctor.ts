@@ -5,7 +5,7 @@ import type { ExaminedApplication } from '../../console/subject.ts';
 import { oauthServerMigrations } from '../../store/migrations/index.ts';
 import { markup, type Markup } from '../markup.ts';
 import type { AdministrationParts, Page } from '../page.ts';
-import { words } from '../shown.ts';
+import { words } from '../formatting.ts';
 
 /** GET /oauth/admin/doctor: what `oauth:server:doctor` finds, as this process sees it. */
 export const doctor: Page = {

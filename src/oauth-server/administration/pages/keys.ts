@@ -3,7 +3,7 @@ import type { KeyDescription } from '../../keys/key-states.ts';
 import { RegistrationError } from '../../errors.ts';
 import { markup, type Content, type Markup } from '../markup.ts';
 import type { Asked, Page, Refused, Shown } from '../page.ts';
-import { alert, code, moment, notice } from '../shown.ts';
+import { alert, code, moment, notice } from '../formatting.ts';
 
 const DONE = {
   rotate:

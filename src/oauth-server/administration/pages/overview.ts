@@ -2,7 +2,7 @@ import { countRows } from '../../store/sql/counting.ts';
 import { registrationLink } from '../links.ts';
 import { markup, type Content, type Markup } from '../markup.ts';
 import type { Asked, Page } from '../page.ts';
-import { code, facts } from '../shown.ts';
+import { code, facts } from '../formatting.ts';
 
 /** Rows of a table that are looked at for one number. */
 const EXAMINED = 5000;

@@ -6,7 +6,7 @@ import { withQuery } from '../links.ts';
 import { markup, type Content, type Markup } from '../markup.ts';
 import type { Asked, Page, Refused, Sent, Shown } from '../page.ts';
 import { knownPeople } from '../people.ts';
-import { aboutPerson, alert, calledBy, code, notice } from '../shown.ts';
+import { aboutPerson, alert, calledBy, code, notice } from '../formatting.ts';
 import { groupInForm } from './access.ts';
 
 const DONE = {

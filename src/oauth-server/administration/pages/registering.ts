@@ -1,7 +1,7 @@
 import type { ClientRegistration } from '../../clients/registration.ts';
 import { markup, type Markup } from '../markup.ts';
 import type { Asked, Page, Refused, Sent, Shown } from '../page.ts';
-import { alert, clientName, code, secretOnce } from '../shown.ts';
+import { alert, clientName, code, secretOnce } from '../formatting.ts';
 import { namedIn, updateFields, type FieldHints } from './updating.ts';
 
 /** What an operator registers on a page, as `oauth:client:create` does. */

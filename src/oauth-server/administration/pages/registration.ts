@@ -1,7 +1,7 @@
 import type { InitialAccessToken } from '../../store/client.ts';
 import { markup, type Markup } from '../markup.ts';
 import type { Asked, Page } from '../page.ts';
-import { alert, code, moment, notice, secretOnce, words } from '../shown.ts';
+import { alert, code, moment, notice, secretOnce, words } from '../formatting.ts';
 
 const DONE = {
   revoked: 'Done: nobody can register with that token any more. Those that it registered stay.',

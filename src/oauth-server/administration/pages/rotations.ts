@@ -1,11 +1,11 @@
 import type { AuthorizationServer } from '../../authorization-server.ts';
 import { clientPages } from '../../clients/listing.ts';
 import type { Client } from '../../store/client.ts';
-import { openUntil } from '../kinds.ts';
+import { openUntil } from '../client-badges.ts';
 import { withQuery } from '../links.ts';
 import { markup } from '../markup.ts';
 import type { Page } from '../page.ts';
-import { clientName, code, moment } from '../shown.ts';
+import { clientName, code, moment } from '../formatting.ts';
 import { keyRow } from './keys.ts';
 
 /** Clients that are looked at for one page, all of which may be rotations that are open. */

@@ -4,7 +4,7 @@ import type { Client } from '../../store/client.ts';
 import { markup, type Content, type Markup } from '../markup.ts';
 import type { Asked, Refused } from '../page.ts';
 import type { Parameters } from '../../parameters.ts';
-import { code } from '../shown.ts';
+import { code } from '../formatting.ts';
 
 /** What can be changed of an application that an operator registered: the fields of the form, and what comes of them. */
 

@@ -4,7 +4,7 @@ import type { Grant } from '../client.ts';
 import type { AccessToken, DeadToken, Death, NewAccessToken, OfferedToken } from '../grant.ts';
 import type { Store } from '../store.ts';
 import type { Admits } from './clients.ts';
-import { fenceOf } from './fence.ts';
+import { blockingRow } from './lost-insert.ts';
 import { insertInto, removeKeys, words } from './statements.ts';
 
 /**
@@ -54,7 +54,7 @@ export const ACCESS_TOKEN_COLUMNS =
 const INSERT = insertInto('oauth_access_tokens', ACCESS_TOKEN_COLUMNS);
 
 /** A row that is no token's: no hash is empty, no client has this id, and it has expired. */
-export const ACCESS_TOKEN_FENCE = fenceOf(
+export const ACCESS_TOKEN_BLOCKER = blockingRow(
   'oauth_access_tokens',
   'id, secret_hash, client_id, scope, issued_at, expires_at',
   'secret_hash',

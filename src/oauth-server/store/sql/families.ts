@@ -3,7 +3,7 @@ import type { Database, SqlParameter } from '../../../sql/contract.ts';
 import type { GrantOutcome, GrantRefusal, NewTokens, OfferedToken, StoredGrant } from '../grant.ts';
 import type { ConsentOutcome } from '../requests.ts';
 import type { Store } from '../store.ts';
-import { ACCESS_TOKEN_COLUMNS, ACCESS_TOKEN_FENCE, accessTokenValues } from './access-tokens.ts';
+import { ACCESS_TOKEN_COLUMNS, ACCESS_TOKEN_BLOCKER, accessTokenValues } from './access-tokens.ts';
 import { claimAndInsert, claimThenInsert, type ClaimAndInsert } from './claim.ts';
 import { consentParameters } from './consent-requests.ts';
 import {
@@ -18,7 +18,7 @@ import {
   type AuthorizationRow,
   type GrantRow,
 } from './family-rows.ts';
-import { fenceOf, wasInserted } from './fence.ts';
+import { blockingRow, settleInsert } from './lost-insert.ts';
 import { confirmRevocation, HAS_OPENID, keysWhere, removeKeys, type Condition } from './statements.ts';
 
 /**
@@ -46,7 +46,7 @@ export function familiesTable(database: Database) {
     // Nothing may be spent without an answer: the token is there, or the use does not happen.
     const tookEffect = async () => {
       isUnsettled = true;
-      const wasIssued = await wasInserted(database, ACCESS_TOKEN_FENCE, accessToken, now);
+      const wasIssued = await settleInsert(database, ACCESS_TOKEN_BLOCKER, accessToken, now);
       isUnsettled = false;
       return wasIssued;
     };
@@ -136,7 +136,7 @@ export function familiesTable(database: Database) {
           code.hash,
           JSON.stringify(code.parameters),
         ],
-        tookEffect: () => wasInserted(database, FAMILY_FENCE, { id: family.id, hash: code.hash }, now),
+        tookEffect: () => settleInsert(database, FAMILY_BLOCKER, { id: family.id, hash: code.hash }, now),
       });
     },
 
@@ -254,7 +254,7 @@ const ALLOW = claimAndInsert(
 );
 
 /** A row that is nobody's authorization: it was revoked from the beginning, and has neither a code nor a mark. */
-const FAMILY_FENCE = fenceOf(
+const FAMILY_BLOCKER = blockingRow(
   'oauth_families',
   'id, client_id, user_provider, user_id, subject, scope, created_at, expires_at, revoked_at, prune_after',
   'code_hash',

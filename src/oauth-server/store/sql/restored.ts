@@ -45,7 +45,7 @@ export function restoredTables(database: Database) {
         [after, newestId],
       );
       const last = rows.length < limit ? null : (rows.at(-1)?.id ?? null);
-      // A row with an empty hash is nobody's token, and keeps one from being issued late (ACCESS_TOKEN_FENCE).
+      // A row with an empty hash is nobody's token, and keeps one from being issued late (ACCESS_TOKEN_BLOCKER).
       const own = rows.filter((row) => row.family_id === null && row.secret_hash !== '').map((row) => row.id);
       const table = ['oauth_access_tokens', 'id'] as const;
       return { ended: await removeKeys(database, table, own, ['family_id', 'IS NULL', []]), last };

@@ -1,5 +1,5 @@
 import type { Database, SqlConnection } from '../../../sql/contract.ts';
-import { makeRoom } from '../fair-share.ts';
+import { makeRoom } from '../make-room.ts';
 import { BUDGET_ROW } from '../migrations/locked-rows.ts';
 import type { WaitingBudget, WaitingRequest } from '../requests.ts';
 import type { Store } from '../store.ts';

@@ -7,7 +7,7 @@ import type { Clients } from '../clients/clients.ts';
 import { unverified } from '../clients/who-asks.ts';
 import type { Client } from '../store/client.ts';
 import type { CookieSealer } from './cookie-keys.ts';
-import type { SentParameters } from './waiting.ts';
+import type { SentParameters } from './waiting-requests.ts';
 
 /**
  * What a sign-in page may tell of the request that brought somebody there. The request waits in a cookie that no page but

@@ -1,13 +1,13 @@
 import type { AdministrationParts, AnswerAdministration } from './page.ts';
 
 /**
- * The administrator's pages, whose code is read from here on, and by nobody who has no such pages. Not when the first is asked for: a
- * deployment may have replaced the files by then (decision 22).
+ * Loads the code of the administrator's pages, only where they are switched on. It loads at the start: by the time of the first request, a
+ * deployment may have replaced the files (decision 22).
  */
-export function administrationDoor(parts: () => AdministrationParts): AnswerAdministration {
+export function lazyAdministration(parts: () => AdministrationParts): AnswerAdministration {
   const load = () => import('./administration.ts');
   let loading: ReturnType<typeof load> | null = load();
-  // Whoever asks for a page is told, and it is tried again.
+  // The request fails, and the next one tries again.
   loading.catch(() => (loading = null));
   let answer: AnswerAdministration | null = null;
 

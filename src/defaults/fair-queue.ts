@@ -1,12 +1,12 @@
 import { OverloadedError } from '../contracts/errors.ts';
 
 /** A queue in which networks take turns. */
-export interface FairLine {
+export interface FairQueue {
   /** Runs the work when its turn comes; rejects with an OverloadedError when too much waits. */
   <T>(network: string | null, work: () => Promise<T>): Promise<T>;
 }
 
-export interface FairLineOptions {
+export interface FairQueueOptions {
   /** How many run at once. */
   readonly atOnce: number;
   /** How many may wait, in all. */
@@ -24,7 +24,7 @@ interface Turn {
  * Round robin: each network that has something waiting is served once before any is served again, so a flood from one network
  * waits behind itself. When the queue is full, the network with most places loses its last one to a network with fewer.
  */
-export function createFairLine({ atOnce, mostWaiting, mostOfOne }: FairLineOptions): FairLine {
+export function createFairQueue({ atOnce, mostWaiting, mostOfOne }: FairQueueOptions): FairQueue {
   /** By network, in the order of their turns. */
   const waiting = new Map<string | null, Turn[]>();
   let waitingInAll = 0;

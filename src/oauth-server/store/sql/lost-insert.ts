@@ -1,19 +1,19 @@
 import type { Database, SqlDialect } from '../../../sql/contract.ts';
 
 /**
- * What settles for good whether a row was inserted by a statement that was lost (decision 9): a row of no use takes its key, unless it
- * is there. Then the statement, however late it arrives, meets the key and fails as a whole, with what it claimed.
+ * Settles whether a row was inserted by a statement whose answer was lost (decision 9). A blocking row takes the key, unless the row is
+ * there. If the lost statement arrives later, it meets that key and fails as a whole, with the claim it makes.
  */
-export interface Fence {
+export interface BlockingRow {
   readonly insert: string;
-  /** How many times the row of no use has: each is when it was made. */
+  /** How many columns of the blocking row are times: each is the time of the insert. */
   readonly times: number;
-  /** Finds the row that was to be inserted, by its key and a hash that no other row has. */
+  /** Finds the row of the lost statement, by its key and a hash that no other row has. */
   readonly find: string;
 }
 
-/** `columns` are those of the row of no use, `id` first: times end in `_at` or `_after`, the others are empty. */
-export function fenceOf(table: string, columns: string, hashColumn: string): Fence {
+/** `columns` are those of the blocking row, `id` first. Names of times end in `_at` or `_after`; the others get an empty text. */
+export function blockingRow(table: string, columns: string, hashColumn: string): BlockingRow {
   const isTime = (name: string) => /_(?:at|after)$/.test(name);
   const values = columns.replaceAll(/\w+/g, (name) => (name === 'id' || isTime(name) ? '?' : "''"));
   return {
@@ -39,10 +39,10 @@ const UNLESS_THERE: Readonly<Record<SqlDialect, string>> = {
  */
 const WAIT_BRIEFLY = "SET LOCAL lock_timeout = '250ms'";
 
-/** Whether the row with this key and hash was inserted. If not, it never will be. */
-export function wasInserted(
+/** Returns whether the row with this key and hash was inserted. If it was not, inserts a blocking row, so that it never will be. */
+export function settleInsert(
   database: Database,
-  { insert, times, find }: Fence,
+  { insert, times, find }: BlockingRow,
   { id, hash }: { readonly id: string; readonly hash: string },
   now: number,
 ): Promise<boolean> {

@@ -27,19 +27,19 @@ const EXAMPLES: readonly JsonObject[] = [
 
 const NO_KEYS: ClientKeys = { jwks: JSON.stringify({ keys: EXAMPLES }), jwksUri: null, algorithm: null };
 
-/** Who stands for a client that there is not, or that has no keys, so that the time does not say so. Nothing is ever signed by it. */
-export function nobody(clientId: string): KeyedClient {
+/** Stands in for a client that does not exist or has no keys, so that the response time is the same. No signature of it is ever accepted. */
+export function decoyClient(clientId: string): KeyedClient {
   return { id: clientId, registeredBy: 'operator', keys: NO_KEYS };
 }
 
-export function isNobody({ keys }: KeyedClient): boolean {
+export function isDecoyClient({ keys }: KeyedClient): boolean {
   return keys === NO_KEYS;
 }
 
 let keys: readonly PublicKey[] | null = null;
 
 /** Looks at the signature with a key that is nobody's, where the client has none that fits. */
-export function checkForNobody(assertion: Jws): void {
+export function checkDecoySignature(assertion: Jws): void {
   keys ??= EXAMPLES.map(readPublicKey).filter((key) => key !== null);
   try {
     const algorithm = algorithmOf(assertion);

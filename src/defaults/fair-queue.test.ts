@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { OverloadedError } from '../contracts/errors.ts';
-import { createFairLine, type FairLineOptions } from './fair-line.ts';
+import { createFairQueue, type FairQueueOptions } from './fair-queue.ts';
 
 /** A queue that the test serves by hand: work in flight ends when the test ends it. */
-function line({ atOnce = 1, mostWaiting = 200, mostOfOne = 100 }: Partial<FairLineOptions> = {}) {
-  const inTurn = createFairLine({ atOnce, mostWaiting, mostOfOne });
+function line({ atOnce = 1, mostWaiting = 200, mostOfOne = 100 }: Partial<FairQueueOptions> = {}) {
+  const inTurn = createFairQueue({ atOnce, mostWaiting, mostOfOne });
   const served: (string | null)[] = [];
   const ends: (() => void)[] = [];
   const refused: (string | null)[] = [];
@@ -80,7 +80,7 @@ describe('a line in which networks take turns', () => {
   });
 
   test('a work that fails gives its place to the next', async () => {
-    const inTurn = createFairLine({ atOnce: 1, mostWaiting: 2, mostOfOne: 2 });
+    const inTurn = createFairQueue({ atOnce: 1, mostWaiting: 2, mostOfOne: 2 });
     const failing = inTurn('a', () => Promise.reject(new Error('it failed')));
     const next = inTurn('a', async () => 'served');
     await expect(failing).rejects.toThrow('it failed');

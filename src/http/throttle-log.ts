@@ -3,10 +3,10 @@ import { runForNoRequest } from './context.ts';
 const BETWEEN = 1000;
 
 /**
- * Limits a line of the log about what may happen thousands of times a second: the first time is logged at once, what follows at
- * most once a second, with their number.
+ * Limits a log line about something that may happen thousands of times a second. The first time is logged at once, later ones at most
+ * once a second, with their number.
  */
-export function occasionally(log: (times: number) => void): () => void {
+export function throttleLog(log: (times: number) => void): () => void {
   let pausing = false;
   let unlogged = 0;
 

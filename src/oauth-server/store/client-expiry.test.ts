@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Client } from './client.ts';
-import { hasLapsed } from './lapsing.ts';
+import { hasExpired } from './client-expiry.ts';
 
 const NOW = 1_795_240_016_123;
 const DAY = 86_400_000;
@@ -8,16 +8,16 @@ const client = (changes: Partial<Client>) =>
   ({ registeredBy: 'registration', usedAt: null, createdAt: NOW, ...changes }) as Client;
 
 test('a client that registered itself lapses a day after it began without a use, and 91 days after the last use', () => {
-  expect(hasLapsed(client({ createdAt: NOW - DAY + 1 }), NOW)).toBe(false);
-  expect(hasLapsed(client({ createdAt: NOW - DAY }), NOW)).toBe(true);
+  expect(hasExpired(client({ createdAt: NOW - DAY + 1 }), NOW)).toBe(false);
+  expect(hasExpired(client({ createdAt: NOW - DAY }), NOW)).toBe(true);
   const used = { createdAt: NOW - 1000 * DAY };
-  expect(hasLapsed(client({ ...used, usedAt: NOW - 91 * DAY + 1 }), NOW)).toBe(false);
-  expect(hasLapsed(client({ ...used, usedAt: NOW - 91 * DAY }), NOW)).toBe(true);
+  expect(hasExpired(client({ ...used, usedAt: NOW - 91 * DAY + 1 }), NOW)).toBe(false);
+  expect(hasExpired(client({ ...used, usedAt: NOW - 91 * DAY }), NOW)).toBe(true);
 });
 
 test('a client of an operator, and one that is a document, never lapses', () => {
   for (const registeredBy of ['operator', 'document'] as const) {
-    expect(hasLapsed(client({ registeredBy, createdAt: 0 }), NOW)).toBe(false);
-    expect(hasLapsed(client({ registeredBy, createdAt: 0, usedAt: 0 }), NOW)).toBe(false);
+    expect(hasExpired(client({ registeredBy, createdAt: 0 }), NOW)).toBe(false);
+    expect(hasExpired(client({ registeredBy, createdAt: 0, usedAt: 0 }), NOW)).toBe(false);
   }
 });

@@ -3,7 +3,7 @@ import { createParameters } from '../parameters.ts';
 import type { Client } from '../store/client.ts';
 import type { UnsettledGrant } from '../store/grant.ts';
 import type { TokenResponse } from './grant.ts';
-import { createUnanswered } from './unanswered.ts';
+import { createLostAnswers } from './lost-answers.ts';
 
 const CLIENT: Client = {
   id: 'client',
@@ -38,13 +38,13 @@ const UNSETTLED: UnsettledGrant = { issued: null, error: new Error('away'), sett
 
 function createKeeping() {
   let now = 0;
-  const unanswered = createUnanswered(() => now);
+  const lostAnswers = createLostAnswers(() => now);
   return {
     passes: (seconds: number) => {
       now += seconds * 1000;
     },
     keep: (parameters: string, unsettled = UNSETTLED, answer = parameters) =>
-      unanswered.keep(
+      lostAnswers.keep(
         { client: CLIENT, form: form(parameters), thumbprint: null },
         {
           unsettled,
@@ -53,7 +53,7 @@ function createKeeping() {
         },
       ),
     ask: async (parameters: string, client = CLIENT, thumbprint: string | null = null) => {
-      const found = unanswered.find(client, form(parameters), thumbprint);
+      const found = lostAnswers.find(client, form(parameters), thumbprint);
       return found === null ? null : (await found(async () => response('another'))).access_token;
     },
   };

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { makeRoom } from './fair-share.ts';
+import { makeRoom } from './make-room.ts';
 
 const BUDGET = { total: 100, ofOneNetwork: 60 };
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Log } from '../../contracts/log.ts';
-import { createNoteUse } from './uses.ts';
+import { createRecordUse } from './last-use.ts';
 
 const DAY = 86_400_000;
 const NOW = 1_795_240_016_123;
@@ -19,16 +19,16 @@ function start() {
       noted.push([id, now]);
     },
   };
-  return { noted, warnings, state, noteUse: createNoteUse({ store, clock: () => NOW, log }) };
+  return { noted, warnings, state, recordUse: createRecordUse({ store, clock: () => NOW, log }) };
 }
 
 test.each(['registration', 'document'] as const)(
   'the use of a client made by a %s is written down, and again once a day is over',
   async (registeredBy) => {
-    const { noted, noteUse } = start();
-    await noteUse({ id: 'new', registeredBy, usedAt: null });
-    await noteUse({ id: 'a-day-ago', registeredBy, usedAt: NOW - DAY });
-    expect(noteUse({ id: 'today', registeredBy, usedAt: NOW - DAY + 1 })).toBeNull();
+    const { noted, recordUse } = start();
+    await recordUse({ id: 'new', registeredBy, usedAt: null });
+    await recordUse({ id: 'a-day-ago', registeredBy, usedAt: NOW - DAY });
+    expect(recordUse({ id: 'today', registeredBy, usedAt: NOW - DAY + 1 })).toBeNull();
     expect(noted).toEqual([
       ['new', NOW],
       ['a-day-ago', NOW],
@@ -37,17 +37,17 @@ test.each(['registration', 'document'] as const)(
 );
 
 test('the use of a client that an operator registered is not written down', () => {
-  const { noted, noteUse } = start();
+  const { noted, recordUse } = start();
   for (const usedAt of [null, NOW - 2 * DAY])
-    expect(noteUse({ id: 'ours', registeredBy: 'operator', usedAt })).toBeNull();
+    expect(recordUse({ id: 'ours', registeredBy: 'operator', usedAt })).toBeNull();
   expect(noted).toEqual([]);
 });
 
 test('a use that could not be written down refuses nobody: the log names the client and why', async () => {
-  const { warnings, state, noteUse } = start();
+  const { warnings, state, recordUse } = start();
   const exception = new Error('out of order');
   state.problem = exception;
-  await noteUse({ id: 'one', registeredBy: 'registration', usedAt: null });
+  await recordUse({ id: 'one', registeredBy: 'registration', usedAt: null });
   expect(warnings).toEqual([
     ['The use of client {clientId} could not be written down: {exception}', { clientId: 'one', exception }],
   ]);

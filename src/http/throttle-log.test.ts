@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { occasionally } from './occasionally.ts';
+import { throttleLog } from './throttle-log.ts';
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -10,7 +10,7 @@ afterEach(() => {
 
 test('what happens all the time is told at once, and then once a second with its number', () => {
   const told: number[] = [];
-  const happens = occasionally((times) => told.push(times));
+  const happens = throttleLog((times) => told.push(times));
   happens();
   expect(told).toEqual([1]);
   for (let tenths = 0; tenths < 25; tenths += 1) {

@@ -9,9 +9,9 @@ import type { TokenResponse } from './grant.ts';
  * The answers that token requests could not be given, since the store stayed away and nobody knew whether it had spent what they
  * offered. Each is kept for the request that comes again with nothing changed, and given once (decision 9).
  */
-export interface Unanswered {
+export interface LostAnswers {
   /** Keeps the answer to this request until it comes again. */
-  keep(request: TokenRequest, answer: UnansweredGrant): void;
+  keep(request: TokenRequest, answer: LostAnswer): void;
   /**
    * What answers this request, when the same one stayed unanswered; null for every other. It settles first whether what was offered
    * is spent: if it is not, `otherwise` answers. While the store is away it rejects with what the store failed with.
@@ -30,7 +30,7 @@ export interface TokenRequest {
   readonly thumbprint: string | null;
 }
 
-export interface UnansweredGrant {
+export interface LostAnswer {
   readonly unsettled: UnsettledGrant;
   /** The answer to the client as it is now. It is called once the tokens were issued, and refuses what would be refused now. */
   readonly answer: (client: Client) => Promise<TokenResponse>;
@@ -38,7 +38,7 @@ export interface UnansweredGrant {
   readonly isSpentRefused: boolean;
 }
 
-interface Kept extends UnansweredGrant {
+interface Kept extends LostAnswer {
   readonly key: string;
   /** Milliseconds since 1970. */
   readonly since: number;
@@ -51,7 +51,7 @@ const MOST_KEPT = 1000;
 const KEPT_FOR = 300_000;
 
 /** `clock` tells milliseconds since 1970. */
-export function createUnanswered(clock: () => number): Unanswered {
+export function createLostAnswers(clock: () => number): LostAnswers {
   /** In the order of time. One request may have several: it may be sent again before it fails. */
   const kept = new Set<Kept>();
 

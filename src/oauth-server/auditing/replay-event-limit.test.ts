@@ -1,17 +1,17 @@
 import { describe, expect, test } from 'vitest';
-import { createToldReplays } from './told.ts';
+import { createReplayEventLimit } from './replay-event-limit.ts';
 
 function createTelling() {
   let now = 1_000_000_000_000;
-  const isTold = createToldReplays(() => now);
+  const isRecorded = createReplayEventLimit(() => now);
   return {
     passes: (milliseconds: number) => {
       now += milliseconds;
     },
-    isTold,
+    isRecorded,
     /** How many of so many replays are told. */
     told: (authorization: string, replays: number) =>
-      Array.from({ length: replays }, () => isTold(authorization)).filter(Boolean).length,
+      Array.from({ length: replays }, () => isRecorded(authorization)).filter(Boolean).length,
   };
 }
 
@@ -40,11 +40,11 @@ describe('replays that ended nothing', () => {
   });
 
   test('are remembered of ten thousand authorizations: the one that was told of longest ago is forgotten', () => {
-    const { told, isTold } = createTelling();
+    const { told, isRecorded } = createTelling();
     expect([told('one', 20), told('another', 4)]).toEqual([5, 4]);
-    for (let count = 2; count < 10_000; count += 1) isTold(`other ${count}`);
+    for (let count = 2; count < 10_000; count += 1) isRecorded(`other ${count}`);
     expect([told('one', 1), told('another', 1)]).toEqual([0, 1]);
-    for (const more of ['one more', 'two more']) isTold(more);
+    for (const more of ['one more', 'two more']) isRecorded(more);
     expect([told('another', 1), told('one', 1)]).toEqual([0, 1]);
   });
 });

@@ -9,16 +9,16 @@ const BETWEEN_TWO = 86_400_000;
  * Writes down that a client is used, at most once a day, and only for one that no operator registered. Never rejects: what was allowed
  * or issued is. Null when there is nothing to wait for.
  */
-export type NoteUse = (client: Pick<Client, 'id' | 'registeredBy' | 'usedAt'>) => Promise<void> | null;
+export type RecordUse = (client: Pick<Client, 'id' | 'registeredBy' | 'usedAt'>) => Promise<void> | null;
 
-export interface NoteUseOptions {
+export interface RecordUseOptions {
   readonly store: Pick<Store, 'noteClientUse'>;
   /** Milliseconds since 1970. */
   readonly clock: () => number;
   readonly log: Log;
 }
 
-export function createNoteUse({ store, clock, log }: NoteUseOptions): NoteUse {
+export function createRecordUse({ store, clock, log }: RecordUseOptions): RecordUse {
   async function note(clientId: string, now: number): Promise<void> {
     try {
       await store.noteClientUse(clientId, now);
