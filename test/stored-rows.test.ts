@@ -116,7 +116,9 @@ describe('whether a row was inserted by a statement that was lost', () => {
   });
 
   test('is settled by a row that is empty but for its key and its times', () => {
-    expect(blockingRow('things', 'id, name, made_at, kept_at_home, prune_after, format', 'name_hash')).toEqual({
+    expect(
+      blockingRow('things', 'id, name, made_at, kept_at_home, prune_after, format', 'name_hash'),
+    ).toEqual({
       insert:
         "INSERT INTO things (id, name, made_at, kept_at_home, prune_after, format) VALUES (?, '', ?, '', ?, '')",
       times: 2,

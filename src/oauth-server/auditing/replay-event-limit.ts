@@ -17,7 +17,10 @@ interface Counted {
  * which would fill the audit. Returns a function that says whether to record one more. The log has a line for each. `clock` is in
  * milliseconds since 1970.
  */
-export function createReplayEventLimit(clock: () => number, most = MOST_EVENTS): (authorization: string) => boolean {
+export function createReplayEventLimit(
+  clock: () => number,
+  most = MOST_EVENTS,
+): (authorization: string) => boolean {
   const counted = new RecentMap<string, Counted>(MOST);
   return (authorization) => {
     const now = clock();
