@@ -224,6 +224,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'src/oauth-server/authorization/browsers.ts',
       'src/oauth-server/authorization/sign-in-hints.ts',
       'src/oauth-server/endpoints/authorize.ts',
+      'src/oauth-server/endpoints/authorize-replies.ts',
       'src/oauth-server/endpoints/par.ts',
       'src/oauth-server/endpoints/round-trip.ts',
       'src/oauth-server/parameters.ts',

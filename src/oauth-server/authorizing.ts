@@ -16,7 +16,8 @@ import type { AuthenticateClient } from './clients/authentication.ts';
 import type { Clients, FindClient } from './clients/clients.ts';
 import type { RecordUse } from './clients/last-use.ts';
 import { admitsUnverified, type OAuthServerConfig } from './config.ts';
-import { createAuthorizeEndpoints } from './endpoints/authorize.ts';
+import { AuthorizeReplies } from './endpoints/authorize-replies.ts';
+import { AuthorizeEndpoint } from './endpoints/authorize.ts';
 import type { Dpop } from './dpop/dpop.ts';
 import type { Handler } from './endpoints/endpoint.ts';
 import { createParEndpoint } from './endpoints/par.ts';
@@ -151,13 +152,7 @@ export function createAuthorizing(options: AuthorizingOptions): Authorizing {
     requiresPushed: pushing === 'require',
     applicationsPath: paths.applications,
   });
-  const endpoints = createAuthorizeEndpoints({
-    checks,
-    consent,
-    waiting,
-    notes: host.tellsWhoWaits ? notes : null,
-    pushed,
-    accounts,
+  const replies = new AuthorizeReplies({
     host,
     scopes,
     profiles,
@@ -167,11 +162,23 @@ export function createAuthorizing(options: AuthorizingOptions): Authorizing {
     logoPath: config.client_logos === true ? paths.logo : null,
     serverName,
     speaking,
+  });
+  const endpoint = new AuthorizeEndpoint({
+    checks,
+    consent,
+    waiting,
+    notes: host.tellsWhoWaits ? notes : null,
+    pushed,
+    accounts,
+    host,
+    replies,
+    path: paths.authorize,
     takesDpop,
     hints,
   });
   return {
-    ...endpoints,
+    authorize: (request) => endpoint.get(request),
+    consent: (request) => endpoint.post(request),
     async waitingFor(request, returnTo) {
       if (host.tellsWhoWaits) return notes.find(request, returnTo);
       throw new Error('Nobody is told who waits: give the host tellsWhoWaits: true');
