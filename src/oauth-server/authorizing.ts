@@ -1,7 +1,7 @@
 import type { Speaking } from '../words/speaking.ts';
 import type { Accounts } from './accounts.ts';
 import type { Audit } from './auditing/audit.ts';
-import { createConsent } from './authorization/consent.ts';
+import { Consent } from './authorization/consent.ts';
 import type { CookieSealer } from './authorization/cookie-keys.ts';
 import { createGrantedBefore } from './authorization/granted-before.ts';
 import { createPushedRequests } from './authorization/pushed.ts';
@@ -135,7 +135,7 @@ export function createAuthorizing(options: AuthorizingOptions): Authorizing {
     lifetime: config.consent_ttl,
   });
   const pushed = pushing === 'off' ? null : createPushedRequests({ store, host, pruning, clock });
-  const consent = createConsent({
+  const consent = new Consent({
     store,
     clients,
     documents,

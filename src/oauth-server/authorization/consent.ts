@@ -27,36 +27,6 @@ import type { GrantedBefore } from './granted-before.ts';
 import { unpushedProblem, type AuthorizationRequest } from './request.ts';
 import type { AuthorizationResponse } from './response.ts';
 
-/**
- * Asking a person for consent (AS-8). The request is saved when it is first shown to somebody, under the hash of its opaque
- * id, bound to that person and to their browser session, with the scopes that they were shown.
- */
-export interface Consent {
-  /** Saves the request, bound to this visitor, and presents it. It gets a new id unless it waited under one. */
-  beginConsent(
-    request: AuthorizationRequest,
-    client: Client,
-    visitor: Visitor,
-    requestId?: string,
-  ): Promise<Presented>;
-  /**
-   * Presents a saved request to this visitor again; null when no request of this id was saved. Throws a page error when this
-   * visitor may not answer it in this browser, or not any more.
-   */
-  presentConsent(requestId: string, visitor: Visitor): Promise<Presented | null>;
-  /** Throws a page error unless the token is the one of this request and browser session. */
-  requireCsrfToken(requestId: string, visitor: Visitor, csrfToken: string): Promise<void>;
-  /**
-   * Records this visitor's decision, once. The same decision again, within `code_ttl`, leads back to the application again. Throws
-   * a page error when there is no request that they may answer.
-   */
-  completeConsent(requestId: string, visitor: Visitor, allow: boolean): Promise<AuthorizationResponse>;
-  /** The request, if this visitor may answer it now. Throws a page error otherwise. */
-  requirePending(requestId: string, visitor: Visitor): Promise<ConsentRequest>;
-  /** Ends the request without an answer. */
-  voidConsent(request: ConsentRequest): Promise<void>;
-}
-
 /** The consent screen to show, or the response when there is nothing to ask. */
 export type Presented = { readonly question: ConsentQuestion } | { readonly response: AuthorizationResponse };
 
@@ -104,53 +74,49 @@ export interface ConsentOptions {
   readonly applicationsPath: string;
 }
 
-export function createConsent(options: ConsentOptions): Consent {
-  const {
-    store,
-    clients,
-    documents,
-    host,
-    scopes: catalog,
-    resource,
-    audit,
-    recordUse,
-    pruning,
-    clock,
-    lifetimes,
-    profiles,
-    requiresPushed,
-    applicationsPath,
-  } = options;
+/**
+ * Asks a person for consent (AS-8). The request is saved when a person first sees it, under the hash of its opaque id. It is bound to that
+ * person and to their browser session, with the scopes that they saw.
+ */
+export class Consent {
+  readonly #options: ConsentOptions;
 
-  async function beginConsent(
+  constructor(options: ConsentOptions) {
+    this.#options = options;
+  }
+
+  /** Saves the request for this visitor, and presents it. It gets a new id unless it waited under one. */
+  async begin(
     request: AuthorizationRequest,
     client: Client,
     visitor: Visitor,
     requestId = randomToken(),
   ): Promise<Presented> {
+    const { documents, host, scopes: catalog } = this.#options;
     const person = visitor.user.reference;
-    const before = stepsUp() ? await options.grantedBefore(client, person, request.audience) : NOTHING;
+    const before = await this.#allowedBefore(client, person, request.audience);
     const wanted = before.length === 0 ? request.scopes : union(request.scopes, before.filter(isKept));
     const scopes = await scopesHeldBy(host, catalog, wanted, person);
     if (!isPartHeld(request, scopes)) return { response: nothingHeld(request, client) };
     if (client.registeredBy === 'document') await documents.keep(client);
-    if (await saveRequest(request, client, requestId, visitor, scopes)) {
+    if (await this.#saveRequest(request, client, requestId, visitor, scopes)) {
       return { question: question(request, requestId, client, visitor, scopes, before) };
     }
     // The same page was opened twice at once, and the other was quicker.
-    const presented = await presentConsent(requestId, visitor);
+    const presented = await this.present(requestId, visitor);
     if (presented === null) throw notAnswerable('it was pruned at the same moment');
     return presented;
   }
 
   /** The time to answer starts here, when the request is first shown to somebody. False when the id is taken. */
-  async function saveRequest(
+  async #saveRequest(
     request: AuthorizationRequest,
     { name, registeredBy }: Client,
     requestId: string,
     visitor: Visitor,
     shown: readonly string[],
   ): Promise<boolean> {
+    const { store, pruning, clock, lifetimes } = this.#options;
     const isSaved = await store.insertConsentRequest({
       ...request,
       ...(registeredBy === 'document' ? { shownName: name } : {}),
@@ -164,59 +130,65 @@ export function createConsent(options: ConsentOptions): Consent {
     return isSaved;
   }
 
-  async function presentConsent(requestId: string, visitor: Visitor): Promise<Presented | null> {
-    const pending = await findPending(requestId, visitor);
+  /**
+   * Presents a saved request to this visitor again. Returns null when no request of this id was saved. Throws a page error when this visitor
+   * cannot answer it in this browser, or no longer.
+   */
+  async present(requestId: string, visitor: Visitor): Promise<Presented | null> {
+    const { store, host, scopes: catalog, clock } = this.#options;
+    const pending = await this.#findPending(requestId, visitor);
     if (pending === null) return null;
-    const client = await requireClient(pending);
+    const client = await this.#requireClient(pending);
     const person = visitor.user.reference;
-    const before = stepsUp() ? await options.grantedBefore(client, person, pending.audience) : NOTHING;
+    const before = await this.#allowedBefore(client, person, pending.audience);
     // Never more than was shown before: the first tab may still be open, and its screen can be answered too.
     const scopes = await scopesHeldBy(host, catalog, shownScopes(pending, client, before), person);
     if (!isPartHeld(pending, scopes)) {
-      await voidConsent(pending);
+      await this.end(pending);
       return { response: nothingHeld(pending, client) };
     }
     if (!(await store.presentConsentRequest(pending, scopes, clock())))
-      throw await endedMeanwhile(requestId, visitor);
+      throw await this.#endedMeanwhile(requestId, visitor);
     return { question: question(pending, requestId, client, visitor, scopes, before) };
   }
 
-  async function completeConsent(
-    requestId: string,
-    visitor: Visitor,
-    allow: boolean,
-  ): Promise<AuthorizationResponse> {
-    const saved = await requireOwn(requestId, visitor);
-    const again = await answerAgain(saved, visitor, allow);
+  /**
+   * Records this visitor's decision, once. The same decision again, within `code_ttl`, leads back to the application again. Throws a page
+   * error when there is no request that they can answer.
+   */
+  async complete(requestId: string, visitor: Visitor, allow: boolean): Promise<AuthorizationResponse> {
+    const saved = await this.#requireOwn(requestId, visitor);
+    const again = await this.#answerAgain(saved, visitor, allow);
     if (again !== null) return again;
-    const response = await answerFirst(requireOpen(saved), visitor, allow);
+    const response = await this.#answerFirst(this.#requireOpen(saved), visitor, allow);
     if (response !== null) return response;
     // A double click: the same answer came at the same moment, and was quicker.
-    const meanwhile = await answerAgain(await requireOwn(requestId, visitor), visitor, allow);
-    if (meanwhile === null) throw await endedMeanwhile(requestId, visitor);
+    const meanwhile = await this.#answerAgain(await this.#requireOwn(requestId, visitor), visitor, allow);
+    if (meanwhile === null) throw await this.#endedMeanwhile(requestId, visitor);
     return meanwhile;
   }
 
   /** Null when the request was answered, voided or expired since it was read. */
-  async function answerFirst(
+  async #answerFirst(
     pending: ConsentRequest,
     visitor: Visitor,
     allow: boolean,
   ): Promise<AuthorizationResponse | null> {
-    const client = await requireClient(pending);
+    const { store, audit, recordUse, clock } = this.#options;
+    const client = await this.#requireClient(pending);
     const person = visitor.user.reference;
-    const scopes = allow ? await grantable(pending, client, person) : [];
+    const scopes = allow ? await this.#grantable(pending, client, person) : [];
     const now = clock();
     const familyId = orderedIdentifier(now);
     const code = newCode(familyId);
     const allowed = isPartHeld(pending, scopes)
-      ? await authorization(pending, client, person, scopes, familyId, code, now)
+      ? await this.#authorization(pending, client, person, scopes, familyId, code, now)
       : null;
     const noted = allowed === null ? null : recordUse(client);
     if (noted !== null) {
       await noted;
       // From its first use on the redirect URIs stay: what was shown is asked once more, after that.
-      await requireClient(pending);
+      await this.#requireClient(pending);
     }
     if (!(await store.answerConsent(pending, allowed, { allow, at: now }))) return null;
     const { clientId, redirectUri, state } = pending;
@@ -233,22 +205,23 @@ export function createConsent(options: ConsentOptions): Consent {
    * The same decision again, of this person in this browser: they clicked twice, and the browser waits for the second answer alone. A code
    * that nobody has used is replaced, so that one is good. Null when it is another decision, or there was none.
    */
-  async function answerAgain(
+  async #answerAgain(
     saved: ConsentRequest,
     visitor: Visitor,
     allow: boolean,
   ): Promise<AuthorizationResponse | null> {
+    const { store, clock } = this.#options;
     const { answer } = saved;
     if (answer?.allow !== allow) return null;
-    const client = await requireClient(saved);
-    const [now, lifetime] = [clock(), codeLifetime(client) * 1000];
+    const client = await this.#requireClient(saved);
+    const [now, lifetime] = [clock(), this.#codeLifetime(client) * 1000];
     if (now >= answer.at + lifetime) return null;
     const { familyId: id } = answer;
     if (id === null) return notAllowed(saved, client, allow);
     const { clientId, redirectUri, state } = saved;
     const person = visitor.user.reference;
     // Not the same where another permission is held by now: then the store finds no such authorization.
-    const scopes = await grantable(saved, client, person);
+    const scopes = await this.#grantable(saved, client, person);
     const code = newCode(id);
     const replaced = await store.replaceCode(
       { id, clientId, person, scopes },
@@ -261,16 +234,17 @@ export function createConsent(options: ConsentOptions): Consent {
   }
 
   /** Only what was shown can be granted, and only as far as it is still held. */
-  async function grantable(
+  async #grantable(
     saved: ConsentRequest,
     client: Client,
     person: PersonReference,
   ): Promise<readonly string[]> {
-    const before = stepsUp() ? await options.grantedBefore(client, person, saved.audience) : NOTHING;
+    const { host, scopes: catalog } = this.#options;
+    const before = await this.#allowedBefore(client, person, saved.audience);
     return scopesHeldBy(host, catalog, shownScopes(saved, client, before), person);
   }
 
-  async function authorization(
+  async #authorization(
     { clientId, audience, redirectUri, codeChallenge, nonce, dpopJkt: thumbprint }: ConsentRequest,
     client: Client,
     person: PersonReference,
@@ -279,8 +253,9 @@ export function createConsent(options: ConsentOptions): Consent {
     code: string,
     now: number,
   ) {
+    const { store } = this.#options;
     const subject = await store.assignSubject(person, randomIdentifier());
-    const expiresAt = now + codeLifetime(client) * 1000;
+    const expiresAt = now + this.#codeLifetime(client) * 1000;
     return {
       family: { id, clientId, person, subject, scopes, audience, thumbprint },
       code: { hash: tokenHash(code), expiresAt, parameters: { redirectUri, codeChallenge, nonce } },
@@ -288,26 +263,28 @@ export function createConsent(options: ConsentOptions): Consent {
   }
 
   /** The request, if this visitor may answer it now; null when no request of this id was saved. */
-  async function findPending(requestId: string, visitor: Visitor): Promise<ConsentRequest | null> {
-    const saved = await findOwn(requestId, visitor);
-    return saved === null ? null : requireOpen(saved);
+  async #findPending(requestId: string, visitor: Visitor): Promise<ConsentRequest | null> {
+    const saved = await this.#findOwn(requestId, visitor);
+    return saved === null ? null : this.#requireOpen(saved);
   }
 
   /** The request, answered or not, if it was put to this visitor; null when no request of this id was saved. */
-  async function findOwn(requestId: string, visitor: Visitor): Promise<ConsentRequest | null> {
+  async #findOwn(requestId: string, visitor: Visitor): Promise<ConsentRequest | null> {
+    const { store } = this.#options;
     const saved = await store.findConsentRequest(tokenHash(requestId));
     if (saved === null) return null;
     noteClient(visitor.request, saved.clientId);
     if (saved.uiLocales !== undefined) noteWish(visitor.request, saved.uiLocales.split(' '));
-    if (!matchesBrowser(saved, visitor)) throw notAnswerable('it was asked in another browser session');
+    if (!this.#matchesBrowser(saved, visitor)) throw notAnswerable('it was asked in another browser session');
     if (!samePerson(saved.asked.person, visitor.user.reference)) {
-      await voidConsent(saved);
+      await this.end(saved);
       throw notAnswerable('it was put to another person');
     }
     return saved;
   }
 
-  function requireOpen(saved: ConsentRequest): ConsentRequest {
+  #requireOpen(saved: ConsentRequest): ConsentRequest {
+    const { clock, applicationsPath } = this.#options;
     if (saved.outcome === 'allowed' || saved.outcome === 'denied') {
       throw answeredBefore(saved.outcome, applicationsPath);
     }
@@ -316,19 +293,20 @@ export function createConsent(options: ConsentOptions): Consent {
     return saved;
   }
 
-  async function requirePending(requestId: string, visitor: Visitor): Promise<ConsentRequest> {
-    return requireOpen(await requireOwn(requestId, visitor));
+  /** Returns the request if this visitor can answer it now. Throws a page error otherwise. */
+  async requirePending(requestId: string, visitor: Visitor): Promise<ConsentRequest> {
+    return this.#requireOpen(await this.#requireOwn(requestId, visitor));
   }
 
-  async function requireOwn(requestId: string, visitor: Visitor): Promise<ConsentRequest> {
-    const saved = await findOwn(requestId, visitor);
+  async #requireOwn(requestId: string, visitor: Visitor): Promise<ConsentRequest> {
+    const saved = await this.#findOwn(requestId, visitor);
     if (saved === null) throw notAnswerable('it is unknown, or expired long ago');
     return saved;
   }
 
   /** Why the store refused to change a request that was pending when it was read. */
-  async function endedMeanwhile(requestId: string, visitor: Visitor): Promise<Error> {
-    await findPending(requestId, visitor);
+  async #endedMeanwhile(requestId: string, visitor: Visitor): Promise<Error> {
+    await this.#findPending(requestId, visitor);
     return notAnswerable('it was put to the person with other scopes at the same moment');
   }
 
@@ -336,7 +314,8 @@ export function createConsent(options: ConsentOptions): Consent {
    * The client, if it still lives, and still has this redirect URI and one of the scopes that were shown. A document may change at any time,
    * and what has begun goes on as it was when it began.
    */
-  async function requireClient(saved: ConsentRequest): Promise<Client> {
+  async #requireClient(saved: ConsentRequest): Promise<Client> {
+    const { clients, profiles, requiresPushed } = this.#options;
     const { clientId, redirectUri, shownName } = saved;
     const client = await clients.find(clientId);
     if (client === null || client.revokedAt !== null) {
@@ -364,7 +343,8 @@ export function createConsent(options: ConsentOptions): Consent {
   }
 
   /** Whether the request was asked in this browser session. If a pending one was not, the log says so (AS-8.10). */
-  function matchesBrowser(saved: ConsentRequest, { browserSecret, request }: Visitor): boolean {
+  #matchesBrowser(saved: ConsentRequest, { browserSecret, request }: Visitor): boolean {
+    const { host, clock } = this.#options;
     if (saved.browserHash === tokenHash(browserSecret)) return true;
     if (saved.outcome === null && saved.expiresAt > clock()) {
       const requestId = requestIdOf(request);
@@ -373,21 +353,36 @@ export function createConsent(options: ConsentOptions): Consent {
     return false;
   }
 
-  async function requireCsrfToken(requestId: string, visitor: Visitor, csrfToken: string): Promise<void> {
+  /** Throws a page error unless the token is the one of this request and browser session. */
+  async requireCsrfToken(requestId: string, visitor: Visitor, csrfToken: string): Promise<void> {
+    const { store } = this.#options;
     if (equalInConstantTime(csrfToken, csrfTokenFor(requestId, visitor))) return;
     const saved = await store.findConsentRequest(tokenHash(requestId));
-    if (saved !== null) matchesBrowser(saved, visitor);
+    if (saved !== null) this.#matchesBrowser(saved, visitor);
     throw notAccepted('the csrf_token is not the one of this request and browser session');
   }
 
-  const codeLifetime = (client: Client) =>
-    profiles.governs(client) ? Math.min(lifetimes.code_ttl, LONGEST_CODE) : lifetimes.code_ttl;
+  /** In seconds. */
+  #codeLifetime(client: Client): number {
+    const { lifetimes, profiles } = this.#options;
+    return profiles.governs(client) ? Math.min(lifetimes.code_ttl, LONGEST_CODE) : lifetimes.code_ttl;
+  }
 
-  const stepsUp = () => resource.needs().stepUp === true;
+  /** What the person has allowed this client before, where the resource lets clients step up. */
+  async #allowedBefore(
+    client: Client,
+    person: PersonReference,
+    audience: string | null,
+  ): Promise<readonly string[]> {
+    const { resource, grantedBefore } = this.#options;
+    return resource.needs().stepUp === true ? grantedBefore(client, person, audience) : NOTHING;
+  }
 
-  const voidConsent = ({ idHash }: ConsentRequest) => store.voidConsentRequest(idHash);
-
-  return { beginConsent, presentConsent, requireCsrfToken, completeConsent, requirePending, voidConsent };
+  /** Ends the request without an answer. */
+  end({ idHash }: ConsentRequest): Promise<void> {
+    const { store } = this.#options;
+    return store.voidConsentRequest(idHash);
+  }
 }
 
 /** Of a document that demands pushed requests since. */

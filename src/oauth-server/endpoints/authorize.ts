@@ -113,7 +113,7 @@ export class AuthorizeEndpoint {
         ? await replies.response(request, checked.response)
         : await replies.presented(
             request,
-            await consent.beginConsent(checked.asked, checked.client, visitor, requestId),
+            await consent.begin(checked.asked, checked.client, visitor, requestId),
           );
     return this.#spent(put, requestId, reply);
   }
@@ -154,7 +154,7 @@ export class AuthorizeEndpoint {
   async #presentedBefore(request: Request, requestId: string): Promise<Reply | null> {
     const { accounts, consent, replies } = this.#options;
     const visitor = await accounts.visitor(request);
-    const presented = visitor === null ? null : await consent.presentConsent(requestId, visitor);
+    const presented = visitor === null ? null : await consent.present(requestId, visitor);
     return presented === null ? null : replies.presented(request, presented);
   }
 
@@ -163,7 +163,7 @@ export class AuthorizeEndpoint {
     const { accounts, consent, replies, waiting } = this.#options;
     const visitor = await accounts.visitor(request);
     if (visitor === null) return this.#signInAgain(request, requestId);
-    const presented = await consent.presentConsent(requestId, visitor);
+    const presented = await consent.present(requestId, visitor);
     if (presented !== null) return replies.presented(request, presented);
     const waited = await waiting.find(request, requestId);
     if (waited !== null) {
@@ -175,7 +175,7 @@ export class AuthorizeEndpoint {
       return { ...reply, cookies: waited.cookies };
     }
     // The page was opened twice at once, and the other tab was quicker: the request is saved, and no longer waits.
-    const meanwhile = await consent.presentConsent(requestId, visitor);
+    const meanwhile = await consent.present(requestId, visitor);
     if (meanwhile !== null) return replies.presented(request, meanwhile);
     throw notAnswerable('it is unknown, or waited too long, or in another browser');
   }
@@ -210,7 +210,7 @@ export class AuthorizeEndpoint {
         ? await replies.response(visitor.request, checked.response)
         : await replies.presented(
             visitor.request,
-            await consent.beginConsent(checked.asked, checked.client, visitor, requestId),
+            await consent.begin(checked.asked, checked.client, visitor, requestId),
           );
     return this.#spent(put, requestId, reply);
   }
@@ -228,7 +228,7 @@ export class AuthorizeEndpoint {
     await consent.requireCsrfToken(requestId, visitor, csrfToken);
     if (decision === 'switch') return this.#switchPerson(requestId, visitor);
     // The page said where both answers lead.
-    return replies.redirect(await consent.completeConsent(requestId, visitor, decision === 'allow'), 303);
+    return replies.redirect(await consent.complete(requestId, visitor, decision === 'allow'), 303);
   }
 
   /** Ends the request and the session. The next person who signs in is asked the same (AS-8.6). */
@@ -240,7 +240,7 @@ export class AuthorizeEndpoint {
       pushed: pending.pushed === true,
     });
     const returnTo = this.#returnPath(begun.requestId);
-    await consent.voidConsent(pending);
+    await consent.end(pending);
     const next = await host.signOut(visitor.request, returnTo);
     const reply =
       next === null ? await replies.signOutFirst(visitor.request, returnTo) : redirectReply(next, 303);
