@@ -2,7 +2,7 @@ import { createAuthorizationCodeGrant, type AuthorizationCodeGrantOptions } from
 import { createClientCredentialsGrant, type ClientCredentialsGrantOptions } from './client-credentials.ts';
 import type { Measuring } from '../measuring/measuring.ts';
 import type { GrantHandler } from './grant.ts';
-import { createRefreshTokenGrant, type RefreshTokenGrantOptions } from './refresh-token.ts';
+import { RefreshTokenGrant, type RefreshTokenGrantOptions } from './refresh-token.ts';
 
 /** What the grants need, all together. */
 export type GrantsOptions = AuthorizationCodeGrantOptions &
@@ -12,7 +12,10 @@ export type GrantsOptions = AuthorizationCodeGrantOptions &
 /** The grants, by the `grant_type` that asks for them; metadata lists them in this order. */
 const GRANTS: Readonly<Record<string, (options: GrantsOptions) => GrantHandler>> = {
   authorization_code: createAuthorizationCodeGrant,
-  refresh_token: createRefreshTokenGrant,
+  refresh_token(options) {
+    const grant = new RefreshTokenGrant(options);
+    return (client, form, proved) => grant.answer(client, form, proved);
+  },
   client_credentials: createClientCredentialsGrant,
 };
 

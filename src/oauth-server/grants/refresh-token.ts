@@ -4,13 +4,15 @@ import { quotedList } from '../quoting.ts';
 import type { Profiles } from '../profiles/profiles.ts';
 import { requireScopes, scopesLeftOut } from '../tokens/scopes.ts';
 import type { Client } from '../store/client.ts';
-import type { Family, StoredGrant } from '../store/grant.ts';
+import type { Family, RefreshToken, StoredGrant } from '../store/grant.ts';
 import type { Store } from '../store/store.ts';
 import { otherResource, quotedAudience } from '../tokens/resource-indicators.ts';
 import { parseRefreshToken } from '../tokens/token-formats.ts';
-import { requireGrant, type GrantHandler } from './grant.ts';
-import { createOutcomes, invalidGrant } from './outcome.ts';
-import { createRefreshRetries } from './refresh-retry.ts';
+import { requireGrant, type ProvedKey, type TokenResponse } from './grant.ts';
+import type { PersonalTokenRequest, PreparedTokens } from './issuing.ts';
+import type { TokenRequest } from './lost-answers.ts';
+import { createOutcomes, invalidGrant, type Outcomes } from './outcome.ts';
+import { createRefreshRetries, type RefreshRetries } from './refresh-retry.ts';
 import {
   createAgain,
   expired,
@@ -33,44 +35,140 @@ export interface RefreshTokenGrantOptions extends StoredGrantOptions {
   readonly profiles: Pick<Profiles, 'governs'>;
 }
 
+/** A request that offers a refresh token. */
+interface Offer extends TokenRequest {
+  readonly proved: ProvedKey | null;
+  /** The refresh token as it was sent. */
+  readonly presented: string;
+  /** The mark in it, which all refresh tokens of its authorization share. */
+  readonly mark: string | null;
+  readonly now: number;
+}
+
 /**
- * Replaces a refresh token by its successor (RFC 6749 section 6, RFC 9700 section 4.14.2): each is good for one use. Of a client of the profile
- * fapi2, which only its key can act for, it stays the one in use: the same statement replaces it by itself (decision 45).
+ * Replaces a refresh token by its successor (RFC 6749 section 6, RFC 9700 section 4.14.2). Each can be used once. A client of the profile fapi2
+ * keeps its refresh token, which works only with the client's key: the same statement replaces it by itself (decision 45).
  */
-export function createRefreshTokenGrant(options: RefreshTokenGrantOptions): GrantHandler {
-  const {
-    store,
-    accounts,
-    issuing,
-    scopes: catalog,
-    admitsUnverified,
-    audience,
-    audit,
-    clock,
-    refreshRetrySeconds,
-    profiles,
-  } = options;
+export class RefreshTokenGrant {
+  readonly #options: RefreshTokenGrantOptions;
+  readonly #outcomes: Outcomes;
+  /** Null when `oauth_server:refresh_retry_seconds` is 0. */
+  readonly #retries: RefreshRetries | null;
+
+  constructor(options: RefreshTokenGrantOptions) {
+    this.#options = options;
+    const again = createAgain('refresh_token', options, (inForce, form, client) =>
+      this.#narrowed(inForce, client, form.get('scope')),
+    );
+    this.#outcomes = createOutcomes('refresh_token', options, again);
+    const { store, audit, clock, refreshRetrySeconds } = options;
+    const window = refreshRetrySeconds * 1000;
+    const requireSame = this.#requireSame.bind(this);
+    this.#retries =
+      window === 0 ? null : createRefreshRetries({ store, audit, clock, window, again, requireSame });
+  }
+
+  /** Answers a token request with `grant_type=refresh_token`. */
+  async answer(client: Client, form: Parameters, proved: ProvedKey | null): Promise<TokenResponse> {
+    const { store, clock } = this.#options;
+    requireGrant(client, 'refresh_token');
+    const presented = form.require('refresh_token');
+    const { offered, mark } = parseRefreshToken(presented);
+    const now = clock();
+    const token = await store.findRefreshToken(offered);
+    if (token === null) throw invalidGrant('the refresh token is unknown');
+    const thumbprint = proved?.thumbprint ?? null;
+    const offer = { client, form, thumbprint, proved, presented, mark, now };
+    return naming(token.family, async () => {
+      if (token.family.clientId !== client.id) throw invalidGrant(ofAnotherClient('refresh token', token));
+      if (proved !== null) await proved.claim();
+      await this.#requireKey(token, thumbprint);
+      return token.used ? this.#answerUsed(offer, token) : this.#use(offer, token);
+    });
+  }
+
+  /**
+   * Refuses a bound token without its key, before anything ends: a thief who has only the token cannot end anything with it. An authorization
+   * that was bound late is different. A thief may have been the first to show a key, so the owner's use without it ends the authorization.
+   */
+  async #requireKey(token: RefreshToken, thumbprint: string | null): Promise<void> {
+    const { family, used } = token;
+    if (family.thumbprint === null || family.thumbprint === thumbprint) return;
+    if (used && family.isBoundLate === true) await this.#outcomes.revokeReplayed(token);
+    throw invalidGrant(ofAnotherKey('refresh token', thumbprint));
+  }
+
+  /** Answers again within the retry window. Otherwise this is a replay: the client or a thief holds a successor, and both lose it. */
+  async #answerUsed(offer: Offer, token: RefreshToken): Promise<TokenResponse> {
+    const answer = (await this.#retries?.answer(offer, offer.presented, token)) ?? null;
+    if (answer !== null) return answer;
+    await this.#outcomes.revokeReplayed(token);
+    throw invalidGrant('the refresh token was used before; its authorization is revoked');
+  }
+
+  async #use(offer: Offer, token: RefreshToken): Promise<TokenResponse> {
+    const { store, issuing, profiles } = this.#options;
+    const { client, form, presented, now } = offer;
+    const stays = profiles.governs(client);
+    const request = await this.#tokenRequest(offer, token, stays);
+    const prepared = await issuing.forPerson(request);
+    const retries = stays ? null : this.#retries;
+    const sealed = retries?.seal(presented, token, prepared, now) ?? null;
+    const outcome = await store.rotateRefreshToken(token, prepared.tokens, now, sealed);
+    if (retries !== null && outcome.issued === false)
+      return this.#answerTaken(offer, token, request, prepared);
+    return this.#outcomes.respond(form, request, token, prepared, outcome);
+  }
+
+  /** Every check of an unused token, and what its tokens are made of. */
+  async #tokenRequest(
+    { client, form, thumbprint, presented, mark, now }: Offer,
+    token: RefreshToken,
+    stays: boolean,
+  ): Promise<PersonalTokenRequest> {
+    const { accounts, scopes: catalog, audience } = this.#options;
+    const { family } = token;
+    if (token.expiresAt <= now) throw invalidGrant(expired('refresh token', token));
+    requireSameResource(family, form.get('resource'));
+    requireSameAudience(family, audience);
+    const scopes = this.#narrowed(requireScopesInForce(family, client, catalog), client, form.get('scope'));
+    const user = await accounts.active(family.person);
+    if (user === null) throw invalidGrant(INACTIVE_ACCOUNT);
+    const again = stays ? presented : null;
+    const isBoundLate = family.isBoundLate === true || family.thumbprint === null;
+    return { client, family, user, scopes, thumbprint, nonce: null, mark, again, isBoundLate, now };
+  }
+
+  /** Another request with the same token was quicker: its answer is this one's too, within the retry window. */
+  async #answerTaken(
+    offer: Offer,
+    token: RefreshToken,
+    request: PersonalTokenRequest,
+    prepared: PreparedTokens,
+  ): Promise<TokenResponse> {
+    const { store, clock } = this.#options;
+    const answer = (await this.#retries?.answer(offer, offer.presented, token)) ?? null;
+    if (answer !== null) return answer;
+    const refusal = (await store.revokeReplayed(token, clock())) ? 'used' : 'revoked';
+    return this.#outcomes.respond(offer.form, request, token, prepared, { issued: false, refusal });
+  }
+
   /** The scopes of the new access token: those in force, or the part of them that was asked for. */
-  const narrowed = (inForce: readonly string[], client: Client, scope: string | undefined) =>
-    requireScopes(scope, {
+  #narrowed(inForce: readonly string[], client: Client, scope: string | undefined): readonly string[] {
+    const { admitsUnverified, scopes: catalog } = this.#options;
+    return requireScopes(scope, {
       available: inForce,
       leftOut: admitsUnverified ? scopesLeftOut(client, catalog) : [],
       refusal: 'The scope reaches beyond what was granted.',
       detail: 'not granted, or no longer',
     });
-  const again = createAgain('refresh_token', options, (inForce, form, client) =>
-    narrowed(inForce, client, form.get('scope')),
-  );
-  const outcomes = createOutcomes('refresh_token', options, again);
-  const window = refreshRetrySeconds * 1000;
-  const retries =
-    window === 0 ? null : createRefreshRetries({ store, audit, clock, window, again, requireSame });
+  }
 
-  /** Refuses to answer another request than the one that was given these scopes: another token would have to be issued. */
-  function requireSame(client: Client, form: Parameters, { family }: StoredGrant, issued: readonly string[]) {
+  /** Refuses to answer again a request for other scopes than the ones that were issued: another token would have to be issued. */
+  #requireSame(client: Client, form: Parameters, { family }: StoredGrant, issued: readonly string[]): void {
     requireSameResource(family, form.get('resource'));
-    const inForce = requireScopesInForce(family, client, catalog);
-    const asked = narrowed(inForce, client, form.get('scope'));
+    const inForce = requireScopesInForce(family, client, this.#options.scopes);
+    const asked = this.#narrowed(inForce, client, form.get('scope'));
     const given = issued.filter((scope) => inForce.includes(scope));
     if (asked.length === given.length && asked.every((scope) => given.includes(scope))) return;
     throw new OAuthError(
@@ -79,69 +177,6 @@ export function createRefreshTokenGrant(options: RefreshTokenGrantOptions): Gran
       `the refresh token was used for ${quotedList(issued)}, and is offered for ${quotedList(asked)}`,
     );
   }
-
-  return async (client, form, proved) => {
-    const thumbprint = proved?.thumbprint ?? null;
-    requireGrant(client, 'refresh_token');
-    const presented = form.require('refresh_token');
-    const { offered, mark } = parseRefreshToken(presented);
-    const requestedScope = form.get('scope');
-    const resource = form.get('resource');
-
-    const now = clock();
-    const token = await store.findRefreshToken(offered);
-    if (token === null) throw invalidGrant('the refresh token is unknown');
-    const { family } = token;
-    return naming(family, async () => {
-      if (family.clientId !== client.id) throw invalidGrant(ofAnotherClient('refresh token', token));
-      if (proved !== null) await proved.claim();
-      // Before anything ends by a second use: whoever has the token alone cannot use it, and must not end anything by it. Unless it was good
-      // without a key once: then a thief may have been the first to show one, and this be the owner.
-      if (family.thumbprint !== null && family.thumbprint !== thumbprint) {
-        if (token.used && family.isBoundLate === true) await outcomes.revokeReplayed(token);
-        throw invalidGrant(ofAnotherKey('refresh token', thumbprint));
-      }
-      if (token.used) {
-        const answer =
-          retries === null ? null : await retries.answer({ client, form, thumbprint }, presented, token);
-        if (answer !== null) return answer;
-        // A replay: the application or a thief holds a successor, and nobody can tell which.
-        await outcomes.revokeReplayed(token);
-        throw invalidGrant('the refresh token was used before; its authorization is revoked');
-      }
-      if (token.expiresAt <= now) throw invalidGrant(expired('refresh token', token));
-      requireSameResource(family, resource);
-      requireSameAudience(family, audience);
-      const scopes = narrowed(requireScopesInForce(family, client, catalog), client, requestedScope);
-      const user = await accounts.active(family.person);
-      if (user === null) throw invalidGrant(INACTIVE_ACCOUNT);
-      const stays = profiles.governs(client);
-      const again = stays ? presented : null;
-      const isBoundLate = family.isBoundLate === true || family.thumbprint === null;
-      const request = {
-        client,
-        family,
-        user,
-        scopes,
-        thumbprint,
-        nonce: null,
-        mark,
-        again,
-        isBoundLate,
-        now,
-      };
-      const prepared = await issuing.forPerson(request);
-      const sealed = retries === null || stays ? null : retries.seal(presented, token, prepared, now);
-      const outcome = await store.rotateRefreshToken(token, prepared.tokens, now, sealed);
-      if (retries === null || stays || outcome.issued !== false)
-        return outcomes.respond(form, request, token, prepared, outcome);
-      // Another request with the same token was quicker: its answer is this one's too.
-      const answer = await retries.answer({ client, form, thumbprint }, presented, token);
-      if (answer !== null) return answer;
-      const refusal = (await store.revokeReplayed(token, clock())) ? 'used' : 'revoked';
-      return outcomes.respond(form, request, token, prepared, { issued: false, refusal });
-    });
-  };
 }
 
 /** The target stays what it was when the person consented (RFC 8707 section 2.2). */
