@@ -191,6 +191,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'src/oauth-server/authorization/consent-page.ts',
       'src/oauth-server/authorization/granted-before.ts',
       'src/oauth-server/authorization/request-parameters.ts',
+      'src/oauth-server/authorization/checks.ts',
       'src/oauth-server/authorization/request.ts',
       'src/oauth-server/authorization/waiting-requests.ts',
       'src/oauth-server/authorization/sign-in-notes.ts',

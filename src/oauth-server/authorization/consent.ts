@@ -24,7 +24,8 @@ import type { Store } from '../store/store.ts';
 import { answeredBefore, notAccepted, notAnswerable } from './consent-errors.ts';
 import { newCode } from '../tokens/token-formats.ts';
 import type { GrantedBefore } from './granted-before.ts';
-import { unpushedProblem, type AuthorizationRequest } from './request.ts';
+import { unpushedProblem } from './checks.ts';
+import type { AuthorizationRequest } from './request.ts';
 import type { AuthorizationResponse } from './response.ts';
 
 /** The consent screen to show, or the response when there is nothing to ask. */

@@ -5,27 +5,15 @@ import type { Clients } from '../clients/clients.ts';
 import { isRegistered } from '../clients/redirect-uris.ts';
 import { isVerified } from '../clients/who-asks.ts';
 import { AuthorizationPageError, OAuthError } from '../errors.ts';
-import { missingKey } from '../keys/algorithms.ts';
-import type { KeyRing } from '../keys/key-ring.ts';
 import type { Parameters } from '../parameters.ts';
 import { quotedClientId, quotedUri } from '../quoting.ts';
 import type { Profiles } from '../profiles/profiles.ts';
 import { noteClient } from '../refusals.ts';
-import { formatScope, requireScopes, scopesLeftOut, type ScopeCatalog } from '../tokens/scopes.ts';
+import { formatScope } from '../tokens/scopes.ts';
 import type { Client } from '../store/client.ts';
 import type { ConsentRequest } from '../store/requests.ts';
-import {
-  DPOP_JKT,
-  refuseMaxAge,
-  refuseRepeatedParameters,
-  refuseRequestObjects,
-  requirePkce,
-  requirePrompt,
-  requireResource,
-  requireResponseMode,
-  requireResponseType,
-  requireThumbprint,
-} from './request-parameters.ts';
+import { runChecks, type CheckContext } from './checks.ts';
+import { DPOP_JKT } from './request-parameters.ts';
 import { hintOf } from './sign-in-hints.ts';
 import type { AuthorizationResponse } from './response.ts';
 import type { SentParameters } from './waiting-requests.ts';
@@ -69,43 +57,21 @@ export interface PutRequest {
   readonly pushed: boolean;
 }
 
-export interface RequestChecksOptions {
+export interface RequestChecksOptions extends CheckContext {
   readonly clients: Pick<Clients, 'find'>;
   readonly documents: Pick<ClientDocuments, 'names' | 'require' | 'find'>;
   readonly profiles: Pick<Profiles, 'refusal'>;
-  readonly scopes: ScopeCatalog;
-  /** Whether clients may come that no operator registered: what these cannot have is left out of what they ask for. */
-  readonly admitsUnverified: boolean;
-  readonly keys: Pick<KeyRing, 'active'>;
-  /** `oauth_server:audience`; null when it is empty. */
-  readonly audience: string | null;
-  /** Whether a code may be bound to a key (`oauth_server:dpop`); otherwise nothing is read of that. */
-  readonly takesDpop: boolean;
   readonly serverName: string;
   /** Whether `ui_locales` is read (`oauth_server:languages`). */
   readonly withLanguage: boolean;
-  /** Whether every request has to be pushed (RFC 9126). */
-  readonly requiresPushed: boolean;
-  /** Where the signing keys are, for the log. */
-  readonly keyPath: string;
 }
 
-/** The order of the steps is behaviour: of several errors, the first is reported. */
+/**
+ * Finds the client and the redirect URI, and then runs the checks of checks.ts. The order is behaviour: of several errors, the first is
+ * reported.
+ */
 export function createRequestChecks(options: RequestChecksOptions): RequestChecks {
-  const {
-    clients,
-    documents,
-    profiles,
-    scopes: catalog,
-    admitsUnverified,
-    keys,
-    audience,
-    takesDpop,
-    withLanguage,
-    serverName,
-    requiresPushed,
-    keyPath,
-  } = options;
+  const { clients, documents, profiles, withLanguage, serverName } = options;
 
   async function findClient(clientId: string, parameters: Parameters, person: PersonReference | null) {
     if (!documents.names(clientId)) return clients.find(clientId);
@@ -115,34 +81,18 @@ export function createRequestChecks(options: RequestChecksOptions): RequestCheck
 
   /** Once client and redirect URI are certain. */
   async function judge(
-    { parameters, pushed }: PutRequest,
+    put: PutRequest,
     client: Client,
     { redirectUri, state }: Pick<AuthorizationRequest, 'redirectUri' | 'state'>,
   ): Promise<AuthorizationRequest> {
-    refuseRepeatedParameters(parameters, takesDpop);
-    refuseRequestObjects(parameters);
-    if (!pushed) refuseUnpushed(client, requiresPushed);
-    requireResponseType(parameters);
-    requireResponseMode(parameters);
-    requirePrompt(parameters);
-    refuseMaxAge(parameters);
-    requireGrant(client);
-    const codeChallenge = requirePkce(parameters);
-    const dpopJkt = takesDpop ? requireThumbprint(parameters) : null;
-    const resource = requireResource(parameters, audience);
-    const leftOut = admitsUnverified ? scopesLeftOut(client, catalog) : [];
-    const asked = requireScope(parameters, client, catalog, leftOut);
-    const scopes = await signable(asked, client, leftOut, { keys, keyPath });
-    const nonce = parameters.get('nonce') ?? null;
+    const { parameters, pushed } = put;
+    const found = await runChecks({ parameters, client, pushed }, options);
     return {
       clientId: client.id,
       redirectUri,
       state,
-      nonce,
-      codeChallenge,
-      audience: resource,
-      dpopJkt,
-      scopes,
+      nonce: parameters.get('nonce') ?? null,
+      ...found,
       ...(withLanguage ? { uiLocales: hintOf(parameters, 'ui_locales') } : {}),
       ...(pushed ? { pushed } : {}),
     };
@@ -249,69 +199,6 @@ function unregistered(client: Client, redirectUri: string): string {
   return (
     `the redirect_uri is ${shown}, the client ${client.id} is registered with ` +
     `${registered.join(', ') || 'none'}${difference}`
-  );
-}
-
-/** RFC 9126 sections 5 and 6. A client that asks by pushed requests alone gets nothing otherwise, whether or not the server takes any now. */
-function refuseUnpushed(client: Client, requiresPushed: boolean): void {
-  const problem = unpushedProblem(client, requiresPushed);
-  if (problem === null) return;
-  throw new OAuthError('invalid_request', 'The request has to be pushed first (RFC 9126).', problem);
-}
-
-/** Why a request of this client that was not pushed is refused; null where it may be taken. */
-export function unpushedProblem(
-  { pushesRequests }: Pick<Client, 'pushesRequests'>,
-  requiresPushed: boolean,
-): string | null {
-  if (pushesRequests) return 'the client is registered to push its requests, and did not push this one';
-  return requiresPushed
-    ? 'oauth_server:pushed_authorization_requests is require, and the request was not pushed'
-    : null;
-}
-
-function requireGrant(client: Client): void {
-  if (!client.grants.includes('authorization_code')) {
-    throw new OAuthError(
-      'unauthorized_client',
-      'The client is not registered for the grant authorization_code.',
-      `the client is registered for ${client.grants.join(', ')}`,
-    );
-  }
-}
-
-/** The scopes asked for: without `scope` all that the client may have, except `openid`. */
-function requireScope(
-  parameters: Parameters,
-  client: Client,
-  catalog: ScopeCatalog,
-  leftOut: readonly string[],
-): readonly string[] {
-  const offered = client.scopes.filter((name) => catalog.has(name));
-  return requireScopes(parameters.get('scope'), {
-    available: offered,
-    omitted: offered.filter((name) => name !== 'openid'),
-    leftOut,
-    refusal: 'The scope is empty, unknown, or not one that this client may ask for.',
-    detail: 'unknown, or not registered for this client',
-  });
-}
-
-/** Checked before the person is asked, since without a key the ID token could not be signed afterwards. */
-async function signable(
-  scopes: readonly string[],
-  { idTokenSignedResponseAlg: algorithm }: Client,
-  leftOut: readonly string[],
-  { keys, keyPath }: Pick<RequestChecksOptions, 'keys' | 'keyPath'>,
-): Promise<readonly string[]> {
-  if (!scopes.includes('openid') || (await keys.active(algorithm)) !== null) return scopes;
-  const remaining = scopes.filter((name) => name !== 'openid');
-  if (remaining.length > 0 && leftOut.includes('openid')) return remaining;
-  const { key, command } = missingKey(algorithm);
-  throw new OAuthError(
-    'invalid_scope',
-    `The scope openid cannot be granted: the server has ${key}.`,
-    `there is ${key} in ${keyPath}; run ${command}`,
   );
 }
 

@@ -1,0 +1,164 @@
+import { OAuthError } from '../errors.ts';
+import { missingKey } from '../keys/algorithms.ts';
+import type { KeyRing } from '../keys/key-ring.ts';
+import type { Parameters } from '../parameters.ts';
+import type { Client } from '../store/client.ts';
+import type { ConsentRequest } from '../store/requests.ts';
+import { requireScopes, scopesLeftOut, type ScopeCatalog } from '../tokens/scopes.ts';
+import {
+  refuseMaxAge,
+  refuseRepeatedParameters,
+  refuseRequestObjects,
+  requirePkce,
+  requirePrompt,
+  requireResource,
+  requireResponseMode,
+  requireResponseType,
+  requireThumbprint,
+} from './request-parameters.ts';
+
+/** The checks of an authorization request whose client and redirect URI are certain. Each refusal goes to the redirect URI. */
+
+/** What the checks need of the server. */
+export interface CheckContext {
+  readonly scopes: ScopeCatalog;
+  /** Whether there are clients that no operator registered. What they cannot have is left out of what they ask for. */
+  readonly admitsUnverified: boolean;
+  readonly keys: Pick<KeyRing, 'active'>;
+  /** The directory of the signing keys, for the log. */
+  readonly keyPath: string;
+  /** `oauth_server:audience`; null when it is empty. */
+  readonly audience: string | null;
+  /** Whether `dpop_jkt` is read (`oauth_server:dpop`). */
+  readonly takesDpop: boolean;
+  /** Whether every request has to be pushed (RFC 9126). */
+  readonly requiresPushed: boolean;
+}
+
+/** The request that is checked. */
+interface Checked {
+  readonly parameters: Parameters;
+  readonly client: Client;
+  readonly pushed: boolean;
+}
+
+/** What the checks find. */
+type Findings = Pick<ConsentRequest, 'codeChallenge' | 'dpopJkt' | 'audience' | 'scopes'>;
+
+/** Throws the OAuthError that refuses the request, or returns what it found. */
+type Run = (request: Checked, context: CheckContext) => Partial<Findings> | Promise<Partial<Findings>>;
+
+/** A check that finds nothing. */
+function refuses(check: (request: Checked, context: CheckContext) => void): Run {
+  return (request, context) => {
+    check(request, context);
+    return {};
+  };
+}
+
+/** GET and POST of /oauth/authorize. */
+const BROWSER = ['browser'] as const;
+/** These, and pushed requests (PAR). */
+const BOTH = ['browser', 'pushed'] as const;
+
+/** Every check in its order. */
+const CHECKS: readonly (readonly [name: string, on: readonly ('browser' | 'pushed')[], run: Run])[] = [
+  [
+    'no repeated parameter',
+    BOTH,
+    refuses((asked, by) => refuseRepeatedParameters(asked.parameters, by.takesDpop)),
+  ],
+  ['no request object', BOTH, refuses((asked) => refuseRequestObjects(asked.parameters))],
+  ['pushed, if demanded', BROWSER, refuses((asked, by) => refuseUnpushed(asked.client, by.requiresPushed))],
+  ['response_type', BOTH, refuses((asked) => requireResponseType(asked.parameters))],
+  ['response_mode', BOTH, refuses((asked) => requireResponseMode(asked.parameters))],
+  ['prompt', BOTH, refuses((asked) => requirePrompt(asked.parameters))],
+  ['no max_age', BOTH, refuses((asked) => refuseMaxAge(asked.parameters))],
+  ['grant of the client', BOTH, refuses((asked) => requireGrant(asked.client))],
+  ['code_challenge', BOTH, (asked) => ({ codeChallenge: requirePkce(asked.parameters) })],
+  ['dpop_jkt', BOTH, (asked, by) => ({ dpopJkt: by.takesDpop ? requireThumbprint(asked.parameters) : null })],
+  ['resource', BOTH, (asked, by) => ({ audience: requireResource(asked.parameters, by.audience) })],
+  ['scope', BOTH, async (asked, by) => ({ scopes: await grantableScopes(asked, by) })],
+];
+
+/** Runs the checks in their order. Throws the OAuthError of the first that refuses. */
+export async function runChecks(request: Checked, context: CheckContext): Promise<Findings> {
+  let found: Findings = { codeChallenge: '', dpopJkt: null, audience: null, scopes: [] };
+  for (const [, on, run] of CHECKS) {
+    if (on.includes(request.pushed ? 'pushed' : 'browser'))
+      found = { ...found, ...(await run(request, context)) };
+  }
+  return found;
+}
+
+async function grantableScopes(
+  { parameters, client }: Checked,
+  context: CheckContext,
+): Promise<readonly string[]> {
+  const { scopes: catalog, admitsUnverified } = context;
+  const leftOut = admitsUnverified ? scopesLeftOut(client, catalog) : [];
+  return signable(requireScope(parameters, client, catalog, leftOut), client, leftOut, context);
+}
+
+/** RFC 9126 sections 5 and 6. A client that asks by pushed requests alone gets nothing otherwise, whether or not the server takes any now. */
+function refuseUnpushed(client: Client, requiresPushed: boolean): void {
+  const problem = unpushedProblem(client, requiresPushed);
+  if (problem === null) return;
+  throw new OAuthError('invalid_request', 'The request has to be pushed first (RFC 9126).', problem);
+}
+
+/** Why a request of this client that was not pushed is refused; null where it may be taken. */
+export function unpushedProblem(
+  { pushesRequests }: Pick<Client, 'pushesRequests'>,
+  requiresPushed: boolean,
+): string | null {
+  if (pushesRequests) return 'the client is registered to push its requests, and did not push this one';
+  return requiresPushed
+    ? 'oauth_server:pushed_authorization_requests is require, and the request was not pushed'
+    : null;
+}
+
+function requireGrant(client: Client): void {
+  if (!client.grants.includes('authorization_code')) {
+    throw new OAuthError(
+      'unauthorized_client',
+      'The client is not registered for the grant authorization_code.',
+      `the client is registered for ${client.grants.join(', ')}`,
+    );
+  }
+}
+
+/** The scopes asked for: without `scope` all that the client may have, except `openid`. */
+function requireScope(
+  parameters: Parameters,
+  client: Client,
+  catalog: ScopeCatalog,
+  leftOut: readonly string[],
+): readonly string[] {
+  const offered = client.scopes.filter((name) => catalog.has(name));
+  return requireScopes(parameters.get('scope'), {
+    available: offered,
+    omitted: offered.filter((name) => name !== 'openid'),
+    leftOut,
+    refusal: 'The scope is empty, unknown, or not one that this client may ask for.',
+    detail: 'unknown, or not registered for this client',
+  });
+}
+
+/** Checked before the person is asked, since without a key the ID token could not be signed afterwards. */
+async function signable(
+  scopes: readonly string[],
+  { idTokenSignedResponseAlg: algorithm }: Client,
+  leftOut: readonly string[],
+  { keys, keyPath }: Pick<CheckContext, 'keys' | 'keyPath'>,
+): Promise<readonly string[]> {
+  if (!scopes.includes('openid') || (await keys.active(algorithm)) !== null) return scopes;
+  const remaining = scopes.filter((name) => name !== 'openid');
+  if (remaining.length > 0 && leftOut.includes('openid')) return remaining;
+  const { key, command } = missingKey(algorithm);
+  throw new OAuthError(
+    'invalid_scope',
+    `The scope openid cannot be granted: the server has ${key}.`,
+    `there is ${key} in ${keyPath}; run ${command}`,
+  );
+}
