@@ -84,13 +84,14 @@ describe('portico/hono, where there is nothing but fetch', () => {
   });
 });
 
+/** Finds no token, whatever is sent. */
+const server = { lookUpToken: async () => ({ run: (work: () => unknown) => work() }) };
+const refusing = () =>
+  new Hono().use(bearer(server as unknown as Parameters<typeof bearer>[0])).get('/', () => {
+    throw new BearerError('missing_token');
+  });
+
 describe('what token() refuses', () => {
-  /** Finds no token, whatever is sent. */
-  const server = { lookUpToken: async () => ({ run: (work: () => unknown) => work() }) };
-  const refusing = () =>
-    new Hono().use(bearer(server as unknown as Parameters<typeof bearer>[0])).get('/', () => {
-      throw new BearerError('missing_token');
-    });
   const challenge = ({ headers }: Response) => headers.get('www-authenticate');
 
   test('is 401 in an application that says nothing of errors, and nothing of it is printed', async () => {
@@ -130,8 +131,16 @@ describe('what token() refuses', () => {
   });
 });
 
-test('portico/hono can be loaded again by itself, as what reloads changed modules does', async () => {
+test('portico/hono can be loaded again by itself, as what reloads changed modules does, and refuses as before', async () => {
   const again = new URL('../dist/hono/index.js?again', import.meta.url).href;
   const loaded = (await import(again)) as { readonly bearer: typeof bearer };
   expect(loaded.bearer).not.toBe(bearer);
+  const app = new Hono()
+    .use(async (c, next) => {
+      c.header('Content-Encoding', 'gzip');
+      await next();
+    })
+    .route('/', refusing());
+  const answer = await app.request('/');
+  expect([answer.status, answer.headers.get('content-encoding')]).toEqual([401, null]);
 });

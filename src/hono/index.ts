@@ -3,7 +3,6 @@ import type { Context, ErrorHandler, MiddlewareHandler } from 'hono';
 import { createHandler, type Mountable } from '../fetch/index.ts';
 import { isAdded } from '../http/added-headers.ts';
 import { BodyTakenError } from '../http/body.ts';
-import { createNote } from '../http/note.ts';
 import { OF_THE_BODY } from '../http/replaced-body.ts';
 import { BearerError, bearerErrorResponse, type AuthorizationServer } from '../oauth-server/index.ts';
 
@@ -23,15 +22,19 @@ export function portico(server: AuthorizationServer, ...more: readonly Mountable
   };
 }
 
-/** That an error handler has taken the response of a refusal, as Hono's own does. */
-const taken = createNote<true>('its response was taken');
+/**
+ * Set on a refusal when an error handler takes its response, as Hono's own does. The symbol is a registered one: when this module is loaded
+ * twice, both copies know it.
+ */
+const TAKEN = Symbol.for('portico.hono.response_taken');
+const isTaken = (error: BearerError & { readonly [TAKEN]?: boolean }) => error[TAKEN] === true;
 
 /** Hono asks an error for its response; it writes one that has none to the console, with its stack. */
 Object.defineProperty(BearerError.prototype, 'getResponse', {
   // This module may be loaded again, as in development.
   configurable: true,
-  value(this: BearerError) {
-    taken.set(this, true);
+  value(this: BearerError & { [TAKEN]?: boolean }) {
+    this[TAKEN] = true;
     return bearerErrorResponse(this);
   },
 });
@@ -51,7 +54,7 @@ export function bearer(server: AuthorizationServer): MiddlewareHandler {
     const refusal = bearerErrorResponse(c.error);
     if (!c.finalized || c.res.status !== refusal.status) return answer(c, refusal);
     // An error handler keeps what was set for the body that it replaces.
-    const stale = taken.of(c.error) === true ? OF_THE_BODY.filter((name) => name !== 'content-type') : [];
+    const stale = isTaken(c.error) ? OF_THE_BODY.filter((name) => name !== 'content-type') : [];
     for (const name of ['content-length', ...stale]) c.header(name, undefined);
   };
 }
