@@ -64,17 +64,17 @@ const BOTH = ['browser', 'pushed'] as const;
 /** Every check in its order. */
 const CHECKS: readonly (readonly [name: string, on: readonly ('browser' | 'pushed')[], run: Run])[] = [
   [
-    'no repeated parameter',
+    'repeated-parameters',
     BOTH,
     refuses((asked, by) => refuseRepeatedParameters(asked.parameters, by.takesDpop)),
   ],
-  ['no request object', BOTH, refuses((asked) => refuseRequestObjects(asked.parameters))],
-  ['pushed, if demanded', BROWSER, refuses((asked, by) => refuseUnpushed(asked.client, by.requiresPushed))],
+  ['request-objects', BOTH, refuses((asked) => refuseRequestObjects(asked.parameters))],
+  ['pushed', BROWSER, refuses((asked, by) => refuseUnpushed(asked.client, by.requiresPushed))],
   ['response_type', BOTH, refuses((asked) => requireResponseType(asked.parameters))],
   ['response_mode', BOTH, refuses((asked) => requireResponseMode(asked.parameters))],
   ['prompt', BOTH, refuses((asked) => requirePrompt(asked.parameters))],
-  ['no max_age', BOTH, refuses((asked) => refuseMaxAge(asked.parameters))],
-  ['grant of the client', BOTH, refuses((asked) => requireGrant(asked.client))],
+  ['max_age', BOTH, refuses((asked) => refuseMaxAge(asked.parameters))],
+  ['grant', BOTH, refuses((asked) => requireGrant(asked.client))],
   ['code_challenge', BOTH, (asked) => ({ codeChallenge: requirePkce(asked.parameters) })],
   ['dpop_jkt', BOTH, (asked, by) => ({ dpopJkt: by.takesDpop ? requireThumbprint(asked.parameters) : null })],
   ['resource', BOTH, (asked, by) => ({ audience: requireResource(asked.parameters, by.audience) })],
