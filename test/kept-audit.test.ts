@@ -541,6 +541,18 @@ describe('oauth:audit', () => {
   });
 
   // @shows AS-19.8
+  test('lists from and until a moment between two milliseconds', async () => {
+    const at = Date.parse('2026-03-29T12:00:00Z');
+    time = at;
+    await tell({ type: 'consent_denied', clientId: 'between', person: person('between') });
+    time = null;
+    const found = async (range: object) =>
+      (await portal.server.audit.list({ clientId: 'between', ...range })).items.length;
+    expect(await Promise.all([at - 0.5, at, at + 0.5].map((since) => found({ since })))).toEqual([1, 1, 0]);
+    expect(await Promise.all([at - 0.5, at, at + 0.5].map((until) => found({ until })))).toEqual([0, 0, 1]);
+  });
+
+  // @shows AS-19.8
   test('has what happened in one millisecond in the order in which it did', async () => {
     time = Date.now() - 60_000;
     const order = Array.from({ length: 12 }, (_, index) => String(index));

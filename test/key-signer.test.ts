@@ -152,6 +152,22 @@ describe('a KeySigner', () => {
   });
 });
 
+// @shows AS-11.20
+test('a KeySigner that signs for more than a year is to be replaced by another, not by a command', async () => {
+  const old = signerOf('RS256', 'old', { signsFrom: clock.now() - 367 * 86_400_000 });
+  const another = await startPortal({ clock: clock.now, keySigners: [old] });
+  try {
+    const { checks } = await examine(another.application, another.server);
+    expect(checks.find(({ part }) => part === 'key rotation')).toMatchObject({
+      outcome: 'warning',
+      detail: expect.stringMatching(/^old \(RS256\) signs since /) as string,
+      remedy: 'give the server another KeySigner, with the time from which it signs',
+    });
+  } finally {
+    await another.close();
+  }
+});
+
 describe('what is no signature of the key', () => {
   const throwSecret = () => {
     throw new Error(SECRET);

@@ -1,7 +1,7 @@
 // @engines sqlite: only the token endpoint writes, which its own tests hold on every engine
 import { createServer } from 'node:http';
 import { once } from 'node:events';
-import type { ScopedToolInterface } from 'portico/mcp';
+import type { ScopedToolInterface, UserToolInterface } from 'portico/mcp';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { basic, startAssistant, type RunningAssistant } from './support/assistant.ts';
 import { launchChromium } from './support/chromium.ts';
@@ -15,12 +15,15 @@ let assistant: RunningAssistant;
 let pages: string;
 let closePages: () => Promise<void>;
 
-const personal = (name: string, scope: string): ScopedToolInterface => ({
+const ofAccount = (name: string): UserToolInterface => ({
   name: () => name,
   description: () => `The tool ${name}`,
   inputSchema: () => ({ type: 'object' }),
   handle: () => name,
   personal: true,
+});
+const personal = (name: string, scope: string): ScopedToolInterface => ({
+  ...ofAccount(name),
   scope: () => scope,
 });
 
@@ -68,14 +71,19 @@ const message = (name: string) => ({
   params: { name, arguments: {} },
 });
 
-function post(body: unknown, bearer: string | null, more: Readonly<Record<string, string>> = {}) {
+function post(
+  body: unknown,
+  bearer: string | null,
+  more: Readonly<Record<string, string>> = {},
+  to: string = assistant.resource,
+) {
   const headers = {
     'Content-Type': 'application/json',
     Accept: 'application/json, text/event-stream',
     ...(bearer === null ? {} : { Authorization: `Bearer ${bearer}` }),
     ...more,
   };
-  return fetch(assistant.resource, { method: 'POST', headers, body: JSON.stringify(body) });
+  return fetch(to, { method: 'POST', headers, body: JSON.stringify(body) });
 }
 
 const call = (tool: string, bearer: string | null) => post(message(tool), bearer);
@@ -176,6 +184,52 @@ describe('403', () => {
       expect([status, headers.has('www-authenticate')]).toEqual(afterwards);
     },
   );
+
+  // @shows MCP-8.23
+  test('several tools in one body: no challenge where the person lacks the permission for one of them', async () => {
+    const token = await assistant.linkedToken('mcp:tools', await newHost());
+    const ada = (await assistant.accounts.findByEmail(ADA))?.id ?? '';
+    const body = [message('orders'), { ...message('pay'), id: 2 }];
+    const both = () => challengeOf(post(body, token, { 'MCP-Protocol-Version': '2025-03-26' }));
+    await assistant.accounts.deny(ada, 'mcp:pay');
+    try {
+      expect(await both()).toEqual([403, null]);
+    } finally {
+      await assistant.accounts.grant(ada, 'mcp:pay');
+    }
+    expect(await both()).toEqual([403, expect.stringContaining('insufficient_scope')]);
+  });
+
+  // @shows MCP-8.20
+  test('of a resource with several scopes, a personal tool without its own needs the first', async () => {
+    const scopes = ['mcp:tools', 'mcp:orders'];
+    const several = await startAssistant({
+      config: {
+        oauth_server: { scopes: { 'mcp:orders': 'See your orders' } },
+        mcp: { oauth: { challenge: true, scopes_supported: scopes } },
+        assistant: { user_scopes: scopes },
+      },
+      tools: [ofAccount('of_the_person')],
+    });
+    try {
+      const ada = (await several.accounts.findByEmail(ADA))?.id ?? '';
+      await several.accounts.grant(ada, 'mcp:orders');
+      const { client, secret } = await several.server.clients.create({
+        name: 'A host',
+        redirectUris: [REDIRECT_URI],
+        scopes,
+      });
+      const [first, second] = await Promise.all(
+        scopes.map((scope) => several.linkedToken(scope, { id: client.id, secret: secret ?? '' })),
+      );
+      const answered = async (bearer = '') =>
+        challengeOf(post(message('of_the_person'), bearer, {}, several.resource));
+      expect(await answered(first)).toEqual([200, null]);
+      expect(await answered(second)).toEqual([403, expect.stringContaining('scope="mcp:tools"')]);
+    } finally {
+      await several.close();
+    }
+  });
 
   test('a page of a foreign origin is told nothing', async () => {
     const foreign = await post(message('orders'), null, { Origin: 'https://evil.example' });

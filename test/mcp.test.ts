@@ -782,6 +782,30 @@ describe('mcp:tool_timeout', () => {
   );
 
   // @shows MCP-5.9
+  test('a tool may take just as long, and not a millisecond longer', async () => {
+    const begun = Promise.withResolvers<AbortSignal>();
+    const endless = toolNamed('endless', (_, { signal }) => {
+      begun.resolve(signal);
+      return new Promise(() => {});
+    });
+    const patient = await startAssistant({ tools: [endless], config: { mcp: { tool_timeout: 60 } } });
+    const bearer = await patient.serviceToken();
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    try {
+      const answer = send(calling('endless'), { at: patient, bearer });
+      const signal = await begun.promise;
+      vi.advanceTimersByTime(59_999);
+      expect(signal.aborted).toBe(false);
+      vi.advanceTimersByTime(1);
+      expect(signal.aborted).toBe(true);
+      expect(await (await answer).text()).toContain('The tool took longer than 60 seconds');
+    } finally {
+      vi.useRealTimers();
+      await patient.close();
+    }
+  });
+
+  // @shows MCP-5.9
   test.each([0, 1.5, '60', 86_401])('%s is refused at the start', async (limit) => {
     const config = { mcp: { tool_timeout: limit } };
     await expect(startAssistant({ config })).rejects.toThrow('mcp:tool_timeout: ');

@@ -399,6 +399,22 @@ describe('what is counted', () => {
     expect(span?.status.code).toBe(SpanStatusCode.ERROR);
   });
 
+  // @shows AS-28.2
+  test('of an endpoint that gives no answer at all are a fault, without a status', async () => {
+    const recording = record();
+    const task = { kind: 'endpoint', name: 'gone', route: '/gone' } as const;
+    recording.telemetry.begin(task, new Request('https://portal.example/gone')).end('fault', 0);
+    const [request] = await recording.series();
+    expect(request).toMatchObject({ metric: 'http.server.request.duration', value: 1 });
+    expect(request?.attributes).toEqual({
+      'portico.endpoint': 'gone',
+      'http.route': '/gone',
+      'http.request.method': 'GET',
+      'url.scheme': 'https',
+      'error.type': 'fault',
+    });
+  });
+
   // @shows AS-28.4
   test('have no values but those that are listed, whatever was sent', async () => {
     const { portal, recording } = await measured({

@@ -1,7 +1,8 @@
+import { execFile } from 'node:child_process';
 import { mkdtemp, open, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { inspect } from 'node:util';
+import { inspect, promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openLog, type ClosableLog } from './log.ts';
 
@@ -180,6 +181,27 @@ describe('the log', () => {
     await full.close();
     log.error('room for this');
     expect(await lines()).toMatchObject([{ message: 'room for this' }]);
+  });
+
+  test('what broke off when the disk was full stands alone: the next line begins on a line of its own', async () => {
+    const program = `
+      import { truncateSync } from 'node:fs';
+      import { openLog } from ${JSON.stringify(import.meta.resolve('./log.ts'))};
+      const [, file] = process.argv;
+      const log = openLog({ file });
+      log.info('x'.repeat(2000));
+      log.info('lost');
+      // There is room again.
+      truncateSync(file, 100);
+      log.info('one');
+      log.info('two');
+      await log.close();
+    `;
+    const limited = ['-c', 'ulimit -f 1; exec "$0" "$@"', process.execPath];
+    await promisify(execFile)('sh', [...limited, '--input-type=module', '--eval', program, file]);
+    const [broken, ...whole] = (await readFile(file, 'utf8')).trimEnd().split('\n');
+    expect(broken).toHaveLength(100);
+    expect(whole.map((line) => (JSON.parse(line) as { message: string }).message)).toEqual(['one', 'two']);
   });
 
   test('level and time are the line’s own, whatever the context has under these names', async () => {

@@ -1,8 +1,16 @@
 // @engines sqlite: it is about the answers of frameworks, and asks no store
 import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import {
+  connect,
+  constants,
+  createServer as createHttp2Server,
+  type Http2ServerRequest,
+  type Http2ServerResponse,
+} from 'node:http2';
 import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { serve } from '@hono/node-server';
 import express from 'express';
 import Fastify from 'fastify';
@@ -287,6 +295,32 @@ describe.each(WAYS)('an answer of Portico in $name', (way) => {
     leaving.abort();
     await left.promise;
   });
+});
+
+test('node:http hands on a request of HTTP/2 without its pseudo-headers, which no Request can have', async () => {
+  const endpoint = {
+    name: 'seen',
+    path: '/seen',
+    methods: ['GET'],
+    handle: async ({ url, headers }: Request) => Response.json({ url, sent: headers.get('x-sent') }),
+  };
+  const server = { origin: 'http://localhost', endpoints: [endpoint] } as unknown as AuthorizationServer;
+  const mounted = ofNode.portico(server);
+  const listening = createHttp2Server((incoming, outgoing) => {
+    // The types ask for more of them than is used.
+    const asked = incoming as Http2ServerRequest & IncomingMessage;
+    const answered = outgoing as Http2ServerResponse & ServerResponse;
+    mounted.handle(asked, answered).catch(() => outgoing.stream.close(constants.NGHTTP2_INTERNAL_ERROR));
+  });
+  listening.listen(0, '127.0.0.1');
+  await once(listening, 'listening');
+  const session = connect(`http://127.0.0.1:${(listening.address() as AddressInfo).port}`);
+  onTestFinished(() => {
+    session.destroy();
+    listening.close();
+  });
+  const body = await text(session.request({ ':path': '/seen?a=1', 'x-sent': 'yes' }));
+  expect(JSON.parse(body)).toEqual({ url: 'http://localhost/seen?a=1', sent: 'yes' });
 });
 
 describe.each(WAYS.filter(({ writesParts }) => writesParts))('$name', (way) => {

@@ -170,10 +170,10 @@ function rangeOf({ since, until }: AuditFilter, after: string | undefined): IdRa
   return { from, before: after !== undefined && after < end ? after : end };
 }
 
-/** What the ids of this time begin with; the ids of before are less. */
+/** What the ids from this time on begin with, or are greater than; those of before are less. Between two milliseconds that is the next one. */
 export function idAt(time: number): string {
   if (!Number.isFinite(time) || time > LATEST) throw new OutOfRangeError('This is no time');
-  return Math.max(0, Math.floor(time)).toString(16).padStart(12, '0');
+  return Math.max(0, Math.ceil(time)).toString(16).padStart(12, '0');
 }
 
 /** What twelve hexadecimal digits can say: the year 10889. */
