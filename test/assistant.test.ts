@@ -362,6 +362,25 @@ describe('assistant:doctor', () => {
     }
   }
 
+  /** What it finds where what the application answers at some paths comes changed. */
+  async function findingWhere(part: string, at: string, change: (right: Response) => Promise<Response>) {
+    const assistant = await startAssistant();
+    try {
+      const { application } = assistant;
+      const fetchChanged: typeof application.fetch = async (request, ...more) => {
+        const response = await application.fetch(request, ...more);
+        return request.url.includes(at) ? change(response) : response;
+      };
+      const { checks } = await examineAssistant(
+        { ...application, fetch: fetchChanged },
+        { serverOnly: true },
+      );
+      return checks.filter((check) => check.part === part);
+    } finally {
+      await assistant.close();
+    }
+  }
+
   test('csrf_exempt_routes:mcp_server_rpc disabled', async () => {
     const config = { csrf_exempt_routes: { mcp_server_rpc: false } };
     expect(await finding('csrf_exempt_routes', { config })).toMatchObject([{ outcome: 'failing' }]);
@@ -393,20 +412,60 @@ describe('assistant:doctor', () => {
     ['another resource', { resource: 'https://other.example/mcp' }],
     ['another authorization server', { authorization_servers: ['https://other.example'] }],
   ])('discovery that names %s', async (_, wrong) => {
-    const assistant = await startAssistant();
-    try {
-      const { application } = assistant;
-      const fetchWrong: typeof application.fetch = async (request, ...more) => {
-        const response = await application.fetch(request, ...more);
-        if (!request.url.includes('oauth-protected-resource')) return response;
-        return Response.json({ ...((await response.json()) as object), ...wrong });
-      };
-      const { checks } = await examineAssistant({ ...application, fetch: fetchWrong }, { serverOnly: true });
-      const outcomes = checks.filter(({ part }) => part === 'discovery').map(({ outcome }) => outcome);
-      expect(outcomes).toEqual(['failing', 'failing', 'ok']);
-    } finally {
-      await assistant.close();
-    }
+    const found = await findingWhere('discovery', 'oauth-protected-resource', async (right) =>
+      Response.json({ ...((await right.json()) as object), ...wrong }),
+    );
+    expect(found.map(({ outcome }) => outcome)).toEqual(['failing', 'failing', 'ok']);
+  });
+
+  // @shows MCP-9.3
+  test.each([
+    [
+      'without refresh tokens',
+      { grant_types_supported: ['client_credentials', 'authorization_code'] },
+      'refresh_token',
+    ],
+    ['without PKCE by S256', { code_challenge_methods_supported: ['plain'] }, 'S256'],
+    ['of another issuer', { issuer: 'https://other.example' }, 'the issuer'],
+  ])('metadata of an authorization server %s', async (_, wrong, lacking) => {
+    const found = await findingWhere('discovery', 'oauth-authorization-server', async (right) =>
+      Response.json({ ...((await right.json()) as object), ...wrong }),
+    );
+    expect(found).toMatchObject([
+      { outcome: 'ok' },
+      { outcome: 'ok' },
+      { outcome: 'failing', detail: expect.stringMatching(new RegExp(`lacks ${lacking}$`)) as string },
+    ]);
+  });
+
+  // @shows MCP-9.3
+  test('a document with another status than 200 is none', async () => {
+    const found = await findingWhere(
+      'discovery',
+      '/.well-known/',
+      async ({ body }) => new Response(body, { status: 404 }),
+    );
+    expect(found.map(({ outcome }) => outcome)).toEqual(['failing', 'failing', 'failing']);
+  });
+
+  // @shows MCP-9.3
+  test('a challenge that something else adds is a fault', async () => {
+    const found = await findingWhere(
+      'authentication',
+      '/mcp',
+      async ({ body, status }) => new Response(body, { status, headers: { 'WWW-Authenticate': 'Bearer' } }),
+    );
+    expect(found).toMatchObject([
+      { outcome: 'failing', detail: 'a request without a token is answered 401 with WWW-Authenticate' },
+    ]);
+  });
+
+  test.each([
+    [true, 'event streams'],
+    [false, 'JSON'],
+  ])('says how answers come (streaming: %s)', async (streaming, mode) => {
+    const [first] = await finding('configuration', { config: { mcp: { transport: { streaming } } } });
+    expect(first?.detail).toMatch(new RegExp(`, answers come as ${mode}$`));
   });
 
   // @shows MCP-3.2, MCP-9.5
@@ -474,19 +533,39 @@ describe('assistant:doctor', () => {
     ]);
   });
 
+  const ordering = {
+    name: () => 'order',
+    description: () => 'Orders',
+    inputSchema: () => ({ type: 'object' }),
+    handle: () => null,
+    personal: true,
+    scope: () => 'kitchen:order',
+  } as ToolInterface;
+  const offering = { oauth_server: { scopes: { 'kitchen:order': 'Order for you' } } };
+
+  // @shows MCP-9.5
+  test('every other client that holds the scope of a tool', async () => {
+    const prepare = async ({ server }: RunningAssistant) => {
+      const scopes = ['openid', 'kitchen:order'];
+      await server.clients.create({ name: 'Editor', redirectUris: [REDIRECT_URI], scopes });
+    };
+    const options = { config: offering, tools: [ordering] };
+    expect(await finding('other clients', options, true, prepare)).toMatchObject([
+      { outcome: 'warning', detail: expect.stringMatching(/\(Editor\) holds kitchen:order$/) },
+    ]);
+  });
+
   // @shows MCP-3.4, MCP-9.3
   test('a personal tool whose scope the linking client does not have', async () => {
-    const personal = {
-      name: () => 'order',
-      description: () => 'Orders',
-      inputSchema: () => ({ type: 'object' }),
-      handle: () => null,
-      personal: true,
-      scope: () => 'kitchen:order',
-    } as ToolInterface;
-    const config = { oauth_server: { scopes: { 'kitchen:order': 'Order for you' } } };
-    expect(await finding('tool scopes', { config, tools: [personal] })).toMatchObject([
+    expect(await finding('tool scopes', { config: offering, tools: [ordering] })).toMatchObject([
       { outcome: 'failing', detail: 'order needs kitchen:order' },
+    ]);
+  });
+
+  // @shows MCP-9.3
+  test('counts the tools that are public, and those that are personal', async () => {
+    expect(await finding('tool scopes', {})).toMatchObject([
+      { outcome: 'ok', detail: '1 public (mcp:service), 1 personal' },
     ]);
   });
 

@@ -150,6 +150,42 @@ describe('the public address, with --online', () => {
     });
   });
 
+  test('is asked for JSON that comes out of no cache', async () => {
+    const asked: IncomingHttpHeaders[] = [];
+    const listening = keep(
+      await startServer(({ headers }, outgoing) => {
+        asked.push(headers);
+        outgoing.end('{}');
+      }),
+    );
+    await examinedAt(listening.url);
+    expect(asked[0]).toMatchObject({ accept: 'application/json', 'cache-control': 'no-cache' });
+  });
+
+  test.each([
+    ['with another status', 500, (issuer: string) => JSON.stringify({ issuer })],
+    ['that is no object', 200, (issuer: string) => JSON.stringify(issuer)],
+    [
+      'of more than a megabyte',
+      200,
+      (issuer: string) => JSON.stringify({ issuer, padding: 'x'.repeat(1024 * 1024) }),
+    ],
+  ])('that answers with a document %s', async (_, status, documentOf) => {
+    const listening = keep(
+      await startServer(({ headers }, outgoing) => {
+        outgoing.writeHead(status, { 'Content-Type': 'application/json' });
+        outgoing.end(documentOf(`http://${headers.host}`));
+      }),
+    );
+    const own = listening.url.replace('localhost', '127.0.0.1');
+    expect((await examinedAt(own))['public address']).toMatchObject({
+      outcome: 'failing',
+      detail: expect.stringContaining(
+        `is answered with ${status} and application/json, not with the server's document`,
+      ) as string,
+    });
+  });
+
   // @shows AS-13.15
   test('that another issuer answers at', async () => {
     const other = keep(await startPortal());
