@@ -2,7 +2,7 @@
 import { Hono, type Context } from 'hono';
 import { setCookie } from 'hono/cookie';
 import { cors } from 'hono/cors';
-import { bearer, portico, type Mountable } from 'portico/hono';
+import { bearer, bearerErrors, portico, type Mountable } from 'portico/hono';
 import { BearerError } from 'portico/oauth-server';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 
@@ -129,6 +129,15 @@ describe('what token() refuses', () => {
     expect(answer.headers.get('content-length')).toBeNull();
     expect(answer.headers.get('content-language')).toBe('de');
   });
+});
+
+test('bearerErrors() alone leaves all else to the whole of the application', async () => {
+  const part = new Hono().onError(bearerErrors()).get('/', () => {
+    throw new Error('the oven is on fire');
+  });
+  const whole = new Hono().route('/', part).onError(({ message }, c) => c.text(message, 503));
+  const answer = await whole.request('/');
+  expect([answer.status, await answer.text()]).toEqual([503, 'the oven is on fire']);
 });
 
 test('portico/hono can be loaded again by itself, as what reloads changed modules does, and refuses as before', async () => {

@@ -1,7 +1,9 @@
 // @engines sqlite: it is about Next, and asks the database nothing of its own
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { portico, type NextMount } from 'portico/next';
-import { BearerError, token } from 'portico/oauth-server';
+import { BearerError, token, type AuthorizationServer } from 'portico/oauth-server';
+import { newDpopKey } from './support/dpop.ts';
+import { boundHeaders, proofFor } from './support/proofs.ts';
 import { ADA, obtainTokens, registerClient, startPortal, type RunningPortal } from './support/portal.ts';
 
 let portal: RunningPortal;
@@ -121,5 +123,81 @@ describe('withToken', () => {
     await expect(call({})).rejects.toThrow(BearerError);
     await expect(call(bearer('x'))).rejects.toMatchObject({ code: 'invalid_token' });
     await expect(call(bearer(narrow))).rejects.toMatchObject({ code: 'insufficient_scope' });
+  });
+
+  test('with headers() no proof is for the request, so a bound token is none', async () => {
+    const proving = await startPortal({ config: { oauth_server: { dpop: 'accept' } } });
+    try {
+      const { client, secret } = await proving.server.clients.create({
+        name: 'Robot',
+        grants: ['client_credentials'],
+        scopes: ['notes:read'],
+      });
+      const key = newDpopKey();
+      const to = `${proving.url}/oauth/token`;
+      const issued = await fetch(to, {
+        method: 'POST',
+        headers: {
+          Authorization: `Basic ${btoa(`${client.id}:${secret}`)}`,
+          DPoP: proofFor(key, 'POST', to),
+        },
+        body: new URLSearchParams({ grant_type: 'client_credentials' }),
+      });
+      const { access_token: bound } = (await issued.json()) as { readonly access_token: string };
+      const { withToken } = portico(async () => [proving.server], 'proving');
+      const needsOne = () => token().requireUsable();
+      const sent = () => boundHeaders(key, 'GET', `${proving.url}/`, bound);
+      const request = new Request(`${proving.url}/`, { headers: sent() });
+      const answered = await withToken(request, async () => {
+        needsOne();
+        return new Response('in');
+      });
+      expect(await answered.text()).toBe('in');
+      await expect(withToken(new Headers(sent()), needsOne)).rejects.toThrow(BearerError);
+    } finally {
+      await proving.close();
+    }
+  });
+
+  test('a look-up that was refused runs nothing', async () => {
+    const failing = {
+      ...portal.server,
+      lookUpToken: async () => ({ failure: new Response(null, { status: 503 }) }),
+    };
+    const { withToken } = portico(async () => [failing], 'failing');
+    let ran = false;
+    const work = () => {
+      ran = true;
+    };
+    await expect(withToken(new Headers(), work)).rejects.toThrow('could not be looked up: 503');
+    expect(ran).toBe(false);
+  });
+
+  test('gives the host the request along, as the endpoints do', async () => {
+    const given: unknown[] = [];
+    const noting: AuthorizationServer = {
+      ...portal.server,
+      endpoints: [
+        {
+          name: 'noting',
+          path: '/noting',
+          methods: ['GET'],
+          async handle(_, context) {
+            given.push(context);
+            return new Response('an endpoint');
+          },
+        },
+      ],
+      async withToken(_, work, context) {
+        given.push(context);
+        return work();
+      },
+    };
+    const { handlers, withToken } = portico(async () => [noting], 'noting');
+    const [one, other] = [asked('/noting'), asked('/api/notes')];
+    await handlers.GET(one);
+    await withToken(other, async () => new Response('a route'));
+    expect(given[0]).toBe(one);
+    expect(given[1]).toBe(other);
   });
 });

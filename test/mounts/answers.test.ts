@@ -77,6 +77,22 @@ function serverOf({ left }: Seen): AuthorizationServer {
           return new Response(body, { headers });
         },
       },
+      {
+        name: 'broken',
+        path: '/broken',
+        methods: ['GET'],
+        async handle() {
+          const pieces = ['data: first\n\n'];
+          const body = new ReadableStream({
+            pull(controller) {
+              const piece = pieces.pop();
+              if (piece === undefined) controller.error(new Error('no more of it'));
+              else controller.enqueue(new TextEncoder().encode(piece));
+            },
+          });
+          return new Response(body, { headers: { 'Content-Type': 'text/event-stream' } });
+        },
+      },
     ],
   };
   return stub as unknown as AuthorizationServer;
@@ -233,9 +249,9 @@ const WAYS: readonly Way[] = [
   })),
 ];
 
-async function startWay(way: Way) {
+async function startWay(way: Way, server?: AuthorizationServer) {
   const seen = startSeen();
-  const listening = await way.start(serverOf(seen), seen);
+  const listening = await way.start(server ?? serverOf(seen), seen);
   onTestFinished(() => {
     listening.closeAllConnections();
     listening.close();
@@ -295,6 +311,140 @@ describe.each(WAYS)('an answer of Portico in $name', (way) => {
     leaving.abort();
     await left.promise;
   });
+
+  test('is cut off when its events fail, and the next one is given', async () => {
+    const { url } = await startWay(way);
+    const whole = fetch(`${url}/broken`).then((response) => response.text());
+    await expect(whole).rejects.toBeInstanceOf(TypeError);
+    expect((await fetch(`${url}/shown`)).status).toBe(201);
+  });
+});
+
+describe.each(WAYS)('a look-up that fails, in $name', (way) => {
+  // @shows AS-12.21
+  test('lets no request through', async () => {
+    const seen = startSeen();
+    const broken: Pick<AuthorizationServer, 'lookUpToken'> = {
+      lookUpToken: async () => {
+        throw new Error('nothing can be looked up');
+      },
+    };
+    const { url } = await startWay(way, { ...serverOf(seen), ...broken });
+    const answered = await fetch(`${url}/api/refused`).then(
+      ({ status }) => status,
+      () => 'cut off',
+    );
+    // 401 says that the handler was called.
+    expect([500, 'cut off']).toContain(answered);
+  });
+});
+
+describe('an endpoint is found by the path that was sent, whatever the application made of it since', () => {
+  const exchanged = (target = '') =>
+    target.replace(/shown|renamed/, (name) => (name === 'shown' ? 'renamed' : 'shown'));
+  const server = serverOf(startSeen());
+  const RENAMING: readonly (readonly [name: string, shown: number, start: () => Promise<Server>])[] = [
+    [
+      'Express',
+      201,
+      async () => {
+        const app = express().use((req, _, next) => {
+          req.url = exchanged(req.url);
+          next();
+        });
+        return app.use(ofExpress.portico(server)).listen(0, '127.0.0.1');
+      },
+    ],
+    [
+      'Koa',
+      201,
+      async () => {
+        const app = new Koa().use(async (ctx, next) => {
+          ctx.url = exchanged(ctx.url);
+          await next();
+        });
+        return app.use(ofKoa.portico(server)).listen(0, '127.0.0.1');
+      },
+    ],
+    [
+      // Its router goes by what was made of it.
+      'Fastify',
+      404,
+      async () => {
+        const app = Fastify({ rewriteUrl: ({ url }) => exchanged(url) });
+        await app.register(ofFastify.portico(server));
+        await app.listen({ port: 0, host: '127.0.0.1' });
+        return app.server;
+      },
+    ],
+  ];
+
+  test.each(RENAMING)('%s', async (_, shown, start) => {
+    const listening = await start();
+    if (!listening.listening) await once(listening, 'listening');
+    onTestFinished(() => void listening.close());
+    const { port } = listening.address() as AddressInfo;
+    const statusOf = async (path: string) => (await fetch(`http://127.0.0.1:${port}${path}`)).status;
+    expect([await statusOf('/renamed'), await statusOf('/shown')]).toEqual([404, shown]);
+  });
+});
+
+test('the host is given the request of Fastify, and that of Express, also for a token', async () => {
+  const given: unknown[] = [];
+  const looking = (requestOf: (request: Request) => { readonly originalUrl: string }) => ({
+    ...serverOf(startSeen()),
+    async lookUpToken(_: string | null, asked: () => Request) {
+      given.push(requestOf(asked()).originalUrl);
+      return { run: <T>(work: () => T) => work() };
+    },
+  });
+  const app = Fastify();
+  app.addHook('onRequest', ofFastify.bearer(looking(ofFastify.fastifyRequest)));
+  app.get('/in-fastify', async () => 'in');
+  await app.listen({ port: 0, host: '127.0.0.1' });
+  const listening = express()
+    .use(ofExpress.bearer(looking(ofExpress.expressRequest)))
+    .get('/in-express', (_, res) => void res.send('in'))
+    .listen(0, '127.0.0.1');
+  await once(listening, 'listening');
+  onTestFinished(async () => {
+    listening.close();
+    await app.close();
+  });
+  for (const [each, path] of [
+    [app.server, '/in-fastify'],
+    [listening, '/in-express'],
+  ] as const) {
+    const { port } = each.address() as AddressInfo;
+    expect(await (await fetch(`http://127.0.0.1:${port}${path}`)).text()).toBe('in');
+  }
+  expect(given).toEqual(['/in-fastify', '/in-express']);
+  const another = new Request('http://localhost/');
+  expect(() => ofFastify.fastifyRequest(another)).toThrow('did not come through portico(server)');
+  expect(() => ofExpress.expressRequest(another)).toThrow('did not come through portico(server)');
+});
+
+test('an answer that Express cannot send any more is a fault of the application', async () => {
+  const errors: unknown[] = [];
+  const app = express().use((_, res, next) => {
+    res.send('mine');
+    next();
+  });
+  const failed = Promise.withResolvers<void>();
+  const noted: express.ErrorRequestHandler = (error, _req, _res, _next) => {
+    errors.push(error);
+    failed.resolve();
+  };
+  const listening = app
+    .use(ofExpress.portico(serverOf(startSeen())))
+    .use(noted)
+    .listen(0, '127.0.0.1');
+  await once(listening, 'listening');
+  onTestFinished(() => void listening.close());
+  const { port } = listening.address() as AddressInfo;
+  expect(await (await fetch(`http://127.0.0.1:${port}/shown`)).text()).toBe('mine');
+  await failed.promise;
+  expect(errors).toMatchObject([{ code: 'ERR_HTTP_HEADERS_SENT' }]);
 });
 
 test('node:http hands on a request of HTTP/2 without its pseudo-headers, which no Request can have', async () => {

@@ -131,6 +131,13 @@ describe.each(ALL)('bound tokens on $name', (mount) => {
     }
   });
 
+  // @shows AS-12.12
+  test('HEAD /api/orders: a proof is for the method that was sent', async () => {
+    const statusOf = async (method: string) =>
+      (await send('HEAD', '/api/orders', boundHeaders(key, method, urlOf('/api/orders'), bound))).status;
+    expect([await statusOf('HEAD'), await statusOf('GET')]).toEqual([200, 401]);
+  });
+
   // @shows RFC9449-4.3b
   test('a URL that is written in another way is the same (RFC 3986 sections 6.2.2 and 6.2.3)', async () => {
     const { port } = new URL(running.url);
