@@ -85,7 +85,7 @@ function decisionsPage(root: string) {
   const items = files.map((file) => `- [${read(root, file).title}](${path.basename(file)})`);
   return {
     path: 'decisions/index.md',
-    markdown: `# Decisions\n\nWhat the next person will wonder about, and why it is so.\n\n${items.join('\n')}\n`,
+    markdown: `# Decisions\n\nEach decision that may surprise you, and its reasons.\n\n${items.join('\n')}\n`,
   };
 }
 
