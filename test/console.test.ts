@@ -61,6 +61,8 @@ describe('oauth:client:create', () => {
     expect(client).toMatchObject({
       client_id: expect.stringMatching(/^[0-9a-f]{32}$/) as string,
       client_secret: expect.stringMatching(/^[\w-]{43}$/) as string,
+      // It does not expire (RFC 7591 section 3.2.1).
+      client_secret_expires_at: 0,
       client_name: 'My app',
       redirect_uris: ['https://client.example/cb'],
       scope: 'openid notes:read',
@@ -137,6 +139,12 @@ describe('oauth:client:create', () => {
   });
 
   // @shows AS-13.11
+  test('an initial access token that nobody can use yet is made, and said to be one', async () => {
+    const { code, stderr } = await run('oauth:initial-access-token:create');
+    expect(code).toBe(0);
+    expect(stderr).toContain('oauth_server:registration is off, so nobody can register with it yet');
+  });
+
   test('--grant=client_credentials needs no redirect', async () => {
     const args = ['oauth:client:create', 'Job', '--grant=client_credentials', '--scope=notes:read'];
     expect((await json<ClientMetadata>(...args)).grant_types).toEqual(['client_credentials']);
@@ -457,7 +465,14 @@ describe('oauth:client:rotate-secret and oauth:client:revoke', () => {
     expectRefusal(await run('oauth:client:rotate-secret', client.client_id, option), says);
   });
 
+  test('refuses --overlap beside --now, and the secret stays', async () => {
+    const { client_id: id } = await create();
+    expectRefusal(await run('oauth:client:rotate-secret', id, '--overlap=600', '--now'), 'not both');
+    expect((await run('oauth:client:show', id)).stdout).toContain('no secret before that is accepted');
+  });
+
   test('an unknown client is one clear line', async () => {
+    expectRefusal(await run('oauth:authorization:list', '--client=unknown'), 'No client has this id');
     expectRefusal(await asProcess('oauth:client:rotate-secret', 'unknown'), 'No client has this id');
     expectRefusal(await run('oauth:client:revoke', 'unknown'), 'No client has this id');
   });
@@ -468,6 +483,8 @@ describe('oauth:client:rotate-secret and oauth:client:revoke', () => {
     expect((await run('oauth:client:revoke', client.client_id)).code).toBe(0);
     const { stdout } = await run('oauth:client:list');
     expect(stdout).toMatch(new RegExp(`^${client.client_id} .*revoked`, 'm'));
+    const shown = (await run('oauth:client:show', client.client_id)).stdout;
+    expect(shown).toMatch(/^ {2}ended +\d{4}-\d{2}-\d{2}T/m);
     expectRefusal(await run('oauth:client:revoke', client.client_id), 'revoked');
   });
 });
@@ -697,6 +714,25 @@ describe('the accounts of the portal', () => {
     expect((await run('account:deny', 'new@example.com', 'notes.edit')).code).toBe(0);
   });
 
+  test('account:create refuses an empty password, which nobody could type', async () => {
+    expectRefusal(
+      await run('account:create', 'empty@example.com', 'Empty', '--password='),
+      '--password is empty',
+    );
+    expect((await run('account:list')).stdout).not.toContain('empty@example.com');
+  });
+
+  test('account:suspend and account:restore say and do what they are called', async () => {
+    await run('account:create', 'new@example.com', 'Somebody New');
+    const states = async () =>
+      /^new@example\.com .* (active|suspended) /m.exec((await run('account:list')).stdout)?.[1];
+    expect(await states()).toBe('active');
+    expect((await run('account:suspend', 'new@example.com')).stdout).toBe('new@example.com is suspended.\n');
+    expect(await states()).toBe('suspended');
+    expect((await run('account:restore', 'new@example.com')).stdout).toBe('new@example.com is active.\n');
+    expect(await states()).toBe('active');
+  });
+
   test('account:list --json has the id of each account, which is what oauth:person:revoke asks for', async () => {
     const [listed] = await json<{ id: string; email: string }[]>('account:list');
     expect(listed).toMatchObject({ email: 'new@example.com', id: expect.stringMatching(/^[\da-f-]{36}$/) });
@@ -732,6 +768,15 @@ describe('db:migrate', () => {
     const states = await json<{ name: string; appliedAt: string | null }[]>('db:migrate', 'status');
     expect(states.map(({ name }) => name)).toContain('oauth_server_0001_initial');
     expect(states.every(({ appliedAt }) => appliedAt !== null)).toBe(true);
+  });
+});
+
+describe('db:migrate --print', () => {
+  test.each([
+    ['status', '--print'],
+    ['up', '--print', '--json'],
+  ])('%s %s %s is refused: it goes with up alone', async (...args) => {
+    expectRefusal(await run('db:migrate', ...args), '--print goes with up alone');
   });
 });
 
@@ -879,7 +924,8 @@ describe('serve', () => {
     const port = await freePort();
     const env = { STORAGE_DIR: storage, PORT: String(port) };
     const server = start([path.join(ROOT, 'bin', 'portico.js'), 'serve'], { cwd: PORTAL, env });
-    await server.says('Listening on');
+    // While somebody develops, nobody else reaches it.
+    await server.says(`Listening on http://127.0.0.1:${port}`);
     const answer = await fetch(`http://localhost:${port}/.well-known/openid-configuration`);
     expect(answer.status).toBe(200);
     expectRefusal(
@@ -887,6 +933,19 @@ describe('serve', () => {
       `Port ${port} is in use; choose another with --port, or PORT`,
     );
     expect(await server.stop()).toBe(0);
+  });
+
+  test('--port goes before PORT', async () => {
+    const port = await freePort();
+    const env = { STORAGE_DIR: storage, PORT: String(await freePort()) };
+    const command = [path.join(ROOT, 'bin', 'portico.js'), 'serve', `--port=${port}`];
+    const server = start(command, { cwd: PORTAL, env });
+    await server.says(`Listening on http://127.0.0.1:${port}`);
+    expect(await server.stop()).toBe(0);
+  });
+
+  test.each(['65536', '-1', '80.5', 'x'])('refuses --port=%s', async (port) => {
+    expectRefusal(await run('serve', `--port=${port}`), 'The port must be 0 to 65535');
   });
 
   // @shows AS-29.6
@@ -904,6 +963,11 @@ describe('serve', () => {
     expect([ready.status, await ready.json()]).toEqual([503, { status: 'stopping', checks: {} }]);
     expect((await fetch(`http://localhost:${port}/.well-known/jwks.json`)).status).toBe(200);
     expect(await server.stop()).toBe(143);
+    const another = start(command, { cwd: PORTAL, env });
+    await another.says('Listening on');
+    another.process.kill('SIGINT');
+    await another.says('Stopping in 600 seconds');
+    expect(await another.stop('SIGINT')).toBe(130);
     for (const drain of ['soon', '-1', '1.5', '3601']) {
       const refused = await porticoHere(['serve', `--drain=${drain}`], { cwd: PORTAL, env });
       expectRefusal(refused, drain === '3601' ? '--drain must be 0 to 3600 seconds' : '--drain takes a span');

@@ -47,13 +47,15 @@ export const addServe =
           }
           throw error;
         });
+        // Whoever reads that it listens may tell it to stop.
+        const told = stopSignal();
         context.note(`Listening on ${server.url}, as ${application.publicUrl}${application.basePath}`);
         context.note(`The log is ${logDestination(application)}`);
         for (const warning of plugins.flatMap((plugin) => plugin.warnings?.(application) ?? [])) {
           application.log.warning('{warning}', { warning });
           context.note(`Warning: ${warning}`);
         }
-        await stopSignal();
+        await told;
         context.note(
           drain === 0
             ? 'Stopping: requests in flight finish. Once more to stop at once.'
