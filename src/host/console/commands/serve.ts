@@ -47,7 +47,7 @@ export const addServe =
           }
           throw error;
         });
-        // Whoever reads that it listens may tell it to stop.
+        // Before the line below: a supervisor that reads it may send the signal at once.
         const told = stopSignal();
         context.note(`Listening on ${server.url}, as ${application.publicUrl}${application.basePath}`);
         context.note(`The log is ${logDestination(application)}`);
