@@ -389,6 +389,12 @@ describe('a person who is revoked', () => {
       requests: 1,
     });
 
+    expect((await visitor.visit(authorizationUrl(portal, diary))).status).toBe(200);
+    const waiting = await run('oauth:person:revoke', 'accounts', id);
+    expect(waiting.stdout).toBe(
+      `Ended 0 authorizations of "accounts" "${id}", and 1 requests that waited for an answer.\n`,
+    );
+
     for (const each of [...tokens, refreshed]) expect(await livesFor(each)).toBe(false);
     expect((await exchangeCode(portal, notes, code)).status).toBe(400);
     // Within refresh_retry_seconds, and with the token in use.
@@ -570,7 +576,9 @@ describe('a person who is erased', () => {
     expect(nobody).toMatchObject({ code: 1, stdout: '' });
     expect(nobody.stderr).toContain('Nothing is kept here of the person');
     expect(await livesFor(tokens)).toBe(true);
-    expect((await run('oauth:person:erase', 'accounts', id, '--yes')).code).toBe(0);
+    const erased = await run('oauth:person:erase', 'accounts', id, '--yes');
+    expect(erased.stdout).toMatch(/^Removed 1 authorizations, \d+ requests and the subject of the person /);
+    expect(erased.code).toBe(0);
     expect((await run('oauth:person:erase', 'accounts', id, '--yes')).stderr).toContain(
       'Nothing is kept here',
     );

@@ -658,6 +658,14 @@ describe('on the console', () => {
     );
   });
 
+  // @shows AS-30.2
+  test('oauth:client:update gives a web site, and takes it away', async () => {
+    const { id } = await registerClient(portal);
+    const given = await json('oauth:client:update', id, '--site=https://client.example/');
+    expect(given).toMatchObject({ client_uri: 'https://client.example/' });
+    expect(await json('oauth:client:update', id, '--remove-site')).not.toHaveProperty('client_uri');
+  });
+
   test.each<[string, readonly string[], string]>([
     ['nothing', [], 'Say what to change'],
     ['a file that is none', ['--jwks=/nowhere'], 'cannot be read'],

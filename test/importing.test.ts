@@ -169,6 +169,26 @@ describe('oauth:client:import', () => {
   });
 
   // @shows AS-41.6
+  test('fails for a single refused record, and for a file without any', async () => {
+    const refused = await run('oauth:client:import', await fileOf([record({ redirect_uris: 7 })]));
+    expect([refused.code, refused.stderr]).toEqual([
+      1,
+      '1 of 1 applications are refused; nothing was written\n',
+    ]);
+    for (const nothing of ['[]', '', '\n \n'])
+      expect(await run('oauth:client:import', await fileOf(nothing))).toEqual({
+        code: 1,
+        stdout: '',
+        stderr: 'There is no record to import\n',
+      });
+  });
+
+  test('reads a file with a byte order mark', async () => {
+    const file = await fileOf(`\uFEFF${JSON.stringify([record()])}`);
+    expect(await run('oauth:client:import', file, '--dry-run')).toMatchObject({ code: 0 });
+  });
+
+  // @shows AS-41.6
   test('names the line that is no JSON, and repeats nothing of it', async () => {
     const file = await fileOf(`${JSON.stringify(record())}\n{"client_secret": "${SECRET}",\n`);
     const { code, stdout, stderr } = await run('oauth:client:import', file);
@@ -710,6 +730,20 @@ describe('oauth:subject:import', () => {
     ];
     expect(written).toBe(false);
     expect(outcome).toContain(reason);
+  });
+
+  // @shows AS-41.6
+  test('of many refusals says twenty and how many there are, and that nothing was written', async () => {
+    const records = Array.from({ length: 25 }, (_, at) => ({
+      provider: 'accounts',
+      id: String(at),
+      sub: '',
+    }));
+    const file = await fileOf(records);
+    const { code, stdout, stderr } = await runAt(people, ['oauth:subject:import', file]);
+    expect([code, stderr]).toEqual([1, '25 of 25 records are refused; nothing was written\n']);
+    expect(stdout.match(/^record \d+ {2}refused: .+$/gm)).toHaveLength(20);
+    expect(stdout).toContain('0 to import, 0 unchanged, 25 refused');
   });
 
   // @shows AS-41.6

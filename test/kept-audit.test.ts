@@ -746,7 +746,9 @@ test('without the switches nothing is kept, streamed or removed; oauth:audit say
       '',
       'No audit event is there: oauth_server:audit:keep is off, so none is kept.\n',
     ]);
-    expect((await of('--json-lines', '--limit=3')).stdout.trim().split('\n')).toHaveLength(3);
+    const three = await of('--json-lines', '--limit=3');
+    expect(three.stdout.trim().split('\n')).toHaveLength(3);
+    expect(three.stderr).toMatch(/^Go on with --after [0-9a-f]{32}\n$/);
   } finally {
     await plain.close();
   }

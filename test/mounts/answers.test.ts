@@ -22,7 +22,7 @@ import * as ofHono from 'portico/hono';
 import * as ofKoa from 'portico/koa';
 import * as ofNode from 'portico/node';
 import { BearerError, type AuthorizationServer } from 'portico/oauth-server';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 
 /** Its types are those of Express 5. */
 const express4 = createRequire(import.meta.url)('express-4') as typeof express;
@@ -43,13 +43,19 @@ const COOKIES = ['ours=4; Expires=Thu, 26 Nov 2026 12:00:00 GMT', 'ours_too=5'];
 /** What the endpoint learns of a caller who leaves. */
 interface Seen {
   left: PromiseWithResolvers<void>;
+  /** Nobody reads the body of its answer any more. */
+  cancelled: PromiseWithResolvers<void>;
   errors: unknown[];
 }
 
-const startSeen = (): Seen => ({ left: Promise.withResolvers<void>(), errors: [] });
+const startSeen = (): Seen => ({
+  left: Promise.withResolvers<void>(),
+  cancelled: Promise.withResolvers<void>(),
+  errors: [],
+});
 
 /** A server with one endpoint, which finds no token, whatever is sent. */
-function serverOf({ left }: Seen): AuthorizationServer {
+function serverOf({ left, cancelled }: Seen): AuthorizationServer {
   const stub = {
     origin: 'http://localhost',
     lookUpToken: async () => ({ run: (work: () => unknown) => work() }),
@@ -73,6 +79,7 @@ function serverOf({ left }: Seen): AuthorizationServer {
           const headers = { 'Content-Type': 'text/event-stream' };
           const body = new ReadableStream({
             start: (controller) => controller.enqueue(new TextEncoder().encode('data: first\n\n')),
+            cancel: () => cancelled.resolve(),
           });
           return new Response(body, { headers });
         },
@@ -301,15 +308,15 @@ describe.each(WAYS)('an answer of Portico in $name', (way) => {
     expect(await response.text()).toBe('read 3000000');
   });
 
-  test('is sent as it comes when it is one of events, and its request is aborted when the caller leaves', async () => {
-    const { url, left } = await startWay(way);
+  test('is sent as it comes when it is one of events, and its request is aborted when the caller leaves, and its body cancelled', async () => {
+    const { url, left, cancelled } = await startWay(way);
     const leaving = new AbortController();
     const response = await fetch(`${url}/streamed`, { signal: leaving.signal });
     const reader = response.body?.getReader();
     expect(new TextDecoder().decode((await reader?.read())?.value)).toBe('data: first\n\n');
     expect(response.headers.get('content-length')).toBeNull();
     leaving.abort();
-    await left.promise;
+    await Promise.all([left.promise, cancelled.promise]);
   });
 
   test('is cut off when its events fail, and the next one is given', async () => {
@@ -323,6 +330,9 @@ describe.each(WAYS)('an answer of Portico in $name', (way) => {
 describe.each(WAYS)('a look-up that fails, in $name', (way) => {
   // @shows AS-12.21
   test('lets no request through', async () => {
+    // Hono prints what nobody answers.
+    const printed = vi.spyOn(console, 'error').mockImplementation(() => {});
+    onTestFinished(() => printed.mockRestore());
     const seen = startSeen();
     const broken: Pick<AuthorizationServer, 'lookUpToken'> = {
       lookUpToken: async () => {
