@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { spanOf } from '../../../contracts/spans.ts';
@@ -61,8 +60,6 @@ export const addServe =
             ? 'Stopping: requests in flight finish. Once more to stop at once.'
             : `Stopping in ${drain} seconds: not ready, and still serving. Once more to stop at once.`,
         );
-        process.once('SIGINT', () => process.exit(130));
-        process.once('SIGTERM', () => process.exit(143));
         await application.events.emit(Event.STOPPING, null);
         if (drain > 0) await setTimeout(drain * 1000);
         await server.close();
@@ -74,10 +71,21 @@ function logDestination({ config, directory }: Application): string {
   return file === STANDARD_OUTPUT ? 'standard output' : path.resolve(directory, file);
 }
 
-/** Waits for the first SIGINT or SIGTERM. */
-export async function stopSignal(): Promise<void> {
-  const waiting = new AbortController();
-  const { signal } = waiting;
-  await Promise.race([once(process, 'SIGINT', { signal }), once(process, 'SIGTERM', { signal })]);
-  waiting.abort();
+const STOP_SIGNALS = [
+  ['SIGINT', 130],
+  ['SIGTERM', 143],
+] as const;
+
+/** Resolves at the first SIGINT or SIGTERM. A second one ends the process at once, with the code that a shell expects. */
+function stopSignal(): Promise<void> {
+  return new Promise((resolve) => {
+    let isStopping = false;
+    for (const [signal, code] of STOP_SIGNALS) {
+      process.on(signal, () => {
+        if (isStopping) process.exit(code);
+        isStopping = true;
+        resolve();
+      });
+    }
+  });
 }
