@@ -175,6 +175,23 @@ describe('an application is loaded', () => {
     expect(await list()).toMatchObject(LISTED);
   });
 
+  test('from the file that package.json names, not from app.ts beside it', async () => {
+    const { list } = await application({
+      'package.json': '{"type":"module","portico":{"app":"own.ts"}}',
+      'own.ts': `${IMPORTS}\n${EXPORT}`,
+      'app.ts': 'throw new Error("not this one")',
+    });
+    expect(await list()).toMatchObject(LISTED);
+  });
+
+  test('from where it is, whatever stands behind --', async () => {
+    const { list, run } = await application({ 'app.ts': `${IMPORTS}\n${EXPORT}` });
+    await list();
+    const args = ['--redirect=https://a.example/cb', '--scope=a', '--', '--app=nowhere.ts'];
+    expect(await run('oauth:client:create', ...args)).toMatchObject({ code: 0 });
+    expect((await run('oauth:client:list')).stdout).toContain('--app=nowhere.ts  (confidential)');
+  });
+
   test('from portico.config.cjs, and from what a compiler made CommonJS of', async () => {
     const compiled = `
       Object.defineProperty(exports, '__esModule', { value: true });
@@ -228,6 +245,41 @@ describe('an application is loaded', () => {
         '{ // as people write it\n "compilerOptions": { "paths": { "@/*": ["./src/*"], }, }, }',
     });
     expect(await list()).toMatchObject(LISTED);
+  });
+
+  test('with the aliases of the last of several configurations that it extends', async () => {
+    const paths = (folder: string) =>
+      JSON.stringify({ compilerOptions: { paths: { '@/*': [`./${folder}/*`] } } });
+    const { list } = await application({
+      'app.ts': `${IMPORTS}\nimport { which } from '@/which';\nif (which !== 'last') throw new Error(which);\n${EXPORT}`,
+      'first/which.ts': "export const which: string = 'first';",
+      'last/which.ts': "export const which: string = 'last';",
+      'tsconfig.json': '{ "extends": ["./first.json", "./last.json"] }',
+      'first.json': paths('first'),
+      'last.json': paths('last'),
+    });
+    expect(await list()).toMatchObject(LISTED);
+  });
+
+  test('and a package is read as Node reads it, so what it names wrongly is not there', async () => {
+    const { run } = await application({
+      'node_modules/wrong/package.json': '{"name":"wrong","type":"module","exports":"./index.js"}',
+      'node_modules/wrong/index.js': "export { part } from './part';",
+      'node_modules/wrong/part.js': 'export const part = 1;',
+      'app.ts': `${IMPORTS}\nexport { part } from 'wrong';\n${EXPORT}`,
+    });
+    const { code, stderr } = await run('oauth:client:list');
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/Cannot find module .*part/);
+  });
+
+  test('and a configuration that cannot be used is named alone, not as a file that cannot be loaded', async () => {
+    const { run } = await application({
+      'app.ts': `import { openDatabase } from 'portico/host';\nopenDatabase('nonsense', { directory: '/' });`,
+    });
+    const { code, stderr } = await run('oauth:client:list');
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^The configuration cannot be used:\n/);
   });
 
   test('with a file of a package that has no exports, named without its ending', async () => {
@@ -323,6 +375,18 @@ describe('a command ends', () => {
     expect(stderr).toMatch(
       /app\.ts starts a server as soon as it is loaded \(.*app\.ts:\d+\); this command left it/,
     );
+  });
+
+  test('having said once of several servers that they are left alone', async () => {
+    const { list } = await application({
+      'app.ts': `${IMPORTS}
+        import { createServer } from 'node:http';
+        for (const _ of [1, 2]) createServer().listen(0);
+        ${EXPORT}`,
+    });
+    const { stderr, ...listed } = await list();
+    expect(listed).toEqual({ code: 0, stdout: '[]\n' });
+    expect(stderr.match(/starts a server as soon as it is loaded/g)).toHaveLength(1);
   });
 
   test.each([
