@@ -399,6 +399,59 @@ describe('an endpoint is found by the path that was sent, whatever the applicati
   });
 });
 
+describe('a body that a parser of the application has read', () => {
+  /** What the endpoint reads behind the parser; null where it cannot be read. */
+  async function readBehind(parser: express.RequestHandler, init: RequestInit): Promise<string | null> {
+    const endpoint = {
+      name: 'read',
+      path: '/read',
+      methods: ['POST'],
+      handle: async (request: Request) => new Response(await request.text()),
+    };
+    const server = { origin: 'http://localhost', endpoints: [endpoint] } as unknown as AuthorizationServer;
+    const app = express().use(parser).use(ofExpress.portico(server));
+    // The default handler would print what it was given.
+    const listening = app.set('env', 'test').listen(0, '127.0.0.1');
+    await once(listening, 'listening');
+    onTestFinished(() => void listening.close());
+    const { port } = listening.address() as AddressInfo;
+    const response = await fetch(`http://127.0.0.1:${port}/read`, { method: 'POST', ...init });
+    return response.status === 200 ? response.text() : null;
+  }
+  const FORM = { 'Content-Type': 'application/x-www-form-urlencoded' };
+  const leaving =
+    (body?: unknown): express.RequestHandler =>
+    (req, _, next) => {
+      req.resume().once('end', () => {
+        if (body !== undefined) req.body = body;
+        next();
+      });
+    };
+
+  test.each(['a=1&a=2', 'a%5B%5D=1', 'a%5Bb%5D=1&a%5Bc%5D=2', 'a=&b=%2B'])(
+    'is what was sent: %s',
+    async (body) => {
+      expect(await readBehind(express.urlencoded({ extended: true }), { headers: FORM, body })).toBe(body);
+    },
+  );
+
+  test('is an empty value where the parser says null, and empty where it cannot be written', async () => {
+    const circular: Record<string, unknown> = {};
+    circular['a'] = circular;
+    expect(await readBehind(leaving({ a: null }), { headers: FORM, body: 'a' })).toBe('a=');
+    const headers = { 'Content-Type': 'application/json' };
+    expect(await readBehind(leaving(circular), { headers, body: '{}' })).toBe('');
+  });
+
+  test('and left nowhere is a fault, also of a request that does not say its length', async () => {
+    const body = new Blob(['a=1']).stream();
+    const init = { headers: FORM, body, duplex: 'half' };
+    expect(await readBehind(leaving(), init)).toBeNull();
+    expect(await readBehind(leaving(), { headers: FORM, body: 'a=1' })).toBeNull();
+    expect(await readBehind(leaving(), { headers: FORM })).toBe('');
+  });
+});
+
 test('the host is given the request of Fastify, and that of Express, also for a token', async () => {
   const given: unknown[] = [];
   const looking = (requestOf: (request: Request) => { readonly originalUrl: string }) => ({
