@@ -285,6 +285,16 @@ describe.each(WAYS)('an answer of Portico in $name', (way) => {
     },
   );
 
+  test('keeps the connection for the next request', async () => {
+    const { url } = await startWay(way);
+    for (const path of ['/shown', '/streamed']) {
+      const leaving = new AbortController();
+      const { headers } = await fetch(`${url}${path}`, { signal: leaving.signal });
+      expect([path, headers.get('connection')]).toEqual([path, 'keep-alive']);
+      leaving.abort();
+    }
+  });
+
   // @shows AS-12.21
   test('that refuses a token has nothing of the body that the application meant to send', async () => {
     const { url } = await startWay(way);
@@ -485,6 +495,15 @@ test('the host is given the request of Fastify, and that of Express, also for a 
   const another = new Request('http://localhost/');
   expect(() => ofFastify.fastifyRequest(another)).toThrow('did not come through portico(server)');
   expect(() => ofExpress.expressRequest(another)).toThrow('did not come through portico(server)');
+});
+
+test('Fastify may take a path with a slash behind it for the one without', async () => {
+  const server = serverOf(startSeen());
+  const [shown] = server.endpoints;
+  const endpoints = shown === undefined ? [] : [shown, { ...shown, path: '/shown/' }];
+  const app = Fastify({ routerOptions: { ignoreTrailingSlash: true } });
+  await app.register(ofFastify.portico({ ...server, endpoints }));
+  for (const url of ['/shown', '/shown/']) expect((await app.inject(url)).statusCode).toBe(201);
 });
 
 test('an answer that Express cannot send any more is a fault of the application', async () => {

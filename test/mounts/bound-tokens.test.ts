@@ -1,7 +1,13 @@
 // @engines sqlite: it is about the requests of each framework; test/bound-tokens.test.ts is about the store
 import { once } from 'node:events';
-import { connect } from 'node:net';
+import type { Server } from 'node:http';
+import { connect, type AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
+import Fastify from 'fastify';
+import Koa from 'koa';
+import * as ofFastify from 'portico/fastify';
+import * as ofKoa from 'portico/koa';
+import { token, type AuthorizationServer } from 'portico/oauth-server';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ClientKey } from '../support/assertions.ts';
 import { MOUNTS, type Mount, type RunningMount } from '../support/mounts.ts';
@@ -9,6 +15,7 @@ import { mountNamed } from '../support/mounts/named.ts';
 import { NEST } from '../support/mounts/nest.ts';
 import { NEXT } from '../support/mounts/next.ts';
 import { newDpopKey } from '../support/dpop.ts';
+import { startPortal } from '../support/portal.ts';
 import { boundHeaders, hashOf, proofFor } from '../support/proofs.ts';
 import { waysOf } from '../support/scale.ts';
 
@@ -281,6 +288,76 @@ describe.each(ALL)('bound tokens on $name', (mount) => {
         headers: { Origin: PAGE, 'Access-Control-Request-Method': 'POST' },
       });
       expect(preflight.headers.get('access-control-allow-headers')?.split(', ')).toContain('DPoP');
+    }
+  });
+});
+
+describe('a proof is for the URL that was sent, whatever the application made of it since', () => {
+  const renamed = (url = '') => url.replace('/sent', '/made');
+  const answer = () => {
+    token().requireUsable();
+    return 'in';
+  };
+  const APPLICATIONS: readonly (readonly [string, (server: AuthorizationServer) => Promise<Server>])[] = [
+    [
+      'Koa',
+      async (server) =>
+        new Koa()
+          .use(async (ctx, next) => {
+            ctx.url = renamed(ctx.url);
+            await next();
+          })
+          .use(ofKoa.bearer(server))
+          .use((ctx) => {
+            ctx.body = answer();
+          })
+          .listen(0, '127.0.0.1'),
+    ],
+    [
+      'Fastify',
+      async (server) => {
+        const app = Fastify({ rewriteUrl: ({ url }) => renamed(url) });
+        app.addHook('onRequest', ofFastify.bearer(server));
+        app.setErrorHandler(ofFastify.bearerErrors);
+        app.get('/made', async () => answer());
+        await app.listen({ port: 0, host: '127.0.0.1' });
+        return app.server;
+      },
+    ],
+  ];
+
+  // @shows AS-12.13
+  test.each(APPLICATIONS)('%s', async (_, start) => {
+    const portal = await startPortal({ config: { oauth_server: { dpop: 'accept' } } });
+    const listening = await start(portal.server);
+    if (!listening.listening) await once(listening, 'listening');
+    try {
+      const { client, secret } = await portal.server.clients.create({
+        name: 'Robot',
+        grants: ['client_credentials'],
+        scopes: ['notes:read'],
+      });
+      const key = newDpopKey();
+      const to = `${portal.url}/oauth/token`;
+      const issued = await fetch(to, {
+        method: 'POST',
+        headers: {
+          Authorization: `Basic ${btoa(`${client.id}:${secret}`)}`,
+          DPoP: proofFor(key, 'POST', to),
+        },
+        body: new URLSearchParams({ grant_type: 'client_credentials' }),
+      });
+      const { access_token: bound } = (await issued.json()) as { readonly access_token: string };
+      const { port } = listening.address() as AddressInfo;
+      const ask = (path: string) =>
+        fetch(`http://127.0.0.1:${port}/sent`, {
+          headers: boundHeaders(key, 'GET', `${portal.url}${path}`, bound),
+        });
+      expect([(await ask('/sent')).status, (await ask('/made')).status]).toEqual([200, 401]);
+    } finally {
+      listening.closeAllConnections();
+      listening.close();
+      await portal.close();
     }
   });
 });
