@@ -1,5 +1,6 @@
 // @engines sqlite: it is about Hono's own requests and answers, and asks no store
 import { Hono, type Context } from 'hono';
+import { compress } from 'hono/compress';
 import { setCookie } from 'hono/cookie';
 import { cors } from 'hono/cors';
 import { bearer, bearerErrors, portico, type Mountable } from 'portico/hono';
@@ -111,6 +112,19 @@ describe('what token() refuses', () => {
     const answer = await app.request('/');
     expect([answer.status, challenge(answer)]).toEqual([401, 'Bearer realm="oauth"']);
     expect(seen).toEqual([expect.any(BearerError)]);
+  });
+
+  test('is sent as a middleware between has compressed it', async () => {
+    const app = new Hono()
+      .use(bearer(server as unknown as Parameters<typeof bearer>[0]))
+      .use(compress())
+      .get('/', () => {
+        throw new BearerError('missing_token');
+      });
+    const answer = await app.request('/', { headers: { 'Accept-Encoding': 'gzip' } });
+    expect([answer.status, answer.headers.get('content-encoding')]).toEqual([401, 'gzip']);
+    const plain = answer.body?.pipeThrough(new DecompressionStream('gzip'));
+    expect(await new Response(plain).json()).toHaveProperty('error');
   });
 
   test('is answered by an error handler of the application without the length of the body that it replaces', async () => {

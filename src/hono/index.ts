@@ -23,19 +23,27 @@ export function portico(server: AuthorizationServer, ...more: readonly Mountable
 }
 
 /**
- * Set on a refusal when an error handler takes its response, as Hono's own does. The symbol is a registered one: when this module is loaded
- * twice, both copies know it.
+ * On a refusal, the body of the response that an error handler took, as Hono's own does. The symbol is a registered one: when this module is
+ * loaded twice, both copies know it.
  */
 const TAKEN = Symbol.for('portico.hono.response_taken');
-const isTaken = (error: BearerError & { readonly [TAKEN]?: boolean }) => error[TAKEN] === true;
+
+/** Whether this response has that body: not another one, and not one that a middleware has compressed. */
+function hasTakenBody(
+  response: Response,
+  error: BearerError & { readonly [TAKEN]?: Response['body'] },
+): boolean {
+  return response.body !== null && response.body === error[TAKEN];
+}
 
 /** Hono asks an error for its response; it writes one that has none to the console, with its stack. */
 Object.defineProperty(BearerError.prototype, 'getResponse', {
   // This module may be loaded again, as in development.
   configurable: true,
-  value(this: BearerError & { [TAKEN]?: boolean }) {
-    this[TAKEN] = true;
-    return bearerErrorResponse(this);
+  value(this: BearerError & { [TAKEN]?: Response['body'] }) {
+    const response = bearerErrorResponse(this);
+    this[TAKEN] = response.body;
+    return response;
   },
 });
 
@@ -54,7 +62,7 @@ export function bearer(server: AuthorizationServer): MiddlewareHandler {
     const refusal = bearerErrorResponse(c.error);
     if (!c.finalized || c.res.status !== refusal.status) return answer(c, refusal);
     // An error handler keeps what was set for the body that it replaces.
-    const stale = isTaken(c.error) ? OF_THE_BODY.filter((name) => name !== 'content-type') : [];
+    const stale = hasTakenBody(c.res, c.error) ? OF_THE_BODY.filter((name) => name !== 'content-type') : [];
     for (const name of ['content-length', ...stale]) c.header(name, undefined);
   };
 }

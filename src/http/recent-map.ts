@@ -12,7 +12,8 @@ export class RecentMap<Key, Value> extends Map<Key, Value> {
   put(key: Key, value: Value): Value {
     this.delete(key);
     this.set(key, value);
-    if (this.size > this.#most) this.#removeOldest();
+    // Also where the limit is no number: then nothing stays.
+    this.#removeOldest();
     return value;
   }
 
