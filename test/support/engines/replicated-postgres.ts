@@ -1,5 +1,6 @@
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { openDatabase, type OpenedDatabase } from 'portico/host';
 import { openAddress, type Address } from './address.ts';
 import { POSTGRES, required } from './database-server.ts';
@@ -160,15 +161,31 @@ async function createNode(
   };
 }
 
-/** Those that have received most come first. */
+/**
+ * Those that have received most come first. What a primary sent before it ended may still be on its way to a standby: one that received more
+ * after it was asked could not follow the one that is promoted. So they are asked until nothing changes, for half a second at most.
+ */
 async function inOrderOfReceived(standbys: readonly Node[]): Promise<readonly Node[]> {
-  const received = await Promise.all(
-    standbys.map(async (node) => {
-      const { rows } = await node.administrator.execute<{ bytes: number }>(
+  let received = await bytesReceived(standbys);
+  for (let asked = 0; asked < 5; asked += 1) {
+    await setTimeout(100);
+    const before = received;
+    received = await bytesReceived(standbys);
+    if (received.every((bytes, index) => bytes === before[index])) break;
+  }
+  return standbys
+    .map((node, index) => ({ node, bytes: received[index] ?? 0 }))
+    .toSorted((one, other) => other.bytes - one.bytes)
+    .map(({ node }) => node);
+}
+
+function bytesReceived(standbys: readonly Node[]): Promise<readonly number[]> {
+  return Promise.all(
+    standbys.map(async ({ administrator }) => {
+      const { rows } = await administrator.execute<{ bytes: number }>(
         "SELECT CAST(pg_last_wal_receive_lsn() - '0/0' AS bigint) AS bytes",
       );
-      return { node, bytes: rows[0]?.bytes ?? 0 };
+      return rows[0]?.bytes ?? 0;
     }),
   );
-  return received.toSorted((one, other) => other.bytes - one.bytes).map(({ node }) => node);
 }
