@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { portico, type NextMount } from 'portico/next';
 import { BearerError, token, type AuthorizationServer } from 'portico/oauth-server';
 import { newDpopKey } from './support/dpop.ts';
-import { boundHeaders, proofFor } from './support/proofs.ts';
+import { boundHeaders, boundServiceToken } from './support/proofs.ts';
 import { ADA, obtainTokens, registerClient, startPortal, type RunningPortal } from './support/portal.ts';
 
 let portal: RunningPortal;
@@ -128,22 +128,8 @@ describe('withToken', () => {
   test('with headers() no proof is for the request, so a bound token is none', async () => {
     const proving = await startPortal({ config: { oauth_server: { dpop: 'accept' } } });
     try {
-      const { client, secret } = await proving.server.clients.create({
-        name: 'Robot',
-        grants: ['client_credentials'],
-        scopes: ['notes:read'],
-      });
       const key = newDpopKey();
-      const to = `${proving.url}/oauth/token`;
-      const issued = await fetch(to, {
-        method: 'POST',
-        headers: {
-          Authorization: `Basic ${btoa(`${client.id}:${secret}`)}`,
-          DPoP: proofFor(key, 'POST', to),
-        },
-        body: new URLSearchParams({ grant_type: 'client_credentials' }),
-      });
-      const { access_token: bound } = (await issued.json()) as { readonly access_token: string };
+      const bound = await boundServiceToken(proving, key);
       const { withToken } = portico(async () => [proving.server], 'proving');
       const needsOne = () => token().requireUsable();
       const sent = () => boundHeaders(key, 'GET', `${proving.url}/`, bound);

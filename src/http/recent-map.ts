@@ -12,8 +12,11 @@ export class RecentMap<Key, Value> extends Map<Key, Value> {
   put(key: Key, value: Value): Value {
     this.delete(key);
     this.set(key, value);
-    // Also where the limit is no number: then nothing stays.
-    this.#removeOldest();
+    for (const oldest of this.keys()) {
+      // A limit that is not a number keeps nothing.
+      if (this.size <= this.#most) break;
+      this.delete(oldest);
+    }
     return value;
   }
 
@@ -21,12 +24,5 @@ export class RecentMap<Key, Value> extends Map<Key, Value> {
   touch(key: Key): Value | undefined {
     const value = this.get(key);
     return value === undefined ? undefined : this.put(key, value);
-  }
-
-  #removeOldest(): void {
-    for (const oldest of this.keys()) {
-      if (this.size <= this.#most) return;
-      this.delete(oldest);
-    }
   }
 }

@@ -16,7 +16,7 @@ import { NEST } from '../support/mounts/nest.ts';
 import { NEXT } from '../support/mounts/next.ts';
 import { newDpopKey } from '../support/dpop.ts';
 import { startPortal } from '../support/portal.ts';
-import { boundHeaders, hashOf, proofFor } from '../support/proofs.ts';
+import { boundHeaders, boundServiceToken, hashOf, proofFor } from '../support/proofs.ts';
 import { waysOf } from '../support/scale.ts';
 
 /** A page that may call tools from a browser. */
@@ -332,22 +332,8 @@ describe('a proof is for the URL that was sent, whatever the application made of
     const listening = await start(portal.server);
     if (!listening.listening) await once(listening, 'listening');
     try {
-      const { client, secret } = await portal.server.clients.create({
-        name: 'Robot',
-        grants: ['client_credentials'],
-        scopes: ['notes:read'],
-      });
       const key = newDpopKey();
-      const to = `${portal.url}/oauth/token`;
-      const issued = await fetch(to, {
-        method: 'POST',
-        headers: {
-          Authorization: `Basic ${btoa(`${client.id}:${secret}`)}`,
-          DPoP: proofFor(key, 'POST', to),
-        },
-        body: new URLSearchParams({ grant_type: 'client_credentials' }),
-      });
-      const { access_token: bound } = (await issued.json()) as { readonly access_token: string };
+      const bound = await boundServiceToken(portal, key);
       const { port } = listening.address() as AddressInfo;
       const ask = (path: string) =>
         fetch(`http://127.0.0.1:${port}/sent`, {

@@ -1,5 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { signed, type ClientKey } from './assertions.ts';
+import type { RunningPortal } from './portal.ts';
 
 /** Proofs of DPoP (RFC 9449 section 4.2), as clients make them; `more` and `header` change what they say. */
 export function proofFor(
@@ -29,4 +30,20 @@ export function boundHeaders(
   more: Readonly<Record<string, unknown>> = {},
 ): Readonly<Record<string, string>> {
   return { Authorization: `DPoP ${accessToken}`, DPoP: proofFor(key, method, url, accessToken, more) };
+}
+
+/** A token of a service of its own, for `notes:read`, that is bound to this key. */
+export async function boundServiceToken({ server, url }: RunningPortal, key: ClientKey): Promise<string> {
+  const { client, secret } = await server.clients.create({
+    name: 'Robot',
+    grants: ['client_credentials'],
+    scopes: ['notes:read'],
+  });
+  const to = `${url}/oauth/token`;
+  const issued = await fetch(to, {
+    method: 'POST',
+    headers: { Authorization: `Basic ${btoa(`${client.id}:${secret}`)}`, DPoP: proofFor(key, 'POST', to) },
+    body: new URLSearchParams({ grant_type: 'client_credentials' }),
+  });
+  return ((await issued.json()) as { readonly access_token: string }).access_token;
 }

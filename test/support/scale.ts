@@ -34,10 +34,6 @@ const COUNTS = {
    * looks again, the first finds it; a lost update of two, the first.
    */
   updateRounds: { short: 2, long: 10, longest: 200 },
-  /** Of the statements of a change of the schema, one in so many is the last before it is cut off. */
-  cutOffStride: { short: 5, long: 1 },
-  /** The same where each statement commits by itself. */
-  cutOffStrideByStatement: { short: 3, long: 2, longest: 1 },
   /** How often a server process is killed under load. Where it answers before it commits, the first finds it. */
   kills: { short: 3, long: 6, longest: 50 },
   /** The same with a window for refreshing again. */

@@ -98,7 +98,7 @@ export class AuthorizeEndpoint {
   }
 
   async #newRequest(request: Request, put: PutRequest, requestId?: string): Promise<Reply> {
-    const { checks, accounts, consent, replies, hints } = this.#options;
+    const { checks, accounts, replies, hints } = this.#options;
     noteSent(request, sentHints(put.parameters, hints));
     const checked = await checks.check(put, request, null);
     if ('response' in checked && isVerified(checked.response.client)) {
@@ -108,14 +108,7 @@ export class AuthorizeEndpoint {
     const visitor = await accounts.visitor(request);
     if (visitor === null) return this.#signIn(request, this.#toWait(put, requestId), clientOf(checked));
     if ('signInFirst' in checked) return this.#begin(put, visitor, requestId);
-    const reply =
-      'response' in checked
-        ? await replies.response(request, checked.response)
-        : await replies.presented(
-            request,
-            await consent.begin(checked.asked, checked.client, visitor, requestId),
-          );
-    return this.#spent(put, requestId, reply);
+    return this.#show(checked, put, visitor, requestId);
   }
 
   /**
@@ -200,16 +193,27 @@ export class AuthorizeEndpoint {
     };
   }
 
-  /** Shows the request to a person who is signed in. */
+  /** Checks the request for a person who is signed in, and shows it to them. */
   async #begin(put: PutRequest, visitor: Visitor, requestId?: string): Promise<Reply> {
-    const { checks, consent, replies } = this.#options;
-    const checked = await checks.check(put, visitor.request, visitor.user.reference);
+    const checked = await this.#options.checks.check(put, visitor.request, visitor.user.reference);
     if ('signInFirst' in checked) throw new Error('Somebody is signed in already');
+    return this.#show(checked, put, visitor, requestId);
+  }
+
+  /** The consent page of a request that was checked, or its error response. */
+  async #show(
+    checked: Exclude<CheckedRequest, { readonly signInFirst: true }>,
+    put: PutRequest,
+    visitor: Visitor,
+    requestId: string | undefined,
+  ): Promise<Reply> {
+    const { consent, replies } = this.#options;
+    const { request } = visitor;
     const reply =
       'response' in checked
-        ? await replies.response(visitor.request, checked.response)
+        ? await replies.response(request, checked.response)
         : await replies.presented(
-            visitor.request,
+            request,
             await consent.begin(checked.asked, checked.client, visitor, requestId),
           );
     return this.#spent(put, requestId, reply);

@@ -47,14 +47,14 @@ export const addServe =
           throw error;
         });
         // Before the line below: a supervisor that reads it may send the signal at once.
-        const told = stopSignal();
+        const stopped = stopSignal();
         context.note(`Listening on ${server.url}, as ${application.publicUrl}${application.basePath}`);
         context.note(`The log is ${logDestination(application)}`);
         for (const warning of plugins.flatMap((plugin) => plugin.warnings?.(application) ?? [])) {
           application.log.warning('{warning}', { warning });
           context.note(`Warning: ${warning}`);
         }
-        await told;
+        await stopped;
         context.note(
           drain === 0
             ? 'Stopping: requests in flight finish. Once more to stop at once.'
