@@ -1,4 +1,4 @@
-import { decoded } from '../../src/mcp/header-fields.ts';
+import { decoded } from '../../src/mcp/parameter-headers.ts';
 import { DEEPEST, isTooDeep } from '../../src/mcp/nesting.ts';
 import { ORIGIN, startFuzzed } from '../support/application.ts';
 import { hold, type Target } from '../target.ts';

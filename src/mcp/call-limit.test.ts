@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import { createCallLimit } from './call-limit.ts';
+import { CallLimit } from './call-limit.ts';
 
 const START = 1_800_000_000_000;
 
 function limited(perMinute: number) {
   let now = START;
-  const limit = createCallLimit({ perMinute, clock: () => now });
+  const limit = new CallLimit(perMinute, () => now);
   return { take: limit.take.bind(limit), pass: (seconds: number) => void (now += seconds * 1000) };
 }
 

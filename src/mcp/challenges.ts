@@ -6,47 +6,69 @@ import type { RegisteredTool } from './tools.ts';
 
 type Fields = Readonly<Record<string, string>>;
 
+const NO_FIELDS: Fields = {};
+
 /**
  * The challenges of refusals, as header fields (RFC 6750 section 3, RFC 9728 section 5.1): where a token comes from, and the scope that
  * the call needs, nothing of what the token has already (MCP 2026-07-28, Runtime Insufficient Scope Errors). No fields without
  * `mcp:oauth:challenge`, but for a token of the scheme DPoP: its client goes by them (RFC 9449 section 7.1).
  */
-export interface Challenges {
+export class Challenges {
+  readonly #server: AuthorizationServer;
+  /** Where the metadata of the resource is; null without `mcp:oauth:challenge`. */
+  readonly #metadataUrl: string | null;
+  readonly #supported: readonly string[];
+  readonly #listed: readonly string[];
+
+  constructor(server: AuthorizationServer, { oauth }: McpConfig, metadataUrl: string) {
+    this.#server = server;
+    this.#metadataUrl = oauth.challenge ? metadataUrl : null;
+    this.#supported = oauth.scopes_supported.filter((name) => server.offers(name));
+    this.#listed = listedScopes(server, this.#supported);
+  }
+
   /**
-   * For a request that reaches nothing here, whatever it calls: nobody without a token learns which tools there are. `dpop` is what
-   * the refusal says of DPoP.
+   * For a request that reaches nothing here, whatever it calls: without a token, a client does not learn which tools there are. `dpop` is
+   * what the refusal says of DPoP.
    */
-  readonly ofResource: (error: BearerErrorCode, dpop: DpopRefusal | null) => Fields;
+  ofResource(error: BearerErrorCode, dpop: DpopRefusal | null): Fields {
+    if (!this.#isSent(dpop)) return NO_FIELDS;
+    const isKept = dpop !== null || error === 'missing_token' || error === 'insufficient_scope';
+    return this.#challenge(isKept ? error : 'invalid_token', this.#listed, dpop);
+  }
+
   /** For calls of these tools. */
-  readonly ofTools: (status: 401 | 403, tools: readonly RegisteredTool[], dpop: DpopRefusal | null) => Fields;
+  ofTools(status: 401 | 403, tools: readonly RegisteredTool[], dpop: DpopRefusal | null): Fields {
+    if (!this.#isSent(dpop)) return NO_FIELDS;
+    const scopes = [...new Set(tools.flatMap((tool) => this.#scopesFor(tool)))];
+    return this.#challenge(status === 401 ? 'invalid_token' : 'insufficient_scope', scopes, dpop);
+  }
+
   /**
    * Whether the person of this request lacks the permission for one of these tools, or for the whole resource (null). A challenge would be
    * a lie then: no other token helps, and clients that follow it ask the person again and again.
    */
-  readonly isOutOfReach: (tools: readonly RegisteredTool[] | null) => Promise<boolean>;
-}
+  async isOutOfReach(tools: readonly RegisteredTool[] | null): Promise<boolean> {
+    const person = this.#metadataUrl === null ? undefined : token().user()?.reference;
+    if (person === undefined) return false;
+    const needed =
+      tools === null
+        ? this.#supported
+        : tools.flatMap((tool) => scopeOf(tool, this.#server, this.#supported) ?? []);
+    const held = await this.#server.scopesHeldBy(person, needed);
+    return tools === null ? held.length === 0 : held.length < needed.length;
+  }
 
-const NO_FIELDS: Fields = {};
+  #isSent(dpop: DpopRefusal | null): boolean {
+    return this.#metadataUrl !== null || dpop?.presented === true;
+  }
 
-export function createChallenges(
-  server: Pick<AuthorizationServer, 'config' | 'offers' | 'scopesHeldBy'>,
-  { oauth }: Pick<McpConfig, 'oauth'>,
-  metadataUrl: string,
-): Challenges {
-  const supported = oauth.scopes_supported.filter((name) => server.offers(name));
-  const listed = listedScopes(server, supported);
-  const [first = null] = supported;
-
-  function challenge(
-    error: BearerErrorCode,
-    scopes: readonly string[],
-    dpop: DpopRefusal | null = null,
-  ): Fields {
+  #challenge(error: BearerErrorCode, scopes: readonly string[], dpop: DpopRefusal | null): Fields {
     const fields = {
       // RFC 6750 section 3.1: without a token, no error.
       error: error === 'missing_token' ? null : error,
-      resource_metadata: oauth.challenge ? metadataUrl : null,
-      scope: !oauth.challenge || scopes.length === 0 ? null : scopes.join(' '),
+      resource_metadata: this.#metadataUrl,
+      scope: this.#metadataUrl === null || scopes.length === 0 ? null : scopes.join(' '),
     };
     const nonce = dpop?.nonce ?? null;
     return {
@@ -56,35 +78,10 @@ export function createChallenges(
   }
 
   /** What a call needs: the scope of its tool, and one that reaches the resource, in one challenge. */
-  function scopesOf(tool: RegisteredTool): readonly string[] {
-    const scope = scopeOf(tool, server, supported);
+  #scopesFor(tool: RegisteredTool): readonly string[] {
+    const scope = scopeOf(tool, this.#server, this.#supported);
     if (scope === null) return [];
-    return first === null || supported.includes(scope) ? [scope] : [first, scope];
+    const [first] = this.#supported;
+    return first === undefined || this.#supported.includes(scope) ? [scope] : [first, scope];
   }
-
-  const missing = challenge('missing_token', listed);
-  const invalid = challenge('invalid_token', listed);
-  const insufficient = challenge('insufficient_scope', listed);
-  const goesBy = (dpop: DpopRefusal | null) => oauth.challenge || dpop?.presented === true;
-  return {
-    ofResource(error, dpop) {
-      if (!goesBy(dpop)) return NO_FIELDS;
-      if (dpop !== null) return challenge(error, listed, dpop);
-      return error === 'missing_token' ? missing : error === 'insufficient_scope' ? insufficient : invalid;
-    },
-    ofTools(status, tools, dpop) {
-      if (!goesBy(dpop)) return NO_FIELDS;
-      const scopes = [...new Set(tools.flatMap(scopesOf))];
-      return challenge(status === 401 ? 'invalid_token' : 'insufficient_scope', scopes, dpop);
-    },
-    async isOutOfReach(tools) {
-      if (!oauth.challenge) return false;
-      const person = token().user()?.reference;
-      if (person === undefined) return false;
-      const needed =
-        tools === null ? supported : tools.flatMap((tool) => scopeOf(tool, server, supported) ?? []);
-      const held = await server.scopesHeldBy(person, needed);
-      return tools === null ? held.length === 0 : held.length < needed.length;
-    },
-  };
 }

@@ -1,58 +1,66 @@
 import type { JSONRPCRequest } from '@modelcontextprotocol/server';
 import { madeWithRequestId, REQUEST_ID_HEADER, requestIdOf } from '../http/request-id.ts';
+import type { McpContext } from './context.ts';
 import type { Messages } from './messages.ts';
-import type { Protocol } from './protocol.ts';
+import { Protocol } from './protocol.ts';
 import { protocolRefusal, refusal } from './refusal.ts';
-import type { RunningCalls } from './running-calls.ts';
+import { RunningCalls } from './running-calls.ts';
 import { VERSION_HEADER } from './stateless.ts';
-import type { StatelessAnswer, StatelessProtocol } from './stateless-protocol.ts';
-import type { Caller } from './tool-call.ts';
+import { StatelessProtocol, type StatelessAnswer } from './stateless-protocol.ts';
+import { ToolCalls, type Caller } from './tool-call.ts';
+import { ToolList } from './tool-list.ts';
 import { BATCHING_VERSION, STATELESS_VERSION, type OfferedVersions } from './versions.ts';
 
-export interface ExchangeOptions {
-  readonly versions: OfferedVersions;
-  readonly protocol: Protocol;
-  /** For requests of 2026-07-28, which come only where it is offered. */
-  readonly stateless: StatelessProtocol;
-  readonly running: RunningCalls;
-  /** Whether answers are sent as events, with the progress of tools before them. */
-  readonly streaming: boolean;
-}
+/** Answers the messages of requests, each by the protocol of its version. */
+export class Exchange {
+  readonly #context: McpContext;
+  readonly #protocol: Protocol;
+  readonly #stateless: StatelessProtocol;
+  readonly #running = new RunningCalls();
 
-/** Answers the messages of one request. */
-export async function exchange(
-  request: Request,
-  messages: Messages,
-  { versions, protocol, stateless, running, streaming }: ExchangeOptions,
-): Promise<Response> {
-  const version = request.headers.get(VERSION_HEADER) ?? BATCHING_VERSION;
-  const { requests, metadata } = messages;
-  const refused = metadata === null ? versionRefusal(messages, version, versions) : null;
-  if (refused !== null) return refused;
-  for (const id of messages.cancelled) running.cancel({ request, id });
-  const [first] = requests;
-  if (first === undefined) return new Response(null, { status: 202 });
-  const { signal } = request;
-  if (signal.aborted) return refusal(499, CALLER_IS_GONE);
-  if (metadata !== null) {
-    const answer = streaming ? statelessEvents : statelessAnswer;
-    return answer(request, (caller) => stateless(first, caller, metadata));
+  constructor(context: McpContext) {
+    const list = new ToolList(context.tools);
+    const calls = new ToolCalls(context);
+    this.#context = context;
+    this.#protocol = new Protocol(context, list, calls);
+    this.#stateless = new StatelessProtocol(context, list, calls);
   }
-  const answered: Protocol = (message, caller) =>
-    message.method === 'tools/call'
-      ? running.run({ request, id: message.id }, caller.signal, (ended) =>
-          protocol(message, { ...caller, signal: ended }),
-        )
-      : protocol(message, caller);
-  if (streaming) return named(request, EVENT_STREAM, eventsOf(requests, answered, signal, version));
-  const answers = await Promise.all(
-    requests.map((message) => answered(message, { signal, notify: discard, version })),
-  );
-  if (signal.aborted) return refusal(499, CALLER_IS_GONE);
-  return named(request, JSON_BODY, answers.length === 1 ? answers[0] : `[${answers.join(',')}]`);
+
+  async answer(request: Request, messages: Messages): Promise<Response> {
+    const version = request.headers.get(VERSION_HEADER) ?? BATCHING_VERSION;
+    const { requests, metadata } = messages;
+    const refused = metadata === null ? versionRefusal(messages, version, this.#context.versions) : null;
+    if (refused !== null) return refused;
+    for (const id of messages.cancelled) this.#running.cancel({ request, id });
+    const [first] = requests;
+    if (first === undefined) return new Response(null, { status: 202 });
+    const { signal } = request;
+    if (signal.aborted) return refusal(499, CALLER_IS_GONE);
+    const { streaming } = this.#context.config.transport;
+    if (metadata !== null) {
+      const answer = streaming ? statelessEvents : statelessAnswer;
+      return answer(request, (caller) => this.#stateless.answer(first, caller, metadata));
+    }
+    const answerOne: AnswerOne = (message, caller) => this.#answerOne(request, message, caller);
+    if (streaming) return named(request, EVENT_STREAM, eventsOf(requests, answerOne, signal, version));
+    const answers = await Promise.all(
+      requests.map((message) => answerOne(message, { signal, notify: discard, version })),
+    );
+    if (signal.aborted) return refusal(499, CALLER_IS_GONE);
+    return named(request, JSON_BODY, answers.length === 1 ? answers[0] : `[${answers.join(',')}]`);
+  }
+
+  #answerOne(request: Request, message: JSONRPCRequest, caller: Caller): Promise<string> {
+    if (message.method !== 'tools/call') return this.#protocol.answer(message, caller);
+    return this.#running.run({ request, id: message.id }, caller.signal, (signal) =>
+      this.#protocol.answer(message, { ...caller, signal }),
+    );
+  }
 }
 
-/** Nobody reads it. */
+type AnswerOne = (message: JSONRPCRequest, caller: Caller) => Promise<string>;
+
+/** It is not sent. */
 const CALLER_IS_GONE = 'The caller is gone.';
 
 /** Null for messages that the version of the protocol allows. */
@@ -101,7 +109,7 @@ function discard(): void {}
 /** Each answer as an event when it is there, and the notifications of tools before it. */
 function eventsOf(
   requests: readonly JSONRPCRequest[],
-  protocol: Protocol,
+  answerOne: AnswerOne,
   signal: AbortSignal,
   version: string,
 ): ReadableStream<Uint8Array> {
@@ -114,7 +122,7 @@ function eventsOf(
   signal.addEventListener('abort', leave);
   const caller = { signal: gone.signal, notify: events.send, version };
   const answerAll = async () => {
-    await Promise.all(requests.map(async (message) => events.send(await protocol(message, caller))));
+    await Promise.all(requests.map(async (message) => events.send(await answerOne(message, caller))));
     // The runtime may keep a signal that has listeners, and all that they refer to, for as long as the process lives.
     signal.removeEventListener('abort', leave);
     events.end();

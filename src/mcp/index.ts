@@ -1,5 +1,6 @@
 /** The MCP endpoint: an application's tools behind the bearer tokens of its own authorization server. */
-export { createMcpServer, type McpServer, type McpServerOptions } from './mcp-server.ts';
+export type { McpServerOptions } from './context.ts';
+export { createMcpServer, type McpServer } from './mcp-server.ts';
 export { mcp, mcpServerOf, tool } from './plugin.ts';
 export {
   createToolRegistry,

@@ -43,13 +43,17 @@ const LARGEST_BATCH = 100;
 /** The most values of one body, at every level: the SDK's schemas take some microseconds for each. */
 const MOST_OF_A_BODY = 10_000;
 
-/** Reads and checks the messages; what cannot be accepted is returned as a refusal. */
+/** What was read, or why it cannot be accepted. */
+type Read = { readonly messages: Messages } | { readonly refusal: Response };
+
+/** Reads and checks the messages of a request. */
 export async function readMessages(
   request: Request,
   versions: OfferedVersions,
   take: TakeMessages,
-): Promise<{ readonly messages: Messages } | { readonly refusal: Response }> {
-  const unreadable = headerRefusal(request.headers);
+): Promise<Read> {
+  const { headers } = request;
+  const unreadable = headerRefusal(headers);
   if (unreadable !== null) return { refusal: unreadable };
   // When the sender hangs up, the body counts as empty.
   const body = await readBytes(request, BODY_LIMIT, (failure) =>
@@ -57,47 +61,33 @@ export async function readMessages(
   );
   if (body === null) return { refusal: refusal(413, 'The body is larger than 1 MiB.') };
   const parsed = parse(body);
-  const refused = (code: number, problem: string) => ({
-    refusal: bodyRefusal({ code, message: problem }, parsed, request.headers, versions),
-  });
   const wait = take(Array.isArray(parsed) ? parsed.length : 1);
-  if (wait > 0) return { refusal: limitRefusal(wait, parsed, request.headers, versions) };
+  if (wait > 0) return { refusal: limitRefusal(wait, parsed, headers, versions) };
   if (parsed === undefined) return { refusal: refusal(400, 'The body is not JSON.', {}, -32_700) };
   const problem = bodyProblem(body, parsed);
-  if (problem !== null) return refused(-32_600, problem);
-  let metadata: RequestMetadata | null = null;
-  if (versions.stateless) {
-    const read = readMetadata(parsed, request.headers, versions);
-    if ('refusal' in read) return read;
-    ({ metadata } = read);
-  }
-  const messages: readonly unknown[] = Array.isArray(parsed) ? parsed : [parsed];
-  // The header was introduced after 2025-03-26, so a request without it is of that version (MCP-8.8).
-  const version = request.headers.get(VERSION_HEADER) ?? BATCHING_VERSION;
-  if (Array.isArray(parsed) && (parsed.length === 0 || version !== BATCHING_VERSION)) {
-    return { refusal: refusal(400, 'Batches are only for the protocol version 2025-03-26.', {}, -32_600) };
-  }
-  // A cancelled request gets no response, so a batch that cancels its own would never be answered; and a server without
-  // sessions has no other request that a batch could cancel.
-  if (Array.isArray(parsed) && messages.some((message) => readMethod(message) === CANCELLED)) {
-    return { refusal: refusal(400, 'A batch cannot cancel what it asks for.', {}, -32_600) };
-  }
-  // Nothing else looks at each of the messages before.
-  if (messages.length > LARGEST_BATCH) {
-    const excess = `Invalid Request: Batch must not exceed ${LARGEST_BATCH} messages`;
-    return { refusal: protocolRefusal(excess, -32_600) };
-  }
+  if (problem !== null) return { refusal: bodyRefusal(-32_600, problem, parsed, headers, versions) };
+  const read = versions.stateless ? readMetadata(parsed, headers, versions) : { metadata: null };
+  if ('refusal' in read) return read;
+  return checkMessages(parsed, headers, versions, read.metadata);
+}
+
+function checkMessages(
+  body: unknown,
+  headers: Headers,
+  versions: OfferedVersions,
+  metadata: RequestMetadata | null,
+): Read {
+  const messages: readonly unknown[] = Array.isArray(body) ? body : [body];
+  const refused = Array.isArray(body) ? batchRefusal(body, headers) : null;
+  if (refused !== null) return { refusal: refused };
   const requests = messages.filter((message) => isJSONRPCRequest(message));
-  if (requests.length < messages.length && !messages.every(isMessage)) {
-    return { refusal: refusal(400, 'The body is no request of JSON-RPC 2.0.', {}, -32_600) };
-  }
+  if (requests.length < messages.length && !messages.every(isMessage)) return invalid(NO_REQUEST);
   // Responses are matched by id: of two requests with the same one, only one would be answered.
-  if (new Set(requests.map(({ id }) => id)).size < requests.length) {
-    return { refusal: refusal(400, 'Two requests of a batch have the same id.', {}, -32_600) };
-  }
+  if (new Set(requests.map(({ id }) => id)).size < requests.length) return invalid(SAME_ID);
   const initializing = requests.filter(({ method }) => method === 'initialize');
   if (initializing.length > 0 && !isShort(initializing)) {
-    return refused(-32_602, `What the client says of itself is more than ${MOST_VALUES} values.`);
+    const problem = `What the client says of itself is more than ${MOST_VALUES} values.`;
+    return { refusal: bodyRefusal(-32_602, problem, body, headers, versions) };
   }
   return {
     messages: {
@@ -109,6 +99,29 @@ export async function readMessages(
       metadata,
     },
   };
+}
+
+function batchRefusal(batch: readonly unknown[], headers: Headers): Response | null {
+  // The header was introduced after 2025-03-26, so a request without it is of that version (MCP-8.8).
+  const version = headers.get(VERSION_HEADER) ?? BATCHING_VERSION;
+  if (batch.length === 0 || version !== BATCHING_VERSION) {
+    return refusal(400, 'Batches are only for the protocol version 2025-03-26.', {}, -32_600);
+  }
+  // A cancelled request gets no response, so a batch that cancels its own would never be answered; and a server without
+  // sessions has no other request that a batch could cancel.
+  if (batch.some((message) => readMethod(message) === CANCELLED)) {
+    return refusal(400, 'A batch cannot cancel what it asks for.', {}, -32_600);
+  }
+  // Nothing looked at each of the messages before.
+  if (batch.length <= LARGEST_BATCH) return null;
+  return protocolRefusal(`Invalid Request: Batch must not exceed ${LARGEST_BATCH} messages`, -32_600);
+}
+
+const NO_REQUEST = 'The body is no request of JSON-RPC 2.0.';
+const SAME_ID = 'Two requests of a batch have the same id.';
+
+function invalid(problem: string): Read {
+  return { refusal: refusal(400, problem, {}, -32_600) };
 }
 
 const JSON_TYPE = 'application/json';
@@ -147,7 +160,8 @@ function bodyProblem(body: Buffer, parsed: unknown): string | null {
 
 /** In 2026-07-28 an error names its request, which only a header field can say here: nothing has looked into the body. */
 function bodyRefusal(
-  { code, message }: { readonly code: number; readonly message: string },
+  code: number,
+  message: string,
   body: unknown,
   headers: Headers,
   versions: OfferedVersions,

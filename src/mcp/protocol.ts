@@ -1,35 +1,20 @@
 import {
   ProtocolErrorCode,
+  type CallToolRequestParams,
   type JSONRPCRequest,
   type SpecTypeName,
   type SpecTypes,
 } from '@modelcontextprotocol/server';
 import { jsonText } from '../contracts/json.ts';
-import type { Log } from '../contracts/log.ts';
-import type { McpConfig } from './config.ts';
+import type { McpContext } from './context.ts';
 import { readAs } from './protocol-types.ts';
 import { callRefusal } from './tool-access.ts';
 import { onlyRound } from './rounds.ts';
-import type { Caller, CallTool } from './tool-call.ts';
+import type { Caller, ToolCalls } from './tool-call.ts';
 import type { ToolList } from './tool-list.ts';
 import { ToolQuestions } from './tool-questions.ts';
 import { errorResult, withObjectsAlone } from './tool-result.ts';
-import type { ToolRegistry } from './tools.ts';
 import type { OfferedVersions } from './versions.ts';
-
-export interface ProtocolOptions {
-  /** What the server calls itself. */
-  readonly name: string;
-  readonly config: McpConfig;
-  readonly tools: ToolRegistry;
-  readonly log: Log;
-  readonly versions: OfferedVersions;
-  readonly list: ToolList;
-  readonly call: CallTool;
-}
-
-/** Answers one request of a version that begins with `initialize` with the JSON text of its response. Never rejects. */
-export type Protocol = (request: JSONRPCRequest, caller: Caller) => Promise<string>;
 
 /** An error of JSON-RPC. */
 export interface RpcError {
@@ -43,57 +28,63 @@ type Outcome = string | RpcError;
 type Method = (request: JSONRPCRequest, caller: Caller) => Outcome | Promise<Outcome>;
 
 /**
- * The protocol, made once for all requests: it keeps nothing of any of them, so any process may answer the next one (MCP-8.12). The
+ * The versions that begin with `initialize`. It keeps nothing of any request, so any process may answer the next one (MCP-8.12). The
  * SDK's schemas say what is valid; its server, which is made for one connection each, is not used (decision 28).
  */
-export function createProtocol(options: ProtocolOptions): Protocol {
-  const { name, config, tools, log, versions, list, call } = options;
-  const { version, instructions } = config;
-  const self = {
-    capabilities: { tools: {} },
-    serverInfo: { name, version },
-    ...(instructions === undefined || instructions === '' ? {} : { instructions }),
-  };
+export class Protocol {
+  readonly #context: McpContext;
+  readonly #calls: ToolCalls;
+  readonly #methods: ReadonlyMap<string, Method>;
 
-  const methods = new Map<string, Method>([
-    [
-      'initialize',
-      method('InitializeRequest', ({ params }) =>
-        jsonText({ protocolVersion: versionFor(versions, params.protocolVersion), ...self }),
-      ),
-    ],
-    ['ping', method('PingRequest', () => '{}')],
-    ['tools/list', method('ListToolsRequest', (_, caller) => `{"tools":${list(caller.version)}}`)],
-    [
-      'tools/call',
-      method('CallToolRequest', async ({ params }, caller) => {
-        const tool = tools.find(params.name);
-        if (tool === null)
-          return { code: ProtocolErrorCode.InvalidParams, message: 'No tool has this name.' };
-        // The endpoint has checked this before; no tool runs unless it is checked where the tool is called, too.
-        const refused = callRefusal(config, tool);
-        if (refused !== null) return { code: ProtocolErrorCode.InvalidRequest, message: refused.message };
-        const result = await call(tool, params, caller, onlyRound());
-        return jsonText(result instanceof ToolQuestions ? CANNOT_ASK : withObjectsAlone(result));
-      }),
-    ],
-  ]);
+  constructor(context: McpContext, list: ToolList, calls: ToolCalls) {
+    this.#context = context;
+    this.#calls = calls;
+    this.#methods = new Map([
+      ['initialize', method('InitializeRequest', ({ params }) => this.#initialize(params.protocolVersion))],
+      ['ping', method('PingRequest', () => '{}')],
+      ['tools/list', method('ListToolsRequest', (_, caller) => `{"tools":${list.text(caller.version)}}`)],
+      ['tools/call', method('CallToolRequest', ({ params }, caller) => this.#call(params, caller))],
+    ]);
+  }
 
-  const answer = async (request: JSONRPCRequest, caller: Caller) => {
-    try {
-      return (await methods.get(request.method)?.(request, caller)) ?? METHOD_NOT_FOUND;
-    } catch (exception) {
-      log.error('The MCP request {method} failed: {exception}', { method: request.method, exception });
-      return INTERNAL_ERROR;
-    }
-  };
-
-  return async (request, caller) => {
+  /** Answers one request with the JSON text of its response. Never rejects. */
+  async answer(request: JSONRPCRequest, caller: Caller): Promise<string> {
     const id = jsonText(request.id);
-    const outcome = await answer(request, caller);
+    const outcome = await this.#outcome(request, caller);
     if (typeof outcome === 'string') return `{"result":${outcome},"jsonrpc":"2.0","id":${id}}`;
     return `{"jsonrpc":"2.0","id":${id},"error":${jsonText(outcome)}}`;
-  };
+  }
+
+  async #outcome(request: JSONRPCRequest, caller: Caller): Promise<Outcome> {
+    const { method: asked } = request;
+    try {
+      return (await this.#methods.get(asked)?.(request, caller)) ?? METHOD_NOT_FOUND;
+    } catch (exception) {
+      this.#context.log.error('The MCP request {method} failed: {exception}', { method: asked, exception });
+      return INTERNAL_ERROR;
+    }
+  }
+
+  #initialize(requested: string): string {
+    const { name, config, versions, instructions } = this.#context;
+    return jsonText({
+      protocolVersion: versionFor(versions, requested),
+      capabilities: { tools: {} },
+      serverInfo: { name, version: config.version },
+      ...instructions,
+    });
+  }
+
+  async #call(params: CallToolRequestParams, caller: Caller): Promise<Outcome> {
+    const { tools, config } = this.#context;
+    const tool = tools.find(params.name);
+    if (tool === null) return NO_SUCH_TOOL;
+    // The endpoint has checked this before; no tool runs unless it is checked where the tool is called, too.
+    const refused = callRefusal(config, tool);
+    if (refused !== null) return { code: ProtocolErrorCode.InvalidRequest, message: refused.message };
+    const result = await this.#calls.call(tool, params, caller, onlyRound());
+    return jsonText(result instanceof ToolQuestions ? CANNOT_ASK : withObjectsAlone(result));
+  }
 }
 
 export const METHOD_NOT_FOUND: RpcError = {
@@ -102,6 +93,11 @@ export const METHOD_NOT_FOUND: RpcError = {
 };
 
 export const INTERNAL_ERROR: RpcError = { code: ProtocolErrorCode.InternalError, message: 'Internal error' };
+
+export const NO_SUCH_TOOL: RpcError = {
+  code: ProtocolErrorCode.InvalidParams,
+  message: 'No tool has this name.',
+};
 
 const CANNOT_ASK = errorResult(
   'The tool has to ask something first, which needs a client of MCP 2026-07-28.',

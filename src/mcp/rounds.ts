@@ -22,28 +22,6 @@ export interface Round {
   readonly canAsk: (kind: 'form' | 'page') => boolean;
 }
 
-/**
- * Several requests for one call of a tool (MCP 2026-07-28, Multi Round-Trip Requests). Nothing is stored: what was asked, and what
- * the tool wants back, travels by way of the client in `requestState`, encrypted under a name made of whom and what it is good for.
- * The same person, client, tool and arguments come to the same name; for all others it does not open (decision 39).
- */
-export interface Rounds {
-  /** The round that a request is, or why it is none. */
-  read(
-    tool: RegisteredTool,
-    args: unknown,
-    params: Readonly<Record<string, unknown>>,
-    capabilities: ClientCapabilities,
-  ): Promise<Round | { readonly problem: string }>;
-  /** The result that asks. */
-  ask(
-    tool: RegisteredTool,
-    args: unknown,
-    round: Round,
-    questions: ToolQuestions,
-  ): Promise<Readonly<Record<string, unknown>>>;
-}
-
 /** What a client has to carry and send again, in characters. */
 const LARGEST_STATE = 65_536;
 
@@ -53,54 +31,78 @@ interface Sealed {
   readonly state: unknown;
 }
 
-export function createRounds({ sealing }: Pick<AuthorizationServer, 'sealing'>, resource: string): Rounds {
-  /** Whom and what a state is good for. */
-  function purposeOf({ name }: RegisteredTool, args: unknown): string {
-    const reference = token().user()?.reference;
-    const person = reference === undefined ? null : [reference.provider, reference.id];
-    const bound = JSON.stringify([resource, token().clientId(), person, name, ordered(args)]);
-    return `mcp ${createHash('sha256').update(bound).digest('base64url')}`;
+/**
+ * Several requests for one call of a tool (MCP 2026-07-28, Multi Round-Trip Requests). Nothing is stored: what was asked, and what
+ * the tool wants back, travels by way of the client in `requestState`, encrypted under a name made of whom and what it is good for.
+ * The same person, client, tool and arguments come to the same name; for all others it does not open (decision 39).
+ */
+export class Rounds {
+  readonly #sealing: AuthorizationServer['sealing'];
+  readonly #resource: string;
+
+  constructor(sealing: AuthorizationServer['sealing'], resource: string) {
+    this.#sealing = sealing;
+    this.#resource = resource;
   }
 
-  return {
-    async read(tool, args, { requestState, inputResponses = {} }, capabilities) {
-      // Answers without what they are answers to are those of nobody; the tool asks again.
-      if (requestState === undefined) return firstRound(capabilities);
-      if (!isObject(inputResponses)) return { problem: 'inputResponses is no object.' };
-      const text =
-        typeof requestState === 'string' ? await sealing.open(purposeOf(tool, args), requestState) : null;
-      if (text === null) {
-        return {
-          problem: 'requestState is not good for this request, or no longer: call the tool without it.',
-        };
-      }
-      const { id, asked, state } = JSON.parse(text) as Sealed;
-      const answers = new Map<string, ToolAnswer>();
-      for (const [name, request] of Object.entries(asked)) {
-        if (!Object.hasOwn(inputResponses, name)) continue;
-        const answer = readAnswer(request, inputResponses[name]);
-        if (answer === null) return { problem: `The answer to ${name} is none to what was asked.` };
-        answers.set(name, answer);
-      }
+  /** The round that a request is, or why it is none. */
+  async read(
+    tool: RegisteredTool,
+    args: unknown,
+    { requestState, inputResponses = {} }: Readonly<Record<string, unknown>>,
+    capabilities: ClientCapabilities,
+  ): Promise<Round | { readonly problem: string }> {
+    // Answers without what they answer are ignored; the tool asks again.
+    if (requestState === undefined) return firstRound(capabilities);
+    if (!isObject(inputResponses)) return { problem: 'inputResponses is no object.' };
+    const text =
+      typeof requestState === 'string'
+        ? await this.#sealing.open(this.#purposeOf(tool, args), requestState)
+        : null;
+    if (text === null)
       return {
-        id: () => id,
-        answer: (name) => answers.get(name) ?? null,
-        state,
-        canAsk: canAskBy(capabilities),
+        problem: 'requestState is not good for this request, or no longer: call the tool without it.',
       };
-    },
+    const { id, asked, state } = JSON.parse(text) as Sealed;
+    const answers = new Map<string, ToolAnswer>();
+    for (const [name, request] of Object.entries(asked)) {
+      if (!Object.hasOwn(inputResponses, name)) continue;
+      const answer = readAnswer(request, inputResponses[name]);
+      if (answer === null) return { problem: `The answer to ${name} is none to what was asked.` };
+      answers.set(name, answer);
+    }
+    return {
+      id: () => id,
+      answer: (name) => answers.get(name) ?? null,
+      state,
+      canAsk: canAskBy(capabilities),
+    };
+  }
 
-    async ask(tool, args, round, { requests, state }) {
-      const sealed = JSON.stringify({ id: round.id(), asked: requests, state } satisfies Sealed);
-      if (sealed.length > LARGEST_STATE)
-        throw new RangeError(`What ${tool.name} asks and its state are too long`);
-      return {
-        resultType: 'input_required',
-        inputRequests: requests,
-        requestState: await sealing.seal(purposeOf(tool, args), sealed),
-      };
-    },
-  };
+  /** The result that asks. */
+  async ask(
+    tool: RegisteredTool,
+    args: unknown,
+    round: Round,
+    { requests, state }: ToolQuestions,
+  ): Promise<Readonly<Record<string, unknown>>> {
+    const sealed = JSON.stringify({ id: round.id(), asked: requests, state } satisfies Sealed);
+    if (sealed.length > LARGEST_STATE)
+      throw new RangeError(`What ${tool.name} asks and its state are too long`);
+    return {
+      resultType: 'input_required',
+      inputRequests: requests,
+      requestState: await this.#sealing.seal(this.#purposeOf(tool, args), sealed),
+    };
+  }
+
+  /** Whom and what a state is good for. */
+  #purposeOf({ name }: RegisteredTool, args: unknown): string {
+    const reference = token().user()?.reference;
+    const person = reference === undefined ? null : [reference.provider, reference.id];
+    const bound = JSON.stringify([this.#resource, token().clientId(), person, name, ordered(args)]);
+    return `mcp ${createHash('sha256').update(bound).digest('base64url')}`;
+  }
 }
 
 /** For versions in which nothing can be asked. */

@@ -2,55 +2,50 @@ import { hash } from 'node:crypto';
 import { token } from '../oauth-server/index.ts';
 import type { RequestId } from './messages.ts';
 
-/**
- * The calls of tools that this process is working on, so that `notifications/cancelled` can end one (MCP, Cancellation).
- * Nothing is kept of a call that has ended, so there are never more of them than calls that run.
- */
-export interface RunningCalls {
-  /** Runs a call. Its signal is aborted with the one that is given, and when the call is cancelled. */
-  run<Answer>(
-    call: CallOfRequest,
-    signal: AbortSignal,
-    work: (signal: AbortSignal) => Promise<Answer>,
-  ): Promise<Answer>;
-  /** Ends the call, if this process is working on it for the same token and on no other with its id. */
-  cancel(call: CallOfRequest): void;
-}
-
 /** A message of a request whose token was checked. */
 interface CallOfRequest {
   readonly request: Request;
   readonly id: RequestId;
 }
 
-export function createRunningCalls(): RunningCalls {
-  const running = new Map<string, Set<AbortController>>();
-  return {
-    async run(call, signal, work) {
-      const key = keyOf(call);
-      if (key === null) return work(signal);
-      const ending = new AbortController();
-      const end = () => ending.abort();
-      signal.addEventListener('abort', end);
-      if (signal.aborted) end();
-      const same = running.get(key) ?? new Set<AbortController>();
-      running.set(key, same.add(ending));
-      try {
-        return await work(ending.signal);
-      } finally {
-        signal.removeEventListener('abort', end);
-        same.delete(ending);
-        if (same.size === 0) running.delete(key);
-      }
-    },
-    cancel(call) {
-      const key = keyOf(call);
-      const same = key === null ? undefined : running.get(key);
-      const [only] = same ?? [];
-      // There are no sessions: which of several calls with one id is meant cannot be told.
-      if (same?.size === 1) only?.abort();
-    },
-  };
+/**
+ * The calls of tools that this process is working on, so that `notifications/cancelled` can end one (MCP, Cancellation).
+ * Nothing is kept of a call that has ended, so there are never more of them than calls that run.
+ */
+export class RunningCalls {
+  readonly #running = new Map<string, Set<AbortController>>();
+
+  /** Runs a call. Its signal is aborted with the one that is given, and when the call is cancelled. */
+  async run<Answer>(
+    call: CallOfRequest,
+    signal: AbortSignal,
+    work: (signal: AbortSignal) => Promise<Answer>,
+  ): Promise<Answer> {
+    const key = keyOf(call);
+    if (key === null) return work(signal);
+    const ending = new AbortController();
+    const end = () => ending.abort();
+    signal.addEventListener('abort', end);
+    if (signal.aborted) end();
+    const same = this.#running.get(key) ?? new Set<AbortController>();
+    this.#running.set(key, same.add(ending));
+    try {
+      return await work(ending.signal);
+    } finally {
+      signal.removeEventListener('abort', end);
+      same.delete(ending);
+      if (same.size === 0) this.#running.delete(key);
+    }
+  }
+
+  /** Ends the call, if this process is working on it for the same token and on no other with its id. */
+  cancel(call: CallOfRequest): void {
+    const key = keyOf(call);
+    const same = key === null ? undefined : this.#running.get(key);
+    const [only] = same ?? [];
+    // There are no sessions: which of several calls with one id is meant cannot be told.
+    if (same?.size === 1) only?.abort();
+  }
 }
 
 /**

@@ -4,7 +4,7 @@ import {
   type ClientCapabilities,
   type JSONRPCRequest,
 } from '@modelcontextprotocol/server';
-import { decoded } from './header-fields.ts';
+import { decoded } from './parameter-headers.ts';
 import { readShort } from './protocol-types.ts';
 import { requestRefusal } from './refusal.ts';
 import { STATELESS_VERSION, type OfferedVersions } from './versions.ts';

@@ -16,10 +16,7 @@ export function reachesResource(server: AuthorizationServer, config: McpConfig):
  * Those of the scopes that metadata and challenges of the resource name: not the one of services, where clients may come that no operator
  * registered. None of these can have it, and many ask for all that is named.
  */
-export function listedScopes(
-  { config }: Pick<AuthorizationServer, 'config'>,
-  scopes: readonly string[],
-): readonly string[] {
+export function listedScopes({ config }: AuthorizationServer, scopes: readonly string[]): readonly string[] {
   const { registration = 'off', client_id_metadata_documents: documents = false } = config;
   if (registration === 'off' && documents === false) return scopes;
   return scopes.filter((name) => name !== SERVICE_SCOPE);
@@ -34,7 +31,7 @@ export interface CallRefusal {
 /** The scope that the calls of a personal tool need; null where none is offered. */
 export function scopeOf(
   { personal, scope }: RegisteredTool,
-  server: Pick<AuthorizationServer, 'offers'>,
+  server: AuthorizationServer,
   supported: readonly string[],
 ): string | null {
   if (!personal) return null;

@@ -1,7 +1,7 @@
 import type { CallToolRequestParams } from '@modelcontextprotocol/server';
 import { jsonText } from '../contracts/json.ts';
-import type { Log } from '../contracts/log.ts';
-import { token, type AuthorizationServer } from '../oauth-server/index.ts';
+import { token } from '../oauth-server/index.ts';
+import type { McpContext } from './context.ts';
 import type { Round } from './rounds.ts';
 import { ToolQuestions } from './tool-questions.ts';
 import { errorResult, toolResult, type ToolResult } from './tool-result.ts';
@@ -18,30 +18,29 @@ export interface Caller {
   readonly version: string;
 }
 
-/** The tool's result, a tool error, or what it asks; never rejects. */
-export type CallTool = (
-  tool: RegisteredTool,
-  params: CallToolRequestParams,
-  caller: Caller,
-  round: Round,
-) => Promise<ToolResult | ToolQuestions>;
+/** Calls tools, within their time. */
+export class ToolCalls {
+  readonly #context: McpContext;
 
-interface ToolCallOptions {
-  /** How long a tool may take, in seconds. */
-  readonly timeout: number;
-  readonly log: Log;
-}
+  constructor(context: McpContext) {
+    this.#context = context;
+  }
 
-export function createToolCalls(options: ToolCallOptions): CallTool {
-  return (tool, params, caller, round) => callTool(tool, params, caller, round, options);
-}
-
-/** Each call is an audit event, once it has ended: which tool, by which client, for whom, how it went and how long it took. */
-export function audited(call: CallTool, { audit }: Pick<AuthorizationServer, 'audit'>): CallTool {
-  return async (tool, params, caller, round) => {
+  /**
+   * The tool's result, a tool error, or what it asks; never rejects. With `mcp:audit` it is an audit event once it has ended: which tool, by
+   * which client, for whom, how it went and how long it took.
+   */
+  async call(
+    tool: RegisteredTool,
+    params: CallToolRequestParams,
+    caller: Caller,
+    round: Round,
+  ): Promise<ToolResult | ToolQuestions> {
+    const { config, server } = this.#context;
+    if (!config.audit) return this.#run(tool, params, caller, round);
     const began = performance.now();
-    const result = await call(tool, params, caller, round);
-    await audit({
+    const result = await this.#run(tool, params, caller, round);
+    await server.audit({
       type: 'tool_called',
       tool: tool.name,
       clientId: token().clientId() ?? '',
@@ -50,42 +49,42 @@ export function audited(call: CallTool, { audit }: Pick<AuthorizationServer, 'au
       duration: Math.round(performance.now() - began),
     });
     return result;
-  };
+  }
+
+  async #run(
+    tool: RegisteredTool,
+    { arguments: args = {}, _meta: meta }: CallToolRequestParams,
+    caller: Caller,
+    round: Round,
+  ): Promise<ToolResult | ToolQuestions> {
+    const { log, config } = this.#context;
+    const problem = tool.argumentsProblem(args);
+    if (problem !== null) return errorResult(`The arguments do not match the schema: ${problem}`);
+    const limit = startTimeLimit(config.tool_timeout, caller.signal);
+    try {
+      const returned = await Promise.race([
+        tool.tool.handle(args, describeCall(caller, meta, round, limit.signal)),
+        limit.reached,
+      ]);
+      if (returned instanceof ToolQuestions) return returned;
+      if (returned !== REACHED) return toolResult(tool, returned);
+      if (caller.signal.aborted) return errorResult('The call was cancelled.');
+      const took = `took longer than ${config.tool_timeout} ${config.tool_timeout === 1 ? 'second' : 'seconds'}`;
+      log.error('The tool {tool} {took} (mcp:tool_timeout)', { tool: tool.name, took });
+      return errorResult(`The tool ${took}.`);
+    } catch (exception) {
+      if (exception instanceof ToolError) return errorResult(exception.message);
+      log.error('The tool {tool} failed: {exception}', { tool: tool.name, exception });
+      return errorResult('The tool failed.');
+    } finally {
+      limit.end();
+    }
+  }
 }
 
 function outcomeOf(result: ToolResult | ToolQuestions): 'succeeded' | 'failed' | 'asked' {
   if (result instanceof ToolQuestions) return 'asked';
   return result.isError === true ? 'failed' : 'succeeded';
-}
-
-async function callTool(
-  tool: RegisteredTool,
-  { arguments: args = {}, _meta: meta }: CallToolRequestParams,
-  caller: Caller,
-  round: Round,
-  { timeout, log }: ToolCallOptions,
-): Promise<ToolResult | ToolQuestions> {
-  const problem = tool.argumentsProblem(args);
-  if (problem !== null) return errorResult(`The arguments do not match the schema: ${problem}`);
-  const limit = startTimeLimit(timeout, caller.signal);
-  try {
-    const returned = await Promise.race([
-      tool.tool.handle(args, describeCall(caller, meta, round, limit.signal)),
-      limit.reached,
-    ]);
-    if (returned instanceof ToolQuestions) return returned;
-    if (returned !== REACHED) return toolResult(tool, returned);
-    if (caller.signal.aborted) return errorResult('The call was cancelled.');
-    const took = `took longer than ${timeout} ${timeout === 1 ? 'second' : 'seconds'}`;
-    log.error('The tool {tool} {took} (mcp:tool_timeout)', { tool: tool.name, took });
-    return errorResult(`The tool ${took}.`);
-  } catch (exception) {
-    if (exception instanceof ToolError) return errorResult(exception.message);
-    log.error('The tool {tool} failed: {exception}', { tool: tool.name, exception });
-    return errorResult('The tool failed.');
-  } finally {
-    limit.end();
-  }
 }
 
 const REACHED = Symbol('the time limit');

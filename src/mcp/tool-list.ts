@@ -2,24 +2,29 @@ import { jsonText } from '../contracts/json.ts';
 import type { JsonSchema } from './tool-description.ts';
 import type { RegisteredTool, ToolRegistry } from './tools.ts';
 
-/** The text of the member `tools` in the result of `tools/list`, the same for every caller (MCP-10.7). */
-export type ToolList = (version: string) => string;
+/** The member `tools` in the result of `tools/list`, the same for every caller (MCP-10.7): written again only when a tool was added. */
+export class ToolList {
+  readonly #registry: ToolRegistry;
+  readonly #written = new Map<string, string>();
+  #tools: readonly RegisteredTool[] | null = null;
 
-/** It is written again only when a tool was added; */
-export function createToolList(registry: ToolRegistry): ToolList {
-  let tools: readonly RegisteredTool[] | null = null;
-  const written = new Map<string, string>();
-  return (version) => {
-    if (tools !== registry.all()) {
-      tools = registry.all();
-      written.clear();
+  constructor(registry: ToolRegistry) {
+    this.#registry = registry;
+  }
+
+  /** Its text, for a version of the protocol. */
+  text(version: string): string {
+    const tools = this.#registry.all();
+    if (this.#tools !== tools) {
+      this.#tools = tools;
+      this.#written.clear();
     }
-    const known = written.get(version);
+    const known = this.#written.get(version);
     if (known !== undefined) return known;
     const text = jsonText(tools.map((tool) => listed(tool, version)));
-    written.set(version, text);
+    this.#written.set(version, text);
     return text;
-  };
+  }
 }
 
 /** A tool: of what it says, what this version of the protocol knows. */

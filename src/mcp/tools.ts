@@ -108,29 +108,7 @@ export interface RegisteredTool {
   resultProblem(structuredContent: unknown): string | null;
 }
 
-/** The tools of one application, in the order of their registration. */
-export interface ToolRegistry {
-  /** Adds a tool. Throws when its name is taken or ill-formed, its schema is no schema of an object, `scope` is no method, or `personal` neither true nor false. */
-  register(tool: ToolInterface): void;
-  /** The tool of this name, or null. */
-  find(name: string): RegisteredTool | null;
-  /** Every tool that is registered: the same list until one is added, and never changed. */
-  all(): readonly RegisteredTool[];
-}
-
 const TOOL_NAME = /^[A-Za-z0-9_./-]{1,128}$/;
-
-/** Each tool gets its own validator: one shared by two schemas with the same `$id` would use the first for both. */
-function compileSchema(name: string, member: 'inputSchema' | 'outputSchema', schema: JsonSchema) {
-  try {
-    // An extension of Ajv, not JSON Schema: its validation returns a promise, which would count as valid.
-    if ('$async' in schema) throw new Error('$async is no keyword of JSON Schema');
-    return new AjvJsonSchemaValidator().getValidator({ ...schema });
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new Error(`The ${member}() of the tool ${name} cannot be used: ${reason}`, { cause: error });
-  }
-}
 
 /** The scope of its own that a tool has; null for none. What cannot be one must not leave the tool public. */
 function scopeOf(name: string, tool: ToolInterface): string | null {
@@ -147,54 +125,93 @@ function isPersonal(name: string, tool: ToolInterface): boolean {
   throw new Error(`The tool ${name} must say personal: true, or leave it out`);
 }
 
-/** An empty registry. */
-export function createToolRegistry(): ToolRegistry {
-  const tools = new Map<string, RegisteredTool>();
-  let all: readonly RegisteredTool[] = [];
+/** What is wrong with a value, in words; null when nothing is. */
+type Check = (value: unknown) => string | null;
 
-  function describe(tool: ToolInterface): RegisteredTool {
-    const name = tool.name();
-    if (!TOOL_NAME.test(name)) {
-      throw new Error(`The tool name ${JSON.stringify(name)} is not 1 to 128 of A-Z a-z 0-9 _ - . /`);
-    }
-    if (tools.has(name)) throw new Error(`Two tools are named ${name}`);
-    // Clients are sent it well formed, so arguments are checked by the same.
-    const inputSchema = wellFormedJson(tool.inputSchema());
-    if (inputSchema['type'] !== 'object') {
-      throw new Error(`The inputSchema() of the tool ${name} must describe an object: { type: 'object', … }`);
-    }
-    const validate = compileSchema(name, 'inputSchema', inputSchema);
-    const outputSchema = typeof tool.outputSchema === 'function' ? wellFormedJson(tool.outputSchema()) : null;
-    const validateResult = outputSchema === null ? null : compileSchema(name, 'outputSchema', outputSchema);
-    const scope = scopeOf(name, tool);
-    return {
-      name,
-      description: tool.description(),
-      inputSchema,
-      ...readDescription(name, tool),
-      outputSchema,
-      personal: scope !== null || isPersonal(name, tool),
-      scope,
-      tool,
-      argumentsProblem(args) {
-        const result = validate(args);
-        return result.valid ? null : (result.errorMessage ?? 'The arguments do not match the schema.');
-      },
-      resultProblem(structuredContent) {
-        if (validateResult === null) return null;
-        const result = validateResult(structuredContent);
-        return result.valid ? null : (result.errorMessage ?? 'It does not match the schema.');
-      },
+/** Each tool gets its own validator: one shared by two schemas with the same `$id` would use the first for both. */
+function compileSchema(
+  name: string,
+  member: 'inputSchema' | 'outputSchema',
+  schema: JsonSchema,
+  otherwise: string,
+): Check {
+  try {
+    // An extension of Ajv, not JSON Schema: its validation returns a promise, which would count as valid.
+    if ('$async' in schema) throw new Error('$async is no keyword of JSON Schema');
+    const validate = new AjvJsonSchemaValidator().getValidator({ ...schema });
+    return (value) => {
+      const result = validate(value);
+      return result.valid ? null : (result.errorMessage ?? otherwise);
     };
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new Error(`The ${member}() of the tool ${name} cannot be used: ${reason}`, { cause: error });
+  }
+}
+
+/** Reads what a tool says of itself, and compiles its schemas. Throws for what cannot be one. */
+function readTool(tool: ToolInterface): RegisteredTool {
+  const name = tool.name();
+  if (!TOOL_NAME.test(name)) {
+    throw new Error(`The tool name ${JSON.stringify(name)} is not 1 to 128 of A-Z a-z 0-9 _ - . /`);
+  }
+  // Clients are sent it well formed, so arguments are checked by the same.
+  const inputSchema = wellFormedJson(tool.inputSchema());
+  if (inputSchema['type'] !== 'object') {
+    throw new Error(`The inputSchema() of the tool ${name} must describe an object: { type: 'object', … }`);
+  }
+  const argumentsProblem = compileSchema(
+    name,
+    'inputSchema',
+    inputSchema,
+    'The arguments do not match the schema.',
+  );
+  const outputSchema = typeof tool.outputSchema === 'function' ? wellFormedJson(tool.outputSchema()) : null;
+  const resultProblem =
+    outputSchema === null
+      ? () => null
+      : compileSchema(name, 'outputSchema', outputSchema, 'It does not match the schema.');
+  const scope = scopeOf(name, tool);
+  return {
+    name,
+    description: tool.description(),
+    inputSchema,
+    ...readDescription(name, tool),
+    outputSchema,
+    personal: scope !== null || isPersonal(name, tool),
+    scope,
+    tool,
+    argumentsProblem,
+    resultProblem,
+  };
+}
+
+/** The tools of one application, in the order of their registration. */
+export class ToolRegistry {
+  readonly #tools = new Map<string, RegisteredTool>();
+  #all: readonly RegisteredTool[] = [];
+
+  /** Adds a tool. Throws when its name is taken or ill-formed, its schema is no schema of an object, `scope` is no method, or `personal` neither true nor false. */
+  register(tool: ToolInterface): void {
+    const registered = readTool(tool);
+    const { name } = registered;
+    if (this.#tools.has(name)) throw new Error(`Two tools are named ${name}`);
+    this.#tools.set(name, registered);
+    this.#all = [...this.#tools.values()];
   }
 
-  return {
-    register(tool) {
-      const registered = describe(tool);
-      tools.set(registered.name, registered);
-      all = [...tools.values()];
-    },
-    find: (name) => tools.get(name) ?? null,
-    all: () => all,
-  };
+  /** The tool of this name, or null. */
+  find(name: string): RegisteredTool | null {
+    return this.#tools.get(name) ?? null;
+  }
+
+  /** Every tool that is registered: the same list until one is added, and never changed. */
+  all(): readonly RegisteredTool[] {
+    return this.#all;
+  }
+}
+
+/** An empty registry. */
+export function createToolRegistry(): ToolRegistry {
+  return new ToolRegistry();
 }
