@@ -1,4 +1,4 @@
-import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { SHARED, type Finding, type Order, type Said, type Summary } from './engine/protocol.ts';
@@ -11,14 +11,14 @@ import { buildTree, type Tree } from './engine/tree.ts';
 export interface FuzzOptions {
   /** By name. */
   readonly targets: readonly string[];
-  /** For each of them; 0 tries what is kept in `corpus/` and nothing else. */
+  /** For each of them; 0 tries the seeds and what is kept, and nothing else. */
   readonly seconds: number;
   /** How many run side by side. */
   readonly atOnce: number;
   readonly seed: number;
   /** With the faults of `faults.ts`: each target as often as it has one. */
   readonly faults?: readonly { readonly name: string; readonly target: string }[];
-  /** Whether what is worth keeping is written to `corpus/`. */
+  /** Whether what is worth keeping is written to `.build/fuzz/corpus/`. */
   readonly keeps?: boolean;
   /** Ends all of them, as if their time were over. */
   readonly signal?: AbortSignal;
@@ -54,11 +54,11 @@ export function targetNames(): readonly string[] {
     .toSorted();
 }
 
-/** What is kept of a target: what it has grown to, and what once was a fault. */
+/** What is kept of a target: what once was a fault, and what a run with `--keep` has left on this machine. */
 export function corpusOf(target: string): readonly string[] {
-  return globSync(`corpus/${target}/*.txt`, { cwd: here })
-    .toSorted()
-    .flatMap((file) => readFileSync(path.join(here, file), 'utf8').split('\n'))
+  return [path.join(here, 'regressions', `${target}.txt`), keptFile(target)]
+    .filter((file) => existsSync(file))
+    .flatMap((file) => readFileSync(file, 'utf8').split('\n'))
     .filter((line) => line !== '' && !line.startsWith('# '));
 }
 
@@ -170,7 +170,12 @@ function runOne(
 }
 
 function keep(target: string, lines: readonly string[]): void {
-  const folder = path.join(here, 'corpus', target);
-  mkdirSync(folder, { recursive: true });
-  writeFileSync(path.join(folder, 'found.txt'), `${lines.join('\n')}\n`);
+  const file = keptFile(target);
+  mkdirSync(path.dirname(file), { recursive: true });
+  writeFileSync(file, `${lines.join('\n')}\n`);
+}
+
+/** The inputs that reach every known place. Git ignores them: another run finds them again. */
+function keptFile(target: string): string {
+  return path.join(here, '..', '.build', 'fuzz', 'corpus', `${target}.txt`);
 }

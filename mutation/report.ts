@@ -1,10 +1,11 @@
-// What `npm run mutation` leaves behind: a file in mutation/reports for each area, which says of every mutant what became of it, and what
-// is read from them. What lives is explained in mutation/explained, by hand.
+// What `npm run mutation` leaves behind. reports/mutation, which git ignores, has a file for each area that says of every mutant what
+// became of it. What is kept is small: baseline.ts. What lives is explained in mutation/explained, by hand.
 import { createHash } from 'node:crypto';
-import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
 const root = path.join(import.meta.dirname, '..');
+const REPORTS = path.join('reports', 'mutation');
 
 /** `static`: it acts while a file is loaded or a server is made, before any test. `words`: a sentence for a person (words.ts). */
 export type Fate = 'killed' | 'survived' | 'static' | 'words';
@@ -36,36 +37,31 @@ export interface Explanation {
   readonly mutator: string;
   readonly original: string;
   readonly replacement: string;
+  /** How many places of the file it explains, where such a line stands more than once; 1 unless given. */
+  readonly places?: number;
   readonly why: string;
 }
 
-export interface Survivor extends Omit<Explanation, 'why'> {
+export interface Survivor extends Omit<Explanation, 'why' | 'places'> {
   readonly at: string;
 }
 
-/** Of all areas. */
+/** Of all areas that were run on this machine. */
 export function readReport(): Report {
-  return Object.assign({}, ...readEach('reports')) as Report;
+  return Object.assign({}, ...readEach(REPORTS)) as Report;
 }
 
-/** One line for each mutant, so that a change of one is a change of a line. */
 export function writeReport(area: string, report: Report): void {
-  const files = Object.keys(report)
-    .toSorted()
-    .map((file) => {
-      const { source, mutants = [] } = report[file] ?? {};
-      const lines = mutants.map((mutant) => `      ${JSON.stringify(mutant)}`);
-      return `  ${JSON.stringify(file)}: {\n    "source": "${source}",\n    "mutants": [\n${lines.join(',\n')}\n    ]\n  }`;
-    });
-  writeFileSync(path.join(root, 'mutation', 'reports', `${area}.json`), `{\n${files.join(',\n')}\n}\n`);
+  mkdirSync(path.join(root, REPORTS), { recursive: true });
+  writeFileSync(path.join(root, REPORTS, `${area}.json`), JSON.stringify(report, null, 1));
 }
 
 export function readExplanations(): readonly Explanation[] {
-  return (readEach('explained') as Explanation[][]).flat();
+  return (readEach(path.join('mutation', 'explained')) as Explanation[][]).flat();
 }
 
 function readEach(folder: string): readonly unknown[] {
-  const files = globSync(`mutation/${folder}/*.json`, { cwd: root }).toSorted();
+  const files = globSync(`${folder}/*.json`, { cwd: root }).toSorted();
   return files.map((file) => JSON.parse(readFileSync(path.join(root, file), 'utf8')) as unknown);
 }
 
@@ -76,27 +72,11 @@ export function hashOf(file: string): string {
 }
 
 /** Whether the file is as it was when it was mutated. */
-export function isCurrent(report: Report, file: string): boolean {
-  return existsSync(path.join(root, file)) && report[file]?.source === hashOf(file);
-}
-
-/** The share of the mutants, 0 to 1, whose file is not as it was when it was mutated. */
-export function staleShare(report: Report): number {
-  const all = Object.values(report).flatMap(({ mutants }) => mutants).length;
-  const stale = Object.keys(report).filter((file) => !isCurrent(report, file));
-  return stale.flatMap((file) => report[file]?.mutants ?? []).length / Math.max(all, 1);
-}
-
-/** In hundredths, rounded down: of the mutants that a test could have killed, how many one did. */
-export function scoreOf(report: Report): {
-  readonly killed: number;
-  readonly all: number;
-  readonly score: number;
-} {
-  const fates = Object.values(report).flatMap(({ mutants }) => mutants.map(({ fate }) => fate));
-  const killed = fates.filter((fate) => fate === 'killed').length;
-  const all = killed + fates.filter((fate) => fate === 'survived').length;
-  return { killed, all, score: all === 0 ? 0 : Math.floor((10_000 * killed) / all) / 100 };
+export function isCurrent(
+  known: Readonly<Record<string, { readonly source: string }>>,
+  file: string,
+): boolean {
+  return existsSync(path.join(root, file)) && known[file]?.source === hashOf(file);
 }
 
 /** What lives of a file, with what its source says there. The source has to be the one that was mutated. */
@@ -120,7 +100,7 @@ export function survivorsOf(report: Report, file: string): readonly Survivor[] {
     });
 }
 
-/** What is wrong with a report, in words that say what to do; empty when nothing is. */
+/** What is wrong with a report, in words that say what to do; empty when nothing is. Says nothing of files that it does not have. */
 export function problemsOf(report: Report, explanations: readonly Explanation[]): readonly string[] {
   const left = new Set(explanations);
   const current = Object.keys(report).filter((file) => isCurrent(report, file));
@@ -138,7 +118,7 @@ export function problemsOf(report: Report, explanations: readonly Explanation[])
         `${file}:${at.split('-')[0]}: no test fails when ${shortened(original)} becomes ${shortened(replacement)}`,
     ),
     ...[...left]
-      .filter(({ file }) => files.has(file) || !(file in report))
+      .filter(({ file }) => files.has(file))
       .map(
         ({ file, line, replacement }) =>
           `mutation/explained explains nothing any more: ${file}: ${line} => ${replacement}`,

@@ -1,14 +1,14 @@
-// npm run mutation [-- area …] [--all]: runs every mutant of what changed since the report, and those that lived, or all of them; writes
-// the report, and says what lives unexplained.
+// npm run mutation [-- area …] [--all]: runs every mutant of what changed since, and those that lived, or all of them; writes the report
+// and the baseline, and says what lives unexplained.
 import { globSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
+import { baselineOf, miscounted, readBaseline, scoreOf, writeBaseline } from './baseline.ts';
 import {
   isCurrent,
   problemsOf,
   readExplanations,
   readReport,
-  scoreOf,
   writeReport,
   type Mutant,
   type MutatedFile,
@@ -39,23 +39,25 @@ for (const name of positionals.length > 0 ? positionals : Object.keys(AREAS)) {
   if (area === undefined) throw new Error(`There is no area ${name}: ${Object.keys(AREAS).join(', ')}`);
   await run(name, area);
 }
-const report = readReport();
-const problems = problemsOf(report, readExplanations());
+const explanations = readExplanations();
+const baseline = readBaseline();
+const problems = [...problemsOf(readReport(), explanations), ...miscounted(baseline, explanations)];
 for (const problem of problems) say(problem);
-const { killed, all, score } = scoreOf(report);
+const { killed, all, score } = scoreOf(baseline);
 say(`${killed} of ${all} mutants are killed: ${score} %; ${problems.length} problems`);
 process.exitCode = problems.length === 0 ? 0 : 1;
 
 async function run(name: string, { files: patterns, tests }: Area): Promise<void> {
   const before = readReport();
+  const known = readBaseline();
   const files = globSync([...patterns], { cwd: root, exclude: ['**/*.test.ts'] }).toSorted();
-  const parts = files.flatMap((file) =>
-    values.all === true || !isCurrent(before, file)
-      ? [file]
-      : (before[file]?.mutants ?? [])
-          .filter(({ fate }) => fate === 'survived')
-          .map((mutant) => rangeOf(file, mutant)),
-  );
+  const parts = files.flatMap((file) => {
+    if (values.all === true || !isCurrent(known, file)) return [file];
+    // Of a report from another machine, only the numbers are known.
+    if (!isCurrent(before, file)) return [];
+    const alive = (before[file]?.mutants ?? []).filter(({ fate }) => fate === 'survived');
+    return alive.map((mutant) => rangeOf(file, mutant));
+  });
   if (parts.length === 0) return say(`${name}: nothing is left to do`);
   const found = await mutate({
     mutate: [...new Set(parts)],
@@ -64,7 +66,10 @@ async function run(name: string, { files: patterns, tests }: Area): Promise<void
     oneByOne: values['one-by-one'] === true,
   });
   const all = merged(readReport(), found);
-  writeReport(name, Object.fromEntries(Object.entries(all).filter(([file]) => files.includes(file))));
+  const report = Object.fromEntries(Object.entries(all).filter(([file]) => files.includes(file)));
+  writeReport(name, report);
+  const others = Object.entries(known).filter(([file]) => globSync(file, { cwd: root }).length > 0);
+  writeBaseline({ ...Object.fromEntries(others), ...baselineOf(report) });
 }
 
 /** What was found again replaces what was known of the same source; of another source, nothing is known any more. */

@@ -1,15 +1,15 @@
 /**
- * Writes docs/conformance.md: each rule of docs/specification.md and of scripts/conformance/standards.md, and the tests that
- * say that they show it. With --check, it says what is wrong instead.
+ * Writes docs/generated/conformance.md: each rule of docs/specification.md and of docs/standards.md, and the tests that show it. With
+ * --check, it says which rules have no test, and which tests name a rule that does not exist.
  */
-import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { testFiles } from '../test/support/test-files.ts';
 import { readMarks, type Mark } from './conformance/marks.ts';
-import { chapters, SPECIFICATION, type Chapter, type Rule } from './conformance/rules.ts';
+import { chapters, type Chapter, type Rule } from './conformance/rules.ts';
+import { writePage } from './write-page.ts';
 
 const root = path.join(import.meta.dirname, '..');
-const page = path.join(root, 'docs', 'conformance.md');
 const CHAPTERS = chapters(root);
 const RULES = CHAPTERS.flatMap(({ rules }) => rules);
 /** Tests that several files hold something against. */
@@ -26,16 +26,17 @@ const SHOWN_BY = Map.groupBy(
 
 const INTRODUCTION = `# Conformance
 
-Every rule that Portico is held to, and the tests that show it. The first four parts are [the specification](specification.md);
+Every rule that Portico is held to, and the tests that show it. The first four parts are [the specification](../specification.md);
 the others are the standards that we claim, in our own words.
 
-This page is written by \`npm run conformance\`: a test says which rules it shows, by \`// @shows AS-7.4\` above it.
+A test says which rules it shows, by \`// @shows AS-7.4\` above it.
 \`npm run check\` fails when a rule has no test, and when a test names a rule that there is not. \`%s\`, \`%j\` and \`%d\` in a title
 stand for the rows of a table in the test; where one row alone shows the rule, it is named in brackets. A rule that is **not
 done** says why.
 `;
 
-function pageText(): string {
+/** The page, as Markdown in docs/generated. */
+export function conformancePage(): string {
   return [INTRODUCTION, summary(), ...CHAPTERS.map(chapterText)].join('\n');
 }
 
@@ -61,10 +62,10 @@ function chapterText({ title, rules }: Chapter): string {
 
 function ruleRow({ id, text, withoutTest }: Rule): readonly string[] {
   const isOurs = /^(?:AS|MCP|API|HOST)-/.test(id);
-  const here = text.replaceAll('](#', `](${path.basename(SPECIFICATION)}#`).replaceAll(/(?<!\\)\|/g, '\\|');
+  const here = fromGenerated(text).replaceAll(/(?<!\\)\|/g, '\\|');
   const tests = (SHOWN_BY.get(id) ?? []).map(({ mark }) => evidence(mark));
   return [
-    isOurs ? `[${id}](${path.basename(SPECIFICATION)}#${id.toLowerCase()})` : id,
+    isOurs ? `[${id}](../specification.md#${id.toLowerCase()})` : id,
     here,
     [
       ...tests,
@@ -73,8 +74,13 @@ function ruleRow({ id, text, withoutTest }: Rule): readonly string[] {
   ];
 }
 
+/** The links of a rule, which are those of a page in docs/. */
+function fromGenerated(text: string): string {
+  return text.replaceAll('](#', '](specification.md#').replaceAll(/\]\((?![a-z]+:)/g, '](../');
+}
+
 function evidence({ file, test }: Mark): string {
-  return `[${path.basename(file).replace(/(?:\.test)?\.ts$/, '')}](../${file}): ${plain(test ?? '')}`;
+  return `[${path.basename(file).replace(/(?:\.test)?\.ts$/, '')}](../../${file}): ${plain(test ?? '')}`;
 }
 
 function table(header: readonly string[], rows: readonly (readonly string[])[]): string {
@@ -93,9 +99,7 @@ function plain(value: string): string {
 // --- what is wrong --------------------------------------------------------------------------------------------
 
 function problems(): readonly string[] {
-  const written = existsSync(page) ? readFileSync(page, 'utf8') : null;
-  const stale = written === pageText() ? [] : ['docs/conformance.md is out of date: npm run conformance'];
-  return [...MARKS.flatMap(problemsOfMark), ...RULES.flatMap(problemsOfRule), ...strayCitations(), ...stale];
+  return [...MARKS.flatMap(problemsOfMark), ...RULES.flatMap(problemsOfRule), ...strayCitations()];
 }
 
 function problemsOfMark({ ids, file, line, test, wellFormed }: Mark): readonly string[] {
@@ -138,14 +142,19 @@ function isRule(id: string): boolean {
   return RULES.some((rule) => rule.id === id);
 }
 
-if (process.argv.includes('--check')) {
-  const found = [...new Set(problems())];
-  for (const problem of found) process.stderr.write(`${problem}\n`);
-  if (found.length > 0) process.exitCode = 1;
-} else {
-  writeFileSync(page, pageText());
+/** Says what is wrong, or writes the page. */
+function run(): void {
+  if (process.argv.includes('--check')) {
+    const found = [...new Set(problems())];
+    for (const problem of found) process.stderr.write(`${problem}\n`);
+    if (found.length > 0) process.exitCode = 1;
+    return;
+  }
+  writePage('conformance', conformancePage());
   const [all, shown, inapplicable, open] = counts(RULES);
   process.stdout.write(
     `${all} rules: ${shown} shown by tests, ${inapplicable} not applicable, ${open} not done\n`,
   );
 }
+
+if (import.meta.main) run();

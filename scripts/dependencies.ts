@@ -1,16 +1,14 @@
 /**
- * Writes docs/dependencies.md: each dependency with its reason, its size and what would take its place. With --check, it says what is
- * wrong instead.
+ * Writes docs/generated/dependencies.md: each dependency with its reason, its size and what would take its place. With --check, it
+ * says which have no reason instead.
  */
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import * as prettier from 'prettier';
 import { readLock, readManifest, treeOf, type Installed } from './supply/lock.ts';
 import { DEVELOPMENT, INDIRECT, PEERS, RUNTIME, type Reason } from './supply/reasons.ts';
 import { ownBytes, sizeText } from './supply/sizes.ts';
+import { writePage } from './write-page.ts';
 
 const root = path.join(import.meta.dirname, '..');
-const page = path.join(root, 'docs', 'dependencies.md');
 const manifest = readManifest(root);
 const lock = readLock(root);
 const tree = treeOf(lock, Object.keys(manifest.dependencies));
@@ -21,15 +19,15 @@ const bytes = (packages: readonly Installed[]) =>
 const INTRODUCTION = `# Dependencies
 
 What is installed with Portico, what it can use, and what only its tests use. Sizes are bytes on the disk, by the versions of
-\`package-lock.json\`; "with its tree" counts all that npm brings along. \`npm run dependencies\` writes this page, and \`npm run check\`
-fails where a dependency has no reason.`;
+\`package-lock.json\`; "with its tree" counts all that npm brings along. \`npm run check\` fails where a dependency has no reason.`;
 
 const SCRIPTS = `None of the packages of the first two tables has an install script, and none is compiled: \`node:sqlite\`, argon2id, ECDSA and EdDSA are
 Node's own, so there is no \`node-gyp\` and no prebuilt binary. \`npm install --ignore-scripts\` installs the same.
-[test/dependencies.test.ts](../test/dependencies.test.ts) walks the tree. Among what only the tests use, \`node\` (which downloads a Node), \`core-js\`
+[test/dependencies.test.ts](../../test/dependencies.test.ts) walks the tree. Among what only the tests use, \`node\` (which downloads a Node), \`core-js\`
 and \`@modelcontextprotocol/inspector\` have one; \`allowScripts\` of package.json names that of \`node\` alone.`;
 
-function pageText(): string {
+/** The page, as Markdown in docs/generated. */
+export function dependenciesPage(): string {
   return [
     INTRODUCTION,
     '## Installed with Portico',
@@ -128,17 +126,9 @@ function compared(there: readonly string[], explained: readonly string[]): reado
   ];
 }
 
-const found = problems().map((each) => `scripts/supply/reasons.ts: ${each}`);
-const text =
-  found.length > 0
-    ? ''
-    : await prettier.format(pageText(), { ...(await prettier.resolveConfig(page)), parser: 'markdown' });
-const isCurrent = existsSync(page) && readFileSync(page, 'utf8') === text;
-if (found.length > 0) stop(found);
-else if (!process.argv.includes('--check')) writeFileSync(page, text);
-else if (!isCurrent) stop(['docs/dependencies.md is out of date: npm run dependencies']);
-
-function stop(lines: readonly string[]): void {
-  for (const line of lines) process.stderr.write(`${line}\n`);
-  process.exitCode = 1;
+if (import.meta.main) {
+  const found = problems();
+  for (const each of found) process.stderr.write(`scripts/supply/reasons.ts: ${each}\n`);
+  if (found.length > 0) process.exitCode = 1;
+  else if (!process.argv.includes('--check')) writePage('dependencies', dependenciesPage());
 }

@@ -14,7 +14,7 @@ export interface Link {
 export function pagesOf(root: string): readonly string[] {
   return globSync(['*.md', 'docs/**/*.md', 'examples/**/*.md', 'bench/*.md', 'site/*.md'], {
     cwd: root,
-    exclude: (name) => name === 'node_modules',
+    exclude: (name) => name === 'node_modules' || name === 'generated',
   }).toSorted();
 }
 

@@ -1,6 +1,9 @@
 import { existsSync, globSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { headingsOf, linksOf, pagesOf, problemOf, proseOf } from '../scripts/markdown.ts';
+import { conformancePage } from '../scripts/conformance.ts';
+import { dependenciesPage } from '../scripts/dependencies.ts';
+import { messagesPage } from '../scripts/messages.ts';
 import { referencePages } from './reference.ts';
 import { SHORT_TITLES, TOPICS } from './sidebar.ts';
 
@@ -13,7 +16,7 @@ const PLACES: Readonly<Record<string, string>> = {
 };
 
 /** Pages that are too long, or too much alike, to be searched. */
-const UNSEARCHED = ['docs/conformance.md'];
+const UNSEARCHED = ['docs/generated/conformance.md'];
 
 /** `README.md` is what a folder begins with; of an example it is the only page. */
 function placeOf(page: string): string {
@@ -53,7 +56,7 @@ export function readSite(root: string, repository: string | null): Site {
   const made = [...referencePages(root), decisionsPage(root)].map(({ path: place, markdown }) =>
     describe(place, place, markdown),
   );
-  const all = [...written, ...made];
+  const all = [...written, ...made, ...generatedPages()];
   const context = { root, repository, places: new Map(all.map(({ source, place }) => [source, place])) };
   const pictures = new Set<string>();
   const pages = all.map((page) => ({ ...page, markdown: forSite(page, context, pictures) }));
@@ -78,6 +81,18 @@ function read(root: string, source: string): SitePage {
 function describe(source: string, place: string, markdown: string): SitePage {
   const title = headingsOf(markdown)[0]?.text ?? path.basename(place, '.md');
   return { source, place, title, markdown };
+}
+
+/** What commands write into docs/generated: links in it count from there. */
+function generatedPages(): readonly SitePage[] {
+  const pages = {
+    conformance: conformancePage(),
+    messages: messagesPage(),
+    dependencies: dependenciesPage(),
+  };
+  return Object.entries(pages).map(([name, markdown]) =>
+    describe(`docs/generated/${name}.md`, `${name}.md`, markdown),
+  );
 }
 
 function decisionsPage(root: string) {
@@ -134,14 +149,14 @@ function listedPages(pages: readonly SitePage[], patterns: readonly string[]): r
   });
 }
 
-/** Pages that are made, by what the topics call them. */
-const MADE: readonly string[] = ['reference/index.md', 'decisions/index.md'];
-const patterns = TOPICS.flatMap(({ pages }) => pages).filter((each) => !MADE.includes(each));
-/** The landing page, and those that have a sidebar of their own. */
-const BESIDE: readonly string[] = ['site/index.md', 'docs/decisions/*.md'];
-
 const matches = (page: string, listed: readonly string[]) =>
   listed.some((pattern) => path.matchesGlob(page, pattern));
+
+/** Pages that are made, by what the topics call them. */
+const MADE: readonly string[] = ['reference/index.md', 'decisions/index.md', 'docs/generated/*.md'];
+const patterns = TOPICS.flatMap(({ pages }) => pages).filter((each) => !matches(each, MADE));
+/** The landing page, and those that have a sidebar of their own. */
+const BESIDE: readonly string[] = ['site/index.md', 'docs/decisions/*.md'];
 
 /** Pages of the repository that no topic has. */
 export function unlisted(root: string): readonly string[] {

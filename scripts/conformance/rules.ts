@@ -20,7 +20,7 @@ export interface Chapter {
 }
 
 export const SPECIFICATION = 'docs/specification.md';
-const STANDARDS = 'scripts/conformance/standards.md';
+const STANDARDS = 'docs/standards.md';
 const WITHOUT_TESTS = 'scripts/conformance/without-tests.md';
 
 const ITEM = /^- (?:<a id="[^"]+"><\/a>)?\*\*([A-Z\d]+-[\d.]+[a-z]?)\*\* (.*)$/;

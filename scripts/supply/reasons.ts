@@ -1,4 +1,4 @@
-// Why each dependency is there, and what would take its place. docs/dependencies.md is written from it.
+// Why each dependency is there, and what would take its place. `npm run dependencies` writes a page of it.
 
 export interface Reason {
   readonly why: string;
@@ -17,7 +17,7 @@ export const RUNTIME: Readonly<Record<string, Reason>> = {
     instead: 'JSON-RPC by hand, against a protocol of which four versions are spoken',
   },
   '@types/node': {
-    why: 'the published types name those of Node ([decision 32](decisions/0032-one-module-for-import-and-require.md)); no code of it runs',
+    why: 'the published types name those of Node ([decision 32](../decisions/0032-one-module-for-import-and-require.md)); no code of it runs',
     instead: 'nothing: TypeScript applications have it already, of any version',
   },
   commander: {
@@ -41,7 +41,7 @@ export const RUNTIME: Readonly<Record<string, Reason>> = {
     instead: 'one `fetch` with a form, and the checks of RFC 7662 section 2.2',
   },
   zod: {
-    why: "checks the configuration, and tools' arguments. A copy in English is part of `dist` ([decision 12](decisions/0012-few-files.md)); what is installed is for the published types and for the MCP library",
+    why: "checks the configuration, and tools' arguments. A copy in English is part of `dist` ([decision 12](../decisions/0012-few-files.md)); what is installed is for the published types and for the MCP library",
     instead: 'a JSON Schema validator such as Ajv, with worse messages',
   },
 };

@@ -117,7 +117,7 @@ const COUNTS = {
    */
   keyRotationSteps: { short: 80, long: 150, longest: 1000 },
   /**
-   * For how many seconds each target of `fuzz/` is fuzzed, all of them side by side; 0 tries what is kept in `fuzz/corpus` and nothing else.
+   * For how many seconds each target of `fuzz/` is fuzzed, all of them side by side; 0 tries seeds and former faults and nothing else.
    * Most of the planted faults are found in ten.
    */
   fuzzSeconds: { short: 0, long: 30, longest: 600 },
