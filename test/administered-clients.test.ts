@@ -10,7 +10,8 @@ import type { ClientChanges } from '../src/oauth-server/clients/updating.ts';
 import { fetchableUrlProblem } from '../src/oauth-server/outbound/fetchable-urls.ts';
 import { createProfiles } from '../src/oauth-server/profiles/profiles.ts';
 import type { Client } from '../src/oauth-server/store/client.ts';
-import type { Store } from '../src/oauth-server/store/store.ts';
+import { ClientRecords } from '../src/oauth-server/store/sql/clients.ts';
+import { Store } from '../src/oauth-server/store/store.ts';
 import { createScopeCatalog } from '../src/oauth-server/tokens/scopes.ts';
 import { newKey } from './support/assertions.ts';
 import { openWatchedStore, type WatchedStore } from './support/watched-store.ts';
@@ -90,7 +91,7 @@ async function unregistered(changes: Partial<Client>): Promise<string> {
   const id = await registered();
   const { client } = await clients.show(id);
   const other = { ...client, secretHash: null, previousSecretHash: null, id: `other-${id}`, public: true };
-  await watched.store.insertClient({ ...other, ...changes });
+  await watched.store.clients.insertClient({ ...other, ...changes });
   return changes.id ?? other.id;
 }
 
@@ -144,7 +145,7 @@ describe('registering a client', () => {
       siteUri: 'https://client.example/',
       logoHash: client.logoHash,
     });
-    expect(await watched.store.findLogo(client.id, client.logoHash ?? '')).toMatchObject({
+    expect(await watched.store.logos.findLogo(client.id, client.logoHash ?? '')).toMatchObject({
       mediaType: 'image/gif',
     });
     const fetched = await clients.create({ ...WEB, logoUri: 'https://client.example/logo' });
@@ -164,7 +165,7 @@ describe('registering a client', () => {
     const first = await clients.createUnless({ ...WEB, name, logo: LOGO }, isThere, BY);
     expect(first).toMatchObject({ created: true, secret: expect.stringMatching(/./) as string });
     expect(first.client.secretHash).toBe(`hash of ${first.secret}`);
-    expect(await watched.store.findLogo(first.client.id, first.client.logoHash ?? '')).not.toBeNull();
+    expect(await watched.store.logos.findLogo(first.client.id, first.client.logoHash ?? '')).not.toBeNull();
     const again = await clients.createUnless({ ...WEB, name }, isThere, BY);
     expect(again).toEqual({ client: first.client, secret: null, created: false });
     const told = { type: 'client_registered', registeredBy: 'operator', ...BY };
@@ -293,7 +294,10 @@ describe('rotating a secret', () => {
 
   test('is refused when the client is revoked meanwhile', async () => {
     const id = await registered();
-    watched.meanwhile = { before: /^UPDATE oauth_clients/, act: () => watched.store.revokeClient(id, NOW) };
+    watched.meanwhile = {
+      before: /^UPDATE oauth_clients/,
+      act: () => watched.store.clients.revokeClient(id, NOW),
+    };
     await expect(clients.rotateSecret(id)).rejects.toThrow('meanwhile');
     expect(events).toEqual([]);
   });
@@ -434,7 +438,7 @@ describe('changing a client', () => {
       logoHash,
     });
     expect(await found(id)).toEqual(client);
-    expect(await watched.store.findLogo(id, logoHash ?? '')).not.toBeNull();
+    expect(await watched.store.logos.findLogo(id, logoHash ?? '')).not.toBeNull();
     expect(events).toEqual([
       { type: 'client_updated', clientId: id, registeredBy: 'operator', changes, ...BY },
     ]);
@@ -459,7 +463,7 @@ describe('changing a client', () => {
     const { logoHash } = (await found(id)) ?? {};
     await update(id, { name: 'Renamed' });
     expect(await found(id)).toMatchObject({ siteUri: 'https://client.example/', logoHash });
-    expect(await watched.store.findLogo(id, logoHash ?? '')).not.toBeNull();
+    expect(await watched.store.logos.findLogo(id, logoHash ?? '')).not.toBeNull();
     expect(await update(id, { siteUri: null })).toEqual({
       client_uri: { before: 'https://client.example/', after: null },
     });
@@ -468,11 +472,11 @@ describe('changing a client', () => {
     expect(await update(id, { logo: null })).toEqual({ logo_sha256: { before: logoHash, after: null } });
     expect(await found(id)).not.toHaveProperty('logoHash');
     expect((await clients.update(id, { name: 'Renamed' })).client).not.toHaveProperty('logoHash');
-    expect(await watched.store.findLogo(id, logoHash ?? '')).toBeNull();
+    expect(await watched.store.logos.findLogo(id, logoHash ?? '')).toBeNull();
     expect(await update(id, { logoUri: 'https://client.example/logo' })).toEqual({
       logo_sha256: { before: null, after: logoHash },
     });
-    expect(await watched.store.findLogo(id, logoHash ?? '')).not.toBeNull();
+    expect(await watched.store.logos.findLogo(id, logoHash ?? '')).not.toBeNull();
   });
 
   test('replaces its keys, and what they sign with, and nothing else of them', async () => {
@@ -688,14 +692,20 @@ describe('changing a client', () => {
   test('adds to what somebody else has made of it at this moment', async () => {
     const id = await registered();
     let isFirst = true;
-    const updateClient: Store['updateClient'] = async (...asked) => {
-      if (isFirst) {
-        isFirst = false;
-        await update(id, { addRedirectUris: [OTHER] });
+    class Overtaken extends ClientRecords {
+      override async updateClient(...asked: Parameters<ClientRecords['updateClient']>) {
+        if (isFirst) {
+          isFirst = false;
+          await update(id, { addRedirectUris: [OTHER] });
+        }
+        return super.updateClient(...asked);
       }
-      return watched.store.updateClient(...asked);
-    };
-    await clientsWith({ store: { ...watched.store, updateClient } }).update(id, { name: 'Renamed' });
+    }
+    class Racing extends Store {
+      override readonly clients = new Overtaken(watched.database, () => true);
+    }
+    const store = new Racing(watched.database, () => true);
+    await clientsWith({ store }).update(id, { name: 'Renamed' });
     expect(await found(id)).toMatchObject({ name: 'Renamed', redirectUris: [CALLBACK, OTHER] });
     expect(events).toHaveLength(2);
   });
@@ -703,7 +713,16 @@ describe('changing a client', () => {
   test('gives up where others are quicker again and again, and then nothing is changed', async () => {
     const id = await registered();
     let attempts = 0;
-    const store = { ...watched.store, updateClient: async () => ((attempts += 1), false) };
+    class AlwaysOvertaken extends ClientRecords {
+      override async updateClient() {
+        attempts += 1;
+        return false;
+      }
+    }
+    class Racing extends Store {
+      override readonly clients = new AlwaysOvertaken(watched.database, () => true);
+    }
+    const store = new Racing(watched.database, () => true);
     await expect(clientsWith({ store }).update(id, { name: 'Renamed' })).rejects.toThrow(
       refusal('Others changed the client again and again meanwhile; nothing was changed'),
     );

@@ -65,7 +65,7 @@ function admittingWith(config: Partial<OAuthServerConfig> = {}): Admitting {
     issuer: ISSUER,
     config: config as OAuthServerConfig,
     store: watched.store,
-    singleUses: createSingleUses({ store: watched.store, pruning }),
+    singleUses: createSingleUses({ store: watched.store.singleUses, pruning }),
     host: host as unknown as AdmittingOptions['host'],
     scopes,
     keys: { all: async () => [{ algorithm: 'RS256' }] } as unknown as AdmittingOptions['keys'],
@@ -341,7 +341,7 @@ describe('a client that proves itself', () => {
     const on = admittingWith({ private_key_jwt: true });
     const { client } = await on.clients.create({ ...WEB, jwksUri: 'https://denied.example/keys' });
     const id = `https://denied.example/${crypto.randomUUID()}.json`;
-    await watched.store.insertClient({ ...client, id, registeredBy: 'document' });
+    await watched.store.clients.insertClient({ ...client, id, registeredBy: 'document' });
     const assertion = withAssertion(signed(OWN, headerOf(OWN), claimsOf(id, ISSUER, now)));
     await expect(proved(on, assertion)).rejects.toMatchObject({
       detail: expect.stringContaining('denied.example is one of denied_hosts') as string,

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { migrate, openDatabase, type OpenedDatabase } from 'portico/host';
 import { oauthServerMigrations } from 'portico/oauth-server';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { createSqlStore } from '../src/oauth-server/store/sql/index.ts';
+import { Store } from '../src/oauth-server/store/store.ts';
 import type { Client, NewRegistration } from '../src/oauth-server/store/client.ts';
 import type {
   Family,
@@ -14,7 +14,6 @@ import type {
   RefreshToken,
 } from '../src/oauth-server/store/grant.ts';
 import type { ConsentRequest } from '../src/oauth-server/store/requests.ts';
-import type { Store } from '../src/oauth-server/store/store.ts';
 import { createDatabase } from './support/database.ts';
 import { createLossyStore } from './support/lossy-store.ts';
 import { startStoreProcess, type StoreProcess } from './support/store-process.ts';
@@ -32,7 +31,7 @@ beforeAll(async () => {
   created = await createDatabase(folder);
   database = openDatabase(created.url, { directory: folder });
   await migrate(database, oauthServerMigrations);
-  store = createSqlStore(database, () => true);
+  store = new Store(database, () => true);
   elsewhere = await startStoreProcess(created.url, folder);
   other = elsewhere.store;
 });
@@ -80,7 +79,7 @@ function clientNamed(id: string, changes: Partial<Client> = {}): Client {
 
 async function newClient(changes: Partial<Client> = {}): Promise<Client> {
   const client = clientNamed(name('client'), changes);
-  await store.insertClient(client);
+  await store.clients.insertClient(client);
   return client;
 }
 
@@ -132,12 +131,12 @@ async function authorization(changes: Partial<Family> = {}): Promise<{ family: F
   };
   const asked = { person: family.person, scopes: family.scopes };
   const request = requestOf(client, { asked });
-  await store.insertConsentRequest(request);
+  await store.consentRequests.insertConsentRequest(request);
   const hash = name('code');
   const parameters = { redirectUri: 'https://client.example/cb', codeChallenge: 'c', nonce: null };
   const code = { hash, expiresAt: NOW + HOUR, parameters };
-  expect(await store.answerConsent(request, { family, code }, YES)).toBe(true);
-  const found = await store.findCode({ id: family.id, hash });
+  expect(await store.consentRequests.answerConsent(request, { family, code }, YES)).toBe(true);
+  const found = await store.codes.findCode({ id: family.id, hash });
   if (found === null) throw new Error('The code is not there');
   return { family, code: found };
 }
@@ -155,12 +154,12 @@ function tokens(changes: Partial<NewTokens> = {}): NewTokens {
 }
 
 const lives = async (issued: NewTokens, now = NOW) =>
-  !('dead' in (await other.findAccessToken(issued.accessToken, now)));
+  !('dead' in (await other.accessTokens.findAccessToken(issued.accessToken, now)));
 
 /** A refresh token as a client sends it. */
 async function refreshTokenOf(issued: NewTokens, { id }: Family): Promise<RefreshToken> {
   const { hash = '', markHash = '' } = issued.refreshToken ?? {};
-  const found = await store.findRefreshToken({ id, hash, markHash });
+  const found = await store.refreshTokens.findRefreshToken({ id, hash, markHash });
   if (found === null) throw new Error('The refresh token is not there');
   return found;
 }
@@ -197,35 +196,37 @@ describe('what is good once', () => {
   test('is claimed once, by whichever process is first, and goes when it has expired', async () => {
     for (let round = 0; round < 20; round += 1) {
       const use = { hash: name('use'), expiresAt: NOW };
-      const claimed = await many(8, (each) => each.claimSingleUse(use));
+      const claimed = await many(8, (each) => each.singleUses.claimSingleUse(use));
       expect(claimed.filter((each) => each)).toEqual([true]);
-      expect(await other.claimSingleUse({ ...use, expiresAt: NOW + HOUR })).toBe(false);
+      expect(await other.singleUses.claimSingleUse({ ...use, expiresAt: NOW + HOUR })).toBe(false);
     }
     const later = { hash: name('use'), expiresAt: NOW + HOUR };
-    expect(await store.claimSingleUse(later)).toBe(true);
-    expect(await store.pruneSingleUses(NOW, 100)).toBe(0);
-    expect(await store.pruneSingleUses(NOW + 1, 15)).toBe(15);
-    expect(await store.pruneSingleUses(NOW + 1, 15)).toBe(5);
-    expect(await store.claimSingleUse(later)).toBe(false);
+    expect(await store.singleUses.claimSingleUse(later)).toBe(true);
+    expect(await store.expired.pruneSingleUses(NOW, 100)).toBe(0);
+    expect(await store.expired.pruneSingleUses(NOW + 1, 15)).toBe(15);
+    expect(await store.expired.pruneSingleUses(NOW + 1, 15)).toBe(5);
+    expect(await store.singleUses.claimSingleUse(later)).toBe(false);
   });
 });
 
 test('what a store keeps, one that is opened later on the same database finds: a use, a token and a kept answer', async () => {
   await database.execute('DELETE FROM oauth_single_uses');
   const use = { hash: name('use'), expiresAt: NOW - HOUR };
-  expect(await store.claimSingleUse(use)).toBe(true);
+  expect(await store.singleUses.claimSingleUse(use)).toBe(true);
   const { family, code } = await authorization();
   const [first, second] = [tokens(), tokens()];
-  await store.spendCode(code, first, NOW);
-  await store.rotateRefreshToken(await refreshTokenOf(first, family), second, NOW, 'an answer');
-  const later = createSqlStore(database, () => true);
-  expect(await later.claimSingleUse(use)).toBe(false);
-  expect(await later.pruneSingleUses(NOW - HOUR, 10)).toBe(0);
-  expect(await later.pruneSingleUses(NOW - HOUR + 1, 10)).toBe(1);
-  expect(await later.claimSingleUse(use)).toBe(true);
-  expect(await later.pruneSingleUses(NOW - HOUR + 1, 10)).toBe(1);
-  expect(await later.findKeptAnswer(family.id)).toMatchObject({ sealed: 'an answer' });
-  expect(await later.findAccessToken(second.accessToken, NOW)).toMatchObject({ subject: 'subject' });
+  await store.codes.spendCode(code, first, NOW);
+  await store.refreshTokens.rotateRefreshToken(await refreshTokenOf(first, family), second, NOW, 'an answer');
+  const later = new Store(database, () => true);
+  expect(await later.singleUses.claimSingleUse(use)).toBe(false);
+  expect(await later.expired.pruneSingleUses(NOW - HOUR, 10)).toBe(0);
+  expect(await later.expired.pruneSingleUses(NOW - HOUR + 1, 10)).toBe(1);
+  expect(await later.singleUses.claimSingleUse(use)).toBe(true);
+  expect(await later.expired.pruneSingleUses(NOW - HOUR + 1, 10)).toBe(1);
+  expect(await later.refreshTokens.findKeptAnswer(family.id)).toMatchObject({ sealed: 'an answer' });
+  expect(await later.accessTokens.findAccessToken(second.accessToken, NOW)).toMatchObject({
+    subject: 'subject',
+  });
 });
 
 describe('clients', () => {
@@ -233,26 +234,26 @@ describe('clients', () => {
   test('are found by their id byte by byte: case and spaces at the end count', async () => {
     const one = await newClient({ id: 'Some-Client' });
     const two = await newClient({ id: 'some-client' });
-    expect(await other.findClient(one.id)).toEqual(one);
-    expect(await other.findClient(two.id)).toEqual(two);
+    expect(await other.clients.findClient(one.id)).toEqual(one);
+    expect(await other.clients.findClient(two.id)).toEqual(two);
     for (const id of ['SOME-CLIENT', 'Some-Client ', ' Some-Client', 'Some-Client\0'.slice(0, 10)]) {
-      expect(await store.findClient(id)).toBeNull();
+      expect(await store.clients.findClient(id)).toBeNull();
     }
   });
 
   // @shows AS-4.1, AS-11.6
   test('keep their keys, and what their ID tokens are signed with; a row of a release without a choice says RS256, web and operator', async () => {
     const { id } = await newClient({ idTokenSignedResponseAlg: 'EdDSA' });
-    expect((await other.findClient(id))?.idTokenSignedResponseAlg).toBe('EdDSA');
+    expect((await other.clients.findClient(id))?.idTokenSignedResponseAlg).toBe('EdDSA');
     const keys = { jwks: '{"keys":[]}', jwksUri: null, algorithm: 'PS256' };
     const withKeys = await newClient({ keys, secretHash: null });
-    expect(await other.findClient(withKeys.id)).toEqual(withKeys);
+    expect(await other.clients.findClient(withKeys.id)).toEqual(withKeys);
     const unknown = await newClient({ keys: null });
     await database.execute(
       "UPDATE oauth_clients SET token_endpoint_auth_method = 'of later' WHERE client_id = ?",
       [unknown.id],
     );
-    expect((await store.findClient(unknown.id))?.keys).toEqual({
+    expect((await store.clients.findClient(unknown.id))?.keys).toEqual({
       jwks: null,
       jwksUri: null,
       algorithm: null,
@@ -263,12 +264,12 @@ describe('clients', () => {
       VALUES (?, 'An application', '[]', 'openid', 'authorization_code', 1, ?)`,
       [earlier, NOW],
     );
-    expect(await store.findClient(earlier)).toMatchObject({
+    expect(await store.clients.findClient(earlier)).toMatchObject({
       idTokenSignedResponseAlg: 'RS256',
       applicationType: 'web',
       registeredBy: 'operator',
     });
-    const listed = (await store.listClients()).filter((each) => [id, earlier].includes(each.id));
+    const listed = (await store.clients.listClients()).filter((each) => [id, earlier].includes(each.id));
     expect(new Set(listed.map((each) => each.idTokenSignedResponseAlg))).toEqual(new Set(['EdDSA', 'RS256']));
   });
 
@@ -279,13 +280,15 @@ describe('clients', () => {
       ...read,
       name: each,
     }));
-    const made = await many(changes.length, (each, index) => each.updateClient(read, changes[index] ?? read));
+    const made = await many(changes.length, (each, index) =>
+      each.clients.updateClient(read, changes[index] ?? read),
+    );
     expect(made.filter(Boolean)).toHaveLength(1);
     const now = changes[made.indexOf(true)] ?? read;
-    expect(await other.findClient(read.id)).toEqual(now);
+    expect(await other.clients.findClient(read.id)).toEqual(now);
     for (const alike of changes.map((each) => each.name).filter((each) => each !== now.name)) {
       const each = { ...now, name: alike };
-      expect(await store.updateClient(each, { ...each, scopes: [] })).toBe(false);
+      expect(await store.clients.updateClient(each, { ...each, scopes: [] })).toBe(false);
     }
     const after = {
       ...now,
@@ -295,8 +298,8 @@ describe('clients', () => {
       keys: { jwks: '{"keys":[]}', jwksUri: null, algorithm: null },
       idTokenSignedResponseAlg: 'ES256' as const,
     };
-    expect(await other.updateClient(now, after)).toBe(true);
-    expect(await store.findClient(read.id)).toEqual(after);
+    expect(await other.clients.updateClient(now, after)).toBe(true);
+    expect(await store.clients.findClient(read.id)).toEqual(after);
   });
 
   // @shows AS-30.2
@@ -307,10 +310,10 @@ describe('clients', () => {
       await newClient({ revokedAt: NOW }),
     ];
     for (const client of clients) {
-      expect(await store.updateClient(client, { ...client, name: 'Another' })).toBe(false);
-      expect(await store.findClient(client.id)).toEqual(client);
+      expect(await store.clients.updateClient(client, { ...client, name: 'Another' })).toBe(false);
+      expect(await store.clients.findClient(client.id)).toEqual(client);
     }
-    expect(await store.updateClient(clientNamed('nobody'), clientNamed('nobody'))).toBe(false);
+    expect(await store.clients.updateClient(clientNamed('nobody'), clientNamed('nobody'))).toBe(false);
   });
 
   // @shows AS-30.8
@@ -320,7 +323,7 @@ describe('clients', () => {
     );
     for (const id of ids.toReversed()) await newClient({ id });
     const listed = async (after: string, limit: number) =>
-      (await other.listClientsAfter(after, limit)).map(({ id }) => id);
+      (await other.clients.listClientsAfter(after, limit)).map(({ id }) => id);
     expect(await listed('order ', ids.length)).toEqual(ids);
     for (const [index, id] of ids.entries()) {
       expect(await listed(id, 2)).toEqual(
@@ -333,20 +336,23 @@ describe('clients', () => {
   // @shows AS-4.1
   test('rotate their secret only while they live and have one; the one before the previous is dropped', async () => {
     const { id } = await newClient({ secretHash: 'first' });
-    expect(await store.rotateSecret(id, 'second', NOW + HOUR)).toBe(true);
-    expect(await store.rotateSecret(id, 'third', NOW + 2 * HOUR)).toBe(true);
-    expect(await other.findClient(id)).toMatchObject({
+    expect(await store.clients.rotateSecret(id, 'second', NOW + HOUR)).toBe(true);
+    expect(await store.clients.rotateSecret(id, 'third', NOW + 2 * HOUR)).toBe(true);
+    expect(await other.clients.findClient(id)).toMatchObject({
       secretHash: 'third',
       previousSecretHash: 'second',
       previousSecretExpiresAt: NOW + 2 * HOUR,
     });
-    expect(await store.rotateSecret(id, 'fourth', null)).toBe(true);
-    expect(await store.findClient(id)).toMatchObject({ secretHash: 'fourth', previousSecretHash: null });
+    expect(await store.clients.rotateSecret(id, 'fourth', null)).toBe(true);
+    expect(await store.clients.findClient(id)).toMatchObject({
+      secretHash: 'fourth',
+      previousSecretHash: null,
+    });
     const open = await newClient({ public: true, secretHash: null });
-    expect(await store.rotateSecret(open.id, 'x', null)).toBe(false);
-    expect(await store.rotateSecret('nobody', 'x', null)).toBe(false);
-    await store.revokeClient(id, NOW);
-    expect(await store.rotateSecret(id, 'x', null)).toBe(false);
+    expect(await store.clients.rotateSecret(open.id, 'x', null)).toBe(false);
+    expect(await store.clients.rotateSecret('nobody', 'x', null)).toBe(false);
+    await store.clients.revokeClient(id, NOW);
+    expect(await store.clients.rotateSecret(id, 'x', null)).toBe(false);
   });
 
   // @shows AS-13.20
@@ -356,13 +362,16 @@ describe('clients', () => {
       const client = clientNamed(`https://client.example/${name('document')}`, about);
       const blocked = { ...client, name: 'Blocked', revokedAt: NOW };
       const block = async () => {
-        await store.insertRevokedClient(blocked);
-        return store.revokeClient(client.id, NOW);
+        await store.clients.insertRevokedClient(blocked);
+        return store.clients.revokeClient(client.id, NOW);
       };
-      const [wasKnown, kept] = await Promise.all([block(), other.keepDocumentClient(client, NOW + HOUR)]);
+      const [wasKnown, kept] = await Promise.all([
+        block(),
+        other.documentClients.keepDocumentClient(client, NOW + HOUR),
+      ]);
       expect([wasKnown, kept]).toEqual(wasKnown ? [true, 'new'] : [false, 'revoked']);
-      expect(await other.findClient(client.id)).toMatchObject({ revokedAt: NOW });
-      expect(await other.keepDocumentClient(client, NOW + HOUR)).toBe('revoked');
+      expect(await other.clients.findClient(client.id)).toMatchObject({ revokedAt: NOW });
+      expect(await other.documentClients.keepDocumentClient(client, NOW + HOUR)).toBe('revoked');
     }
   });
 
@@ -377,9 +386,9 @@ describe('clients', () => {
   // @shows AS-13.26
   test('blocked once and unblocked once, are as if nobody had read their document, until somebody reads it again', async () => {
     const client = documentClient();
-    await store.keepDocumentClient(client, NOW + HOUR);
-    expect(await store.unblockDocumentClient(client.id, NOW)).toBe(false);
-    await store.revokeClient(client.id, NOW);
+    await store.documentClients.keepDocumentClient(client, NOW + HOUR);
+    expect(await store.documentClients.unblockDocumentClient(client.id, NOW)).toBe(false);
+    await store.clients.revokeClient(client.id, NOW);
     const waiting = (of: string) => ({
       secretHash: name('pushed'),
       network: 'network',
@@ -389,42 +398,54 @@ describe('clients', () => {
     });
     const pushed = waiting(client.id);
     const anothers = waiting(client.id.replace('_', '-'));
-    for (const each of [pushed, anothers]) await store.keepWaitingRequest(each, null, NOW);
-    const unblocked = await many(6, (each) => each.unblockDocumentClient(client.id, NOW + 10));
+    for (const each of [pushed, anothers]) await store.waitingRequests.keepWaitingRequest(each, null, NOW);
+    const unblocked = await many(6, (each) =>
+      each.documentClients.unblockDocumentClient(client.id, NOW + 10),
+    );
     expect(unblocked).toSatisfy(onlyOne);
-    expect(await store.findWaitingRequest(pushed.secretHash, NOW)).toBeNull();
-    expect(await store.findWaitingRequest(anothers.secretHash, NOW)).toBe(anothers.parameters);
-    await store.endWaitingRequest(anothers.secretHash);
+    expect(await store.waitingRequests.findWaitingRequest(pushed.secretHash, NOW)).toBeNull();
+    expect(await store.waitingRequests.findWaitingRequest(anothers.secretHash, NOW)).toBe(
+      anothers.parameters,
+    );
+    await store.waitingRequests.endWaitingRequest(anothers.secretHash);
     const emptied = { revokedAt: null, redirectUris: [], grants: [], createdAt: NOW + 10 };
-    expect(await other.findClient(client.id)).toMatchObject(emptied);
-    expect(await other.keepDocumentClient(client, NOW + HOUR)).toBe('revoked');
-    expect(await other.findClient(client.id)).toMatchObject(emptied);
+    expect(await other.clients.findClient(client.id)).toMatchObject(emptied);
+    expect(await other.documentClients.keepDocumentClient(client, NOW + HOUR)).toBe('revoked');
+    expect(await other.clients.findClient(client.id)).toMatchObject(emptied);
     const read = { ...client, createdAt: NOW + 10 };
-    expect(await other.keepDocumentClient(read, NOW + HOUR)).toBe('known');
-    expect(await store.findClient(client.id)).toMatchObject({ revokedAt: null, grants: client.grants });
+    expect(await other.documentClients.keepDocumentClient(read, NOW + HOUR)).toBe('known');
+    expect(await store.clients.findClient(client.id)).toMatchObject({
+      revokedAt: null,
+      grants: client.grants,
+    });
   });
 
   // @shows AS-13.26
   test('unblocked by a commit that was lost, are so if it took effect, and blocked if not', async () => {
     const lossy = createLossyStore(database);
     lossy.whenLost = () => (lossy.isAway = false);
-    const losing = createSqlStore(lossy.database, () => true);
+    const losing = new Store(lossy.database, () => true);
     /** What the store takes for the outcome of a commit that nobody answered. */
     const settled = (id: string) => {
       const asks: OpenedDatabase['transaction'] = async (work, committed) =>
         committed === undefined ? database.transaction(work) : (committed(database, true as never) as never);
-      return createSqlStore({ ...database, transaction: asks }, () => true).unblockDocumentClient(id, NOW);
+      return new Store({ ...database, transaction: asks }, () => true).documentClients.unblockDocumentClient(
+        id,
+        NOW,
+      );
     };
     const client = documentClient();
-    await store.keepDocumentClient(client, NOW + HOUR);
-    await store.revokeClient(client.id, NOW);
+    await store.documentClients.keepDocumentClient(client, NOW + HOUR);
+    await store.clients.revokeClient(client.id, NOW);
     lossy.loses = 'before it took effect';
-    await expect(losing.unblockDocumentClient(client.id, NOW)).rejects.toThrow('The store is away');
-    expect(await store.findClient(client.id)).toMatchObject({ revokedAt: NOW });
+    await expect(losing.documentClients.unblockDocumentClient(client.id, NOW)).rejects.toThrow(
+      'The store is away',
+    );
+    expect(await store.clients.findClient(client.id)).toMatchObject({ revokedAt: NOW });
     expect(await settled(client.id)).toBe(false);
     lossy.loses = 'after it took effect';
-    expect(await losing.unblockDocumentClient(client.id, NOW)).toBe(true);
-    expect(await store.findClient(client.id)).toMatchObject({ revokedAt: null });
+    expect(await losing.documentClients.unblockDocumentClient(client.id, NOW)).toBe(true);
+    expect(await store.clients.findClient(client.id)).toMatchObject({ revokedAt: null });
     expect(await settled(client.id)).toBe(true);
   });
 
@@ -432,23 +453,23 @@ describe('clients', () => {
   test('unblocked while what they had is used, leave nothing of it that lives', async () => {
     for (let round = 0; round < 15; round += 1) {
       const client = documentClient();
-      await store.keepDocumentClient(client, NOW + HOUR);
+      await store.documentClients.keepDocumentClient(client, NOW + HOUR);
       const [refreshed, exchanged, idle] = [
         await authorization({ clientId: client.id }),
         await authorization({ clientId: client.id }),
         await authorization({ clientId: client.id }),
       ];
       const [before, ofIdle] = [tokens(), tokens()];
-      await store.spendCode(refreshed.code, before, NOW);
-      await store.spendCode(idle.code, ofIdle, NOW);
+      await store.codes.spendCode(refreshed.code, before, NOW);
+      await store.codes.spendCode(idle.code, ofIdle, NOW);
       const token = await refreshTokenOf(before, refreshed.family);
       const own = newAccessToken();
-      await store.issueClientToken(client.id, null, own, NOW);
+      await store.accessTokens.issueClientToken(client.id, null, own, NOW);
       const allowed = { ...idle.family, id: name('family') };
       const asked = requestOf(client, { asked: { person: allowed.person, scopes: allowed.scopes } });
-      await store.insertConsentRequest(asked);
+      await store.consentRequests.insertConsentRequest(asked);
       expect(await lives(ofIdle)).toBe(true);
-      await store.revokeClient(client.id, NOW);
+      await store.clients.revokeClient(client.id, NOW);
 
       const [byCode, byRefresh] = [tokens(), tokens()];
       const code = {
@@ -457,34 +478,37 @@ describe('clients', () => {
         parameters: { redirectUri: 'https://client.example/cb', codeChallenge: 'c', nonce: null },
       };
       const use = () => [
-        other.spendCode(exchanged.code, byCode, NOW),
-        other.rotateRefreshToken(token, byRefresh, NOW),
-        other.answerConsent(asked, { family: allowed, code }, YES),
+        other.codes.spendCode(exchanged.code, byCode, NOW),
+        other.refreshTokens.rotateRefreshToken(token, byRefresh, NOW),
+        other.consentRequests.answerConsent(asked, { family: allowed, code }, YES),
       ];
       // Each is sent before, and after.
-      const under = round % 2 === 0 ? [store.unblockDocumentClient(client.id, NOW), ...use()] : [...use()];
-      if (round % 2 === 1) under.push(store.unblockDocumentClient(client.id, NOW));
+      const under =
+        round % 2 === 0
+          ? [store.documentClients.unblockDocumentClient(client.id, NOW), ...use()]
+          : [...use()];
+      if (round % 2 === 1) under.push(store.documentClients.unblockDocumentClient(client.id, NOW));
       await Promise.all(under);
 
-      expect(await other.findClient(client.id)).toMatchObject({ revokedAt: null });
+      expect(await other.clients.findClient(client.id)).toMatchObject({ revokedAt: null });
       for (const issued of [before, ofIdle, byCode, byRefresh]) expect(await lives(issued)).toBe(false);
-      expect(await other.findAccessToken(own, NOW)).toMatchObject({ dead: 'unknown' });
+      expect(await other.accessTokens.findAccessToken(own, NOW)).toMatchObject({ dead: 'unknown' });
       const late = tokens();
-      const found = await store.findCode({ id: allowed.id, hash: code.hash });
+      const found = await store.codes.findCode({ id: allowed.id, hash: code.hash });
       const current = await Promise.all(
         [byCode, byRefresh, before].map((issued) =>
           refreshTokenOf(issued, issued === byCode ? exchanged.family : refreshed.family).catch(() => null),
         ),
       );
       const uses = [
-        found === null ? null : await store.spendCode(found, late, NOW),
+        found === null ? null : await store.codes.spendCode(found, late, NOW),
         ...(await Promise.all(
-          current.map(async (each) => each && other.rotateRefreshToken(each, late, NOW)),
+          current.map(async (each) => each && other.refreshTokens.rotateRefreshToken(each, late, NOW)),
         )),
       ];
       expect(uses.filter((each) => each?.issued !== false && each !== null)).toEqual([]);
       expect(await lives(late)).toBe(false);
-      expect(await store.listAuthorizations(allowed.person, NOW)).toEqual([]);
+      expect(await store.authorizations.listAuthorizations(allowed.person, NOW)).toEqual([]);
     }
   });
 
@@ -492,17 +516,17 @@ describe('clients', () => {
   test('revoked once, take every token with them', async () => {
     const { family, code } = await authorization();
     const issued = tokens();
-    await store.spendCode(code, issued, NOW);
+    await store.codes.spendCode(code, issued, NOW);
     const own = newAccessToken();
-    await store.issueClientToken(family.clientId, 'https://api.example/', own, NOW);
-    expect(await store.findAccessToken(own, NOW)).toMatchObject({
+    await store.accessTokens.issueClientToken(family.clientId, 'https://api.example/', own, NOW);
+    expect(await store.accessTokens.findAccessToken(own, NOW)).toMatchObject({
       audience: 'https://api.example/',
       person: null,
       subject: null,
     });
-    expect(await many(6, (each) => each.revokeClient(family.clientId, NOW))).toSatisfy(onlyOne);
+    expect(await many(6, (each) => each.clients.revokeClient(family.clientId, NOW))).toSatisfy(onlyOne);
     expect(await lives(issued)).toBe(false);
-    expect(await other.findAccessToken(own, NOW)).toMatchObject({ dead: 'client revoked' });
+    expect(await other.accessTokens.findAccessToken(own, NOW)).toMatchObject({ dead: 'client revoked' });
   });
 });
 
@@ -517,14 +541,14 @@ describe('clients that register themselves', () => {
   });
   const initialToken = async (uses: number, expiresAt = NOW + HOUR) => {
     const [id, hash] = [name('initial'), name('initial-hash')];
-    await store.insertInitialAccessToken(
+    await store.initialAccessTokens.insertInitialAccessToken(
       { id, note: '', uses, usesLeft: uses, createdAt: NOW, expiresAt },
       hash,
     );
     return { id, hash };
   };
   const unusedNow = async () => {
-    const all = await store.listClients();
+    const all = await store.clients.listClients();
     return all.filter(({ registeredBy, usedAt }) => registeredBy === 'registration' && usedAt === null)
       .length;
   };
@@ -532,14 +556,18 @@ describe('clients that register themselves', () => {
   // @shows AS-18.6, AS-22.6
   test('of many of one network at the same moment, in two processes, as many as may', async () => {
     const network = name('network');
-    const answers = await many(24, (each) => each.registerClient(registrationOf({ network }), limits, NOW));
+    const answers = await many(24, (each) =>
+      each.registrations.registerClient(registrationOf({ network }), limits, NOW),
+    );
     expect(answers.filter((answer) => answer === null)).toHaveLength(5);
     const waits = answers.filter((answer) => answer !== null);
     expect(new Set(waits.map((answer) => JSON.stringify(answer)))).toEqual(
       new Set([JSON.stringify({ reason: 'network', until: NOW + HOUR })]),
     );
-    expect(await store.registerClient(registrationOf(), limits, NOW)).toBeNull();
-    expect(await store.registerClient(registrationOf({ network }), limits, NOW + HOUR)).toBeNull();
+    expect(await store.registrations.registerClient(registrationOf(), limits, NOW)).toBeNull();
+    expect(
+      await store.registrations.registerClient(registrationOf({ network }), limits, NOW + HOUR),
+    ).toBeNull();
   });
 
   // @shows AS-18.6, AS-22.6
@@ -550,11 +578,13 @@ describe('clients that register themselves', () => {
       createdAt: NOW - 2 * HOUR,
     });
     const full = { ...limits, unused };
-    expect(await store.registerClient(registrationOf({ client: first }), full, NOW - 2 * HOUR)).toBeNull();
-    const answers = await many(12, (each) => each.registerClient(registrationOf(), full, NOW));
+    expect(
+      await store.registrations.registerClient(registrationOf({ client: first }), full, NOW - 2 * HOUR),
+    ).toBeNull();
+    const answers = await many(12, (each) => each.registrations.registerClient(registrationOf(), full, NOW));
     // Three beside the first, and one in its place.
     expect(answers.filter((answer) => answer === null)).toHaveLength(4);
-    expect(await store.findClient(first.id)).toBeNull();
+    expect(await store.clients.findClient(first.id)).toBeNull();
     expect(await unusedNow()).toBe(unused);
     expect(answers).toContainEqual({ reason: 'all', until: NOW + HOUR });
   });
@@ -564,7 +594,7 @@ describe('clients that register themselves', () => {
     const { id, hash } = await initialToken(3);
     const network = name('network');
     const answers = await many(12, (each) =>
-      each.registerClient(
+      each.registrations.registerClient(
         registrationOf({ network, initialTokenHash: hash }),
         { ...limits, ofOneNetwork: 1 },
         NOW,
@@ -572,11 +602,11 @@ describe('clients that register themselves', () => {
     );
     expect(answers.filter((answer) => answer === null)).toHaveLength(3);
     expect(answers.filter((answer) => answer?.reason === 'token')).toHaveLength(9);
-    expect(await other.findInitialAccessToken(hash)).toMatchObject({ id, usesLeft: 0 });
+    expect(await other.initialAccessTokens.findInitialAccessToken(hash)).toMatchObject({ id, usesLeft: 0 });
     const expired = await initialToken(3, NOW);
     const late = registrationOf({ initialTokenHash: expired.hash });
-    expect(await store.registerClient(late, limits, NOW)).toEqual({ reason: 'token' });
-    expect(await store.findClient(late.client.id)).toBeNull();
+    expect(await store.registrations.registerClient(late, limits, NOW)).toEqual({ reason: 'token' });
+    expect(await store.clients.findClient(late.client.id)).toBeNull();
   });
 
   // @shows AS-22.10
@@ -584,49 +614,57 @@ describe('clients that register themselves', () => {
     const { hash } = await initialToken(1);
     const none = { ...limits, unused: 0 };
     const stranger = registrationOf();
-    await store.registerClient(stranger, limits, NOW - 2 * HOUR);
-    expect(await store.registerClient(registrationOf(), none, NOW - HOUR)).toMatchObject({ reason: 'all' });
-    expect(await store.registerClient(registrationOf({ initialTokenHash: hash }), none, NOW)).toBeNull();
-    expect(await store.findClient(stranger.client.id)).not.toBeNull();
-    expect(await store.findInitialAccessToken(hash)).toMatchObject({ usesLeft: 0 });
+    await store.registrations.registerClient(stranger, limits, NOW - 2 * HOUR);
+    expect(await store.registrations.registerClient(registrationOf(), none, NOW - HOUR)).toMatchObject({
+      reason: 'all',
+    });
+    expect(
+      await store.registrations.registerClient(registrationOf({ initialTokenHash: hash }), none, NOW),
+    ).toBeNull();
+    expect(await store.clients.findClient(stranger.client.id)).not.toBeNull();
+    expect(await store.initialAccessTokens.findInitialAccessToken(hash)).toMatchObject({ usesLeft: 0 });
   });
 
   // @shows AS-22.8
   test('are replaced with their token alone, and not once they have ended', async () => {
     const registration = registrationOf();
-    await store.registerClient(registration, limits, NOW);
+    await store.registrations.registerClient(registration, limits, NOW);
     const { client, tokenHash } = registration;
-    expect(await other.findRegistrationHash(client.id)).toBe(tokenHash);
-    expect(await store.updateRegistration({ ...client, name: 'Other' }, 'another')).toBe(false);
-    expect(await other.updateRegistration({ ...client, name: 'Renamed' }, tokenHash)).toBe(true);
-    expect(await store.findClient(client.id)).toEqual({ ...client, name: 'Renamed' });
+    expect(await other.registrations.findRegistrationHash(client.id)).toBe(tokenHash);
+    expect(await store.registrations.updateRegistration({ ...client, name: 'Other' }, 'another')).toBe(false);
+    expect(await other.registrations.updateRegistration({ ...client, name: 'Renamed' }, tokenHash)).toBe(
+      true,
+    );
+    expect(await store.clients.findClient(client.id)).toEqual({ ...client, name: 'Renamed' });
     const [, replaced] = await Promise.all([
-      store.revokeClient(client.id, NOW),
-      other.updateRegistration({ ...client, name: 'At the same moment' }, tokenHash),
+      store.clients.revokeClient(client.id, NOW),
+      other.registrations.updateRegistration({ ...client, name: 'At the same moment' }, tokenHash),
     ]);
-    expect((await store.findClient(client.id))?.revokedAt).toBe(NOW);
-    expect((await store.findClient(client.id))?.name).toBe(replaced ? 'At the same moment' : 'Renamed');
-    expect(await store.updateRegistration({ ...client, name: 'After' }, tokenHash)).toBe(false);
-    expect(await store.findRegistrationHash((await newClient()).id)).toBeNull();
+    expect((await store.clients.findClient(client.id))?.revokedAt).toBe(NOW);
+    expect((await store.clients.findClient(client.id))?.name).toBe(
+      replaced ? 'At the same moment' : 'Renamed',
+    );
+    expect(await store.registrations.updateRegistration({ ...client, name: 'After' }, tokenHash)).toBe(false);
+    expect(await store.registrations.findRegistrationHash((await newClient()).id)).toBeNull();
   });
 
   // @shows AS-22.8
   test('keep their redirect URIs from the moment that somebody has used them', async () => {
     const registration = registrationOf();
-    await store.registerClient(registration, limits, NOW);
+    await store.registrations.registerClient(registration, limits, NOW);
     const { client, tokenHash } = registration;
     const elsewhere = { ...client, redirectUris: ['https://elsewhere.example/callback'] };
     const [, replaced] = await Promise.all([
-      store.noteClientUse(client.id, NOW),
-      other.updateRegistration(elsewhere, tokenHash),
+      store.clients.noteClientUse(client.id, NOW),
+      other.registrations.updateRegistration(elsewhere, tokenHash),
     ]);
-    const kept = await store.findClient(client.id);
+    const kept = await store.clients.findClient(client.id);
     expect(kept?.redirectUris).toEqual((replaced ? elsewhere : client).redirectUris);
     const third = { ...client, name: 'Third', redirectUris: ['https://Elsewhere.example/callback'] };
-    expect(await other.updateRegistration(third, tokenHash)).toBe(false);
+    expect(await other.registrations.updateRegistration(third, tokenHash)).toBe(false);
     const renamed = { ...client, name: 'Renamed', redirectUris: kept?.redirectUris ?? [] };
-    expect(await other.updateRegistration(renamed, tokenHash)).toBe(true);
-    expect(await store.findClient(client.id)).toEqual({ ...renamed, usedAt: NOW });
+    expect(await other.registrations.updateRegistration(renamed, tokenHash)).toBe(true);
+    expect(await store.clients.findClient(client.id)).toEqual({ ...renamed, usedAt: NOW });
   });
 
   // @shows AS-22.7
@@ -637,27 +675,30 @@ describe('clients that register themselves', () => {
       expiredBefore: 0,
       uncountedBefore: 0,
     };
-    while ((await store.pruneRegistrations(before, 100)).more);
+    while ((await store.expired.pruneRegistrations(before, 100)).more);
     const registrations = Array.from({ length: 20 }, () => registrationOf());
-    for (const each of registrations) await store.registerClient(each, limits, NOW);
+    for (const each of registrations) await store.registrations.registerClient(each, limits, NOW);
     const operators = await newClient({ createdAt: NOW });
     const [used, removed] = await Promise.all([
       Promise.all(
-        registrations.slice(0, 10).map(({ client }) => other.noteClientUse(client.id, NOW + 3 * HOUR)),
+        registrations
+          .slice(0, 10)
+          .map(({ client }) => other.clients.noteClientUse(client.id, NOW + 3 * HOUR)),
       ),
-      store.pruneRegistrations(before, 7),
+      store.expired.pruneRegistrations(before, 7),
     ]);
     expect(used).toHaveLength(10);
     expect(removed.clients).toBeLessThanOrEqual(7);
-    while ((await store.pruneRegistrations(before, 7)).more);
-    for (const { client } of registrations.slice(10)) expect(await store.findClient(client.id)).toBeNull();
+    while ((await store.expired.pruneRegistrations(before, 7)).more);
+    for (const { client } of registrations.slice(10))
+      expect(await store.clients.findClient(client.id)).toBeNull();
     for (const { client } of registrations.slice(0, 10)) {
-      const found = await store.findClient(client.id);
+      const found = await store.clients.findClient(client.id);
       expect([null, NOW + 3 * HOUR]).toContain(found === null ? null : found.usedAt);
     }
-    expect(await store.findClient(operators.id)).not.toBeNull();
-    while ((await store.pruneRegistrations({ ...before, unusedBefore: NOW + 4 * HOUR }, 7)).more);
-    for (const { client } of registrations) expect(await store.findClient(client.id)).toBeNull();
+    expect(await store.clients.findClient(operators.id)).not.toBeNull();
+    while ((await store.expired.pruneRegistrations({ ...before, unusedBefore: NOW + 4 * HOUR }, 7)).more);
+    for (const { client } of registrations) expect(await store.clients.findClient(client.id)).toBeNull();
   });
 });
 
@@ -666,52 +707,62 @@ describe('an access token that is none says why', () => {
     const { code } = await authorization();
     const issued = tokens();
     const { accessToken: token } = issued;
-    expect(await store.findAccessToken(token, NOW)).toMatchObject({ dead: 'unknown' });
-    await store.spendCode(code, issued, NOW);
+    expect(await store.accessTokens.findAccessToken(token, NOW)).toMatchObject({ dead: 'unknown' });
+    await store.codes.spendCode(code, issued, NOW);
     const garbled = { ...token, hash: name('hash') };
-    expect(await store.findAccessToken(garbled, NOW)).toMatchObject({ dead: 'unknown' });
-    expect(await store.findAccessToken({ ...token, id: '' }, NOW)).toMatchObject({ dead: 'unknown' });
-    expect(await store.findAccessToken(token, token.expiresAt)).toMatchObject({ dead: 'expired' });
-    await store.revokeFamily(code.family.id, NOW);
+    expect(await store.accessTokens.findAccessToken(garbled, NOW)).toMatchObject({ dead: 'unknown' });
+    expect(await store.accessTokens.findAccessToken({ ...token, id: '' }, NOW)).toMatchObject({
+      dead: 'unknown',
+    });
+    expect(await store.accessTokens.findAccessToken(token, token.expiresAt)).toMatchObject({
+      dead: 'expired',
+    });
+    await store.authorizations.revokeFamily(code.family.id, NOW);
     const { id: familyId, clientId } = code.family;
     const dead = 'authorization revoked';
-    expect(await store.findAccessToken(token, NOW)).toEqual({ dead, clientId, familyId });
-    await store.revokeClient(code.family.clientId, NOW);
-    expect(await store.findAccessToken(token, NOW)).toMatchObject({ dead: 'client revoked' });
+    expect(await store.accessTokens.findAccessToken(token, NOW)).toEqual({ dead, clientId, familyId });
+    await store.clients.revokeClient(code.family.clientId, NOW);
+    expect(await store.accessTokens.findAccessToken(token, NOW)).toMatchObject({ dead: 'client revoked' });
   });
 });
 
 test('an access token is dead once its client has lost the grant that it began with', async () => {
   const service = await newClient({ grants: ['client_credentials'] });
   const token = newAccessToken();
-  await store.issueClientToken(service.id, null, token, NOW);
+  await store.accessTokens.issueClientToken(service.id, null, token, NOW);
   const { family, code } = await authorization();
   const issued = tokens();
-  await store.spendCode(code, issued, NOW);
-  expect('dead' in (await store.findAccessToken(token, NOW))).toBe(false);
+  await store.codes.spendCode(code, issued, NOW);
+  expect('dead' in (await store.accessTokens.findAccessToken(token, NOW))).toBe(false);
   expect(await lives(issued)).toBe(true);
   const change = (id: string, grants: string) =>
     database.execute('UPDATE oauth_clients SET grants = ? WHERE client_id = ?', [grants, id]);
   await change(service.id, 'authorization_code');
   await change(family.clientId, 'refresh_token client_credentials');
-  expect(await store.findAccessToken(token, NOW)).toMatchObject({ dead: 'grant removed' });
-  expect(await store.findAccessToken(issued.accessToken, NOW)).toMatchObject({ dead: 'grant removed' });
+  expect(await store.accessTokens.findAccessToken(token, NOW)).toMatchObject({ dead: 'grant removed' });
+  expect(await store.accessTokens.findAccessToken(issued.accessToken, NOW)).toMatchObject({
+    dead: 'grant removed',
+  });
   await change(family.clientId, '');
-  expect(await store.findAccessToken(issued.accessToken, NOW)).toMatchObject({ dead: 'grant removed' });
+  expect(await store.accessTokens.findAccessToken(issued.accessToken, NOW)).toMatchObject({
+    dead: 'grant removed',
+  });
 });
 
 test('nothing is kept of the use of a refresh token without an answer, nor of an unknown family', async () => {
   const { family, code } = await authorization();
-  await store.spendCode(code, tokens(), NOW);
-  expect(await store.findKeptAnswer(family.id)).toBeNull();
-  expect(await store.findKeptAnswer(name('family'))).toBeNull();
+  await store.codes.spendCode(code, tokens(), NOW);
+  expect(await store.refreshTokens.findKeptAnswer(family.id)).toBeNull();
+  expect(await store.refreshTokens.findKeptAnswer(name('family'))).toBeNull();
 });
 
 describe('subjects', () => {
   // @shows AS-4.7
   test('are assigned once, whoever asks at the same moment', async () => {
     const who = person();
-    const assigned = await many(20, (each, index) => each.assignSubject(who, name(`subject${index}`)));
+    const assigned = await many(20, (each, index) =>
+      each.subjects.assignSubject(who, name(`subject${index}`)),
+    );
     expect(new Set(assigned).size).toBe(1);
   });
 
@@ -719,7 +770,7 @@ describe('subjects', () => {
   test('of people whose ids differ in case, or by a space at the end, are different', async () => {
     const ids = ['Ada', 'ada', 'ada ', 'ADA', 'ädä', 'ada̋'];
     const subjects = await Promise.all(
-      ids.map((id) => store.assignSubject({ provider: 'accounts', id }, name('subject'))),
+      ids.map((id) => store.subjects.assignSubject({ provider: 'accounts', id }, name('subject'))),
     );
     expect(new Set(subjects).size).toBe(ids.length);
   });
@@ -729,26 +780,32 @@ describe('consent', () => {
   test('is kept once under one id, and put again only as it was read', async () => {
     const asked = { person: person(), scopes: ['openid', 'notes:read'] };
     const request = requestOf(await newClient(), { asked });
-    expect(await many(6, (each) => each.insertConsentRequest(request))).toSatisfy(onlyOne);
-    expect(await other.findConsentRequest(request.idHash)).toEqual(request);
-    expect(await many(6, (each) => each.presentConsentRequest(request, ['openid'], NOW))).toSatisfy(onlyOne);
-    expect(await other.findConsentRequest(request.idHash)).toMatchObject({ asked: { scopes: ['openid'] } });
-    expect(await store.presentConsentRequest(request, ['notes:read'], NOW)).toBe(false);
+    expect(await many(6, (each) => each.consentRequests.insertConsentRequest(request))).toSatisfy(onlyOne);
+    expect(await other.consentRequests.findConsentRequest(request.idHash)).toEqual(request);
+    expect(
+      await many(6, (each) => each.consentRequests.presentConsentRequest(request, ['openid'], NOW)),
+    ).toSatisfy(onlyOne);
+    expect(await other.consentRequests.findConsentRequest(request.idHash)).toMatchObject({
+      asked: { scopes: ['openid'] },
+    });
+    expect(await store.consentRequests.presentConsentRequest(request, ['notes:read'], NOW)).toBe(false);
   });
 
   test('ended is not put again, and what came of it stands', async () => {
     const request = requestOf(await newClient());
-    await store.insertConsentRequest(request);
-    await other.voidConsentRequest(request.idHash);
-    expect(await store.presentConsentRequest(request, ['openid'], NOW)).toBe(false);
-    expect(await store.answerConsent(request, null, YES)).toBe(false);
-    expect(await store.findConsentRequest(request.idHash)).toMatchObject({ outcome: 'void' });
+    await store.consentRequests.insertConsentRequest(request);
+    await other.consentRequests.voidConsentRequest(request.idHash);
+    expect(await store.consentRequests.presentConsentRequest(request, ['openid'], NOW)).toBe(false);
+    expect(await store.consentRequests.answerConsent(request, null, YES)).toBe(false);
+    expect(await store.consentRequests.findConsentRequest(request.idHash)).toMatchObject({ outcome: 'void' });
 
     const denied = requestOf(await newClient());
-    await store.insertConsentRequest(denied);
-    await store.answerConsent(denied, null, YES);
-    await other.voidConsentRequest(denied.idHash);
-    expect(await store.findConsentRequest(denied.idHash)).toMatchObject({ outcome: 'denied' });
+    await store.consentRequests.insertConsentRequest(denied);
+    await store.consentRequests.answerConsent(denied, null, YES);
+    await other.consentRequests.voidConsentRequest(denied.idHash);
+    expect(await store.consentRequests.findConsentRequest(denied.idHash)).toMatchObject({
+      outcome: 'denied',
+    });
   });
 
   // @shows AS-8.9
@@ -756,9 +813,12 @@ describe('consent', () => {
     const client = await newClient();
     const asked = { person: person(), scopes: ['openid'] };
     const request = requestOf(client, { asked });
-    await store.insertConsentRequest(request);
+    await store.consentRequests.insertConsentRequest(request);
     const answer = (each: Store, who = asked.person, now = NOW) =>
-      each.answerConsent({ ...request, asked: { ...asked, person: who } }, null, { allow: true, at: now });
+      each.consentRequests.answerConsent({ ...request, asked: { ...asked, person: who } }, null, {
+        allow: true,
+        at: now,
+      });
     expect(await answer(store, person())).toBe(false);
     expect(await answer(store, { ...asked.person, id: asked.person.id.toUpperCase() })).toBe(false);
     for (const late of [NOW + HOUR, NOW + 2 * HOUR])
@@ -772,16 +832,16 @@ describe('consent', () => {
     const client = await newClient();
     const asked = { person: person(), scopes: ['openid'] };
     const request = requestOf(client, { asked });
-    await store.insertConsentRequest(request);
+    await store.consentRequests.insertConsentRequest(request);
     const { idHash } = request;
     const parameters = { redirectUri: '', codeChallenge: '', nonce: null };
     const code = { hash: name('code'), expiresAt: NOW + HOUR, parameters };
     const taken = { ...family, person: asked.person };
-    await expect(store.answerConsent(request, { family: taken, code }, YES)).rejects.toThrow(
+    await expect(store.consentRequests.answerConsent(request, { family: taken, code }, YES)).rejects.toThrow(
       /unique|duplicate/i,
     );
-    expect(await other.findConsentRequest(idHash)).toMatchObject({ outcome: null });
-    expect(await other.listAuthorizations(asked.person, NOW)).toEqual([]);
+    expect(await other.consentRequests.findConsentRequest(idHash)).toMatchObject({ outcome: null });
+    expect(await other.authorizations.listAuthorizations(asked.person, NOW)).toEqual([]);
   });
 });
 
@@ -789,7 +849,7 @@ describe('a use whose outcome the store was lost before it could say', () => {
   const lossy = () => {
     const losing = createLossyStore(database);
     losing.whenLost = () => (losing.isAway = false);
-    return { losing, lossyStore: createSqlStore(losing.database, () => true) };
+    return { losing, lossyStore: new Store(losing.database, () => true) };
   };
 
   // @shows AS-18.9
@@ -798,15 +858,17 @@ describe('a use whose outcome the store was lost before it could say', () => {
     const { family, code } = await authorization();
     const [first, second] = [tokens(), tokens()];
     losing.loses = 'before it took effect';
-    await expect(lossyStore.spendCode(code, first, NOW)).rejects.toThrow('The store is away');
-    expect(await store.findCode({ id: family.id, hash: code.hash })).toMatchObject({ used: false });
+    await expect(lossyStore.codes.spendCode(code, first, NOW)).rejects.toThrow('The store is away');
+    expect(await store.codes.findCode({ id: family.id, hash: code.hash })).toMatchObject({ used: false });
     // The same statement, though it arrives now.
-    await expect(store.spendCode(code, first, NOW)).rejects.toThrow(/unique|duplicate/i);
+    await expect(store.codes.spendCode(code, first, NOW)).rejects.toThrow(/unique|duplicate/i);
     losing.loses = 'after it took effect';
-    expect(await lossyStore.spendCode(code, second, NOW)).toEqual({ issued: true });
+    expect(await lossyStore.codes.spendCode(code, second, NOW)).toEqual({ issued: true });
     const token = await refreshTokenOf(second, family);
     losing.loses = 'before it took effect';
-    await expect(lossyStore.rotateRefreshToken(token, tokens(), NOW)).rejects.toThrow('The store is away');
+    await expect(lossyStore.refreshTokens.rotateRefreshToken(token, tokens(), NOW)).rejects.toThrow(
+      'The store is away',
+    );
     expect(await refreshTokenOf(second, family)).toMatchObject({ used: false });
     expect(await lives(second)).toBe(true);
   });
@@ -818,7 +880,7 @@ describe('a use whose outcome the store was lost before it could say', () => {
       const client = await newClient();
       const asked = { person: person(), scopes: ['openid'] };
       const request = requestOf(client, { asked });
-      await store.insertConsentRequest(request);
+      await store.consentRequests.insertConsentRequest(request);
       const code = {
         hash: name('code'),
         expiresAt: NOW + HOUR,
@@ -826,10 +888,12 @@ describe('a use whose outcome the store was lost before it could say', () => {
       };
       const allowed = () => ({ family: familyOf(client, asked.person), code });
       losing.loses = when;
-      const answer = lossyStore.answerConsent(request, allowed(), YES);
+      const answer = lossyStore.consentRequests.answerConsent(request, allowed(), YES);
       const said = await answer.catch((error: Error) => error.message);
       expect(said).toBe(when === 'after it took effect' ? true : 'The store is away');
-      expect(await store.answerConsent(request, allowed(), YES)).toBe(when === 'before it took effect');
+      expect(await store.consentRequests.answerConsent(request, allowed(), YES)).toBe(
+        when === 'before it took effect',
+      );
     }
   });
 });
@@ -840,7 +904,9 @@ describe('codes', () => {
     for (let round = 0; round < 10; round += 1) {
       const { code } = await authorization();
       const offered = Array.from({ length: 6 }, () => tokens());
-      const outcomes = await many(6, (each, index) => each.spendCode(code, offered[index] ?? tokens(), NOW));
+      const outcomes = await many(6, (each, index) =>
+        each.codes.spendCode(code, offered[index] ?? tokens(), NOW),
+      );
       expect(outcomes.map(({ issued }) => issued)).toSatisfy(onlyOne);
       for (const issued of offered) expect(await lives(issued)).toBe(false);
     }
@@ -849,14 +915,17 @@ describe('codes', () => {
   // @shows AS-18.1
   test('burnt are never exchanged; burnt after an exchange they end what it gave, in either order', async () => {
     const burnt = await authorization();
-    await store.burnCode(burnt.code, burnt.family.clientId, NOW);
-    expect(await other.spendCode(burnt.code, tokens(), NOW)).toEqual({ issued: false, refusal: 'used' });
+    await store.codes.burnCode(burnt.code, burnt.family.clientId, NOW);
+    expect(await other.codes.spendCode(burnt.code, tokens(), NOW)).toEqual({
+      issued: false,
+      refusal: 'used',
+    });
 
     for (let round = 0; round < 10; round += 1) {
       const { family, code } = await authorization();
       const issued = tokens();
-      const burn = other.burnCode(code, family.clientId, NOW);
-      await Promise.all([store.spendCode(code, issued, NOW), burn]);
+      const burn = other.codes.burnCode(code, family.clientId, NOW);
+      await Promise.all([store.codes.spendCode(code, issued, NOW), burn]);
       expect(await lives(issued)).toBe(false);
     }
   });
@@ -867,8 +936,8 @@ describe('codes', () => {
       const { code } = await authorization();
       const issued = tokens();
       const [outcome, ended] = await Promise.all([
-        store.spendCode(code, issued, NOW),
-        other.burnCode(code, 'another client', NOW),
+        store.codes.spendCode(code, issued, NOW),
+        other.codes.burnCode(code, 'another client', NOW),
       ]);
       expect(ended).toBe(false);
       expect(await lives(issued)).toBe(outcome.issued);
@@ -879,14 +948,14 @@ describe('codes', () => {
   test('whose tokens cannot be kept are not spent', async () => {
     const taken = tokens();
     const first = await authorization();
-    await store.spendCode(first.code, taken, NOW);
+    await store.codes.spendCode(first.code, taken, NOW);
     const { code } = await authorization();
     const clash = tokens({ accessToken: { ...newAccessToken(), id: taken.accessToken.id } });
-    await expect(store.spendCode(code, clash, NOW)).rejects.toThrow(/unique|duplicate/i);
+    await expect(store.codes.spendCode(code, clash, NOW)).rejects.toThrow(/unique|duplicate/i);
     const { hash, family } = code;
-    expect(await other.findCode({ id: family.id, hash })).toMatchObject({ used: false });
+    expect(await other.codes.findCode({ id: family.id, hash })).toMatchObject({ used: false });
     expect(await lives(clash)).toBe(false);
-    expect(await store.spendCode(code, tokens(), NOW)).toEqual({ issued: true });
+    expect(await store.codes.spendCode(code, tokens(), NOW)).toEqual({ issued: true });
   });
 });
 
@@ -894,7 +963,7 @@ describe('refresh tokens and families', () => {
   async function started(): Promise<{ family: Family; first: NewTokens }> {
     const { family, code } = await authorization();
     const first = tokens();
-    expect(await store.spendCode(code, first, NOW)).toEqual({ issued: true });
+    expect(await store.codes.spendCode(code, first, NOW)).toEqual({ issued: true });
     return { family, first };
   }
 
@@ -902,14 +971,24 @@ describe('refresh tokens and families', () => {
   test('a used one again ends the family, the successors too', async () => {
     const { family, first } = await started();
     const [second, third] = [tokens(), tokens()];
-    expect(await store.rotateRefreshToken(await refreshTokenOf(first, family), second, NOW)).toEqual({
+    expect(
+      await store.refreshTokens.rotateRefreshToken(await refreshTokenOf(first, family), second, NOW),
+    ).toEqual({
       issued: true,
     });
     expect(await lives(second)).toBe(true);
-    const replay = await other.rotateRefreshToken(await refreshTokenOf(first, family), third, NOW);
+    const replay = await other.refreshTokens.rotateRefreshToken(
+      await refreshTokenOf(first, family),
+      third,
+      NOW,
+    );
     expect(replay).toEqual({ issued: false, refusal: 'used' });
     expect([await lives(first), await lives(second), await lives(third)]).toEqual([false, false, false]);
-    const after = await store.rotateRefreshToken(await refreshTokenOf(second, family), tokens(), NOW);
+    const after = await store.refreshTokens.rotateRefreshToken(
+      await refreshTokenOf(second, family),
+      tokens(),
+      NOW,
+    );
     expect(after).toEqual({ issued: false, refusal: 'revoked' });
   });
 
@@ -925,14 +1004,16 @@ describe('refresh tokens and families', () => {
         const token = await refreshTokenOf(issued.at(-1) ?? first, family);
         expect(token).toMatchObject({ used: false });
         const next = tokens();
-        expect(await inTurn(count).rotateRefreshToken(token, next, NOW)).toEqual({ issued: true });
+        expect(await inTurn(count).refreshTokens.rotateRefreshToken(token, next, NOW)).toEqual({
+          issued: true,
+        });
         issued.push(next);
       }
       expect(await rowsIn('oauth_families')).toBe(rows.families);
       expect(await rowsIn('oauth_access_tokens')).toBe(rows.access + 8);
       const used = await refreshTokenOf(issued[replayed] ?? first, family);
       expect(used).toMatchObject({ used: true, family: { id: family.id } });
-      expect(await other.revokeReplayed(used, NOW)).toBe(true);
+      expect(await other.authorizations.revokeReplayed(used, NOW)).toBe(true);
       expect(await lives(issued.at(-1) ?? first)).toBe(false);
     }
   });
@@ -943,7 +1024,7 @@ describe('refresh tokens and families', () => {
       const token = await refreshTokenOf(first, family);
       const offered = Array.from({ length: 6 }, () => tokens());
       const outcomes = await many(6, (each, index) =>
-        each.rotateRefreshToken(token, offered[index] ?? tokens(), NOW),
+        each.refreshTokens.rotateRefreshToken(token, offered[index] ?? tokens(), NOW),
       );
       expect(outcomes.map(({ issued }) => issued)).toSatisfy(onlyOne);
       for (const each of offered) expect(await lives(each)).toBe(false);
@@ -957,7 +1038,12 @@ describe('refresh tokens and families', () => {
       const token = await refreshTokenOf(first, family);
       const offered = Array.from({ length: 6 }, () => tokens());
       const outcomes = await many(6, (each, index) =>
-        each.rotateRefreshToken(token, offered[index] ?? tokens(), NOW + index, `answer ${index}`),
+        each.refreshTokens.rotateRefreshToken(
+          token,
+          offered[index] ?? tokens(),
+          NOW + index,
+          `answer ${index}`,
+        ),
       );
       expect(outcomes.map(({ issued }) => issued)).toSatisfy(onlyOne);
       const used = outcomes.findIndex(({ issued }) => issued === true);
@@ -966,9 +1052,13 @@ describe('refresh tokens and families', () => {
       for (const [index, each] of offered.entries()) expect(await lives(each)).toBe(index === used);
       const { hash: currentHash = '', expiresAt = 0 } = offered[used]?.refreshToken ?? {};
       const kept = { sealed: `answer ${used}`, usedAt: NOW + used, generation: token.generation + 1 };
-      expect(await other.findKeptAnswer(family.id)).toEqual({ ...kept, currentHash, expiresAt });
-      expect(await other.revokeReplayed(token, NOW)).toBe(true);
-      expect(await store.findKeptAnswer(family.id)).toBeNull();
+      expect(await other.refreshTokens.findKeptAnswer(family.id)).toEqual({
+        ...kept,
+        currentHash,
+        expiresAt,
+      });
+      expect(await other.authorizations.revokeReplayed(token, NOW)).toBe(true);
+      expect(await store.refreshTokens.findKeptAnswer(family.id)).toBeNull();
     }
   });
 
@@ -976,7 +1066,7 @@ describe('refresh tokens and families', () => {
     const { family, first } = await started();
     const hash = name('refresh');
     const find = (familyId: string, markHash: string) =>
-      other.findRefreshToken({ id: familyId, hash, markHash });
+      other.refreshTokens.findRefreshToken({ id: familyId, hash, markHash });
     expect(await find(family.id, 'another mark')).toBeNull();
     expect(await find(name('family'), 'mark')).toBeNull();
     expect(await find(family.id.toUpperCase(), 'mark')).toBeNull();
@@ -989,7 +1079,7 @@ describe('refresh tokens and families', () => {
   test('in use are no replay, whoever takes them for one', async () => {
     const { family, first } = await started();
     const token = await refreshTokenOf(first, family);
-    expect(await other.revokeReplayed({ ...token, used: true }, NOW)).toBe(false);
+    expect(await other.authorizations.revokeReplayed({ ...token, used: true }, NOW)).toBe(false);
     expect(await lives(first)).toBe(true);
   });
 
@@ -999,7 +1089,10 @@ describe('refresh tokens and families', () => {
       const { family, first } = await started();
       const token = await refreshTokenOf(first, family);
       const next = tokens();
-      await Promise.all([other.rotateRefreshToken(token, next, NOW), store.revokeFamily(family.id, NOW)]);
+      await Promise.all([
+        other.refreshTokens.rotateRefreshToken(token, next, NOW),
+        store.authorizations.revokeFamily(family.id, NOW),
+      ]);
       expect(await lives(next)).toBe(false);
     }
   });
@@ -1007,7 +1100,7 @@ describe('refresh tokens and families', () => {
   // @shows AS-18.3
   test('are revoked once', async () => {
     const { family } = await started();
-    expect(await many(6, (each) => each.revokeFamily(family.id, NOW))).toSatisfy(onlyOne);
+    expect(await many(6, (each) => each.authorizations.revokeFamily(family.id, NOW))).toSatisfy(onlyOne);
   });
 
   test('an access token is revoked by its own client, by itself', async () => {
@@ -1018,12 +1111,12 @@ describe('refresh tokens and families', () => {
       [{ ...token, hash: name('hash') }, family.clientId],
       [{ ...token, id: '' }, family.clientId],
     ] as const) {
-      expect(await store.revokeAccessToken(offered, by, NOW)).toBeNull();
+      expect(await store.accessTokens.revokeAccessToken(offered, by, NOW)).toBeNull();
     }
     expect(await lives(first)).toBe(true);
-    const known = await other.findAccessToken(token, NOW);
+    const known = await other.accessTokens.findAccessToken(token, NOW);
     expect(known).toMatchObject({ familyId: family.id, person: family.person });
-    expect(await store.revokeAccessToken(token, family.clientId, NOW)).toEqual(known);
+    expect(await store.accessTokens.revokeAccessToken(token, family.clientId, NOW)).toEqual(known);
     expect(await lives(first)).toBe(false);
     expect((await refreshTokenOf(first, family)).used).toBe(false);
   });
@@ -1033,7 +1126,7 @@ describe('refresh tokens and families', () => {
     for (let round = 0; round < 10; round += 1) {
       const { family, first } = await started();
       const revoked = await many(6, (each) =>
-        each.revokeAccessToken(first.accessToken, family.clientId, NOW),
+        each.accessTokens.revokeAccessToken(first.accessToken, family.clientId, NOW),
       );
       expect(revoked.map((each) => each !== null)).toSatisfy(onlyOne);
     }
@@ -1042,7 +1135,7 @@ describe('refresh tokens and families', () => {
   // @shows AS-19.12
   test('an access token that was none any more is not told of as revoked, and is removed', async () => {
     const ended: readonly ((of: Family) => unknown)[] = [
-      ({ id }) => store.revokeFamily(id, NOW),
+      ({ id }) => store.authorizations.revokeFamily(id, NOW),
       ({ clientId }) =>
         database.execute('UPDATE oauth_clients SET grants = ? WHERE client_id = ?', [
           'refresh_token',
@@ -1052,14 +1145,16 @@ describe('refresh tokens and families', () => {
     for (const end of ended) {
       const { family, first } = await started();
       await end(family);
-      expect(await store.revokeAccessToken(first.accessToken, family.clientId, NOW)).toBeNull();
-      expect(await other.findAccessToken(first.accessToken, NOW)).toMatchObject({ dead: 'unknown' });
+      expect(await store.accessTokens.revokeAccessToken(first.accessToken, family.clientId, NOW)).toBeNull();
+      expect(await other.accessTokens.findAccessToken(first.accessToken, NOW)).toMatchObject({
+        dead: 'unknown',
+      });
     }
     const { family, first } = await started();
     const { accessToken: token } = first;
-    expect(await store.revokeAccessToken(token, family.clientId, token.expiresAt)).toBeNull();
+    expect(await store.accessTokens.revokeAccessToken(token, family.clientId, token.expiresAt)).toBeNull();
     // By the clock of another process it would live still.
-    expect(await other.findAccessToken(token, NOW)).toMatchObject({ dead: 'unknown' });
+    expect(await other.accessTokens.findAccessToken(token, NOW)).toMatchObject({ dead: 'unknown' });
   });
 
   // @shows AS-18.4
@@ -1076,12 +1171,14 @@ describe('refresh tokens and families', () => {
       ids.push(family.id);
     }
     await database.execute('UPDATE oauth_families SET created_at = ? WHERE id = ?', [NOW - 1, ids[3] ?? '']);
-    await store.revokeFamily(ids[0] ?? '', NOW);
+    await store.authorizations.revokeFamily(ids[0] ?? '', NOW);
     const list = async (now: number) =>
-      (await other.listAuthorizations(who, now)).map(({ family }) => family.id);
+      (await other.authorizations.listAuthorizations(who, now)).map(({ family }) => family.id);
     expect(await list(NOW)).toEqual([ids[3], ids[1], ids[2]]);
     expect(await list(NOW + HOUR)).toEqual([]);
-    expect(await other.listAuthorizations({ ...who, id: who.id.toUpperCase() }, NOW)).toEqual([]);
+    expect(await other.authorizations.listAuthorizations({ ...who, id: who.id.toUpperCase() }, NOW)).toEqual(
+      [],
+    );
   });
 });
 
@@ -1094,9 +1191,9 @@ describe('requests that wait for somebody to sign in', () => {
     expiresAt,
   });
   const keep = (request: ReturnType<typeof waiting>, each = store, now = NOW) =>
-    each.keepWaitingRequest(request, { total: 1000, ofOneNetwork: 400 }, now);
+    each.waitingRequests.keepWaitingRequest(request, { total: 1000, ofOneNetwork: 400 }, now);
   const waits = async ({ secretHash }: { secretHash: string }) =>
-    (await other.findWaitingRequest(secretHash, NOW)) !== null;
+    (await other.waitingRequests.findWaitingRequest(secretHash, NOW)) !== null;
 
   async function held(): Promise<{ readonly all: number; readonly ofOne: number }> {
     const { rows } = await database.execute<{ network: string; bytes: number | string }>(
@@ -1113,11 +1210,11 @@ describe('requests that wait for somebody to sign in', () => {
   test('wait until they are ended, or have expired', async () => {
     const request = waiting('a', 100);
     expect(await keep(request)).toBe(true);
-    expect(await other.findWaitingRequest(request.secretHash, NOW)).toBe(request.parameters);
-    expect(await other.findWaitingRequest(request.secretHash, NOW + HOUR)).toBeNull();
-    await other.endWaitingRequest(request.secretHash);
+    expect(await other.waitingRequests.findWaitingRequest(request.secretHash, NOW)).toBe(request.parameters);
+    expect(await other.waitingRequests.findWaitingRequest(request.secretHash, NOW + HOUR)).toBeNull();
+    await other.waitingRequests.endWaitingRequest(request.secretHash);
     expect(await waits(request)).toBe(false);
-    expect(await store.findWaitingRequest('budget', NOW)).toBeNull();
+    expect(await store.waitingRequests.findWaitingRequest('budget', NOW)).toBeNull();
   });
 
   // @shows AS-7.14
@@ -1162,14 +1259,14 @@ describe('requests that wait for somebody to sign in', () => {
 
 describe('the keys of the cookies', () => {
   test('are made once for each period, whichever process is first, and those before the oldest go', async () => {
-    const keys = await many(8, (each, index) => each.cookieKey(600, `key-${index}`, 599));
+    const keys = await many(8, (each, index) => each.cookieKeys.cookieKey(600, `key-${index}`, 599));
     expect(new Set(keys).size).toBe(1);
-    expect(await other.findCookieKey(600)).toBe(keys[0]);
-    expect(await store.findCookieKey(601)).toBeNull();
-    expect(await store.cookieKey(601, 'next', 600)).toBe('next');
-    expect(await other.findCookieKey(600)).toBe(keys[0]);
-    await store.cookieKey(602, 'last', 601);
-    expect(await other.findCookieKey(600)).toBeNull();
+    expect(await other.cookieKeys.findCookieKey(600)).toBe(keys[0]);
+    expect(await store.cookieKeys.findCookieKey(601)).toBeNull();
+    expect(await store.cookieKeys.cookieKey(601, 'next', 600)).toBe('next');
+    expect(await other.cookieKeys.findCookieKey(600)).toBe(keys[0]);
+    await store.cookieKeys.cookieKey(602, 'last', 601);
+    expect(await other.cookieKeys.findCookieKey(600)).toBeNull();
   });
 });
 
@@ -1184,7 +1281,7 @@ describe('pruning', () => {
   const everyAccessToken = async (each: Store, expiredBefore: number, limit: number) => {
     let total = 0;
     for (let after: string | null = ''; after !== null;) {
-      const { removed, last } = await each.pruneAccessTokens(after, expiredBefore, limit);
+      const { removed, last } = await each.expired.pruneAccessTokens(after, expiredBefore, limit);
       total += removed;
       after = last;
     }
@@ -1196,20 +1293,28 @@ describe('pruning', () => {
     const { family, code } = await authorization();
     const offered = { id: family.id, hash: code.hash };
     let issued = tokens();
-    await store.spendCode(code, issued, NOW);
+    await store.codes.spendCode(code, issued, NOW);
     for (let count = 0; count < 6; count += 1) {
       const next = tokens();
-      await store.rotateRefreshToken(await refreshTokenOf(issued, family), next, NOW);
+      await store.refreshTokens.rotateRefreshToken(await refreshTokenOf(issued, family), next, NOW);
       issued = next;
     }
     // The family lives until its last refresh token expires.
-    expect(await store.prune(NOW + 5 * HOUR, 4)).toEqual({ families: 0, consentRequests: 1, more: true });
-    expect(await store.prune(NOW + 5 * HOUR, 4)).toEqual({ families: 0, consentRequests: 0, more: false });
-    expect(await store.pruneAccessTokens('', NOW + 5 * HOUR, 4)).toMatchObject({ removed: 4 });
-    expect(await store.findCode(offered)).toMatchObject({ used: true });
-    expect(await store.pruneAccessTokens('', NOW + 5 * HOUR, 4)).toEqual({ removed: 3, last: null });
-    expect(await store.prune(NOW + 11 * HOUR, 4)).toMatchObject({ families: 1 });
-    expect(await store.findCode(offered)).toBeNull();
+    expect(await store.expired.prune(NOW + 5 * HOUR, 4)).toEqual({
+      families: 0,
+      consentRequests: 1,
+      more: true,
+    });
+    expect(await store.expired.prune(NOW + 5 * HOUR, 4)).toEqual({
+      families: 0,
+      consentRequests: 0,
+      more: false,
+    });
+    expect(await store.expired.pruneAccessTokens('', NOW + 5 * HOUR, 4)).toMatchObject({ removed: 4 });
+    expect(await store.codes.findCode(offered)).toMatchObject({ used: true });
+    expect(await store.expired.pruneAccessTokens('', NOW + 5 * HOUR, 4)).toEqual({ removed: 3, last: null });
+    expect(await store.expired.prune(NOW + 11 * HOUR, 4)).toMatchObject({ families: 1 });
+    expect(await store.codes.findCode(offered)).toBeNull();
   });
 
   // @shows AS-18.8
@@ -1217,35 +1322,36 @@ describe('pruning', () => {
     const client = await newClient();
     const issue = async (expiresAt: number) => {
       const token = newAccessToken(expiresAt);
-      await store.issueClientToken(client.id, null, token, NOW);
+      await store.accessTokens.issueClientToken(client.id, null, token, NOW);
       return token;
     };
     const living = [await issue(NOW + HOUR), await issue(NOW + HOUR), await issue(NOW + HOUR)];
     await issue(NOW);
-    expect(await store.pruneAccessTokens('', NOW + 1, 2)).toMatchObject({ removed: 0 });
+    expect(await store.expired.pruneAccessTokens('', NOW + 1, 2)).toMatchObject({ removed: 0 });
     expect(await everyAccessToken(store, NOW + 1, 2)).toBe(1);
-    for (const token of living) expect(typeof (await store.findAccessToken(token, NOW))).toBe('object');
+    for (const token of living)
+      expect(typeof (await store.accessTokens.findAccessToken(token, NOW))).toBe('object');
   });
 
   // @shows AS-18.8
   test('takes an access token the moment after its last, and says where it stopped while more may follow', async () => {
     const { id: clientId } = await newClient();
     const issued = [newAccessToken(NOW), newAccessToken(NOW + 1), newAccessToken(NOW)];
-    for (const token of issued) await store.issueClientToken(clientId, null, token, NOW);
+    for (const token of issued) await store.accessTokens.issueClientToken(clientId, null, token, NOW);
     const ids = issued.map(({ id }) => id).toSorted();
-    expect(await store.pruneAccessTokens('', NOW, 10)).toEqual({ removed: 0, last: null });
-    expect(await store.pruneAccessTokens('', NOW, 3)).toEqual({ removed: 0, last: ids[2] });
-    expect(await store.pruneAccessTokens(ids[2] ?? '', NOW, 3)).toEqual({ removed: 0, last: null });
-    expect(await store.pruneAccessTokens('', NOW + 1, 10)).toEqual({ removed: 2, last: null });
+    expect(await store.expired.pruneAccessTokens('', NOW, 10)).toEqual({ removed: 0, last: null });
+    expect(await store.expired.pruneAccessTokens('', NOW, 3)).toEqual({ removed: 0, last: ids[2] });
+    expect(await store.expired.pruneAccessTokens(ids[2] ?? '', NOW, 3)).toEqual({ removed: 0, last: null });
+    expect(await store.expired.pruneAccessTokens('', NOW + 1, 10)).toEqual({ removed: 2, last: null });
   });
 
   // @shows AS-18.7
   test('at the same moment in two processes takes every row once', async () => {
     const client = await newClient();
     for (let count = 0; count < 40; count += 1) {
-      await store.issueClientToken(client.id, null, newAccessToken(NOW), NOW);
+      await store.accessTokens.issueClientToken(client.id, null, newAccessToken(NOW), NOW);
     }
-    const pruned = await many(8, (each) => each.pruneAccessTokens('', NOW + 1, 10));
+    const pruned = await many(8, (each) => each.expired.pruneAccessTokens('', NOW + 1, 10));
     const rest = await everyAccessToken(store, NOW + 1, 10);
     expect(pruned.reduce((sum, { removed }) => sum + removed, rest)).toBe(40);
   });
@@ -1256,13 +1362,13 @@ describe('pruning', () => {
       const begun = await Promise.all(Array.from({ length: 40 }, () => authorization()));
       await Promise.all(
         begun.map(({ code }, index) =>
-          inTurn(index).spendCode(code, tokens(), NOW + Math.floor(Math.random() * HOUR)),
+          inTurn(index).codes.spendCode(code, tokens(), NOW + Math.floor(Math.random() * HOUR)),
         ),
       );
       // Batches of several sizes meet the same rows in several orders.
       const pruned = await many(12, async (each, index) => {
-        await each.pruneAccessTokens('', NOW + 20 * HOUR, 10 + index * 7);
-        return each.prune(NOW + 20 * HOUR, 10 + index * 7);
+        await each.expired.pruneAccessTokens('', NOW + 20 * HOUR, 10 + index * 7);
+        return each.expired.prune(NOW + 20 * HOUR, 10 + index * 7);
       });
       expect(pruned.some(({ families }) => families > 0)).toBe(true);
     }

@@ -1,11 +1,10 @@
 import type { OpenedDatabase } from 'portico/host';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { AuditRecord } from '../src/oauth-server/auditing/record.ts';
-import type { AuthorizationFilter, HeldRange } from '../src/oauth-server/store/held.ts';
+import type { AuthorizationFilter, HeldRange } from '../src/oauth-server/store/authorization-search.ts';
 import { auditTable } from '../src/oauth-server/store/sql/audit.ts';
 import { countRows } from '../src/oauth-server/store/sql/counting.ts';
-import { createSqlStore } from '../src/oauth-server/store/sql/index.ts';
-import type { Store } from '../src/oauth-server/store/store.ts';
+import { Store } from '../src/oauth-server/store/store.ts';
 import { openWatchedStore, type WatchedStore } from './support/watched-store.ts';
 
 let watched: WatchedStore;
@@ -62,7 +61,7 @@ async function fresh(): Promise<void> {
 
 const ALL: HeldRange = { below: null, above: null, limit: 100, examine: 100 };
 async function found(filter: AuthorizationFilter = {}, range: Partial<HeldRange> = {}) {
-  const { items, next } = await store.findHeld(filter, { ...ALL, ...range }, NOW);
+  const { items, next } = await store.authorizationSearch.findHeld(filter, { ...ALL, ...range }, NOW);
   return [...items.map(({ id }) => id), next];
 }
 
@@ -75,7 +74,7 @@ describe('who holds access', () => {
     await family('3', { client_id: 'earlier', created_at: NOW - 1 });
     const same = { subject: 'a subject', person: ADA, createdAt: NOW, expiresAt: NOW + HOUR };
     const name = (id: string) => `The name of ${id}`;
-    expect(await store.findHeld({}, ALL, NOW)).toEqual({
+    expect(await store.authorizationSearch.findHeld({}, ALL, NOW)).toEqual({
       items: [
         {
           ...same,
@@ -109,7 +108,7 @@ describe('who holds access', () => {
       before: /FROM oauth_clients WHERE client_id IN/,
       act: () => database.execute("DELETE FROM oauth_clients WHERE client_id = 'diary'"),
     };
-    const { items } = await store.findHeld({ clientId: 'diary' }, ALL, NOW);
+    const { items } = await store.authorizationSearch.findHeld({ clientId: 'diary' }, ALL, NOW);
     expect(items.map((each) => each.client)).toEqual([
       { id: 'diary', name: '', registeredBy: 'registration' },
     ]);
@@ -178,8 +177,8 @@ describe('who holds access', () => {
   test('is known by the id of the authorization, whether it lives or not', async () => {
     await fresh();
     await family('1', { revoked_at: NOW, client_id: 'nobody', user_id: 'grace' });
-    expect(await store.findHolder('1')).toEqual({ clientId: 'nobody', person: GRACE });
-    expect(await store.findHolder('2')).toBeNull();
+    expect(await store.authorizations.findHolder('1')).toEqual({ clientId: 'nobody', person: GRACE });
+    expect(await store.authorizations.findHolder('2')).toBeNull();
   });
 });
 
@@ -197,7 +196,7 @@ describe('a client that has ended', () => {
     await fresh();
     const ends = async () => {
       watched.writes.length = 0;
-      return store.revokeClient('notes', NOW);
+      return store.clients.revokeClient('notes', NOW);
     };
     const begins = 'UPDATE oauth_clients SET revoked';
     expect(await ends()).toBe(true);
@@ -215,15 +214,35 @@ describe('all that a person has allowed', () => {
     await family('4', { revoked_at: NOW - 1 });
     await family('5', { user_id: 'grace' });
     await family('6', { user_provider: 'others' });
-    expect(await store.revokeOfPerson(ADA, null, NOW, 2)).toEqual({ found: 2, revoked: 1, last: '3' });
+    expect(await store.authorizations.revokeOfPerson(ADA, null, NOW, 2)).toEqual({
+      found: 2,
+      revoked: 1,
+      last: '3',
+    });
     expect(await revokedAt()).toEqual([null, null, NOW, NOW - 1, null, null]);
-    expect(await store.revokeOfPerson(ADA, '3', NOW + 1, 2)).toEqual({ found: 2, revoked: 2, last: '1' });
-    expect(await store.revokeOfPerson(ADA, '1', NOW + 1, 2)).toEqual({ found: 0, revoked: 0, last: null });
-    expect(await store.revokeOfPerson(ADA, null, NOW + 2, 5)).toEqual({ found: 4, revoked: 0, last: null });
-    expect(await store.revokeOfPerson(ADA, null, NOW + 2, 4)).toEqual({ found: 4, revoked: 0, last: '1' });
+    expect(await store.authorizations.revokeOfPerson(ADA, '3', NOW + 1, 2)).toEqual({
+      found: 2,
+      revoked: 2,
+      last: '1',
+    });
+    expect(await store.authorizations.revokeOfPerson(ADA, '1', NOW + 1, 2)).toEqual({
+      found: 0,
+      revoked: 0,
+      last: null,
+    });
+    expect(await store.authorizations.revokeOfPerson(ADA, null, NOW + 2, 5)).toEqual({
+      found: 4,
+      revoked: 0,
+      last: null,
+    });
+    expect(await store.authorizations.revokeOfPerson(ADA, null, NOW + 2, 4)).toEqual({
+      found: 4,
+      revoked: 0,
+      last: '1',
+    });
     watched.writes.length = 0;
-    await store.revokeOfPerson(ADA, null, NOW + 2, 5);
-    await store.confirmRevokedOfPerson(ADA);
+    await store.authorizations.revokeOfPerson(ADA, null, NOW + 2, 5);
+    await store.authorizations.confirmRevokedOfPerson(ADA);
     expect(watched.writes).toEqual(confirmations(2));
     expect(await revokedAt()).toEqual([NOW + 1, NOW + 1, NOW, NOW - 1, null, null]);
   });
@@ -236,8 +255,12 @@ describe('all that a person has allowed', () => {
       before: /^UPDATE oauth_families/,
       act: () => database.execute("UPDATE oauth_families SET revoked_at = 1 WHERE id = '2'"),
     };
-    const other = createSqlStore({ ...database, transaction: (work) => work(database) }, () => true);
-    expect(await other.revokeOfPerson(ADA, null, NOW, 5)).toEqual({ found: 2, revoked: 1, last: null });
+    const other = new Store({ ...database, transaction: (work) => work(database) }, () => true);
+    expect(await other.authorizations.revokeOfPerson(ADA, null, NOW, 5)).toEqual({
+      found: 2,
+      revoked: 1,
+      last: null,
+    });
     expect(await revokedAt()).toEqual([NOW, 1]);
   });
 
@@ -246,9 +269,9 @@ describe('all that a person has allowed', () => {
     for (const id of ['1', '2', '3']) await family(id);
     await family('4', { user_id: 'grace' });
     await family('5', { user_provider: 'others' });
-    expect(await store.removeFamiliesOfPerson(ADA, 2)).toEqual({ removed: 2, more: true });
-    expect(await store.removeFamiliesOfPerson(ADA, 2)).toEqual({ removed: 1, more: true });
-    expect(await store.removeFamiliesOfPerson(ADA, 2)).toEqual({ removed: 0, more: false });
+    expect(await store.authorizations.removeFamiliesOfPerson(ADA, 2)).toEqual({ removed: 2, more: true });
+    expect(await store.authorizations.removeFamiliesOfPerson(ADA, 2)).toEqual({ removed: 1, more: true });
+    expect(await store.authorizations.removeFamiliesOfPerson(ADA, 2)).toEqual({ removed: 0, more: false });
     expect(await rowsOf('SELECT id FROM oauth_families ORDER BY id')).toEqual([{ id: '4' }, { id: '5' }]);
   });
 
@@ -283,10 +306,22 @@ describe('all that a person has allowed', () => {
 
   test('is asked no more: what waits for their answer ends, among so many of all', async () => {
     await asked();
-    expect(await store.endRequestsOfPerson(ADA, '', 3, false)).toEqual({ ended: 1, last: '3' });
-    expect(await store.endRequestsOfPerson(ADA, '1', 2, false)).toEqual({ ended: 0, last: '3' });
-    expect(await store.endRequestsOfPerson(ADA, '3', 5, false)).toEqual({ ended: 1, last: null });
-    expect(await store.endRequestsOfPerson(ADA, '4', 3, false)).toEqual({ ended: 0, last: '7' });
+    expect(await store.consentRequests.endRequestsOfPerson(ADA, '', 3, false)).toEqual({
+      ended: 1,
+      last: '3',
+    });
+    expect(await store.consentRequests.endRequestsOfPerson(ADA, '1', 2, false)).toEqual({
+      ended: 0,
+      last: '3',
+    });
+    expect(await store.consentRequests.endRequestsOfPerson(ADA, '3', 5, false)).toEqual({
+      ended: 1,
+      last: null,
+    });
+    expect(await store.consentRequests.endRequestsOfPerson(ADA, '4', 3, false)).toEqual({
+      ended: 0,
+      last: '7',
+    });
     expect(await requests()).toEqual([
       ['1', 'void'],
       ['2', null],
@@ -300,8 +335,14 @@ describe('all that a person has allowed', () => {
 
   test('is forgotten with what they were asked, answered or not', async () => {
     await asked();
-    expect(await store.endRequestsOfPerson(ADA, '', 3, true)).toEqual({ ended: 1, last: '3' });
-    expect(await store.endRequestsOfPerson(ADA, '3', 9, true)).toEqual({ ended: 2, last: null });
+    expect(await store.consentRequests.endRequestsOfPerson(ADA, '', 3, true)).toEqual({
+      ended: 1,
+      last: '3',
+    });
+    expect(await store.consentRequests.endRequestsOfPerson(ADA, '3', 9, true)).toEqual({
+      ended: 2,
+      last: null,
+    });
     expect(await requests()).toEqual([
       ['2', null],
       ['3', null],
@@ -312,10 +353,10 @@ describe('all that a person has allowed', () => {
 
   test('of a restored backup ends with everybody else’s, among so many of all', async () => {
     await asked();
-    expect(await store.endRequests('', 3)).toEqual({ ended: 3, last: '3' });
-    expect(await store.endRequests('3', 4)).toEqual({ ended: 3, last: '7' });
-    expect(await store.endRequests('7', 4)).toEqual({ ended: 0, last: null });
-    expect(await store.endRequests('', 9)).toEqual({ ended: 0, last: null });
+    expect(await store.consentRequests.endRequests('', 3)).toEqual({ ended: 3, last: '3' });
+    expect(await store.consentRequests.endRequests('3', 4)).toEqual({ ended: 3, last: '7' });
+    expect(await store.consentRequests.endRequests('7', 4)).toEqual({ ended: 0, last: null });
+    expect(await store.consentRequests.endRequests('', 9)).toEqual({ ended: 0, last: null });
     expect((await requests()).map(([, outcome]) => outcome)).toEqual([
       'void',
       'void',
@@ -343,31 +384,40 @@ describe('a restored backup', () => {
 
   test('is known by the newest that it has', async () => {
     await fresh();
-    expect(await store.newestIds()).toEqual({ family: null, accessToken: null });
+    expect(await store.everythingIssued.newestIds()).toEqual({ family: null, accessToken: null });
     for (const id of ['2', '3', '1']) await family(id);
     for (const id of ['5', '4']) await token(id);
-    expect(await store.newestIds()).toEqual({ family: '3', accessToken: '5' });
+    expect(await store.everythingIssued.newestIds()).toEqual({ family: '3', accessToken: '5' });
   });
 
   test('ends every authorization that was in it, so many at a time, and none of later', async () => {
     await fresh();
     for (const id of ['1', '2', '4', '5']) await family(id, { user_id: `person ${id}` });
     await family('3', { revoked_at: NOW - 1 });
-    expect(await store.revokeFamilies('', '4', NOW, 2)).toEqual({ ended: 2, last: '2' });
-    expect(await store.revokeFamilies('2', '4', NOW + 1, 2)).toEqual({ ended: 1, last: '4' });
-    expect(await store.revokeFamilies('4', '4', NOW + 1, 2)).toEqual({ ended: 0, last: null });
+    expect(await store.everythingIssued.revokeFamilies('', '4', NOW, 2)).toEqual({ ended: 2, last: '2' });
+    expect(await store.everythingIssued.revokeFamilies('2', '4', NOW + 1, 2)).toEqual({
+      ended: 1,
+      last: '4',
+    });
+    expect(await store.everythingIssued.revokeFamilies('4', '4', NOW + 1, 2)).toEqual({
+      ended: 0,
+      last: null,
+    });
     watched.writes.length = 0;
-    expect(await store.revokeFamilies('', '4', NOW + 2, 9)).toEqual({ ended: 0, last: null });
+    expect(await store.everythingIssued.revokeFamilies('', '4', NOW + 2, 9)).toEqual({
+      ended: 0,
+      last: null,
+    });
     expect(watched.writes).toEqual(confirmations(1));
     watched.writes.length = 0;
-    expect(await store.revokeFamilies('', '4', NOW + 2, 3)).toEqual({ ended: 0, last: '3' });
+    expect(await store.everythingIssued.revokeFamilies('', '4', NOW + 2, 3)).toEqual({ ended: 0, last: '3' });
     expect(watched.writes).toEqual([]);
     expect(await revokedAt()).toEqual([NOW, NOW, NOW - 1, NOW + 1, null]);
     watched.meanwhile = {
       before: /^UPDATE oauth_families/,
       act: () => database.execute("UPDATE oauth_families SET revoked_at = 1 WHERE id = '5'"),
     };
-    expect(await store.revokeFamilies('', '5', NOW, 9)).toEqual({ ended: 0, last: null });
+    expect(await store.everythingIssued.revokeFamilies('', '5', NOW, 9)).toEqual({ ended: 0, last: null });
     expect((await revokedAt()).at(-1)).toBe(1);
   });
 
@@ -377,9 +427,9 @@ describe('a restored backup', () => {
     await token('2', { family_id: 'a family' });
     await token('3', { secret_hash: '' });
     await token('4b');
-    expect(await store.removeClientTokens('', '5', 3)).toEqual({ ended: 1, last: '3' });
-    expect(await store.removeClientTokens('3', '5', 9)).toEqual({ ended: 3, last: null });
-    expect(await store.removeClientTokens('', '5', 2)).toEqual({ ended: 0, last: '3' });
+    expect(await store.everythingIssued.removeClientTokens('', '5', 3)).toEqual({ ended: 1, last: '3' });
+    expect(await store.everythingIssued.removeClientTokens('3', '5', 9)).toEqual({ ended: 3, last: null });
+    expect(await store.everythingIssued.removeClientTokens('', '5', 2)).toEqual({ ended: 0, last: '3' });
     expect(await rowsOf('SELECT id FROM oauth_access_tokens ORDER BY id')).toEqual([
       { id: '2' },
       { id: '3' },
@@ -576,14 +626,14 @@ describe('however many rows there are', () => {
       oauth_families_person: { person: { provider: 'accounts', id: 'person 1' } },
     };
     for (const [index, filter] of Object.entries(filters)) {
-      const plan = await planOf(() => store.findHeld(filter, ALL, NOW));
+      const plan = await planOf(() => store.authorizationSearch.findHeld(filter, ALL, NOW));
       expect(plan).toContain(index);
       expect(plan).not.toContain('oauth_families_pkey');
       // Both questions end with the number of rows that may be looked at, and the second with what is shown of them.
       expect(plan.match(/\bLimit\b/g)).toHaveLength(3);
     }
     const erased = await planOf(() =>
-      store.removeFamiliesOfPerson({ provider: 'accounts', id: 'person 1' }, 5),
+      store.authorizations.removeFamiliesOfPerson({ provider: 'accounts', id: 'person 1' }, 5),
     );
     expect(erased).toContain('oauth_families_person');
     expect(erased).not.toContain('Seq Scan on oauth_families');

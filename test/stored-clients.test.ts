@@ -1,10 +1,9 @@
 // @engines sqlite: what each method does with a row; store-contract.test.ts has the engines, and several processes
 import type { OpenedDatabase } from 'portico/host';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createSqlStore } from '../src/oauth-server/store/sql/index.ts';
+import { Store } from '../src/oauth-server/store/store.ts';
 import type { Client, ClientLogo, NewRegistration } from '../src/oauth-server/store/client.ts';
 import type { ConsentRequest } from '../src/oauth-server/store/requests.ts';
-import type { Store } from '../src/oauth-server/store/store.ts';
 import { AWAY, losingStore, type Losing } from './support/losing-store.ts';
 import { openWatchedStore, type WatchedStore } from './support/watched-store.ts';
 
@@ -61,7 +60,7 @@ function clientNamed(id: string, changes: Partial<Client> = {}): Client {
 
 async function newClient(changes: Partial<Client> = {}): Promise<Client> {
   const client = clientNamed(name('client'), changes);
-  await store.insertClient(client);
+  await store.clients.insertClient(client);
   return client;
 }
 
@@ -102,9 +101,9 @@ describe('a client', () => {
   test('is found as it was kept, in all that it is', async () => {
     for (const changes of [{}, MORE_UNLIKE, { keys: { ...UNLIKE.keys, jwks: null } }]) {
       const client = await newClient(changes);
-      expect(await store.findClient(client.id)).toEqual(client);
+      expect(await store.clients.findClient(client.id)).toEqual(client);
     }
-    expect(await store.findClient('nobody')).toBeNull();
+    expect(await store.clients.findClient('nobody')).toBeNull();
   });
 
   test('of an earlier release signs with RS256, and is one of the web that an operator registered', async () => {
@@ -114,37 +113,37 @@ describe('a client', () => {
       application_type: null,
       registered_by: null,
     });
-    expect(await store.findClient(client.id)).toEqual(client);
+    expect(await store.clients.findClient(client.id)).toEqual(client);
   });
 
   test('with a method that this release does not know has keys that are none', async () => {
     const client = await newClient({ keys: UNLIKE.keys });
     await set('oauth_clients', ['client_id', client.id], { token_endpoint_auth_method: 'of later' });
     const keys = { jwks: null, jwksUri: null, algorithm: null };
-    expect(await store.findClient(client.id)).toEqual({ ...client, keys });
+    expect(await store.clients.findClient(client.id)).toEqual({ ...client, keys });
   });
 
   test('that the server does not take now is found as one revoked since it was there, and listed as it is kept', async () => {
     const taken = await newClient();
     const refused = await newClient();
     const ended = await newClient({ revokedAt: NOW + 5 });
-    const strict = createSqlStore(database, (id) => id === taken.id);
-    expect(await strict.findClient(taken.id)).toEqual(taken);
-    expect(await strict.findClient(refused.id)).toEqual({ ...refused, revokedAt: refused.createdAt });
-    expect(await strict.findClient(ended.id)).toEqual(ended);
-    expect(await strict.listClients()).toContainEqual(refused);
+    const strict = new Store(database, (id) => id === taken.id);
+    expect(await strict.clients.findClient(taken.id)).toEqual(taken);
+    expect(await strict.clients.findClient(refused.id)).toEqual({ ...refused, revokedAt: refused.createdAt });
+    expect(await strict.clients.findClient(ended.id)).toEqual(ended);
+    expect(await strict.clients.listClients()).toContainEqual(refused);
   });
 
   test('is kept with its logo, which is found by its hash, of this client alone', async () => {
     const logo = logoOf('png');
     const [one, other] = [clientNamed(name('client')), clientNamed(name('client'))];
-    await store.insertClient(one, logo);
+    await store.clients.insertClient(one, logo);
     const before = watched.transactions;
-    await store.insertClient(other);
+    await store.clients.insertClient(other);
     expect(watched.transactions).toBe(before);
-    expect(await store.findLogo(one.id, logo.hash)).toEqual(logo);
-    expect(await store.findLogo(one.id, 'another')).toBeNull();
-    expect(await store.findLogo(other.id, logo.hash)).toBeNull();
+    expect(await store.logos.findLogo(one.id, logo.hash)).toEqual(logo);
+    expect(await store.logos.findLogo(one.id, 'another')).toBeNull();
+    expect(await store.logos.findLogo(other.id, logo.hash)).toBeNull();
   });
 
   test('is listed after those that are older, and of one moment by its id', async () => {
@@ -154,10 +153,10 @@ describe('a client', () => {
       ['c', NOW - 1],
       ['a', NOW],
     ] as const)
-      await store.insertClient(clientNamed(id, { createdAt }));
-    expect((await store.listClients()).map(({ id }) => id)).toEqual(['c', 'a', 'b']);
-    expect((await store.listClientsAfter('', 2)).map(({ id }) => id)).toEqual(['a', 'b']);
-    expect((await store.listClientsAfter('b', 2)).map(({ id }) => id)).toEqual(['c']);
+      await store.clients.insertClient(clientNamed(id, { createdAt }));
+    expect((await store.clients.listClients()).map(({ id }) => id)).toEqual(['c', 'a', 'b']);
+    expect((await store.clients.listClientsAfter('', 2)).map(({ id }) => id)).toEqual(['a', 'b']);
+    expect((await store.clients.listClientsAfter('b', 2)).map(({ id }) => id)).toEqual(['c']);
     await emptied('oauth_clients');
   });
 
@@ -165,7 +164,7 @@ describe('a client', () => {
     const has = async (changes: Partial<Client>) => {
       await emptied('oauth_clients');
       await newClient(changes);
-      return store.hasOpenidClient();
+      return store.clients.hasOpenidClient();
     };
     for (const scopes of [['openid'], ['openid', 'a'], ['a', 'openid'], ['a', 'openid', 'b']])
       expect(await has({ scopes }), scopes.join(' ')).toBe(true);
@@ -178,19 +177,19 @@ describe('a client', () => {
 
   test('ends once, and keeps when that was', async () => {
     const { id } = await newClient();
-    expect(await store.revokeClient('nobody', NOW)).toBe(false);
-    expect(await store.revokeClient(id, NOW)).toBe(true);
-    expect(await store.revokeClient(id, NOW + 1)).toBe(false);
-    expect(await store.findClient(id)).toMatchObject({ revokedAt: NOW });
+    expect(await store.clients.revokeClient('nobody', NOW)).toBe(false);
+    expect(await store.clients.revokeClient(id, NOW)).toBe(true);
+    expect(await store.clients.revokeClient(id, NOW + 1)).toBe(false);
+    expect(await store.clients.findClient(id)).toMatchObject({ revokedAt: NOW });
   });
 
   test('that is revoked from the beginning takes the place of none', async () => {
     const client = await newClient();
-    await store.insertRevokedClient({ ...client, name: 'Blocked', revokedAt: NOW });
-    expect(await store.findClient(client.id)).toEqual(client);
+    await store.clients.insertRevokedClient({ ...client, name: 'Blocked', revokedAt: NOW });
+    expect(await store.clients.findClient(client.id)).toEqual(client);
     const blocked = clientNamed(name('client'), { revokedAt: NOW });
-    await store.insertRevokedClient(blocked);
-    expect(await store.findClient(blocked.id)).toEqual(blocked);
+    await store.clients.insertRevokedClient(blocked);
+    expect(await store.clients.findClient(blocked.id)).toEqual(blocked);
   });
 });
 
@@ -202,19 +201,19 @@ describe('a client that is inserted unless there is one', () => {
     const title = name('A name');
     const logo = logoOf('gif');
     const first = clientNamed(name('client'), { name: title });
-    expect(await store.insertClientUnless(first, titled(title), logo)).toBeNull();
-    expect(await store.findClient(first.id)).toEqual(first);
-    expect(await store.findLogo(first.id, logo.hash)).toEqual(logo);
+    expect(await store.clients.insertClientUnless(first, titled(title), logo)).toBeNull();
+    expect(await store.clients.findClient(first.id)).toEqual(first);
+    expect(await store.logos.findLogo(first.id, logo.hash)).toEqual(logo);
     const older = await newClient({ name: title, createdAt: NOW - 1 });
     const another = clientNamed(name('client'), { name: title });
-    expect(await store.insertClientUnless(another, titled(title))).toEqual(older);
-    expect(await store.findClient(another.id)).toBeNull();
+    expect(await store.clients.insertClientUnless(another, titled(title))).toEqual(older);
+    expect(await store.clients.findClient(another.id)).toBeNull();
     const asked: string[] = [];
-    await store.insertClientUnless(another, ({ id }) => {
+    await store.clients.insertClientUnless(another, ({ id }) => {
       asked.push(id);
       return true;
     });
-    const listed = (await store.listClients()).map(({ id }) => id);
+    const listed = (await store.clients.listClients()).map(({ id }) => id);
     expect(asked.every((id) => listed.includes(id))).toBe(true);
   });
 
@@ -222,33 +221,35 @@ describe('a client that is inserted unless there is one', () => {
     await emptied('oauth_clients');
     const title = name('A name');
     const one = clientNamed(name('client'), { name: title });
-    await expect(losing('before it took effect').insertClientUnless(one, titled(title))).rejects.toThrow(
-      AWAY,
-    );
-    expect(await store.findClient(one.id)).toBeNull();
-    expect(await losing('after it took effect').insertClientUnless(one, titled(title))).toBeNull();
-    expect(await store.findClient(one.id)).toEqual(one);
+    await expect(
+      losing('before it took effect').clients.insertClientUnless(one, titled(title)),
+    ).rejects.toThrow(AWAY);
+    expect(await store.clients.findClient(one.id)).toBeNull();
+    expect(await losing('after it took effect').clients.insertClientUnless(one, titled(title))).toBeNull();
+    expect(await store.clients.findClient(one.id)).toEqual(one);
     const other = clientNamed(name('client'), { name: title });
-    expect(await losing('after it took effect').insertClientUnless(other, titled(title))).toEqual(one);
+    expect(await losing('after it took effect').clients.insertClientUnless(other, titled(title))).toEqual(
+      one,
+    );
   });
 });
 
 describe('many clients at once', () => {
   test('are inserted all, or none when one of their ids is there: that id is answered', async () => {
     await emptied('oauth_clients');
-    expect(await store.insertClients([])).toBeNull();
+    expect(await store.clients.insertClients([])).toBeNull();
     const ids = [name('client'), name('client'), name('client')];
     const [, there = ''] = ids;
     const clients = ids.map((id) => clientNamed(id));
     const existing = clientNamed(there, { name: 'There before' });
-    await store.insertClient(existing);
-    expect(await store.insertClients(clients)).toBe(there);
-    const found = async () => Promise.all(ids.map(async (id) => (await store.findClient(id))?.name));
+    await store.clients.insertClient(existing);
+    expect(await store.clients.insertClients(clients)).toBe(there);
+    const found = async () => Promise.all(ids.map(async (id) => (await store.clients.findClient(id))?.name));
     expect(await found()).toEqual([undefined, 'There before', undefined]);
     await database.execute('DELETE FROM oauth_clients WHERE client_id = ?', [there]);
-    expect(await store.insertClients(clients)).toBeNull();
+    expect(await store.clients.insertClients(clients)).toBeNull();
     expect(await found()).toEqual(['An application', 'An application', 'An application']);
-    const listed = (await store.listClients()).map(({ id }) => id);
+    const listed = (await store.clients.listClients()).map(({ id }) => id);
     expect(listed.filter((id) => id.includes(' '))).toEqual([]);
   });
 
@@ -256,33 +257,36 @@ describe('many clients at once', () => {
     await emptied('oauth_clients');
     const clients = [clientNamed(name('client')), clientNamed(name('client'))];
     const [first = clientNamed('')] = clients;
-    await expect(losing('before it took effect').insertClients(clients)).rejects.toThrow(AWAY);
-    expect(await store.findClient(first.id)).toBeNull();
+    await expect(losing('before it took effect').clients.insertClients(clients)).rejects.toThrow(AWAY);
+    expect(await store.clients.findClient(first.id)).toBeNull();
     const taken = losing('before it took effect', () =>
-      store.insertClient(clientNamed(first.id, { name: 'Another' })),
+      store.clients.insertClient(clientNamed(first.id, { name: 'Another' })),
     );
-    await expect(taken.insertClients(clients)).rejects.toThrow(AWAY);
-    expect(await losing('after it took effect').insertClients(clients)).toBe(first.id);
+    await expect(taken.clients.insertClients(clients)).rejects.toThrow(AWAY);
+    expect(await losing('after it took effect').clients.insertClients(clients)).toBe(first.id);
     await database.execute('DELETE FROM oauth_clients WHERE client_id = ?', [first.id]);
-    expect(await losing('after it took effect').insertClients(clients)).toBeNull();
-    for (const client of clients) expect(await store.findClient(client.id)).toEqual(client);
+    expect(await losing('after it took effect').clients.insertClients(clients)).toBeNull();
+    for (const client of clients) expect(await store.clients.findClient(client.id)).toEqual(client);
   });
 });
 
 describe('the secret of a client', () => {
   test('is replaced by another alone, and where it is said which, only that one', async () => {
     const { id } = await newClient({ secretHash: 'first' });
-    expect(await store.rotateSecret(id, 'first', null)).toBe(false);
-    expect(await store.rotateSecret(id, 'second', NOW + HOUR, 'not the first')).toBe(false);
-    expect(await store.findClient(id)).toMatchObject({ secretHash: 'first', previousSecretHash: null });
-    expect(await store.rotateSecret(id, 'second', NOW + HOUR, 'first')).toBe(true);
-    expect(await store.findClient(id)).toMatchObject({
+    expect(await store.clients.rotateSecret(id, 'first', null)).toBe(false);
+    expect(await store.clients.rotateSecret(id, 'second', NOW + HOUR, 'not the first')).toBe(false);
+    expect(await store.clients.findClient(id)).toMatchObject({
+      secretHash: 'first',
+      previousSecretHash: null,
+    });
+    expect(await store.clients.rotateSecret(id, 'second', NOW + HOUR, 'first')).toBe(true);
+    expect(await store.clients.findClient(id)).toMatchObject({
       secretHash: 'second',
       previousSecretHash: 'first',
       previousSecretExpiresAt: NOW + HOUR,
     });
-    expect(await store.rotateSecret(id, 'third', null)).toBe(true);
-    expect(await store.findClient(id)).toMatchObject({
+    expect(await store.clients.rotateSecret(id, 'third', null)).toBe(true);
+    expect(await store.clients.findClient(id)).toMatchObject({
       secretHash: 'third',
       previousSecretHash: null,
       previousSecretExpiresAt: null,
@@ -293,13 +297,16 @@ describe('the secret of a client', () => {
     for (const when of ['before it took effect', 'after it took effect'] as const) {
       const { id } = await newClient({ secretHash: name('first') });
       const second = name('second');
-      expect(await losing(when).rotateSecret(id, second, null)).toBe(true);
-      expect(await store.findClient(id)).toMatchObject({ secretHash: second });
+      expect(await losing(when).clients.rotateSecret(id, second, null)).toBe(true);
+      expect(await store.clients.findClient(id)).toMatchObject({ secretHash: second });
     }
     const { id } = await newClient({ secretHash: 'first' });
-    const ended = losing('before it took effect', async () => void (await store.revokeClient(id, NOW)));
-    await expect(ended.rotateSecret(id, name('second'), null)).rejects.toThrow(AWAY);
-    expect(await store.findClient(id)).toMatchObject({ secretHash: 'first' });
+    const ended = losing(
+      'before it took effect',
+      async () => void (await store.clients.revokeClient(id, NOW)),
+    );
+    await expect(ended.clients.rotateSecret(id, name('second'), null)).rejects.toThrow(AWAY);
+    expect(await store.clients.findClient(id)).toMatchObject({ secretHash: 'first' });
   });
 });
 
@@ -307,62 +314,62 @@ describe('a client that is changed', () => {
   test('is what it was changed to, in all that can be, and nothing else', async () => {
     const read = await newClient();
     const changed = { ...read, ...UNLIKE, siteUri: 'https://client.example/', logoHash: 'a logo' };
-    expect(await store.updateClient(read, { ...changed, public: true, profile: 'fapi2' })).toBe(true);
-    expect(await store.findClient(read.id)).toEqual(changed);
-    expect(await store.updateClient(changed, read)).toBe(true);
-    expect(await store.findClient(read.id)).toEqual(read);
+    expect(await store.clients.updateClient(read, { ...changed, public: true, profile: 'fapi2' })).toBe(true);
+    expect(await store.clients.findClient(read.id)).toEqual(changed);
+    expect(await store.clients.updateClient(changed, read)).toBe(true);
+    expect(await store.clients.findClient(read.id)).toEqual(read);
   });
 
   test.each(Object.keys(UNLIKE) as (keyof typeof UNLIKE)[])(
     '%s by another since it was read, is not',
     async (key) => {
       const read = await newClient();
-      expect(await store.updateClient(read, { ...read, [key]: UNLIKE[key] })).toBe(true);
-      expect(await store.updateClient(read, { ...read, name: 'A third' })).toBe(false);
-      expect(await store.findClient(read.id)).toEqual({ ...read, [key]: UNLIKE[key] });
+      expect(await store.clients.updateClient(read, { ...read, [key]: UNLIKE[key] })).toBe(true);
+      expect(await store.clients.updateClient(read, { ...read, name: 'A third' })).toBe(false);
+      expect(await store.clients.findClient(read.id)).toEqual({ ...read, [key]: UNLIKE[key] });
     },
   );
 
   test('keeps its logo, unless it is given another, or none', async () => {
     const [one, other] = [logoOf('one'), logoOf('other')];
     const read = clientNamed(name('client'));
-    await store.insertClient(read, one);
-    expect(await store.updateClient(read, read)).toBe(true);
-    expect(await store.findLogo(read.id, one.hash)).toEqual(one);
-    expect(await store.updateClient(read, read, other)).toBe(true);
-    expect(await store.findLogo(read.id, one.hash)).toBeNull();
-    expect(await store.findLogo(read.id, other.hash)).toEqual(other);
-    expect(await store.updateClient({ ...read, name: 'Not this' }, read, one)).toBe(false);
-    expect(await store.findLogo(read.id, other.hash)).toEqual(other);
-    expect(await store.updateClient(read, read, null)).toBe(true);
-    expect(await store.findLogo(read.id, other.hash)).toBeNull();
+    await store.clients.insertClient(read, one);
+    expect(await store.clients.updateClient(read, read)).toBe(true);
+    expect(await store.logos.findLogo(read.id, one.hash)).toEqual(one);
+    expect(await store.clients.updateClient(read, read, other)).toBe(true);
+    expect(await store.logos.findLogo(read.id, one.hash)).toBeNull();
+    expect(await store.logos.findLogo(read.id, other.hash)).toEqual(other);
+    expect(await store.clients.updateClient({ ...read, name: 'Not this' }, read, one)).toBe(false);
+    expect(await store.logos.findLogo(read.id, other.hash)).toEqual(other);
+    expect(await store.clients.updateClient(read, read, null)).toBe(true);
+    expect(await store.logos.findLogo(read.id, other.hash)).toBeNull();
   });
 
   test('is one that an operator registered: none of another, none that is revoked or unknown', async () => {
     for (const registeredBy of ['document', 'registration'] as const) {
       const read = await newClient({ registeredBy });
-      expect(await store.updateClient(read, { ...read, name: 'Another' })).toBe(false);
-      expect(await store.findClient(read.id)).toEqual(read);
+      expect(await store.clients.updateClient(read, { ...read, name: 'Another' })).toBe(false);
+      expect(await store.clients.findClient(read.id)).toEqual(read);
     }
     const ended = await newClient({ revokedAt: NOW });
-    expect(await store.updateClient(ended, { ...ended, name: 'Another' })).toBe(false);
-    expect(await store.updateClient(clientNamed('nobody'), clientNamed('nobody'))).toBe(false);
+    expect(await store.clients.updateClient(ended, { ...ended, name: 'Another' })).toBe(false);
+    expect(await store.clients.updateClient(clientNamed('nobody'), clientNamed('nobody'))).toBe(false);
     const earlier = await newClient();
     await set('oauth_clients', ['client_id', earlier.id], { registered_by: null });
-    expect(await store.updateClient(earlier, { ...earlier, name: 'Another' })).toBe(true);
+    expect(await store.clients.updateClient(earlier, { ...earlier, name: 'Another' })).toBe(true);
   });
 
   test('by a commit that was lost, is changed if it took effect, and not if not', async () => {
     const read = await newClient();
     const changed = { ...read, name: 'Another' };
-    await expect(losing('before it took effect').updateClient(read, changed)).rejects.toThrow(AWAY);
-    expect(await store.findClient(read.id)).toEqual(read);
-    expect(await losing('after it took effect').updateClient(read, changed)).toBe(true);
-    expect(await losing('after it took effect').updateClient(read, changed)).toBe(false);
+    await expect(losing('before it took effect').clients.updateClient(read, changed)).rejects.toThrow(AWAY);
+    expect(await store.clients.findClient(read.id)).toEqual(read);
+    expect(await losing('after it took effect').clients.updateClient(read, changed)).toBe(true);
+    expect(await losing('after it took effect').clients.updateClient(read, changed)).toBe(false);
     const gone = losing('after it took effect', async () => {
       await database.execute('DELETE FROM oauth_clients WHERE client_id = ?', [read.id]);
     });
-    await expect(gone.updateClient(changed, read)).rejects.toThrow(AWAY);
+    await expect(gone.clients.updateClient(changed, read)).rejects.toThrow(AWAY);
   });
 });
 
@@ -378,36 +385,54 @@ describe('a client that is a document', () => {
   test('is kept as its document says, each time anew, and when that was', async () => {
     watched.meanwhile = null;
     const client = documentClient({ usedAt: NOW - 1, profile: 'fapi2' });
-    expect(await store.findDocumentClient(client.id)).toBeNull();
-    expect(await store.keepDocumentClient(client, NOW + HOUR)).toBe('new');
-    expect(await store.findDocumentClient(client.id)).toEqual({ client, freshUntil: NOW + HOUR });
+    expect(await store.documentClients.findDocumentClient(client.id)).toBeNull();
+    expect(await store.documentClients.keepDocumentClient(client, NOW + HOUR)).toBe('new');
+    expect(await store.documentClients.findDocumentClient(client.id)).toEqual({
+      client,
+      freshUntil: NOW + HOUR,
+    });
     const next = { ...client, ...UNLIKE, applicationType: 'native', public: false } as const;
     const other = { ...next, createdAt: NOW + 1, usedAt: NOW + 2, profile: null };
-    expect(await store.keepDocumentClient(other, NOW + 2 * HOUR)).toBe('known');
-    expect(await store.findDocumentClient(client.id)).toEqual({ client: next, freshUntil: NOW + 2 * HOUR });
-    const again = () => store.keepDocumentClient(client, NOW);
+    expect(await store.documentClients.keepDocumentClient(other, NOW + 2 * HOUR)).toBe('known');
+    expect(await store.documentClients.findDocumentClient(client.id)).toEqual({
+      client: next,
+      freshUntil: NOW + 2 * HOUR,
+    });
+    const again = () => store.documentClients.keepDocumentClient(client, NOW);
     expect(await writesOf(again)).toEqual([expect.stringMatching(/^UPDATE/)]);
-    expect(await store.findDocumentClient(client.id)).toEqual({ client, freshUntil: NOW });
+    expect(await store.documentClients.findDocumentClient(client.id)).toEqual({ client, freshUntil: NOW });
     const operators = await newClient();
-    expect(await store.findDocumentClient(operators.id)).toEqual({ client: operators, freshUntil: 0 });
-    expect(await store.keepDocumentClient(operators, NOW)).toBe('revoked');
-    expect(await store.findDocumentClient(operators.id)).toEqual({ client: operators, freshUntil: 0 });
+    expect(await store.documentClients.findDocumentClient(operators.id)).toEqual({
+      client: operators,
+      freshUntil: 0,
+    });
+    expect(await store.documentClients.keepDocumentClient(operators, NOW)).toBe('revoked');
+    expect(await store.documentClients.findDocumentClient(operators.id)).toEqual({
+      client: operators,
+      freshUntil: 0,
+    });
   });
 
   test('is known when another process has kept it at that moment, and revoked when an operator has blocked it', async () => {
     watched.meanwhile = null;
     const client = documentClient();
     const elsewhere = { ...client, name: 'Another' };
-    watched.meanwhile = { before: /^INSERT/, act: () => store.keepDocumentClient(elsewhere, NOW) };
-    expect(await store.keepDocumentClient(client, NOW + HOUR)).toBe('known');
-    expect(await store.findDocumentClient(client.id)).toEqual({ client, freshUntil: NOW + HOUR });
+    watched.meanwhile = {
+      before: /^INSERT/,
+      act: () => store.documentClients.keepDocumentClient(elsewhere, NOW),
+    };
+    expect(await store.documentClients.keepDocumentClient(client, NOW + HOUR)).toBe('known');
+    expect(await store.documentClients.findDocumentClient(client.id)).toEqual({
+      client,
+      freshUntil: NOW + HOUR,
+    });
     const blocked = documentClient();
     watched.meanwhile = {
       before: /^INSERT/,
-      act: () => store.insertRevokedClient({ ...blocked, revokedAt: NOW }),
+      act: () => store.clients.insertRevokedClient({ ...blocked, revokedAt: NOW }),
     };
-    expect(await store.keepDocumentClient(blocked, NOW + HOUR)).toBe('revoked');
-    expect(await store.findClient(blocked.id)).toEqual({ ...blocked, revokedAt: NOW });
+    expect(await store.documentClients.keepDocumentClient(blocked, NOW + HOUR)).toBe('revoked');
+    expect(await store.clients.findClient(blocked.id)).toEqual({ ...blocked, revokedAt: NOW });
   });
 
   const family = (id: string, clientId: string, changes: Record<string, unknown> = {}) =>
@@ -434,7 +459,7 @@ describe('a client that is a document', () => {
       expires_at: NOW + HOUR,
     });
   const waiting = (secretHash: string, parameters: readonly (readonly string[])[]) =>
-    store.keepWaitingRequest(
+    store.waitingRequests.keepWaitingRequest(
       { secretHash, network: '', parameters: JSON.stringify(parameters), bytes: 1, expiresAt: NOW + HOUR },
       null,
       NOW,
@@ -447,10 +472,12 @@ describe('a client that is a document', () => {
     const client = documentClient({ id: `https://client.example/under_score${name('_')}` });
     const other = documentClient({ id: client.id.replace('under_score', 'under-score') });
     for (const { id, ...rest } of [client, other]) {
-      await store.keepDocumentClient({ id, ...rest }, NOW + HOUR);
+      await store.documentClients.keepDocumentClient({ id, ...rest }, NOW + HOUR);
       const asked = { person: { provider: 'accounts', id: 'ada' }, scopes: [] };
-      await store.insertConsentRequest(requestOf({ idHash: `waits ${id}`, clientId: id, asked }));
-      await store.insertConsentRequest(
+      await store.consentRequests.insertConsentRequest(
+        requestOf({ idHash: `waits ${id}`, clientId: id, asked }),
+      );
+      await store.consentRequests.insertConsentRequest(
         requestOf({ idHash: `denied ${id}`, clientId: id, asked, outcome: 'denied' }),
       );
       await waiting(`waits ${id}`, [
@@ -481,15 +508,18 @@ describe('a client that is a document', () => {
       byte_count: 0,
       expires_at: NOW + HOUR,
     });
-    expect(await store.unblockDocumentClient(client.id, NOW)).toBe(false);
-    expect(await store.findWaitingRequest(`waits ${client.id}`, NOW)).not.toBeNull();
-    await store.revokeClient(client.id, NOW);
-    expect(await store.unblockDocumentClient(client.id, NOW + 10)).toBe(true);
+    expect(await store.documentClients.unblockDocumentClient(client.id, NOW)).toBe(false);
+    expect(await store.waitingRequests.findWaitingRequest(`waits ${client.id}`, NOW)).not.toBeNull();
+    await store.clients.revokeClient(client.id, NOW);
+    expect(await store.documentClients.unblockDocumentClient(client.id, NOW + 10)).toBe(true);
     const state = async (id: string) => ({
       requests: (
-        await Promise.all([store.findConsentRequest(`waits ${id}`), store.findConsentRequest(`denied ${id}`)])
+        await Promise.all([
+          store.consentRequests.findConsentRequest(`waits ${id}`),
+          store.consentRequests.findConsentRequest(`denied ${id}`),
+        ])
       ).map((each) => each?.outcome),
-      waits: (await store.findWaitingRequest(`waits ${id}`, NOW)) !== null,
+      waits: (await store.waitingRequests.findWaitingRequest(`waits ${id}`, NOW)) !== null,
       families: (
         await rowsOf<{ revoked_at: number | null }>(
           'SELECT revoked_at FROM oauth_families WHERE client_id = ? ORDER BY id',
@@ -513,7 +543,10 @@ describe('a client that is a document', () => {
       tokens: [`own token of ${other.id}`, `token of ${other.id}`],
     });
     for (const which of ['mentions', 'names', 'looks like'])
-      expect(await store.findWaitingRequest(`${which} ${client.id}`, NOW), which).not.toBeNull();
+      expect(
+        await store.waitingRequests.findWaitingRequest(`${which} ${client.id}`, NOW),
+        which,
+      ).not.toBeNull();
     await emptied(...tables);
     await database.execute('DELETE FROM oauth_waiting_requests WHERE expires_at = ?', [NOW + HOUR]);
   });
@@ -522,7 +555,7 @@ describe('a client that is a document', () => {
     watched.meanwhile = null;
     for (const count of [500, 501]) {
       const client = documentClient();
-      await store.keepDocumentClient(client, NOW + HOUR);
+      await store.documentClients.keepDocumentClient(client, NOW + HOUR);
       await database.transaction(async (connection) => {
         for (let index = 0; index < count; index += 1)
           await connection.execute(
@@ -530,8 +563,8 @@ describe('a client that is a document', () => {
             [`${client.id} ${index}`, client.id],
           );
       });
-      await store.revokeClient(client.id, NOW);
-      await writesOf(() => store.unblockDocumentClient(client.id, NOW));
+      await store.clients.revokeClient(client.id, NOW);
+      await writesOf(() => store.documentClients.unblockDocumentClient(client.id, NOW));
       const removals = watched.writes.filter(({ begins }) => begins.startsWith('DELETE'));
       expect(removals.map(({ values }) => values)).toEqual(count === 500 ? [500] : [500, 1]);
       expect(await rowsOf('SELECT 1 FROM oauth_access_tokens WHERE client_id = ?', client.id)).toEqual([]);
@@ -541,16 +574,22 @@ describe('a client that is a document', () => {
   test('unblocked by a commit that was lost, is so if it took effect, and blocked if not', async () => {
     watched.meanwhile = null;
     const client = documentClient();
-    await store.keepDocumentClient(client, NOW + HOUR);
-    expect(await losing('after it took effect').unblockDocumentClient(client.id, NOW)).toBe(false);
-    await store.revokeClient(client.id, NOW);
+    await store.documentClients.keepDocumentClient(client, NOW + HOUR);
+    expect(await losing('after it took effect').documentClients.unblockDocumentClient(client.id, NOW)).toBe(
+      false,
+    );
+    await store.clients.revokeClient(client.id, NOW);
     const lost = losing('before it took effect');
-    await expect(lost.unblockDocumentClient(client.id, NOW)).rejects.toThrow(AWAY);
-    expect(await losing('after it took effect').unblockDocumentClient(client.id, NOW)).toBe(true);
-    await store.revokeClient(client.id, NOW);
+    await expect(lost.documentClients.unblockDocumentClient(client.id, NOW)).rejects.toThrow(AWAY);
+    expect(await losing('after it took effect').documentClients.unblockDocumentClient(client.id, NOW)).toBe(
+      true,
+    );
+    await store.clients.revokeClient(client.id, NOW);
     const another = documentClient();
-    await store.keepDocumentClient(another, NOW);
-    await expect(losing('before it took effect').unblockDocumentClient(client.id, NOW)).rejects.toThrow(AWAY);
+    await store.documentClients.keepDocumentClient(another, NOW);
+    await expect(
+      losing('before it took effect').documentClients.unblockDocumentClient(client.id, NOW),
+    ).rejects.toThrow(AWAY);
   });
 });
 
@@ -579,20 +618,20 @@ describe('a client that registers itself', () => {
       expiresAt: NOW + HOUR,
       ...changes,
     };
-    await store.insertInitialAccessToken(token, hash);
+    await store.initialAccessTokens.insertInitialAccessToken(token, hash);
     return { hash, token };
   };
 
   test('is kept as it is, with its token, and counts for its network', async () => {
     const registration = registrationOf({}, { ...MORE_UNLIKE, usedAt: null, revokedAt: null });
     const { client, tokenHash, network } = registration;
-    expect(await store.registerClient(registration, limits, NOW)).toBeNull();
-    expect(await store.findClient(client.id)).toEqual(client);
-    expect(await store.findRegistrationHash(client.id)).toBe(tokenHash);
-    expect(await store.findRegistrationHash('nobody')).toBeNull();
+    expect(await store.registrations.registerClient(registration, limits, NOW)).toBeNull();
+    expect(await store.clients.findClient(client.id)).toEqual(client);
+    expect(await store.registrations.findRegistrationHash(client.id)).toBe(tokenHash);
+    expect(await store.registrations.findRegistrationHash('nobody')).toBeNull();
     const operators = await newClient();
     await set('oauth_clients', ['client_id', operators.id], { registration_hash: 'not asked' });
-    expect(await store.findRegistrationHash(operators.id)).toBeNull();
+    expect(await store.registrations.findRegistrationHash(operators.id)).toBeNull();
     expect(await rowsOf('SELECT registered_from FROM oauth_clients WHERE client_id = ?', client.id)).toEqual([
       { registered_from: network },
     ]);
@@ -602,33 +641,36 @@ describe('a client that registers itself', () => {
     const network = name('network');
     for (const createdAt of [NOW, NOW + 5])
       expect(
-        await store.registerClient(registrationOf({ network }, { createdAt }), limits, NOW + 5),
+        await store.registrations.registerClient(registrationOf({ network }, { createdAt }), limits, NOW + 5),
       ).toBeNull();
     const next = registrationOf({ network }, { createdAt: NOW + HOUR });
     const before = watched.transactions;
     const refused = { reason: 'network', until: NOW + HOUR };
     for (const now of [NOW + 5, NOW + HOUR - 1])
-      expect(await store.registerClient(next, limits, now)).toEqual(refused);
+      expect(await store.registrations.registerClient(next, limits, now)).toEqual(refused);
     expect(watched.transactions).toBe(before);
-    expect(await store.registerClient(next, limits, NOW + HOUR)).toBeNull();
+    expect(await store.registrations.registerClient(next, limits, NOW + HOUR)).toBeNull();
   });
 
   test('is refused in its turn, too, when another has come before it meanwhile', async () => {
     const network = name('network');
     const one = { ...limits, ofOneNetwork: 1 };
     const late = registrationOf({ network });
-    const lateStore = createSqlStore(
+    const lateStore = new Store(
       {
         ...database,
         transaction: async (work, committed) => {
-          await store.registerClient(registrationOf({ network }), one, NOW);
+          await store.registrations.registerClient(registrationOf({ network }), one, NOW);
           return database.transaction(work, committed);
         },
       },
       () => true,
     );
-    expect(await lateStore.registerClient(late, one, NOW)).toEqual({ reason: 'network', until: NOW + HOUR });
-    expect(await store.findClient(late.client.id)).toBeNull();
+    expect(await lateStore.registrations.registerClient(late, one, NOW)).toEqual({
+      reason: 'network',
+      until: NOW + HOUR,
+    });
+    expect(await store.clients.findClient(late.client.id)).toBeNull();
   });
 
   test('takes the place of the oldest that nobody has used, once that is older than the period', async () => {
@@ -640,30 +682,32 @@ describe('a client that registers itself', () => {
       registrationOf({}, { createdAt: NOW }),
       registrationOf({}, { createdAt: NOW + 1 }),
     ];
-    for (const each of [used, next, oldest]) await store.registerClient(each, limits, NOW);
-    await store.noteClientUse(used.client.id, NOW);
+    for (const each of [used, next, oldest]) await store.registrations.registerClient(each, limits, NOW);
+    await store.clients.noteClientUse(used.client.id, NOW);
     const newcomer = registrationOf({}, { createdAt: NOW + HOUR });
     const before = watched.transactions;
-    expect(await store.registerClient(newcomer, two, NOW + HOUR - 1)).toEqual({
+    expect(await store.registrations.registerClient(newcomer, two, NOW + HOUR - 1)).toEqual({
       reason: 'all',
       until: NOW + HOUR,
     });
     expect(watched.transactions).toBe(before);
-    expect(await store.registerClient(newcomer, two, NOW + HOUR)).toBeNull();
-    const left = (await store.listClients()).map(({ id }) => id);
+    expect(await store.registrations.registerClient(newcomer, two, NOW + HOUR)).toBeNull();
+    const left = (await store.clients.listClients()).map(({ id }) => id);
     expect(left).not.toContain(oldest.client.id);
     expect(left).toHaveLength(4);
     await emptied('oauth_clients');
-    expect(await store.registerClient(registrationOf(), { ...limits, unused: 0 }, NOW)).toBeNull();
+    expect(
+      await store.registrations.registerClient(registrationOf(), { ...limits, unused: 0 }, NOW),
+    ).toBeNull();
   });
 
   test('does not take the place of one that is used at that moment', async () => {
     await emptied('oauth_clients');
     const oldest = registrationOf({}, { createdAt: NOW - HOUR });
-    await store.registerClient(oldest, limits, NOW);
+    await store.registrations.registerClient(oldest, limits, NOW);
     const newcomer = registrationOf();
     await database.execute('UPDATE oauth_clients SET used_at = NULL');
-    const racing = createSqlStore(
+    const racing = new Store(
       {
         ...database,
         transaction: (work, committed) =>
@@ -681,8 +725,8 @@ describe('a client that registers itself', () => {
       },
       () => true,
     );
-    expect(await racing.registerClient(newcomer, { ...limits, unused: 1 }, NOW)).toBeNull();
-    expect(await store.findClient(oldest.client.id)).toMatchObject({ usedAt: NOW });
+    expect(await racing.registrations.registerClient(newcomer, { ...limits, unused: 1 }, NOW)).toBeNull();
+    expect(await store.clients.findClient(oldest.client.id)).toMatchObject({ usedAt: NOW });
   });
 
   test('with an initial access token is held to no limit but its uses and its end', async () => {
@@ -691,27 +735,29 @@ describe('a client that registers itself', () => {
     const { hash, token } = await initialToken();
     const use = (now: number, initialTokenHash = hash) => {
       const registration = registrationOf({ network, initialTokenHash });
-      return store.registerClient(registration, none, now);
+      return store.registrations.registerClient(registration, none, now);
     };
     expect(await use(NOW + HOUR)).toEqual({ reason: 'token' });
     expect(await use(NOW, 'unknown')).toEqual({ reason: 'token' });
     expect(await use(NOW + HOUR - 1)).toBeNull();
-    expect(await store.findInitialAccessToken(hash)).toEqual({ ...token, usesLeft: 1 });
+    expect(await store.initialAccessTokens.findInitialAccessToken(hash)).toEqual({ ...token, usesLeft: 1 });
     expect(await use(NOW)).toBeNull();
     const refused = registrationOf({ initialTokenHash: hash });
-    expect(await store.registerClient(refused, none, NOW)).toEqual({ reason: 'token' });
-    expect(await store.findClient(refused.client.id)).toBeNull();
-    expect(await store.findInitialAccessToken(hash)).toEqual({ ...token, usesLeft: 0 });
+    expect(await store.registrations.registerClient(refused, none, NOW)).toEqual({ reason: 'token' });
+    expect(await store.clients.findClient(refused.client.id)).toBeNull();
+    expect(await store.initialAccessTokens.findInitialAccessToken(hash)).toEqual({ ...token, usesLeft: 0 });
   });
 
   test('by a commit that was lost, is there if it took effect, and not if not', async () => {
     const registration = registrationOf();
     const lost = losing('before it took effect');
-    await expect(lost.registerClient(registration, limits, NOW)).rejects.toThrow(AWAY);
-    expect(await losing('after it took effect').registerClient(registration, limits, NOW)).toBeNull();
-    expect(await store.findClient(registration.client.id)).toEqual(registration.client);
+    await expect(lost.registrations.registerClient(registration, limits, NOW)).rejects.toThrow(AWAY);
+    expect(
+      await losing('after it took effect').registrations.registerClient(registration, limits, NOW),
+    ).toBeNull();
+    expect(await store.clients.findClient(registration.client.id)).toEqual(registration.client);
     const unknown = registrationOf({ initialTokenHash: 'unknown' });
-    expect(await losing('after it took effect').registerClient(unknown, limits, NOW)).toEqual({
+    expect(await losing('after it took effect').registrations.registerClient(unknown, limits, NOW)).toEqual({
       reason: 'token',
     });
   });
@@ -719,17 +765,21 @@ describe('a client that registers itself', () => {
   test('is changed by its token in all that it says of itself, and nothing else', async () => {
     const registration = registrationOf();
     const { client, tokenHash } = registration;
-    await store.registerClient(registration, limits, NOW);
+    await store.registrations.registerClient(registration, limits, NOW);
     const changed = { ...client, ...UNLIKE, applicationType: 'native' } as const;
-    expect(await store.updateRegistration({ ...changed, public: true, createdAt: 0 }, tokenHash)).toBe(true);
-    expect(await store.findClient(client.id)).toEqual(changed);
-    expect(await store.updateRegistration(client, 'another')).toBe(false);
-    await store.noteClientUse(client.id, NOW);
-    expect(await store.updateRegistration(client, tokenHash)).toBe(false);
-    expect(await store.updateRegistration({ ...changed, name: 'A third' }, tokenHash)).toBe(true);
-    expect(await store.findClient(client.id)).toEqual({ ...changed, name: 'A third', usedAt: NOW });
-    await store.revokeClient(client.id, NOW);
-    expect(await store.updateRegistration(changed, tokenHash)).toBe(false);
+    expect(
+      await store.registrations.updateRegistration({ ...changed, public: true, createdAt: 0 }, tokenHash),
+    ).toBe(true);
+    expect(await store.clients.findClient(client.id)).toEqual(changed);
+    expect(await store.registrations.updateRegistration(client, 'another')).toBe(false);
+    await store.clients.noteClientUse(client.id, NOW);
+    expect(await store.registrations.updateRegistration(client, tokenHash)).toBe(false);
+    expect(await store.registrations.updateRegistration({ ...changed, name: 'A third' }, tokenHash)).toBe(
+      true,
+    );
+    expect(await store.clients.findClient(client.id)).toEqual({ ...changed, name: 'A third', usedAt: NOW });
+    await store.clients.revokeClient(client.id, NOW);
+    expect(await store.registrations.updateRegistration(changed, tokenHash)).toBe(false);
   });
 
   test('finds the initial access tokens that an operator made, and none that an operator has taken back', async () => {
@@ -740,15 +790,15 @@ describe('a client that registers itself', () => {
       await initialToken({ uses: 9, expiresAt: NOW + 7 }),
     ];
     const all = [first.token, second.token, third.token];
-    expect(await store.listInitialAccessTokens()).toEqual(all);
+    expect(await store.initialAccessTokens.listInitialAccessTokens()).toEqual(all);
     for (const { hash, token } of [first, second, third])
-      expect(await store.findInitialAccessToken(hash)).toEqual(token);
-    expect(await store.findInitialAccessToken('unknown')).toBeNull();
-    expect(await store.deleteInitialAccessToken('one at a time')).toBe(false);
-    expect(await store.deleteInitialAccessToken('unknown')).toBe(false);
-    expect(await store.deleteInitialAccessToken(second.token.id)).toBe(true);
-    expect(await store.listInitialAccessTokens()).toEqual([first.token, third.token]);
-    expect(await store.registerClient(registrationOf(), limits, NOW)).toBeNull();
+      expect(await store.initialAccessTokens.findInitialAccessToken(hash)).toEqual(token);
+    expect(await store.initialAccessTokens.findInitialAccessToken('unknown')).toBeNull();
+    expect(await store.initialAccessTokens.deleteInitialAccessToken('one at a time')).toBe(false);
+    expect(await store.initialAccessTokens.deleteInitialAccessToken('unknown')).toBe(false);
+    expect(await store.initialAccessTokens.deleteInitialAccessToken(second.token.id)).toBe(true);
+    expect(await store.initialAccessTokens.listInitialAccessTokens()).toEqual([first.token, third.token]);
+    expect(await store.registrations.registerClient(registrationOf(), limits, NOW)).toBeNull();
   });
 
   const NEVER = { neverUsedBefore: 0, unusedBefore: 0, expiredBefore: 0, uncountedBefore: 0 };
@@ -761,8 +811,8 @@ describe('a client that registers itself', () => {
     };
     const documented = async (freshUntil: number, changes: Partial<Client> = {}) => {
       const client = clientNamed(name('document'), { registeredBy: 'document', createdAt: 0, ...changes });
-      await store.keepDocumentClient({ ...client, revokedAt: null }, freshUntil);
-      if (client.revokedAt !== null) await store.revokeClient(client.id, client.revokedAt);
+      await store.documentClients.keepDocumentClient({ ...client, revokedAt: null }, freshUntil);
+      if (client.revokedAt !== null) await store.clients.revokeClient(client.id, client.revokedAt);
       return client.id;
     };
     const going = {
@@ -780,14 +830,14 @@ describe('a client that registers itself', () => {
       (await newClient({ createdAt: 0, usedAt: 1 })).id,
     ];
     const before = { ...NEVER, neverUsedBefore: NOW, unusedBefore: NOW + HOUR };
-    const ids = async () => (await store.listClients()).map(({ id }) => id).toSorted();
-    expect(await store.pruneRegistrations({ ...NEVER, unusedBefore: NOW + HOUR }, 10)).toEqual({
+    const ids = async () => (await store.clients.listClients()).map(({ id }) => id).toSorted();
+    expect(await store.expired.pruneRegistrations({ ...NEVER, unusedBefore: NOW + HOUR }, 10)).toEqual({
       clients: 1,
       more: true,
     });
-    expect(await store.findClient(going.unused)).toBeNull();
-    expect(await store.pruneRegistrations(before, 10)).toEqual({ clients: 2, more: true });
-    expect(await store.pruneRegistrations(before, 10)).toEqual({ clients: 0, more: false });
+    expect(await store.clients.findClient(going.unused)).toBeNull();
+    expect(await store.expired.pruneRegistrations(before, 10)).toEqual({ clients: 2, more: true });
+    expect(await store.expired.pruneRegistrations(before, 10)).toEqual({ clients: 0, more: false });
     expect(await ids()).toEqual(staying.toSorted());
     await emptied('oauth_clients');
   });
@@ -798,12 +848,15 @@ describe('a client that registers itself', () => {
     for (let count = 0; count < 3; count += 1) {
       await newClient({ registeredBy: 'registration', createdAt: NOW });
       await newClient({ registeredBy: 'registration', createdAt: 0, usedAt: NOW });
-      await store.keepDocumentClient(clientNamed(name('document'), { registeredBy: 'document' }), NOW);
+      await store.documentClients.keepDocumentClient(
+        clientNamed(name('document'), { registeredBy: 'document' }),
+        NOW,
+      );
     }
     const before = { ...NEVER, neverUsedBefore: NOW + 1, unusedBefore: NOW + 1 };
-    expect(await store.pruneRegistrations(before, 2)).toEqual({ clients: 6, more: true });
-    expect(await store.pruneRegistrations(before, 2)).toEqual({ clients: 3, more: true });
-    expect(await store.pruneRegistrations(before, 2)).toEqual({ clients: 0, more: false });
+    expect(await store.expired.pruneRegistrations(before, 2)).toEqual({ clients: 6, more: true });
+    expect(await store.expired.pruneRegistrations(before, 2)).toEqual({ clients: 3, more: true });
+    expect(await store.expired.pruneRegistrations(before, 2)).toEqual({ clients: 0, more: false });
   });
 
   test('leaves an initial access token until it has ended, and is known by its network as long as that counts', async () => {
@@ -811,13 +864,13 @@ describe('a client that registers itself', () => {
     await database.execute("DELETE FROM oauth_initial_access_tokens WHERE token_hash <> ''");
     const ended = await initialToken({ expiresAt: NOW - 1 });
     const lasting = await initialToken({ expiresAt: NOW });
-    expect(await store.pruneRegistrations({ ...NEVER, expiredBefore: NOW }, 10)).toEqual({
+    expect(await store.expired.pruneRegistrations({ ...NEVER, expiredBefore: NOW }, 10)).toEqual({
       clients: 0,
       more: true,
     });
-    expect(await store.findInitialAccessToken(ended.hash)).toBeNull();
-    expect(await store.findInitialAccessToken(lasting.hash)).toEqual(lasting.token);
-    expect(await store.pruneRegistrations({ ...NEVER, expiredBefore: NOW }, 10)).toEqual({
+    expect(await store.initialAccessTokens.findInitialAccessToken(ended.hash)).toBeNull();
+    expect(await store.initialAccessTokens.findInitialAccessToken(lasting.hash)).toEqual(lasting.token);
+    expect(await store.expired.pruneRegistrations({ ...NEVER, expiredBefore: NOW }, 10)).toEqual({
       clients: 0,
       more: false,
     });
@@ -826,19 +879,19 @@ describe('a client that registers itself', () => {
       registrationOf({ network }, { createdAt: NOW - 1 }),
       registrationOf({ network }, { createdAt: NOW }),
     ];
-    for (const each of [old, recent]) await store.registerClient(each, limits, NOW);
+    for (const each of [old, recent]) await store.registrations.registerClient(each, limits, NOW);
     const networks = async () =>
       (
         await rowsOf<{ registered_from: string | null }>(
           'SELECT registered_from FROM oauth_clients ORDER BY created_at',
         )
       ).map((row) => row.registered_from);
-    expect(await store.pruneRegistrations({ ...NEVER, uncountedBefore: NOW }, 10)).toEqual({
+    expect(await store.expired.pruneRegistrations({ ...NEVER, uncountedBefore: NOW }, 10)).toEqual({
       clients: 0,
       more: true,
     });
     expect(await networks()).toEqual([null, network]);
-    expect(await store.pruneRegistrations({ ...NEVER, uncountedBefore: NOW }, 10)).toEqual({
+    expect(await store.expired.pruneRegistrations({ ...NEVER, uncountedBefore: NOW }, 10)).toEqual({
       clients: 0,
       more: false,
     });
@@ -871,43 +924,53 @@ function requestOf(changes: Partial<ConsentRequest> = {}): ConsentRequest {
 describe('a request that a person was shown', () => {
   test('is found as it was kept, once under its id', async () => {
     const request = requestOf();
-    expect(await store.insertConsentRequest(request)).toBe(true);
-    expect(await store.findConsentRequest(request.idHash)).toEqual(request);
-    expect(await store.insertConsentRequest({ ...request, state: 'another' })).toBe(false);
-    expect(await store.findConsentRequest(request.idHash)).toEqual(request);
-    expect(await store.findConsentRequest('unknown')).toBeNull();
+    expect(await store.consentRequests.insertConsentRequest(request)).toBe(true);
+    expect(await store.consentRequests.findConsentRequest(request.idHash)).toEqual(request);
+    expect(await store.consentRequests.insertConsentRequest({ ...request, state: 'another' })).toBe(false);
+    expect(await store.consentRequests.findConsentRequest(request.idHash)).toEqual(request);
+    expect(await store.consentRequests.findConsentRequest('unknown')).toBeNull();
     const none = requestOf({ state: null, nonce: null, audience: null, dpopJkt: null, outcome: 'denied' });
     const asked = { ...none.asked, scopes: [] };
-    await store.insertConsentRequest({ ...none, asked, scopes: [] });
-    expect(await store.findConsentRequest(none.idHash)).toEqual({ ...none, asked, scopes: [] });
+    await store.consentRequests.insertConsentRequest({ ...none, asked, scopes: [] });
+    expect(await store.consentRequests.findConsentRequest(none.idHash)).toEqual({
+      ...none,
+      asked,
+      scopes: [],
+    });
   });
 
   test('that cannot be kept is a fault, not one of an id that is there', async () => {
     const request = requestOf({ browserHash: null as never });
-    await expect(store.insertConsentRequest(request)).rejects.toThrow(/browser_hash/);
+    await expect(store.consentRequests.insertConsentRequest(request)).rejects.toThrow(/browser_hash/);
   });
 
   test('is shown again with other scopes as it was read, in time, and until it has ended', async () => {
     const request = requestOf();
-    await store.insertConsentRequest(request);
-    expect(await store.presentConsentRequest(request, ['openid'], NOW + HOUR)).toBe(false);
+    await store.consentRequests.insertConsentRequest(request);
+    expect(await store.consentRequests.presentConsentRequest(request, ['openid'], NOW + HOUR)).toBe(false);
     expect(
-      await store.presentConsentRequest(
+      await store.consentRequests.presentConsentRequest(
         { ...request, asked: { ...request.asked, scopes: ['openid'] } },
         [],
         NOW,
       ),
     ).toBe(false);
-    expect(await store.presentConsentRequest(request, ['openid', 'more'], NOW + HOUR - 1)).toBe(true);
+    expect(
+      await store.consentRequests.presentConsentRequest(request, ['openid', 'more'], NOW + HOUR - 1),
+    ).toBe(true);
     const asked = { ...request.asked, scopes: ['openid', 'more'] };
-    expect(await store.findConsentRequest(request.idHash)).toEqual({ ...request, asked });
-    await store.voidConsentRequest(request.idHash);
-    expect(await store.findConsentRequest(request.idHash)).toEqual({ ...request, asked, outcome: 'void' });
-    expect(await store.presentConsentRequest({ ...request, asked }, [], NOW)).toBe(false);
+    expect(await store.consentRequests.findConsentRequest(request.idHash)).toEqual({ ...request, asked });
+    await store.consentRequests.voidConsentRequest(request.idHash);
+    expect(await store.consentRequests.findConsentRequest(request.idHash)).toEqual({
+      ...request,
+      asked,
+      outcome: 'void',
+    });
+    expect(await store.consentRequests.presentConsentRequest({ ...request, asked }, [], NOW)).toBe(false);
     const denied = requestOf({ outcome: 'denied' });
-    await store.insertConsentRequest(denied);
-    await store.voidConsentRequest(denied.idHash);
-    expect(await store.findConsentRequest(denied.idHash)).toEqual(denied);
+    await store.consentRequests.insertConsentRequest(denied);
+    await store.consentRequests.voidConsentRequest(denied.idHash);
+    expect(await store.consentRequests.findConsentRequest(denied.idHash)).toEqual(denied);
   });
 });
 
@@ -922,17 +985,19 @@ describe('a request that waits for somebody to sign in', () => {
   });
   const fresh = () => database.execute("DELETE FROM oauth_waiting_requests WHERE secret_hash <> 'budget'");
   const waits = async ({ secretHash }: { readonly secretHash: string }, now = NOW) =>
-    (await store.findWaitingRequest(secretHash, now)) !== null;
+    (await store.waitingRequests.findWaitingRequest(secretHash, now)) !== null;
 
   test('is found until it expires, or has ended; what is no request is neither', async () => {
     await fresh();
     const request = waiting('a', 100);
-    expect(await store.keepWaitingRequest(request, budget, NOW)).toBe(true);
-    expect(await store.findWaitingRequest(request.secretHash, NOW + HOUR - 1)).toBe(request.parameters);
-    expect(await store.findWaitingRequest(request.secretHash, NOW + HOUR)).toBeNull();
-    expect(await store.findWaitingRequest('budget', NOW)).toBeNull();
-    await store.endWaitingRequest(request.secretHash);
-    await store.endWaitingRequest('budget');
+    expect(await store.waitingRequests.keepWaitingRequest(request, budget, NOW)).toBe(true);
+    expect(await store.waitingRequests.findWaitingRequest(request.secretHash, NOW + HOUR - 1)).toBe(
+      request.parameters,
+    );
+    expect(await store.waitingRequests.findWaitingRequest(request.secretHash, NOW + HOUR)).toBeNull();
+    expect(await store.waitingRequests.findWaitingRequest('budget', NOW)).toBeNull();
+    await store.waitingRequests.endWaitingRequest(request.secretHash);
+    await store.waitingRequests.endWaitingRequest('budget');
     expect(await waits(request)).toBe(false);
     expect(await rowsOf('SELECT secret_hash FROM oauth_waiting_requests')).toEqual([
       { secret_hash: 'budget' },
@@ -942,30 +1007,32 @@ describe('a request that waits for somebody to sign in', () => {
   test('without a budget counts for nothing, and is kept however many there are', async () => {
     await fresh();
     const pushed = Array.from({ length: 3 }, () => waiting('a', 10_000));
-    for (const each of pushed) expect(await store.keepWaitingRequest(each, null, NOW)).toBe(true);
-    expect(await store.keepWaitingRequest(waiting('a', 400), budget, NOW)).toBe(true);
+    for (const each of pushed)
+      expect(await store.waitingRequests.keepWaitingRequest(each, null, NOW)).toBe(true);
+    expect(await store.waitingRequests.keepWaitingRequest(waiting('a', 400), budget, NOW)).toBe(true);
     for (let count = 0; count < 2; count += 1)
       for (const network of ['b', 'c', 'd'])
-        await store.keepWaitingRequest(waiting(network, 150), budget, NOW);
+        await store.waitingRequests.keepWaitingRequest(waiting(network, 150), budget, NOW);
     for (const each of pushed) expect(await waits(each)).toBe(true);
   });
 
   test('takes the share of its network to the byte, and is refused without a write beyond it', async () => {
     await fresh();
-    expect(await store.keepWaitingRequest(waiting('a', 300), budget, NOW)).toBe(true);
+    expect(await store.waitingRequests.keepWaitingRequest(waiting('a', 300), budget, NOW)).toBe(true);
     const before = watched.transactions;
-    expect(await store.keepWaitingRequest(waiting('a', 101), budget, NOW)).toBe(false);
+    expect(await store.waitingRequests.keepWaitingRequest(waiting('a', 101), budget, NOW)).toBe(false);
     expect(watched.transactions).toBe(before);
-    expect(await store.keepWaitingRequest(waiting('b', 401), budget, NOW)).toBe(false);
-    expect(await store.keepWaitingRequest(waiting('a', 100), budget, NOW)).toBe(true);
+    expect(await store.waitingRequests.keepWaitingRequest(waiting('b', 401), budget, NOW)).toBe(false);
+    expect(await store.waitingRequests.keepWaitingRequest(waiting('a', 100), budget, NOW)).toBe(true);
   });
 
   test('is counted until it expires, and goes then', async () => {
     await fresh();
     const [soon, later] = [waiting('a', 200, NOW + 1), waiting('a', 200, NOW + 2)];
-    for (const each of [soon, later]) expect(await store.keepWaitingRequest(each, budget, NOW)).toBe(true);
-    expect(await store.keepWaitingRequest(waiting('a', 200), budget, NOW)).toBe(false);
-    expect(await store.keepWaitingRequest(waiting('a', 200), budget, NOW + 1)).toBe(true);
+    for (const each of [soon, later])
+      expect(await store.waitingRequests.keepWaitingRequest(each, budget, NOW)).toBe(true);
+    expect(await store.waitingRequests.keepWaitingRequest(waiting('a', 200), budget, NOW)).toBe(false);
+    expect(await store.waitingRequests.keepWaitingRequest(waiting('a', 200), budget, NOW + 1)).toBe(true);
     const left = await rowsOf<{ secret_hash: string }>('SELECT secret_hash FROM oauth_waiting_requests');
     const hashes = left.map((row) => row.secret_hash);
     expect(hashes).toContain(later.secretHash);
@@ -981,18 +1048,18 @@ describe('a request that waits for somebody to sign in', () => {
       waiting('a', 200, NOW + 30),
     ];
     for (const each of [next, third, oldest, waiting('b', 300), waiting('c', 300)])
-      expect(await store.keepWaitingRequest(each, budget, NOW)).toBe(true);
+      expect(await store.waitingRequests.keepWaitingRequest(each, budget, NOW)).toBe(true);
     // Of no bytes, and the oldest: it makes no room.
     const pushed = waiting('a', 400, NOW + 5);
-    await store.keepWaitingRequest(pushed, null, NOW);
-    expect(await store.keepWaitingRequest(waiting('d', 150), budget, NOW)).toBe(true);
+    await store.waitingRequests.keepWaitingRequest(pushed, null, NOW);
+    expect(await store.waitingRequests.keepWaitingRequest(waiting('d', 150), budget, NOW)).toBe(true);
     expect(await Promise.all([oldest, next, third, pushed].map((each) => waits(each)))).toEqual([
       false,
       false,
       true,
       true,
     ]);
-    expect(await store.keepWaitingRequest(waiting('e', 301), budget, NOW)).toBe(false);
+    expect(await store.waitingRequests.keepWaitingRequest(waiting('e', 301), budget, NOW)).toBe(false);
     await fresh();
   });
 
@@ -1000,9 +1067,11 @@ describe('a request that waits for somebody to sign in', () => {
     await fresh();
     const request = waiting('a', 100);
     const lost = losing('before it took effect');
-    await expect(lost.keepWaitingRequest(request, budget, NOW)).rejects.toThrow(AWAY);
+    await expect(lost.waitingRequests.keepWaitingRequest(request, budget, NOW)).rejects.toThrow(AWAY);
     expect(await waits(request)).toBe(false);
-    expect(await losing('after it took effect').keepWaitingRequest(request, budget, NOW)).toBe(true);
+    expect(
+      await losing('after it took effect').waitingRequests.keepWaitingRequest(request, budget, NOW),
+    ).toBe(true);
     expect(await waits(request)).toBe(true);
     await fresh();
   });
@@ -1012,25 +1081,23 @@ describe('the key of the cookies', () => {
   test('is the one that was kept first, also by another process at that moment; those before the oldest go', async () => {
     watched.meanwhile = null;
     await emptied('oauth_cookie_keys');
-    expect(await store.findCookieKey(600)).toBeNull();
-    expect(await store.cookieKey(600, 'first', 599)).toBe('first');
-    expect(await writesOf(() => store.cookieKey(600, 'second', 600))).toEqual([]);
-    expect(await store.cookieKey(600, 'second', 600)).toBe('first');
-    watched.meanwhile = { before: /^INSERT/, act: () => store.cookieKey(601, 'theirs', 600) };
-    expect(await store.cookieKey(601, 'ours', 600)).toBe('theirs');
-    expect(await store.findCookieKey(600)).toBe('first');
-    expect(await store.cookieKey(602, 'third', 601)).toBe('third');
-    expect(await Promise.all([600, 601, 602].map((period) => store.findCookieKey(period)))).toEqual([
-      null,
-      'theirs',
-      'third',
-    ]);
+    expect(await store.cookieKeys.findCookieKey(600)).toBeNull();
+    expect(await store.cookieKeys.cookieKey(600, 'first', 599)).toBe('first');
+    expect(await writesOf(() => store.cookieKeys.cookieKey(600, 'second', 600))).toEqual([]);
+    expect(await store.cookieKeys.cookieKey(600, 'second', 600)).toBe('first');
+    watched.meanwhile = { before: /^INSERT/, act: () => store.cookieKeys.cookieKey(601, 'theirs', 600) };
+    expect(await store.cookieKeys.cookieKey(601, 'ours', 600)).toBe('theirs');
+    expect(await store.cookieKeys.findCookieKey(600)).toBe('first');
+    expect(await store.cookieKeys.cookieKey(602, 'third', 601)).toBe('third');
+    expect(
+      await Promise.all([600, 601, 602].map((period) => store.cookieKeys.findCookieKey(period))),
+    ).toEqual([null, 'theirs', 'third']);
   });
 
   test('that went before it could be used is a fault', async () => {
     watched.meanwhile = null;
     await emptied('oauth_cookie_keys');
-    await expect(store.cookieKey(600, 'first', 601)).rejects.toThrow('could not be kept');
+    await expect(store.cookieKeys.cookieKey(600, 'first', 601)).rejects.toThrow('could not be kept');
   });
 });
 
@@ -1041,57 +1108,62 @@ describe('the subject of a person', () => {
     watched.meanwhile = null;
     const [ada, grace] = [person(), person()];
     const [first, second] = [name('subject'), name('subject')];
-    expect(await store.findSubject(ada)).toBeNull();
-    expect(await store.hasSubject(ada)).toBe(false);
-    expect(await store.assignSubject(ada, first)).toBe(first);
-    expect(await store.assignSubject(ada, second)).toBe(first);
-    expect(await writesOf(() => store.assignSubject(ada, second))).toEqual([]);
-    expect(await store.findSubject(ada)).toBe(first);
-    expect(await store.hasSubject(ada)).toBe(true);
-    expect(await store.findPersonOfSubject(first)).toEqual(ada);
-    expect(await store.findPersonOfSubject(second)).toBeNull();
+    expect(await store.subjects.findSubject(ada)).toBeNull();
+    expect(await store.subjects.hasSubject(ada)).toBe(false);
+    expect(await store.subjects.assignSubject(ada, first)).toBe(first);
+    expect(await store.subjects.assignSubject(ada, second)).toBe(first);
+    expect(await writesOf(() => store.subjects.assignSubject(ada, second))).toEqual([]);
+    expect(await store.subjects.findSubject(ada)).toBe(first);
+    expect(await store.subjects.hasSubject(ada)).toBe(true);
+    expect(await store.subjects.findPersonOfSubject(first)).toEqual(ada);
+    expect(await store.subjects.findPersonOfSubject(second)).toBeNull();
     for (const other of [grace, { ...ada, provider: 'others' }, { ...ada, id: ada.id.toUpperCase() }]) {
-      expect(await store.findSubject(other)).toBeNull();
-      expect(await store.hasSubject(other)).toBe(false);
-      expect(await store.forgetSubject(other)).toBe(false);
+      expect(await store.subjects.findSubject(other)).toBeNull();
+      expect(await store.subjects.hasSubject(other)).toBe(false);
+      expect(await store.subjects.forgetSubject(other)).toBe(false);
     }
-    watched.meanwhile = { before: /^INSERT/, act: () => store.assignSubject(grace, second) };
-    expect(await store.assignSubject(grace, name('subject'))).toBe(second);
-    expect(await store.forgetSubject(ada)).toBe(true);
-    expect(await store.findSubject(ada)).toBeNull();
-    expect(await store.findSubject(grace)).toBe(second);
+    watched.meanwhile = { before: /^INSERT/, act: () => store.subjects.assignSubject(grace, second) };
+    expect(await store.subjects.assignSubject(grace, name('subject'))).toBe(second);
+    expect(await store.subjects.forgetSubject(ada)).toBe(true);
+    expect(await store.subjects.findSubject(ada)).toBeNull();
+    expect(await store.subjects.findSubject(grace)).toBe(second);
   });
 
   test('is what was assigned, also when the person is erased at that moment', async () => {
     watched.meanwhile = null;
     const [ada, grace] = [person(), person()];
     const subject = name('subject');
-    const erasing = createSqlStore(
+    const erasing = new Store(
       {
         ...database,
         execute: async (sql, parameters) => {
           const result = await database.execute(sql, parameters);
-          if (sql.startsWith('INSERT')) await store.forgetSubject(ada);
+          if (sql.startsWith('INSERT')) await store.subjects.forgetSubject(ada);
           return result as never;
         },
       },
       () => true,
     );
-    expect(await erasing.assignSubject(ada, subject)).toBe(subject);
-    watched.meanwhile = { before: /^INSERT/, act: () => store.assignSubject(ada, subject) };
-    await expect(erasing.assignSubject(ada, name('subject'))).rejects.toThrow('could not be assigned');
-    expect(await store.findSubject(grace)).toBeNull();
+    expect(await erasing.subjects.assignSubject(ada, subject)).toBe(subject);
+    watched.meanwhile = { before: /^INSERT/, act: () => store.subjects.assignSubject(ada, subject) };
+    await expect(erasing.subjects.assignSubject(ada, name('subject'))).rejects.toThrow(
+      'could not be assigned',
+    );
+    expect(await store.subjects.findSubject(grace)).toBeNull();
   });
 
   test('of another server is taken over where neither the person has one nor anybody has it', async () => {
     watched.meanwhile = null;
     const [ada, grace] = [person(), person()];
     const [first, second] = [name('subject'), name('subject')];
-    expect(await store.insertSubject(ada, first)).toBe(true);
-    expect(await store.insertSubject(ada, second)).toBe(false);
-    expect(await store.insertSubject(grace, first)).toBe(false);
-    expect(await store.insertSubject(grace, second)).toBe(true);
-    expect([await store.findSubject(ada), await store.findSubject(grace)]).toEqual([first, second]);
+    expect(await store.subjects.insertSubject(ada, first)).toBe(true);
+    expect(await store.subjects.insertSubject(ada, second)).toBe(false);
+    expect(await store.subjects.insertSubject(grace, first)).toBe(false);
+    expect(await store.subjects.insertSubject(grace, second)).toBe(true);
+    expect([await store.subjects.findSubject(ada), await store.subjects.findSubject(grace)]).toEqual([
+      first,
+      second,
+    ]);
   });
 });
 
@@ -1099,26 +1171,26 @@ describe('a store', () => {
   // Made here, and not before all tests, since what makes it is held to this.
   test('has all of its tables', async () => {
     watched.meanwhile = null;
-    const one = createSqlStore(database, () => true);
+    const one = new Store(database, () => true);
     const client = clientNamed(name('client'));
     const logo = logoOf('svg');
-    await one.insertClient(client, logo);
-    expect(await one.findClient(client.id)).toEqual(client);
-    expect(await one.findLogo(client.id, logo.hash)).toEqual(logo);
-    expect(await one.findDocumentClient('unknown')).toBeNull();
-    expect(await one.findRegistrationHash('unknown')).toBeNull();
+    await one.clients.insertClient(client, logo);
+    expect(await one.clients.findClient(client.id)).toEqual(client);
+    expect(await one.logos.findLogo(client.id, logo.hash)).toEqual(logo);
+    expect(await one.documentClients.findDocumentClient('unknown')).toBeNull();
+    expect(await one.registrations.findRegistrationHash('unknown')).toBeNull();
     const request = requestOf();
-    expect(await one.insertConsentRequest(request)).toBe(true);
-    expect(await one.findConsentRequest(request.idHash)).toEqual(request);
-    expect(await one.findWaitingRequest('unknown', NOW)).toBeNull();
-    expect(await one.cookieKey(1, 'a key', 1)).toBe('a key');
+    expect(await one.consentRequests.insertConsentRequest(request)).toBe(true);
+    expect(await one.consentRequests.findConsentRequest(request.idHash)).toEqual(request);
+    expect(await one.waitingRequests.findWaitingRequest('unknown', NOW)).toBeNull();
+    expect(await one.cookieKeys.cookieKey(1, 'a key', 1)).toBe('a key');
     const person = { provider: 'accounts', id: name('person') };
     const subject = name('subject');
-    expect(await one.insertSubject(person, subject)).toBe(true);
-    expect(await one.findSubject(person)).toBe(subject);
-    expect(await one.findHolder('unknown')).toBeNull();
+    expect(await one.subjects.insertSubject(person, subject)).toBe(true);
+    expect(await one.subjects.findSubject(person)).toBe(subject);
+    expect(await one.authorizations.findHolder('unknown')).toBeNull();
     await emptied('oauth_families', 'oauth_access_tokens', 'oauth_cookie_keys');
-    expect(await one.newestIds()).toEqual({ family: null, accessToken: null });
+    expect(await one.everythingIssued.newestIds()).toEqual({ family: null, accessToken: null });
   });
 });
 
@@ -1142,19 +1214,19 @@ describe('where a database takes one letter for another, and a store does not', 
     try {
       const { store: one } = loose;
       const client = clientNamed('Some-Client');
-      await one.insertClient(client);
-      expect(await one.findClient(client.id)).toEqual(client);
-      expect(await one.findClient('some-client')).toBeNull();
-      expect(await one.findDocumentClient('some-client')).toBeNull();
+      await one.clients.insertClient(client);
+      expect(await one.clients.findClient(client.id)).toEqual(client);
+      expect(await one.clients.findClient('some-client')).toBeNull();
+      expect(await one.documentClients.findDocumentClient('some-client')).toBeNull();
       const misspelt = { ...client, id: 'some-client' };
-      expect(await one.updateClient(misspelt, { ...misspelt, name: 'Another' })).toBe(false);
+      expect(await one.clients.updateClient(misspelt, { ...misspelt, name: 'Another' })).toBe(false);
       const person = { provider: 'accounts', id: 'Ada' };
-      await one.assignSubject(person, 'Subject');
-      expect(await one.findPersonOfSubject('Subject')).toEqual(person);
-      expect(await one.findPersonOfSubject('subject')).toBeNull();
-      expect(await one.findSubject(person)).toBe('Subject');
-      expect(await one.findSubject({ ...person, id: 'ada' })).toBeNull();
-      expect(await one.findSubject({ ...person, provider: 'Accounts' })).toBeNull();
+      await one.subjects.assignSubject(person, 'Subject');
+      expect(await one.subjects.findPersonOfSubject('Subject')).toEqual(person);
+      expect(await one.subjects.findPersonOfSubject('subject')).toBeNull();
+      expect(await one.subjects.findSubject(person)).toBe('Subject');
+      expect(await one.subjects.findSubject({ ...person, id: 'ada' })).toBeNull();
+      expect(await one.subjects.findSubject({ ...person, provider: 'Accounts' })).toBeNull();
     } finally {
       await loose.close();
     }

@@ -3,9 +3,8 @@ import type { OpenedDatabase, SqlParameter } from 'portico/host';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Family, GrantOutcome, NewTokens, StoredGrant } from '../src/oauth-server/store/grant.ts';
 import type { ConsentRequest } from '../src/oauth-server/store/requests.ts';
-import { removeFamilies } from '../src/oauth-server/store/sql/families.ts';
-import { createSqlStore } from '../src/oauth-server/store/sql/index.ts';
-import type { Store } from '../src/oauth-server/store/store.ts';
+import { removeFamilies } from '../src/oauth-server/store/sql/authorizations.ts';
+import { Store } from '../src/oauth-server/store/store.ts';
 import { AWAY, losingStore, type Losing } from './support/losing-store.ts';
 import { openWatchedStore, type WatchedStore } from './support/watched-store.ts';
 
@@ -113,7 +112,7 @@ function confirming(): { readonly store: Store; readonly confirmed: number[] } {
     return result;
   };
   const like = { ...database, dialect: 'postgres', execute: execute as OpenedDatabase['execute'] } as const;
-  return { store: createSqlStore(like, () => true), confirmed };
+  return { store: new Store(like, () => true), confirmed };
 }
 
 describe('a person’s answer', () => {
@@ -154,12 +153,12 @@ describe('a person’s answer', () => {
   test('that allows is a row with all that was allowed, and given once', async () => {
     await ask();
     await ask({ id_hash: 'other' });
-    expect(await store.answerConsent(ASKED, NEW, YES)).toBe(true);
+    expect(await store.consentRequests.answerConsent(ASKED, NEW, YES)).toBe(true);
     expect(await families()).toEqual([ALLOWED]);
     expect(await outcome()).toEqual(['allowed', null]);
     const again = { ...NEW, family: { ...FAMILY, id: 'g' } };
-    expect(await store.answerConsent(ASKED, again, YES)).toBe(false);
-    expect(await store.answerConsent(ASKED, null, YES)).toBe(false);
+    expect(await store.consentRequests.answerConsent(ASKED, again, YES)).toBe(false);
+    expect(await store.consentRequests.answerConsent(ASKED, null, YES)).toBe(false);
     expect(await families()).toHaveLength(1);
     expect(await outcome()).toEqual(['allowed', null]);
   });
@@ -167,10 +166,10 @@ describe('a person’s answer', () => {
   test('that denies is given once, and gives nothing', async () => {
     await ask();
     await ask({ id_hash: 'other' });
-    expect(await store.answerConsent(ASKED, null, YES)).toBe(true);
+    expect(await store.consentRequests.answerConsent(ASKED, null, YES)).toBe(true);
     expect(await outcome()).toEqual(['denied', null]);
-    expect(await store.answerConsent(ASKED, null, YES)).toBe(false);
-    expect(await store.answerConsent(ASKED, NEW, YES)).toBe(false);
+    expect(await store.consentRequests.answerConsent(ASKED, null, YES)).toBe(false);
+    expect(await store.consentRequests.answerConsent(ASKED, NEW, YES)).toBe(false);
     expect(await families()).toEqual([]);
     expect(await outcome()).toEqual(['denied', null]);
   });
@@ -184,13 +183,14 @@ describe('a person’s answer', () => {
   ])('is none to %s', async (_, changes: Row) => {
     await ask(changes);
     const { outcome: before = null } = changes;
-    for (const allowed of [null, NEW]) expect(await store.answerConsent(ASKED, allowed, YES)).toBe(false);
+    for (const allowed of [null, NEW])
+      expect(await store.consentRequests.answerConsent(ASKED, allowed, YES)).toBe(false);
     expect([await outcome(), await families()]).toEqual([[before], []]);
   });
 
   test.each(EITHER)('that denies, and is lost %s, is given all the same', async (when) => {
     await ask();
-    expect(await losing(when).answerConsent(ASKED, null, YES)).toBe(true);
+    expect(await losing(when).consentRequests.answerConsent(ASKED, null, YES)).toBe(true);
     expect(await outcome()).toEqual(['denied']);
   });
 
@@ -201,27 +201,29 @@ describe('a person’s answer', () => {
       const late = losing('before it took effect', () =>
         set('oauth_consent_requests', ['id_hash', 'asked'], { outcome: other }),
       );
-      await expect(late.answerConsent(ASKED, null, YES)).rejects.toThrow(AWAY);
+      await expect(late.consentRequests.answerConsent(ASKED, null, YES)).rejects.toThrow(AWAY);
       expect(await outcome()).toEqual([other]);
     }
   });
 
   test('that allows, and is lost, was given or never will be', async () => {
     await ask();
-    await expect(losing('before it took effect').answerConsent(ASKED, NEW, YES)).rejects.toThrow(AWAY);
+    await expect(
+      losing('before it took effect').consentRequests.answerConsent(ASKED, NEW, YES),
+    ).rejects.toThrow(AWAY);
     expect(await outcome()).toEqual([null]);
-    expect(await store.listAuthorizations(ADA, NOW)).toEqual([]);
+    expect(await store.authorizations.listAuthorizations(ADA, NOW)).toEqual([]);
     expect(await revokedAt()).toEqual([NOW]);
-    await expect(store.answerConsent(ASKED, NEW, YES)).rejects.toThrow('oauth_families.id');
+    await expect(store.consentRequests.answerConsent(ASKED, NEW, YES)).rejects.toThrow('oauth_families.id');
     expect(await outcome()).toEqual([null]);
     await emptied('oauth_families');
-    expect(await losing('after it took effect').answerConsent(ASKED, NEW, YES)).toBe(true);
+    expect(await losing('after it took effect').consentRequests.answerConsent(ASKED, NEW, YES)).toBe(true);
     expect([await outcome(), await families()]).toEqual([['allowed'], [ALLOWED]]);
   });
 });
 
 test('is one of openid by that word among its scopes, also when it has ended', async () => {
-  expect(await store.hasOpenidFamily()).toBe(false);
+  expect(await store.authorizations.hasOpenidFamily()).toBe(false);
   for (const [scope, has] of [
     ['notes:read openid2', false],
     ['openid notes:read', true],
@@ -229,7 +231,7 @@ test('is one of openid by that word among its scopes, also when it has ended', a
   ] as const) {
     await emptied('oauth_families');
     await family({ scope, revoked_at: NOW });
-    expect(await store.hasOpenidFamily(), scope).toBe(has);
+    expect(await store.authorizations.hasOpenidFamily(), scope).toBe(has);
   }
 });
 
@@ -247,12 +249,12 @@ describe('a code', () => {
       code_expires_at: null,
       expires_at: 5,
     });
-    expect(await store.findCode(offered)).toEqual(known);
-    expect(await store.findCode({ id: 'f', hash: 'cods' })).toBeNull();
-    expect(await store.findCode({ id: 'f', hash: '' })).toBeNull();
-    expect(await store.findCode({ id: 'g', hash: 'code' })).toBeNull();
-    expect(await store.findCode({ id: 'i', hash: 'code' })).toBeNull();
-    expect(await store.findCode({ id: 'h', hash: 'spent' })).toEqual({
+    expect(await store.codes.findCode(offered)).toEqual(known);
+    expect(await store.codes.findCode({ id: 'f', hash: 'cods' })).toBeNull();
+    expect(await store.codes.findCode({ id: 'f', hash: '' })).toBeNull();
+    expect(await store.codes.findCode({ id: 'g', hash: 'code' })).toBeNull();
+    expect(await store.codes.findCode({ id: 'i', hash: 'code' })).toBeNull();
+    expect(await store.codes.findCode({ id: 'h', hash: 'spent' })).toEqual({
       hash: 'spent',
       family: { ...FAMILY, id: 'h' },
       used: true,
@@ -264,7 +266,7 @@ describe('a code', () => {
   test('gives tokens once; a second use ends what the first one gave', async () => {
     await family();
     await inUse({ id: 'g' });
-    expect(await store.spendCode(CODE, TOKENS, NOW)).toEqual({ issued: true });
+    expect(await store.codes.spendCode(CODE, TOKENS, NOW)).toEqual({ issued: true });
     const spent = { ...ALLOWED, ...ISSUED, code_spent_at: NOW, code_parameters: null, refresh_generation: 1 };
     const other = { ...ALLOWED, ...IN_USE, id: 'g' };
     expect(await families()).toEqual([spent, other]);
@@ -281,7 +283,7 @@ describe('a code', () => {
         thumbprint: 'k',
       },
     ]);
-    const again = () => store.spendCode(CODE, TOKENS, NOW + 1);
+    const again = () => store.codes.spendCode(CODE, TOKENS, NOW + 1);
     expect(await again()).toEqual({ issued: false, refusal: 'used' });
     expect(await families()).toEqual([{ ...spent, revoked_at: NOW + 1 }, other]);
     expect(await again()).toEqual({ issued: false, refusal: 'revoked' });
@@ -289,13 +291,13 @@ describe('a code', () => {
 
   test('of an authorization that has ended gives nothing', async () => {
     await family({ revoked_at: NOW - 1 });
-    expect(await store.spendCode(CODE, TOKENS, NOW)).toEqual({ issued: false, refusal: 'revoked' });
+    expect(await store.codes.spendCode(CODE, TOKENS, NOW)).toEqual({ issued: false, refusal: 'revoked' });
     expect([await families(), await accessTokens()]).toEqual([[{ ...ALLOWED, revoked_at: NOW - 1 }], []]);
   });
 
   test('that is burnt is spent, and ends what it gave when its own client offers it again', async () => {
     await family();
-    const burn = (by: string, now = NOW) => store.burnCode(CODE, by, now);
+    const burn = (by: string, now = NOW) => store.codes.burnCode(CODE, by, now);
     expect(await burn('notes')).toBe(false);
     const burnt = { ...ALLOWED, code_spent_at: NOW, code_parameters: null };
     expect(await families()).toEqual([burnt]);
@@ -318,17 +320,17 @@ describe('a refresh token', () => {
   test('is found by its authorization and its mark, in use or not', async () => {
     await inUse();
     await inUse({ id: 'g', refresh_mark_hash: null });
-    expect(await store.findRefreshToken(offered)).toEqual(known);
-    expect(await store.findRefreshToken({ ...offered, hash: 'before' })).toEqual({
+    expect(await store.refreshTokens.findRefreshToken(offered)).toEqual(known);
+    expect(await store.refreshTokens.findRefreshToken({ ...offered, hash: 'before' })).toEqual({
       ...known,
       hash: 'before',
       used: true,
     });
     for (const markHash of ['marc', null]) {
-      expect(await store.findRefreshToken({ ...offered, markHash })).toBeNull();
+      expect(await store.refreshTokens.findRefreshToken({ ...offered, markHash })).toBeNull();
     }
-    expect(await store.findRefreshToken({ ...offered, id: 'g' })).toBeNull();
-    expect(await store.findRefreshToken({ ...offered, id: 'i' })).toBeNull();
+    expect(await store.refreshTokens.findRefreshToken({ ...offered, id: 'g' })).toBeNull();
+    expect(await store.refreshTokens.findRefreshToken({ ...offered, id: 'i' })).toBeNull();
   });
 
   const used = { ...ALLOWED, ...IN_USE, ...ISSUED, refresh_generation: 4 };
@@ -336,7 +338,7 @@ describe('a refresh token', () => {
   test('gives tokens once; a second use ends what the first one gave', async () => {
     await inUse();
     await inUse({ id: 'g' });
-    const use = (now = NOW) => store.rotateRefreshToken(TOKEN, TOKENS, now);
+    const use = (now = NOW) => store.refreshTokens.rotateRefreshToken(TOKEN, TOKENS, now);
     expect(await use()).toEqual({ issued: true });
     const other = { ...ALLOWED, ...IN_USE, id: 'g' };
     expect([await families(), await accessTokens()]).toEqual([[used, other], ['a']]);
@@ -347,7 +349,7 @@ describe('a refresh token', () => {
 
   test('keeps its answer if it is asked to; then a second use ends nothing', async () => {
     await inUse();
-    const use = (now = NOW) => store.rotateRefreshToken(TOKEN, TOKENS, now, 'sealed');
+    const use = (now = NOW) => store.refreshTokens.rotateRefreshToken(TOKEN, TOKENS, now, 'sealed');
     expect(await use()).toEqual({ issued: true });
     const kept = { ...used, refresh_answer: 'sealed', refresh_used_at: NOW };
     expect(await families()).toEqual([kept]);
@@ -355,14 +357,14 @@ describe('a refresh token', () => {
     expect([await families(), await accessTokens()]).toEqual([[kept], ['a']]);
     const token = { ...TOKEN, hash: 'next' };
     await set('oauth_families', ['id', 'f'], { revoked_at: NOW + 2 });
-    expect(await store.rotateRefreshToken(token, TOKENS, NOW + 3, 'sealed')).toEqual({
+    expect(await store.refreshTokens.rotateRefreshToken(token, TOKENS, NOW + 3, 'sealed')).toEqual({
       issued: false,
       refusal: 'taken',
     });
   });
 
   test('that is not the one in use ends its authorization, unless another did', async () => {
-    const replay = () => store.revokeReplayed(TOKEN, NOW);
+    const replay = () => store.authorizations.revokeReplayed(TOKEN, NOW);
     await inUse();
     await inUse({ id: 'g', refresh_hash: 'next' });
     expect([await replay(), await revokedAt()]).toEqual([false, [null, null]]);
@@ -376,11 +378,15 @@ describe('a refresh token', () => {
 });
 
 describe.each([
-  ['a code', (of: Store, tokens: NewTokens) => of.spendCode(CODE, tokens, NOW), {}],
-  ['a refresh token', (of: Store, tokens: NewTokens) => of.rotateRefreshToken(TOKEN, tokens, NOW), IN_USE],
+  ['a code', (of: Store, tokens: NewTokens) => of.codes.spendCode(CODE, tokens, NOW), {}],
+  [
+    'a refresh token',
+    (of: Store, tokens: NewTokens) => of.refreshTokens.rotateRefreshToken(TOKEN, tokens, NOW),
+    IN_USE,
+  ],
   [
     'a refresh token whose answer is kept',
-    (of: Store, tokens: NewTokens) => of.rotateRefreshToken(TOKEN, tokens, NOW, 'sealed'),
+    (of: Store, tokens: NewTokens) => of.refreshTokens.rotateRefreshToken(TOKEN, tokens, NOW, 'sealed'),
     IN_USE,
   ],
 ])('the use of %s that is lost', (_, use, before: Row) => {
@@ -460,13 +466,15 @@ describe('an authorization', () => {
     await inUse();
     await inUse({ id: 'g', client_id: 'diary' });
     const { store: other, confirmed } = confirming();
-    expect(await other.revokeFamily('f', NOW)).toBe(true);
+    expect(await other.authorizations.revokeFamily('f', NOW)).toBe(true);
     expect(confirmed).toEqual([]);
-    expect(await other.revokeFamily('f', NOW + 1)).toBe(false);
+    expect(await other.authorizations.revokeFamily('f', NOW + 1)).toBe(false);
     expect(confirmed).toEqual([1]);
-    expect(await other.revokeReplayed({ ...TOKEN, hash: 'before' }, NOW + 1)).toBe(false);
+    expect(await other.authorizations.revokeReplayed({ ...TOKEN, hash: 'before' }, NOW + 1)).toBe(false);
     expect(confirmed).toEqual([1, 1]);
-    expect(await other.revokeReplayed({ ...TOKEN, family: { ...FAMILY, id: 'g' } }, NOW)).toBe(false);
+    expect(await other.authorizations.revokeReplayed({ ...TOKEN, family: { ...FAMILY, id: 'g' } }, NOW)).toBe(
+      false,
+    );
     expect(confirmed).toEqual([1, 1, 1]);
     expect(await revokedAt()).toEqual([NOW, null]);
   });
@@ -482,7 +490,7 @@ describe('an authorization', () => {
     }))
       await inUse({ id, ...changes });
     const { store: other, confirmed } = confirming();
-    await other.confirmRevoked(ADA, 'notes');
+    await other.authorizations.confirmRevoked(ADA, 'notes');
     expect(confirmed).toEqual([2]);
   });
 
@@ -510,7 +518,7 @@ describe('an authorization', () => {
     await family({ ...long, id: '6', user_provider: 'others' });
     await family({ ...long, id: '7', client_id: 'diary' });
     await family({ ...long, id: '8', client_id: 'nobody' });
-    const listed = await store.listAuthorizations(ADA, NOW);
+    const listed = await store.authorizations.listAuthorizations(ADA, NOW);
     expect(listed.map((each) => each.family.id)).toEqual(['9', '1', '2']);
     expect(listed[1]).toEqual({
       family: { ...FAMILY, id: '1' },

@@ -4,6 +4,8 @@ import { cookiesIn } from '../../src/http/cookies.ts';
 import { createWaitingRequests } from '../../src/oauth-server/authorization/waiting-requests.ts';
 import { createCookieSealer, createSealing } from '../../src/oauth-server/authorization/cookie-keys.ts';
 import { hold, type Target } from '../target.ts';
+import type { CookieKeyRecords } from '../../src/oauth-server/store/sql/cookie-keys.ts';
+import type { WaitingRequestRecords } from '../../src/oauth-server/store/sql/waiting-requests.ts';
 
 const NOW = 1_800_000_000_000;
 const LIFETIME = 600_000;
@@ -59,7 +61,7 @@ export const target: Target = {
         );
         return periods.get(period) ?? null;
       },
-    };
+    } satisfies Partial<CookieKeyRecords> as unknown as CookieKeyRecords;
     const sealer = createCookieSealer({ store, clock, lifetime: LIFETIME });
     const sealing = createSealing({ sealer, clock, lifetime: LIFETIME });
     const waiting = createWaitingRequests({
@@ -67,7 +69,7 @@ export const target: Target = {
         keepWaitingRequest: async () => true,
         findWaitingRequest: async () => null,
         endWaitingRequest: async () => {},
-      },
+      } satisfies Partial<WaitingRequestRecords> as unknown as WaitingRequestRecords,
       sealer,
       host: { clientAddress: () => null },
       pruning: { tick: async () => {} },

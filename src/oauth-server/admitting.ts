@@ -152,7 +152,7 @@ export function createAdmitting(options: AdmittingOptions): Admitting {
       const parts = { store, checkNew, host, secretHasher, iterations, blockable, audit, clock };
       return createImporting(parts);
     }),
-    initialAccessTokens: createInitialAccessTokens({ store, audit, clock }),
+    initialAccessTokens: createInitialAccessTokens({ store: store.initialAccessTokens, audit, clock }),
     register: registering(),
     authenticating: (findClient, ...paths) =>
       createClientAuthentication({

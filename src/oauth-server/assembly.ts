@@ -64,7 +64,7 @@ import { createPruning } from './store/pruning.ts';
 import { createSingleUses } from './store/single-uses.ts';
 import { createSpeaking, type Speaking } from '../words/speaking.ts';
 import { createScopeCatalog, scopesHeldBy, speakingOf } from './tokens/scopes.ts';
-import { createSqlStore } from './store/sql/index.ts';
+import { Store } from './store/store.ts';
 import { createTokenLookUp } from './tokens/token-accessor.ts';
 import type { AuthorizationServer, AuthorizationServerOptions } from './authorization-server.ts';
 import type { ExaminedApplication } from './console/subject.ts';
@@ -114,9 +114,9 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
   const isUnavailable = (error: unknown) => database.isUnavailable(error);
   const measuring =
     telemetry === undefined ? null : createMeasuring({ telemetry, isUnavailable, log: () => host.log });
-  const sqlStore = createSqlStore(database, (clientId) => urls.refusal(clientId) === null);
+  const sqlStore = new Store(database, (clientId) => urls.refusal(clientId) === null);
   const store = measuring === null ? sqlStore : measuredStore(sqlStore, measuring, database.dialect);
-  const sealer = createCookieSealer({ store, clock, lifetime: config.consent_ttl * 1000 });
+  const sealer = createCookieSealer({ store: store.cookieKeys, clock, lifetime: config.consent_ttl * 1000 });
   const branding = options.branding === undefined ? brandingWithoutKit(config, basePath) : options.branding;
   const host = branded(options.host(createBrowsers({ sealer, issuer, basePath })), branding);
   const { log } = host;
@@ -134,7 +134,7 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
     clock,
   });
   const pruning = createPruning({
-    store,
+    store: store.expired,
     removeOldEvents: removeOld,
     registrations: registers || documentsConfig !== false,
     singleUses: takesKeys || takesDpop || config.admin_permission !== undefined,
@@ -149,7 +149,7 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
     audit,
     log,
     isNeeded: () =>
-      store.hasOpenidFamily().catch((error: unknown) => {
+      store.authorizations.hasOpenidFamily().catch((error: unknown) => {
         if (database.isUnavailable(error)) throw error;
         // Without a schema there is no authorization.
         return false;
@@ -160,7 +160,7 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
   const speaking =
     options.speaking ?? createSpeaking({ ...speakingOf(config), folder: options.messages ?? null });
   const claims = createClaims({ mapper: config.claims, catalog: scopes, log });
-  const singleUses = createSingleUses({ store, pruning });
+  const singleUses = createSingleUses({ store: store.singleUses, pruning });
   const nonces = config.dpop_nonces === true ? createDpopNonces({ sealer, clock }) : null;
   const dpop = takesDpop
     ? createDpop({ singleUses, nonces, algorithms: profiles.isServers ? PROFILED_ALGORITHMS : null, clock })
@@ -169,7 +169,15 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
   const accounts = createAccounts(host);
   const proofs =
     offer === null || dpop === null ? null : createResourceProofs({ offer, origin, ...mounting, dpop });
-  const bearerTokens = createBearerTokens({ store, accounts, host, scopes, audience, proofs, clock });
+  const bearerTokens = createBearerTokens({
+    store: store.accessTokens,
+    accounts,
+    host,
+    scopes,
+    audience,
+    proofs,
+    clock,
+  });
   const lookUp = createTokenLookUp({ bearerTokens, scopes });
 
   const allowsLoopback = showsDetails && isLoopback(new URL(publicUrl));
@@ -192,7 +200,7 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
   });
   const { clients, authenticating } = admitting;
   const takesLogos = config.client_logos === true;
-  const recordUse = createRecordUse({ store, clock, log });
+  const recordUse = createRecordUse({ store: store.clients, clock, log });
   const authenticateClient = authenticating((id) => clients.find(id), TOKEN_PATH);
 
   const issuing = createIssuing({ issuer, config, scopes, host, keys, claims, requireBinding });
@@ -241,7 +249,7 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
     clock,
   });
   const applications = createApplicationsEndpoints({
-    store,
+    store: store.authorizations,
     accounts,
     host,
     scopes,
@@ -283,7 +291,7 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
     oauth_server_userinfo: createUserinfoEndpoint({ bearerTokens, claims, dpop: offer }),
     oauth_server_applications: applications.list,
     oauth_server_remove_application: applications.remove,
-    oauth_server_logo: takesLogos ? createLogoEndpoint({ store }) : null,
+    oauth_server_logo: takesLogos ? createLogoEndpoint({ store: store.logos }) : null,
     oauth_server_openid_configuration: createOpenidConfigurationEndpoint({
       ...metadata,
       keys,
@@ -308,7 +316,7 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
     checks: healthChecks({
       database,
       keys,
-      needsKey: () => store.hasOpenidClient(),
+      needsKey: () => store.clients.hasOpenidClient(),
       migrations,
     }),
     clock,
@@ -325,7 +333,7 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
           singleUses,
           scopes,
           examined: options.examined ?? null,
-          store,
+          store: store.authorizationSearch,
           database,
           branding: branding?.view ?? null,
           home: paths.home,

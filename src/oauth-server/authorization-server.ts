@@ -20,7 +20,7 @@ import type { OutboundOptions } from './outbound/fetch-json.ts';
 import type { ResourceNeeds } from './protected-resource.ts';
 import type { InitialAccessTokens } from './registering/initial-access-tokens.ts';
 import type { Client } from './store/client.ts';
-import type { PrunedRows } from './store/store.ts';
+import type { PrunedRows } from './store/pruning.ts';
 
 /** The authorization server inside a host application. */
 export interface AuthorizationServer extends ProtectedRoutes {

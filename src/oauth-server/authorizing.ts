@@ -86,7 +86,7 @@ export function createAuthorizing(options: AuthorizingOptions): Authorizing {
   const documents = createClientDocuments({
     isOn: (config.client_id_metadata_documents ?? false) !== false,
     urls: options.urls,
-    store,
+    store: store.documentClients,
     fetchJson: options.fetchJson,
     anyPort: options.anyPort,
     audit,
@@ -114,7 +114,7 @@ export function createAuthorizing(options: AuthorizingOptions): Authorizing {
     keyPath: config.key_path,
   });
   const waiting = createWaitingRequests({
-    store,
+    store: store.waitingRequests,
     sealer: options.sealer,
     host,
     pruning,
@@ -134,7 +134,8 @@ export function createAuthorizing(options: AuthorizingOptions): Authorizing {
     clock,
     lifetime: config.consent_ttl,
   });
-  const pushed = pushing === 'off' ? null : createPushedRequests({ store, host, pruning, clock });
+  const pushed =
+    pushing === 'off' ? null : createPushedRequests({ store: store.waitingRequests, host, pruning, clock });
   const consent = new Consent({
     store,
     clients,
@@ -142,7 +143,7 @@ export function createAuthorizing(options: AuthorizingOptions): Authorizing {
     host,
     scopes,
     resource: options.resource,
-    grantedBefore: createGrantedBefore({ store, scopes, clock }),
+    grantedBefore: createGrantedBefore({ store: store.authorizations, scopes, clock }),
     audit,
     recordUse: options.recordUse,
     pruning,

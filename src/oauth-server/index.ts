@@ -72,7 +72,7 @@ export type { Access, ErasedPerson, RevokedAuthorization, RevokedPerson } from '
 export type { Lasting } from './store/batches.ts';
 export type { EndedAccess } from './access/restored.ts';
 export type { AuthorizationList, AuthorizationPage } from './access/listing.ts';
-export type { AuthorizationFilter, HeldAuthorization, HoldingClient } from './store/held.ts';
+export type { AuthorizationFilter, HeldAuthorization, HoldingClient } from './store/authorization-search.ts';
 export type { Endpoint } from './endpoints/endpoint.ts';
 export type { Clients, RegisteredClient, RevokedClient, RotatedSecret } from './clients/clients.ts';
 export type { ClientRegistration } from './clients/registration.ts';
@@ -116,4 +116,4 @@ export type {
   RegisteredBy,
   SigningAlgorithm,
 } from './store/client.ts';
-export type { PrunedRows } from './store/store.ts';
+export type { PrunedRows } from './store/pruning.ts';

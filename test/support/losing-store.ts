@@ -1,6 +1,5 @@
 import type { OpenedDatabase, SqlConnection } from 'portico/host';
-import { createSqlStore } from '../../src/oauth-server/store/sql/index.ts';
-import type { Store } from '../../src/oauth-server/store/store.ts';
+import { Store } from '../../src/oauth-server/store/store.ts';
 
 export const AWAY = 'The store is away';
 
@@ -39,8 +38,5 @@ export function losingStore(
     if (await committed(database, result)) return result;
     throw new Error(AWAY);
   };
-  return createSqlStore(
-    { ...database, execute: execute as OpenedDatabase['execute'], transaction },
-    () => true,
-  );
+  return new Store({ ...database, execute: execute as OpenedDatabase['execute'], transaction }, () => true);
 }

@@ -1,8 +1,7 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { openDatabase } from 'portico/host';
-import { createSqlStore } from '../../src/oauth-server/store/sql/index.ts';
-import type { Store } from '../../src/oauth-server/store/store.ts';
+import { Store } from '../../src/oauth-server/store/store.ts';
 
 /** A second process with its own store on the same database. */
 export interface StoreProcess {
@@ -12,9 +11,12 @@ export interface StoreProcess {
 
 interface Call {
   readonly id: number;
-  readonly method: keyof Store;
+  readonly record: keyof Store;
+  readonly method: string;
   readonly parameters: readonly unknown[];
 }
+
+type Method = (...given: readonly unknown[]) => Promise<unknown>;
 
 type Outcome =
   { readonly id: number; readonly value: unknown } | { readonly id: number; readonly error: unknown };
@@ -34,17 +36,26 @@ export async function startStoreProcess(url: string, folder: string): Promise<St
     for (const call of waiting.values()) call.reject(new Error(`The store's process ended with ${code}`));
   });
 
-  function ask(method: keyof Store, parameters: readonly unknown[]): Promise<unknown> {
+  function ask(record: keyof Store, method: string, parameters: readonly unknown[]): Promise<unknown> {
     const answer = Promise.withResolvers<unknown>();
     const id = (calls += 1);
     waiting.set(id, answer);
-    child.send({ id, method, parameters } satisfies Call);
+    child.send({ id, record, method, parameters } satisfies Call);
     return answer.promise;
   }
 
+  const methodsOf = (record: keyof Store) =>
+    new Proxy(
+      {},
+      {
+        get:
+          (_, method: string) =>
+          (...parameters: unknown[]) =>
+            ask(record, method, parameters),
+      },
+    );
   const store = new Proxy({} as Store, {
-    get: (_, method) =>
-      method === 'then' ? undefined : (...parameters: unknown[]) => ask(method as keyof Store, parameters),
+    get: (_, record) => (record === 'then' ? undefined : methodsOf(record as keyof Store)),
   });
   return {
     store,
@@ -58,10 +69,10 @@ export async function startStoreProcess(url: string, folder: string): Promise<St
 
 function answerCalls(url: string, folder: string): void {
   const database = openDatabase(url, { directory: folder });
-  const store = createSqlStore(database, () => true);
-  process.on('message', ({ id, method, parameters }: Call) => {
-    const work = store[method] as (...given: readonly unknown[]) => Promise<unknown>;
-    work(...parameters).then(
+  const store = new Store(database, () => true);
+  process.on('message', ({ id, record, method, parameters }: Call) => {
+    const methods = store[record] as unknown as Readonly<Record<string, Method>>;
+    methods[method]?.(...parameters).then(
       (value) => process.send?.({ id, value } satisfies Outcome),
       (error: unknown) => process.send?.({ id, error } satisfies Outcome),
     );

@@ -3,8 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { migrate, openDatabase, type OpenedDatabase } from 'portico/host';
 import { oauthServerMigrations } from 'portico/oauth-server';
-import { createSqlStore } from '../../src/oauth-server/store/sql/index.ts';
-import type { Store } from '../../src/oauth-server/store/store.ts';
+import { Store } from '../../src/oauth-server/store/store.ts';
 import { createDatabase } from './database.ts';
 
 /** A store, whose statements a test can stand between. */
@@ -60,7 +59,7 @@ export async function openWatchedStore(): Promise<WatchedStore> {
     },
   };
   const watched: WatchedStore = {
-    store: createSqlStore(database, () => true),
+    store: new Store(database, () => true),
     database,
     meanwhile: null,
     transactions: 0,

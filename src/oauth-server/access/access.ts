@@ -5,7 +5,7 @@ import { randomIdentifier } from '../crypto.ts';
 import { AccessError } from '../errors.ts';
 import { quoted, quotedPublic } from '../quoting.ts';
 import { BATCH, inBatches, type Lasting } from '../store/batches.ts';
-import type { AuthorizationFilter } from '../store/held.ts';
+import type { AuthorizationFilter } from '../store/authorization-search.ts';
 import type { Store } from '../store/store.ts';
 import { isAuthorizationId, listHeld, type AuthorizationList, type AuthorizationPage } from './listing.ts';
 import { requirePerson } from './people.ts';
@@ -94,7 +94,12 @@ export function createAccess({ store, audit, clock }: AccessOptions): Access {
   function endRequests(person: PersonReference, forget: boolean): Promise<number> {
     let after: string | null = FIRST;
     return inBatches(async () => {
-      const { ended, last } = await store.endRequestsOfPerson(person, after ?? FIRST, BATCH, forget);
+      const { ended, last } = await store.consentRequests.endRequestsOfPerson(
+        person,
+        after ?? FIRST,
+        BATCH,
+        forget,
+      );
       after = last;
       return { count: ended, more: last !== null };
     });
@@ -105,7 +110,7 @@ export function createAccess({ store, audit, clock }: AccessOptions): Access {
     let below: string | null = null;
     let isKnown = false;
     const revoked = await inBatches(async () => {
-      const batch = await store.revokeOfPerson(person, below, clock(), BATCH);
+      const batch = await store.authorizations.revokeOfPerson(person, below, clock(), BATCH);
       below = batch.last;
       isKnown ||= batch.found > 0;
       return { count: batch.revoked, more: batch.last !== null };
@@ -114,21 +119,21 @@ export function createAccess({ store, audit, clock }: AccessOptions): Access {
   }
 
   async function requireHolder(id: string): Promise<Holder> {
-    const holder = isAuthorizationId(id) ? await store.findHolder(id) : null;
+    const holder = isAuthorizationId(id) ? await store.authorizations.findHolder(id) : null;
     if (holder === null) throw new AccessError(`No authorization has the id ${quoted(id)}. ${SEE_LIST}`);
     return { id, ...holder };
   }
 
   async function revoke(holder: Holder, acting?: Acting): Promise<RevokedAuthorization> {
     const { id: authorization, clientId, person } = holder;
-    const revoked = await store.revokeFamily(authorization, clock());
+    const revoked = await store.authorizations.revokeFamily(authorization, clock());
     const about = { authorization, clientId, person, ...actedBy(acting) };
     if (revoked) await audit({ type: 'family_revoked', ...about, reason: 'operator' });
     return { ...holder, revoked };
   }
 
   return {
-    list: async (filter = {}, page = {}) => listHeld(store, filter, page, clock()),
+    list: async (filter = {}, page = {}) => listHeld(store.authorizationSearch, filter, page, clock()),
 
     revokeAuthorization: async (id, acting) => revoke(await requireHolder(id), acting),
 
@@ -146,8 +151,9 @@ export function createAccess({ store, audit, clock }: AccessOptions): Access {
       const requests = await endRequests(person, false);
       const { revoked: authorizations, isKnown } = await revokeAll(person, report);
       if (authorizations === 0 && requests === 0) {
-        if (!isKnown && !(await store.hasSubject(person))) throw new AccessError(unknownPerson(person));
-        await store.confirmRevokedOfPerson(person);
+        if (!isKnown && !(await store.subjects.hasSubject(person)))
+          throw new AccessError(unknownPerson(person));
+        await store.authorizations.confirmRevokedOfPerson(person);
       }
       await audit({ type: 'person_revoked', person, authorizations, ...actedBy(acting) });
       return { authorizations, requests };
@@ -157,10 +163,10 @@ export function createAccess({ store, audit, clock }: AccessOptions): Access {
       const person = requirePerson(given);
       const pseudonym = { provider: person.provider, id: `erased-${randomIdentifier()}` };
       // The subject first: whoever has read it is answering a request, which is removed next, or has answered it, and is found then.
-      const subject = await store.forgetSubject(person);
+      const subject = await store.subjects.forgetSubject(person);
       const requests = await endRequests(person, true);
       const authorizations = await inBatches(async () => {
-        const { removed, more } = await store.removeFamiliesOfPerson(person, BATCH);
+        const { removed, more } = await store.authorizations.removeFamiliesOfPerson(person, BATCH);
         return { count: removed, more };
       }, report);
       const events = await inBatches(async () => {

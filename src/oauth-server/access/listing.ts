@@ -1,6 +1,6 @@
 import { AccessError } from '../errors.ts';
-import type { AuthorizationFilter, FoundHeld, HeldAuthorization } from '../store/held.ts';
-import type { Store } from '../store/store.ts';
+import type { AuthorizationFilter, FoundHeld, HeldAuthorization } from '../store/authorization-search.ts';
+import type { AuthorizationSearch } from '../store/sql/authorization-search.ts';
 import { isScopeToken } from '../tokens/scopes.ts';
 import { requirePerson } from './people.ts';
 
@@ -43,7 +43,7 @@ interface Part {
 
 /** One page of what lives and fits. Throws an AccessError for what is ill-formed. */
 export async function listHeld(
-  store: Pick<Store, 'findHeld'>,
+  store: AuthorizationSearch,
   filter: AuthorizationFilter,
   { limit = DEFAULT_LIMIT, after }: AuthorizationPage,
   now: number,

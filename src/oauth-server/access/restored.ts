@@ -36,17 +36,22 @@ export async function endAllAccess(
   { report, ...acting }: Lasting = {},
 ): Promise<EndedAccess> {
   // What waits for an answer first: what is allowed meanwhile is an authorization by then.
-  const requests = await inSteps((after) => store.endRequests(after, BATCH));
-  const { family, accessToken } = await store.newestIds();
+  const requests = await inSteps((after) => store.consentRequests.endRequests(after, BATCH));
+  const { family, accessToken } = await store.everythingIssued.newestIds();
   const authorizations =
     family === null
       ? 0
-      : await inSteps((after) => store.revokeFamilies(after, family, clock(), BATCH), report);
+      : await inSteps(
+          (after) => store.everythingIssued.revokeFamilies(after, family, clock(), BATCH),
+          report,
+        );
   const clientTokens =
-    accessToken === null ? 0 : await inSteps((after) => store.removeClientTokens(after, accessToken, BATCH));
+    accessToken === null
+      ? 0
+      : await inSteps((after) => store.everythingIssued.removeClientTokens(after, accessToken, BATCH));
   let initialAccessTokens = 0;
-  for (const { id } of await store.listInitialAccessTokens())
-    if (await store.deleteInitialAccessToken(id)) initialAccessTokens += 1;
+  for (const { id } of await store.initialAccessTokens.listInitialAccessTokens())
+    if (await store.initialAccessTokens.deleteInitialAccessToken(id)) initialAccessTokens += 1;
   const ended = { authorizations, clientTokens, requests, initialAccessTokens };
   await audit({ type: 'access_ended', ...ended, ...actedBy(acting) });
   return ended;

@@ -1,7 +1,7 @@
 import type { PersonReference } from '../../contracts/person.ts';
 import type { Access } from '../access/access.ts';
 import { MOST_LISTED } from '../access/listing.ts';
-import type { AuthorizationFilter, HeldAuthorization } from '../store/held.ts';
+import type { AuthorizationFilter, HeldAuthorization } from '../store/authorization-search.ts';
 
 /** All that one person has allowed one application. */
 export interface HeldGroup {

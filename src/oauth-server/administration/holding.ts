@@ -1,4 +1,4 @@
-import type { HeldAuthorization } from '../store/held.ts';
+import type { HeldAuthorization } from '../store/authorization-search.ts';
 import type { HeldGroup } from './grouping.ts';
 import { markup, type Content, type Markup } from './markup.ts';
 import type { Asked } from './page.ts';

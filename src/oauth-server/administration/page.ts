@@ -8,7 +8,7 @@ import type { AdministrationPageName } from '../endpoints/table.ts';
 import type { Parameters } from '../parameters.ts';
 import type { Reply } from '../replies/responses.ts';
 import type { SingleUses } from '../store/single-uses.ts';
-import type { Store } from '../store/store.ts';
+import type { AuthorizationSearch } from '../store/sql/authorization-search.ts';
 import type { ScopeCatalog } from '../tokens/scopes.ts';
 import type { FormSubject } from './forms.ts';
 import type { PageLinks } from './links.ts';
@@ -27,7 +27,7 @@ export interface AdministrationParts {
   readonly scopes: ScopeCatalog;
   /** What the doctor looks at; null when nothing but the store is known of the application. */
   readonly examined: ExaminedApplication | null;
-  readonly store: Pick<Store, 'countHeld'>;
+  readonly store: AuthorizationSearch;
   readonly database: Database;
   /** Null unless it is set. */
   readonly branding: BrandingView | null;

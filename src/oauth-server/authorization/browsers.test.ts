@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { createBrowsers } from './browsers.ts';
 import { createCookieSealer } from './cookie-keys.ts';
+import type { CookieKeyRecords } from '../store/sql/cookie-keys.ts';
 
 const PERIOD = 30 * 86_400_000;
 const ADA = { provider: 'staff', id: 'ada' };
@@ -24,7 +25,7 @@ function start({ issuer = 'https://portal.example', basePath = '' } = {}) {
       return keys.get(period) ?? candidate;
     },
     findCookieKey: async (period: number) => keys.get(period) ?? null,
-  };
+  } satisfies Partial<CookieKeyRecords> as unknown as CookieKeyRecords;
   const sealer = createCookieSealer({ store, clock: () => time.now, lifetime: PERIOD });
   const watched = {
     ...sealer,

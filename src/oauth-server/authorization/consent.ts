@@ -45,16 +45,7 @@ export interface ConsentQuestion {
 }
 
 export interface ConsentOptions {
-  readonly store: Pick<
-    Store,
-    | 'insertConsentRequest'
-    | 'findConsentRequest'
-    | 'presentConsentRequest'
-    | 'voidConsentRequest'
-    | 'answerConsent'
-    | 'replaceCode'
-    | 'assignSubject'
-  >;
+  readonly store: Store;
   readonly clients: Pick<Clients, 'find'>;
   readonly documents: Pick<ClientDocuments, 'keep'>;
   readonly host: Pick<CompleteHost, 'holdsPermission' | 'log'>;
@@ -118,7 +109,7 @@ export class Consent {
     shown: readonly string[],
   ): Promise<boolean> {
     const { store, pruning, clock, lifetimes } = this.#options;
-    const isSaved = await store.insertConsentRequest({
+    const isSaved = await store.consentRequests.insertConsentRequest({
       ...request,
       ...(registeredBy === 'document' ? { shownName: name } : {}),
       idHash: tokenHash(requestId),
@@ -148,7 +139,7 @@ export class Consent {
       await this.end(pending);
       return { response: nothingHeld(pending, client) };
     }
-    if (!(await store.presentConsentRequest(pending, scopes, clock())))
+    if (!(await store.consentRequests.presentConsentRequest(pending, scopes, clock())))
       throw await this.#endedMeanwhile(requestId, visitor);
     return { question: question(pending, requestId, client, visitor, scopes, before) };
   }
@@ -191,7 +182,7 @@ export class Consent {
       // From its first use on the redirect URIs stay: what was shown is asked once more, after that.
       await this.#requireClient(pending);
     }
-    if (!(await store.answerConsent(pending, allowed, { allow, at: now }))) return null;
+    if (!(await store.consentRequests.answerConsent(pending, allowed, { allow, at: now }))) return null;
     const { clientId, redirectUri, state } = pending;
     if (allowed === null) {
       await audit({ type: 'consent_denied', clientId, person });
@@ -224,7 +215,7 @@ export class Consent {
     // Not the same where another permission is held by now: then the store finds no such authorization.
     const scopes = await this.#grantable(saved, client, person);
     const code = newCode(id);
-    const replaced = await store.replaceCode(
+    const replaced = await store.codes.replaceCode(
       { id, clientId, person, scopes },
       { hash: tokenHash(code), expiresAt: now + lifetime },
     );
@@ -255,7 +246,7 @@ export class Consent {
     now: number,
   ) {
     const { store } = this.#options;
-    const subject = await store.assignSubject(person, randomIdentifier());
+    const subject = await store.subjects.assignSubject(person, randomIdentifier());
     const expiresAt = now + this.#codeLifetime(client) * 1000;
     return {
       family: { id, clientId, person, subject, scopes, audience, thumbprint },
@@ -272,7 +263,7 @@ export class Consent {
   /** The request, answered or not, if it was put to this visitor; null when no request of this id was saved. */
   async #findOwn(requestId: string, visitor: Visitor): Promise<ConsentRequest | null> {
     const { store } = this.#options;
-    const saved = await store.findConsentRequest(tokenHash(requestId));
+    const saved = await store.consentRequests.findConsentRequest(tokenHash(requestId));
     if (saved === null) return null;
     noteClient(visitor.request, saved.clientId);
     if (saved.uiLocales !== undefined) noteWish(visitor.request, saved.uiLocales.split(' '));
@@ -358,7 +349,7 @@ export class Consent {
   async requireCsrfToken(requestId: string, visitor: Visitor, csrfToken: string): Promise<void> {
     const { store } = this.#options;
     if (equalInConstantTime(csrfToken, csrfTokenFor(requestId, visitor))) return;
-    const saved = await store.findConsentRequest(tokenHash(requestId));
+    const saved = await store.consentRequests.findConsentRequest(tokenHash(requestId));
     if (saved !== null) this.#matchesBrowser(saved, visitor);
     throw notAccepted('the csrf_token is not the one of this request and browser session');
   }
@@ -382,7 +373,7 @@ export class Consent {
   /** Ends the request without an answer. */
   end({ idHash }: ConsentRequest): Promise<void> {
     const { store } = this.#options;
-    return store.voidConsentRequest(idHash);
+    return store.consentRequests.voidConsentRequest(idHash);
   }
 }
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { createCookieSealer, createSealing } from './cookie-keys.ts';
+import type { CookieKeyRecords } from '../store/sql/cookie-keys.ts';
 
 const PERIOD = 30 * 86_400_000;
 /** When the 694th period of thirty days begins. */
@@ -21,7 +22,7 @@ function installation(keys = new Map<number, string>()) {
       asked.push(`find ${period}`);
       return keys.get(period) ?? null;
     },
-  };
+  } satisfies Partial<CookieKeyRecords> as unknown as CookieKeyRecords;
   return {
     asked,
     keys,

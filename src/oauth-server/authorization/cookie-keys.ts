@@ -1,4 +1,4 @@
-import type { Store } from '../store/store.ts';
+import type { CookieKeyRecords } from '../store/sql/cookie-keys.ts';
 import { derivedKey, openText, randomToken, sealText } from '../crypto.ts';
 
 /**
@@ -14,7 +14,7 @@ export interface CookieSealer {
 }
 
 export interface CookieSealerOptions {
-  readonly store: Pick<Store, 'cookieKey' | 'findCookieKey'>;
+  readonly store: CookieKeyRecords;
   /** Milliseconds since 1970. */
   readonly clock: () => number;
   /** How long sealed content is needed, and so its key, in milliseconds. */

@@ -1,7 +1,7 @@
 import { samePerson, type PersonReference } from '../../contracts/person.ts';
 import { hasOneDestination, isVerified } from '../clients/who-asks.ts';
 import type { Client } from '../store/client.ts';
-import type { Store } from '../store/store.ts';
+import type { AuthorizationRecords } from '../store/sql/authorizations.ts';
 import { scopesInForce, type ScopeCatalog } from '../tokens/scopes.ts';
 
 /**
@@ -19,7 +19,7 @@ export type GrantedBefore = (
 ) => Promise<readonly string[]>;
 
 export interface GrantedBeforeOptions {
-  readonly store: Pick<Store, 'listAuthorizations'>;
+  readonly store: AuthorizationRecords;
   readonly scopes: ScopeCatalog;
   /** Milliseconds since 1970. */
   readonly clock: () => number;

@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { AuthorizationPageError, NotNowError } from '../errors.ts';
 import { createParameters } from '../parameters.ts';
 import type { Client } from '../store/client.ts';
-import type { Store } from '../store/store.ts';
 import { createPushedRequests } from './pushed.ts';
+import type { WaitingRequestRecords } from '../store/sql/waiting-requests.ts';
 
 const START = 1_800_000_000_000;
 const URN = 'urn:ietf:params:oauth:request_uri:';
@@ -13,7 +13,7 @@ const SENT = [
 ] as const;
 const REQUEST = new Request('https://portal.example/oauth/par', { method: 'POST' });
 
-type Kept = Parameters<Store['keepWaitingRequest']>;
+type Kept = Parameters<WaitingRequestRecords['keepWaitingRequest']>;
 
 const clientOf = (about: Partial<Client> = {}) =>
   ({ id: 'app', public: false, registeredBy: 'operator', ...about }) as Client;
@@ -38,7 +38,7 @@ function start(about: { readonly address?: string | null; readonly hasRoom?: boo
       async endWaitingRequest(hash) {
         rows.delete(hash);
       },
-    },
+    } satisfies Partial<WaitingRequestRecords> as unknown as WaitingRequestRecords,
     host: { clientAddress: () => address },
     pruning: { tick: async () => void (ticks.count += 1) },
     clock: () => time.now,

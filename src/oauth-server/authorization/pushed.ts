@@ -6,7 +6,7 @@ import { callerAddress, type CompleteHost } from '../host.ts';
 import type { Parameters } from '../parameters.ts';
 import type { Pruning } from '../store/pruning.ts';
 import type { Client } from '../store/client.ts';
-import type { Store } from '../store/store.ts';
+import type { WaitingRequestRecords } from '../store/sql/waiting-requests.ts';
 import { ROW_BYTES, WAITING_BUDGET, type SentParameters } from './waiting-requests.ts';
 
 /**
@@ -35,7 +35,7 @@ export interface PushedRequest {
 }
 
 export interface PushedRequestsOptions {
-  readonly store: Pick<Store, 'keepWaitingRequest' | 'findWaitingRequest' | 'endWaitingRequest'>;
+  readonly store: WaitingRequestRecords;
   readonly host: Pick<CompleteHost, 'clientAddress'>;
   readonly pruning: Pick<Pruning, 'tick'>;
   /** Milliseconds since 1970. */

@@ -7,6 +7,7 @@ import { createParameters } from '../parameters.ts';
 import type { Client } from '../store/client.ts';
 import { createScopeCatalog } from '../tokens/scopes.ts';
 import { createPushingClients } from './pushing-clients.ts';
+import type { DocumentClientRecords } from '../store/sql/document-clients.ts';
 
 const NOW = 1_800_000_000_000;
 const DOCUMENT = 'https://client.example/client.json';
@@ -32,7 +33,7 @@ function start(about: About = {}) {
         return kept;
       },
       keepDocumentClient: () => Promise.reject(new Error('nothing is kept before it is shown')),
-    },
+    } satisfies Partial<DocumentClientRecords> as unknown as DocumentClientRecords,
     async fetchJson(url, about) {
       asked.push(about);
       if (says instanceof Error) throw says;

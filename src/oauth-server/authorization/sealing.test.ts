@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { createCookieSealer, createSealing } from './cookie-keys.ts';
+import type { CookieKeyRecords } from '../store/sql/cookie-keys.ts';
 
 const START = 1_800_000_000_000;
 const LIFETIME = 600_000;
@@ -14,7 +15,7 @@ function installation() {
       return keys.get(period) ?? candidate;
     },
     findCookieKey: async (period: number) => keys.get(period) ?? null,
-  };
+  } satisfies Partial<CookieKeyRecords> as unknown as CookieKeyRecords;
   const clock = () => now;
   return {
     pass: (milliseconds: number) => void (now += milliseconds),

@@ -5,7 +5,7 @@ import { randomToken, tokenHash } from '../crypto.ts';
 import { AuthorizationPageError } from '../errors.ts';
 import { callerAddress, type CompleteHost } from '../host.ts';
 import type { Pruning } from '../store/pruning.ts';
-import type { Store } from '../store/store.ts';
+import type { WaitingRequestRecords } from '../store/sql/waiting-requests.ts';
 import type { CookieSealer } from './cookie-keys.ts';
 
 /**
@@ -52,7 +52,7 @@ export interface WaitingInBrowser {
 }
 
 export interface WaitingRequestsOptions {
-  readonly store: Pick<Store, 'keepWaitingRequest' | 'findWaitingRequest' | 'endWaitingRequest'>;
+  readonly store: WaitingRequestRecords;
   readonly sealer: CookieSealer;
   readonly host: Pick<CompleteHost, 'clientAddress'>;
   readonly pruning: Pick<Pruning, 'tick'>;

@@ -6,6 +6,7 @@ import type { Client, SigningAlgorithm } from '../store/client.ts';
 import { createScopeCatalog } from '../tokens/scopes.ts';
 import { createClientDocuments, type ClientDocumentsOptions, type FetchedFor } from './client-documents.ts';
 import { createClientUrls } from './client-urls.ts';
+import type { DocumentClientRecords } from '../store/sql/document-clients.ts';
 
 const START = 1_800_000_000_000;
 const HOUR = 3_600_000;
@@ -50,7 +51,7 @@ function installation() {
           rows.set(client.id, { client: { ...client, createdAt }, freshUntil });
           return row === undefined ? 'new' : 'known';
         },
-      },
+      } satisfies Partial<DocumentClientRecords> as unknown as DocumentClientRecords,
       async fetchJson(url, about) {
         web.asked.push([url.href, about]);
         const { says, headers } = web;

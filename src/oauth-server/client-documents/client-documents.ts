@@ -11,7 +11,7 @@ import { ID_TOKEN_ALGORITHMS } from '../profiles/fapi2.ts';
 import { OutboundError } from '../outbound/limits.ts';
 import { quotedUri } from '../quoting.ts';
 import type { Client } from '../store/client.ts';
-import type { Store } from '../store/store.ts';
+import type { DocumentClientRecords } from '../store/sql/document-clients.ts';
 import type { ScopeCatalog } from '../tokens/scopes.ts';
 import { isClientUrl, type ClientUrls } from './client-urls.ts';
 import { DocumentError, readDocument } from './document.ts';
@@ -38,7 +38,7 @@ export type FetchedFor = PersonReference | { readonly network: string };
 export interface ClientDocumentsOptions {
   readonly isOn: boolean;
   readonly urls: ClientUrls;
-  readonly store: Pick<Store, 'findDocumentClient' | 'keepDocumentClient'>;
+  readonly store: DocumentClientRecords;
   readonly fetchJson: FetchJson;
   readonly audit: Audit;
   readonly scopes: ScopeCatalog;

@@ -135,7 +135,7 @@ export function createClients(options: ClientsOptions): Clients {
   const { store, scopes, keys, takesKeys, profiles, checkNew, passwordHasher, fetchImage } = options;
   const { clock, audit, blockable, anyPort = false } = options;
   async function find(clientId: string): Promise<Client | null> {
-    const client = CLIENT_ID.test(clientId) ? await store.findClient(clientId) : null;
+    const client = CLIENT_ID.test(clientId) ? await store.clients.findClient(clientId) : null;
     return client !== null && client.registeredBy !== 'operator' && hasExpired(client, clock())
       ? null
       : client;
@@ -184,9 +184,9 @@ export function createClients(options: ClientsOptions): Clients {
     };
     const begun = { id: url, registeredBy: 'document', secretHash: null, createdAt: now } as const;
     const client = { ...newClient(described, begun), revokedAt: now };
-    await store.insertRevokedClient(client);
+    await store.clients.insertRevokedClient(client);
     // Somebody may have been shown it at this moment, and its row was there first.
-    const wasKnown = await store.revokeClient(url, now);
+    const wasKnown = await store.clients.revokeClient(url, now);
     await audit({ type: 'client_revoked', ...registered(client), ...actedBy(acting) });
     return { client, wasKnown };
   }
@@ -200,14 +200,14 @@ export function createClients(options: ClientsOptions): Clients {
   return {
     async create(registration, acting) {
       const { client, secret, logo } = await checkedClient(registration);
-      await store.insertClient(client, logo);
+      await store.clients.insertClient(client, logo);
       await audit({ type: 'client_registered', ...registered(client), ...actedBy(acting) });
       return { client, secret };
     },
     async createUnless(registration, isThere, acting) {
       const { client, secret, logo } = await checkedClient(registration);
       const isActiveAndThere = (each: Client) => each.revokedAt === null && isThere(each);
-      const existing = await store.insertClientUnless(client, isActiveAndThere, logo);
+      const existing = await store.clients.insertClientUnless(client, isActiveAndThere, logo);
       if (existing !== null) return { client: existing, secret: null, created: false };
       await audit({ type: 'client_registered', ...registered(client), ...actedBy(acting) });
       return { client, secret, created: true };
@@ -217,10 +217,10 @@ export function createClients(options: ClientsOptions): Clients {
       const refusal = (client: Client) => profiles.refusal(client);
       return describeClient(await requireKnown(clientId), { catalog: scopes, refusal, clock });
     },
-    list: () => store.listClients(),
-    page: (page = {}) => listPage(store, page),
+    list: () => store.clients.listClients(),
+    page: (page = {}) => listPage(store.clients, page),
     update: createUpdating({
-      store,
+      store: store.clients,
       requireLiving,
       check: (registration, before) =>
         checkRegistration(registration, scopes, keys, profiles, { anyPort, before }),
@@ -240,7 +240,7 @@ export function createClients(options: ClientsOptions): Clients {
       const previousExpiresAt = overlap === 0 ? null : clock() + overlap * 1000;
       if (current === null) throw new RegistrationError('A public client has no secret to rotate');
       const [hash, replaced] = [await passwordHasher.hash(secret), acting?.seen?.secretHash ?? null];
-      if (!(await store.rotateSecret(clientId, hash, previousExpiresAt, replaced))) {
+      if (!(await store.clients.rotateSecret(clientId, hash, previousExpiresAt, replaced))) {
         throw new RegistrationError(
           'The client was revoked, or somebody else gave it a new secret, meanwhile',
         );
@@ -258,7 +258,7 @@ export function createClients(options: ClientsOptions): Clients {
       }
       const client = await requireKnown(clientId);
       // Asked also of one that is revoked: what another attempt began may not be for good yet.
-      if (!(await store.revokeClient(clientId, clock()))) throw revokedBefore();
+      if (!(await store.clients.revokeClient(clientId, clock()))) throw revokedBefore();
       await audit({ type: 'client_revoked', ...registered(client), ...actedBy(acting) });
       return { client, wasKnown: true };
     },
@@ -269,7 +269,7 @@ export function createClients(options: ClientsOptions): Clients {
           'Only the URL of a document is ever unblocked; another client is revoked for good',
         );
       }
-      if (!(await store.unblockDocumentClient(url, clock())))
+      if (!(await store.documentClients.unblockDocumentClient(url, clock())))
         throw new RegistrationError('This URL is not blocked');
       await audit({ type: 'client_unblocked', ...registered(client), ...actedBy(acting) });
     },

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Log } from '../../contracts/log.ts';
 import { createRecordUse } from './last-use.ts';
+import type { ClientRecords } from '../store/sql/clients.ts';
 
 const DAY = 86_400_000;
 const NOW = 1_795_240_016_123;
@@ -18,7 +19,7 @@ function start() {
       if (state.problem !== null) throw state.problem;
       noted.push([id, now]);
     },
-  };
+  } satisfies Partial<ClientRecords> as unknown as ClientRecords;
   return { noted, warnings, state, recordUse: createRecordUse({ store, clock: () => NOW, log }) };
 }
 

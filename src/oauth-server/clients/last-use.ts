@@ -1,6 +1,6 @@
 import type { Log } from '../../contracts/log.ts';
 import type { Client } from '../store/client.ts';
-import type { Store } from '../store/store.ts';
+import type { ClientRecords } from '../store/sql/clients.ts';
 
 /** A day, in milliseconds. */
 const BETWEEN_TWO = 86_400_000;
@@ -12,7 +12,7 @@ const BETWEEN_TWO = 86_400_000;
 export type RecordUse = (client: Pick<Client, 'id' | 'registeredBy' | 'usedAt'>) => Promise<void> | null;
 
 export interface RecordUseOptions {
-  readonly store: Pick<Store, 'noteClientUse'>;
+  readonly store: ClientRecords;
   /** Milliseconds since 1970. */
   readonly clock: () => number;
   readonly log: Log;

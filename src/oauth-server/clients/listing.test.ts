@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Client } from '../store/client.ts';
+import type { ClientRecords } from '../store/sql/clients.ts';
 import { clientPages, listPage, type ClientPage } from './listing.ts';
 
 /** A store of so many clients, whose ids are in order, and what it was asked. */
@@ -9,23 +10,28 @@ function storeOf(count: number) {
   return {
     all,
     asked,
-    async listClientsAfter(id: string, limit: number) {
-      asked.push([id, limit]);
-      return all.filter((client) => client.id > id).slice(0, limit);
-    },
+    clients: {
+      async listClientsAfter(id, limit) {
+        asked.push([id, limit]);
+        return all.filter((client) => client.id > id).slice(0, limit);
+      },
+    } satisfies Partial<ClientRecords> as unknown as ClientRecords,
   };
 }
 
 test('a page has fifty clients unless it is said otherwise, and says where the next one begins', async () => {
   const store = storeOf(51);
-  expect(await listPage(store, {})).toEqual({ items: store.all.slice(0, 50), next: '10049' });
-  expect(await listPage(store, { after: '10049' })).toEqual({ items: store.all.slice(50), next: null });
-  expect(await listPage(store, { limit: 51 })).toEqual({ items: store.all, next: null });
-  expect(await listPage(store, { limit: 1, after: '10000' })).toEqual({
+  expect(await listPage(store.clients, {})).toEqual({ items: store.all.slice(0, 50), next: '10049' });
+  expect(await listPage(store.clients, { after: '10049' })).toEqual({
+    items: store.all.slice(50),
+    next: null,
+  });
+  expect(await listPage(store.clients, { limit: 51 })).toEqual({ items: store.all, next: null });
+  expect(await listPage(store.clients, { limit: 1, after: '10000' })).toEqual({
     items: store.all.slice(1, 2),
     next: '10001',
   });
-  expect(await listPage(storeOf(0), {})).toEqual({ items: [], next: null });
+  expect(await listPage(storeOf(0).clients, {})).toEqual({ items: [], next: null });
   expect(store.asked).toEqual([
     ['', 51],
     ['10049', 51],
@@ -42,14 +48,14 @@ test.each<[ClientPage, string]>([
   [{ after: 'a\nb' }, 'What the list goes on after is the cursor that the page before ended with'],
 ])('a page of %j is refused, and the store is not asked', async (page, message) => {
   const store = storeOf(1);
-  await expect(listPage(store, page)).rejects.toMatchObject({ name: 'RegistrationError', message });
+  await expect(listPage(store.clients, page)).rejects.toMatchObject({ name: 'RegistrationError', message });
   expect(store.asked).toEqual([]);
-  expect((await listPage(store, { limit: 1000 })).items).toHaveLength(1);
+  expect((await listPage(store.clients, { limit: 1000 })).items).toHaveLength(1);
 });
 
 test('all of them come a page at a time, from the beginning or behind one', async () => {
   const store = storeOf(2001);
-  const clients = { page: (page: ClientPage) => listPage(store, page) };
+  const clients = { page: (page: ClientPage) => listPage(store.clients, page) };
   const pagesAfter = async (after?: string) => {
     const pages: number[] = [];
     for await (const { items } of clientPages(clients, after)) pages.push(items.length);

@@ -1,6 +1,6 @@
 import { RegistrationError } from '../errors.ts';
 import type { Client } from '../store/client.ts';
-import type { Store } from '../store/store.ts';
+import type { ClientRecords } from '../store/sql/clients.ts';
 
 /** Which part of the clients is asked for. */
 export interface ClientPage {
@@ -24,7 +24,7 @@ const CLIENT_ID = /^[\x20-\x7E]{1,255}$/;
 
 /** One page. Throws a RegistrationError for what is ill-formed. */
 export async function listPage(
-  store: Pick<Store, 'listClientsAfter'>,
+  store: ClientRecords,
   { limit = DEFAULT_LIMIT, after }: ClientPage,
 ): Promise<ClientList> {
   if (!Number.isInteger(limit) || limit < 1 || limit > MOST_LISTED) {

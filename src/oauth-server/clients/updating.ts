@@ -2,7 +2,7 @@ import { actedBy, type Acting, type Audit } from '../auditing/audit.ts';
 import { RegistrationError } from '../errors.ts';
 import { DEFAULT_ALGORITHM } from '../keys/algorithms.ts';
 import type { Client, ClientKeys, ClientLogo } from '../store/client.ts';
-import type { Store } from '../store/store.ts';
+import type { ClientRecords } from '../store/sql/clients.ts';
 import { OFFLINE_ACCESS, type ScopeCatalog } from '../tokens/scopes.ts';
 import { checkSite, type NamedLogo } from './logos.ts';
 import { describeKeys, type DescribedKey } from './describing.ts';
@@ -69,7 +69,7 @@ export type UpdateClient = (
 ) => Promise<UpdatedClient>;
 
 export interface UpdatingOptions {
-  readonly store: Pick<Store, 'updateClient'>;
+  readonly store: ClientRecords;
   /** The living client of this id. Throws a RegistrationError for any other. */
   readonly requireLiving: (clientId: string) => Promise<Client>;
   /** The rules of a new registration; URLs that the client has before are not judged again. */

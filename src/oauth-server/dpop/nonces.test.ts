@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { createCookieSealer } from '../authorization/cookie-keys.ts';
 import { createDpopNonces } from './nonces.ts';
+import type { CookieKeyRecords } from '../store/sql/cookie-keys.ts';
 
 const START = 1_800_000_000_000;
 
@@ -13,7 +14,7 @@ function installation() {
       return keys.get(period) ?? candidate;
     },
     findCookieKey: async (period: number) => keys.get(period) ?? null,
-  };
+  } satisfies Partial<CookieKeyRecords> as unknown as CookieKeyRecords;
   return () => {
     let now = START;
     const clock = () => now;

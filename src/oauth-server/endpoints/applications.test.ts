@@ -9,6 +9,7 @@ import { AuthorizationPageError } from '../errors.ts';
 import type { Authorization } from '../store/grant.ts';
 import { createScopeCatalog, speakingOf } from '../tokens/scopes.ts';
 import { createApplicationsEndpoints, type ApplicationsEndpointsOptions } from './applications.ts';
+import type { AuthorizationRecords } from '../store/sql/authorizations.ts';
 
 const NOW = 1_800_000_000_000;
 const ISSUER = 'https://portal.example/below';
@@ -59,7 +60,7 @@ function start(changes: Partial<ApplicationsEndpointsOptions> = {}) {
       },
       confirmRevoked: async (person, clientId) => void asked.push(['confirmed', person.id, clientId]),
       confirmRevokedOfPerson: async (person) => void asked.push(['confirmed', person.id]),
-    },
+    } satisfies Partial<AuthorizationRecords> as unknown as AuthorizationRecords,
     accounts: {
       async visitor(request) {
         const [id = LOGGED_OUT, browserSecret = ''] = (request.headers.get('cookie') ?? LOGGED_OUT).split(

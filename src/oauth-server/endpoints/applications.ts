@@ -17,14 +17,11 @@ import { formParameters, queryParameters } from '../parameters.ts';
 import type { Reply } from '../replies/responses.ts';
 import { scopesHeldBy, type ScopeCatalog } from '../tokens/scopes.ts';
 import type { PersonReference } from '../../contracts/person.ts';
-import type { Store } from '../store/store.ts';
+import type { AuthorizationRecords } from '../store/sql/authorizations.ts';
 import type { BrowserPaths } from './paths.ts';
 
 export interface ApplicationsEndpointsOptions {
-  readonly store: Pick<
-    Store,
-    'listAuthorizations' | 'revokeFamily' | 'confirmRevoked' | 'confirmRevokedOfPerson'
-  >;
+  readonly store: AuthorizationRecords;
   readonly accounts: Pick<Accounts, 'visitor'>;
   readonly host: Pick<CompleteHost, 'holdsPermission' | 'loginUrl' | 'render'>;
   readonly scopes: ScopeCatalog;

@@ -1,6 +1,6 @@
 import { queryParameters } from '../parameters.ts';
 import { jsonReply, type Reply } from '../replies/responses.ts';
-import type { Store } from '../store/store.ts';
+import type { LogoRecords } from '../store/sql/logos.ts';
 
 /** A year: another logo has another address. */
 const FOR_EVER = 'public, max-age=31536000, immutable';
@@ -13,7 +13,7 @@ const HARMLESS = {
 } as const;
 
 /** GET /oauth/logo: the logo that an operator gave the client `client_id`, when its hash is `v`. It reads no session. */
-export function createLogoEndpoint({ store }: { readonly store: Pick<Store, 'findLogo'> }) {
+export function createLogoEndpoint({ store }: { readonly store: LogoRecords }) {
   return async (request: Request): Promise<Reply> => {
     const asked = queryParameters(request);
     const [clientId, hash] = [asked.get('client_id') ?? '', asked.get('v') ?? ''];

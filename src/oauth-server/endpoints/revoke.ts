@@ -7,7 +7,7 @@ import type { Handler } from './endpoint.ts';
 
 export interface RevokeEndpointOptions {
   readonly authenticateClient: AuthenticateClient;
-  readonly store: Pick<Store, 'revokeAccessToken' | 'findRefreshToken' | 'revokeFamily'>;
+  readonly store: Store;
   readonly audit: Audit;
   readonly clock: () => number;
 }
@@ -21,7 +21,7 @@ export function createRevokeEndpoint(options: RevokeEndpointOptions): Handler {
 
   /** Whether it was a token of this client's that had neither expired nor ended. */
   async function revokeAccessToken(token: string, clientId: string): Promise<boolean> {
-    const revoked = await store.revokeAccessToken(parseToken(token), clientId, clock());
+    const revoked = await store.accessTokens.revokeAccessToken(parseToken(token), clientId, clock());
     if (revoked === null) return false;
     const { familyId: authorization, person } = revoked;
     await audit({ type: 'access_token_revoked', authorization, clientId, person });
@@ -29,10 +29,10 @@ export function createRevokeEndpoint(options: RevokeEndpointOptions): Handler {
   }
 
   async function revokeRefreshToken(token: string, clientId: string): Promise<void> {
-    const refreshToken = await store.findRefreshToken(parseRefreshToken(token).offered);
+    const refreshToken = await store.refreshTokens.findRefreshToken(parseRefreshToken(token).offered);
     if (refreshToken === null || refreshToken.family.clientId !== clientId) return;
     const { id: authorization, person } = refreshToken.family;
-    if (await store.revokeFamily(authorization, clock())) {
+    if (await store.authorizations.revokeFamily(authorization, clock())) {
       await audit({ type: 'family_revoked', authorization, clientId, person, reason: 'client' });
     }
   }

@@ -22,7 +22,7 @@ import {
 } from './stored-grant.ts';
 
 export interface AuthorizationCodeGrantOptions extends StoredGrantOptions {
-  readonly store: Pick<Store, 'findCode' | 'burnCode' | 'spendCode' | 'revokeReplayed' | 'findAccessToken'>;
+  readonly store: Store;
   readonly profiles: Pick<Profiles, 'governs'>;
 }
 
@@ -34,7 +34,7 @@ export function createAuthorizationCodeGrant(options: AuthorizationCodeGrantOpti
 
   /** Spends the code and issues nothing. If another request was quicker, that was the first use, and this one is a replay. */
   async function burn(code: AuthorizationCode, client: Client, now: number): Promise<void> {
-    if (await store.burnCode(code, client.id, now)) await outcomes.auditReplay(code);
+    if (await store.codes.burnCode(code, client.id, now)) await outcomes.auditReplay(code);
   }
 
   return async (client, form, proved) => {
@@ -47,7 +47,7 @@ export function createAuthorizationCodeGrant(options: AuthorizationCodeGrantOpti
       thumbprint,
     };
     const now = clock();
-    const code = await store.findCode(offered);
+    const code = await store.codes.findCode(offered);
     return naming(code?.family ?? null, async () => {
       if (code !== null && proved !== null) await proved.claim();
       const problem = code === null ? null : mismatch(code, client, presentation, now);
@@ -72,7 +72,7 @@ export function createAuthorizationCodeGrant(options: AuthorizationCodeGrantOpti
       const scopes = requireScopesInForce(family, client, catalog);
       const request = { client, family, user, scopes, thumbprint, nonce, mark: null, now };
       const prepared = await issuing.forPerson(request);
-      const outcome = await store.spendCode(code, prepared.tokens, now);
+      const outcome = await store.codes.spendCode(code, prepared.tokens, now);
       return outcomes.respond(form, request, code, prepared, outcome);
     });
   };

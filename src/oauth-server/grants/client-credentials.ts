@@ -9,7 +9,7 @@ import { requireGrant, type GrantHandler } from './grant.ts';
 import type { Issuing } from './issuing.ts';
 
 export interface ClientCredentialsGrantOptions {
-  readonly store: Pick<Store, 'issueClientToken'>;
+  readonly store: Store;
   readonly issuing: Pick<Issuing, 'forClient'>;
   readonly scopes: ScopeCatalog;
   /** Whether clients may come that no operator registered: what these cannot have is left out of what they ask for. */
@@ -39,7 +39,7 @@ export function createClientCredentialsGrant(options: ClientCredentialsGrantOpti
     const target = requireAudience(form.get('resource'), audience);
     const now = clock();
     const { tokens, response } = issuing.forClient({ client, scopes, thumbprint, now });
-    await store.issueClientToken(client.id, target, tokens.accessToken, now);
+    await store.accessTokens.issueClientToken(client.id, target, tokens.accessToken, now);
     const about = { clientId: client.id, person: null, authorization: null, scopes };
     await audit({ type: 'tokens_issued', grantType, ...about });
     measuring?.tokenIssued(grantType, 'access_token');

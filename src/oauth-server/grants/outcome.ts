@@ -75,7 +75,7 @@ const LATE_REFUSALS: Readonly<Record<GrantRefusal, string>> = {
 };
 
 export interface OutcomesOptions {
-  readonly store: Pick<Store, 'revokeReplayed'>;
+  readonly store: Store;
   readonly lostAnswers: Pick<LostAnswers, 'keep'>;
   readonly audit: Audit;
   readonly clock: () => number;
@@ -131,7 +131,7 @@ export function createOutcomes(
       throw outcome.error;
     },
     async revokeReplayed(used) {
-      await auditReplay(used, await store.revokeReplayed(used, clock()));
+      await auditReplay(used, await store.authorizations.revokeReplayed(used, clock()));
     },
     auditReplay,
   };

@@ -3,7 +3,7 @@ import { derivedKey, openText, sealText, tokenHash } from '../crypto.ts';
 import type { Parameters } from '../parameters.ts';
 import type { Client } from '../store/client.ts';
 import type { KeptAnswer, RefreshToken } from '../store/grant.ts';
-import type { Store } from '../store/store.ts';
+import type { RefreshTokenRecords } from '../store/sql/refresh-tokens.ts';
 import { tokenTypeOf, type TokenResponse } from './grant.ts';
 import type { PreparedTokens } from './issuing.ts';
 import { invalidGrant, secondsLeft, type Again } from './outcome.ts';
@@ -24,7 +24,7 @@ export interface RefreshRetries {
 }
 
 export interface RefreshRetriesOptions {
-  readonly store: Pick<Store, 'findKeptAnswer'>;
+  readonly store: RefreshTokenRecords;
   readonly audit: Audit;
   readonly clock: () => number;
   /** How long after its use, in milliseconds. */

@@ -26,10 +26,7 @@ import {
 } from './stored-grant.ts';
 
 export interface RefreshTokenGrantOptions extends StoredGrantOptions {
-  readonly store: Pick<
-    Store,
-    'findRefreshToken' | 'rotateRefreshToken' | 'revokeReplayed' | 'findKeptAnswer' | 'findAccessToken'
-  >;
+  readonly store: Store;
   /** `oauth_server:refresh_retry_seconds`; 0: a second use is a replay, whenever it comes. */
   readonly refreshRetrySeconds: number;
   readonly profiles: Pick<Profiles, 'governs'>;
@@ -65,7 +62,9 @@ export class RefreshTokenGrant {
     const window = refreshRetrySeconds * 1000;
     const requireSame = this.#requireSame.bind(this);
     this.#retries =
-      window === 0 ? null : createRefreshRetries({ store, audit, clock, window, again, requireSame });
+      window === 0
+        ? null
+        : createRefreshRetries({ store: store.refreshTokens, audit, clock, window, again, requireSame });
   }
 
   /** Answers a token request with `grant_type=refresh_token`. */
@@ -75,7 +74,7 @@ export class RefreshTokenGrant {
     const presented = form.require('refresh_token');
     const { offered, mark } = parseRefreshToken(presented);
     const now = clock();
-    const token = await store.findRefreshToken(offered);
+    const token = await store.refreshTokens.findRefreshToken(offered);
     if (token === null) throw invalidGrant('the refresh token is unknown');
     const thumbprint = proved?.thumbprint ?? null;
     const offer = { client, form, thumbprint, proved, presented, mark, now };
@@ -114,7 +113,7 @@ export class RefreshTokenGrant {
     const prepared = await issuing.forPerson(request);
     const retries = stays ? null : this.#retries;
     const sealed = retries?.seal(presented, token, prepared, now) ?? null;
-    const outcome = await store.rotateRefreshToken(token, prepared.tokens, now, sealed);
+    const outcome = await store.refreshTokens.rotateRefreshToken(token, prepared.tokens, now, sealed);
     if (retries !== null && outcome.issued === false)
       return this.#answerTaken(offer, token, request, prepared);
     return this.#outcomes.respond(form, request, token, prepared, outcome);
@@ -149,7 +148,7 @@ export class RefreshTokenGrant {
     const { store, clock } = this.#options;
     const answer = (await this.#retries?.answer(offer, offer.presented, token)) ?? null;
     if (answer !== null) return answer;
-    const refusal = (await store.revokeReplayed(token, clock())) ? 'used' : 'revoked';
+    const refusal = (await store.authorizations.revokeReplayed(token, clock())) ? 'used' : 'revoked';
     return this.#outcomes.respond(offer.form, request, token, prepared, { issued: false, refusal });
   }
 

@@ -15,7 +15,7 @@ import { invalidGrant, type Again, type OutcomesOptions } from './outcome.ts';
 /** What the grants that exchange a stored code or refresh token share: what they need, and their reasons to refuse. */
 
 export interface StoredGrantOptions extends OutcomesOptions {
-  readonly store: Pick<Store, 'revokeReplayed' | 'findAccessToken'>;
+  readonly store: Store;
   readonly accounts: Pick<Accounts, 'active'>;
   readonly issuing: Pick<Issuing, 'forPerson' | 'again'>;
   readonly scopes: ScopeCatalog;
@@ -82,7 +82,7 @@ export function createAgain(
     const scopes = scopesOf(inForce, form, client);
     const user = await accounts.active(family.person);
     if (user === null) throw invalidGrant(INACTIVE_ACCOUNT);
-    const token = await store.findAccessToken(parseToken(issued.response.access_token), clock());
+    const token = await store.accessTokens.findAccessToken(parseToken(issued.response.access_token), clock());
     // Its row stays for an hour after it has expired, and is gone at once when it is revoked.
     if ('dead' in token && token.dead === 'unknown') throw invalidGrant(REVOKED_TOKEN);
     return issuing.again({ client, family, user, scopes, thumbprint, nonce, now: clock() }, issued.response);

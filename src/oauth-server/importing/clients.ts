@@ -69,7 +69,7 @@ async function write(
     clients.push({ ...client, secretHash: secret === null ? null : await secret.hash() });
     report?.(clients.length);
   }
-  const taken = await parts.store.insertClients(clients);
+  const taken = await parts.store.clients.insertClients(clients);
   if (taken !== null) {
     throw new RegistrationError(
       `The client ${taken} was registered meanwhile; nothing was imported, so do it again`,
@@ -112,7 +112,7 @@ async function createJudge(parts: ImportingParts, options: ClientImportOptions) 
       const accepted = await accept(readClientRecord(record, clock()));
       const { changes } = accepted;
       // Also one that has lapsed: its row has the id for as long as it is there.
-      const existing = await store.findClient(accepted.client.id);
+      const existing = await store.clients.findClient(accepted.client.id);
       if (existing === null) return { outcome: 'imported', problem: null, changes, accepted };
       await requireSame(existing, accepted, clock());
       return { outcome: 'unchanged', problem: null, changes, accepted: null };

@@ -56,7 +56,8 @@ async function write(
   const written: Judged[] = [];
   for (const each of judged) {
     const { accepted } = each;
-    const isLost = accepted !== null && !(await store.insertSubject(accepted.person, accepted.subject));
+    const isLost =
+      accepted !== null && !(await store.subjects.insertSubject(accepted.person, accepted.subject));
     written.push(
       isLost ? refused('the person or the subject was taken meanwhile; this record was passed over') : each,
     );
@@ -77,11 +78,11 @@ function createJudge({ store, host }: ImportingParts) {
       if (subjects.has(subject)) return refused('an earlier record has the same sub');
       people.add(key);
       subjects.add(subject);
-      const own = await store.findSubject(person);
+      const own = await store.subjects.findSubject(person);
       if (own === subject) return { outcome: 'unchanged', problem: null, accepted: null };
       if (own !== null)
         return refused('applications here know the person by another sub already, which stays');
-      if ((await store.findPersonOfSubject(subject)) !== null)
+      if ((await store.subjects.findPersonOfSubject(subject)) !== null)
         return refused('the sub is that of another person here');
       if ((await host.loadAccount(person)) === null)
         return refused('the application has no account of this person');

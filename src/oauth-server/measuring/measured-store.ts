@@ -1,28 +1,37 @@
 import type { SqlDialect } from '../../sql/contract.ts';
+import type { ExpiredRecords } from '../store/sql/expired.ts';
 import type { Store } from '../store/store.ts';
 import type { Measuring } from './measuring.ts';
 
 type Operation = (...given: readonly unknown[]) => Promise<unknown>;
 
-/** The store, each of whose operations is measured under its own name. */
+/** The store, each of whose operations is measured under the name of its method. */
 export function measuredStore(store: Store, measuring: Measuring, dialect: SqlDialect): Store {
-  const operations = Object.entries(store).map(([name, given]) => {
-    const operation = given as Operation;
-    const task = { kind: 'store', name, dialect } as const;
-    const removed = REMOVED[name];
-    const measured: Operation = (...parameters) => measuring.store(task, () => operation(...parameters));
-    if (removed === undefined) return [name, measured];
-    const pruning: Operation = async (...parameters) => {
-      const result = await measured(...parameters);
-      for (const [rows, count] of Object.entries(removed(result))) measuring.removed(rows, count);
-      return result;
-    };
-    return [name, pruning];
-  });
-  return Object.fromEntries(operations) as Store;
+  const records = Object.entries(store).map(([name, record]) => [
+    name,
+    measuredRecord(record as object, measuring, dialect),
+  ]);
+  return Object.fromEntries(records) as Store;
 }
 
-type Pruned<Name extends keyof Store> = Awaited<ReturnType<Store[Name]>>;
+/** A method that calls another of its record is one operation. */
+function measuredRecord(record: object, measuring: Measuring, dialect: SqlDialect): object {
+  return new Proxy(record, {
+    get(_, name: string) {
+      const operation = Reflect.get(record, name) as Operation;
+      const removed = REMOVED[name];
+      return async (...parameters: readonly unknown[]) => {
+        const task = { kind: 'store', name, dialect } as const;
+        const result = await measuring.store(task, () => operation.apply(record, [...parameters]));
+        if (removed === undefined) return result;
+        for (const [rows, count] of Object.entries(removed(result))) measuring.removed(rows, count);
+        return result;
+      };
+    },
+  });
+}
+
+type Pruned<Name extends keyof ExpiredRecords> = Awaited<ReturnType<ExpiredRecords[Name]>>;
 
 /** How many rows of each kind an operation that prunes has removed. */
 const REMOVED: Readonly<Record<string, (result: unknown) => Readonly<Record<string, number>>>> = {

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { tokenHash } from '../crypto.ts';
 import type { InitialAccessToken } from '../store/client.ts';
 import { createInitialAccessTokens, type NewInitialAccessToken } from './initial-access-tokens.ts';
+import type { InitialAccessTokenRecords } from '../store/sql/initial-access-tokens.ts';
 
 const NOW = 1_800_000_000_000;
 const BY = { provider: 'accounts', id: 'ada' };
@@ -14,7 +15,7 @@ function server() {
       insertInitialAccessToken: async (token, hash) => void kept.set(token.id, [token, hash]),
       listInitialAccessTokens: async () => [...kept.values()].map(([token]) => token),
       deleteInitialAccessToken: async (id) => kept.delete(id),
-    },
+    } satisfies Partial<InitialAccessTokenRecords> as unknown as InitialAccessTokenRecords,
     audit: async (event) => void events.push(event),
     clock: () => NOW,
   });

@@ -2,7 +2,7 @@ import { actedBy, type Acting, type Audit } from '../auditing/audit.ts';
 import { randomIdentifier, randomToken, tokenHash } from '../crypto.ts';
 import { RegistrationError } from '../errors.ts';
 import type { InitialAccessToken } from '../store/client.ts';
-import type { Store } from '../store/store.ts';
+import type { InitialAccessTokenRecords } from '../store/sql/initial-access-tokens.ts';
 
 /**
  * The initial access tokens of this server (RFC 7591 section 1.2), for console commands. What makes or ends one is given who does it,
@@ -43,10 +43,7 @@ export function createInitialAccessTokens({
   audit,
   clock,
 }: {
-  readonly store: Pick<
-    Store,
-    'insertInitialAccessToken' | 'listInitialAccessTokens' | 'deleteInitialAccessToken'
-  >;
+  readonly store: InitialAccessTokenRecords;
   readonly audit: Audit;
   readonly clock: () => number;
 }): InitialAccessTokens {

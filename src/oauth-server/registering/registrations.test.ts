@@ -12,6 +12,10 @@ import type {
 } from '../store/client.ts';
 import { createScopeCatalog } from '../tokens/scopes.ts';
 import { createRegistrations, type Registered, type RegistrationsOptions } from './registrations.ts';
+import type { ClientRecords } from '../store/sql/clients.ts';
+import type { InitialAccessTokenRecords } from '../store/sql/initial-access-tokens.ts';
+import type { RegistrationRecords } from '../store/sql/registrations.ts';
+import type { Store } from '../store/store.ts';
 
 const NOW = 1_800_000_000_000;
 const SITE = 'https://client.example/callback';
@@ -41,32 +45,38 @@ function server(options: Partial<RegistrationsOptions> = {}) {
   const registrations = createRegistrations({
     mode: 'open',
     store: {
-      async registerClient(registration, limits, now) {
-        registered.push([registration, limits, now]);
-        if (state.refuses !== null) return state.refuses;
-        rows.set(registration.client.id, registration);
-        return null;
-      },
-      async findRegistrationHash(id) {
-        hashesAsked.push(id);
-        return rows.get(id)?.tokenHash ?? null;
-      },
-      async updateRegistration(client, hash) {
-        state.meanwhile();
-        const row = rows.get(client.id);
-        if (row === undefined || row.tokenHash !== hash || row.client.revokedAt !== null) return false;
-        const isSame = JSON.stringify(row.client.redirectUris) === JSON.stringify(client.redirectUris);
-        if (row.client.usedAt !== null && !isSame) return false;
-        rows.set(client.id, { ...row, client });
-        return true;
-      },
-      findInitialAccessToken: async (hash) => initial.get(hash) ?? null,
-      async revokeClient(id, now) {
-        if (rows.get(id)?.client.revokedAt !== null) return false;
-        change(id, { revokedAt: now });
-        return true;
-      },
-    },
+      registrations: {
+        async registerClient(registration, limits, now) {
+          registered.push([registration, limits, now]);
+          if (state.refuses !== null) return state.refuses;
+          rows.set(registration.client.id, registration);
+          return null;
+        },
+        async findRegistrationHash(id) {
+          hashesAsked.push(id);
+          return rows.get(id)?.tokenHash ?? null;
+        },
+        async updateRegistration(client, hash) {
+          state.meanwhile();
+          const row = rows.get(client.id);
+          if (row === undefined || row.tokenHash !== hash || row.client.revokedAt !== null) return false;
+          const isSame = JSON.stringify(row.client.redirectUris) === JSON.stringify(client.redirectUris);
+          if (row.client.usedAt !== null && !isSame) return false;
+          rows.set(client.id, { ...row, client });
+          return true;
+        },
+      } satisfies Partial<RegistrationRecords>,
+      initialAccessTokens: {
+        findInitialAccessToken: async (hash) => initial.get(hash) ?? null,
+      } satisfies Partial<InitialAccessTokenRecords>,
+      clients: {
+        async revokeClient(id, now) {
+          if (rows.get(id)?.client.revokedAt !== null) return false;
+          change(id, { revokedAt: now });
+          return true;
+        },
+      } satisfies Partial<ClientRecords>,
+    } as unknown as Store,
     clients: { find: async (id) => rows.get(id)?.client ?? null },
     catalog: createScopeCatalog({ 'notes:read': 'Read notes', 'notes:write': 'Write notes' }),
     keys: { all: async () => [] },

@@ -52,14 +52,7 @@ export interface Registered {
 
 export interface RegistrationsOptions {
   readonly mode: 'open' | 'initial_access_token';
-  readonly store: Pick<
-    Store,
-    | 'registerClient'
-    | 'findRegistrationHash'
-    | 'updateRegistration'
-    | 'findInitialAccessToken'
-    | 'revokeClient'
-  >;
+  readonly store: Store;
   readonly clients: Pick<Clients, 'find'>;
   readonly catalog: ScopeCatalog;
   readonly keys: Pick<KeyRing, 'all'>;
@@ -115,7 +108,7 @@ export function createRegistrations(options: RegistrationsOptions): Registration
       throw new BearerError('missing_token', null, { detail: 'no initial access token was sent' });
     }
     const hash = tokenHash(token);
-    const found = await store.findInitialAccessToken(hash);
+    const found = await store.initialAccessTokens.findInitialAccessToken(hash);
     if (found === null) throw unusable('no initial access token is as the one that was sent');
     if (found.expiresAt <= clock()) throw unusable(`the initial access token ${found.id} has expired`);
     if (found.usesLeft <= 0) throw unusable(`the initial access token ${found.id} has been used up`);
@@ -139,7 +132,7 @@ export function createRegistrations(options: RegistrationsOptions): Registration
   async function find(clientId: string, token: string): Promise<Client> {
     const client = await clients.find(clientId);
     // The same is read and compared where there is no client: the time says nothing of whether there is one.
-    const hash = await store.findRegistrationHash(client?.id ?? NO_CLIENT);
+    const hash = await store.registrations.findRegistrationHash(client?.id ?? NO_CLIENT);
     const isRight = equalInConstantTime(hash ?? NO_HASH, tokenHash(token));
     if (client === null || client.revokedAt !== null || hash === null) {
       throw unusable('no living client that registered itself has the client_id of the registration');
@@ -174,7 +167,7 @@ export function createRegistrations(options: RegistrationsOptions): Registration
         secretHash: secret === null ? null : await passwordHasher.hash(secret),
         createdAt: now,
       });
-      const refusal = await store.registerClient(
+      const refusal = await store.registrations.registerClient(
         {
           client,
           tokenHash: tokenHash(registrationAccessToken),
@@ -217,7 +210,7 @@ export function createRegistrations(options: RegistrationsOptions): Registration
       const scopes = scopesReplaced(client, sent, checked);
       const replaced = { ...client, ...checked, scopes, ...demandsUnread(client) };
       requireSamePlaces(client, replaced);
-      if (!(await store.updateRegistration(replaced, tokenHash(token)))) {
+      if (!(await store.registrations.updateRegistration(replaced, tokenHash(token)))) {
         requireSamePlaces(await find(client.id, token), replaced);
         throw unusable('the client ended at the same moment');
       }
@@ -227,7 +220,7 @@ export function createRegistrations(options: RegistrationsOptions): Registration
 
     async end(client) {
       // False when another request ended it at the same moment: it has ended.
-      if (await store.revokeClient(client.id, clock())) {
+      if (await store.clients.revokeClient(client.id, clock())) {
         await audit({ type: 'client_revoked', clientId: client.id, registeredBy: client.registeredBy });
       }
     },

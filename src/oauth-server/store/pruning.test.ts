@@ -1,6 +1,7 @@
 import { describe, expect, test, vi } from 'vitest';
 import type { Log } from '../../contracts/log.ts';
 import { createPruning, type PruningOptions } from './pruning.ts';
+import type { ExpiredRecords } from './sql/expired.ts';
 
 test('others have their turn after each batch but the last of a kind, and everything is counted', async () => {
   const did: string[] = [];
@@ -27,7 +28,7 @@ test('others have their turn after each batch but the last of a kind, and everyt
       async pruneAccessTokens(_, __, limit) {
         return { removed: take('tokens', limit), last: left.tokens > 0 ? 'the last' : null };
       },
-    },
+    } satisfies Partial<ExpiredRecords> as unknown as ExpiredRecords,
     registrations: true,
     singleUses: true,
     removeOldEvents: async (limit) => take('events', limit),
@@ -90,7 +91,7 @@ describe('while serving', () => {
           if (!answer) throw new Error('The store is away');
           return answer;
         },
-      },
+      } satisfies Partial<ExpiredRecords> as unknown as ExpiredRecords,
       registrations: false,
       singleUses: false,
       removeOldEvents: null,
@@ -188,7 +189,7 @@ test('removing everything goes through the table of access tokens from its begin
         asked.push(all);
         return { removed: 4, last: ends[asked.length - 1] ?? null };
       },
-    },
+    } satisfies Partial<ExpiredRecords> as unknown as ExpiredRecords,
     registrations: false,
     singleUses: false,
     removeOldEvents: null,

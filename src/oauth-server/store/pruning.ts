@@ -1,7 +1,7 @@
 import type { Log } from '../../contracts/log.ts';
 import { inBatches, pauseAsLong, type Batch, type Pause } from './batches.ts';
 import { COUNTED, NEVER_USED, UNUSED } from './client-expiry.ts';
-import type { PrunedRows, Store } from './store.ts';
+import type { ExpiredRecords } from './sql/expired.ts';
 
 /** Removes expired rows in small batches, safe while serving. */
 export interface Pruning {
@@ -17,8 +17,22 @@ export interface Pruning {
   all(onBatch?: (removed: PrunedRows) => void): Promise<PrunedRows>;
 }
 
+/** How many rows of each kind were removed. */
+export interface PrunedRows {
+  /** Authorizations, each with its code and its refresh token. */
+  readonly families: number;
+  /** Those that have expired. */
+  readonly accessTokens: number;
+  /** Those that nobody answered in time, or signed in for. */
+  readonly consentRequests: number;
+  /** Those that registered themselves and were never used for a day, or not for ninety; and documents that nobody allowed. */
+  readonly clients: number;
+  /** Audit events that were kept for longer than `oauth_server:audit:retention_days`; absent where that is not set. */
+  readonly auditEvents?: number;
+}
+
 export interface PruningOptions {
-  readonly store: Pick<Store, 'prune' | 'pruneAccessTokens' | 'pruneRegistrations' | 'pruneSingleUses'>;
+  readonly store: ExpiredRecords;
   /** Whether there may be clients that no operator registered: only then are those looked for now and then. */
   readonly registrations: boolean;
   /** Whether anything is taken that is good once, such as assertions. */

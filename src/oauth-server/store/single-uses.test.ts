@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { createSingleUses } from './single-uses.ts';
+import type { SingleUseRecords } from './sql/single-uses.ts';
 
 test('a use is kept by the hash of its kind and of what is used, and what was kept before makes no room', async () => {
   const kept = new Map<string, number>();
@@ -12,7 +13,7 @@ test('a use is kept by the hash of its kind and of what is used, and what was ke
         did.push('kept');
         return true;
       },
-    },
+    } satisfies Partial<SingleUseRecords> as unknown as SingleUseRecords,
     pruning: { tick: async () => void did.push('ticked') },
   });
   expect(await uses.claim('proof', ['client', 'jti'], 1000)).toBe(true);

@@ -1,6 +1,6 @@
 import { tokenHash } from '../crypto.ts';
 import type { Pruning } from './pruning.ts';
-import type { Store } from './store.ts';
+import type { SingleUseRecords } from './sql/single-uses.ts';
 
 /** What is good once in all processes: something that somebody signed, known by the `jti` in it, or a form. */
 export interface SingleUses {
@@ -18,7 +18,7 @@ export function createSingleUses({
   store,
   pruning,
 }: {
-  readonly store: Pick<Store, 'claimSingleUse'>;
+  readonly store: SingleUseRecords;
   readonly pruning: Pick<Pruning, 'tick'>;
 }): SingleUses {
   return {

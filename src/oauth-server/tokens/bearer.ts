@@ -6,7 +6,7 @@ import type { BearerErrorCode } from '../errors.ts';
 import type { CompleteHost } from '../host.ts';
 import { scopesHeldBy, scopesInForce, type ScopeCatalog } from './scopes.ts';
 import type { Death } from '../store/grant.ts';
-import type { Store } from '../store/store.ts';
+import type { AccessTokenRecords } from '../store/sql/access-tokens.ts';
 import { quotedAudience } from './resource-indicators.ts';
 import { parseToken } from './token-formats.ts';
 
@@ -77,7 +77,7 @@ export interface NoToken {
 }
 
 export interface BearerTokensOptions {
-  readonly store: Pick<Store, 'findAccessToken'>;
+  readonly store: AccessTokenRecords;
   readonly accounts: Pick<Accounts, 'active'>;
   readonly host: Pick<CompleteHost, 'holdsPermission'>;
   readonly scopes: ScopeCatalog;

@@ -1,5 +1,5 @@
 import { AccessError } from '../../errors.ts';
-import type { AuthorizationFilter } from '../../store/held.ts';
+import type { AuthorizationFilter } from '../../store/authorization-search.ts';
 import { filterForm, filtersOf, personIn, type Filter } from '../filters.ts';
 import { heldBy, heldGroups } from '../grouping.ts';
 import { holdingRows } from '../holding.ts';

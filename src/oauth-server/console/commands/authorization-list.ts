@@ -1,5 +1,5 @@
 import type { AddCommands, ConsoleContext } from '../../../host/contracts.ts';
-import type { AuthorizationFilter, HeldAuthorization } from '../../store/held.ts';
+import type { AuthorizationFilter, HeldAuthorization } from '../../store/authorization-search.ts';
 import { quoted, quotedPublic } from '../../quoting.ts';
 import { isVerified } from '../../clients/who-asks.ts';
 import { openServer } from '../open-server.ts';

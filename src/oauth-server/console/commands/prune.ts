@@ -1,6 +1,6 @@
 import type { AddCommands } from '../../../host/contracts.ts';
 import { openServer } from '../open-server.ts';
-import type { PrunedRows } from '../../store/store.ts';
+import type { PrunedRows } from '../../store/pruning.ts';
 
 export const addPrune: AddCommands = (program, context) => {
   program

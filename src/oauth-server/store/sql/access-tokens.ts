@@ -2,49 +2,50 @@ import { equalInConstantTime } from '../../../http/constant-time.ts';
 import type { Database, SqlParameter } from '../../../sql/contract.ts';
 import type { Grant } from '../client.ts';
 import type { AccessToken, DeadToken, Death, NewAccessToken, OfferedToken } from '../grant.ts';
-import type { Store } from '../store.ts';
 import type { Admits } from './clients.ts';
 import { blockingRow } from './lost-insert.ts';
-import { insertInto, removeKeys, words } from './statements.ts';
+import { insertInto, words } from './statements.ts';
 
 /**
  * Access tokens: `oauth_access_tokens`. The key grows with time, so that rows are added at the end of the table and expire
  * nearly in its order: an index on when they expire would only be another thing to write.
  */
-export function accessTokensTable(database: Database, admits: Admits) {
-  async function findAccessToken(token: OfferedToken, now: number): Promise<AccessToken | DeadToken> {
-    const { rows } = await database.execute<AccessTokenRow>(FIND, [token.id]);
-    const [row] = rows;
-    const isKnown = row !== undefined && equalInConstantTime(row.secret_hash, token.hash);
-    return isKnown ? toAccessToken(row, admits, now) : UNKNOWN;
+export class AccessTokenRecords {
+  readonly #database: Database;
+  readonly #admits: Admits;
+
+  constructor(database: Database, admits: Admits) {
+    this.#database = database;
+    this.#admits = admits;
   }
 
-  return {
-    findAccessToken,
+  /** The token, when it has not expired, neither its family nor its client is revoked, and the client still has its grant; otherwise why it is none. */
+  async findAccessToken(token: OfferedToken, now: number): Promise<AccessToken | DeadToken> {
+    const { rows } = await this.#database.execute<AccessTokenRow>(FIND, [token.id]);
+    const [row] = rows;
+    const isKnown = row !== undefined && equalInConstantTime(row.secret_hash, token.hash);
+    return isKnown ? toAccessToken(row, this.#admits, now) : UNKNOWN;
+  }
 
-    async revokeAccessToken(token, clientId, now) {
-      // Whose it is cannot change; once the row is gone nobody could say it. MySQL has no DELETE that returns what it removes.
-      const before = await findAccessToken(token, now);
-      // Also where nothing was found: a server that may only be read from may be behind, and refuses this.
-      const { affected } = await database.execute(DELETE, [token.id, clientId, token.hash]);
-      return affected === 1 && !('dead' in before) ? before : null;
-    },
+  /** Ends this client's access token, and nothing else. The token, when this call ended it and nothing had before; otherwise null. */
+  async revokeAccessToken(token: OfferedToken, clientId: string, now: number): Promise<AccessToken | null> {
+    // Whose it is cannot change; once the row is gone nobody could say it. MySQL has no DELETE that returns what it removes.
+    const before = await this.findAccessToken(token, now);
+    // Also where nothing was found: a server that may only be read from may be behind, and refuses this.
+    const { affected } = await this.#database.execute(DELETE, [token.id, clientId, token.hash]);
+    return affected === 1 && !('dead' in before) ? before : null;
+  }
 
-    async issueClientToken(clientId, audience, token, now) {
-      await database.execute(INSERT, accessTokenValues({ clientId, familyId: null, audience }, token, now));
-    },
-
-    async pruneAccessTokens(after, expiredBefore, limit) {
-      const { rows } = await database.execute<{ id: string; expires_at: number }>(
-        `SELECT id, expires_at FROM oauth_access_tokens WHERE id > ? ORDER BY id LIMIT ${limit}`,
-        [after],
-      );
-      const expired = rows.filter((row) => row.expires_at < expiredBefore).map(({ id }) => id);
-      const table = ['oauth_access_tokens', 'id'] as const;
-      const removed = await removeKeys(database, table, expired, ['expires_at', '< ?', [expiredBefore]]);
-      return { removed, last: rows.length < limit ? null : (rows.at(-1)?.id ?? null) };
-    },
-  } satisfies Partial<Store>;
+  /** Issues a token for the application itself, which descends from no authorization. */
+  async issueClientToken(
+    clientId: string,
+    audience: string | null,
+    token: NewAccessToken,
+    now: number,
+  ): Promise<void> {
+    const owner = { clientId, familyId: null, audience };
+    await this.#database.execute(INSERT, accessTokenValues(owner, token, now));
+  }
 }
 
 /** The columns of a new row, for `accessTokenValues`. */

@@ -1,52 +1,73 @@
 import { insertIfNone } from '../../../sql/insert-if-none.ts';
 import type { Database, SqlConnection } from '../../../sql/contract.ts';
-import type { Store } from '../store.ts';
-import { CLIENT_COLUMNS, clientValues, keyValues, SET_KEYS, toClient, type ClientRow } from './clients.ts';
+import type { Client, DocumentClient } from '../client.ts';
+import {
+  CLIENT_COLUMNS,
+  clientValues,
+  keyValues,
+  SET_KEYS,
+  toClient,
+  type ClientRow,
+} from './client-rows.ts';
 import { insertInto, placeholders } from './statements.ts';
 
-/** Rows of `oauth_clients` whose id is the URL of a document, each as the document was when somebody was last shown it anew. */
-export function documentClientsTable(database: Database) {
-  return {
-    async findDocumentClient(url) {
-      const { rows } = await database.execute<ClientRow & { document_fresh_until: number | null }>(FIND, [
-        url,
-      ]);
-      const row = rows.find((found) => found.client_id === url);
-      return row === undefined ? null : { client: toClient(row), freshUntil: row.document_fresh_until ?? 0 };
-    },
+/** Rows of `oauth_clients` whose id is the URL of a document, each as the document was when a person was last shown it anew. */
+export class DocumentClientRecords {
+  readonly #database: Database;
 
-    async keepDocumentClient(client, freshUntil) {
-      const { name, redirectUris, scopes, grants, applicationType, idTokenSignedResponseAlg } = client;
-      const update = async () => {
-        const { affected } = await database.execute(UPDATE, [
-          name,
-          JSON.stringify(redirectUris),
-          scopes.join(' '),
-          grants.join(' '),
-          applicationType,
-          idTokenSignedResponseAlg,
-          client.public ? 1 : 0,
-          ...keyValues(client),
-          freshUntil,
-          client.id,
-          client.createdAt,
-        ]);
-        return affected === 1;
-      };
-      if (await update()) return 'known';
-      if (await insertIfNone(database, INSERT, '(client_id)', [...clientValues(client), freshUntil]))
-        return 'new';
-      // Another process was quicker, or an operator, who blocked it.
-      return (await update()) ? 'known' : 'revoked';
-    },
+  constructor(database: Database) {
+    this.#database = database;
+  }
 
-    unblockDocumentClient(url, now) {
-      return database.transaction(
-        (connection) => unblock(connection, url, now),
-        async (_, wasBlocked) => !wasBlocked || database.transaction((connection) => lives(connection, url)),
-      );
-    },
-  } satisfies Partial<Store>;
+  /** The client whose id is the URL of a document, also a revoked one, and until when the document need not be fetched again. */
+  async findDocumentClient(url: string): Promise<DocumentClient | null> {
+    const { rows } = await this.#database.execute<ClientRow & { document_fresh_until: number | null }>(FIND, [
+      url,
+    ]);
+    const row = rows.find((found) => found.client_id === url);
+    return row === undefined ? null : { client: toClient(row), freshUntil: row.document_fresh_until ?? 0 };
+  }
+
+  /**
+   * Keeps what the document says of the client now, and whether it was there before. When it was revoked nothing is changed, nor when it
+   * was unblocked after this was read.
+   */
+  async keepDocumentClient(client: Client, freshUntil: number): Promise<'new' | 'known' | 'revoked'> {
+    if (await this.#update(client, freshUntil)) return 'known';
+    const values = [...clientValues(client), freshUntil];
+    if (await insertIfNone(this.#database, INSERT, '(client_id)', values)) return 'new';
+    // Another process was quicker, or an operator, who blocked it.
+    return (await this.#update(client, freshUntil)) ? 'known' : 'revoked';
+  }
+
+  /**
+   * Lets a document's client that was revoked be one again, as one begun now, without redirect URIs and grants until its document is
+   * kept. Everything that it was given before has ended by then, also what is being issued at this moment. False when it is not revoked.
+   */
+  unblockDocumentClient(url: string, now: number): Promise<boolean> {
+    return this.#database.transaction(
+      (connection) => unblock(connection, url, now),
+      async (_, wasBlocked) =>
+        !wasBlocked || this.#database.transaction((connection) => isUnblocked(connection, url)),
+    );
+  }
+
+  async #update(client: Client, freshUntil: number): Promise<boolean> {
+    const { affected } = await this.#database.execute(UPDATE, [
+      client.name,
+      JSON.stringify(client.redirectUris),
+      client.scopes.join(' '),
+      client.grants.join(' '),
+      client.applicationType,
+      client.idTokenSignedResponseAlg,
+      client.public ? 1 : 0,
+      ...keyValues(client),
+      freshUntil,
+      client.id,
+      client.createdAt,
+    ]);
+    return affected === 1;
+  }
 }
 
 /**
@@ -96,7 +117,7 @@ async function unblock(connection: SqlConnection, url: string, now: number): Pro
 }
 
 /** Whether it is not blocked, once whoever writes its row has ended. */
-async function lives(connection: SqlConnection, url: string): Promise<boolean> {
+async function isUnblocked(connection: SqlConnection, url: string): Promise<boolean> {
   await connection.execute('UPDATE oauth_clients SET revoked_at = revoked_at WHERE client_id = ?', [url]);
   const { rows } = await connection.execute(
     'SELECT 1 FROM oauth_clients WHERE client_id = ? AND revoked_at IS NULL',

@@ -1,17 +1,19 @@
 import { equalInConstantTime } from '../../../http/constant-time.ts';
-import type { SqlParameter } from '../../../sql/contract.ts';
+import type { Database, SqlParameter } from '../../../sql/contract.ts';
 import type { RegisteredBy } from '../client.ts';
 import type {
   Authorization,
   AuthorizationCode,
   CodeParameters,
   Family,
+  NewCode,
   NewTokens,
   OfferedRefreshToken,
   OfferedToken,
   RefreshToken,
 } from '../grant.ts';
-import { lookOf } from './clients.ts';
+import { lookOf } from './client-rows.ts';
+import { blockingRow } from './lost-insert.ts';
 import { words } from './statements.ts';
 
 const FAMILY_COLUMNS =
@@ -24,6 +26,36 @@ export const GRANT_COLUMNS = `${FAMILY_COLUMNS}, f.expires_at, f.code_hash, f.co
 /** Of a family `f` and its client `c`, for an AuthorizationRow. */
 export const AUTHORIZATION_COLUMNS = `${FAMILY_COLUMNS}, f.created_at, f.used_at, f.refresh_generation,
   c.name AS client_name, c.scope AS client_scope, c.registered_by, c.redirect_uris, c.client_uri, c.logo_hash`;
+
+/** The columns of a new row, for `familyValues`. */
+export const NEW_FAMILY_COLUMNS = `id, client_id, user_provider, user_id, subject, scope, audience, thumbprint, created_at, expires_at, prune_after,
+    code_expires_at, code_hash, code_parameters`;
+
+export function familyValues(family: Family, code: NewCode, now: number): readonly SqlParameter[] {
+  return [
+    family.id,
+    family.clientId,
+    family.person.provider,
+    family.person.id,
+    family.subject,
+    family.scopes.join(' '),
+    family.audience,
+    family.thumbprint,
+    now,
+    code.expiresAt,
+    code.expiresAt,
+    code.expiresAt,
+    code.hash,
+    JSON.stringify(code.parameters),
+  ];
+}
+
+/** A row that is nobody's authorization: it was revoked from the beginning, and has neither a code nor a mark. */
+export const FAMILY_BLOCKER = blockingRow(
+  'oauth_families',
+  'id, client_id, user_provider, user_id, subject, scope, created_at, expires_at, revoked_at, prune_after',
+  'code_hash',
+);
 
 interface FamilyRow {
   readonly id: string;
@@ -49,6 +81,14 @@ export interface GrantRow extends FamilyRow {
   readonly refresh_generation: number | null;
   readonly refresh_expires_at: number | null;
 }
+
+/** The row that a code or refresh token names; whether it is theirs remains to be seen. */
+export async function findGrantRow(database: Database, { id }: OfferedToken): Promise<GrantRow | undefined> {
+  const { rows } = await database.execute<GrantRow>(FIND_GRANT, [id]);
+  return rows[0];
+}
+
+const FIND_GRANT = `SELECT ${GRANT_COLUMNS} FROM oauth_families f WHERE f.id = ?`;
 
 export interface AuthorizationRow extends FamilyRow {
   readonly created_at: number;

@@ -1,24 +1,28 @@
 import type { Database, SqlConnection } from '../../../sql/contract.ts';
 import type { ClientLogo } from '../client.ts';
-import type { Store } from '../store.ts';
 
 /** The pictures of clients: `oauth_client_logos`. */
-export function logosTable(database: Database) {
-  return {
-    async findLogo(clientId, hash) {
-      const { rows } = await database.execute<LogoRow>(
-        'SELECT hash, media_type, image FROM oauth_client_logos WHERE client_id = ? AND hash = ?',
-        [clientId, hash],
-      );
-      const [row] = rows;
-      return row === undefined
-        ? null
-        : { hash: row.hash, mediaType: row.media_type, bytes: Buffer.from(row.image, 'base64') };
-    },
-  } satisfies Partial<Store>;
+export class LogoRecords {
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  /** The logo of this hash, when it is the client's; null for any other. */
+  async findLogo(clientId: string, hash: string): Promise<ClientLogo | null> {
+    const { rows } = await this.#database.execute<LogoRow>(
+      'SELECT hash, media_type, image FROM oauth_client_logos WHERE client_id = ? AND hash = ?',
+      [clientId, hash],
+    );
+    const [row] = rows;
+    return row === undefined
+      ? null
+      : { hash: row.hash, mediaType: row.media_type, bytes: Buffer.from(row.image, 'base64') };
+  }
 }
 
-/** Puts this in the place of the client's logo: within the step that inserts or changes the client's row, which names it. */
+/** Replaces the client's logo, in the transaction that inserts or changes the client's row. */
 export async function replaceLogo(
   connection: SqlConnection,
   clientId: string,

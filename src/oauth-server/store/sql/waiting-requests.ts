@@ -2,48 +2,60 @@ import type { Database, SqlConnection } from '../../../sql/contract.ts';
 import { makeRoom } from '../make-room.ts';
 import { BUDGET_ROW } from '../migrations/locked-rows.ts';
 import type { WaitingBudget, WaitingRequest } from '../requests.ts';
-import type { Store } from '../store.ts';
 import { exists, insertInto, placeholders, removeWhere } from './statements.ts';
 
 /**
- * Requests that wait for somebody to sign in, and are too long for a cookie, and those that were pushed: `oauth_waiting_requests`. The
+ * Requests that wait for a sign-in and are too long for a cookie, and those that were pushed: `oauth_waiting_requests`. The
  * budget's own row is no request. One of no bytes is not counted.
  */
-export function waitingRequestsTable(database: Database) {
-  return {
-    async keepWaitingRequest(request, budget, now) {
-      if (budget === null) {
-        await insertWaiting(database, request, 0);
-        return true;
-      }
-      // A network that has no room left is refused without a write.
-      const { rows } = await database.execute<{ held: number | string | null }>(
-        'SELECT SUM(byte_count) AS held FROM oauth_waiting_requests WHERE network = ? AND expires_at > ?',
-        [request.network, now],
-      );
-      if (Number(rows[0]?.held ?? 0) + request.bytes > budget.ofOneNetwork) return false;
-      return database.transaction(
-        (connection) => keepWaiting(connection, request, budget, now),
-        async (connection, kept) =>
-          kept && exists(connection, 'oauth_waiting_requests', 'secret_hash', request.secretHash),
-      );
-    },
+export class WaitingRequestRecords {
+  readonly #database: Database;
 
-    async findWaitingRequest(secretHash, now) {
-      const { rows } = await database.execute<{ parameters: string }>(
-        'SELECT parameters FROM oauth_waiting_requests WHERE secret_hash = ? AND expires_at > ? AND secret_hash <> ?',
-        [secretHash, now, BUDGET_ROW],
-      );
-      return rows[0]?.parameters ?? null;
-    },
+  constructor(database: Database) {
+    this.#database = database;
+  }
 
-    async endWaitingRequest(secretHash) {
-      await database.execute(
-        'DELETE FROM oauth_waiting_requests WHERE secret_hash = ? AND secret_hash <> ?',
-        [secretHash, BUDGET_ROW],
-      );
-    },
-  } satisfies Partial<Store>;
+  /**
+   * Keeps the request, within the budget. Where there is no room, the oldest requests of the network that holds most go, if
+   * it holds more than this one's would. False when there is still no room. Without a budget it is not counted.
+   */
+  async keepWaitingRequest(
+    request: WaitingRequest,
+    budget: WaitingBudget | null,
+    now: number,
+  ): Promise<boolean> {
+    if (budget === null) {
+      await insertWaiting(this.#database, request, 0);
+      return true;
+    }
+    // A network that has no room left is refused without a write.
+    const { rows } = await this.#database.execute<{ held: number | string | null }>(
+      'SELECT SUM(byte_count) AS held FROM oauth_waiting_requests WHERE network = ? AND expires_at > ?',
+      [request.network, now],
+    );
+    if (Number(rows[0]?.held ?? 0) + request.bytes > budget.ofOneNetwork) return false;
+    return this.#database.transaction(
+      (connection) => keepWaiting(connection, request, budget, now),
+      async (connection, kept) =>
+        kept && exists(connection, 'oauth_waiting_requests', 'secret_hash', request.secretHash),
+    );
+  }
+
+  /** The parameters of a request that waits; null when it is unknown or has expired. */
+  async findWaitingRequest(secretHash: string, now: number): Promise<string | null> {
+    const { rows } = await this.#database.execute<{ parameters: string }>(
+      'SELECT parameters FROM oauth_waiting_requests WHERE secret_hash = ? AND expires_at > ? AND secret_hash <> ?',
+      [secretHash, now, BUDGET_ROW],
+    );
+    return rows[0]?.parameters ?? null;
+  }
+
+  async endWaitingRequest(secretHash: string): Promise<void> {
+    await this.#database.execute(
+      'DELETE FROM oauth_waiting_requests WHERE secret_hash = ? AND secret_hash <> ?',
+      [secretHash, BUDGET_ROW],
+    );
+  }
 }
 
 const TABLE = ['oauth_waiting_requests', 'secret_hash'] as const;
