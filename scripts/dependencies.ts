@@ -68,7 +68,7 @@ export function dependenciesPage(): string {
         ],
       ),
     ),
-    'The site (`site/`), the benchmarks (`bench/`) and the applications of other stacks (`test/mounts/`, `test/clients/`) have lock files of their own.',
+    'The site (`site/`), the benchmarks (`bench/`) and the applications of `examples/` and `test/clients/` have lock files of their own.',
   ].join('\n\n');
 }
 

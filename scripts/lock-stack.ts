@@ -1,5 +1,5 @@
 /**
- * Writes test/mounts/<stack>/package-lock.json anew: `node scripts/lock-stack.ts <stack> …`, on a built `dist`. The lockfile
+ * Writes examples/<name>/package-lock.json anew: `node scripts/lock-stack.ts <name> …`, on a built `dist`. The lockfile
  * names Portico as a file beside it, without a hash, since every build is another one; what Portico depends on is locked too.
  */
 import { execFileSync } from 'node:child_process';
@@ -9,7 +9,7 @@ import path from 'node:path';
 
 const root = path.join(import.meta.dirname, '..');
 
-for (const stack of process.argv.slice(2)) lock(path.join(root, 'test', 'mounts', stack));
+for (const name of process.argv.slice(2)) lock(path.join(root, 'examples', name));
 
 function lock(folder: string): void {
   const aside = mkdtempSync(path.join(tmpdir(), 'portico-lock-'));

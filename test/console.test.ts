@@ -781,7 +781,7 @@ describe('db:migrate --print', () => {
 });
 
 describe.runIf(RUNS_ALL)('an application of another framework', () => {
-  test.each(['express-app', 'fastify-app', 'jwt-app'])(
+  test.each(['express', 'fastify', 'jwt'])(
     '%s: the console finds it, and works on its own hasher and people',
     async (name) => {
       const own = await mkdtemp(path.join(tmpdir(), 'portico-framework-'));

@@ -101,7 +101,7 @@ describe('what stands in the fences of a page', () => {
     const names = packages
       .filter((each) => !each.startsWith('-'))
       .map((each) => each.replace(/(.)@.*$/, '$1'));
-    const ofStacks = globSync('test/mounts/*/package.json', { cwd: ROOT }).map((file) =>
+    const ofStacks = globSync('examples/*/package.json', { cwd: ROOT }).map((file) =>
       readFileSync(path.join(ROOT, file), 'utf8'),
     );
     const isTested = (name: string) =>

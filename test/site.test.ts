@@ -87,11 +87,11 @@ describe('a page of the site', () => {
     expect(pageAt('readme.md')).toContain('](./mounting/express.md)');
     expect(pageAt('architecture.md')).toContain('](./decisions/index.md)');
     expect(pageAt('mounting/nest.md')).toContain(
-      '<span class="file" title="test/mounts/nest-express, in the repository">',
+      '<span class="file" title="examples/nest-express, in the repository">',
     );
     const elsewhere = readSite(ROOT, 'https://code.example/blob/main').pages;
     expect(elsewhere.find(({ place }) => place === 'mounting/nest.md')?.markdown).toContain(
-      '](https://code.example/blob/main/test/mounts/nest-express)',
+      '](https://code.example/blob/main/examples/nest-express)',
     );
   });
 

@@ -10,7 +10,7 @@ import { ROOT } from './console.ts';
  *   folder, so that one may import another.
  * - What a reader does not need to see stands in a comment before the fence, `<!-- ts … -->`. The block takes the place of its line
  *   `…`, or follows it.
- * - A block of a file that another test compiles and runs says so in that comment: `<!-- of test/mounts/… -->`.
+ * - A block of a file that another test compiles and runs says so in that comment: `<!-- of examples/… -->`.
  * - A block that a test takes from the page says so: `<!-- checked by test/….test.ts -->`. That test names the page.
  * - A block that nothing here can check says why: `<!-- unchecked: it is Prisma's -->`.
  */

@@ -6,9 +6,9 @@ import { portico as nodePortico } from 'portico/node';
 import { mcpServerOf } from 'portico/mcp';
 import { authorizationServerOf } from 'portico/oauth-server';
 import type { Application, ConfigMap } from 'portico/host';
-import { definePortico as defineForFastify } from '../../examples/fastify-app/portico.ts';
-import { createWeb as createFastify } from '../../examples/fastify-app/web.ts';
-import type { Users } from '../../examples/express-app/users.ts';
+import { definePortico as defineForFastify } from '../../examples/fastify/portico.ts';
+import { createWeb as createFastify } from '../../examples/fastify/web.ts';
+import type { Users } from '../../examples/express/users.ts';
 import {
   closing,
   orders,

@@ -5,7 +5,7 @@ import { defineApplication, returnPath, type Application, type ApplicationDefini
 import { mcp, tool } from 'portico/mcp';
 import { incomingOf, requestFrom, send } from 'portico/node';
 import { oauthServer, token, type Host, type KeySigner } from 'portico/oauth-server';
-import type { Users } from '../../examples/express-app/users.ts';
+import type { Users } from '../../examples/express/users.ts';
 
 /** Hosts without a framework, which implement every member of the contract themselves. */
 

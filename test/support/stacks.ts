@@ -1,15 +1,15 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cp, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { openDatabase, type ConfigMap } from 'portico/host';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openUsers } from '../../examples/express-app/users.ts';
+import { openUsers } from '../../examples/express/users.ts';
+import { installExample } from '../../examples/install.ts';
 import { holdContract } from '../mounts/contract.ts';
-import { ROOT } from './console.ts';
 import type { RunningContender, Traits } from './mounts.ts';
 import { ADA, PASSWORD } from './portal.ts';
 import { freePort } from './free-port.ts';
@@ -17,7 +17,7 @@ import { freePort } from './free-port.ts';
 const run = promisify(execFile);
 
 /**
- * An application of its own in `test/mounts/<folder>`. Its package.json has four scripts: `build`, `portico` (the console),
+ * An application of its own in `examples/<folder>`. Its package.json has four scripts: `build`, `portico` (the console),
  * `setup` (schema and keys, by the console) and `start`. They find PORT, HOST, PUBLIC_URL, STORAGE_DIR with users.sqlite in
  * it, DATABASE_URL, SESSION_SECRET, MCP_ORIGINS and MCP_STREAMING, or all that is configured below `mcp` as JSON in MCP_CONFIG.
  */
@@ -27,12 +27,12 @@ export interface Stack extends Traits {
   readonly foreignForm?: number;
 }
 
-/** Installs a stack outside of the repository with what `npm publish` would upload, builds it and holds the contract against it. */
+/** Installs an example outside of the repository with what `npm publish` would upload, builds it and holds the contract against it. */
 export function holdStack(stack: Stack): void {
   describe.each([stack])('$name', () => {
     let folder: string;
     beforeAll(async () => {
-      folder = await install(stack);
+      folder = await installExample(stack.folder, npm);
     });
     afterAll(() => rm(folder, { recursive: true, force: true }));
 
@@ -57,21 +57,6 @@ export function holdStack(stack: Stack): void {
       }
     });
   });
-}
-
-async function install(stack: Stack): Promise<string> {
-  const folder = await mkdtemp(path.join(tmpdir(), `portico-${stack.folder}-`));
-  await cp(path.join(ROOT, 'test', 'mounts', stack.folder), folder, {
-    recursive: true,
-    filter: (file) => path.basename(file) !== 'node_modules',
-  });
-  // Already built; a second build would disturb the tests that run in parallel.
-  await run('npm', ['pack', '--ignore-scripts', '--pack-destination', folder], { cwd: ROOT });
-  const tarball = (await readdir(folder)).find((name) => name.endsWith('.tgz')) ?? '';
-  await rename(path.join(folder, tarball), path.join(folder, 'portico.tgz'));
-  await npm(folder, ['ci', '--prefer-offline', '--no-audit', '--no-fund']);
-  await npm(folder, ['run', 'build']);
-  return folder;
 }
 
 interface McpConfig {

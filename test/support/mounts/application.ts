@@ -26,7 +26,7 @@ import {
 } from 'portico/oauth-server';
 import { copyTemplate, keepTemplate } from '../schema-template.ts';
 import { ensureSigningKey } from '../signing-key.ts';
-import { openUsers, type User, type Users } from '../../../examples/express-app/users.ts';
+import { openUsers, type User, type Users } from '../../../examples/express/users.ts';
 import { createDatabase } from '../database.ts';
 import { CHEAP, hashingWith } from '../hashers.ts';
 import { type TestClient } from '../portal.ts';

@@ -10,7 +10,7 @@ import { Strategy } from 'passport-local';
 import { bearer, portico } from 'portico/koa';
 import { mcpServerOf } from 'portico/mcp';
 import { authorizationServerOf } from 'portico/oauth-server';
-import type { User, Users } from '../../../examples/express-app/users.ts';
+import type { User, Users } from '../../../examples/express/users.ts';
 import {
   closing,
   defineOrders,

@@ -14,7 +14,7 @@ import {
 import { mcpServerOf } from 'portico/mcp';
 import { PorticoModule, RequireScope } from 'portico/nest';
 import { authorizationServerOf } from 'portico/oauth-server';
-import type { Users } from '../../../examples/express-app/users.ts';
+import type { Users } from '../../../examples/express/users.ts';
 import {
   defineOrders,
   loginPage,

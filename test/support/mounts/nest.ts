@@ -1,7 +1,7 @@
 import type { Mount } from './application.ts';
 
 /**
- * For the soaks; `test/mounts/nest-*` are applications of their own, which the contract is held against. Each loads its own platform
+ * For the soaks; `examples/nest-*` are applications of their own, which the contract is held against. Each loads its own platform
  * alone: both fill most of a small heap.
  */
 export const NEST: readonly Mount[] = [

@@ -28,7 +28,7 @@ function requestOf(incoming: IncomingMessage, outgoing: ServerResponse, origin: 
 }
 
 /**
- * The route handlers of `portico/next`, for the soaks. There is no Next around them: `test/mounts/next` is an application of its
+ * The route handlers of `portico/next`, for the soaks. There is no Next around them: `examples/next` is an application of its
  * own, which the contract is held against.
  */
 export const NEXT: Mount = {

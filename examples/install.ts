@@ -1,0 +1,25 @@
+import { cp, mkdtemp, readdir, rename } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+
+/** Runs npm in a folder, and rejects when it fails. */
+export type Npm = (folder: string, args: readonly string[]) => Promise<unknown>;
+
+/**
+ * Copies `examples/<name>` out of the repository, installs it with Portico as `npm publish` would upload it, and builds it. `dist` has to
+ * be there. Returns the folder.
+ */
+export async function installExample(name: string, npm: Npm): Promise<string> {
+  const folder = await mkdtemp(path.join(tmpdir(), `portico-${name}-`));
+  await cp(path.join(import.meta.dirname, name), folder, {
+    recursive: true,
+    filter: (file) => path.basename(file) !== 'node_modules',
+  });
+  const root = path.join(import.meta.dirname, '..');
+  await npm(root, ['pack', '--silent', '--ignore-scripts', '--pack-destination', folder]);
+  const tarball = (await readdir(folder)).find((file) => file.endsWith('.tgz')) ?? '';
+  await rename(path.join(folder, tarball), path.join(folder, 'portico.tgz'));
+  await npm(folder, ['ci', '--prefer-offline', '--no-audit', '--no-fund']);
+  await npm(folder, ['run', 'build']);
+  return folder;
+}
