@@ -131,6 +131,8 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'console/',
     'application',
     'dispatch',
+    'registration',
+    'kit',
     'configuration',
     'typed-configuration',
     'environment',

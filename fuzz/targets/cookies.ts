@@ -1,4 +1,4 @@
-import { createKnownBrowsers } from '../../src/host/accounts/known-browsers.ts';
+import { KnownBrowsers } from '../../src/host/accounts/known-browsers.ts';
 import { readRandomValue } from '../../src/host/http/cookies.ts';
 import { cookiesIn } from '../../src/http/cookies.ts';
 import { createWaitingRequests } from '../../src/oauth-server/authorization/waiting-requests.ts';
@@ -78,12 +78,8 @@ export const target: Target = {
       path: '/oauth/authorize',
       issuer: 'https://app.example',
     });
-    const known = createKnownBrowsers({
-      database: { execute: async () => ({ rows: [{ value: 'k'.repeat(43) }] }) } as never,
-      cookies: { secure: true, basePath: '' },
-      takesDpop: false,
-      clock,
-    });
+    const database = { execute: async () => ({ rows: [{ value: 'k'.repeat(43) }] }) } as never;
+    const known = new KnownBrowsers(database, { secure: true, basePath: '' }, false, clock);
     const url = 'https://app.example/oauth/authorize';
     const begun = await waiting.begin(new Request(url), {
       sent: [['client_id', 'a']],

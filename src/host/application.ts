@@ -1,58 +1,34 @@
 import path from 'node:path';
-import { createFailedAttempts, systemRandom } from '../http/failed-attempts.ts';
-import { currentRequestId, withCurrentRequestId } from '../http/context.ts';
+import { withCurrentRequestId } from '../http/context.ts';
+import { systemRandom } from '../http/failed-attempts.ts';
+import type { Log } from '../contracts/log.ts';
 import type { WaitingFor } from '../contracts/waiting.ts';
-import { throttleLog } from '../http/throttle-log.ts';
-import { createSpeaking } from '../words/speaking.ts';
+import { openLog, type ClosableLog } from '../defaults/log.ts';
 import { migrationStatus } from '../sql/migrations.ts';
 import { printMigrations } from '../sql/print-migrations.ts';
 import type { Migration } from '../sql/schema.ts';
-import { createAccounts } from './accounts/accounts.ts';
-import { createBranding } from '../defaults/branding/branding.ts';
-import {
-  applicationName,
-  brandingOf,
-  directoryOf,
-  readConfiguration,
-  requirePlugins,
-  STANDARD_OUTPUT,
-} from './configuration.ts';
-import type { Configuration } from './configuration.ts';
+import { accountsMigration } from './accounts/database-accounts.ts';
+import { secretsMigration } from './accounts/known-browsers.ts';
+import { SignInPage } from './accounts/login.ts';
+import { auth, clientAddress, session } from './accounts/request-context.ts';
+import { sessionsMigration } from './accounts/session-rows.ts';
+import { directoryOf, readConfiguration, requirePlugins, STANDARD_OUTPUT } from './configuration.ts';
+import type { KitConfig } from './configuration.ts';
 import type {
   Application,
   ApplicationDefinition,
   Environment,
-  Middleware,
   OpenedDatabase,
   Plugin,
-  Route,
   Timer,
 } from './contracts.ts';
-import { accountsMigration } from './accounts/database-accounts.ts';
 import { migrate } from './database/migrate.ts';
 import { openDatabase } from './database/open-database.ts';
 import { systemTimer } from './database/timer.ts';
-import { createDispatcher } from './dispatch.ts';
-import { createEvents } from './events.ts';
-import { createKnownBrowsers, secretsMigration } from './accounts/known-browsers.ts';
-import type { Log } from '../contracts/log.ts';
-import { openLog, type ClosableLog } from '../defaults/log.ts';
-import { loginRoutes, logoutRoute } from './accounts/login.ts';
-import { argon2idHasher } from './accounts/password-hasher.ts';
-import {
-  currentAddress,
-  auth,
-  currentBrowser,
-  clientAddress,
-  createRequestContexts,
-  session,
-} from './accounts/request-context.ts';
-import { createRoutes } from './http/routes.ts';
+import { Dispatcher } from './dispatch.ts';
+import { Kit } from './kit.ts';
+import { Registration } from './registration.ts';
 import type { ApplicationInput, ConfigInput, NoSections } from './typed-configuration.ts';
-import { sessionsMigration } from './accounts/session-rows.ts';
-import { createSessions } from './accounts/sessions.ts';
-import { guardSignIn } from './accounts/sign-in.ts';
-import { builtInFolder, createViews, SHARED_VIEWS } from '../defaults/views.ts';
 
 /**
  * Describes an application; nothing is opened until it is started. A key of the configuration that neither the kit, nor one of the
@@ -74,8 +50,6 @@ export function migrationsOf(definition: ApplicationDefinition): readonly Migrat
     ...(definition.migrations ?? []),
   ];
 }
-
-const KIT_VIEWS = builtInFolder('host', 'views');
 
 /** How an application is started. */
 export interface StartOptions {
@@ -109,8 +83,8 @@ export async function startApplication(
   const log: ClosableLog = { ...withCurrentRequestId(opened), close: () => opened.close() };
   let database: OpenedDatabase | null = null;
   try {
-    database = openStore(definition, kit, { timer, log });
-    return await assemble({ definition, configuration, log, database, clock, random });
+    database = openStore(definition, kit, timer, log);
+    return await assemble(new Kit(definition, configuration, log, database, clock, random), log);
   } catch (error) {
     await database?.close();
     await log.close();
@@ -121,8 +95,9 @@ export async function startApplication(
 /** The application's own, or the one of `database_url`. */
 function openStore(
   definition: ApplicationDefinition,
-  kit: Configuration['kit'],
-  { timer, log }: { readonly timer: Timer; readonly log: Log },
+  kit: KitConfig,
+  timer: Timer,
+  log: Log,
 ): OpenedDatabase {
   const chosen = { timer, ...(kit.database_schema === '' ? {} : { schema: kit.database_schema }) };
   if (definition.database !== undefined) return definition.database.open({ ...chosen, log });
@@ -135,108 +110,40 @@ function openStore(
   });
 }
 
-interface Parts {
-  readonly definition: ApplicationDefinition;
-  readonly configuration: Configuration;
-  readonly log: ClosableLog;
-  readonly database: OpenedDatabase;
-  readonly clock: () => number;
-  readonly random: () => number;
+async function assemble(kit: Kit, log: ClosableLog): Promise<Application> {
+  const registration = new Registration(kit.removed);
+  const dispatcher = new Dispatcher(kit, registration);
+  const application = describeApplication(kit, log, registration, dispatcher);
+  for (const plugin of kit.plugins) await plugin.register(application);
+  registration.beginOwn();
+  await registerOwnParts(kit.definition, application);
+  addKitRoutes(kit, registration, application);
+  registration.end();
+  return application;
 }
 
-async function assemble(parts: Parts): Promise<Application> {
-  const { definition, log, database, clock, random } = parts;
-  const { config, kit, env, mode, storageDirectory } = parts.configuration;
-  const { plugins = [] } = definition;
-  const directory = directoryOf(definition);
-  const origin = new URL(kit.public_url).origin;
-  const { base_path: basePath, base_path_stripped: stripped } = kit;
-  // What a proxy takes away is missing in the paths that arrive, and not in those that browsers are given.
-  const [removed, mountPath] = stripped ? [basePath, ''] : ['', basePath];
-  const cookies = { secure: origin.startsWith('https:'), basePath };
-  const name = applicationName(config, origin);
-  const logOverload = throttleLog((times) =>
-    log.warning('Too many passwords to check: requests answered 503: {times}', { times }),
-  );
-
-  const events = createEvents(log);
-  const viewsFolder = definition.views ?? path.join(directory, 'views');
-  const speaking = createSpeaking({
-    ...plugins.find((plugin) => plugin.words !== undefined)?.words?.(config),
-    folder: path.join(viewsFolder, 'words'),
-  });
-  const branding = createBranding(brandingOf(config).branding, { directory, basePath });
-  const views = createViews(
-    [
-      viewsFolder,
-      ...plugins.flatMap((plugin) => (plugin.views === null ? [] : [plugin.views])),
-      KIT_VIEWS,
-      SHARED_VIEWS,
-    ],
-    { reloads: mode === 'dev', data: branding === null ? {} : { branding: branding.view } },
-  );
-  // Two queues: a flood of sign-ins must not keep applications from authenticating with their secrets.
-  const passwordHasher = argon2idHasher({ atOnce: 1 });
-  const providers = definition.accounts?.({ database, passwordHasher: argon2idHasher() }) ?? [];
-  const accounts = guardSignIn(createAccounts(providers), {
-    failedAttempts: createFailedAttempts({ clock, random }),
-    address: currentAddress,
-    browser: currentBrowser,
-    requestId: currentRequestId,
-    events,
-    log,
-  });
-  const hasAccounts = definition.accounts !== undefined;
-  const takesDpop = plugins.some((plugin) => plugin.takesDpop?.(config) === true);
-  const sessions = hasAccounts
-    ? createSessions({ database, lifetime: kit.session_ttl, cookies, takesDpop, clock })
-    : null;
-  const knownBrowsers = createKnownBrowsers({ database, cookies, takesDpop, clock });
-  const csrf = { origin, exemptRoutes: kit.csrf_exempt_routes, takesDpop };
-
-  const routes = createRoutes(removed);
-  const ownRoutes = new Set<Route>();
-  /** Added when all others are. */
-  const yielding: Route[] = [];
-  const middlewares: Middleware[] = [];
-  const checksOwnCsrf = new Set<Route>();
-  const dispatcher = createDispatcher({
-    routes,
-    ownRoutes,
-    middlewares,
-    checksOwnCsrf,
-    csrf: hasAccounts ? csrf : null,
-    createContext: createRequestContexts({ sessions, knownBrowsers, accounts, cookies, takesDpop }),
-    bodyLimit: kit.body_limit,
-    trustedProxies: kit.trusted_proxies,
-    events,
-    database,
-    views,
-    speaking,
-    log,
-    name,
-    logOverload,
-  });
-
-  let phase: 'plugins' | 'application' | 'started' = 'plugins';
-  function requireRegistering(what: string): void {
-    if (phase === 'started')
-      throw new Error(`${what} can only be added while the application registers its parts`);
-  }
-
-  const application: Application = {
-    directory,
+function describeApplication(
+  kit: Kit,
+  log: ClosableLog,
+  registration: Registration,
+  dispatcher: Dispatcher,
+): Application {
+  const { definition, config, database } = kit;
+  const { config: all, env, mode, storageDirectory } = kit.configuration;
+  const { routes } = registration;
+  const isServersPool = definition.database === undefined && database.dialect !== 'sqlite';
+  return {
+    directory: kit.directory,
     storageDirectory,
     env,
     mode,
-    config,
-    publicUrl: origin,
-    basePath,
+    config: all,
+    publicUrl: kit.origin,
+    basePath: config.base_path,
     database,
-    pool:
-      definition.database !== undefined || database.dialect === 'sqlite'
-        ? null
-        : { size: kit.database_pool_size, lifetime: kit.database_connection_lifetime },
+    pool: isServersPool
+      ? { size: config.database_pool_size, lifetime: config.database_connection_lifetime }
+      : null,
     migrate: (only = () => true, onStep) =>
       migrate(
         database,
@@ -245,25 +152,17 @@ async function assemble(parts: Parts): Promise<Application> {
       ),
     printMigrations: () => printMigrations(database, migrationsOf(definition)),
     migrations: () => migrationStatus(database, migrationsOf(definition)),
-    accounts,
-    passwordHasher,
-    views,
-    speaking,
-    branding,
-    events,
+    accounts: kit.accounts,
+    passwordHasher: kit.passwordHasher,
+    views: kit.views,
+    speaking: kit.speaking,
+    branding: kit.branding,
+    events: kit.events,
     log,
     telemetry: definition.telemetry ?? null,
     services: new Map(),
-    route(route) {
-      requireRegistering('A route');
-      if (route.yields === true) yielding.push(route);
-      else routes.add(route);
-      if (phase === 'application') ownRoutes.add(route);
-    },
-    middleware(middleware) {
-      requireRegistering('A middleware');
-      middlewares.push(middleware);
-    },
+    route: (route) => registration.addRoute(route),
+    middleware: (middleware) => registration.addMiddleware(middleware),
     path: (name, parameters) => routes.path(name, parameters),
     hasRoute: (name) => routes.has(name),
     session,
@@ -276,34 +175,31 @@ async function assemble(parts: Parts): Promise<Application> {
       await log.close();
     },
   };
+}
 
-  for (const plugin of plugins) await plugin.register(application);
-  phase = 'application';
-  await registerOwnParts(definition, application);
-  if (hasAccounts && !routes.has('login')) {
-    const places = { mountPath, home: `${removed}/` };
-    const signIn = loginRoutes(application, {
+/** The sign-in page of an application that has none of its own, and its logo. */
+function addKitRoutes(kit: Kit, registration: Registration, application: Application): void {
+  const { routes } = registration;
+  if (kit.csrf !== null && !routes.has('login')) {
+    const { config, name, csrf, logOverload, mountPath } = kit;
+    const page = new SignInPage(application, {
       name,
       csrf,
       logOverload,
-      scripts: kit.sign_in_scripts,
-      showsPassword: kit.sign_in_show_password,
-      links: kit.sign_in_links,
-      waitingFor: (request, returnTo) => firstWaiting(plugins, application, request, returnTo),
-      ...places,
+      scripts: config.sign_in_scripts,
+      showsPassword: config.sign_in_show_password,
+      links: config.sign_in_links,
+      waitingFor: (request, returnTo) => firstWaiting(kit.plugins, application, request, returnTo),
+      mountPath,
+      home: `${kit.removed}/`,
     });
-    for (const route of [...signIn, logoutRoute(application, places)]) routes.add(route);
-    for (const route of signIn) checksOwnCsrf.add(route);
+    for (const route of page.signInRoutes()) routes.add(route, 'sign-in');
+    routes.add(page.signOutRoute());
   }
-  for (const { name: logo, path: below, respond } of branding?.logos ?? []) {
-    const route = { name: logo, methods: ['GET'], path: `${mountPath}${below}` } as const;
-    yielding.push({ ...route, handler: async (_, request) => respond(request) });
+  for (const { name, path: below, respond } of kit.branding?.logos ?? []) {
+    const handler = async (_: unknown, request: Request) => respond(request);
+    registration.addLast({ name, methods: ['GET'], path: `${kit.mountPath}${below}`, handler });
   }
-  for (const route of yielding) {
-    if (!routes.has(route.name) && !routes.answers(route.path)) routes.add(route);
-  }
-  phase = 'started';
-  return application;
 }
 
 /** Of the first plugin that sent somebody to sign in. */

@@ -1,140 +1,113 @@
 import { setTimeout } from 'node:timers/promises';
 import { isOverloaded } from '../contracts/errors.ts';
-import type { Log } from '../contracts/log.ts';
 import { runInContext } from '../http/context.ts';
 import { requestIdOf, withRequestId } from '../http/request-id.ts';
 import { isLiteralTarget, pathOf } from '../http/request-target.ts';
-import type { Speaking } from '../words/speaking.ts';
-import type { Database } from '../sql/contract.ts';
+import { RequestContext, runWithContext } from './accounts/request-context.ts';
+import type { Connection } from './contracts.ts';
+import { HttpError } from './errors.ts';
+import { limitBody } from './http/body-limit.ts';
 import { resolveClientAddress } from './http/client-address.ts';
-import type { Connection, Middleware, Route, Views } from './contracts.ts';
-import { checkCsrf, isCsrfChecked, type CsrfOptions } from './accounts/csrf.ts';
 import { errorAnswer, errorJson } from './http/error-answers.ts';
 import { ErrorHandler } from './http/error-handler.ts';
-import { HttpError } from './errors.ts';
-import type { HostEvents } from './events.ts';
-import { limitBody } from './http/body-limit.ts';
-import { runWithContext, type CreateContext } from './accounts/request-context.ts';
-import { MethodError, type MatchedRoute, type Routes } from './http/routes.ts';
+import { MethodError, type MatchedRoute } from './http/routes.ts';
+import type { Kit } from './kit.ts';
+import type { Registration } from './registration.ts';
 
 /** The way of a request through an application. */
-export interface Dispatcher {
-  /** Never rejects. */
-  fetch(request: Request, connection: Connection): Promise<Response>;
-  /** Waits for the requests in flight, ten seconds at most. */
-  ended(): Promise<void>;
-}
+export class Dispatcher {
+  readonly #kit: Kit;
+  readonly #registration: Registration;
+  readonly #inFlight = new InFlight();
 
-export interface DispatcherOptions {
-  readonly routes: Pick<Routes, 'match'>;
-  /** The application's own: the others, those of plugins, limit their bodies and protect themselves. */
-  readonly ownRoutes: ReadonlySet<Route>;
-  /** Around the application's own routes, outermost first. */
-  readonly middlewares: readonly Middleware[];
-  /** Routes that check their CSRF token themselves, to answer a missing one with a page. */
-  readonly checksOwnCsrf: ReadonlySet<Route>;
-  /** Null in an application without accounts: there is nothing that a forged request could use. */
-  readonly csrf: CsrfOptions | null;
-  readonly createContext: CreateContext;
-  /** Bytes. */
-  readonly bodyLimit: number;
-  /** How many proxies append to `X-Forwarded-For`. */
-  readonly trustedProxies: number;
-  readonly events: Pick<HostEvents, 'answerException' | 'passResponse'>;
-  readonly database: Pick<Database, 'isUnavailable'>;
-  readonly views: Views;
-  readonly speaking: Speaking;
-  readonly log: Log;
-  /** The application's name for people. */
-  readonly name: string;
-  /** Logs that there are more passwords to check than can be. */
-  readonly logOverload: () => void;
-}
-
-export function createDispatcher(options: DispatcherOptions): Dispatcher {
-  const { routes, ownRoutes, middlewares, events, database, views, speaking, log, name } = options;
-  const inFlight = createInFlight();
-
-  function fetch(request: Request, connection: Connection): Promise<Response> {
-    const requestId = requestIdOf(request);
-    return runInContext(undefined, requestId, () => answer(request, connection, requestId));
+  constructor(kit: Kit, registration: Registration) {
+    this.#kit = kit;
+    this.#registration = registration;
   }
 
-  async function answer(request: Request, connection: Connection, requestId: string): Promise<Response> {
-    inFlight.begin();
+  /** Never rejects. */
+  fetch(request: Request, connection: Connection): Promise<Response> {
+    const requestId = requestIdOf(request);
+    return runInContext(undefined, requestId, () => this.#answer(request, connection, requestId));
+  }
+
+  /** Waits for the requests in flight, ten seconds at most. */
+  ended(): Promise<void> {
+    return within(LONGEST_WAIT, this.#inFlight.ended());
+  }
+
+  async #answer(request: Request, connection: Connection, requestId: string): Promise<Response> {
+    this.#inFlight.begin();
     const progress: Progress = { route: null };
     const finished = (response: Response) => withRequestId(withoutBody(request, response), requestId);
     try {
       let response: Response;
       try {
-        response = await route(request, connection, progress);
+        response = await this.#route(request, connection, progress);
       } catch (exception) {
-        response = await answerException(exception, request, requestId, progress);
+        response = await this.#answerException(exception, request, requestId, progress);
       }
-      const passed = events.passResponse(response);
+      const passed = this.#kit.events.passResponse(response);
       return finished(passed instanceof Promise ? await passed : passed);
     } catch (exception) {
       // An error of a hook must not reach the caller either.
-      log.error('A host hook failed: {exception}', { requestId, exception });
+      this.#kit.log.error('A host hook failed: {exception}', { requestId, exception });
       return finished(errorJson({ request, requestId, status: 500, headers: {} }));
     } finally {
-      inFlight.end();
+      this.#inFlight.end();
     }
   }
 
   /** Throws, or rejects, for what is answered with an error. */
-  function route(sent: Request, connection: Connection, progress: Progress): Promise<Response> {
+  #route(sent: Request, connection: Connection, progress: Progress): Promise<Response> {
     if (connection.target !== undefined && !isLiteralTarget(connection.target)) {
       throw new HttpError(404, 'The path is not written as any route is');
     }
-    const matched = routes.match(sent.method, pathOf(sent.url));
+    const { config, people, csrf } = this.#kit;
+    const matched = this.#registration.routes.match(sent.method, pathOf(sent.url));
     progress.route = matched.route.name;
-    const request = ownRoutes.has(matched.route) ? limitBody(sent, options.bodyLimit) : sent;
-    const address = () => resolveClientAddress(request, connection.address, options.trustedProxies);
-    const context = options.createContext(request, address);
-    const { csrf } = options;
-    if (csrf === null) return runWithContext(context, () => handle(matched, request));
+    const request = matched.kind === 'application' ? limitBody(sent, config.body_limit) : sent;
+    const address = () => resolveClientAddress(request, connection.address, config.trusted_proxies);
+    const context = new RequestContext(people, request, address);
+    if (csrf === null) return runWithContext(context, () => this.#handle(matched, request));
     return runWithContext(context, async () => {
-      const isChecked =
-        !options.checksOwnCsrf.has(matched.route) && isCsrfChecked(request, matched.route, csrf);
-      const checked = isChecked ? await checkCsrf(request, context, csrf) : request;
-      return withCookies(await handle(matched, checked), context.setCookies());
+      const isChecked = matched.kind !== 'sign-in' && csrf.isNeeded(request, matched.route);
+      const checked = isChecked ? await csrf.check(request, context.csrf) : request;
+      return withCookies(await this.#handle(matched, checked), context.setCookies());
     });
   }
 
-  async function handle(matched: MatchedRoute, request: Request): Promise<Response> {
-    const { route, parameters } = matched;
-    const isGuarded = ownRoutes.has(route) && middlewares.length > 0;
+  async #handle(matched: MatchedRoute, request: Request): Promise<Response> {
+    const { route, parameters, kind } = matched;
+    const isGuarded = kind === 'application' && this.#registration.middlewares.length > 0;
     const answered: unknown = await (isGuarded
-      ? runMiddlewares(matched, request)
+      ? this.#runMiddlewares(matched, request, 0)
       : route.handler(parameters, request));
     if (isResponse(answered)) return answered;
     throw new TypeError(
-      `The handler of the route ${matched.route.name}, or a middleware around it, gave ${typeof answered} where a ` +
+      `The handler of the route ${route.name}, or a middleware around it, gave ${typeof answered} where a ` +
         'Response belongs; a return may be missing',
     );
   }
 
-  function runMiddlewares({ route, parameters }: MatchedRoute, request: Request): Promise<Response> {
-    const from = async (index: number): Promise<Response> => {
-      const middleware = middlewares[index];
-      return middleware === undefined
-        ? route.handler(parameters, request)
-        : middleware(request, () => from(index + 1));
-    };
-    return from(0);
+  async #runMiddlewares(matched: MatchedRoute, request: Request, index: number): Promise<Response> {
+    const middleware = this.#registration.middlewares[index];
+    return middleware === undefined
+      ? matched.route.handler(matched.parameters, request)
+      : middleware(request, () => this.#runMiddlewares(matched, request, index + 1));
   }
 
-  async function answerException(
+  async #answerException(
     exception: unknown,
     request: Request,
     requestId: string,
     { route }: Progress,
   ): Promise<Response> {
+    const { events, database, log, logOverload } = this.#kit;
     const answered = await events.answerException(exception);
     if (answered !== null) return answered;
     const status = database.isUnavailable(exception) ? 503 : ErrorHandler.resolveStatusCode(exception);
-    if (isOverloaded(exception)) options.logOverload();
+    if (isOverloaded(exception)) logOverload();
     else if (status >= 500) log.error('The request failed: {exception}', { requestId, route, exception });
     else if (exception instanceof HttpError && status !== 404) {
       const { message: detail } = exception;
@@ -144,10 +117,8 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     }
     const own = exception instanceof HttpError ? exception.headers : {};
     const headers = status === 503 ? { 'Retry-After': '2', ...own } : own;
-    return errorAnswer({ views, speaking, log, name }, { request, requestId, status, headers });
+    return errorAnswer(this.#kit, { request, requestId, status, headers });
   }
-
-  return { fetch, ended: () => within(LONGEST_WAIT, inFlight.ended()) };
 }
 
 /** How far a request has come: for the log. */
@@ -174,26 +145,27 @@ function withoutBody(request: Request, response: Response): Response {
   return new Response(null, { status, statusText, headers });
 }
 
-// --- requests in flight ---------------------------------------------------------------------------------------
+/** The requests that are being answered. */
+class InFlight {
+  #count = 0;
+  #notify: (() => void) | null = null;
 
-function createInFlight() {
-  let count = 0;
-  let notify: (() => void) | null = null;
-  return {
-    begin() {
-      count += 1;
-    },
-    end() {
-      count -= 1;
-      if (count === 0) notify?.();
-    },
-    /** Resolves as soon as there are none. */
-    ended: () =>
-      new Promise<void>((resolve) => {
-        if (count === 0) resolve();
-        else notify = resolve;
-      }),
-  };
+  begin(): void {
+    this.#count += 1;
+  }
+
+  end(): void {
+    this.#count -= 1;
+    if (this.#count === 0) this.#notify?.();
+  }
+
+  /** Resolves as soon as there are none. */
+  ended(): Promise<void> {
+    return new Promise((resolve) => {
+      if (this.#count === 0) resolve();
+      else this.#notify = resolve;
+    });
+  }
 }
 
 /** Milliseconds. */

@@ -18,45 +18,50 @@ export const Event = {
   STOPPING: 'stopping',
 } as const;
 
-/** Events, and the two hooks as the application runs them. */
-export interface HostEvents extends Events {
-  /** The response of the first listener that returns one for an exception; null when none does. */
-  answerException(exception: unknown): Promise<Response | null>;
-  /** The response as the listeners leave it. */
-  passResponse(response: Response): Response | Promise<Response>;
-}
-
 type Listener = (payload: unknown) => unknown;
 const NONE: readonly Listener[] = [];
 
-export function createEvents(log: Log): HostEvents {
-  const listeners = new Map<string, Listener[]>();
-  const registered = (event: string): readonly Listener[] => listeners.get(event) ?? NONE;
-  return {
-    on(event, listener) {
-      listeners.set(event, [...registered(event), listener as Listener]);
-    },
-    async emit(event, payload) {
-      for (const listener of registered(event)) {
-        try {
-          await listener(payload);
-        } catch (exception) {
-          log.error('A listener of {event} failed: {exception}', { event, exception });
-        }
+/** Events, and the two hooks as the application runs them. */
+export class HostEvents implements Events {
+  readonly #listeners = new Map<string, Listener[]>();
+  readonly #log: Log;
+
+  constructor(log: Log) {
+    this.#log = log;
+  }
+
+  on(event: string, listener: (payload: never) => unknown): void {
+    this.#listeners.set(event, [...this.#registered(event), listener as Listener]);
+  }
+
+  async emit(event: string, payload: unknown): Promise<void> {
+    for (const listener of this.#registered(event)) {
+      try {
+        await listener(payload);
+      } catch (exception) {
+        this.#log.error('A listener of {event} failed: {exception}', { event, exception });
       }
-    },
-    async answerException(exception) {
-      for (const listener of registered(Event.EXCEPTION)) {
-        const response = await listener(exception);
-        if (response instanceof Response) return response;
-      }
-      return null;
-    },
-    passResponse(response) {
-      const passing = registered(Event.RESPONSE_HEADER);
-      return passing.length === 0 ? response : pass(response, passing);
-    },
-  };
+    }
+  }
+
+  /** The response of the first listener that returns one for an exception; null when none does. */
+  async answerException(exception: unknown): Promise<Response | null> {
+    for (const listener of this.#registered(Event.EXCEPTION)) {
+      const response = await listener(exception);
+      if (response instanceof Response) return response;
+    }
+    return null;
+  }
+
+  /** The response as the listeners leave it. */
+  passResponse(response: Response): Response | Promise<Response> {
+    const passing = this.#registered(Event.RESPONSE_HEADER);
+    return passing.length === 0 ? response : pass(response, passing);
+  }
+
+  #registered(event: string): readonly Listener[] {
+    return this.#listeners.get(event) ?? NONE;
+  }
 }
 
 async function pass(response: Response, listeners: readonly Listener[]): Promise<Response> {

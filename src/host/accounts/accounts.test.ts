@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { AccountProvider } from '../contracts.ts';
 import { createAccounts } from './accounts.ts';
-import { createAuth } from './auth.ts';
+import { RequestAuth } from './auth.ts';
 
 const PERSON = { provider: 'own', id: '7' };
 
@@ -25,9 +25,9 @@ const signedIn = (active: unknown) => {
   const session = {
     person: async () => person,
     signOut: async () => void (person = null),
-  } as unknown as Parameters<typeof createAuth>[0];
-  const csrf = {} as Parameters<typeof createAuth>[2];
-  return createAuth(session, answering({ active }), csrf);
+  } as unknown as ConstructorParameters<typeof RequestAuth>[0];
+  const csrf = {} as ConstructorParameters<typeof RequestAuth>[2];
+  return new RequestAuth(session, answering({ active }), csrf);
 };
 
 describe('what is neither true nor false', () => {

@@ -5,7 +5,13 @@ import { isBearerRequest } from '../../http/bearer.ts';
 import { equalInConstantTime } from '../../http/constant-time.ts';
 import { comesFromHere } from '../../http/same-origin.ts';
 import type { Route } from '../contracts.ts';
-import { cookieKind, type CookieScope, randomValue, readRandomValue } from '../http/cookies.ts';
+import {
+  cookieKind,
+  type CookieKind,
+  type CookieScope,
+  randomValue,
+  readRandomValue,
+} from '../http/cookies.ts';
 import { HttpError } from '../errors.ts';
 import { readBody } from '../http/body-limit.ts';
 import type { RequestSession } from './sessions.ts';
@@ -16,68 +22,63 @@ const FORM_TYPES: ReadonlySet<string> = new Set(['application/x-www-form-urlenco
 /** The largest form that the check reads, in bytes. */
 const FORM_LIMIT = 1024 * 1024;
 
-export interface CsrfOptions {
-  /** The public origin of the application. */
-  readonly origin: string;
-  /** The routes that the check leaves alone have `true` under their names. */
-  readonly exemptRoutes: Readonly<Record<string, boolean>>;
-  /** Whether `Authorization: DPoP` says that a request is an application's, as Bearer does. */
-  readonly takesDpop: boolean;
-}
-
 /**
- * The CSRF tokens of one browser, for a form's field `_csrf` or the header `X-CSRF-Token`. While somebody is signed in they are
+ * The CSRF tokens of one browser, for a form's field `_csrf` or the header `X-CSRF-Token`. While a person is signed in they are
  * bound to the session. Otherwise they are bound to a random value in a cookie (a double-submit cookie), so that a form shown to
- * somebody who is not signed in stores nothing.
+ * a visitor stores nothing.
  */
-export interface CsrfTokens {
-  /** For the forms of a page. */
-  token(): Promise<string>;
-  accepts(token: string | null): Promise<boolean>;
-  /** For the sign-in form: it may have been opened before somebody signed in in another tab, with the token of the cookie. */
-  acceptsToSignIn(token: string | null): Promise<boolean>;
-  /** The `Set-Cookie` header that the response must carry; null when the browser's cookie is right. */
-  setCookie(): string | null;
-}
+export class CsrfTokens {
+  readonly #session: RequestSession;
+  readonly #cookie: CookieKind;
+  readonly #withoutCookies: boolean;
+  /** The value of the cookie that the browser sent. */
+  readonly #sent: string | null;
+  #made: string | null = null;
 
-export interface CsrfTokensOptions {
-  readonly request: Request;
-  readonly session: Pick<RequestSession, 'existingSecret' | 'person'>;
-  readonly cookies: CookieScope;
-  readonly takesDpop: boolean;
-}
-
-export function createCsrfTokens({ request, session, cookies, takesDpop }: CsrfTokensOptions): CsrfTokens {
-  const { name, attributes } = cookieKind('portico_csrf', cookies);
-  const withoutCookies = isBearerRequest(request, takesDpop);
-  const sent = withoutCookies ? null : readRandomValue(request, name);
-  let made: string | null = null;
-
-  function cookieToken(): string {
-    if (withoutCookies) throw new HttpError(400, 'A request with a bearer token has no session');
-    return tokenBoundTo(sent ?? (made ??= randomValue()));
+  constructor(request: Request, session: RequestSession, cookies: CookieScope, takesDpop: boolean) {
+    this.#session = session;
+    this.#cookie = cookieKind('portico_csrf', cookies);
+    this.#withoutCookies = isBearerRequest(request, takesDpop);
+    this.#sent = this.#withoutCookies ? null : readRandomValue(request, this.#cookie.name);
   }
 
-  async function sessionToken(): Promise<string | null> {
-    const secret = (await session.person()) === null ? null : await session.existingSecret();
+  /** For the forms of a page. */
+  async token(): Promise<string> {
+    return (await this.#sessionToken()) ?? this.#cookieToken();
+  }
+
+  async accepts(token: string | null): Promise<boolean> {
+    const bound = await this.#sessionToken();
+    return bound === null ? this.#matchesCookie(token) : sameToken(token, bound);
+  }
+
+  /** For the sign-in form: it may have been opened before a sign-in in another tab, with the token of the cookie. */
+  async acceptsToSignIn(token: string | null): Promise<boolean> {
+    if (this.#matchesCookie(token)) return true;
+    const bound = await this.#sessionToken();
+    return bound !== null && sameToken(token, bound);
+  }
+
+  /** The `Set-Cookie` header that the response must carry; null when the browser's cookie is right. */
+  setCookie(): string | null {
+    const { name, attributes } = this.#cookie;
+    return this.#made === null ? null : `${name}=${this.#made}; ${attributes}`;
+  }
+
+  async #sessionToken(): Promise<string | null> {
+    const person = await this.#session.person();
+    const secret = person === null ? null : await this.#session.existingSecret();
     return secret === null ? null : tokenBoundTo(secret);
   }
 
-  const matchesCookie = (token: string | null) => sent !== null && sameToken(token, tokenBoundTo(sent));
+  #cookieToken(): string {
+    if (this.#withoutCookies) throw new HttpError(400, 'A request with a bearer token has no session');
+    return tokenBoundTo(this.#sent ?? (this.#made ??= randomValue()));
+  }
 
-  return {
-    token: async () => (await sessionToken()) ?? cookieToken(),
-    async accepts(token) {
-      const bound = await sessionToken();
-      return bound === null ? matchesCookie(token) : sameToken(token, bound);
-    },
-    async acceptsToSignIn(token) {
-      if (matchesCookie(token)) return true;
-      const bound = await sessionToken();
-      return bound !== null && sameToken(token, bound);
-    },
-    setCookie: () => (made === null ? null : `${name}=${made}; ${attributes}`),
-  };
+  #matchesCookie(token: string | null): boolean {
+    return this.#sent !== null && sameToken(token, tokenBoundTo(this.#sent));
+  }
 }
 
 function tokenBoundTo(secret: string): string {
@@ -88,35 +89,42 @@ function sameToken(given: string | null, expected: string): boolean {
   return equalInConstantTime(given ?? '', expected);
 }
 
-/** Whether the session-wide check applies to a request at all. */
-export function isCsrfChecked(
-  request: Request,
-  route: Route,
-  { exemptRoutes, takesDpop }: CsrfOptions,
-): boolean {
-  if (SAFE_METHODS.has(request.method) || isExempt(route.name, exemptRoutes)) return false;
-  return !isBearerRequest(request, takesDpop);
-}
+/** The check of requests that change something: each comes from a page of this browser. */
+export class CsrfCheck {
+  /** The public origin of the application. */
+  readonly origin: string;
+  readonly #exemptRoutes: Readonly<Record<string, boolean>>;
+  readonly #takesDpop: boolean;
 
-/**
- * The session-wide check of one request that it applies to: throws an HttpError 403 unless it came from a page of this browser.
- * Returns the request to go on with, its body still unread.
- */
-export async function checkCsrf(
-  request: Request,
-  context: { readonly csrf: Pick<CsrfTokens, 'accepts'> | null },
-  { origin }: Pick<CsrfOptions, 'origin'>,
-): Promise<Request> {
-  if (!comesFromHere(request, origin)) throw new HttpError(403, 'The request comes from another site');
-  const { request: reread, token } = await sentToken(request);
-  if ((await context.csrf?.accepts(token)) !== true)
-    throw new HttpError(403, 'The CSRF token is missing or wrong');
-  return reread;
-}
+  /**
+   * The check leaves alone the routes that have `true` under their names. `takesDpop`: whether `Authorization: DPoP` says that a request is
+   * an application's, as Bearer does.
+   */
+  constructor(origin: string, exemptRoutes: Readonly<Record<string, boolean>>, takesDpop: boolean) {
+    this.origin = origin;
+    this.#exemptRoutes = exemptRoutes;
+    this.#takesDpop = takesDpop;
+  }
 
-/** Whether the configuration exempts this route from the check. */
-export function isExempt(routeName: string, exemptRoutes: CsrfOptions['exemptRoutes']): boolean {
-  return Object.hasOwn(exemptRoutes, routeName) && exemptRoutes[routeName] === true;
+  /** Whether the configuration exempts this route from the check. */
+  isExempt(routeName: string): boolean {
+    return Object.hasOwn(this.#exemptRoutes, routeName) && this.#exemptRoutes[routeName] === true;
+  }
+
+  /** Whether the session-wide check applies to a request at all. */
+  isNeeded(request: Request, route: Route): boolean {
+    if (SAFE_METHODS.has(request.method) || this.isExempt(route.name)) return false;
+    return !isBearerRequest(request, this.#takesDpop);
+  }
+
+  /** Throws an HttpError 403 unless the request came from a page of this browser. Returns the request to go on with, its body unread. */
+  async check(request: Request, tokens: CsrfTokens | null): Promise<Request> {
+    if (!comesFromHere(request, this.origin)) throw new HttpError(403, 'The request comes from another site');
+    const { request: reread, token } = await sentToken(request);
+    if ((await tokens?.accepts(token)) !== true)
+      throw new HttpError(403, 'The CSRF token is missing or wrong');
+    return reread;
+  }
 }
 
 async function sentToken(

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { PasswordHasher } from '../../contracts/password-hasher.ts';
-import type { UserInterface } from '../../contracts/person.ts';
+import type { PersonReference, UserInterface } from '../../contracts/person.ts';
 import type { AccountProvider } from '../contracts.ts';
 import type { Database } from '../../sql/contract.ts';
 import { insertIfNone } from '../../sql/insert-if-none.ts';
 import type { Migration } from '../../sql/schema.ts';
-import { createPrefetchedPermissions } from './prefetched-permissions.ts';
+import { PrefetchedPermissions } from './prefetched-permissions.ts';
 
 /** An account of the application's own tables. */
 export interface DatabaseAccount extends UserInterface {
@@ -31,28 +31,6 @@ export interface NewAccount {
   readonly emailVerified?: boolean;
 }
 
-/** An account provider over the tables `host_accounts` and `host_account_permissions`, with what commands need. */
-export interface DatabaseAccounts extends AccountProvider {
-  /** The account as it is now, or null when there is none of this id. */
-  find(id: string): Promise<DatabaseAccount | null>;
-  /** The account with this address, in upper or lower case, or null. */
-  findByEmail(email: string): Promise<DatabaseAccount | null>;
-  /** As `AccountProvider.search`, among the first hundred thousand accounts by email. */
-  search(text: string, limit: number): Promise<readonly DatabaseAccount[]>;
-  /** By email. */
-  list(): Promise<readonly DatabaseAccount[]>;
-  /** Fails when the email is taken. */
-  create(account: NewAccount): Promise<DatabaseAccount>;
-  /** Suspends or restores an account, from this moment and everywhere. */
-  setActive(id: string, active: boolean): Promise<void>;
-  /** The permissions that the account holds now, in alphabetical order; empty for an unknown account. */
-  permissions(id: string): Promise<readonly string[]>;
-  /** Gives the account a permission, from this moment; one that it holds already stays. */
-  grant(id: string, permission: string): Promise<void>;
-  /** Takes a permission away, from this moment; one that it does not hold stays away. */
-  deny(id: string, permission: string): Promise<void>;
-}
-
 /** What the accounts are kept in, and how their passwords are. */
 export interface DatabaseAccountsOptions {
   /** The application's store; its schema has the tables once `db:migrate up` has run. */
@@ -68,163 +46,204 @@ interface AccountRow {
   readonly email: string;
   readonly email_verified: number;
   readonly name: string;
-  readonly password_hash: string;
   readonly active: number;
+}
+
+/** An account provider over the tables `host_accounts` and `host_account_permissions`, with what commands need. */
+export type DatabaseAccounts = Readonly<AccountTable>;
+
+/** Its methods are properties: an application may spread it to replace one. */
+class AccountTable implements AccountProvider {
+  /** The provider's name. */
+  readonly name: string;
+  readonly #database: Database;
+  readonly #passwordHasher: PasswordHasher;
+  readonly #prefetched = new PrefetchedPermissions();
+  #decoy: string | null = null;
+
+  /** Use `databaseAccounts()`. */
+  constructor({ database, passwordHasher, name = 'accounts' }: DatabaseAccountsOptions) {
+    this.name = name;
+    this.#database = database;
+    this.#passwordHasher = passwordHasher;
+  }
+
+  /** The account as it is now, or null when there is none of this id. */
+  readonly find = async (id: string): Promise<DatabaseAccount | null> => {
+    // What is read together with the account is asked for its permissions next, so that those come along.
+    const names = this.#prefetched.names();
+    if (names === null || id.includes('\0')) return this.#account(await this.#row('id', id));
+    const { rows } = await this.#database.execute<AccountRow & { readonly permission: string | null }>(
+      findWithPermissions(names.length),
+      [...names, this.name, id],
+    );
+    const own = rows.filter((row) => row.id === id);
+    const held = own.map(({ permission }) => permission);
+    this.#prefetched.keep(id, names, held);
+    return this.#account(own[0] ?? null);
+  };
+
+  /** The account with this address, in upper or lower case, or null. */
+  readonly findByEmail = async (email: string): Promise<DatabaseAccount | null> => {
+    return this.#account(await this.#row('email', canonical(email)));
+  };
+
+  /** As `AccountProvider.authenticate`. */
+  readonly authenticate = async (
+    identifier: string,
+    password: string,
+    names?: (person: PersonReference) => void,
+  ): Promise<DatabaseAccount | null> => {
+    const row = await this.#row('email', canonical(identifier));
+    if (row !== null) names?.({ provider: this.name, id: row.id });
+    // An unknown account costs the same slow check as a known one.
+    this.#decoy ??= await this.#passwordHasher.hash(randomUUID());
+    const hash = row?.password_hash ?? this.#decoy;
+    const matches: unknown = await this.#passwordHasher.verify(password, hash);
+    // Whatever else a hasher in JavaScript answers, such as a result with a flag in it, is no yes.
+    const isRight = matches === true && password !== '';
+    return isRight && row?.active === 1 ? this.#account(row) : null;
+  };
+
+  /** Whether the account holds a permission now. */
+  readonly holdsPermission = async (id: string, permission: string): Promise<boolean> => {
+    const known = this.#prefetched.answer(id, permission);
+    if (known !== null) return known;
+    const { rows } = await this.#database.execute<{ permission: string }>(
+      'SELECT permission FROM host_account_permissions WHERE provider = ? AND account_id = ? AND permission = ?',
+      [this.name, id, permission],
+    );
+    return rows.some((row) => row.permission === permission);
+  };
+
+  /** As `AccountProvider.search`, among the first hundred thousand accounts by email. */
+  readonly search = async (text: string, limit: number): Promise<readonly DatabaseAccount[]> => {
+    // PostgreSQL's text cannot hold NUL, so no account has it.
+    if (text.includes('\0')) return [];
+    const [typed, lower] = [partOf(text), partOf(text.toLowerCase())];
+    return this.#select(
+      `SELECT id, email, email_verified, name, active FROM (
+        SELECT id, email, email_verified, name, active FROM host_accounts WHERE provider = ? ORDER BY email LIMIT ${SEARCHED}
+      ) a WHERE a.email LIKE ? ESCAPE '!' OR LOWER(a.name) LIKE ? ESCAPE '!' OR a.name LIKE ? ESCAPE '!' OR a.id = ?
+      ORDER BY a.email LIMIT ${Math.trunc(limit)}`,
+      [this.name, lower, lower, typed, text],
+    );
+  };
+
+  /** By email. */
+  readonly list = (): Promise<readonly DatabaseAccount[]> => {
+    return this.#select(
+      'SELECT id, email, email_verified, name, active FROM host_accounts WHERE provider = ? ORDER BY email',
+      [this.name],
+    );
+  };
+
+  /** Fails when the email is taken. */
+  readonly create = async ({
+    email,
+    name,
+    password,
+    emailVerified = false,
+  }: NewAccount): Promise<DatabaseAccount> => {
+    // Engines would keep another text, by which another person might sign in.
+    for (const [what, text] of Object.entries({ email, name }))
+      if (!text.isWellFormed() || text.includes('\0'))
+        throw new Error(`The ${what} of an account is well-formed Unicode without NUL`);
+    const row = {
+      id: randomUUID(),
+      email: canonical(email),
+      email_verified: emailVerified ? 1 : 0,
+      name,
+      active: 1,
+    };
+    const hash = await this.#passwordHasher.hash(password);
+    await this.#database.execute(
+      `INSERT INTO host_accounts (provider, id, email, email_verified, name, password_hash, active, created_at)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+      [this.name, row.id, row.email, row.email_verified, name, hash, row.active, Date.now()],
+    );
+    return toAccount(this.name, row);
+  };
+
+  /** Suspends or restores an account, from this moment and everywhere. */
+  readonly setActive = async (id: string, active: boolean): Promise<void> => {
+    this.#prefetched.forget();
+    await this.#database.execute('UPDATE host_accounts SET active = ? WHERE provider = ? AND id = ?', [
+      active ? 1 : 0,
+      this.name,
+      id,
+    ]);
+  };
+
+  /** The permissions that the account holds now, in alphabetical order; empty for an unknown account. */
+  readonly permissions = async (id: string): Promise<readonly string[]> => {
+    const { rows } = await this.#database.execute<{ permission: string }>(
+      'SELECT permission FROM host_account_permissions WHERE provider = ? AND account_id = ? ORDER BY permission',
+      [this.name, id],
+    );
+    return rows.map(({ permission }) => permission);
+  };
+
+  /** Gives the account a permission, from this moment; one that it holds already stays. */
+  readonly grant = async (id: string, permission: string): Promise<void> => {
+    this.#prefetched.forget();
+    await insertIfNone(
+      this.#database,
+      'host_account_permissions (provider, account_id, permission) VALUES (?, ?, ?)',
+      '(provider, account_id, permission)',
+      [this.name, id, permission],
+    );
+  };
+
+  /** Takes a permission away, from this moment; one that it does not hold stays away. */
+  readonly deny = async (id: string, permission: string): Promise<void> => {
+    this.#prefetched.forget();
+    await this.#database.execute(
+      'DELETE FROM host_account_permissions WHERE provider = ? AND account_id = ? AND permission = ?',
+      [this.name, id, permission],
+    );
+  };
+
+  async #row(
+    column: 'id' | 'email',
+    value: string,
+  ): Promise<(AccountRow & { readonly password_hash: string }) | null> {
+    // PostgreSQL's text cannot hold NUL, so no account has it.
+    if (value.includes('\0')) return null;
+    const { rows } = await this.#database.execute<AccountRow & { readonly password_hash: string }>(
+      `SELECT id, email, email_verified, name, password_hash, active FROM host_accounts WHERE provider = ? AND ${column} = ?`,
+      [this.name, value],
+    );
+    return rows.find((row) => row[column] === value) ?? null;
+  }
+
+  async #select(sql: string, parameters: readonly string[]): Promise<readonly DatabaseAccount[]> {
+    const { rows } = await this.#database.execute<AccountRow>(sql, parameters);
+    return rows.map((row) => toAccount(this.name, row));
+  }
+
+  #account(row: AccountRow | null): DatabaseAccount | null {
+    return row === null ? null : toAccount(this.name, row);
+  }
 }
 
 /**
  * Accounts in the application's own store, for an application that has none: people sign in with email and password.
  */
 export function databaseAccounts(options: DatabaseAccountsOptions): DatabaseAccounts {
-  const { database, passwordHasher, name: provider = 'accounts' } = options;
-  let decoy: string | null = null;
+  return new AccountTable(options);
+}
 
-  async function rowBy(column: 'id' | 'email', value: string): Promise<AccountRow | null> {
-    // PostgreSQL's text cannot hold NUL, so no account has it.
-    if (value.includes('\0')) return null;
-    const { rows } = await database.execute<AccountRow>(
-      `SELECT id, email, email_verified, name, password_hash, active FROM host_accounts WHERE provider = ? AND ${column} = ?`,
-      [provider, value],
-    );
-    return rows.find((row) => row[column] === value) ?? null;
-  }
-
-  const prefetched = createPrefetchedPermissions();
-
-  /** What is read together with the account is asked for its permissions next, so that those come along. */
-  async function find(id: string): Promise<DatabaseAccount | null> {
-    const names = prefetched.names();
-    if (names === null || id.includes('\0')) return findBy('id', id);
-    const { rows } = await database.execute<AccountRow & { readonly permission: string | null }>(
-      findWithPermissions(names.length),
-      [...names, provider, id],
-    );
-    const own = rows.filter((row) => row.id === id);
-    prefetched.keep(
-      id,
-      names,
-      own.map(({ permission }) => permission),
-    );
-    return own[0] === undefined ? null : toAccount(own[0]);
-  }
-
-  function toAccount({
+function toAccount(provider: string, row: AccountRow): DatabaseAccount {
+  const { id, email, email_verified, name, active } = row;
+  return {
+    reference: { provider, id },
     id,
     email,
-    email_verified,
     name,
-    active,
-  }: Omit<AccountRow, 'password_hash'>): DatabaseAccount {
-    return {
-      reference: { provider, id },
-      id,
-      email,
-      name,
-      active: active === 1,
-      isActive: () => active === 1,
-      getProfile: () => ({ name, email, email_verified: email_verified === 1 }),
-    };
-  }
-
-  async function findBy(column: 'id' | 'email', value: string): Promise<DatabaseAccount | null> {
-    const row = await rowBy(column, value);
-    return row === null ? null : toAccount(row);
-  }
-
-  return {
-    name: provider,
-    find,
-    findByEmail: (email) => findBy('email', canonical(email)),
-    async authenticate(identifier, password, names) {
-      const row = await rowBy('email', canonical(identifier));
-      if (row !== null) names?.({ provider, id: row.id });
-      // An unknown account costs the same slow check as a known one.
-      decoy ??= await passwordHasher.hash(randomUUID());
-      const matches: unknown = await passwordHasher.verify(password, row?.password_hash ?? decoy);
-      // Whatever else a hasher in JavaScript answers, such as a result with a flag in it, is no yes.
-      const isRight = matches === true && password !== '';
-      return row !== null && isRight && row.active === 1 ? toAccount(row) : null;
-    },
-    async holdsPermission(id, permission) {
-      const known = prefetched.answer(id, permission);
-      if (known !== null) return known;
-      const { rows } = await database.execute<{ permission: string }>(
-        `SELECT permission FROM host_account_permissions WHERE provider = ? AND account_id = ? AND permission = ?`,
-        [provider, id, permission],
-      );
-      return rows.some((row) => row.permission === permission);
-    },
-    async search(text, limit) {
-      // PostgreSQL's text cannot hold NUL, so no account has it.
-      if (text.includes('\0')) return [];
-      const [typed, lower] = [partOf(text), partOf(text.toLowerCase())];
-      const { rows } = await database.execute<AccountRow>(
-        `SELECT id, email, email_verified, name, active FROM (
-          SELECT id, email, email_verified, name, active FROM host_accounts WHERE provider = ? ORDER BY email LIMIT ${SEARCHED}
-        ) a WHERE a.email LIKE ? ESCAPE '!' OR LOWER(a.name) LIKE ? ESCAPE '!' OR a.name LIKE ? ESCAPE '!' OR a.id = ?
-        ORDER BY a.email LIMIT ${Math.trunc(limit)}`,
-        [provider, lower, lower, typed, text],
-      );
-      return rows.map(toAccount);
-    },
-    async list() {
-      const { rows } = await database.execute<AccountRow>(
-        'SELECT id, email, email_verified, name, password_hash, active FROM host_accounts WHERE provider = ? ORDER BY email',
-        [provider],
-      );
-      return rows.map(toAccount);
-    },
-    async create({ email, name, password, emailVerified = false }) {
-      // Engines would keep another text, by which somebody else might sign in.
-      for (const [what, text] of Object.entries({ email, name }))
-        if (!text.isWellFormed() || text.includes('\0'))
-          throw new Error(`The ${what} of an account is well-formed Unicode without NUL`);
-      const row = {
-        id: randomUUID(),
-        email: canonical(email),
-        email_verified: emailVerified ? 1 : 0,
-        name,
-        password_hash: await passwordHasher.hash(password),
-        active: 1,
-      };
-      await database.execute(
-        `INSERT INTO host_accounts (provider, id, email, email_verified, name, password_hash, active, created_at)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-        [provider, row.id, row.email, row.email_verified, name, row.password_hash, row.active, Date.now()],
-      );
-      return toAccount(row);
-    },
-    async setActive(id, active) {
-      prefetched.forget();
-      await database.execute('UPDATE host_accounts SET active = ? WHERE provider = ? AND id = ?', [
-        active ? 1 : 0,
-        provider,
-        id,
-      ]);
-    },
-    async permissions(id) {
-      const { rows } = await database.execute<{ permission: string }>(
-        'SELECT permission FROM host_account_permissions WHERE provider = ? AND account_id = ? ORDER BY permission',
-        [provider, id],
-      );
-      return rows.map(({ permission }) => permission);
-    },
-    async grant(id, permission) {
-      prefetched.forget();
-      await insertIfNone(
-        database,
-        'host_account_permissions (provider, account_id, permission) VALUES (?, ?, ?)',
-        '(provider, account_id, permission)',
-        [provider, id, permission],
-      );
-    },
-    async deny(id, permission) {
-      prefetched.forget();
-      await database.execute(
-        'DELETE FROM host_account_permissions WHERE provider = ? AND account_id = ? AND permission = ?',
-        [provider, id, permission],
-      );
-    },
+    active: active === 1,
+    isActive: () => active === 1,
+    getProfile: () => ({ name, email, email_verified: email_verified === 1 }),
   };
 }
 

@@ -3,34 +3,7 @@ import { isBearerRequest } from '../../http/bearer.ts';
 import type { Database } from '../../sql/contract.ts';
 import { insertIfNone } from '../../sql/insert-if-none.ts';
 import type { Migration } from '../../sql/schema.ts';
-import { cookieKind, type CookieScope, readCookie, randomValue } from '../http/cookies.ts';
-
-/**
- * Browsers in which somebody has signed in to an account before. Their attempts are counted apart from those of others on the same
- * network who guess at the account, and that is all: a known browser still needs the password.
- */
-export interface KnownBrowsers {
-  of(request: Request): KnownBrowser;
-}
-
-/** What is known of the browser that sent one request. An account is named by a hash of what was typed. */
-export interface KnownBrowser {
-  /** Whether somebody has signed in to this account in it. */
-  knows(account: string): Promise<boolean>;
-  /** Notes that somebody has. */
-  remember(account: string): Promise<void>;
-  /** The `Set-Cookie` header that the response must carry; null when nothing was remembered. */
-  setCookie(): string | null;
-}
-
-export interface KnownBrowsersOptions {
-  readonly database: Database;
-  readonly cookies: CookieScope;
-  /** Whether `Authorization: DPoP` says that a request is an application's, as Bearer does. */
-  readonly takesDpop: boolean;
-  /** Milliseconds since 1970. */
-  readonly clock: () => number;
-}
+import { cookieKind, type CookieKind, type CookieScope, readCookie, randomValue } from '../http/cookies.ts';
 
 /** How long a browser is known after the last sign-in, in seconds: half a year. */
 const LIFETIME = 180 * 86_400;
@@ -39,65 +12,98 @@ const MOST_ACCOUNTS = 4;
 /** The time of the sign-in, in seconds since 1970, and the proof of it. */
 const ENTRY = /^(\d{1,12})-([A-Za-z0-9_-]{43})$/;
 
-export function createKnownBrowsers({
-  database,
-  cookies,
-  takesDpop,
-  clock,
-}: KnownBrowsersOptions): KnownBrowsers {
-  const { name, attributes } = cookieKind('portico_known', cookies);
-  let key: Promise<string> | null = null;
+/**
+ * Browsers in which a person has signed in to an account before. Their attempts are counted apart from those of others on the same
+ * network who guess at the account, and that is all: a known browser still needs the password.
+ */
+export class KnownBrowsers {
+  readonly #database: Database;
+  readonly #cookie: CookieKind;
+  readonly #takesDpop: boolean;
+  readonly #clock: () => number;
+  #key: Promise<string> | null = null;
+
+  /**
+   * `takesDpop`: whether `Authorization: DPoP` says that a request is an application's, as Bearer does. `clock`: milliseconds since 1970.
+   */
+  constructor(database: Database, cookies: CookieScope, takesDpop: boolean, clock: () => number) {
+    this.#database = database;
+    this.#cookie = cookieKind('portico_known', cookies);
+    this.#takesDpop = takesDpop;
+    this.#clock = clock;
+  }
+
+  of(request: Request): KnownBrowser {
+    const sent = isBearerRequest(request, this.#takesDpop) ? null : readCookie(request, this.#cookie.name);
+    return new KnownBrowser(this, sent ?? '');
+  }
+
+  /** An entry of the cookie: the time of a sign-in now, and the proof of it. */
+  async prove(account: string, at = String(Math.floor(this.#clock() / 1000))): Promise<string> {
+    const key = await this.#loadKey();
+    return `${at}-${createHmac('sha256', key).update(`${at} ${account}`).digest('base64url')}`;
+  }
+
+  async isProven(account: string, entry: string): Promise<boolean> {
+    const [, at = ''] = ENTRY.exec(entry) ?? [];
+    const now = this.#clock() / 1000;
+    if (at === '' || Number(at) > now || Number(at) + LIFETIME <= now) return false;
+    return timingSafeEqual(Buffer.from(entry), Buffer.from(await this.prove(account, at)));
+  }
+
+  setCookie(entries: readonly string[]): string {
+    const { name, attributes } = this.#cookie;
+    return `${name}=${entries.join('.')}; ${attributes}; Max-Age=${LIFETIME}`;
+  }
 
   /** The process that needs the key first makes it; all of them share it. */
-  async function loadKey(): Promise<string> {
-    key ??= findOrMakeKey(database, clock());
+  async #loadKey(): Promise<string> {
+    this.#key ??= findOrMakeKey(this.#database, this.#clock());
     try {
-      return await key;
+      return await this.#key;
     } catch (error) {
-      key = null;
+      this.#key = null;
       throw error;
     }
   }
+}
 
-  async function prove(account: string, at: string): Promise<string> {
-    return createHmac('sha256', await loadKey())
-      .update(`${at} ${account}`)
-      .digest('base64url');
+/** What is known of the browser that sent one request. An account is named by a hash of what was typed. */
+export class KnownBrowser {
+  readonly #browsers: KnownBrowsers;
+  readonly #entries: readonly string[];
+  #cookie: string | null = null;
+
+  constructor(browsers: KnownBrowsers, sent: string) {
+    this.#browsers = browsers;
+    this.#entries = sent
+      .split('.')
+      .filter((entry) => ENTRY.test(entry))
+      .slice(0, MOST_ACCOUNTS);
   }
 
-  async function isProven(account: string, entry: string): Promise<boolean> {
-    const [, at = '', proof = ''] = ENTRY.exec(entry) ?? [];
-    const now = clock() / 1000;
-    if (proof === '' || Number(at) > now || Number(at) + LIFETIME <= now) return false;
-    return timingSafeEqual(Buffer.from(proof), Buffer.from(await prove(account, at)));
+  /** Whether a person has signed in to this account in it. */
+  async knows(account: string): Promise<boolean> {
+    return (await this.#others(account)).length < this.#entries.length;
   }
 
-  return {
-    of(request) {
-      const sent = isBearerRequest(request, takesDpop) ? null : readCookie(request, name);
-      const entries = (sent ?? '')
-        .split('.')
-        .filter((entry) => ENTRY.test(entry))
-        .slice(0, MOST_ACCOUNTS);
-      let cookie: string | null = null;
+  /** Notes that a person has. */
+  async remember(account: string): Promise<void> {
+    const own = await this.#browsers.prove(account);
+    const kept = [own, ...(await this.#others(account))].slice(0, MOST_ACCOUNTS);
+    this.#cookie = this.#browsers.setCookie(kept);
+  }
 
-      async function others(account: string): Promise<readonly string[]> {
-        const proofs = await Promise.all(entries.map((entry) => isProven(account, entry)));
-        return entries.filter((_, index) => proofs[index] !== true);
-      }
+  /** The `Set-Cookie` header that the response must carry; null when nothing was remembered. */
+  setCookie(): string | null {
+    return this.#cookie;
+  }
 
-      return {
-        knows: async (account) => (await others(account)).length < entries.length,
-        async remember(account) {
-          const at = String(Math.floor(clock() / 1000));
-          const own = `${at}-${await prove(account, at)}`;
-          const kept = [own, ...(await others(account))].slice(0, MOST_ACCOUNTS);
-          cookie = `${name}=${kept.join('.')}; ${attributes}; Max-Age=${LIFETIME}`;
-        },
-        setCookie: () => cookie,
-      };
-    },
-  };
+  /** The entries of other accounts. */
+  async #others(account: string): Promise<readonly string[]> {
+    const proofs = await Promise.all(this.#entries.map((entry) => this.#browsers.isProven(account, entry)));
+    return this.#entries.filter((_, index) => proofs[index] !== true);
+  }
 }
 
 const KEY_NAME = 'known_browsers';

@@ -8,7 +8,7 @@ import { told, type Said, type Words } from '../../words/words.ts';
 import type { Log } from '../../contracts/log.ts';
 import type { WaitingFor } from '../../contracts/waiting.ts';
 import type { Application, Route } from '../contracts.ts';
-import { isExempt, type CsrfOptions } from './csrf.ts';
+import type { CsrfCheck } from './csrf.ts';
 import { readBody } from '../http/body-limit.ts';
 import { SHOW_PASSWORD_HASH, SHOW_PASSWORD_SCRIPT } from './show-password.ts';
 import { csrfTokens } from './request-context.ts';
@@ -58,18 +58,11 @@ interface SignInForm {
   readonly invalid: boolean;
 }
 
-/** Where the kit's own pages are. */
-export interface PagePlaces {
-  /** What stands before their paths in a request that arrives. */
-  readonly mountPath: string;
-  /** The application's first page, as browsers ask for it. */
-  readonly home: string;
-}
-
-export interface LoginOptions extends PagePlaces {
+/** How the kit's own pages are set up. */
+export interface SignInSettings {
   /** The application's name for people. */
   readonly name: string;
-  readonly csrf: CsrfOptions;
+  readonly csrf: CsrfCheck;
   /** Logs that there are more passwords to check than can be. */
   readonly logOverload: () => void;
   /** `sign_in_scripts`. */
@@ -78,26 +71,99 @@ export interface LoginOptions extends PagePlaces {
   readonly showsPassword: boolean;
   /** `sign_in_links`. */
   readonly links: SignInLinks | undefined;
-  /** Who waits for somebody to sign in, and come to this path. */
+  /** Who waits for a person to sign in, and come to this path. */
   readonly waitingFor: (request: Request, returnTo: string) => Promise<WaitingFor | null>;
+  /** What stands before the paths in a request that arrives. */
+  readonly mountPath: string;
+  /** The application's first page, as browsers ask for it. */
+  readonly home: string;
 }
 
 /**
- * The kit's own sign-in page: the routes `login` and `login_submit`. The form checks its CSRF token itself, so that a token that
- * is no longer right is answered with the page. Nothing is stored before somebody is signed in.
+ * The kit's own sign-in page. The form checks its CSRF token itself, so that a token that is no longer right is answered with the
+ * page. Nothing is stored before a person is signed in.
  */
-export function loginRoutes(
-  application: Application,
-  { name, csrf, logOverload, scripts, showsPassword, links, waitingFor, mountPath, home }: LoginOptions,
-): readonly Route[] {
-  const { speaking } = application;
+export class SignInPage {
+  readonly #application: Application;
+  readonly #settings: SignInSettings;
 
-  async function page(
+  constructor(application: Application, settings: SignInSettings) {
+    this.#application = application;
+    this.#settings = settings;
+  }
+
+  /** `login` and `login_submit`. */
+  signInRoutes(): readonly Route[] {
+    const path = `${this.#settings.mountPath}/login`;
+    return [
+      { name: 'login', methods: ['GET'], path, handler: (_, request) => this.#show(request) },
+      { name: 'login_submit', methods: ['POST'], path, handler: (_, request) => this.#submit(request) },
+    ];
+  }
+
+  /** `logout`. */
+  signOutRoute(): Route {
+    const { mountPath, home } = this.#settings;
+    const handler = async () => {
+      await this.#application.auth().signOut();
+      return seeOther(home);
+    };
+    return { name: 'logout', methods: ['POST'], path: `${mountPath}/logout`, handler };
+  }
+
+  #show(request: Request): Promise<Response> {
+    const returnTo = returnPath(new URL(request.url).searchParams.get('return_to'), this.#settings.home);
+    return this.#page(request, 200, { returnTo, identifier: '', error: null, invalid: false });
+  }
+
+  async #submit(request: Request): Promise<Response> {
+    const { csrf, home, logOverload } = this.#settings;
+    const { log, accounts } = this.#application;
+    const form = new URLSearchParams(Buffer.from(await readBody(request, FORM_LIMIT)).toString('utf8'));
+    const identifier = form.get('identifier') ?? '';
+    const returnTo = returnPath(form.get('return_to'), home);
+    if (!csrf.isExempt('login_submit') && !(await this.#isOurs(request, form))) {
+      logForgery(log, request, csrf.origin);
+      const error = { key: 'sign_in.stale' } as const;
+      return this.#page(request, 403, { returnTo, identifier: '', error, invalid: false });
+    }
+    try {
+      const user = await accounts.authenticate(identifier, form.get('password') ?? '');
+      if (user === null) {
+        const error = { key: 'sign_in.wrong' } as const;
+        return await this.#page(request, 401, { returnTo, identifier, error, invalid: true });
+      }
+      await this.#application.auth().signIn(user.reference);
+      return seeOther(returnTo);
+    } catch (failure) {
+      const again = whenToTryAgain(failure);
+      if (again === null) throw failure;
+      if (isOverloaded(failure)) logOverload();
+      const { status, error, seconds } = again;
+      const headers = { 'Retry-After': String(seconds) };
+      return this.#page(request, status, { returnTo, identifier, error, invalid: false }, headers);
+    }
+  }
+
+  /**
+   * Whether the form was sent from a page of this application: another site could sign a person in to an account of its own.
+   * Signing in uses nothing of a session, so `Sec-Fetch-Site: same-origin` is enough. The token alone would fail in a fresh
+   * browser with two tabs: each is given a cookie, and the browser keeps one.
+   */
+  async #isOurs(request: Request, form: URLSearchParams): Promise<boolean> {
+    if (isSentFromHere(request)) return true;
+    if (!comesFromHere(request, this.#settings.csrf.origin)) return false;
+    return csrfTokens().acceptsToSignIn(request.headers.get('x-csrf-token') ?? form.get('_csrf'));
+  }
+
+  async #page(
     request: Request,
     status: number,
     { error, ...form }: SignInForm,
     headers: Readonly<Record<string, string>> = {},
-  ) {
+  ): Promise<Response> {
+    const { name, scripts, showsPassword, links, waitingFor } = this.#settings;
+    const { speaking, views } = this.#application;
     const nonce = randomBytes(16).toString('base64');
     const waiting = await waitingFor(request, form.returnTo);
     if (waiting !== null) noteWish(request, waiting.uiLocales);
@@ -106,7 +172,7 @@ export function loginRoutes(
       ...words,
       title: words.t('sign_in.title'),
       name,
-      action: speaking.withWish(request, application.path('login_submit')),
+      action: speaking.withWish(request, this.#application.path('login_submit')),
       csrfToken: await csrfTokens().token(),
       nonce,
       waiting,
@@ -117,68 +183,11 @@ export function loginRoutes(
       error: error === null ? null : told(words, error),
       identifier: form.identifier === '' ? (waiting?.loginHint ?? '') : form.identifier,
     };
-    const html = await application.views.render('login', { ...view });
-    const own = pageHeaders(nonce, undefined, {
-      scripts,
-      scriptHash: showsPassword ? SHOW_PASSWORD_HASH : undefined,
-    });
+    const html = await views.render('login', { ...view });
+    const scriptHash = showsPassword ? SHOW_PASSWORD_HASH : undefined;
+    const own = pageHeaders(nonce, undefined, { scripts, scriptHash });
     return new Response(html, { status, headers: { ...own, ...speaking.headers(words), ...headers } });
   }
-
-  const isUnchecked = isExempt('login_submit', csrf.exemptRoutes);
-
-  /**
-   * Whether the form was sent from a page of this application: another site could sign somebody in to an account of its own.
-   * Signing in uses nothing of a session, so `Sec-Fetch-Site: same-origin` is enough. The token alone would fail in a fresh
-   * browser with two tabs: each is given a cookie, and the browser keeps one.
-   */
-  const isOurs = async (request: Request, form: URLSearchParams): Promise<boolean> =>
-    isSentFromHere(request) ||
-    (comesFromHere(request, csrf.origin) &&
-      (await csrfTokens().acceptsToSignIn(request.headers.get('x-csrf-token') ?? form.get('_csrf'))));
-
-  return [
-    {
-      name: 'login',
-      methods: ['GET'],
-      path: `${mountPath}/login`,
-      handler: (_, request) => {
-        const returnTo = returnPath(new URL(request.url).searchParams.get('return_to'), home);
-        return page(request, 200, { returnTo, identifier: '', error: null, invalid: false });
-      },
-    },
-    {
-      name: 'login_submit',
-      methods: ['POST'],
-      path: `${mountPath}/login`,
-      async handler(_, request) {
-        const form = new URLSearchParams(Buffer.from(await readBody(request, FORM_LIMIT)).toString('utf8'));
-        const identifier = form.get('identifier') ?? '';
-        const returnTo = returnPath(form.get('return_to'), home);
-        if (!isUnchecked && !(await isOurs(request, form))) {
-          logForgery(application.log, request, csrf.origin);
-          const error = { key: 'sign_in.stale' } as const;
-          return page(request, 403, { returnTo, identifier: '', error, invalid: false });
-        }
-        try {
-          const user = await application.accounts.authenticate(identifier, form.get('password') ?? '');
-          if (user === null) {
-            const error = { key: 'sign_in.wrong' } as const;
-            return await page(request, 401, { returnTo, identifier, error, invalid: true });
-          }
-          await application.auth().signIn(user.reference);
-          return seeOther(returnTo);
-        } catch (failure) {
-          const again = whenToTryAgain(failure);
-          if (again === null) throw failure;
-          if (isOverloaded(failure)) logOverload();
-          const { status, error, seconds } = again;
-          const headers = { 'Retry-After': String(seconds) };
-          return page(request, status, { returnTo, identifier, error, invalid: false }, headers);
-        }
-      },
-    },
-  ];
 }
 
 /** The same line that the check of every other route leaves in the log. */
@@ -202,19 +211,6 @@ function whenToTryAgain(
     return { status: 503, seconds: OVERLOADED_FOR, error: { key: 'sign_in.overloaded' } };
   }
   return null;
-}
-
-/** The kit's own sign-out: the route `logout`. */
-export function logoutRoute(application: Application, { mountPath, home }: PagePlaces): Route {
-  return {
-    name: 'logout',
-    methods: ['POST'],
-    path: `${mountPath}/logout`,
-    async handler() {
-      await application.auth().signOut();
-      return seeOther(home);
-    },
-  };
 }
 
 function seeOther(location: string): Response {

@@ -1,13 +1,14 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { networkOf } from '../../http/addresses.ts';
 import { onBehalfOf } from '../../http/caller.ts';
+import { currentRequestId } from '../../http/context.ts';
 import type { AttemptKey, FailedAttempts } from '../../http/failed-attempts.ts';
 import type { Log } from '../../contracts/log.ts';
-import type { PersonReference } from '../../contracts/person.ts';
+import type { PersonReference, UserInterface } from '../../contracts/person.ts';
 import type { Accounts, Events } from '../contracts.ts';
 import { HttpError } from '../errors.ts';
 import { Event } from '../events.ts';
-import type { KnownBrowser } from './known-browsers.ts';
+import { currentAddress, currentBrowser } from './request-context.ts';
 
 /** What listeners of `Event.SIGN_IN_FAILED` and `Event.SIGN_IN_SLOWED` receive. */
 export interface FailedSignIn {
@@ -38,57 +39,47 @@ export class SignInSlowedError extends HttpError {
 /** Failures before sign-ins are slowed down: at one account from one network, and at all accounts from one network. */
 const FREE_FAILURES = { account: 5, network: 50 } as const;
 
-export interface GuardOptions {
-  readonly failedAttempts: FailedAttempts;
-  /** Where the request being answered comes from; null when it is not known. */
-  readonly address: () => string | null;
-  /** The browser that sent it; null outside of a request. */
-  readonly browser: () => KnownBrowser | null;
-  /** The id of the request being answered; null outside of one. */
-  readonly requestId: () => string | null;
-  readonly events: Pick<Events, 'emit'>;
-  readonly log: Log;
-}
-
 /**
  * Slows down guessing at these accounts, on the kit's sign-in page and on an application's own, and emits events about it.
- * `docs/decisions/0007` says how, and why nobody is locked out.
+ * `docs/decisions/0007` says how, and why a person is never locked out.
  */
-export function guardSignIn(accounts: Accounts, options: GuardOptions): Accounts {
-  const { failedAttempts, address, browser: currentBrowser, requestId, events, log } = options;
-  return {
-    ...accounts,
-    async authenticate(identifier, password) {
-      const from = address();
-      const browser = currentBrowser();
-      const account = accountKey(identifier);
-      const isKnown = (await browser?.knows(account)) ?? false;
-      const { keys, caller } = isKnown ? countedByBrowser(account) : countedByNetwork(account, from);
-      let person: PersonReference | null = null;
-      // An empty password is never the right one, whatever a provider would say: a random one is checked in its place.
-      const offered = password === '' ? randomUUID() : password;
-      const check = () =>
-        accounts.authenticate(identifier, offered, (named) => {
-          person = named;
-        });
-      const attempt = await failedAttempts.attempt(keys, () => onBehalfOf(caller, check));
-      if (attempt.outcome === 'right') {
-        await browser?.remember(account);
-        return attempt.value;
-      }
-      const failed: FailedSignIn = { person, address: from, requestId: requestId() };
-      if (attempt.outcome === 'wrong') {
-        log.info('A sign-in failed, from {address}', { ...failed });
-        await events.emit(Event.SIGN_IN_FAILED, failed);
-        return null;
-      }
-      if (attempt.first) {
-        log.warning('Sign-ins from {address} are slowed down after many that failed', { ...failed });
-        await events.emit(Event.SIGN_IN_SLOWED, failed);
-      }
-      throw new SignInSlowedError(attempt.wait);
-    },
-  };
+export function guardSignIn(
+  accounts: Accounts,
+  failedAttempts: FailedAttempts,
+  events: Events,
+  log: Log,
+): Accounts {
+  async function authenticate(identifier: string, password: string): Promise<UserInterface | null> {
+    const address = currentAddress();
+    const browser = currentBrowser();
+    const account = accountKey(identifier);
+    const isKnown = (await browser?.knows(account)) ?? false;
+    const { keys, caller } = isKnown ? countedByBrowser(account) : countedByNetwork(account, address);
+    let person: PersonReference | null = null;
+    // An empty password is never the right one, whatever a provider would say: a random one is checked in its place.
+    const offered = password === '' ? randomUUID() : password;
+    const check = () =>
+      accounts.authenticate(identifier, offered, (named) => {
+        person = named;
+      });
+    const attempt = await failedAttempts.attempt(keys, () => onBehalfOf(caller, check));
+    if (attempt.outcome === 'right') {
+      await browser?.remember(account);
+      return attempt.value;
+    }
+    const failed: FailedSignIn = { person, address, requestId: currentRequestId() };
+    if (attempt.outcome === 'wrong') {
+      log.info('A sign-in failed, from {address}', { ...failed });
+      await events.emit(Event.SIGN_IN_FAILED, failed);
+      return null;
+    }
+    if (attempt.first) {
+      log.warning('Sign-ins from {address} are slowed down after many that failed', { ...failed });
+      await events.emit(Event.SIGN_IN_SLOWED, failed);
+    }
+    throw new SignInSlowedError(attempt.wait);
+  }
+  return { ...accounts, authenticate };
 }
 
 /**

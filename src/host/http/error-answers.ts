@@ -34,14 +34,18 @@ export interface ErrorView extends Words {
   readonly nonce: string;
 }
 
+/** What pages are made with. */
+export interface PageParts {
+  readonly views: Views;
+  readonly speaking: Speaking;
+  readonly log: Log;
+  /** The application's name for people. */
+  readonly name: string;
+}
+
 /** A page where `Accept` prefers one, JSON otherwise. */
 export async function errorAnswer(
-  {
-    views,
-    speaking,
-    log,
-    name,
-  }: { readonly views: Views; readonly speaking: Speaking; readonly log: Log; readonly name: string },
+  { views, speaking, log, name }: PageParts,
   answer: ErrorAnswer,
 ): Promise<Response> {
   if (!prefersPage(answer.request.headers.get('accept'))) return errorJson(answer);
