@@ -104,7 +104,7 @@ export class ListingError extends Error {
 }
 
 /** The text of the manifest. Throws a ListingError when the listing has problems. */
-export function createManifest(application: Application): string {
+export function manifestText(application: Application): string {
   const { listing } = assistantConfig(application);
   const problems = listingProblems(listing);
   if (problems.length > 0) throw new ListingError(problems);

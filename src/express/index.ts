@@ -1,6 +1,6 @@
 /** Portico in an Express application, 4 or 5. What Express 4 is rejected with ends the process: all of it is given to `next`. */
 import type { ErrorRequestHandler, Request as ExpressRequest, RequestHandler } from 'express';
-import { createDispatcher, type Mountable } from '../fetch/dispatch.ts';
+import { MountedEndpoints, type Mountable } from '../fetch/dispatch.ts';
 import { authorizationOf } from '../http/bearer.ts';
 import { answerDispatched, headersOnly, incomingOf, send } from '../node/mount.ts';
 import { BearerError, bearerErrorResponse, type AuthorizationServer } from '../oauth-server/index.ts';
@@ -13,10 +13,10 @@ export type { Mountable } from '../fetch/dispatch.ts';
  * are below `base_path`, but for the documents in front of it, which are missing when it is mounted below a path.
  */
 export function portico(server: AuthorizationServer, ...more: readonly Mountable[]): RequestHandler {
-  const dispatch = createDispatcher([server, ...more]);
+  const mounted = new MountedEndpoints([server, ...more]);
   return (req, res, next) => {
     const target = req.originalUrl;
-    const endpoint = dispatch(req.method, target);
+    const endpoint = mounted.dispatch(req.method, target);
     if (endpoint === null) {
       next();
       return;

@@ -1,6 +1,6 @@
 /** Portico in a Fastify 5 application. */
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
-import { createDispatcher, type Mountable } from '../fetch/dispatch.ts';
+import { MountedEndpoints, type Mountable } from '../fetch/dispatch.ts';
 import { answerTo, headersOnly, incomingOf, requestFrom, requestIdOfIncoming } from '../node/mount.ts';
 import { BearerError, bearerErrorResponse, type AuthorizationServer } from '../oauth-server/index.ts';
 import { authorizationOf } from '../http/bearer.ts';
@@ -16,7 +16,7 @@ const requests = createNote<FastifyRequest>('fastify request');
  * `base_path` is what stands before their paths, and some documents are in front of it.
  */
 export function portico(server: AuthorizationServer, ...more: readonly Mountable[]) {
-  const dispatch = createDispatcher([server, ...more]);
+  const mounted = new MountedEndpoints([server, ...more]);
   const paths = new Set([server, ...more].flatMap(({ endpoints }) => endpoints.map(({ path }) => path)));
   return async (fastify: FastifyInstance): Promise<void> => {
     if (fastify.prefix !== '') {
@@ -34,7 +34,7 @@ export function portico(server: AuthorizationServer, ...more: readonly Mountable
         method: fastify.supportedMethods,
         async handler(request, reply) {
           const { raw, originalUrl: target } = request;
-          const endpoint = dispatch(request.method, target);
+          const endpoint = mounted.dispatch(request.method, target);
           if (endpoint === null) return reply.callNotFound();
           requests.set(raw, request);
           const asked = { incoming: raw, outgoing: reply.raw, target, parsed: request.body ?? undefined };

@@ -1,7 +1,7 @@
 /** Portico in whatever answers a `Request` with a `Response`: the foundation of the mounts of the frameworks. */
 import { requestIdOf, withRequestId } from '../http/request-id.ts';
 import { pathOf } from '../http/request-target.ts';
-import { createDispatcher, type Mountable } from './dispatch.ts';
+import { MountedEndpoints, type Mountable } from './dispatch.ts';
 
 export type { Mountable } from './dispatch.ts';
 
@@ -22,9 +22,9 @@ export function createHandler<Context = unknown>(
   server: Mountable,
   ...more: readonly Mountable[]
 ): FetchHandler<Context> {
-  const dispatch = createDispatcher([server, ...more]);
+  const mounted = new MountedEndpoints([server, ...more]);
   return async (request, context) => {
-    const dispatched = dispatch(request.method, pathOf(request.url));
+    const dispatched = mounted.dispatch(request.method, pathOf(request.url));
     if (dispatched === null) return null;
     const response =
       'refuse' in dispatched

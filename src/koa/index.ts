@@ -2,7 +2,7 @@
 import { Readable } from 'node:stream';
 import type { ReadableStream as NodeStream } from 'node:stream/web';
 import type { Middleware, ParameterizedContext as Context } from 'koa';
-import { createDispatcher, type Mountable } from '../fetch/dispatch.ts';
+import { MountedEndpoints, type Mountable } from '../fetch/dispatch.ts';
 import { isAdded } from '../http/added-headers.ts';
 import { authorizationOf } from '../http/bearer.ts';
 import { bodyTextOf } from '../http/body-text.ts';
@@ -18,10 +18,10 @@ export type { Mountable } from '../fetch/dispatch.ts';
  * Koa's context. The answer is left to Koa to send, so that whatever stands before it, such as the session, ends first.
  */
 export function portico(server: AuthorizationServer, ...more: readonly Mountable[]): Middleware {
-  const dispatch = createDispatcher([server, ...more]);
+  const mounted = new MountedEndpoints([server, ...more]);
   return async (ctx, next) => {
     const { method, originalUrl: target } = ctx;
-    const endpoint = dispatch(method, target);
+    const endpoint = mounted.dispatch(method, target);
     if (endpoint === null) {
       await next();
     } else if ('refuse' in endpoint) {

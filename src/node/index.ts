@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { authorizationOf } from '../http/bearer.ts';
 import { BearerError, bearerErrorResponse, type AuthorizationServer } from '../oauth-server/index.ts';
-import { createDispatcher, type Mountable } from '../fetch/dispatch.ts';
+import { MountedEndpoints, type Mountable } from '../fetch/dispatch.ts';
 import { answerDispatched, headersOnly, send } from './mount.ts';
 
 export type { Mountable } from '../fetch/dispatch.ts';
@@ -18,11 +18,11 @@ export interface NodeMount {
 
 /** Mounts the endpoints of the server, and of what else is given, such as an McpServer. */
 export function portico(server: AuthorizationServer, ...more: readonly Mountable[]): NodeMount {
-  const dispatch = createDispatcher([server, ...more]);
+  const mounted = new MountedEndpoints([server, ...more]);
   return {
     async handle(incoming, outgoing) {
       const [method, target] = [incoming.method ?? 'GET', incoming.url ?? '/'];
-      const endpoint = dispatch(method, target);
+      const endpoint = mounted.dispatch(method, target);
       if (endpoint === null) return false;
       const asked = { incoming, outgoing, target, parsed: undefined };
       await answerDispatched(endpoint, asked, server.origin);

@@ -74,25 +74,61 @@ export interface Asking {
   readonly allowsInsecureRequests: boolean;
 }
 
-/** Resolves to what the authorization server says of a token (RFC 7662). Rejects with an IntrospectionError when it cannot be asked. */
-export type Introspect = (token: string) => Promise<UsableToken | UnusableToken>;
-
-export function createIntrospect(asking: Asking): Introspect {
-  const { issuer, audience, cache, allowsInsecureRequests } = asking;
-  const as: oauth.AuthorizationServer = { issuer, introspection_endpoint: introspectionEndpoint(issuer) };
-  const client: oauth.Client = { client_id: asking.clientId };
-  const authenticate = oauth.ClientSecretBasic(asking.clientSecret);
+/** What the authorization server says of tokens (RFC 7662). */
+export class Introspection {
+  readonly #asking: Asking;
+  readonly #server: oauth.AuthorizationServer;
+  readonly #client: oauth.Client;
+  readonly #authenticate: oauth.ClientAuth;
   /** By the SHA-256 of the token: tokens are kept nowhere (RFC 9700 section 4.9.3). */
-  const cached = new RecentMap<string, CachedAnswer>(cache.entries);
+  readonly #cached: RecentMap<string, CachedAnswer>;
+
+  constructor(asking: Asking) {
+    const { issuer, clientId, clientSecret, cache } = asking;
+    this.#asking = asking;
+    this.#server = { issuer, introspection_endpoint: introspectionEndpoint(issuer) };
+    this.#client = { client_id: clientId };
+    this.#authenticate = oauth.ClientSecretBasic(clientSecret);
+    this.#cached = new RecentMap(cache.entries);
+  }
+
+  /** Rejects with an IntrospectionError when the authorization server cannot be asked. */
+  async of(token: string): Promise<UsableToken | UnusableToken> {
+    const { seconds } = this.#asking.cache;
+    if (seconds <= 0) return this.#ask(token);
+    const key = createHash('sha256').update(token).digest('base64');
+    const found = this.#cached.get(key);
+    // Never longer than the token lives; the cache's own time is measured by a clock that is never set back.
+    if (found !== undefined && lives(found.answer) && found.until > performance.now()) return found.answer;
+    // From before the question: what it says may change while the answer is on its way.
+    const until = performance.now() + seconds * 1000;
+    const answer = await this.#ask(token);
+    // A later question may have been answered meanwhile.
+    if ((this.#cached.get(key)?.until ?? 0) > until) return answer;
+    return this.#cached.put(key, { answer, until }).answer;
+  }
+
+  async #ask(token: string): Promise<UsableToken | UnusableToken> {
+    const response = await this.#exchange(token);
+    try {
+      const answer = await oauth.processIntrospectionResponse(this.#server, this.#client, response);
+      return judged(answer, this.#asking.audience);
+    } catch (error) {
+      throw new IntrospectionError('introspection_malformed', codeWithin(error));
+    }
+  }
 
   /** The whole answer: what ends a connection is no matter of what it says. */
-  async function exchange(token: string): Promise<Response> {
+  async #exchange(token: string): Promise<Response> {
     const signal = AbortSignal.timeout(TIMEOUT);
     try {
-      const response = await oauth.introspectionRequest(as, client, authenticate, token, {
-        [oauth.allowInsecureRequests]: allowsInsecureRequests,
-        signal,
-      });
+      const response = await oauth.introspectionRequest(
+        this.#server,
+        this.#client,
+        this.#authenticate,
+        token,
+        { [oauth.allowInsecureRequests]: this.#asking.allowsInsecureRequests, signal },
+      );
       if (response.status === 200) return new Response(await response.text(), { headers: response.headers });
       response.body?.cancel().catch(() => undefined);
       throw new IntrospectionError('introspection_refused', null, response.status);
@@ -102,29 +138,6 @@ export function createIntrospect(asking: Asking): Introspect {
       throw new IntrospectionError(reason, codeWithin(error));
     }
   }
-
-  async function ask(token: string): Promise<UsableToken | UnusableToken> {
-    const response = await exchange(token);
-    try {
-      return judged(await oauth.processIntrospectionResponse(as, client, response), audience);
-    } catch (error) {
-      throw new IntrospectionError('introspection_malformed', codeWithin(error));
-    }
-  }
-
-  return async function introspect(token) {
-    if (cache.seconds <= 0) return ask(token);
-    const key = createHash('sha256').update(token).digest('base64');
-    const found = cached.get(key);
-    // Never longer than the token lives; the cache's own time is measured by a clock that is never set back.
-    if (found !== undefined && lives(found.answer) && found.until > performance.now()) return found.answer;
-    // From before the question: what it says may change while the answer is on its way.
-    const until = performance.now() + cache.seconds * 1000;
-    const answer = await ask(token);
-    // A later question may have been answered meanwhile.
-    if ((cached.get(key)?.until ?? 0) > until) return answer;
-    return cached.put(key, { answer, until }).answer;
-  };
 }
 
 function lives(answer: UsableToken | UnusableToken): boolean {

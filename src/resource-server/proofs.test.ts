@@ -1,6 +1,6 @@
 import { createHash, generateKeyPairSync, sign } from 'node:crypto';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { createProofs, refusalOf, type DpopOptions, type SentRequest } from './proofs.ts';
+import { Proofs, refusalOf, type DpopOptions, type SentRequest } from './proofs.ts';
 
 const NOW = 1_800_000_000_000;
 const TOKEN = 'an access token';
@@ -23,7 +23,7 @@ function proof(htu: string, more: object = {}): string {
 function api(options: Partial<DpopOptions> = {}) {
   vi.useFakeTimers({ toFake: ['Date'], now: NOW });
   onTestFinished(() => void vi.useRealTimers());
-  const proofs = createProofs({ publicUrl: 'https://api.example', ...options });
+  const proofs = new Proofs({ publicUrl: 'https://api.example', ...options });
   const told = (sent: Partial<SentRequest> = {}, boundTo = THUMBPRINT) =>
     proofs.refusal(TOKEN, boundTo, {
       method: 'GET',
@@ -116,16 +116,16 @@ describe('A request in the scheme DPoP', () => {
 test('The public URL of an API has neither query nor fragment, and is one', () => {
   const says = 'dpop.publicUrl: must have no query and no fragment';
   for (const publicUrl of ['https://api.example/?a', 'https://api.example/#a']) {
-    expect(() => createProofs({ publicUrl })).toThrow(new TypeError(says));
+    expect(() => new Proofs({ publicUrl })).toThrow(new TypeError(says));
   }
-  expect(() => createProofs({ publicUrl: '/notes' })).toThrow(TypeError);
+  expect(() => new Proofs({ publicUrl: '/notes' })).toThrow(TypeError);
 });
 
 test('A refusal names the algorithms, and whether proofs are needed', () => {
   const url = { publicUrl: 'https://api.example' };
   const offer = { required: false, algorithms: ALGORITHMS };
-  expect(refusalOf(createProofs(url), false)).toEqual({ ...offer, presented: false, nonce: null });
-  expect(refusalOf(createProofs({ ...url, required: true }), true)).toEqual({
+  expect(refusalOf(new Proofs(url), false)).toEqual({ ...offer, presented: false, nonce: null });
+  expect(refusalOf(new Proofs({ ...url, required: true }), true)).toEqual({
     ...offer,
     required: true,
     presented: true,

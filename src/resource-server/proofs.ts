@@ -57,30 +57,34 @@ export interface ProofRefusal {
   readonly detail: string | null;
 }
 
-/** Checks proofs at an API elsewhere. */
-export interface Proofs {
-  readonly offer: DpopOffer;
-  /** Null when the request proves this key and its proof is used for the first time. */
-  refusal(token: string, boundTo: string, request: SentRequest): Promise<ProofRefusal | null>;
-}
-
 const MOST_REMEMBERED = 100_000;
 
-/** Throws a TypeError for a public URL that is none. */
-export function createProofs(options: DpopOptions): Proofs {
-  const { required = false, remembered = MOST_REMEMBERED, claim = remembering(remembered) } = options;
-  const { origin, pathname, search, hash } = new URL(options.publicUrl);
-  if (search !== '' || hash !== '') throw new TypeError('dpop.publicUrl: must have no query and no fragment');
-  const removed = pathname.endsWith('/') ? pathname.slice(0, -1) : pathname;
+/** Checks proofs at an API elsewhere. */
+export class Proofs {
+  readonly offer: DpopOffer;
+  /** The origin of the API, and the path that a proxy takes away. */
+  readonly #base: string;
+  readonly #claim: NonNullable<DpopOptions['claim']>;
 
-  function publicUrl(target: string): string | null {
-    const query = target.indexOf('?');
-    const path = query < 0 ? target : target.slice(0, query);
-    return path.startsWith('/') && isLiteralTarget(path) ? `${origin}${removed}${path}` : null;
+  /** Throws a TypeError for a public URL that is none. */
+  constructor({ publicUrl, required = false, remembered = MOST_REMEMBERED, claim }: DpopOptions) {
+    const { origin, pathname, search, hash } = new URL(publicUrl);
+    if (search !== '' || hash !== '')
+      throw new TypeError('dpop.publicUrl: must have no query and no fragment');
+    this.offer = { required, algorithms: VERIFIED_ALGORITHMS };
+    this.#base = `${origin}${pathname.endsWith('/') ? pathname.slice(0, -1) : pathname}`;
+    this.#claim = claim ?? remembering(remembered);
   }
 
-  function read(token: string, { method, target, dpop }: SentRequest): DpopProof | ProofRefusal {
-    const url = publicUrl(target);
+  /** Null when the request proves this key and its proof is used for the first time. */
+  async refusal(token: string, boundTo: string, request: SentRequest): Promise<ProofRefusal | null> {
+    const proof = this.#read(token, request);
+    if ('reason' in proof) return proof;
+    return proof.thumbprint === boundTo ? this.#use(proof) : refused('proof_of_another_key');
+  }
+
+  #read(token: string, { method, target, dpop }: SentRequest): DpopProof | ProofRefusal {
+    const url = this.#publicUrl(target);
     if (dpop === null) return refused('proof_missing');
     if (url === null) return refused('proof_target');
     try {
@@ -91,13 +95,19 @@ export function createProofs(options: DpopOptions): Proofs {
     }
   }
 
+  #publicUrl(target: string): string | null {
+    const query = target.indexOf('?');
+    const path = query < 0 ? target : target.slice(0, query);
+    return path.startsWith('/') && isLiteralTarget(path) ? `${this.#base}${path}` : null;
+  }
+
   /** Null when this is the first use of the proof. */
-  async function use({ thumbprint, jti, expiresAt }: DpopProof): Promise<ProofRefusal | null> {
+  async #use({ thumbprint, jti, expiresAt }: DpopProof): Promise<ProofRefusal | null> {
     const used = createHash('sha256')
       .update(JSON.stringify([thumbprint, jti]))
       .digest('base64url');
     try {
-      const isNew: unknown = await claim(used, expiresAt);
+      const isNew: unknown = await this.#claim(used, expiresAt);
       // Or the 1 of an engine. Whatever else an application in JavaScript answers, such as rows, is no yes.
       return isNew === true || isNew === 1 ? null : refused('proof_used');
     } catch (error) {
@@ -105,15 +115,6 @@ export function createProofs(options: DpopOptions): Proofs {
       return refused('claim_failed', codeWithin(error));
     }
   }
-
-  return {
-    offer: { required, algorithms: VERIFIED_ALGORITHMS },
-    async refusal(token, boundTo, request) {
-      const proof = read(token, request);
-      if ('reason' in proof) return proof;
-      return proof.thumbprint === boundTo ? use(proof) : refused('proof_of_another_key');
-    },
-  };
 }
 
 function refused(reason: ProofReason, detail: string | null = null): ProofRefusal {

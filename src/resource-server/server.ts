@@ -1,7 +1,7 @@
 import { parseBearer, parseDpop } from '../http/bearer.ts';
 import { nameOf } from './causes.ts';
-import { createIntrospect, IntrospectionError, type IntrospectedToken } from './introspection.ts';
-import { createProofs, refusalOf, type DpopOptions, type SentRequest } from './proofs.ts';
+import { Introspection, IntrospectionError, type IntrospectedToken } from './introspection.ts';
+import { Proofs, refusalOf, type DpopOptions, type SentRequest } from './proofs.ts';
 import { refusalFor, refuse, tell, type Grounds, type Refusal } from './refusals.ts';
 
 /** Which authorization server to ask, and with which credentials. */
@@ -39,71 +39,68 @@ export interface ResourceServerOptions {
 }
 
 /** Checks the tokens of requests. */
-export interface ResourceServer {
-  /**
-   * The token of an `Authorization` header, when it reaches the scope. Otherwise the response to send: 401, 403, or 503 when
-   * the authorization server cannot be asked. `request` is what the proof of a bound token is for: without it there is no such token.
-   */
-  authorize(
-    authorization: string | null | undefined,
-    scope: string,
-    request?: SentRequest,
-  ): Promise<IntrospectedToken | Response>;
-}
+export type ResourceServer = Readonly<IntrospectingServer>;
 
 /**
  * Makes a resource server; asks nobody before the first token. Throws a TypeError for an issuer that it could not ask (http without
  * `allowInsecureRequests`, or one with user information), for metadata without a URL, and for an `onRefusal` that is no function.
  */
 export function createResourceServer(options: ResourceServerOptions): ResourceServer {
-  const { issuer, clientId, clientSecret, audience, cache = { seconds: 0, entries: 0 }, onRefusal } = options;
-  const allowsInsecureRequests = options.allowInsecureRequests === true;
-  requireIssuer(issuer, allowsInsecureRequests);
-  if (onRefusal !== undefined && typeof onRefusal !== 'function')
-    throw new TypeError('onRefusal: must be a function');
-  const introspect = createIntrospect({
-    issuer,
-    clientId,
-    clientSecret,
-    audience,
-    cache,
-    allowsInsecureRequests,
-  });
-  /** In each form in which they are sent: whatever answers could repeat them. */
-  const encodedSecret = encodeURIComponent(clientSecret);
-  const basic = btoa(`${encodeURIComponent(clientId)}:${encodedSecret}`);
-  const credentials = [clientSecret, encodedSecret, basic];
-  const proofs = options.dpop === undefined ? null : createProofs(options.dpop);
-  const resourceMetadata =
-    options.resourceMetadata === undefined ? null : new URL(options.resourceMetadata).href;
+  return new IntrospectingServer(options);
+}
 
-  /** The token; otherwise why it is refused. */
-  async function check(
-    { token: value, scheme }: Presented,
+class IntrospectingServer {
+  readonly #introspection: Introspection;
+  readonly #proofs: Proofs | null;
+  readonly #metadata: string | null;
+  readonly #onRefusal: ResourceServerOptions['onRefusal'];
+  /** The secret in each form in which it is sent: whatever answers could repeat it. */
+  readonly #credentials: readonly string[];
+
+  constructor(options: ResourceServerOptions) {
+    const { issuer, clientId, clientSecret, audience, dpop, resourceMetadata, onRefusal } = options;
+    const { cache = { seconds: 0, entries: 0 } } = options;
+    const allowsInsecureRequests = options.allowInsecureRequests === true;
+    requireIssuer(issuer, allowsInsecureRequests);
+    if (onRefusal !== undefined && typeof onRefusal !== 'function')
+      throw new TypeError('onRefusal: must be a function');
+    const asking = { issuer, clientId, clientSecret, audience, cache, allowsInsecureRequests };
+    this.#introspection = new Introspection(asking);
+    const encodedSecret = encodeURIComponent(clientSecret);
+    const basic = btoa(`${encodeURIComponent(clientId)}:${encodedSecret}`);
+    this.#credentials = [clientSecret, encodedSecret, basic];
+    this.#proofs = dpop === undefined ? null : new Proofs(dpop);
+    this.#metadata = resourceMetadata === undefined ? null : new URL(resourceMetadata).href;
+    this.#onRefusal = onRefusal;
+  }
+
+  /**
+   * The token of an `Authorization` header, when it reaches the scope. Otherwise the response to send: 401, 403, or 503 when
+   * the authorization server cannot be asked. `request` is what the proof of a bound token is for: without it there is no such token.
+   */
+  readonly authorize = async (
+    authorization: string | null | undefined,
+    scope: string,
+    request?: SentRequest,
+  ): Promise<IntrospectedToken | Response> => {
+    const presented = presentedIn(authorization ?? null, this.#proofs !== null);
+    const isPresented = 'token' in presented;
+    const outcome = isPresented ? await this.#checked(presented, scope, request) : presented;
+    if (!('reason' in outcome)) return outcome;
+    const dpop = refusalOf(this.#proofs, isPresented && presented.scheme === 'DPoP');
+    const secrets = isPresented ? [presented.token, ...this.#credentials] : this.#credentials;
+    const told = refuse(refusalFor(outcome, scope, secrets), { metadata: this.#metadata, dpop });
+    if (this.#onRefusal !== undefined) tell(this.#onRefusal, { ...told.refusal });
+    return told.response;
+  };
+
+  async #checked(
+    presented: Presented,
     scope: string,
     request: SentRequest | undefined,
   ): Promise<IntrospectedToken | Grounds> {
-    const answer = await introspect(value);
-    if ('reason' in answer) return answer;
-    const { token, boundTo } = answer;
-    const { clientId: holder } = token;
-    // Bound it is none as Bearer, unbound none in the scheme DPoP (RFC 9449 section 7.2).
-    if (boundTo !== null && scheme === 'Bearer') return { reason: 'bound_as_bearer', clientId: holder };
-    if (boundTo === null && scheme === 'DPoP') return { reason: 'unbound_as_dpop', clientId: holder };
-    if (boundTo === null) {
-      if (proofs?.offer.required === true) return { reason: 'unbound', clientId: holder };
-    } else {
-      if (proofs === null) return { reason: 'dpop_not_taken', clientId: holder };
-      if (request === undefined) return { reason: 'no_request', clientId: holder };
-      const refusal = await proofs.refusal(value, boundTo, request);
-      if (refusal !== null) return { ...refusal, clientId: holder };
-    }
-    return token.scopes.includes(scope) ? token : { reason: 'scope_missing', clientId: holder };
-  }
-
-  async function checked(...given: Parameters<typeof check>): Promise<IntrospectedToken | Grounds> {
     try {
-      return await check(...given);
+      return await this.#check(presented, scope, request);
     } catch (error) {
       if (!(error instanceof IntrospectionError)) return { reason: 'fault', detail: nameOf(error) };
       const { reason, detail, answered } = error;
@@ -111,20 +108,29 @@ export function createResourceServer(options: ResourceServerOptions): ResourceSe
     }
   }
 
-  return {
-    async authorize(authorization, scope, request) {
-      const presented = presentedIn(authorization ?? null, proofs !== null);
-      const isPresented = 'token' in presented;
-      const outcome = isPresented ? await checked(presented, scope, request) : presented;
-      if (!('reason' in outcome)) return outcome;
-      const dpop = refusalOf(proofs, isPresented && presented.scheme === 'DPoP');
-      const challenge = { metadata: resourceMetadata, dpop };
-      const secrets = isPresented ? [presented.token, ...credentials] : credentials;
-      const { refusal, response } = refuse(refusalFor(outcome, scope, secrets), challenge);
-      if (onRefusal !== undefined) tell(onRefusal, { ...refusal });
-      return response;
-    },
-  };
+  /** The token; otherwise why it is refused. */
+  async #check(
+    { token: value, scheme }: Presented,
+    scope: string,
+    request: SentRequest | undefined,
+  ): Promise<IntrospectedToken | Grounds> {
+    const answer = await this.#introspection.of(value);
+    if ('reason' in answer) return answer;
+    const { token, boundTo } = answer;
+    const { clientId } = token;
+    // Bound it is none as Bearer, unbound none in the scheme DPoP (RFC 9449 section 7.2).
+    if (boundTo !== null && scheme === 'Bearer') return { reason: 'bound_as_bearer', clientId };
+    if (boundTo === null && scheme === 'DPoP') return { reason: 'unbound_as_dpop', clientId };
+    if (boundTo === null) {
+      if (this.#proofs?.offer.required === true) return { reason: 'unbound', clientId };
+    } else {
+      if (this.#proofs === null) return { reason: 'dpop_not_taken', clientId };
+      if (request === undefined) return { reason: 'no_request', clientId };
+      const refusal = await this.#proofs.refusal(value, boundTo, request);
+      if (refusal !== null) return { ...refusal, clientId };
+    }
+    return token.scopes.includes(scope) ? token : { reason: 'scope_missing', clientId };
+  }
 }
 
 /** No message repeats a password, nor does what an error of a parser has beside its message. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createCensus, type CensusTimer } from './census.ts';
+import { Census, type CensusTimer } from './census.ts';
 
 /** Rows in the order of their ids; every third one does not live. */
 function tableOf(size: number) {
@@ -37,7 +37,7 @@ describe('a census', () => {
     for (const size of [0, 1, 4999, 5000, 5001, 23_456]) {
       const table = tableOf(size);
       const timer = createTimer();
-      expect(await createCensus(table.count, timer).latest()).toBe(size - Math.ceil(size / 3));
+      expect(await new Census(table.count, timer).latest()).toBe(size - Math.ceil(size / 3));
       expect(new Set(table.asked)).toEqual(new Set([5000]));
       expect(timer.paused).toBe(Math.floor(size / 5000));
     }
@@ -46,7 +46,7 @@ describe('a census', () => {
   test('counts again after half a minute at the soonest, and after ten times as long as it took', async () => {
     const small = tableOf(10);
     const timer = createTimer();
-    const census = createCensus(small.count, timer);
+    const census = new Census(small.count, timer);
     await census.latest();
     timer.advance(29_999);
     await census.latest();
@@ -56,7 +56,7 @@ describe('a census', () => {
     expect(small.asked.length).toBe(2);
 
     const large = tableOf(50_000);
-    const slow = createCensus(large.count, timer);
+    const slow = new Census(large.count, timer);
     await slow.latest();
     const slices = large.asked.length;
     timer.advance(49_999);
@@ -71,7 +71,7 @@ describe('a census', () => {
     let isAway = true;
     let asked = 0;
     const timer = createTimer();
-    const census = createCensus(async () => {
+    const census = new Census(async () => {
       asked += 1;
       if (isAway) throw new Error('away');
       return { living: 7, last: null };

@@ -1,12 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import type { CountedRows } from '../contracts/telemetry.ts';
 
-/** How many rows of a table live: counted slice by slice, seldom, and only while somebody collects. */
-export interface Census {
-  /** The last whole count; null when there is none yet, or the last one failed. Never rejects, and waits for a second at most. */
-  latest(): Promise<number | null>;
-}
-
 /** Rows that one statement looks at: some milliseconds on every engine, however large the table is. */
 const SLICE = 5000;
 /** Between two slices, in milliseconds. */
@@ -28,48 +22,50 @@ const SYSTEM_TIMER: CensusTimer = {
   pause: (milliseconds) => setTimeout(milliseconds, undefined, { ref: false }),
 };
 
-/** `count` counts the rows after an id, at most so many. */
-export function createCensus(
-  count: (after: string, limit: number) => Promise<CountedRows>,
-  timer = SYSTEM_TIMER,
-): Census {
-  let known: number | null = null;
-  let counting: Promise<void> | null = null;
+/** How many rows of a table live: counted slice by slice, seldom, and only while metrics are collected. */
+export class Census {
+  readonly #count: (after: string, limit: number) => Promise<CountedRows>;
+  readonly #timer: CensusTimer;
+  #known: number | null = null;
+  #counting: Promise<void> | null = null;
   /** From when on the next count may begin. */
-  let due = -Infinity;
+  #due = -Infinity;
 
-  async function countAll(): Promise<void> {
-    const begun = timer.now();
+  /** `count` counts the rows after an id, at most so many. */
+  constructor(count: (after: string, limit: number) => Promise<CountedRows>, timer = SYSTEM_TIMER) {
+    this.#count = count;
+    this.#timer = timer;
+  }
+
+  /** The last whole count; null when there is none yet, or the last one failed. Never rejects, and waits for a second at most. */
+  async latest(): Promise<number | null> {
+    if (this.#counting === null && this.#timer.now() >= this.#due) {
+      this.#counting = this.#countAll().finally(() => {
+        this.#counting = null;
+      });
+    }
+    if (this.#counting !== null && this.#known === null) await inTime(this.#counting, undefined);
+    return this.#known;
+  }
+
+  async #countAll(): Promise<void> {
+    const begun = this.#timer.now();
     try {
       let total = 0;
       for (let after: string | null = ''; after !== null;) {
-        const { living, last }: CountedRows = await count(after, SLICE);
+        const { living, last }: CountedRows = await this.#count(after, SLICE);
         total += living;
         after = last;
-        if (after !== null) await timer.pause(PAUSE);
+        if (after !== null) await this.#timer.pause(PAUSE);
       }
-      known = total;
+      this.#known = total;
     } catch {
       // The store is away, which other metrics say: an old number would say that it is not.
-      known = null;
+      this.#known = null;
     }
-    const ended = timer.now();
-    due = ended + Math.max(HOLDS, (ended - begun) * HOLDS_TIMES);
+    const ended = this.#timer.now();
+    this.#due = ended + Math.max(HOLDS, (ended - begun) * HOLDS_TIMES);
   }
-
-  return {
-    async latest() {
-      if (counting === null && timer.now() >= due) {
-        counting = countAll().finally(() => {
-          counting = null;
-        });
-      }
-      if (counting !== null && known === null) {
-        await inTime(counting, undefined);
-      }
-      return known;
-    },
-  };
 }
 
 /** What the work gives, or this where it takes too long: a collection must not wait for a store that hangs. */

@@ -1,10 +1,10 @@
-import { metrics, type Attributes, type Counter, type Meter, type MeterProvider } from '@opentelemetry/api';
+import type { Attributes, Counter, Histogram, Meter } from '@opentelemetry/api';
 import type {
   MeasuredEndpoint,
   MeasuredGrant,
   MeasuredStoreOperation,
   MeasuredTask,
-  Telemetry,
+  ObservedServer,
 } from '../contracts/telemetry.ts';
 import {
   ENDPOINT,
@@ -19,14 +19,56 @@ import {
   ROWS,
   SCHEME,
   schemeOf,
-  SCOPE,
   STATUS_CODE,
   TOKEN_KIND,
 } from './attributes.ts';
 import { observeServer } from './observing.ts';
 
-/** The metrics of a server; the members but `took` are as those of Telemetry. */
-export interface Meters extends Omit<Telemetry, 'begin'> {
+/** The conventions' buckets for requests, and for statements, in seconds. */
+const REQUEST_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10];
+const STORE_BUCKETS = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10];
+
+/** The metrics of a server. */
+export class Meters {
+  readonly #meter: Meter;
+  readonly #requests: Histogram;
+  readonly #grants: Histogram;
+  readonly #operations: Histogram;
+  readonly #throttled: Count;
+  readonly #unavailable: Count;
+  readonly #ofEndpoint = once(endpointAttributes);
+  readonly #ofTask = once(taskAttributes);
+  readonly tokenIssued: CountTwo;
+  readonly refused: CountTwo;
+  readonly replayed: Count;
+  readonly removed: Count;
+
+  constructor(meter: Meter) {
+    const seconds = (name: string, description: string, explicitBucketBoundaries: number[]) =>
+      meter.createHistogram(name, { description, unit: 's', advice: { explicitBucketBoundaries } });
+    const counter = (name: string, description: string, unit: string) =>
+      meter.createCounter(name, { description, unit });
+    this.#meter = meter;
+    this.#requests = seconds(
+      'http.server.request.duration',
+      'Duration of requests to endpoints',
+      REQUEST_BUCKETS,
+    );
+    this.#grants = seconds('portico.grant.duration', 'Duration of token requests by grant', REQUEST_BUCKETS);
+    this.#operations = seconds('db.client.operation.duration', 'Duration of store operations', STORE_BUCKETS);
+    const tokens = counter('portico.tokens.issued', 'Tokens issued', '{token}');
+    this.tokenIssued = countingTwo(tokens, GRANT_TYPE, TOKEN_KIND);
+    const refusals = counter('portico.refusals', 'Requests refused', '{request}');
+    this.refused = countingTwo(refusals, ENDPOINT, REASON);
+    const usedAgain = 'Codes and refresh tokens that were used a second time';
+    this.replayed = counting(counter('portico.replays', usedAgain, '{replay}'), REPLAYED);
+    const throttled = counter('portico.requests.throttled', 'Requests answered 429', '{request}');
+    this.#throttled = counting(throttled, ENDPOINT);
+    const unavailable = counter('portico.requests.unavailable', 'Requests answered 503', '{request}');
+    this.#unavailable = counting(unavailable, ENDPOINT);
+    this.removed = counting(counter('portico.store.rows.removed', 'Expired rows removed', '{row}'), ROWS);
+  }
+
   /** A task is done, after so many seconds. */
   took(
     task: MeasuredTask,
@@ -34,96 +76,23 @@ export interface Meters extends Omit<Telemetry, 'begin'> {
     seconds: number,
     failure: string | null,
     status: number,
-  ): void;
-}
+  ): void {
+    if (task.kind === 'endpoint') {
+      this.#requests.record(seconds, this.#ofEndpoint(task)(request, status));
+    } else {
+      const histogram = task.kind === 'grant' ? this.#grants : this.#operations;
+      histogram.record(seconds, this.#ofTask(task)(failure ?? ''));
+    }
+  }
 
-/** The conventions' buckets for requests, and for statements, in seconds. */
-const REQUEST_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10];
-const STORE_BUCKETS = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10];
+  answered(endpoint: string, status: number): void {
+    if (status === 429) this.#throttled(endpoint);
+    else if (status === 503) this.#unavailable(endpoint);
+  }
 
-/**
- * With the global provider unless one is given. There is no global one to be had before it is registered, so it is asked for once there is
- * something to say.
- */
-export function createMeters(provider?: MeterProvider): Meters {
-  let made: Instruments | null = null;
-  const instruments = () =>
-    (made ??= createInstruments((provider ?? metrics.getMeterProvider()).getMeter(SCOPE)));
-  return {
-    took: (...given) => instruments().took(...given),
-    answered: (endpoint, status) => instruments().answered(endpoint, status),
-    tokenIssued: (grantType, kind) => instruments().tokenIssued(grantType, kind),
-    refused: (endpoint, reason) => instruments().refused(endpoint, reason),
-    replayed: (what) => instruments().replayed(what),
-    removed: (rows, count) => instruments().removed(rows, count),
-    observe: (server) => instruments().observe(server),
-  };
-}
-
-type Instruments = Meters;
-
-function createInstruments(meter: Meter): Instruments {
-  const seconds = (name: string, description: string, explicitBucketBoundaries: number[]) =>
-    meter.createHistogram(name, { description, unit: 's', advice: { explicitBucketBoundaries } });
-  const requests = seconds(
-    'http.server.request.duration',
-    'Duration of requests to endpoints',
-    REQUEST_BUCKETS,
-  );
-  const grants = seconds('portico.grant.duration', 'Duration of token requests by grant', REQUEST_BUCKETS);
-  const operations = seconds('db.client.operation.duration', 'Duration of store operations', STORE_BUCKETS);
-
-  const tokens = countingTwo(
-    meter.createCounter('portico.tokens.issued', { description: 'Tokens issued', unit: '{token}' }),
-    [GRANT_TYPE, TOKEN_KIND],
-  );
-  const refusals = countingTwo(
-    meter.createCounter('portico.refusals', { description: 'Requests refused', unit: '{request}' }),
-    [ENDPOINT, REASON],
-  );
-  const replays = counting(
-    meter.createCounter('portico.replays', {
-      description: 'Codes and refresh tokens that were used a second time',
-      unit: '{replay}',
-    }),
-    REPLAYED,
-  );
-  const throttled = counting(
-    meter.createCounter('portico.requests.throttled', {
-      description: 'Requests answered 429',
-      unit: '{request}',
-    }),
-    ENDPOINT,
-  );
-  const unavailable = counting(
-    meter.createCounter('portico.requests.unavailable', {
-      description: 'Requests answered 503',
-      unit: '{request}',
-    }),
-    ENDPOINT,
-  );
-  const rows = counting(
-    meter.createCounter('portico.store.rows.removed', { description: 'Expired rows removed', unit: '{row}' }),
-    ROWS,
-  );
-
-  const ofEndpoint = once(endpointAttributes);
-  const ofTask = once(taskAttributes);
-  return {
-    took(task, request, duration, failure, status) {
-      if (task.kind === 'endpoint') requests.record(duration, ofEndpoint(task)(request, failure, status));
-      else (task.kind === 'grant' ? grants : operations).record(duration, ofTask(task)(failure ?? ''));
-    },
-    answered(endpoint, status) {
-      if (status === 429) throttled(endpoint, 1);
-      else if (status === 503) unavailable(endpoint, 1);
-    },
-    tokenIssued: (grantType, kind) => tokens(grantType, kind),
-    refused: (endpoint, reason) => refusals(endpoint, reason),
-    replayed: (what) => replays(what, 1),
-    removed: (kind, count) => rows(kind, count),
-    observe: (server) => observeServer(meter, server),
-  };
+  observe(server: ObservedServer): void {
+    observeServer(this.#meter, server);
+  }
 }
 
 /** The attributes of a grant or an operation, by why it failed; empty for one that did not. */
@@ -133,9 +102,7 @@ function taskAttributes(task: MeasuredGrant | MeasuredStoreOperation): (failure:
 }
 
 /** The attributes of an endpoint's answers, by method, scheme and status. */
-function endpointAttributes(
-  task: MeasuredEndpoint,
-): (request: Request | null, failure: string | null, status: number) => Attributes {
+function endpointAttributes(task: MeasuredEndpoint): (request: Request | null, status: number) => Attributes {
   const fixed = fixedAttributes(task);
   const byMethod = once((method: string) =>
     once((scheme: string) =>
@@ -148,18 +115,20 @@ function endpointAttributes(
       })),
     ),
   );
-  return (request, _, status) => byMethod(methodOf(request))(schemeOf(request))(status);
+  return (request, status) => byMethod(methodOf(request))(schemeOf(request))(status);
 }
 
-function counting(counter: Counter, name: string): (value: string, count: number) => void {
+type Count = (value: string, count?: number) => void;
+type CountTwo = (value: string, other: string) => void;
+
+function counting(counter: Counter, name: string): Count {
   const attributes = once((value: string) => ({ [name]: value }));
-  return (value, count) => counter.add(count, attributes(value));
+  return (value, count = 1) => counter.add(count, attributes(value));
 }
 
-function countingTwo(
-  counter: Counter,
-  [name, other]: readonly [string, string],
-): (value: string, otherValue: string) => void {
-  const attributes = once((value: string) => once((second: string) => ({ [name]: value, [other]: second })));
-  return (value, second) => counter.add(1, attributes(value)(second));
+function countingTwo(counter: Counter, name: string, otherName: string): CountTwo {
+  const attributes = once((value: string) =>
+    once((other: string) => ({ [name]: value, [otherName]: other })),
+  );
+  return (value, other) => counter.add(1, attributes(value)(other));
 }

@@ -1,7 +1,7 @@
 import type { Meter } from '@opentelemetry/api';
 import type { ObservedServer } from '../contracts/telemetry.ts';
 import { ALGORITHM, CONNECTION_STATE, POOL, RETRIED, SCOPE } from './attributes.ts';
-import { createCensus, inTime, type Census } from './census.ts';
+import { Census, inTime } from './census.ts';
 
 /** What is asked for when metrics are collected, and never otherwise. */
 export function observeServer(meter: Meter, server: ObservedServer): void {
@@ -9,12 +9,12 @@ export function observeServer(meter: Meter, server: ObservedServer): void {
     meter.createObservableGauge(name, { description, unit });
   observeRetries(meter, server);
   observeConnections(meter, server);
-  const authorizations = createCensus((after, limit) => server.authorizations(after, limit));
+  const authorizations = new Census((after, limit) => server.authorizations(after, limit));
   observeCensus(
     gauge('portico.authorizations', 'Authorizations that are alive', '{authorization}'),
     authorizations,
   );
-  const clients = createCensus((after, limit) => server.clients(after, limit));
+  const clients = new Census((after, limit) => server.clients(after, limit));
   observeCensus(gauge('portico.clients', 'Clients that are not revoked', '{client}'), clients);
   gauge('portico.signing_key.age', 'Age of the key that signs', 's').addCallback(async (result) => {
     // Without keys, or where they cannot be read, there is no age.

@@ -1,7 +1,8 @@
-import type { MeterProvider, TracerProvider } from '@opentelemetry/api';
+import { metrics, trace, type MeterProvider, type TracerProvider } from '@opentelemetry/api';
 import type { MeasuredTask, Measurement, Telemetry } from '../contracts/telemetry.ts';
-import { createMeters, type Meters } from './meters.ts';
-import { createSpans, type StartedSpan } from './spans.ts';
+import { SCOPE } from './attributes.ts';
+import { Meters } from './meters.ts';
+import { Spans, type OpenSpan } from './spans.ts';
 
 /** What is measured, and who takes it. */
 export interface OpenTelemetryOptions {
@@ -20,28 +21,38 @@ export interface OpenTelemetryOptions {
  * server. Names, units and attributes are listed in docs/telemetry.md. Without a registered SDK all of it leads nowhere.
  */
 export function opentelemetry(options: OpenTelemetryOptions = {}): Telemetry {
-  const meters = options.metrics === false ? null : createMeters(options.meterProvider);
-  const spans = options.traces === false ? null : createSpans(options.tracerProvider);
+  const { metrics: isMetered = true, traces: isTraced = true, meterProvider } = options;
+  let made: Meters | null = null;
+  // Without a provider that is given: there is no global one before it is registered, so it is asked for once there is something to say.
+  const meters = () =>
+    isMetered ? (made ??= new Meters((meterProvider ?? metrics.getMeterProvider()).getMeter(SCOPE))) : null;
+  // The global provider of spans may be registered later.
+  const { tracerProvider = trace.getTracerProvider() } = options;
+  const spans = isTraced ? new Spans(tracerProvider.getTracer(SCOPE)) : null;
   return {
-    begin: (task, request) =>
-      new OngoingTask(meters, task, request, spans === null ? null : spans.start(task, request)),
-    answered: (endpoint, status) => meters?.answered(endpoint, status),
-    tokenIssued: (grantType, kind) => meters?.tokenIssued(grantType, kind),
-    refused: (endpoint, reason) => meters?.refused(endpoint, reason),
-    replayed: (what) => meters?.replayed(what),
-    removed: (rows, count) => meters?.removed(rows, count),
-    observe: (server) => meters?.observe(server),
+    begin: (task, request) => new OngoingTask(meters, task, request, spans?.start(task, request) ?? null),
+    answered: (endpoint, status) => meters()?.answered(endpoint, status),
+    tokenIssued: (grantType, kind) => meters()?.tokenIssued(grantType, kind),
+    refused: (endpoint, reason) => meters()?.refused(endpoint, reason),
+    replayed: (what) => meters()?.replayed(what),
+    removed: (rows, count) => meters()?.removed(rows, count),
+    observe: (server) => meters()?.observe(server),
   };
 }
 
 class OngoingTask implements Measurement {
-  readonly #meters: Meters | null;
+  readonly #meters: () => Meters | null;
   readonly #task: MeasuredTask;
   readonly #request: Request | null;
-  readonly #span: StartedSpan | null;
+  readonly #span: OpenSpan | null;
   readonly #begun = performance.now();
 
-  constructor(meters: Meters | null, task: MeasuredTask, request: Request | null, span: StartedSpan | null) {
+  constructor(
+    meters: () => Meters | null,
+    task: MeasuredTask,
+    request: Request | null,
+    span: OpenSpan | null,
+  ) {
     this.#meters = meters;
     this.#task = task;
     this.#request = request;
@@ -55,6 +66,6 @@ class OngoingTask implements Measurement {
   end(failure: string | null, status: number): void {
     this.#span?.end(failure, status);
     const seconds = (performance.now() - this.#begun) / 1000;
-    this.#meters?.took(this.#task, this.#request, seconds, failure, status);
+    this.#meters()?.took(this.#task, this.#request, seconds, failure, status);
   }
 }

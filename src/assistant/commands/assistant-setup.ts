@@ -7,7 +7,7 @@ import { pendingSteps } from '../../sql/migrations.ts';
 import {
   draftManifest,
   ListingError,
-  createManifest,
+  manifestText,
   setUpAssistant,
   type ClientSetup,
   type ManifestDraft,
@@ -114,7 +114,7 @@ async function writeDraft(context: ConsoleContext, file: string, manifest: strin
 
 function exportListing(context: ConsoleContext, application: Application): string {
   try {
-    return createManifest(application);
+    return manifestText(application);
   } catch (error) {
     if (error instanceof ListingError) context.fail(`The listing cannot be exported:\n${error.message}`);
     throw error;
