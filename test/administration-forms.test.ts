@@ -17,7 +17,7 @@ import { formDoing, PAGES, type PageForm } from './support/administration.ts';
 import { createDatabase } from './support/database.ts';
 import { CHEAP } from './support/hashers.ts';
 import { openOwnStore, type OwnStore } from './support/own-store.ts';
-import { CHALLENGE, createClock, REDIRECT_URI } from './support/portal.ts';
+import { createClock, REDIRECT_URI, codeRequest } from './support/portal.ts';
 import { formOf } from './support/visitor.ts';
 
 /** A host whose browsers keep one secret, whichever person is signed in: then only the form itself is bound to the person. */
@@ -201,15 +201,7 @@ describe('a form of an administrator', () => {
   });
 });
 
-const query = (id: string) =>
-  new URLSearchParams({
-    client_id: id,
-    redirect_uri: REDIRECT_URI,
-    response_type: 'code',
-    code_challenge: CHALLENGE,
-    code_challenge_method: 'S256',
-    scope: 'notes:read',
-  });
+const query = (id: string) => codeRequest(id, { scope: 'notes:read' });
 const consentOf = async ({ send }: ReturnType<typeof start>, id: string, browser = BROWSER) => {
   const page = await send(`/oauth/authorize?${query(id)}`, browser);
   expect(page.status).toBe(200);

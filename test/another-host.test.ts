@@ -20,7 +20,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { formDoing } from './support/administration.ts';
 import { createDatabase } from './support/database.ts';
 import { openOwnStore, type OwnStore } from './support/own-store.ts';
-import { CHALLENGE, REDIRECT_URI, VERIFIER, type Tokens } from './support/portal.ts';
+import { REDIRECT_URI, VERIFIER, type Tokens, codeRequest } from './support/portal.ts';
 
 /** An application that uses nothing of the kit: its own store and hasher, and the contract of a host. */
 const ISSUER = 'https://host.example';
@@ -150,14 +150,7 @@ describe('an application that does not use the kit', () => {
       scopes: ['openid', 'profile', 'email'],
     };
     const { client, secret } = await server.clients.create(registration);
-    const query = new URLSearchParams({
-      client_id: client.id,
-      redirect_uri: REDIRECT_URI,
-      response_type: 'code',
-      scope: 'openid profile email',
-      code_challenge: CHALLENGE,
-      code_challenge_method: 'S256',
-    });
+    const query = codeRequest(client.id, { scope: 'openid profile email' });
     const page = await answer('oauth_server_authorize', `/oauth/authorize?${query}`);
     const { requestId, csrfToken } = (await page.json()) as { requestId: string; csrfToken: string };
     const form = { request_id: requestId, csrf_token: csrfToken, decision: 'allow' };
@@ -194,13 +187,7 @@ describe('an application that does not use the kit', () => {
   test('is asked for the account once by each request of a person at a browser', async () => {
     const registration = { name: 'App', redirectUris: [REDIRECT_URI], scopes: ['notes:read'] };
     const { client } = await server.clients.create(registration);
-    const query = new URLSearchParams({
-      client_id: client.id,
-      redirect_uri: REDIRECT_URI,
-      response_type: 'code',
-      code_challenge: CHALLENGE,
-      code_challenge_method: 'S256',
-    });
+    const query = codeRequest(client.id);
     const once = async (asking: Promise<Response>, status: number) => {
       const before = loads;
       const response = await asking;
@@ -243,14 +230,7 @@ describe('a request that is too long for a cookie', () => {
       scopes: ['notes:read'],
       public: true,
     });
-    const query = new URLSearchParams({
-      client_id: client.id,
-      redirect_uri: REDIRECT_URI,
-      response_type: 'code',
-      state: 's'.repeat(5000),
-      code_challenge: CHALLENGE,
-      code_challenge_method: 'S256',
-    });
+    const query = codeRequest(client.id, { state: 's'.repeat(5000) });
     someone = null;
     const waits = await answer('oauth_server_authorize', `/oauth/authorize?${query}`);
     someone = PERSON;
@@ -275,13 +255,7 @@ describe('the secret of the browser session', () => {
       redirectUris: [REDIRECT_URI],
       scopes: ['notes:read'],
     });
-    const query = new URLSearchParams({
-      client_id: client.id,
-      redirect_uri: REDIRECT_URI,
-      response_type: 'code',
-      code_challenge: CHALLENGE,
-      code_challenge_method: 'S256',
-    });
+    const query = codeRequest(client.id);
     return answer('oauth_server_authorize', `/oauth/authorize?${query}`);
   }
 
@@ -383,13 +357,7 @@ describe('a host in JavaScript that answers what is neither true nor false', () 
   async function introspectedWhile(answering: () => unknown): Promise<Readonly<Record<string, unknown>>> {
     const { client, secret } = await server.clients.create(registration);
     const api = await server.clients.create({ name: 'API', grants: ['introspection'] });
-    const query = new URLSearchParams({
-      client_id: client.id,
-      redirect_uri: REDIRECT_URI,
-      response_type: 'code',
-      code_challenge: CHALLENGE,
-      code_challenge_method: 'S256',
-    });
+    const query = codeRequest(client.id);
     const page = await answer('oauth_server_authorize', `/oauth/authorize?${query}`);
     const { requestId, csrfToken } = (await page.json()) as { requestId: string; csrfToken: string };
     const form = { request_id: requestId, csrf_token: csrfToken, decision: 'allow' };
@@ -454,14 +422,7 @@ describe('a person of the host', () => {
     someone = person;
     const registration = { name: 'App', redirectUris: [REDIRECT_URI], scopes: ['openid', 'notes:read'] };
     const { client, secret } = await server.clients.create(registration);
-    const query = new URLSearchParams({
-      client_id: client.id,
-      redirect_uri: REDIRECT_URI,
-      response_type: 'code',
-      scope: 'openid notes:read',
-      code_challenge: CHALLENGE,
-      code_challenge_method: 'S256',
-    });
+    const query = codeRequest(client.id, { scope: 'openid notes:read' });
     const page = await answer('oauth_server_authorize', `/oauth/authorize?${query}`);
     const { requestId, csrfToken } = (await page.json()) as { requestId: string; csrfToken: string };
     const form = { request_id: requestId, csrf_token: csrfToken, decision: 'allow' };
@@ -546,13 +507,7 @@ describe('a person of the host', () => {
   async function asking(): Promise<URLSearchParams> {
     const registration = { name: 'App', redirectUris: [REDIRECT_URI], scopes: ['notes:read'] };
     const { client } = await server.clients.create(registration);
-    return new URLSearchParams({
-      client_id: client.id,
-      redirect_uri: REDIRECT_URI,
-      response_type: 'code',
-      code_challenge: CHALLENGE,
-      code_challenge_method: 'S256',
-    });
+    return codeRequest(client.id);
   }
 });
 

@@ -5,12 +5,38 @@ import path from 'node:path';
 import type { Browser, BrowserContext } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { launchChromium } from './support/chromium.ts';
-import { startClient } from './support/mcp/bare-client.ts';
+import { ROOT } from './support/console.ts';
+import { startClient, type ClientProgram } from './support/mcp/bare-client.ts';
 import { startBareHost, startCallback, type BareHost } from './support/mcp/bare-host.ts';
-import { PROGRAMS } from './support/mcp/bare-programs.ts';
+import { goClient, once, pythonClient, rustClient } from './support/mcp/toolchains.ts';
 import { ADA, PASSWORD } from './support/portal.ts';
 import { freePort } from './support/free-port.ts';
 import { SCALE } from './support/scale.ts';
+
+const typescript = (file: string) => () =>
+  Promise.resolve([process.execPath, path.join(ROOT, 'test', 'clients', 'typescript', file)]);
+
+/** The official SDKs, the inspector and mcp-remote, as `test/clients/` has them. */
+const PROGRAMS: readonly ClientProgram[] = [
+  { name: 'TypeScript, @modelcontextprotocol/client 2.x', command: typescript('sdk-2.ts') },
+  { name: 'TypeScript, @modelcontextprotocol/sdk 1.x', command: typescript('sdk-1.ts') },
+  {
+    name: 'mcp-remote',
+    command: typescript('mcp-remote.ts'),
+    hostname: 'localhost',
+    callbackPath: '/oauth/callback',
+    listens: true,
+  },
+  {
+    name: 'the inspector',
+    command: typescript('inspector.ts'),
+    callbackPath: '/oauth/callback',
+    listens: true,
+  },
+  { name: 'Python', command: once(pythonClient), registersAnew: false },
+  { name: 'Go', command: once(goClient) },
+  { name: 'Rust', command: once(rustClient), registersAnew: false },
+];
 
 const programs = PROGRAMS.slice(0, SCALE.bareClients);
 

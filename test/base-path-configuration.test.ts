@@ -21,7 +21,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import catalog from '../examples/catalog/app.ts';
 import { register } from './support/installation.ts';
 import { MOUNTS, type RunningMount } from './support/mounts.ts';
-import { ADA, CHALLENGE, PASSWORD, REDIRECT_URI, startPortal } from './support/portal.ts';
+import { ADA, PASSWORD, startPortal, codeRequest } from './support/portal.ts';
 import { startProxy, type BasePathRule } from './support/reverse-proxy.ts';
 import { formOf } from './support/visitor.ts';
 import { waysOf } from './support/scale.ts';
@@ -73,13 +73,7 @@ test('without a base path endpoints, metadata, redirects and cookies are what th
       expect([path, (await ask(path)).status]).toEqual([path, 404]);
     }
     const client = await register(server, ['notes:read']);
-    const query = new URLSearchParams({
-      client_id: client.id,
-      redirect_uri: REDIRECT_URI,
-      response_type: 'code',
-      code_challenge: CHALLENGE,
-      code_challenge_method: 'S256',
-    });
+    const query = codeRequest(client.id);
     const asked = await ask(`/oauth/authorize?${query}`);
     const location = asked.headers.get('location') ?? '';
     expect(location).toMatch(/^\/login\?return_to=%2Foauth%2Fauthorize%3Frequest_id%3D[\w-]{43}$/);

@@ -15,7 +15,7 @@ import {
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createDatabase } from './support/database.ts';
 import { openOwnStore, type OwnStore } from './support/own-store.ts';
-import { CHALLENGE, createClock, REDIRECT_URI } from './support/portal.ts';
+import { createClock, REDIRECT_URI, codeRequest } from './support/portal.ts';
 import { formOf } from './support/visitor.ts';
 
 /** A host of the four members that nobody else can write: the browser's secret is in a cookie of Portico's own. */
@@ -81,13 +81,7 @@ async function start(more: Partial<Host<Browser>> = {}, issuer = 'https://host.e
     scopes: ['notes:read'],
     public: true,
   });
-  const query = new URLSearchParams({
-    client_id: client.id,
-    redirect_uri: REDIRECT_URI,
-    response_type: 'code',
-    code_challenge: CHALLENGE,
-    code_challenge_method: 'S256',
-  });
+  const query = codeRequest(client.id);
 
   /** Sends what the browser would; `cookies` in place of its own. */
   async function send(

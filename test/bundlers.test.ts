@@ -9,7 +9,7 @@ import { promisify } from 'node:util';
 import { rolldown } from 'rolldown';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { ROOT } from './support/console.ts';
-import { CHALLENGE, REDIRECT_URI, VERIFIER } from './support/portal.ts';
+import { REDIRECT_URI, VERIFIER, codeRequest } from './support/portal.ts';
 import { freePort } from './support/free-port.ts';
 import { SCALE } from './support/scale.ts';
 import { createVisitor, locationOf } from './support/visitor.ts';
@@ -163,14 +163,7 @@ describe('an application with Portico bundled in, without pg, mysql2 and argon2'
       expect(await bundle(folder, file)).toEqual([]);
       const { url, client, said } = await start(file);
       const visitor = createVisitor(url);
-      const query = new URLSearchParams({
-        client_id: client.id,
-        redirect_uri: REDIRECT_URI,
-        response_type: 'code',
-        scope: 'openid profile orders:read',
-        code_challenge: CHALLENGE,
-        code_challenge_method: 'S256',
-      });
+      const query = codeRequest(client.id, { scope: 'openid profile orders:read' });
       const login = await visitor.visit(`/oauth/authorize?${query}`);
       const question = await visitor.visit(locationOf(await visitor.submit(login, {})).href);
       expect(await question.clone().text()).toContain('Signed in as <strong><bdi>Ada Lovelace');

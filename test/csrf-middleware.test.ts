@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { RunningMount } from './support/mounts.ts';
 import { checkedBy, CSRF_CHECKS } from './support/mounts/csrf.ts';
-import { ADA, CHALLENGE, PASSWORD, REDIRECT_URI, VERIFIER, type TestClient } from './support/portal.ts';
+import { ADA, PASSWORD, REDIRECT_URI, VERIFIER, type TestClient, codeRequest } from './support/portal.ts';
 import { createVisitor, locationOf, type Visitor } from './support/visitor.ts';
 
 /** A header of the scheme, with nothing in it that is a usable token. */
@@ -28,14 +28,7 @@ describe.each(Object.entries(CSRF_CHECKS))('an application on Express with %s', 
 
   /** From signing in, past the check, to the token: the endpoints stand before it. */
   async function authorize(): Promise<string> {
-    const request = new URLSearchParams({
-      response_type: 'code',
-      client_id: client.id,
-      redirect_uri: REDIRECT_URI,
-      scope: 'orders:read',
-      code_challenge: CHALLENGE,
-      code_challenge_method: 'S256',
-    });
+    const request = codeRequest(client.id, { scope: 'orders:read' });
     const login = await ada.visit(`/oauth/authorize?${request}`);
     const back = await ada.submit(login, { email: ADA, password: PASSWORD });
     const question = await ada.visit(locationOf(back).href);

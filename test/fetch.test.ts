@@ -15,7 +15,7 @@ import {
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createDatabase } from './support/database.ts';
 import { openOwnStore, type OwnStore } from './support/own-store.ts';
-import { CHALLENGE, REDIRECT_URI, VERIFIER, type Tokens } from './support/portal.ts';
+import { REDIRECT_URI, VERIFIER, type Tokens, codeRequest } from './support/portal.ts';
 
 /** What a framework gives along with a request. */
 interface Framework {
@@ -115,14 +115,7 @@ async function requestOf(): Promise<{
     redirectUris: [REDIRECT_URI],
     scopes: ['openid', 'notes:read'],
   });
-  const query = new URLSearchParams({
-    client_id: client.id,
-    redirect_uri: REDIRECT_URI,
-    response_type: 'code',
-    code_challenge: CHALLENGE,
-    code_challenge_method: 'S256',
-    scope: 'openid notes:read',
-  });
+  const query = codeRequest(client.id, { scope: 'openid notes:read' });
   return { clientId: client.id, secret: secret ?? '', at: `/oauth/authorize?${query}` };
 }
 

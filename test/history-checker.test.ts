@@ -1,6 +1,6 @@
 // @engines sqlite: it judges histories that are made up, and uses no server
 import { describe, expect, test } from 'vitest';
-import type { Answer } from './support/grant-model.ts';
+import type { Answer } from './support/stateful/grants.ts';
 import { findViolations, PROMISES, WITH_WINDOW, type Promised } from './support/history/checker.ts';
 import type { Asked, Ending, Operation } from './support/history/recorder.ts';
 import { judge } from './support/history/report.ts';

@@ -1,5 +1,7 @@
 // @engines sqlite, needs chromium: clients see no difference
+import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -7,7 +9,6 @@ import { startAssistant } from './support/assistant.ts';
 import { launchChromium } from './support/chromium.ts';
 import { ROOT, start, type RunningProcess } from './support/console.ts';
 import { startClient } from './support/mcp/bare-client.ts';
-import { startBearerProxy } from './support/mcp/bearer-proxy.ts';
 import { FIXTURE_TOOLS } from './support/mcp/fixture-tools.ts';
 import { ADA, PASSWORD, registerClient, signIn, startPortal, type RunningPortal } from './support/portal.ts';
 import { freePort } from './support/free-port.ts';
@@ -26,6 +27,38 @@ afterAll(() => rm(output, { recursive: true, force: true }));
 function suite(command: string, options: Readonly<Record<string, string>>): RunningProcess {
   const args = Object.entries(options).flatMap(([name, value]) => [`--${name}`, value]);
   return start([SUITE, command, ...args, '--output-dir', output], { cwd: output });
+}
+
+/** A proxy on loopback that adds the bearer token, for callers that cannot send one. */
+async function startBearerProxy(port: number, target: string, token: string) {
+  const { hostname, port: targetPort } = new URL(target);
+  const server = createServer((incoming, outgoing) => {
+    const forwarded = request(
+      {
+        host: hostname,
+        port: targetPort,
+        path: incoming.url,
+        method: incoming.method,
+        headers: { ...incoming.headers, authorization: `Bearer ${token}` },
+      },
+      (answer) => {
+        outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
+        answer.pipe(outgoing);
+      },
+    );
+    forwarded.on('error', () => outgoing.destroy());
+    incoming.pipe(forwarded);
+  });
+  server.listen(port, 'localhost');
+  await once(server, 'listening');
+  return {
+    url: `http://localhost:${port}`,
+    async close() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
 }
 
 /** What the suite says at its end. */

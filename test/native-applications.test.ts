@@ -1,7 +1,11 @@
 // @engines sqlite: a redirect URI is compared in the process
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { launchChromium } from './support/chromium.ts';
@@ -18,10 +22,25 @@ import {
   type RunningPortal,
   type TestClient,
 } from './support/portal.ts';
-import { selfSigned } from './support/tls.ts';
 import { locationOf, type Visitor } from './support/visitor.ts';
 
 const PRIVATE_USE = 'com.example.desktop:/callback';
+
+/** A certificate for localhost that nobody vouches for, made by `openssl`. */
+function selfSigned(): { readonly key: string; readonly cert: string } {
+  const folder = mkdtempSync(path.join(tmpdir(), 'portico-tls-'));
+  const [key, cert] = [path.join(folder, 'key.pem'), path.join(folder, 'cert.pem')];
+  const files = ['-keyout', key, '-out', cert];
+  const curve = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-noenc'];
+  try {
+    execFileSync('openssl', ['req', '-x509', ...curve, ...files, '-subj', '/CN=localhost'], {
+      stdio: 'pipe',
+    });
+    return { key: readFileSync(key, 'utf8'), cert: readFileSync(cert, 'utf8') };
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
 
 let portal: RunningPortal;
 let native: TestClient;

@@ -18,7 +18,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test
 import { createDatabase } from './support/database.ts';
 import { startDocumentHost } from './support/document-host.ts';
 import { openOwnStore, type OwnStore } from './support/own-store.ts';
-import { CHALLENGE, createClock, REDIRECT_URI, VERIFIER } from './support/portal.ts';
+import { CHALLENGE, createClock, REDIRECT_URI, VERIFIER, codeRequest } from './support/portal.ts';
 import { sendingBrowsers } from './support/sending-browser.ts';
 import { formOf } from './support/visitor.ts';
 
@@ -153,14 +153,7 @@ function start(
   }
 
   const asking = (clientId: string, changes: Readonly<Record<string, string>> = {}) =>
-    `/oauth/authorize?${new URLSearchParams({
-      client_id: clientId,
-      redirect_uri: REDIRECT_URI,
-      response_type: 'code',
-      code_challenge: CHALLENGE,
-      code_challenge_method: 'S256',
-      ...changes,
-    })}`;
+    `/oauth/authorize?${codeRequest(clientId, { ...changes })}`;
 
   /** The form of the question, without an answer. */
   async function ask(browser: Browser, clientId: string, changes: Readonly<Record<string, string>> = {}) {

@@ -16,6 +16,7 @@ import type {
 import type { ConsentRequest } from '../src/oauth-server/store/requests.ts';
 import { createDatabase } from './support/database.ts';
 import { createLossyStore } from './support/lossy-store.ts';
+import { storedClient } from './support/stored-client.ts';
 import { startStoreProcess, type StoreProcess } from './support/store-process.ts';
 
 /** The store's contract, on every engine, in this process and with a second one on the same database. */
@@ -53,28 +54,8 @@ const many = <T>(count: number, use: (each: Store, index: number) => Promise<T>)
   Promise.all(Array.from({ length: count }, (_, index) => use(inTurn(index), index)));
 
 function clientNamed(id: string, changes: Partial<Client> = {}): Client {
-  return {
-    id,
-    name: 'An application',
-    redirectUris: ['https://client.example/cb'],
-    scopes: ['openid', 'notes:read'],
-    grants: ['authorization_code', 'refresh_token', 'client_credentials'],
-    idTokenSignedResponseAlg: 'RS256',
-    applicationType: 'web',
-    registeredBy: 'operator',
-    public: false,
-    keys: null,
-    pushesRequests: false,
-    dpopBoundAccessTokens: false,
-    profile: null,
-    secretHash: 'hash',
-    previousSecretHash: null,
-    previousSecretExpiresAt: null,
-    createdAt: NOW,
-    usedAt: null,
-    revokedAt: null,
-    ...changes,
-  };
+  const grants = ['authorization_code', 'refresh_token', 'client_credentials'] as const;
+  return storedClient(id, NOW, { grants, ...changes });
 }
 
 async function newClient(changes: Partial<Client> = {}): Promise<Client> {

@@ -5,6 +5,7 @@ import { Store } from '../src/oauth-server/store/store.ts';
 import type { Client, ClientLogo, NewRegistration } from '../src/oauth-server/store/client.ts';
 import type { ConsentRequest } from '../src/oauth-server/store/requests.ts';
 import { AWAY, losingStore, type Losing } from './support/losing-store.ts';
+import { storedClient } from './support/stored-client.ts';
 import { openWatchedStore, type WatchedStore } from './support/watched-store.ts';
 
 let watched: WatchedStore;
@@ -33,30 +34,7 @@ const name = (what: string) => `${what}-${(numbers += 1)}`;
 /** On the store of these tests. */
 const losing = (loses: Losing, meantime?: () => Promise<void>) => losingStore(database, loses, meantime);
 
-function clientNamed(id: string, changes: Partial<Client> = {}): Client {
-  return {
-    id,
-    name: 'An application',
-    redirectUris: ['https://client.example/cb'],
-    scopes: ['openid', 'notes:read'],
-    grants: ['authorization_code', 'refresh_token'],
-    idTokenSignedResponseAlg: 'RS256',
-    applicationType: 'web',
-    registeredBy: 'operator',
-    public: false,
-    keys: null,
-    pushesRequests: false,
-    dpopBoundAccessTokens: false,
-    profile: null,
-    secretHash: 'hash',
-    previousSecretHash: null,
-    previousSecretExpiresAt: null,
-    createdAt: NOW,
-    usedAt: null,
-    revokedAt: null,
-    ...changes,
-  };
-}
+const clientNamed = (id: string, changes: Partial<Client> = {}) => storedClient(id, NOW, changes);
 
 async function newClient(changes: Partial<Client> = {}): Promise<Client> {
   const client = clientNamed(name('client'), changes);

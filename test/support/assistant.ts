@@ -28,7 +28,7 @@ import kitchen from '../../examples/assistant/app.ts';
 import { seed } from '../../examples/assistant/seed.ts';
 import { CHEAP, hashingWith, withHasher } from './hashers.ts';
 import { createDatabase } from './database.ts';
-import { ADA, CHALLENGE, PASSWORD, REDIRECT_URI, signIn, VERIFIER, type TestClient } from './portal.ts';
+import { ADA, PASSWORD, REDIRECT_URI, signIn, VERIFIER, type TestClient, codeRequest } from './portal.ts';
 import { freePort } from './free-port.ts';
 import { createVisitor, locationOf } from './visitor.ts';
 
@@ -139,15 +139,7 @@ export async function startAssistant(options: AssistantOptions = {}): Promise<Ru
       ask(clients.service, { grant_type: 'client_credentials', scope: 'mcp:service', resource }),
     async linkedToken(scope = 'mcp:tools', client = clients.linking, email = ADA) {
       const visitor = createVisitor(url);
-      const query = new URLSearchParams({
-        client_id: client.id,
-        redirect_uri: REDIRECT_URI,
-        response_type: 'code',
-        scope,
-        resource,
-        code_challenge: CHALLENGE,
-        code_challenge_method: 'S256',
-      });
+      const query = codeRequest(client.id, { scope, resource });
       const back = locationOf(
         await signIn(visitor, await visitor.visit(`${url}/oauth/authorize?${query}`), email),
       );

@@ -21,12 +21,6 @@ export function jwkOf({ jwk }: ClientKey): Members {
   return Object.fromEntries(Object.entries(jwk).filter(([name]) => name !== 'kid'));
 }
 
-/** RFC 7638. */
-export function thumbprintOf(key: ClientKey): string {
-  const { crv, e, kty, n, x, y } = key.jwk as Readonly<Record<string, unknown>>;
-  return createHash('sha256').update(JSON.stringify({ crv, e, kty, n, x, y })).digest('base64url');
-}
-
 export interface Parts {
   readonly key: ClientKey;
   readonly header: Members;

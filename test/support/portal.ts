@@ -225,6 +225,18 @@ export async function registerClient(
   return { id: client.id, secret: secret ?? '' };
 }
 
+/** The parameters of a request for a code, with PKCE; `more` is added to them. */
+export function codeRequest(clientId: string, more: Readonly<Record<string, string>> = {}): URLSearchParams {
+  return new URLSearchParams({
+    client_id: clientId,
+    redirect_uri: REDIRECT_URI,
+    response_type: 'code',
+    code_challenge: CHALLENGE,
+    code_challenge_method: 'S256',
+    ...more,
+  });
+}
+
 /** The URL of a valid authorization request with these changes; undefined removes a parameter. */
 export function authorizationUrl(
   portal: RunningPortal,

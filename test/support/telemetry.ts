@@ -1,4 +1,4 @@
-import { context, propagation, trace } from '@opentelemetry/api';
+import { context, propagation } from '@opentelemetry/api';
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
 import { W3CTraceContextPropagator } from '@opentelemetry/core';
 import { MeterProvider, MetricReader } from '@opentelemetry/sdk-metrics';
@@ -90,9 +90,4 @@ export function record(): Recording {
     },
     forgetSpans: () => exporter.reset(),
   };
-}
-
-/** The active span's trace id; for routes of an application. */
-export function activeTrace(): string | undefined {
-  return trace.getActiveSpan()?.spanContext().traceId;
 }

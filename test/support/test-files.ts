@@ -3,7 +3,6 @@ import path from 'node:path';
 import { isExtra, type ExtraName } from './extras.ts';
 
 export const ENGINE_NAMES = ['sqlite', 'postgres', 'mariadb'] as const;
-export type EngineName = (typeof ENGINE_NAMES)[number];
 /** Vitest's projects: one for each engine, and one for replicated databases that the tests start themselves. */
 export const PROJECT_NAMES = [...ENGINE_NAMES, 'clusters'] as const;
 export type ProjectName = (typeof PROJECT_NAMES)[number];

@@ -87,8 +87,6 @@ export const MARIADB: Engine = {
   },
 };
 
-export const ENGINES: readonly Engine[] = [POSTGRES, MARIADB];
-
 /** The server's program; throws when it is not installed. */
 export function required(engine: Engine): string {
   const program = engine.find();

@@ -19,7 +19,7 @@ import {
   type Lifetimes,
   type Outcome,
   type State,
-} from '../grant-model.ts';
+} from '../stateful/grants.ts';
 import type { Asked, Operation } from './recorder.ts';
 
 export interface Violation {

@@ -3,7 +3,7 @@
  * answer. `checker.ts` decides whether there is an order that explains it; `workload.ts` makes one over HTTP, and says how a scenario
  * uses all this.
  */
-import type { Answer, Request } from '../grant-model.ts';
+import type { Answer, Request } from '../stateful/grants.ts';
 
 /** What is asked of an authorization: what the model of grants knows, and the two things that its person does in a browser. */
 export type Asked =

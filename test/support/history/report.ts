@@ -1,4 +1,4 @@
-import type { Lifetimes } from '../grant-model.ts';
+import type { Lifetimes } from '../stateful/grants.ts';
 import { findViolations, PROMISES, type AfterUnavailable, type Promised, type Violation } from './checker.ts';
 import type { Ending, Operation } from './recorder.ts';
 
@@ -64,12 +64,9 @@ function askedOf({ request }: Operation): string {
     case 'remove':
       return "take back the client's access";
     case 'revoke client':
-      return 'revoke the client';
-    case 'revoke code':
-    case 'prune':
       break;
   }
-  return request.kind;
+  return 'revoke the client';
 }
 
 function answerOf({ request, answer }: Operation): string {

@@ -79,8 +79,6 @@ export function simulate(random: () => number, faults: Faults): readonly Operati
           : 'dead';
       case 'deny':
       case 'revoke client':
-      case 'revoke code':
-      case 'prune':
         break;
     }
     throw new Error(`Nobody simulates ${request.kind}`);

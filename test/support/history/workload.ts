@@ -21,7 +21,7 @@ import { createRandom } from '../random.ts';
 import { ADA, GRACE, registerClient, type RunningPortal, type TestClient } from '../portal.ts';
 import type { Visitor } from '../visitor.ts';
 import { createAsking, type Asking, type AsksAgain, type Family, type Held } from './asking.ts';
-import type { Lifetimes } from '../grant-model.ts';
+import type { Lifetimes } from '../stateful/grants.ts';
 import type { AfterUnavailable } from './checker.ts';
 import { createRecorder, type Ending, type Operation } from './recorder.ts';
 import { judge, type Verdict } from './report.ts';

@@ -1,4 +1,4 @@
-import { ADA, CHALLENGE, PASSWORD, REDIRECT_URI } from '../portal.ts';
+import { ADA, PASSWORD, codeRequest } from '../portal.ts';
 import { isRedirect, locationOf, type Visitor } from '../visitor.ts';
 import type { Soaked } from './soak.ts';
 
@@ -43,15 +43,7 @@ export function inBatches(
 }
 
 export function requestOf(url: string, client: string, scope = 'orders:read'): string {
-  const query = new URLSearchParams({
-    client_id: client,
-    redirect_uri: REDIRECT_URI,
-    response_type: 'code',
-    scope,
-    state: 'a state',
-    code_challenge: CHALLENGE,
-    code_challenge_method: 'S256',
-  });
+  const query = codeRequest(client, { scope, state: 'a state' });
   return `${url}/oauth/authorize?${query}`;
 }
 

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { CODE_FAULTS, REFRESH_FAULTS } from '../grant-model.ts';
+import { CODE_FAULTS, REFRESH_FAULTS } from './grants.ts';
 
 /** What runs are made of. Numbers choose among what there is when it comes to be, so that what is left of a run after shrinking still means something. */
 

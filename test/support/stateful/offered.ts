@@ -1,4 +1,4 @@
-import type { REFRESH_FAULTS } from '../grant-model.ts';
+import type { REFRESH_FAULTS } from './grants.ts';
 
 /** Refresh tokens with something wrong about them: what stands in their place. */
 

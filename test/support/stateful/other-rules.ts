@@ -1,4 +1,4 @@
-import { allowed, allowedAgain, ended, step, type REFRESH_FAULTS } from '../grant-model.ts';
+import { allowed, allowedAgain, ended, step, type REFRESH_FAULTS } from './grants.ts';
 import {
   grantsFor,
   heldBy,
@@ -79,6 +79,35 @@ export type Deed =
   | { readonly kind: 'take back'; readonly person: string; readonly client: string }
   | { readonly kind: 'list'; readonly client: string }
   | { readonly kind: 'prune' | 'rotate keys' };
+
+const DEEDS: Readonly<Record<Deed['kind'], true>> = {
+  register: true,
+  narrow: true,
+  widen: true,
+  'no refresh': true,
+  'refresh again': true,
+  robot: true,
+  'no robot': true,
+  'rotate secret': true,
+  'revoke client': true,
+  'revoke authorization': true,
+  'revoke person': true,
+  'erase person': true,
+  suspend: true,
+  restore: true,
+  give: true,
+  take: true,
+  'take back': true,
+  list: true,
+  prune: true,
+  'rotate keys': true,
+};
+
+export const isKindOfDeed = (kind: string): kind is Deed['kind'] => Object.hasOwn(DEEDS, kind);
+
+export function isDeed(request: { readonly kind: string }): request is Deed {
+  return isKindOfDeed(request.kind);
+}
 
 const DONE: Answer = { is: 'done' };
 const REFUSED: Answer = { is: 'refused by the console' };

@@ -1,6 +1,6 @@
 import { INSPECTOR } from './applications.ts';
 import type { Intent } from './intents.ts';
-import type { Deed, LookUp } from './other-rules.ts';
+import { isKindOfDeed, type Deed, type LookUp } from './other-rules.ts';
 import {
   NODES,
   sendOne,
@@ -51,6 +51,7 @@ export function plan(model: Readonly<Model>, intent: Intent): Plan | null {
 }
 
 function planFor(model: Readonly<Model>, intent: Intent): Plan | null {
+  if ('one' in intent) return numbered(model, intent);
   switch (intent.does) {
     case 'connect':
       return connect(model, intent);
@@ -63,37 +64,9 @@ function planFor(model: Readonly<Model>, intent: Intent): Plan | null {
     case 'together':
       return together(model, intent);
     case 'time':
-      return time(model, intent.passes);
-    case 'api':
-    case 'end own token':
-    case 'erase person':
-    case 'give':
-    case 'introspect':
-    case 'introspect as client':
-    case 'list':
-    case 'narrow':
-    case 'new client':
-    case 'no refresh':
-    case 'own token':
-    case 'prune':
-    case 'refresh again':
-    case 'reply':
-    case 'restart':
-    case 'restore':
-    case 'revoke authorization':
-    case 'revoke client':
-    case 'revoke person':
-    case 'robot':
-    case 'rotate keys':
-    case 'rotate secret':
-    case 'suspend':
-    case 'take':
-    case 'take back':
-    case 'userinfo':
-    case 'widen':
       break;
   }
-  return numbered(model, intent);
+  return time(model, intent.passes);
 }
 
 function sentFor(model: Readonly<Model>, intent: Of<'exchange' | 'refresh' | 'revoke'>): Sent | null {
@@ -268,6 +241,7 @@ function requestFor(model: Readonly<Model>, { does, one, two, node }: Asking): R
   const person = pick(Object.keys(world.people), one);
   const family = pick(Object.keys(world.about).toReversed(), one);
   const isDown = (model.down[node % NODES] ?? 0) > 0;
+  if (isKindOfDeed(does)) return deedFor(world, does, { client, person, family, two, isDown });
   switch (does) {
     case 'reply': {
       const question = pick(model.shown.toReversed().slice(0, 3), one);
@@ -298,32 +272,12 @@ function requestFor(model: Readonly<Model>, { does, one, two, node }: Asking): R
       const kind = does === 'introspect as client' ? 'introspect' : does;
       return { kind, token, as: does === 'introspect as client' ? client : null, asBearer: two % 4 === 0 };
     }
-    case 'new client': {
-      const kind = pick(CLIENT_KINDS, two) ?? 'web';
-      if (clients.length >= MOST.clients || (isDown && kind === 'registered')) return null;
-      return { kind: 'register', client: `${kind}${clients.length + 1}`, as: kind };
-    }
-    case 'erase person':
-    case 'give':
-    case 'list':
-    case 'narrow':
-    case 'no refresh':
-    case 'prune':
-    case 'refresh again':
-    case 'restore':
-    case 'revoke authorization':
-    case 'revoke client':
-    case 'revoke person':
-    case 'robot':
-    case 'rotate keys':
-    case 'rotate secret':
-    case 'suspend':
-    case 'take':
-    case 'take back':
-    case 'widen':
+    case 'new client':
       break;
   }
-  return deedFor(world, does, { client, person, family, two, isDown });
+  const kind = pick(CLIENT_KINDS, two) ?? 'web';
+  if (clients.length >= MOST.clients || (isDown && kind === 'registered')) return null;
+  return { kind: 'register', client: `${kind}${clients.length + 1}`, as: kind };
 }
 
 interface Chosen {
@@ -334,18 +288,7 @@ interface Chosen {
   readonly isDown: boolean;
 }
 
-type DeedIntent = Exclude<
-  Numbered['does'],
-  | 'reply'
-  | 'own token'
-  | 'end own token'
-  | 'userinfo'
-  | 'api'
-  | 'introspect'
-  | 'introspect as client'
-  | 'new client'
-  | 'restart'
->;
+type DeedIntent = Extract<Numbered['does'], Deed['kind']>;
 
 function deedFor(world: World, does: DeedIntent, chosen: Chosen): Deed | null {
   const { client, person, family, two, isDown } = chosen;

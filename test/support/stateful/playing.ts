@@ -5,6 +5,7 @@ import { nodeOf, type Known } from './known.ts';
 import {
   ask as askRules,
   deed as deedRules,
+  isDeed,
   lookUp,
   reply as replyRules,
   revocation,
@@ -104,6 +105,7 @@ const UNAVAILABLE = refused(503, 'temporarily_unavailable');
 
 /** What the documents say of a request that comes alone to a process whose store is there. */
 function rules(world: World, { request, node }: Sent, settings: Settings): readonly Outcome[] {
+  if (isDeed(request)) return deedRules(world, request);
   switch (request.kind) {
     case 'exchange':
     case 'refresh':
@@ -118,33 +120,13 @@ function rules(world: World, { request, node }: Sent, settings: Settings): reado
     case 'ask':
       return askRules(world, request, settings);
     case 'reply':
-      return replyRules(world, request, settings);
-    case 'erase person':
-    case 'give':
-    case 'list':
-    case 'narrow':
-    case 'no refresh':
-    case 'no robot':
-    case 'prune':
-    case 'refresh again':
-    case 'register':
-    case 'restore':
-    case 'revoke authorization':
-    case 'revoke client':
-    case 'revoke person':
-    case 'robot':
-    case 'rotate keys':
-    case 'rotate secret':
-    case 'suspend':
-    case 'take':
-    case 'take back':
-    case 'widen':
       break;
   }
-  return deedRules(world, request);
+  return replyRules(world, request, settings);
 }
 
 function send({ known }: Real, model: Model, { request, node }: Sent): Promise<Answer> {
+  if (isDeed(request)) return perform(known, request, node);
   switch (request.kind) {
     case 'exchange':
     case 'refresh':
@@ -159,30 +141,9 @@ function send({ known }: Real, model: Model, { request, node }: Sent): Promise<A
     case 'ask':
       return ask(known, request, node);
     case 'reply':
-      return reply(known, request, found(worldOf(model).questions, request.question), node);
-    case 'erase person':
-    case 'give':
-    case 'list':
-    case 'narrow':
-    case 'no refresh':
-    case 'no robot':
-    case 'prune':
-    case 'refresh again':
-    case 'register':
-    case 'restore':
-    case 'revoke authorization':
-    case 'revoke client':
-    case 'revoke person':
-    case 'robot':
-    case 'rotate keys':
-    case 'rotate secret':
-    case 'suspend':
-    case 'take':
-    case 'take back':
-    case 'widen':
       break;
   }
-  return perform(known, request, node);
+  return reply(known, request, found(worldOf(model).questions, request.question), node);
 }
 
 /** Nothing of ours was done: 503, or a refusal that needs nothing of the store. */

@@ -1,4 +1,4 @@
-import { isAnsweredAgain, step, type CODE_FAULTS, type REFRESH_FAULTS, type State } from '../grant-model.ts';
+import { isAnsweredAgain, step, type CODE_FAULTS, type REFRESH_FAULTS, type State } from './grants.ts';
 import {
   both,
   changed,

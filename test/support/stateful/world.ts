@@ -1,8 +1,9 @@
-import { isGood, NOTHING, type Lifetimes, type State } from '../grant-model.ts';
+import { isGood, NOTHING, type Lifetimes, type State } from './grants.ts';
 
 /**
  * What there is at one moment, as docs/specification.md tells it: clients, people, questions, authorizations and their tokens, all by
- * names. What becomes of a code and of tokens (AS-5) is `grant-model.ts`, which the histories are held against, too; here is what is around it.
+ * names. What becomes of a code and of tokens (AS-5) is `grants.ts`, which the histories are held against, too; here is
+ * what is around it.
  */
 export interface World {
   /** Authorizations, their access tokens, and the time in seconds. Who may sign in and who is revoked is said below. */

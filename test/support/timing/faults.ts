@@ -132,8 +132,8 @@ export const FAULTS: readonly Fault[] = [
     name: 'an unknown client returns before its registration is read',
     edits: [
       [
-        'const hash = await store.findRegistrationHash(client?.id ?? NO_CLIENT);',
-        'const hash = client === null ? null : await store.findRegistrationHash(client.id);',
+        'const hash = await store.registrations.findRegistrationHash(client?.id ?? NO_CLIENT);',
+        'const hash = client === null ? null : await store.registrations.findRegistrationHash(client.id);',
       ],
     ],
     row: 'Registration access token',

@@ -1,6 +1,7 @@
 /**
- * What docs/specification.md says of codes, tokens, families and clients (AS-5, AS-9, AS-10), as a function: from what is, and one
- * request, to what is then, and the answer. Nothing is removed here: what has expired is refused, whether or not its row is gone.
+ * The part of the stateful model that is about codes, tokens and their authorizations (AS-5, AS-9, AS-10), as a function: from what is,
+ * and one request, to what is then, and the answer. `world.ts` has what is around it; `history/checker.ts` searches orders with it.
+ * Nothing is removed here: what has expired is refused, whether or not its row is gone.
  */
 
 /** In seconds. */
@@ -69,10 +70,8 @@ export type Request =
       readonly name: string;
     }
   | { readonly kind: 'revoke access'; readonly token: string; readonly as: string }
-  | { readonly kind: 'revoke code'; readonly family: string; readonly as: string }
   | { readonly kind: 'look'; readonly token: string }
-  | { readonly kind: 'revoke client'; readonly client: string }
-  | { readonly kind: 'prune' };
+  | { readonly kind: 'revoke client'; readonly client: string };
 
 /** A status, or whether an access token is good. */
 export type Answer = number | 'good' | 'dead';
@@ -83,10 +82,6 @@ export interface Outcome {
 }
 
 export const NOTHING: State = { now: 0, families: {}, accessTokens: {}, revokedClients: [], active: true };
-
-export function later(state: State, seconds: number): State {
-  return { ...state, now: state.now + seconds };
-}
 
 /** A person allows the client access: there is a code. */
 export function allowed(state: State, family: string, client: string, lifetimes: Lifetimes): State {
@@ -131,12 +126,9 @@ export function step(state: State, request: Request, lifetimes: Lifetimes): Outc
       return { state: { ...state, revokedClients }, answer: 200 };
     }
     case 'look':
-      return { state, answer: isGood(state, request.token) ? 'good' : 'dead' };
-    case 'revoke code':
-    case 'prune':
       break;
   }
-  return { state, answer: 200 };
+  return { state, answer: isGood(state, request.token) ? 'good' : 'dead' };
 }
 
 /** AS-5.1, AS-5.2, AS-5.15, AS-5.16, AS-5.17. */
@@ -212,37 +204,4 @@ function found<T>(all: Readonly<Record<string, T>>, name: string): T {
   const one = all[name];
   if (one === undefined) throw new Error(`There is no ${name}`);
   return one;
-}
-
-/**
- * What may be after requests that were sent at the same moment and answered so: each order in which they could have been answered,
- * one after the other. None, when there is no such order.
- */
-export function afterAllOf(
-  states: readonly State[],
-  requests: readonly Request[],
-  answers: readonly Answer[],
-  lifetimes: Lifetimes,
-): readonly State[] {
-  const possible = new Map<string, State>();
-  for (const order of orders(requests.map((_, index) => index))) {
-    for (const before of states) {
-      let state: State | null = before;
-      for (const index of order) {
-        const request = requests[index];
-        if (state === null || request === undefined) break;
-        const outcome: Outcome = step(state, request, lifetimes);
-        state = outcome.answer === answers[index] ? outcome.state : null;
-      }
-      if (state !== null) possible.set(JSON.stringify(state), state);
-    }
-  }
-  return [...possible.values()];
-}
-
-function orders(indexes: readonly number[]): readonly (readonly number[])[] {
-  if (indexes.length < 2) return [indexes];
-  return indexes.flatMap((first) =>
-    orders(indexes.filter((index) => index !== first)).map((rest) => [first, ...rest]),
-  );
 }
