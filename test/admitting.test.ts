@@ -9,7 +9,7 @@ import type { ClientRegistration } from '../src/oauth-server/clients/registratio
 import type { OAuthServerConfig } from '../src/oauth-server/config.ts';
 import { unrepeated } from '../src/oauth-server/parameters.ts';
 import { createProfiles } from '../src/oauth-server/profiles/profiles.ts';
-import { createSingleUses } from '../src/oauth-server/store/single-uses.ts';
+import { SingleUses } from '../src/oauth-server/store/single-uses.ts';
 import { createScopeCatalog } from '../src/oauth-server/tokens/scopes.ts';
 import { claimsOf, headerOf, newKey, signed, withAssertion } from './support/assertions.ts';
 import { openWatchedStore, type WatchedStore } from './support/watched-store.ts';
@@ -65,7 +65,7 @@ function admittingWith(config: Partial<OAuthServerConfig> = {}): Admitting {
     issuer: ISSUER,
     config: config as OAuthServerConfig,
     store: watched.store,
-    singleUses: createSingleUses({ store: watched.store.singleUses, pruning }),
+    singleUses: new SingleUses(watched.store.singleUses, pruning),
     host: host as unknown as AdmittingOptions['host'],
     scopes,
     keys: { all: async () => [{ algorithm: 'RS256' }] } as unknown as AdmittingOptions['keys'],

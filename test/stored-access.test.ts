@@ -2,7 +2,7 @@ import type { OpenedDatabase } from 'portico/host';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { AuditRecord } from '../src/oauth-server/auditing/record.ts';
 import type { AuthorizationFilter, HeldRange } from '../src/oauth-server/store/authorization-search.ts';
-import { auditTable } from '../src/oauth-server/store/sql/audit.ts';
+import { AuditRecords } from '../src/oauth-server/store/sql/audit.ts';
 import { countRows } from '../src/oauth-server/store/sql/counting.ts';
 import { Store } from '../src/oauth-server/store/store.ts';
 import { openWatchedStore, type WatchedStore } from './support/watched-store.ts';
@@ -476,7 +476,7 @@ describe('the kept audit', () => {
   const EVERY = { from: '', before: 'g' };
   const kept = async (...records: readonly AuditRecord[]) => {
     await emptied('oauth_audit');
-    const table = auditTable(database);
+    const table = new AuditRecords(database);
     await table.insert(records);
     return table;
   };
@@ -562,7 +562,7 @@ describe('the kept audit', () => {
   });
 
   test('says of an error whether it is about the store', async () => {
-    const table = auditTable(database);
+    const table = new AuditRecords(database);
     expect(table.isUnavailable(Object.assign(new Error('away'), { code: 'ECONNREFUSED' }))).toBe(true);
     expect(table.isUnavailable(new Error('a fault'))).toBe(false);
   });
@@ -600,7 +600,7 @@ describe('however many rows there are', () => {
       SELECT LPAD(TO_HEX(n), 32, '0'), n, 'type ' || n % 3, 'client ' || n % 3, 'accounts', 'person ' || n % 3, 'family ' || n % 3, '{}'
       FROM GENERATE_SERIES(1, ${COUNT}) n`);
     await database.execute('ANALYZE oauth_audit');
-    const table = auditTable(database);
+    const table = new AuditRecords(database);
     const axes = {
       oauth_audit_type: { type: 'none' },
       oauth_audit_client: { clientId: 'none' },

@@ -7,6 +7,7 @@ import { OAuthError } from '../../src/oauth-server/errors.ts';
 import { createParameters } from '../../src/oauth-server/parameters.ts';
 import { createKeys, jwsOf } from '../support/keys.ts';
 import { hold, unless, unlessAsync, type Target } from '../target.ts';
+import type { SingleUses } from '../../src/oauth-server/store/single-uses.ts';
 
 const NOW = 1_800_000_000;
 const ISSUER = 'https://app.example';
@@ -81,7 +82,7 @@ export const target: Target = {
           used.add(key);
           return isFirst;
         },
-      },
+      } satisfies Partial<SingleUses> as unknown as SingleUses,
       clock: () => NOW * 1000,
     });
     const client = {

@@ -60,8 +60,8 @@ import { createProtectedResource } from './protected-resource.ts';
 import { PROFILED_ALGORITHMS } from './profiles/fapi2.ts';
 import { createProfiles, profileProblems, withProfile } from './profiles/profiles.ts';
 import { oauthServerMigrations } from './store/migrations/index.ts';
-import { createPruning } from './store/pruning.ts';
-import { createSingleUses } from './store/single-uses.ts';
+import { Pruning } from './store/pruning.ts';
+import { SingleUses } from './store/single-uses.ts';
 import { createSpeaking, type Speaking } from '../words/speaking.ts';
 import { createScopeCatalog, scopesHeldBy, speakingOf } from './tokens/scopes.ts';
 import { Store } from './store/store.ts';
@@ -128,12 +128,12 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
     keeps: config.audit?.keep === true,
     stream: config.audit?.stream ?? null,
     retentionDays: config.audit?.retention_days ?? null,
-    table: async () => (await import('./store/sql/audit.ts')).auditTable(database),
+    table: async () => new (await import('./store/sql/audit.ts')).AuditRecords(database),
     host,
     addressOf: (request) => callerAddress(host, request),
     clock,
   });
-  const pruning = createPruning({
+  const pruning = new Pruning({
     store: store.expired,
     removeOldEvents: removeOld,
     registrations: registers || documentsConfig !== false,
@@ -160,7 +160,7 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
   const speaking =
     options.speaking ?? createSpeaking({ ...speakingOf(config), folder: options.messages ?? null });
   const claims = createClaims({ mapper: config.claims, catalog: scopes, log });
-  const singleUses = createSingleUses({ store: store.singleUses, pruning });
+  const singleUses = new SingleUses(store.singleUses, pruning);
   const nonces = config.dpop_nonces === true ? createDpopNonces({ sealer, clock }) : null;
   const dpop = takesDpop
     ? createDpop({ singleUses, nonces, algorithms: profiles.isServers ? PROFILED_ALGORITHMS : null, clock })

@@ -2,6 +2,7 @@ import { createHash, generateKeyPairSync, sign } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { DpopError } from '../errors.ts';
 import { createDpop, proofOf, requireAlgorithm, type DpopOptions } from './dpop.ts';
+import type { SingleUses } from '../store/single-uses.ts';
 
 const NOW = 1_800_000_000_000;
 const URL_OF_IT = 'https://app.example/oauth/token';
@@ -22,13 +23,13 @@ const nonces = { current: async () => GOOD, isGood: async (nonce: string) => non
 /** What takes each use once, and remembers what it was asked for. */
 function dpop(options: Partial<DpopOptions> = {}) {
   const claimed: unknown[] = [];
-  const singleUses: DpopOptions['singleUses'] = {
+  const singleUses = {
     async claim(...use) {
       const isNew = !claimed.some((each) => JSON.stringify(each) === JSON.stringify(use));
       if (isNew) claimed.push(use);
       return isNew;
     },
-  };
+  } satisfies Partial<SingleUses> as unknown as SingleUses;
   const made = createDpop({ singleUses, nonces: null, algorithms: null, clock: () => NOW, ...options });
   const check = (text: string | null, accessToken: string | null = null) =>
     made.check({ proof: text, method: 'POST', url: URL_OF_IT }, accessToken);

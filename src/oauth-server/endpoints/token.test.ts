@@ -5,6 +5,7 @@ import { OAuthError } from '../errors.ts';
 import type { GrantHandler } from '../grants/grant.ts';
 import type { Client } from '../store/client.ts';
 import { createTokenEndpoint, type TokenEndpointOptions } from './token.ts';
+import type { SingleUses } from '../store/single-uses.ts';
 
 const NOW = 1_800_000_000_000;
 const URL_OF_IT = 'https://portal.example/oauth/token';
@@ -49,7 +50,7 @@ function start({ dpop = 'off', governs = false, kept, notes = false }: Server = 
       uses.add(JSON.stringify(use));
       return isNew;
     },
-  };
+  } satisfies Partial<SingleUses> as unknown as SingleUses;
   const nonces = {
     async current() {
       steps.push('nonce');

@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from 'vitest';
 import type { Log } from '../../contracts/log.ts';
-import { createPruning, type PruningOptions } from './pruning.ts';
+import { Pruning, type PruningOptions } from './pruning.ts';
 import type { ExpiredRecords } from './sql/expired.ts';
 
 test('others have their turn after each batch but the last of a kind, and everything is counted', async () => {
@@ -15,7 +15,7 @@ test('others have their turn after each batch but the last of a kind, and everyt
     did.push(kind);
     return taken;
   };
-  const pruning = createPruning({
+  const pruning = new Pruning({
     store: {
       async prune(_, limit) {
         const families = take('families', limit);
@@ -74,7 +74,7 @@ describe('while serving', () => {
     const left = [...answers];
     const nothing = () => {};
     const warning = (_: string, context: unknown) => void warnings.push(context);
-    const pruning = createPruning({
+    const pruning = new Pruning({
       store: {
         async prune(...all) {
           asked.push(['expired', ...all]);
@@ -174,7 +174,7 @@ test('removing everything goes through the table of access tokens from its begin
   const reports: unknown[] = [];
   const nothing = () => {};
   const ends = ['b', 'c', null];
-  const pruning = createPruning({
+  const pruning = new Pruning({
     store: {
       async prune(...all) {
         expired.push(all);

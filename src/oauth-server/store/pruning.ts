@@ -3,20 +3,6 @@ import { inBatches, pauseAsLong, type Batch, type Pause } from './batches.ts';
 import { COUNTED, NEVER_USED, UNUSED } from './client-expiry.ts';
 import type { ExpiredRecords } from './sql/expired.ts';
 
-/** Removes expired rows in small batches, safe while serving. */
-export interface Pruning {
-  /**
-   * Counts an insertion, and at every fiftieth removes a batch: more than was added since, so that the tables shrink by
-   * themselves. Never rejects; a failure is logged and tried again later. Null when there is nothing to wait for.
-   */
-  tick(): Promise<void> | null;
-  /**
-   * Removes everything that has expired, batch by batch, with a pause between two, in which others have their turn; returns how many rows
-   * of each kind went. `onBatch` is told of that after each.
-   */
-  all(onBatch?: (removed: PrunedRows) => void): Promise<PrunedRows>;
-}
-
 /** How many rows of each kind were removed. */
 export interface PrunedRows {
   /** Authorizations, each with its code and its refresh token. */
@@ -56,33 +42,75 @@ const MARGIN = 3_600_000;
 /** Before the id of every access token. */
 const FIRST = '';
 
-export function createPruning(options: PruningOptions): Pruning {
-  const { store, registrations, singleUses, removeOldEvents, clock, log, pause = pauseAsLong } = options;
-  let insertions = 0;
+/** Removes expired rows in small batches, safe while serving. */
+export class Pruning {
+  readonly #options: PruningOptions;
+  #insertions = 0;
   /** How far access tokens have been looked through behind those that are first in the table. */
-  let looked = FIRST;
+  #looked = FIRST;
 
-  async function removeBatch(): Promise<void> {
-    const before = clock() - MARGIN;
+  constructor(options: PruningOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Counts an insertion, and at every fiftieth removes a batch: more than was added since, so that the tables shrink by
+   * themselves. Never rejects; a failure is logged and tried again later. Null when there is nothing to wait for.
+   */
+  tick(): Promise<void> | null {
+    this.#insertions += 1;
+    return this.#insertions % INSERTIONS_PER_BATCH === 0 ? this.#removeBatch() : null;
+  }
+
+  /**
+   * Removes everything that has expired, batch by batch, with a pause between two, in which others have their turn; returns how many rows
+   * of each kind went. `onBatch` is told of that after each.
+   */
+  async all(onBatch: (removed: PrunedRows) => void = () => {}): Promise<PrunedRows> {
+    const { removeOldEvents, pause = pauseAsLong } = this.#options;
+    const total = {
+      families: 0,
+      consentRequests: 0,
+      clients: 0,
+      accessTokens: 0,
+      ...(removeOldEvents === null ? {} : { auditEvents: 0 }),
+    };
+    const count = (removed: Partial<PrunedRows>) => {
+      for (const kind of Object.keys(total) as (keyof PrunedRows)[])
+        total[kind] = (total[kind] ?? 0) + (removed[kind] ?? 0);
+      onBatch({ ...total });
+    };
+    for (const batch of this.#kinds(count)) await inBatches(batch, undefined, pause);
+    return total;
+  }
+
+  async #removeBatch(): Promise<void> {
+    const { store, registrations, singleUses, removeOldEvents, log } = this.#options;
+    const before = this.#expiredBefore();
     try {
       await store.prune(before, BATCH);
-      if (registrations) await removeRegistrations();
+      if (registrations) await this.#removeRegistrations();
       if (singleUses) await store.pruneSingleUses(before, BATCH);
       if (removeOldEvents !== null) await removeOldEvents(EVENTS_BATCH);
-      const oldest = await store.pruneAccessTokens(FIRST, before, BATCH);
-      if (oldest.removed === BATCH || oldest.last === null) return;
-      // Tokens that live longer, as of before a change of their lifetime, must not protect what comes after them, nor leave so
-      // little room in the first batch that less is removed than was added.
-      const { last } = await store.pruneAccessTokens(looked, before, BATCH);
-      looked = last ?? FIRST;
+      await this.#removeAccessTokens(before);
     } catch (exception) {
       log.warning('Expired rows could not be removed: {exception}', { exception });
     }
   }
 
-  function removeRegistrations(): Promise<{ readonly clients: number; readonly more: boolean }> {
-    const before = clock() - MARGIN;
-    return store.pruneRegistrations(
+  async #removeAccessTokens(before: number): Promise<void> {
+    const { store } = this.#options;
+    const oldest = await store.pruneAccessTokens(FIRST, before, BATCH);
+    if (oldest.removed === BATCH || oldest.last === null) return;
+    // Tokens that live longer, as of before a change of their lifetime, must not protect what comes after them, nor leave so
+    // little room in the first batch that less is removed than was added.
+    const { last } = await store.pruneAccessTokens(this.#looked, before, BATCH);
+    this.#looked = last ?? FIRST;
+  }
+
+  #removeRegistrations(): Promise<{ readonly clients: number; readonly more: boolean }> {
+    const before = this.#expiredBefore();
+    return this.#options.store.pruneRegistrations(
       {
         neverUsedBefore: before - NEVER_USED,
         unusedBefore: before - UNUSED,
@@ -94,7 +122,8 @@ export function createPruning(options: PruningOptions): Pruning {
   }
 
   /** Everything that can be removed, each kind as one batch of it, which counts what it removed. */
-  function kinds(count: (removed: Partial<PrunedRows>) => void): readonly (() => Promise<Batch>)[] {
+  #kinds(count: (removed: Partial<PrunedRows>) => void): readonly (() => Promise<Batch>)[] {
+    const { store, removeOldEvents } = this.#options;
     let after: string | null = FIRST;
     const counted = (removed: Partial<PrunedRows>, more: boolean): Batch => {
       count(removed);
@@ -102,16 +131,16 @@ export function createPruning(options: PruningOptions): Pruning {
     };
     return [
       async () => {
-        const { more, ...removed } = await store.prune(clock() - MARGIN, BATCH);
+        const { more, ...removed } = await store.prune(this.#expiredBefore(), BATCH);
         return counted(removed, more);
       },
-      async () => counted({}, (await store.pruneSingleUses(clock() - MARGIN, BATCH)) > 0),
+      async () => counted({}, (await store.pruneSingleUses(this.#expiredBefore(), BATCH)) > 0),
       async () => {
-        const { clients, more } = await removeRegistrations();
+        const { clients, more } = await this.#removeRegistrations();
         return counted({ clients }, more);
       },
       async () => {
-        const { removed, last } = await store.pruneAccessTokens(after ?? FIRST, clock() - MARGIN, BATCH);
+        const { removed, last } = await store.pruneAccessTokens(after ?? FIRST, this.#expiredBefore(), BATCH);
         after = last;
         return counted({ accessTokens: removed }, last !== null);
       },
@@ -123,26 +152,7 @@ export function createPruning(options: PruningOptions): Pruning {
     ];
   }
 
-  return {
-    tick() {
-      insertions += 1;
-      return insertions % INSERTIONS_PER_BATCH === 0 ? removeBatch() : null;
-    },
-    async all(onBatch = () => {}) {
-      const total = {
-        families: 0,
-        consentRequests: 0,
-        clients: 0,
-        accessTokens: 0,
-        ...(removeOldEvents === null ? {} : { auditEvents: 0 }),
-      };
-      const count = (removed: Partial<PrunedRows>) => {
-        for (const kind of Object.keys(total) as (keyof PrunedRows)[])
-          total[kind] = (total[kind] ?? 0) + (removed[kind] ?? 0);
-        onBatch({ ...total });
-      };
-      for (const batch of kinds(count)) await inBatches(batch, undefined, pause);
-      return total;
-    },
-  };
+  #expiredBefore(): number {
+    return this.#options.clock() - MARGIN;
+  }
 }

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
-import { createSingleUses } from './single-uses.ts';
+import { SingleUses } from './single-uses.ts';
 import type { SingleUseRecords } from './sql/single-uses.ts';
 
 test('a use is kept by the hash of its kind and of what is used, and what was kept before makes no room', async () => {
   const kept = new Map<string, number>();
   const did: string[] = [];
-  const uses = createSingleUses({
-    store: {
+  const uses = new SingleUses(
+    {
       async claimSingleUse({ hash, expiresAt }) {
         if (kept.has(hash)) return false;
         kept.set(hash, expiresAt);
@@ -14,8 +14,8 @@ test('a use is kept by the hash of its kind and of what is used, and what was ke
         return true;
       },
     } satisfies Partial<SingleUseRecords> as unknown as SingleUseRecords,
-    pruning: { tick: async () => void did.push('ticked') },
-  });
+    { tick: async () => void did.push('ticked') },
+  );
   expect(await uses.claim('proof', ['client', 'jti'], 1000)).toBe(true);
   expect(await uses.claim('proof', ['client', 'jti'], 2000)).toBe(false);
   expect(did).toEqual(['kept', 'ticked']);

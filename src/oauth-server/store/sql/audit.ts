@@ -6,78 +6,86 @@ import type { AuditRecord } from '../../auditing/record.ts';
 import { placeholders, removeWhere } from './statements.ts';
 
 /** The kept audit: `oauth_audit`. A row is inserted once; only its person's name is ever changed, and it is removed when it is old. */
-export function auditTable(database: Database): AuditStore & AuditTable {
-  /** Replaces a person in at most `limit` rows, where these columns name them; how many. */
-  const within = (axis: Axis | null, range: IdRange) => rangeOf(database.dialect, axis, range);
+export class AuditRecords implements AuditStore, AuditTable {
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  isUnavailable(error: unknown): boolean {
+    return this.#database.isUnavailable(error);
+  }
+
+  async insert(records: readonly AuditRecord[]): Promise<void> {
+    const rows = records.map(() => ROW).join(', ');
+    await this.#database.execute(
+      `INSERT INTO oauth_audit (${COLUMNS}) VALUES ${rows}`,
+      records.flatMap(values),
+    );
+  }
+
+  async newest(axis: Axis | null, range: IdRange, limit: number): Promise<readonly AuditRecord[]> {
+    return (await this.#select<Row>(COLUMNS, axis, range, `LIMIT ${limit}`)).map(toRecord);
+  }
+
+  async keys(axis: Axis, range: IdRange, limit: number): Promise<readonly RecordKey[]> {
+    return (await this.#select<KeyRow>(KEY_COLUMNS, axis, range, `LIMIT ${limit}`)).map(toKey);
+  }
+
+  async reach(axis: Axis, range: IdRange, depth: number): Promise<string | null> {
+    const rows = await this.#select<{ id: string }>('id', axis, range, `LIMIT 1 OFFSET ${depth - 1}`);
+    return rows[0]?.id ?? null;
+  }
+
+  async read(ids: readonly string[]): Promise<readonly AuditRecord[]> {
+    if (ids.length === 0) return [];
+    const { rows } = await this.#database.execute<Row>(
+      `SELECT ${COLUMNS} FROM oauth_audit WHERE id IN (${placeholders(ids)}) ORDER BY id DESC`,
+      ids,
+    );
+    return rows.map(toRecord);
+  }
+
+  async replacePerson(person: PersonReference, pseudonym: string, limit: number): Promise<number> {
+    const about = await this.#replace(['user_provider', 'user_id'], person, pseudonym, limit);
+    return about + (await this.#replace(['by_provider', 'by_id'], person, pseudonym, limit));
+  }
+
+  removeBefore(id: string, limit: number): Promise<number> {
+    return removeWhere(this.#database, ['oauth_audit', 'id'], ['id', '< ?', [id]], limit);
+  }
+
+  async #select<T>(columns: string, axis: Axis | null, range: IdRange, limit: string): Promise<readonly T[]> {
+    const { where, order, parameters } = rangeOf(this.#database.dialect, axis, range);
+    const { rows } = await this.#database.execute<T>(
+      `SELECT ${columns} FROM oauth_audit WHERE ${where} ORDER BY ${order} ${limit}`,
+      parameters,
+    );
+    return rows;
+  }
 
   /** Replaces a person in at most `limit` rows, where these columns name them; how many. */
-  async function replace([provider, id]: Named, person: PersonReference, by: string, limit: number) {
-    const { rows } = await database.execute<{ id: string }>(
+  async #replace(
+    [provider, id]: PersonColumns,
+    person: PersonReference,
+    by: string,
+    limit: number,
+  ): Promise<number> {
+    const { rows } = await this.#database.execute<{ id: string }>(
       `SELECT id FROM oauth_audit WHERE ${provider} = ? AND ${id} = ? ORDER BY ${provider}, ${id}, id LIMIT ${limit}`,
       [person.provider, person.id],
     );
     if (rows.length === 0) return 0;
     const ids = rows.map((row) => row.id);
-    // By the key alone: with the person in it, MariaDB reads and locks all that they have. Nobody else becomes these rows' person. And
-    // whoever acted came from that address, and the log has it by the request: both say who they are as much as a name.
+    // By the key alone: with the person in it, MariaDB reads and locks all that they have. Nobody else becomes these rows' person. The
+    // address and the id of the request go too: both tell who acted as much as a name.
     const update = `UPDATE oauth_audit SET ${id} = ?, address = NULL, request_id = NULL WHERE id IN (${placeholders(ids)})`;
-    return (await database.execute(update, [by, ...ids])).affected;
+    return (await this.#database.execute(update, [by, ...ids])).affected;
   }
-
-  return {
-    isUnavailable: (error) => database.isUnavailable(error),
-
-    async insert(records) {
-      const rows = records.map(() => ROW).join(', ');
-      await database.execute(`INSERT INTO oauth_audit (${COLUMNS}) VALUES ${rows}`, records.flatMap(values));
-    },
-
-    async newest(axis, range, limit) {
-      const { where, order, parameters } = within(axis, range);
-      const { rows } = await database.execute<Row>(
-        `SELECT ${COLUMNS} FROM oauth_audit WHERE ${where} ORDER BY ${order} LIMIT ${limit}`,
-        parameters,
-      );
-      return rows.map(toRecord);
-    },
-
-    async keys(axis, range, limit) {
-      const { where, order, parameters } = within(axis, range);
-      const { rows } = await database.execute<KeyRow>(
-        `SELECT ${KEY_COLUMNS} FROM oauth_audit WHERE ${where} ORDER BY ${order} LIMIT ${limit}`,
-        parameters,
-      );
-      return rows.map(toKey);
-    },
-
-    async reach(axis, range, depth) {
-      const { where, order, parameters } = within(axis, range);
-      const { rows } = await database.execute<{ id: string }>(
-        `SELECT id FROM oauth_audit WHERE ${where} ORDER BY ${order} LIMIT 1 OFFSET ${depth - 1}`,
-        parameters,
-      );
-      return rows[0]?.id ?? null;
-    },
-
-    async read(ids) {
-      if (ids.length === 0) return [];
-      const { rows } = await database.execute<Row>(
-        `SELECT ${COLUMNS} FROM oauth_audit WHERE id IN (${placeholders(ids)}) ORDER BY id DESC`,
-        ids,
-      );
-      return rows.map(toRecord);
-    },
-
-    async replacePerson(person, pseudonym, limit) {
-      const about = await replace(['user_provider', 'user_id'], person, pseudonym, limit);
-      return about + (await replace(['by_provider', 'by_id'], person, pseudonym, limit));
-    },
-
-    removeBefore: (id, limit) => removeWhere(database, ['oauth_audit', 'id'], ['id', '< ?', [id]], limit),
-  };
 }
 
-type Named = readonly [provider: string, id: string];
+type PersonColumns = readonly [provider: string, id: string];
 
 const KEY_COLUMNS = 'id, type, client_id, family_id, user_provider, user_id';
 const COLUMNS = `${KEY_COLUMNS}, happened_at, by_provider, by_id, address, request_id, reason, details`;
